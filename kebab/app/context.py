@@ -201,11 +201,11 @@ class AppContext:
             Locked: Another process is writing.
         """
         from kebab.store.sqlite.writer import SqliteWriter
-        from kebab.text.tokenizer import tokenize
+        from kebab.text.tokenizer import join_tokens
 
         self.refuse_when_read_only(operation)
         self._close_readers()
-        return SqliteWriter(self.paths.data, tokenize, self.clock.now)
+        return SqliteWriter(self.paths.data, join_tokens, self.clock.now)
 
     def acquire_writer_lock(self) -> AbstractContextManager[object]:
         """Acquire the writer lock."""

@@ -64,7 +64,7 @@ def build_inputs(
     from kebab.store.sqlite.connection import get_expected_schema_version
     from kebab.store.sqlite.lock import read_holder_pid
     from kebab.store.sqlite.reviews import get_reviews_path
-    from kebab.text.tokenizer import tokenize
+    from kebab.text.tokenizer import join_tokens
 
     paths, schema = context.paths, get_expected_schema_version()
     ollama = context.settings.models.llm.provider == "ollama"
@@ -86,7 +86,7 @@ def build_inputs(
             find_schema=partial(_find_schema, context, schema),
             find_damage=partial(_query_catalogue, context, Catalogue.find_damage),
             find_word_fault=partial(
-                _query_catalogue, context, lambda catalogue: catalogue.find_word_fault(tokenize)
+                _query_catalogue, context, lambda catalogue: catalogue.find_word_fault(join_tokens)
             ),
             list_remains=partial(list_remains, context),
             list_leftovers=partial(list_leftovers, context),

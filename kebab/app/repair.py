@@ -233,13 +233,13 @@ class _Work:
 
     def _rebuild(self, draft: Path, *, keep: bool) -> "RowRepairs":
         from kebab.store.sqlite.salvage import rebuild_database
-        from kebab.text.tokenizer import tokenize
+        from kebab.text.tokenizer import join_tokens
 
         paths = self._context.paths
         named = [resolve_links(path) for path in self._request.sources]
         sources = [Source(name=path, root=path, kind="folder") for path in named]
         sources.append(Source(name=STDIN, root=str(paths.stdin_dir), kind="stdin"))
-        return rebuild_database(self._context.database, draft, tokenize, sources, keep=keep)
+        return rebuild_database(self._context.database, draft, join_tokens, sources, keep=keep)
 
     def _repair_database(self) -> None:
         from kebab.store.sqlite.salvage import DRAFT_SUFFIX

@@ -1,7 +1,8 @@
 """Declares chunks, vectors, and the facts about an embedding model that pipelines use."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kebab.core.ids import ChunkId, DocId, Key
@@ -82,13 +83,31 @@ class ChunkRow(NamedTuple):
     """A chunk with its ids and hashes, ready to be stored.
 
     `embed_hash` is the hash of the text that is embedded (see `build_embed_text`), by which equal
-    passages share one vector.
+    passages share one vector. `headings` and `words` are the tokens of the headings with the
+    context, and of the text, joined by blanks; None where nobody has cut them yet.
     """
 
     chunk: Chunk
     chunk_id: ChunkId
     text_hash: str
     embed_hash: str
+    headings: str | None = None
+    words: str | None = None
+
+
+def add_tokens(rows: Iterable[ChunkRow], join_tokens: Callable[[str], str]) -> tuple[ChunkRow, ...]:
+    """Return chunks with their tokens; those below the same headings share these tokens."""
+    join_parts = cache(lambda *parts: " ".join(map(join_tokens, filter(None, parts))))
+    return tuple(
+        row
+        if row.words is not None
+        else ChunkRow(
+            *(row.chunk, row.chunk_id, row.text_hash, row.embed_hash),
+            headings=join_parts(*row.chunk.heading_path, row.chunk.context),
+            words=join_tokens(row.chunk.text),
+        )
+        for row in rows
+    )
 
 
 class PendingChunk(NamedTuple):

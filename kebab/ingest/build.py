@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple, TypeAlias
 
 from kebab.chunk.budget import Budget, build_chunk_rows
 from kebab.chunk.split import split_document
-from kebab.core.chunks import ChunkRow
+from kebab.core.chunks import ChunkRow, add_tokens
 from kebab.core.content import HEAD_BYTES, find_mismatch
 from kebab.core.documents import DocumentRow, FileStamp, ParsedDocument, Source
 from kebab.core.files import FileEntry
@@ -30,6 +30,7 @@ from kebab.limits.worker import DEFAULT_MEMORY_MB
 from kebab.platform import get_inode
 from kebab.text.dates import choose_date
 from kebab.text.names import TITLE_RULE
+from kebab.text.tokenizer import join_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,48 +83,27 @@ class DocumentBuilder:
         return max(own, self.deadline_s)
 
     def build_row(
-        self, source: Source, entry: FileEntry, doc_id: DocId, content: FileContent
+        self, source: Source, entry: FileEntry, doc_id: DocId, content: FileContent | ParsedFile
     ) -> DocumentRow:
-        """Return the row of a document, ready to be stored.
+        """Return the row of a document, ready to be stored; its file may be parsed already.
 
         Raises:
-            ParseFailed: The parser refuses the bytes.
+            ParseFailed: The parser refuses the bytes, or the text cannot be cut into passages.
             TimedOut: The parser takes too long.
             UnsupportedMedia: No parser reads this media type.
             DependencyMissing: The libraries of the parser are not installed.
         """
+        parsed = content if isinstance(content, ParsedFile) else self.parse(entry, content)
         parser = self._get_parser(entry)
         with self.guard(entry.path, parser.version, self.get_deadline(entry.media)):
-            parsed = self._parse(parser, entry, content)
             chunks = self.cut_chunks(doc_id, parsed.document)
         return self.make_row(BuildTask(source, entry, doc_id), parsed, chunks)
 
     def parse(self, entry: FileEntry, content: FileContent) -> ParsedFile:
-        """Return the parsed file, which `cut_row` makes a row of.
-
-        Raises:
-            ParseFailed: The parser refuses the bytes.
-            TimedOut: The parser takes too long.
-            UnsupportedMedia: No parser reads this media type.
-            DependencyMissing: The libraries of the parser are not installed.
-        """
+        """Return the parsed file, which `build_row` makes a row of, with the errors of it."""
         parser = self._get_parser(entry)
         with self.guard(entry.path, parser.version, self.get_deadline(entry.media)):
             return self._parse(parser, entry, content)
-
-    def cut_row(
-        self, source: Source, entry: FileEntry, doc_id: DocId, parsed: ParsedFile
-    ) -> DocumentRow:
-        """Return the row of a file that was parsed elsewhere.
-
-        Raises:
-            ParseFailed: The text cannot be cut into passages.
-            TimedOut: It takes too long.
-        """
-        parser = self._get_parser(entry)
-        with self.guard(entry.path, parser.version, self.get_deadline(entry.media)):
-            chunks = self.cut_chunks(doc_id, parsed.document)
-        return self.make_row(BuildTask(source, entry, doc_id), parsed, chunks)
 
     def _get_parser(self, entry: FileEntry) -> Parser:
         parser = self.parsers.get(entry.media)
@@ -220,11 +200,11 @@ class WorkerBuilder:
         """
         started = time.monotonic()
         try:
-            content = read_file(task.entry.absolute)
+            parsed = self.builder.parse(task.entry, read_file(task.entry.absolute))
+            made: DocumentRow | ParsedFile = parsed
             if self.cuts:
-                made: DocumentRow | ParsedFile = self.builder.build_row(*task, content)
-            else:
-                made = self.builder.parse(task.entry, content)
+                row = self.builder.build_row(*task, parsed)
+                made = replace(row, chunks=add_tokens(row.chunks, join_tokens))
         except Signal as error:
             raise_memory_error(error)
             return error

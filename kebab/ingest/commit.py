@@ -183,7 +183,6 @@ class _Pool:
         self._for_workers = {number for unit in plan.units for number in unit.files}
         self._slots = [_Slot() for _ in range(plan.workers)]
         self._results: dict[int, BuildResult] = {}
-        self._ahead = 0
         self._retried: set[int] = set()
         self._current = 0
         self._start_failures = 0
@@ -199,16 +198,11 @@ class _Pool:
                 yield None
                 continue
             self._current = number
-            self._collect(0)
+            if number % BATCH_FILES == 0:
+                self._collect(0)
             while number not in self._results and self._is_usable and not should_stop():
                 self._collect(_POLL_S)
-            if number in self._results:
-                self._ahead -= self._weigh(number)
             yield self._results.pop(number, None)
-
-    def _put_result(self, number: int, result: BuildResult) -> None:
-        self._results[number] = result
-        self._ahead += self._weigh(number)
 
     def _weigh(self, number: int) -> int:
         """Return the share of a file in what may wait in memory; an isolated one may be large."""
@@ -235,9 +229,10 @@ class _Pool:
 
     def _dispatch(self) -> None:
         """Send waiting units to the workers that have the fewest."""
+        ahead = sum(map(self._weigh, self._results))
         while self._waiting and self._is_usable:
             is_wanted_now = self._waiting[0].files[0] <= self._current
-            if self._ahead >= _UNITS_AHEAD * BATCH_FILES and not is_wanted_now:
+            if ahead >= _UNITS_AHEAD * BATCH_FILES and not is_wanted_now:
                 return
             slot = min(self._slots, key=lambda slot: (slot.retires, len(slot.units)))
             if slot.retires or len(slot.units) >= _QUEUED:
@@ -278,7 +273,7 @@ class _Pool:
         elif was_ready:
             unit = slot.units.popleft()
             for number, result in zip(unit.files, reply.result, strict=True):
-                self._put_result(number, result)
+                self._results[number] = result
             slot.units_done += 1
             slot.documents += unit.isolated
             max_memory = self._builder.max_memory_mb * _MB * _MAX_MEMORY_SHARE
@@ -315,7 +310,7 @@ class _Pool:
                 self._retried.update(unit.files if not others else ())
                 slot.units.extend(Unit((number,), unit.isolated) for number in unit.files)
             else:
-                self._put_result(number, self._build_error(number, cause, late))
+                self._results[number] = self._build_error(number, cause, late)
         self._give_back(slot)
 
     def _give_back(self, slot: _Slot) -> None:
@@ -412,7 +407,7 @@ class DocumentCommitter:
         elif isinstance(made, DocumentRow):
             self._put(task, made)
         elif made is not None:
-            cut = partial(builder.cut_row, task.source, task.entry, parsed=made)
+            cut = partial(builder.build_row, task.source, task.entry, content=made)
             self._store_row(task, cut)
         else:
             try:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, pairwise
+from string import ascii_letters, digits
 
 from kebab.errors.system import translate_import_errors
 from kebab.text.language import is_dense, iter_unit_matches, split_clusters, split_units
@@ -25,6 +26,9 @@ from kebab.text.normalize import normalize_for_index
 _TOKEN_LIMIT = 96
 _SHORTEST_STEMMED, _LONGEST_STEMMED = 3, 40
 _CACHED_RUN = 12
+
+_INNER = ascii_letters + digits + "_-.',+#"
+"""The signs of ASCII that may be a part of a unit."""
 
 _match_number = re.compile(r"[vV]?(\d+(?:\.\d+)+)").fullmatch
 _match_grouped = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?").fullmatch
@@ -109,7 +113,9 @@ def _tokenize_compound(unit: str) -> Iterator[str]:
         unit = unit.replace(",", "")
         yield from _tokenize_version(unit) if "." in unit else (unit,)
         return
-    parts = [hump for word in _split_parts(unit) for hump in _split_humps(word) if hump]
+    parts: list[str] = []
+    for word in filter(None, _split_parts(unit)):
+        parts += (word,) if word.islower() or word.isdigit() else filter(None, _split_humps(word))
     for part in parts:
         yield from _tokenize_word(part)
     if unit[-1] in "+#" or unit[0] == ".":
@@ -129,29 +135,34 @@ def _tokenize_version(number: str) -> Iterator[str]:
 
 def _tokenize_linked(unit: str) -> tuple[str, ...]:
     """Return the tokens of a unit of a script with blanks."""
-    if "'" in (unit := unit.translate(_APOSTROPHES)):
+    if not unit.isascii():
+        unit = unit.translate(_APOSTROPHES)
+    if "'" in unit:
         if elided := _match_elided(unit):
             return (*_tokenize_word(elided[1]), *_tokenize_word(elided[2]))
         unit = unit.removesuffix("'s")
         if unit.replace("'", "").isalpha() and unit[1:].islower():
             return _tokenize_word(unit)
-    if unit.isalnum() and (unit.islower() or unit[1:].islower() or unit.isupper()):
+    if _is_plain(unit):
         return _tokenize_word(unit)
     return tuple(_tokenize_compound(unit))
 
 
-def _make_bigrams(run: str) -> list[str]:
-    """Return the overlapping bigrams of a run; a single character is returned alone."""
-    signs = split_clusters(run)
-    return [left + right for left, right in pairwise(signs)] if len(signs) > 1 else signs
+def _is_plain(unit: str) -> bool:
+    """Return whether a unit is one word, without marks or capitals that begin its parts."""
+    return unit.isalnum() and (unit.islower() or unit[1:].islower() or unit.isupper())
 
 
 def _tokenize_run(run: str) -> tuple[str, ...]:
-    """Return the tokens of a dense run: its bigrams and its last character."""
+    """Return the tokens of a dense run: its overlapping bigrams and its last character."""
     signs = split_clusters(run)
-    if len(signs) < 2:  # noqa: PLR2004 - one character has no bigram
-        return tuple(signs)
-    return (*map("".join, pairwise(signs)), signs[-1])
+    return (*map("".join, pairwise(signs)), *signs[-1:])
+
+
+def _make_bigrams(run: str) -> tuple[str, ...]:
+    """Return the bigrams of a run; a single character is returned alone."""
+    tokens = _tokenize_run(run)
+    return tokens[:-1] or tokens
 
 
 @lru_cache(maxsize=1 << 16)
@@ -167,13 +178,47 @@ def tokenize_unit(unit: str) -> tuple[str, ...]:
     return _tokenize_run(unit)
 
 
+_SEPARATORS = "".join(map(chr, range(128))).translate(str.maketrans("", "", _INNER))
+_SPLIT_PIECES = bytes.maketrans(_SEPARATORS.encode(), b" " * len(_SEPARATORS))
+_MAX_PIECES, _MAX_PIECE_CHARS = 1 << 17, 64
+
+
+class _PieceTokens(dict[str, str]):
+    """Caches the tokens of pieces of normalized text, joined by blanks; it is emptied when full."""
+
+    def __missing__(self, piece: str) -> str:
+        if len(self) >= _MAX_PIECES:
+            self.clear()
+        # No token has these marks at its beginning or end.
+        word = piece.lstrip("-',+#").rstrip("-',.")
+        if word != piece:
+            tokens = self[word] if word else ""
+        elif _is_plain(word) and word.isascii():
+            tokens = stem_word(word.lower()[:_TOKEN_LIMIT])
+        else:
+            tokens = " ".join(chain.from_iterable(map(tokenize_unit, split_units(word))))
+        if len(piece) <= _MAX_PIECE_CHARS:
+            self[piece] = tokens
+        return tokens
+
+
+_get_piece_tokens = _PieceTokens().__getitem__
+
+
+def join_tokens(text: str) -> str:
+    """Return the index tokens of a text in order, joined by blanks.
+
+    A few thousand pieces make up nearly all text, so each is cut once. No unit reaches over one of
+    the signs at which pieces are cut.
+    """
+    raw = normalize_for_index(text).encode("utf-8", "surrogatepass")
+    pieces = raw.translate(_SPLIT_PIECES).decode("utf-8", "surrogatepass").split()
+    return " ".join(map(_get_piece_tokens, pieces))
+
+
 def tokenize(text: str) -> list[str]:
     """Return the index tokens of a text, in order."""
-    # No unit of ASCII is dense, so the C code of the cache can be called directly.
-    if text.isascii():
-        units = (text,) if text.isalnum() else split_units(text)
-        return [*chain.from_iterable(map(_tokenize_cached, units))]
-    return [*chain.from_iterable(map(tokenize_unit, split_units(normalize_for_index(text))))]
+    return join_tokens(text).split()
 
 
 @lru_cache(maxsize=256)

@@ -34,7 +34,7 @@ from kebab.source.walk import FolderScanner
 from kebab.store.lance.vectors import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
-from kebab.text.tokenizer import tokenize
+from kebab.text.tokenizer import join_tokens
 from tests.fakes.embedder import PROFILE, HashingEmbedder
 
 WRITES = {
@@ -100,7 +100,7 @@ def die() -> None:
 
 
 def ingest(root: str, data: Path, fuse: Fuse) -> None:
-    with SqliteWriter(data, tokenize) as library:
+    with SqliteWriter(data, join_tokens) as library:
         ports = IngestPorts(
             library=FusedStore(library, fuse),
             vectors=lambda version: FusedStore(
@@ -120,7 +120,7 @@ def ingest(root: str, data: Path, fuse: Fuse) -> None:
 def reembed(data: Path, fuse: Fuse) -> None:
     model = LoadedModel(HashingEmbedder(version=OTHER, batch=8))
     context = RunContext(lambda _: None, SystemClock(), Cancel())
-    with SqliteWriter(data, tokenize) as library:
+    with SqliteWriter(data, join_tokens) as library:
         store: Any = FusedStore(library, fuse)
         change.reembed(store, lambda version: open_table(data, version, fuse), model, context)
 

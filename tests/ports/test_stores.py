@@ -49,7 +49,7 @@ def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]
             memory = MemoryLibrary(words, lambda: 5.0)
             made = Library(memory, lambda: memory)
         else:
-            writer = stack.enter_context(SqliteWriter(tmp_path, words, lambda: 5.0))
+            writer = stack.enter_context(SqliteWriter(tmp_path, str.lower, lambda: 5.0))
             made = Library(writer, lambda: stack.enter_context(SqliteReader(tmp_path)))
         made.writer.add_source(NOTES)
         made.writer.add_source(OTHER)

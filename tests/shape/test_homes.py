@@ -44,6 +44,7 @@ HOMES = {
         "kebab.rag",
         "kebab.review",
         "kebab.search",
+        "kebab.store.sqlite.fts",
         "kebab.store.sqlite.reviews",
         "kebab.wire",
     ),

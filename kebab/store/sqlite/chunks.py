@@ -8,13 +8,13 @@ state, and `vector_garbage` the keys of deleted chunks until an ingest deletes t
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, groupby, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import apsw
 
-from kebab.core.chunks import ChunkRow, PendingChunk, build_embed_text
+from kebab.core.chunks import ChunkRow, PendingChunk, add_tokens, build_embed_text
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys, compute_digest
 from kebab.core.queries import StoredChunk, VectorState
 from kebab.store.sqlite import connection, fts
@@ -148,28 +148,22 @@ Position: TypeAlias = tuple[int, int, int, int, int, str, str, str]
 """Ordinal, offsets, lines, heading path, context and place."""
 
 
-_ROWS_AT_ONCE = 4096
-"""How many rows of one document the write buffer of the word index holds at most, in memory."""
-
-
 class _OldChunk(NamedTuple):
     key: Key
     embed_hash: str
     position: Position
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkTarget:
-    """The document whose chunks are written, and whether its title changed."""
+class ChunkTarget(NamedTuple):
+    """The document whose chunks are written, whether its title changed, and what cuts its words."""
 
-    doc: int
+    tokens: fts.Tokenizer
     row: "DocumentRow"
+    doc: int
     title_changed: bool
 
 
-def replace_chunks(
-    database: apsw.Connection, tokens: fts.Tokenizer, target: ChunkTarget
-) -> "ChunkChanges":
+def replace_chunks(database: apsw.Connection, target: ChunkTarget) -> "ChunkChanges":
     """Replace a document's chunks by the given ones.
 
     A chunk keeps its key and its vector while its id and its embedded text stay the same. When only
@@ -192,9 +186,9 @@ def replace_chunks(
         same = [(was, row) for was, row in known if was and was.embed_hash == row.embed_hash]
         changed = [was.key for was, row in known if was and was.embed_hash != row.embed_hash]
         delete_chunks(database, changed)
-        _update_kept_chunks(database, tokens, target, same)
+        _update_kept_chunks(database, target, same)
         others = [row for was, row in known if not was or was.embed_hash != row.embed_hash]
-        _insert_chunks(database, tokens, target, others)
+        _insert_chunks(database, target, others)
         kept, added = kept + len(same), added + len(others)
         if target.row.more_chunks != ():  # a large document comes in portions
             fts.flush_write_buffer(database)
@@ -212,32 +206,27 @@ def delete_chunks(database: apsw.Connection, keys: Collection[Key]) -> None:
 
 
 def _update_kept_chunks(
-    database: apsw.Connection,
-    tokens: fts.Tokenizer,
-    target: ChunkTarget,
-    kept: list[tuple[_OldChunk, ChunkRow]],
+    database: apsw.Connection, target: ChunkTarget, kept: list[tuple[_OldChunk, ChunkRow]]
 ) -> None:
     """Update the positions of kept chunks, and their index rows when title or headings changed."""
-    moved = [(old, row) for old, row in kept if old.position != _get_position(row)]
+    moved = [(old, row) for old, row in kept if old.position != get_position(row)]
     database.executemany(
         "UPDATE chunks SET ordinal = ?, start = ?, end = ?, start_line = ?, end_line = ?,"
         " heading_path = ?, context = ?, place = ? WHERE key = ?",
-        ((*_get_position(row), old.key) for old, row in moved),
+        ((*get_position(row), old.key) for old, row in moved),
     )
     # Items 5 and 6 of a position are the heading path and the context, which are indexed.
     headed = [
         (old, row)
         for old, row in kept
-        if target.title_changed or old.position[5:7] != _get_position(row)[5:7]
+        if target.title_changed or old.position[5:7] != get_position(row)[5:7]
     ]
     fts.delete_chunks(database, [old.key for old, _ in headed])
     keyed = [(old.key, row) for old, row in headed]
-    fts.buffer_rows(database, _build_index_rows(tokens, target.row, keyed))
+    fts.buffer_rows(database, _build_index_rows(target, keyed))
 
 
-def _insert_chunks(
-    database: apsw.Connection, tokens: fts.Tokenizer, target: ChunkTarget, rows: list[ChunkRow]
-) -> None:
+def _insert_chunks(database: apsw.Connection, target: ChunkTarget, rows: list[ChunkRow]) -> None:
     row = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone()
     first = 1 if row is None else int(row[0]) + 1
     keyed = [(Key(first + index), added) for index, added in enumerate(rows)]
@@ -248,48 +237,37 @@ def _insert_chunks(
         (
             (
                 *(key, row.chunk_id, target.doc),
-                *_get_position(row),
+                *get_position(row),
                 *(row.chunk.text, row.text_hash, row.embed_hash),
             )
             for key, row in keyed
         ),
     )
-    for start in range(0, len(keyed), _ROWS_AT_ONCE):
-        some = keyed[start : start + _ROWS_AT_ONCE]
-        fts.buffer_rows(database, _build_index_rows(tokens, target.row, some))
-        if len(some) < len(keyed):
-            fts.flush_write_buffer(database)
+    fts.buffer_rows(database, _build_index_rows(target, keyed))
     database.execute(
         "INSERT INTO vectors (key, state) SELECT key, 'pending' FROM chunks WHERE key >= ?",
         (first,),
     )
 
 
-def _get_position(row: ChunkRow) -> Position:
-    chunk = row.chunk
-    lines = (chunk.start_line, chunk.end_line)
-    place = to_json(chunk.place) if chunk.place else ""
-    headings = to_json(chunk.heading_path)
-    return (chunk.ordinal, chunk.start, chunk.end, *lines, headings, chunk.context, place)
+def get_position(row: ChunkRow) -> Position:
+    """Return the columns of a chunk between its id and its text."""
+    ordinal, _, start, end, first, last, path, context, place = row.chunk
+    headings, where = _format_headings(path), to_json(place) if place else ""
+    return (ordinal, start, end, first, last, headings, context, where)
+
+
+_format_headings = lru_cache(maxsize=1024)(to_json)
 
 
 def _build_index_rows(
-    tokens: fts.Tokenizer, row: "DocumentRow", keyed: list[tuple[Key, ChunkRow]]
+    target: ChunkTarget, keyed: list[tuple[Key, ChunkRow]]
 ) -> Iterator[tuple[Key, str, str, str]]:
-    """Yield the rows of chunks in the word index; chunks under one heading share its tokens."""
-    title = _join_tokens(tokens, (row.title, *row.aliases) if keyed else ())
-    above: dict[tuple[tuple[str, ...], str], str] = {}
-    for key, (chunk, *_) in keyed:
-        where = (chunk.heading_path, chunk.context)
-        headings = above.get(where)
-        if headings is None:
-            parts = filter(None, (*chunk.heading_path, chunk.context))
-            headings = above[where] = _join_tokens(tokens, parts)
-        yield key, title, headings, " ".join(tokens(chunk.text))
-
-
-def _join_tokens(tokens: fts.Tokenizer, parts: Iterable[str]) -> str:
-    return " ".join(word for part in parts for word in tokens(part))
+    """Yield the rows of chunks in the word index."""
+    title = " ".join(map(target.tokens, (target.row.title, *target.row.aliases))) if keyed else ""
+    rows = add_tokens((row for _, row in keyed), target.tokens)
+    for (key, _), (*_, headings, words) in zip(keyed, rows, strict=True):
+        yield key, title, headings or "", words or ""
 
 
 def rebuild_word_index(
@@ -310,15 +288,14 @@ def rebuild_word_index(
         " FROM chunks c JOIN documents d ON d.doc = c.doc WHERE c.key % ? = 0 ORDER BY c.key",
         (step,),
     )
-    tokens = fts.TokenCache(tokens).tokenize
     target.executemany(
         "INSERT INTO chunks_fts (rowid, title, headings, body) VALUES (?, ?, ?, ?)",
         (
             (
                 key,
-                _join_tokens(tokens, (title, *parse_strings(aliases))),
-                _join_tokens(tokens, filter(None, (*read_headings(headings), context))),
-                " ".join(tokens(text)),
+                " ".join(map(tokens, (title, *parse_strings(aliases)))),
+                " ".join(map(tokens, (*read_headings(headings), context))),
+                tokens(text),
             )
             for key, title, headings, context, text, aliases in rows
         ),

@@ -7,7 +7,7 @@ stores the document, so that after a kill the rest is what was not read.
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 
@@ -102,15 +102,24 @@ def has_document(database: apsw.Connection, doc_id: DocId) -> bool:
     return row is not None
 
 
-class SavedDocument(NamedTuple):
-    """The row of a stored document, and whether its title or its aliases changed."""
+_SOURCE = "(SELECT source FROM sources WHERE name = ?)"
+_COLUMNS = (
+    *("path", "asset", "title", "media", "lang", "size", "mtime_ns", "inode", "recipe"),
+    *("parser_version", "chunker_version", "indexed_at", "warnings", "date", "date_ns"),
+    *("partial", "checksum"),
+)
+_SAVE = (
+    f"INSERT INTO documents (doc_id, source, {', '.join(_COLUMNS)})"  # noqa: S608 - constants
+    f" VALUES (?, {_SOURCE}{', ?' * len(_COLUMNS)}) ON CONFLICT (doc_id) DO UPDATE SET"
+    f" {', '.join(f'{name} = excluded.{name}' for name in ('source', *_COLUMNS))} RETURNING doc"
+)
 
-    doc: int
-    title_changed: bool
 
+def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> tuple[int, bool]:
+    """Store a document without its chunks.
 
-def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> SavedDocument:
-    """Store a document without its chunks."""
+    Return the number of its row, and whether it has another title or other aliases than before.
+    """
     before = database.execute(
         "SELECT d.title, d.asset, d.path,"
         " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
@@ -129,25 +138,9 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> Sa
         *_to_columns(row.stamp),
         *(row.recipe, row.parser_version, row.chunker_version, now, to_json(row.warnings)),
         *(row.date, to_nanoseconds(row.date), is_partial(row.warnings)),
+        _compute_checksum(database, row, now) if row.more_chunks == () else "",
     )
-    doc = int(
-        database.execute(
-            "INSERT INTO documents (doc_id, source, path, asset, title, media, lang, size,"
-            " mtime_ns, inode, recipe, parser_version, chunker_version, indexed_at, warnings,"
-            " date, date_ns, partial)"
-            " VALUES (?, (SELECT source FROM sources WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-            " ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (doc_id) DO UPDATE SET source = excluded.source,"
-            " path = excluded.path, asset = excluded.asset, title = excluded.title,"
-            " media = excluded.media, lang = excluded.lang, size = excluded.size,"
-            " mtime_ns = excluded.mtime_ns, inode = excluded.inode, recipe = excluded.recipe,"
-            " parser_version = excluded.parser_version,"
-            " chunker_version = excluded.chunker_version, indexed_at = excluded.indexed_at,"
-            " warnings = excluded.warnings, date = excluded.date, date_ns = excluded.date_ns,"
-            " partial = excluded.partial"
-            " RETURNING doc",
-            values,
-        ).get
-    )
+    doc = int(database.execute(_SAVE, values).get)
     if before is not None:
         for table in ("document_tags", "document_authors", "document_aliases", "document_links"):
             database.execute(f"DELETE FROM {table} WHERE doc = ?", (doc,))  # noqa: S608 - a constant
@@ -158,10 +151,10 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> Sa
     if before is None or not is_same or before[2] != row.path:
         fts.write_names(database, doc, row.path, row.title, row.aliases)
     if before is None:
-        return SavedDocument(doc, title_changed=False)
+        return doc, False
     if before[1] != asset:
         _delete_unused_assets(database, [before[1]])
-    return SavedDocument(doc, title_changed=not is_same)
+    return doc, not is_same
 
 
 def _to_columns(stamp: FileStamp) -> tuple[int, int, int]:
@@ -233,6 +226,29 @@ _CHECKED = """
 """
 
 
+def _compute_checksum(database: apsw.Connection, row: DocumentRow, now: float) -> str:
+    """Return the checksum of a document with all its chunks: that of what `_CHECKED` reads back.
+
+    SQLite writes the time, because it writes numbers in a way of its own.
+    """
+    time = database.execute("SELECT json_quote(?)", (float(now),)).get
+    links = {target: f"{target} {compute_link_key(target)}" for target in sorted(row.links)}
+    before = (
+        *(row.doc_id, row.path, row.content_hash, row.title, row.media, row.lang),
+        *(*_to_columns(row.stamp), row.recipe, row.parser_version, row.chunker_version),
+    )
+    after = (
+        *(to_json(row.warnings), row.date, to_nanoseconds(row.date), int(is_partial(row.warnings))),
+        *(to_json(sorted({*names})) for names in (row.tags, row.authors, row.aliases)),
+        to_json(links.values()),
+        to_json(
+            (chunk.chunk_id, *chunks.get_position(chunk), chunk.text_hash, chunk.embed_hash)
+            for chunk in row.chunks
+        ),
+    )
+    return compute_digest(f"{to_json(before)[:-1]},{time},{to_json(after)[1:]}")
+
+
 def store_checksum(database: apsw.Connection, doc: int) -> None:
     """Store the checksum of a document; call it after every change of what is stored of it."""
     _, _, content = database.execute(f"{_CHECKED} WHERE d.doc = ?", (doc,)).get
@@ -263,8 +279,7 @@ def find_changed_documents(database: apsw.Connection) -> list[int]:
 def find_document_at(database: apsw.Connection, source: str, path: str) -> DocId | None:
     """Return the document at a path of a source."""
     row = database.execute(
-        "SELECT d.doc_id FROM documents d JOIN sources s ON s.source = d.source"
-        " WHERE s.name = ? AND d.path = ?",
+        f"SELECT doc_id FROM documents WHERE source = {_SOURCE} AND path = ?",  # noqa: S608 - a constant
         (source, path),
     ).fetchone()
     return None if row is None else DocId(row[0])
@@ -319,9 +334,6 @@ def measure_languages(database: apsw.Connection) -> dict[str, int]:
     """Return the bytes of the documents by language; an empty string where it is unknown."""
     rows = database.execute("SELECT coalesce(lang, ''), sum(size) FROM documents GROUP BY 1")
     return {str(code): int(size) for code, size in rows}
-
-
-_SOURCE = "(SELECT source FROM sources WHERE name = ?)"
 
 
 def store_plan(database: apsw.Connection, plan: SourcePlan) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from unicodedata import normalize
 
 import apsw
+import msgspec
 
 from kebab.core.chunks import KeyedScore, Place
 from kebab.core.files import is_absolute
@@ -33,12 +34,12 @@ _WRAP = 1 << 64
 _HIGHEST = (1 << 63) - 1
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encoder = msgspec.json.Encoder()
 
 
-def to_json(values: Iterable[str] | Iterable[int] | Place) -> str:
+def to_json(values: Iterable[Any]) -> str:
     """Return a list as JSON text."""
-    return _encode(list(values))
+    return _encoder.encode(list(values)).decode()
 
 
 @lru_cache(maxsize=4096)
@@ -160,7 +161,9 @@ def _lower_values(values: Iterable[str]) -> str:
     return to_json([lower_text(value) for value in values])
 
 
-Tokenizer: TypeAlias = Callable[[str], list[str]]
+Tokenizer: TypeAlias = Callable[[str], str]
+"""Returns the tokens of a text, joined by blanks."""
+
 Weights: TypeAlias = tuple[float, float, float]
 """The bm25 weights of title, headings and body."""
 
@@ -240,35 +243,6 @@ def flush_write_buffer(database: apsw.Connection) -> None:
         " SELECT key, title, headings, body FROM fts_write_buffer ORDER BY key;"
         " DELETE FROM fts_write_buffer"
     )
-
-
-_MAX_WORDS = 1 << 17
-_MAX_WORD_CHARS = 64
-
-
-class TokenCache(dict[str, str]):
-    """Caches the tokens of each word, for a tokenizer that never joins words across blanks.
-
-    A few thousand words make up nearly all text. The values are tokens joined by blanks; a full
-    cache is emptied.
-    """
-
-    def __init__(self, tokens: "Tokenizer") -> None:
-        super().__init__()
-        self._tokens = tokens
-
-    def __missing__(self, word: str) -> str:
-        if len(self) >= _MAX_WORDS:
-            self.clear()
-        tokens = " ".join(self._tokens(word))
-        if len(word) <= _MAX_WORD_CHARS:
-            self[word] = tokens
-        return tokens
-
-    def tokenize(self, text: str) -> list[str]:
-        """Return the tokens of a text in order; those of one word are joined by blanks."""
-        words = text.replace("\n", " ").split(" ")
-        return list(filter(None, map(self.__getitem__, words)))
 
 
 K1, B = 1.2, 0.75
@@ -441,12 +415,14 @@ def write_names(
     )
 
 
+_ALIASES = "(SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
+
+
 def add_missing_names(database: apsw.Connection) -> None:
     """Write the names of the documents that an earlier version stored."""
     rows: list[Any] = database.execute(
-        "SELECT d.doc, d.path, d.title,"
-        " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
-        " FROM documents d WHERE NOT EXISTS (SELECT 1 FROM document_names n WHERE n.doc = d.doc)"
+        f"SELECT d.doc, d.path, d.title, {_ALIASES} FROM documents d"  # noqa: S608 - a constant
+        " WHERE NOT EXISTS (SELECT 1 FROM document_names n WHERE n.doc = d.doc)"
     ).fetchall()
     with database:
         for doc, path, title, aliases in rows:
@@ -458,8 +434,7 @@ def find_wrong_names(database: apsw.Connection) -> list[int]:
     from kebab.text.names import list_index_words  # a reader needs no tokenizer
 
     rows = database.execute(
-        "SELECT d.doc, d.path, d.title,"
-        " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc),"
+        f"SELECT d.doc, d.path, d.title, {_ALIASES},"  # noqa: S608 - a constant
         " (SELECT json_group_object(n.token, n.word) FROM document_names n WHERE n.doc = d.doc)"
         " FROM documents d"
     )
@@ -488,14 +463,13 @@ def find_named_documents(
         where, values = build_condition(filters)
         allowed = f" WHERE n.doc IN (SELECT d.doc FROM documents d WHERE {where})"  # noqa: S608 - values are bound
     rows = database.execute(
-        "SELECT d.doc, c.key, d.path, d.title,"  # noqa: S608 - values are bound
-        " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
+        f"SELECT d.doc, c.key, d.path, d.title, {_ALIASES}"  # noqa: S608 - values are bound
         " FROM (SELECT n.doc, sum(w.value) AS weight FROM json_each(?) w"
         f" CROSS JOIN document_names n ON n.token = w.key{allowed} GROUP BY n.doc) found"
         " JOIN documents d ON d.doc = found.doc"
         " JOIN chunks c ON c.doc = d.doc AND c.ordinal = 0"
         " ORDER BY found.weight DESC, length(d.title), d.doc LIMIT ?",
-        (_encode(weights), *values, limit),
+        (_encoder.encode(weights).decode(), *values, limit),
     )
     return [
         NamedDocument(DocNumber(doc), Key(key), path, title, parse_strings(aliases))

@@ -31,7 +31,6 @@ from kebab.store.sqlite.connection import (
     translate_sqlite_errors,
     truncate_log,
 )
-from kebab.store.sqlite.fts import TokenCache
 from kebab.store.sqlite.lock import IngestState, WriterLock
 
 
@@ -43,8 +42,8 @@ class SqliteWriter:
     ) -> None:
         """Take the lock, then open and migrate the database.
 
-        `tokens` splits text into the words of the index; it never joins words across blanks. After
-        a migration, `old_copy` is the copy of the database as it was.
+        `tokens` returns the words of the index. After a migration, `old_copy` is the copy of the
+        database as it was.
 
         Raises:
             Locked: Another writer holds the lock.
@@ -62,7 +61,7 @@ class SqliteWriter:
         with translate_sqlite_errors(self._path, "write"):
             fts.add_missing_names(self._database)
             documents.add_missing_checksums(self._database)
-        self._tokens = TokenCache(tokens).tokenize
+        self._tokens = tokens
         self._now = now
         self._transactions = Transactions(self._database, self._path)
 
@@ -147,11 +146,10 @@ class SqliteWriter:
         with self._transactions.unit():
             evicted = self._evict(document.doc_id, document.source, document.path)
             saved = documents.save_document(self._database, document, self._now())
-            target = chunks.ChunkTarget(
-                doc=saved.doc, row=document, title_changed=saved.title_changed
-            )
-            written = chunks.replace_chunks(self._database, self._tokens, target)
-            documents.store_checksum(self._database, saved.doc)
+            target = chunks.ChunkTarget(self._tokens, document, *saved)
+            written = chunks.replace_chunks(self._database, target)
+            if document.more_chunks != ():
+                documents.store_checksum(self._database, target.doc)
             documents.forget_unread(self._database, document.source, document.path)
             self._transactions.mark_changed()
         removed = written.removed + evicted

@@ -7,7 +7,7 @@ from kebab.search.engine import SearchEngine
 from kebab.search.lexical import COLUMN_WEIGHTS
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
-from kebab.text.tokenizer import tokenize
+from kebab.text.tokenizer import join_tokens
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import MemoryVectors
 
@@ -20,7 +20,7 @@ class Base:
         self.embedder = HashingEmbedder()
         self.vectors = MemoryVectors()
         self.readers = []
-        self.writer = SqliteWriter(folder, tokenize, lambda: 1.0)
+        self.writer = SqliteWriter(folder, join_tokens, lambda: 1.0)
         self.writer.add_source(Source(name="notes", root=str(folder), kind="folder"))
 
     def add(self, path, *texts, title="", tags=(), lang=None, embed=True, heading=()):

@@ -22,8 +22,8 @@ class Stored:
 
     def put_document(self, row: DocumentRow, now: float = 1.0) -> ChunkChanges:
         saved = documents.save_document(self.database, row, now)
-        target = chunks.ChunkTarget(doc=saved.doc, row=row, title_changed=saved.title_changed)
-        written = chunks.replace_chunks(self.database, str.split, target)
+        target = chunks.ChunkTarget(str, row, *saved)
+        written = chunks.replace_chunks(self.database, target)
         fts.flush_write_buffer(self.database)
         return written
 
@@ -34,7 +34,7 @@ class Stored:
 
 @pytest.fixture
 def stored(tmp_path: Path):
-    with SqliteWriter(tmp_path, str.split) as made:
+    with SqliteWriter(tmp_path, str) as made:
         made.add_source(NOTES)
     database = open_writer(tmp_path)
     yield Stored(database)
@@ -44,7 +44,7 @@ def stored(tmp_path: Path):
 @pytest.fixture
 def writer(tmp_path: Path):
     """A writer whose library holds one note."""
-    with SqliteWriter(tmp_path, str.split) as made:
+    with SqliteWriter(tmp_path, str) as made:
         made.add_source(NOTES)
         made.put_document(document("a.md", ["rain"]))
         yield made

@@ -13,7 +13,7 @@ from tests.fakes.rows import CHUNKER, NOTES, OTHER, document
 
 @pytest.fixture
 def writer(tmp_path):
-    with SqliteWriter(tmp_path, str.split, lambda: 5.0) as made:
+    with SqliteWriter(tmp_path, str, lambda: 5.0) as made:
         made.add_source(NOTES)
         made.add_source(OTHER)
         yield made
@@ -153,7 +153,7 @@ class TestDamage:
         writer.put_document(document("a.md", ["one"]))
         writer.remove_documents([make_doc_id("notes", "a.md")])
 
-        assert catalogue().find_word_fault(str.split) is None
+        assert catalogue().find_word_fault(str) is None
 
     def test_a_chunk_missing_from_the_word_index_is_damage(self, catalogue, writer):
         writer.put_document(document("a.md"))

@@ -8,13 +8,13 @@ from kebab.store.sqlite.catalogue import FilterValues
 from kebab.store.sqlite.connection import create_schema, open_reader
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
-from kebab.text.tokenizer import tokenize
+from kebab.text.tokenizer import join_tokens
 from tests.fakes.rows import NOTES, OTHER, document
 
 
 @pytest.fixture
 def writer(tmp_path):
-    with SqliteWriter(tmp_path, str.split) as opened:
+    with SqliteWriter(tmp_path, str) as opened:
         opened.add_source(NOTES)
         for number in range(4):
             texts = [f"alpha number{number}", f"beta number{number}"]
@@ -81,7 +81,7 @@ def test_of_a_large_library_a_part_of_the_texts_is_compared(tmp_path, writer, mo
 def test_a_word_index_that_differs_from_the_passages_is_found(tmp_path, writer):
     def find():
         with closing(open_reader(tmp_path)) as database:
-            return chunks.find_word_fault(database, str.split)
+            return chunks.find_word_fault(database, str)
 
     assert find() is None
     change(writer, "UPDATE chunks_fts_docsize SET sz = x'010101' WHERE id = 3")
@@ -92,7 +92,7 @@ def test_a_word_index_that_differs_from_the_passages_is_found(tmp_path, writer):
 
 @pytest.fixture
 def values(tmp_path):
-    with SqliteWriter(tmp_path, tokenize, lambda: 1.0) as writer:
+    with SqliteWriter(tmp_path, join_tokens, lambda: 1.0) as writer:
         writer.add_source(NOTES)
         writer.add_source(OTHER)
         writer.put_document(document("a.md", ["one"], tags=("x", "y"), lang="en", at=5))
@@ -124,6 +124,6 @@ def test_the_time_range_is_that_of_the_files(values):
 
 
 def test_an_empty_library_has_no_time_range(tmp_path):
-    SqliteWriter(tmp_path, tokenize, lambda: 1.0).close()
+    SqliteWriter(tmp_path, join_tokens, lambda: 1.0).close()
     with SqliteReader(tmp_path) as reader:
         assert FilterValues(reader).get_time_range() is None

@@ -52,26 +52,6 @@ def test_every_chunk_has_a_row_in_the_word_index_and_a_state(stored):
     assert counts == {"chunks": 2, "chunks_fts": 2, "vectors": 2}
 
 
-def test_the_rows_of_a_large_document_do_not_wait_in_memory(stored, monkeypatch):
-    monkeypatch.setattr(chunks, "_ROWS_AT_ONCE", 2)
-    buffered = []
-    count = "SELECT count(*) FROM fts_write_buffer"
-    flush = fts.flush_write_buffer
-
-    def watch(database):
-        buffered.append(database.execute(count).get)
-        flush(database)
-
-    monkeypatch.setattr(fts, "flush_write_buffer", watch)
-
-    stored([f"word{number}" for number in range(5)])
-
-    assert max(buffered) == 2
-    assert sum(buffered) == 5
-    found = fts.get_document_frequencies(stored.database, [f"word{number}" for number in range(5)])
-    assert set(found.values()) == {1}
-
-
 def test_chunks_that_come_later_replace_the_old_ones_as_well(stored):
     texts = ["one", "two", "three", "four"]
     whole = document("a.md", texts)

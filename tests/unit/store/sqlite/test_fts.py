@@ -9,7 +9,6 @@ from kebab.store.sqlite import fts
 from kebab.store.sqlite.connection import open_writer
 from kebab.store.sqlite.fts import (
     Postings,
-    TokenCache,
     build_chunk_key_query,
     build_condition,
     clamp_to_signed,
@@ -20,7 +19,6 @@ from kebab.store.sqlite.fts import (
     to_unsigned,
 )
 from kebab.store.sqlite.writer import SqliteWriter
-from kebab.text.tokenizer import tokenize
 from tests.fakes.rows import document, index_words
 
 
@@ -203,47 +201,6 @@ def test_positions_are_found_for_existing_keys_only():
     assert (found.tolist(), at.tolist()) == ([9, 5], [2, 1])
 
 
-SIGNS = [
-    *"aB1_-.'+#@/,.",
-    *" \n\t\xa0\u3000",
-    *"’\u200b\u0301\x1c\x0b",
-    *"한글中のーéßﬁ٠ا¨🎉\ud800",
-]
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_text_has_the_tokens_that_the_tokenizer_gives_it(seed):
-    dice = random.Random(seed)
-    words = TokenCache(tokenize)
-    for _ in range(400):
-        text = "".join(dice.choices(SIGNS, k=dice.randint(0, 15)))
-        assert " ".join(words.tokenize(text)) == " ".join(tokenize(text))
-
-
-def test_a_word_is_tokenized_once():
-    asked = []
-
-    def tokens(text):
-        asked.append(text)
-        return text.split("-")
-
-    words = TokenCache(tokens)
-
-    assert words.tokenize("a-b c a-b") == ["a b", "c", "a b"]
-    assert words.tokenize("c\nd") == ["c", "d"]
-    assert asked == ["a-b", "c", "d"]
-
-
-def test_the_cache_is_bounded_and_skips_long_words(monkeypatch):
-    monkeypatch.setattr(fts, "_MAX_WORDS", 2)
-    words = TokenCache(lambda text: [text])
-    long = "x" * 100
-
-    assert words.tokenize(f"a b c {long}") == ["a", "b", "c", long]
-    assert len(words) <= 2
-    assert long not in words
-
-
 @pytest.mark.parametrize("inode", [0, 1, 2**63 - 1, 2**63, 2**64 - 1])
 def test_every_inode_survives_conversion(inode):
     assert -(2**63) <= to_signed(inode) < 2**63
@@ -350,5 +307,5 @@ def test_the_names_that_an_earlier_version_lacks_are_added(writer, tmp_path):
     with writer:
         writer._database.execute("DELETE FROM document_names")
 
-    with SqliteWriter(tmp_path, str.split) as again:
+    with SqliteWriter(tmp_path, str) as again:
         assert find_named(again._database, "titl") == ["a.md"]

@@ -14,7 +14,7 @@ PAGE = 4096
 
 @pytest.fixture
 def path(tmp_path):
-    with SqliteWriter(tmp_path, str.split) as writer:
+    with SqliteWriter(tmp_path, str) as writer:
         writer.add_source(NOTES)
         for number in range(40):
             # The longest text needs a chain of overflow pages.

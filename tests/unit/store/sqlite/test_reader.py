@@ -151,7 +151,7 @@ def test_tables_in_memory_outlive_the_connection_while_the_state_stays(
 def test_another_library_of_the_same_revision_has_nothing_in_common(tmp_path):
     """It is written over the first one, so device and number of the file stay."""
     for name in ("a", "b"):
-        with SqliteWriter(tmp_path / name, str.split) as made:
+        with SqliteWriter(tmp_path / name, str) as made:
             made.add_source(NOTES)
             made.put_document(document(f"{name}.md", ["rain"]))
     one, two = (get_database_path(tmp_path / name) for name in ("a", "b"))
@@ -171,7 +171,7 @@ def test_another_library_of_the_same_revision_has_nothing_in_common(tmp_path):
 
 def test_an_answer_for_another_library_is_not_written_into_this_one(tmp_path):
     for name in ("a", "b"):
-        SqliteWriter(tmp_path / name, str.split).close()
+        SqliteWriter(tmp_path / name, str).close()
     one, two = (get_database_path(tmp_path / name) for name in ("a", "b"))
     cache = QueryCache(one.parent)
     cache.put("page", "question", 0, b"answer")

@@ -24,7 +24,7 @@ def notes(tmp_path):
 
 @pytest.fixture
 def path(tmp_path, notes):
-    with SqliteWriter(tmp_path, str.split) as writer:
+    with SqliteWriter(tmp_path, str) as writer:
         writer.add_source(notes)
         for name in ("a.md", "b.md"):
             texts = [f"{name} one", f"{name} two", f"{name} three"]
@@ -41,7 +41,7 @@ def execute(path, sql):
 
 def rebuild(path, **options):
     draft = path.with_name(f"{path.name}{salvage.DRAFT_SUFFIX}")
-    done = salvage.rebuild_database(path, draft, str.split, **options)
+    done = salvage.rebuild_database(path, draft, str, **options)
     assert not draft.exists()
     return done
 
@@ -67,7 +67,7 @@ def test_a_sound_database_keeps_every_row_and_every_word(path):
 def test_without_keep_nothing_is_changed(path):
     before = path.read_bytes()
 
-    salvage.rebuild_database(path, path.with_name("draft"), str.split, keep=False)
+    salvage.rebuild_database(path, path.with_name("draft"), str, keep=False)
 
     assert path.read_bytes() == before
     assert not path.with_name("draft").exists()

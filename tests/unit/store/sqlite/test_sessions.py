@@ -69,7 +69,7 @@ def test_an_older_database_stores_turns_after_the_next_writer(data_dir, kept):
         for script in read_migrations()[:3]:
             database.execute(script.read_text())
         database.execute("PRAGMA user_version = 3")
-    SqliteWriter(data_dir, str.split).close()
+    SqliteWriter(data_dir, str).close()
 
     assert kept.add_turn(turn()) == 0
 
@@ -115,7 +115,7 @@ def test_reading_goes_on_when_writing_is_switched_off(data_dir, kept):
 def test_the_writer_lock_is_neither_needed_nor_taken(data_dir, kept):
     with WriterLock(data_dir):
         assert kept.add_turn(turn()) == 0
-    with SqliteWriter(data_dir, str.split):
+    with SqliteWriter(data_dir, str):
         assert kept.add_turn(turn()) == 1
 
 
@@ -129,7 +129,7 @@ def test_a_stored_turn_survives_a_power_cut(data_dir, kept, monkeypatch):
 
 
 def test_the_revision_stays(data_dir, kept):
-    with SqliteWriter(data_dir, str.split) as writer:
+    with SqliteWriter(data_dir, str) as writer:
         writer.add_source(NOTES)
         writer.put_document(document("a.md"))
     kept.add_turn(turn())

@@ -28,7 +28,7 @@ def tokens(text):
     Counter.calls += 1
     if Counter.calls == int(sys.argv[2]):
         os.kill(os.getpid(), signal.SIGKILL)
-    return text.split()
+    return text
 
 writer = SqliteWriter(Path(sys.argv[1]), tokens)
 writer.add_source(NOTES)
@@ -41,16 +41,16 @@ writer.close()
 
 @pytest.fixture
 def writer(tmp_path):
-    with SqliteWriter(tmp_path, str.split) as made:
+    with SqliteWriter(tmp_path, str) as made:
         made.add_source(NOTES)
         yield made
 
 
 def test_a_second_writer_is_refused_until_the_first_closes(writer, tmp_path):
     with pytest.raises(Locked):
-        SqliteWriter(tmp_path, str.split)
+        SqliteWriter(tmp_path, str)
     writer.close()
-    SqliteWriter(tmp_path, str.split).close()
+    SqliteWriter(tmp_path, str).close()
 
 
 @pytest.mark.parametrize("call", [1, 2, 4, 5, 9])
@@ -59,7 +59,7 @@ def test_a_killed_writer_leaves_whole_documents_and_no_lock(tmp_path, call):
         [sys.executable, "-c", DIE_WRITING, tmp_path, str(call)], cwd=ROOT, check=False
     )
     assert killed.returncode == -signal.SIGKILL
-    with SqliteWriter(tmp_path, str.split) as writer:
+    with SqliteWriter(tmp_path, str) as writer:
         whole = (call - 1) // 3
         assert sorted(writer.load_known_documents("notes")) == [
             f"{number}.md" for number in range(whole)
@@ -73,7 +73,7 @@ def test_a_failed_opening_frees_the_lock(tmp_path):
     get_database_path(tmp_path).write_bytes(b"no database" * 999)
     for _ in range(2):
         with pytest.raises(StoreCorrupt):
-            SqliteWriter(tmp_path, str.split)
+            SqliteWriter(tmp_path, str)
 
 
 def test_a_newer_database_is_not_written(tmp_path):
@@ -81,7 +81,7 @@ def test_a_newer_database_is_not_written(tmp_path):
     database.execute("PRAGMA user_version = 99")
     database.close()
     with pytest.raises(NotIndexed):
-        SqliteWriter(tmp_path, str.split)
+        SqliteWriter(tmp_path, str)
 
 
 def test_a_document_of_an_unknown_source_leaves_nothing(writer):
