@@ -307,7 +307,7 @@ class _Work:
     def _plan_vectors(self) -> Plan:
         return Plan(
             action="delete the vectors that belong to no passage, take the missing ones from the"
-            " vector file, and compute the others again if the embedding model is installed",
+            " files of the table, and compute the others again if the embedding model is installed",
             drops=True,
             bytes=measure_size(get_vectors_folder(self._context)),
         )
@@ -363,9 +363,9 @@ def _restore_vectors(
     copies: "ExactIndex",
     damaged: "set[Key]",
 ) -> None:
-    """Store the vectors of the vector file for chunks whose row in the table is lost.
+    """Store the intact vectors of a damaged table for chunks whose row is lost.
 
-    A vector whose length is not 1, or that differed from its row, is computed again.
+    A vector whose length is not 1, or that was damaged, is computed again.
     """
     committed, last = set(library.list_committed_keys()), Key(0)
     while chunks := library.list_chunks(last, _ROWS_AT_ONCE):

@@ -1,0 +1,482 @@
+"""Contains the key file, which says where the vectors of a table are, and the index's folder.
+
+LanceDB stores vectors without compression, one after the other, so readers map its data files. The
+key file names the runs of rows in them, with the key and a checksum of each. It is derived from the
+table and may be lost at any time. Its header names the state of the table that it equals and is
+written last, so a torn or outdated file never counts as current.
+"""
+
+import mmap
+import os
+import re
+import shutil
+import struct
+import zlib
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+
+from kebab.core.ids import compute_digest
+from kebab.errors.system import build_io_error, translate_import_errors
+from kebab.platform import can_remove_open_files, release_mapped_pages, rename_over, write_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from typing import BinaryIO
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from kebab.core.chunks import Matrix
+
+    KeyArray: TypeAlias = NDArray[np.int64]
+    Batch: TypeAlias = tuple[KeyArray, Matrix]
+    Records: TypeAlias = NDArray[np.void]
+    Parts: TypeAlias = "tuple[KeyArray, list[Matrix]]"
+
+T = TypeVar("T")
+
+FEATURE = "the vector index"
+"""The feature that needs the libraries of this package, for messages."""
+
+_FOLDER = "lance"
+_STAMP_BYTES = 16
+# Earlier versions had a copy of the vectors in `.f32` files.
+_OWN = re.compile(r"\.?fastembed-[A-Za-z0-9._-]+\.(?:lance|gone|(?:keys|f32)(?:\.\d+)?)")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
+_NEWEST_FIRST_DIGITS = 20
+_HIGHEST = 2**64 - 1
+
+
+def get_tables_folder(data_dir: Path) -> Path:
+    """Return the folder of all tables; it is absolute, as LanceDB reads relative paths as URLs."""
+    return Path(os.path.realpath(data_dir)) / _FOLDER
+
+
+def build_table_name(version: str) -> str:
+    """Return the table name of an embedding version, which is a valid file name."""
+    safe = _UNSAFE.sub("-", version)
+    return safe if safe == version else f"{safe}-{compute_digest(version, size=4)}"
+
+
+def get_table_path(data_dir: Path, version: str) -> Path:
+    """Return the folder of a table."""
+    return get_tables_folder(data_dir) / f"{build_table_name(version)}.lance"
+
+
+def get_key_file_path(data_dir: Path, version: str) -> Path:
+    """Return the path of the file that readers use instead of opening the table."""
+    return get_tables_folder(data_dir) / f"{build_table_name(version)}.keys"
+
+
+def is_own(name: str) -> bool:
+    """Return whether only kebab gives this name to an entry of the folder; drafts count."""
+    return _OWN.fullmatch(name) is not None
+
+
+def list_leftovers(folder: Path, versions: "Collection[str]") -> list[Path]:
+    """Return what killed runs have left in the folder of all tables, and nothing of these versions.
+
+    Raises:
+        OSError: The file system refused.
+    """
+    kept = {
+        f"{build_table_name(version)}{end}" for version in versions for end in (".lance", ".keys")
+    }
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [path for path in found if is_own(path.name) and path.name not in kept]
+
+
+def delete_leftovers(folder: Path, versions: "Collection[str]") -> None:
+    """Delete what killed runs have left in the folder of all tables, and nothing of these versions.
+
+    A reader whose draft is deleted reads the table instead.
+
+    Raises:
+        OSError: The file system refused.
+    """
+    for path in list_leftovers(folder, versions):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            with suppress(PermissionError):  # some systems keep a file that is open
+                path.unlink(missing_ok=True)
+
+
+def list_manifests(table: Path) -> list[Path]:
+    """Return the manifests of a table, the latest first.
+
+    Raises:
+        IoError: The file system refused.
+    """
+    try:
+        files = [path for path in (table / "_versions").iterdir() if path.suffix == ".manifest"]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as fault:
+        raise build_io_error(fault, "read", table) from fault
+    manifests = [path for path in files if path.stem.isdecimal()]
+    return sorted(manifests, key=_parse_version, reverse=True)
+
+
+def _parse_version(path: Path) -> int:
+    """Return a table version; names of 20 digits count down, so that listings start newest."""
+    number = int(path.stem)
+    return _HIGHEST - number if len(path.stem) == _NEWEST_FIRST_DIGITS else number
+
+
+def read_table_digest(table: Path) -> bytes | None:
+    """Return a digest that changes with every commit to a table; None when there is no table.
+
+    Raises:
+        IoError: The file system refused.
+    """
+    for manifest in list_manifests(table):
+        try:
+            return blake2b(manifest.read_bytes(), digest_size=_STAMP_BYTES).digest()
+        except FileNotFoundError:
+            continue  # the writer has deleted it meanwhile; an older one will not match
+        except OSError as fault:
+            raise build_io_error(fault, "read", manifest) from fault
+    return None
+
+
+HEADER_BYTES = 64
+
+_MAGIC = b"kebabkey"
+_LAYOUT = 1
+_FIELDS = struct.Struct("<8sIIQ16s")
+_CHECKSUM = struct.Struct("<I")
+
+
+class Header(NamedTuple):
+    """The size of the runs in a key file and the state of the table that they equal."""
+
+    dimension: int
+    size: int
+    table_digest: bytes
+
+    def pack(self) -> bytes:
+        """Return the header's bytes."""
+        fields = _FIELDS.pack(_MAGIC, _LAYOUT, self.dimension, self.size, self.table_digest)
+        return (fields + _CHECKSUM.pack(zlib.crc32(fields))).ljust(HEADER_BYTES, b"\0")
+
+    @staticmethod
+    def unpack(raw: bytes) -> "Header | None":
+        """Return the header in some bytes, or None when they are not a header."""
+        if len(raw) != HEADER_BYTES:
+            return None
+        (checksum,) = _CHECKSUM.unpack_from(raw, _FIELDS.size)
+        magic, layout, dimension, size, digest = _FIELDS.unpack_from(raw)
+        known = (magic, layout) == (_MAGIC, _LAYOUT)
+        intact = checksum == zlib.crc32(raw[: _FIELDS.size])
+        return Header(dimension, size, digest) if known and intact else None
+
+
+_PLACE = struct.Struct("<64sQQQ")
+_COMPONENT_BYTES = 4
+
+TOMBSTONE = -1
+"""The key of a row that was deleted."""
+_TOMBSTONE_BYTES = struct.pack("<q", TOMBSTONE)
+
+LARGE_ROWS, RUN_ROWS = 100_000, 1 << 14
+"""An index with more rows than the first is read run by run, to save memory.
+
+A run has at most the second number of rows (25 MB). Mapping pages twice takes longer, so smaller
+indexes are held as a whole.
+"""
+
+_HOLE_ROWS = 1_000
+"""So many deleted rows stay in a run; behind more another one begins."""
+
+
+class Run(NamedTuple):
+    """Rows whose vectors lie one after the other in a data file of the table.
+
+    A data file never changes, so its `size` tells whether it is whole.
+    """
+
+    file: str
+    size: int
+    offset: int
+    rows: "Records"
+    """The key of each row and the CRC-32 of its vector."""
+
+    def pack(self) -> bytes:
+        """Return the bytes of the run."""
+        place = _PLACE.pack(self.file.encode(), self.size, self.offset, len(self.rows))
+        return place + _CHECKSUM.pack(zlib.crc32(place)) + self.rows.tobytes()
+
+
+def _unpack_runs(raw: bytes) -> "Iterator[Run]":
+    """Yield the runs in some bytes.
+
+    Raises:
+        ValueError: The bytes are not those of runs.
+    """
+    dtype = _build_dtype()
+    import numpy as np
+
+    start = 0
+    while start < len(raw):
+        place = raw[start : start + _PLACE.size]
+        start += _PLACE.size + _CHECKSUM.size
+        if raw[start - _CHECKSUM.size : start] != _CHECKSUM.pack(zlib.crc32(place)):
+            raise ValueError("the place of a run is damaged")
+        name, size, offset, count = _PLACE.unpack(place)
+        rows = np.frombuffer(raw, dtype, count, start)
+        yield Run(name.rstrip(b"\0").decode(), size, offset, rows)
+        start += rows.nbytes
+
+
+def _build_dtype() -> "np.dtype[np.void]":
+    with translate_import_errors(FEATURE, "numpy"):
+        import numpy as np
+
+    return np.dtype([("key", "<i8"), ("checksum", "<u4")])
+
+
+class RunFinder:
+    """Finds rows in the data files of a table, as LanceDB does not tell where it has stored them.
+
+    The newest files come first, because compaction writes rows anew and the old files will go.
+    """
+
+    def __init__(self, table: Path) -> None:
+        self._folder = table / "data"
+        self._waiting: list[Path] = []
+        self._opened: dict[str, mmap.mmap] = {}
+        self._file, self._start, self._end = "", 0, 0
+        self._rows: list[tuple[int, int]] = []
+
+    def find_runs(self, batches: "Iterable[Batch]") -> "Iterator[Run]":
+        """Yield the runs of rows, in their order.
+
+        Raises:
+            LookupError: A vector is in none of the files.
+            OSError: A file cannot be read.
+        """
+        files = [(path.stat().st_mtime_ns, path) for path in self._folder.glob("*.lance")]
+        self._waiting = [path for _, path in sorted(files)]
+        for keys, matrix in batches:
+            raw, width = matrix.tobytes(), matrix.shape[1] * _COMPONENT_BYTES
+            for row, key in enumerate(keys.tolist()):
+                vector = raw[row * width : (row + 1) * width]
+                file, offset = self._find(vector)
+                holes, rest = divmod(offset - self._end, width)
+                is_near = file == self._file and not rest and 0 <= holes <= _HOLE_ROWS
+                if not is_near or len(self._rows) + holes >= RUN_ROWS:
+                    yield from self._end_run()
+                    self._file, self._start, holes = file, offset, 0
+                self._rows += [(TOMBSTONE, 0)] * holes
+                self._rows.append((key, zlib.crc32(vector)))
+                self._end = offset + width
+        yield from self._end_run()
+
+    def _find(self, vector: bytes) -> tuple[str, int]:
+        """Return the file and the offset of a vector, behind the last one if it is there."""
+        if (data := self._opened.get(self._file)) is not None:
+            if data[self._end : self._end + len(vector)] == vector:
+                return self._file, self._end
+            if (found := data.find(vector, self._end)) >= 0:
+                return self._file, found
+        while self._waiting:
+            path = self._waiting.pop()
+            with path.open("rb") as file:
+                data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            self._opened[path.name] = data
+            if (found := data.find(vector)) >= 0:
+                return path.name, found
+        # A vector that is stored several times may be behind a place where it was found.
+        for name, data in self._opened.items():
+            if (found := data.find(vector)) >= 0:
+                return name, found
+        raise LookupError("a vector is not stored as it is")
+
+    def _end_run(self) -> "Iterator[Run]":
+        if self._rows:
+            import numpy as np
+
+            rows = np.array(self._rows, _build_dtype())
+            yield Run(self._file, len(self._opened[self._file]), self._start, rows)
+            self._rows = []
+
+
+class KeyFile:
+    """The file of one table; every method leaves it equal to some state of the table.
+
+    Every method uses one open file, because another process may replace the file at any time.
+    Methods that write raise `OSError`, methods that read return None instead.
+    """
+
+    def __init__(self, path: Path, dimension: int) -> None:
+        self._path = path
+        self._dimension = dimension
+
+    def exists(self) -> bool:
+        """Return whether there is a file, at whatever state of the table."""
+        return self._path.exists()
+
+    def map_vectors(self, digest: bytes) -> "Parts | None":
+        """Return the keys and the mapped vectors if the file equals this state of the table.
+
+        It also returns None when a data file cannot be mapped, because the table can still be read.
+        """
+        return self._read_at(digest, lambda runs: join_parts(map(self._map_run, runs)))
+
+    def map_copies(self) -> "Parts | None":
+        """Return the keys and the intact vectors that are left, at whatever state of the table.
+
+        A key is never given twice, so its vector is right even if the table has changed since.
+        """
+        return self._read_at(None, lambda runs: join_parts(map(self._map_intact_rows, runs)))
+
+    def read_rows(self, digest: bytes) -> "Records | None":
+        """Return the rows, tombstones included, if the file equals this state of the table."""
+        return self._read_at(digest, _join_rows)
+
+    def _read_at(self, digest: bytes | None, read: "Callable[[list[Run]], T]") -> "T | None":
+        try:
+            with self._path.open("rb") as file:
+                header = self._read_header_at(file, digest)
+                return None if header is None else read(list(_unpack_runs(file.read(header.size))))
+        except (OSError, ValueError):
+            return None
+
+    def _map_run(self, run: Run) -> "Batch":
+        """Return the keys and the vectors of a run.
+
+        Raises:
+            OSError: The data file cannot be read.
+            ValueError: It is not the file of the run.
+        """
+        import numpy as np
+
+        with self._open_data_file(run) as file:
+            if os.fstat(file.fileno()).st_size != run.size:
+                raise ValueError("the data file is another one")
+            shape = len(run.rows), self._dimension
+            if can_remove_open_files():
+                matrix = np.memmap(file, "<f4", "r", run.offset, shape)
+            else:
+                file.seek(run.offset)
+                matrix = np.fromfile(file, "<f4", len(run.rows) * self._dimension).reshape(shape)
+        return run.rows["key"], np.asarray(matrix)
+
+    def _map_intact_rows(self, run: Run) -> "Batch":
+        """Return the keys and the vectors of a run that have their checksum."""
+        import numpy as np
+
+        matrix = np.zeros((len(run.rows), self._dimension), np.float32)
+        with suppress(OSError), self._open_data_file(run) as file:
+            file.seek(run.offset)
+            left = np.fromfile(file, "<f4", matrix.size)
+            matrix.reshape(-1)[: len(left)] = left
+        checksums = np.array([zlib.crc32(vector) for vector in matrix])
+        intact = checksums == run.rows["checksum"]
+        return run.rows["key"][intact], matrix[intact]
+
+    def _open_data_file(self, run: Run) -> "BinaryIO":
+        return (self._path.with_suffix(".lance") / "data" / run.file).open("rb")
+
+    def write(self, digest: bytes, runs: "Iterable[Run]") -> None:
+        """Write a new file beside the old one, then replace the old one."""
+        draft = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        packed = b"".join(run.pack() for run in runs)
+        try:
+            with draft.open("wb") as file:
+                file.write(Header(self._dimension, len(packed), digest).pack() + packed)
+                file.flush()
+                os.fsync(file.fileno())
+            rename_over(draft, self._path)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def append_runs(self, before: bytes, after: bytes, runs: "Iterable[Run]") -> None:
+        """Add runs and move the file from one state of the table to the next."""
+        with self._open_for_update(before) as opened:
+            if opened is not None:
+                file, header = opened
+                packed = b"".join(run.pack() for run in runs)
+                write_at(file.fileno(), packed, HEADER_BYTES + header.size)
+                os.fsync(file.fileno())
+                followed = Header(self._dimension, header.size + len(packed), after)
+                write_at(file.fileno(), followed.pack(), 0)
+
+    def delete_rows(self, before: bytes, after: bytes, keys: "KeyArray") -> None:
+        """Write tombstones over rows and move the file to the next state of the table."""
+        import numpy as np
+
+        with self._open_for_update(before) as opened:
+            if opened is None:
+                return
+            file, header = opened
+            end = HEADER_BYTES
+            for run in _unpack_runs(file.read(header.size)):
+                end += len(run.pack())
+                start = end - run.rows.nbytes
+                for row in np.flatnonzero(np.isin(run.rows["key"], keys)).tolist():
+                    place = start + row * run.rows.itemsize
+                    write_at(file.fileno(), _TOMBSTONE_BYTES, place)
+            os.fsync(file.fileno())
+            write_at(file.fileno(), header._replace(table_digest=after).pack(), 0)
+
+    def delete_file(self) -> None:
+        """Delete the file."""
+        self._path.unlink(missing_ok=True)
+
+    @contextmanager
+    def _open_for_update(self, digest: bytes) -> "Iterator[tuple[BinaryIO, Header] | None]":
+        """Open the file for writing, with its header; yield None when it is at another state."""
+        try:
+            file = self._path.open("r+b")
+        except FileNotFoundError:
+            yield None
+            return
+        with file:
+            header = self._read_header_at(file, digest)
+            yield None if header is None else (file, header)
+
+    def _read_header_at(self, file: "BinaryIO", digest: bytes | None) -> Header | None:
+        """Return the header if the file is whole and equals this state of the table, or any."""
+        header = Header.unpack(file.read(HEADER_BYTES))
+        if header is None or header.dimension != self._dimension:
+            return None
+        if digest not in {None, header.table_digest}:
+            return None
+        is_whole = os.fstat(file.fileno()).st_size >= HEADER_BYTES + header.size
+        return header if is_whole else None
+
+
+def join_parts(batches: "Iterable[Batch]") -> "Parts":
+    """Return the keys of batches as one array, and the vectors of each batch."""
+    with translate_import_errors(FEATURE, "numpy"):
+        import numpy as np
+
+    keys, matrices = [np.empty(0, np.int64)], []
+    for part, matrix in batches:
+        keys.append(part)
+        matrices.append(matrix)
+    return np.concatenate(keys), matrices
+
+
+def _join_rows(runs: "Sequence[Run]") -> "Records":
+    import numpy as np
+
+    return np.concatenate([np.empty(0, _build_dtype()), *(run.rows for run in runs)])
+
+
+def release_pages(array: Any) -> None:
+    """Release the pages of a mapped array from the memory of this process.
+
+    They stay in the page cache of the system. An array that is not mapped, or a system without
+    `madvise`, changes nothing.
+    """
+    owner = array
+    while owner is not None and not isinstance(owner, mmap.mmap):
+        owner = getattr(owner, "base", None)
+    if owner is not None:
+        release_mapped_pages(owner)
