@@ -22,7 +22,7 @@ from kebab.errors.system import build_io_error, translate_import_errors
 from kebab.platform import can_remove_open_files, release_mapped_pages, rename_over, write_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from typing import BinaryIO
 
     import numpy as np
@@ -175,7 +175,6 @@ class Header(NamedTuple):
 
 
 _PLACE = struct.Struct("<64sQQQ")
-_COMPONENT_BYTES = 4
 
 TOMBSTONE = -1
 """The key of a row that was deleted."""
@@ -190,6 +189,9 @@ indexes are held as a whole.
 
 _HOLE_ROWS = 1_000
 """So many deleted rows stay in a run; behind more another one begins."""
+
+_ROWS_AT_ONCE = 64
+"""How many rows are compared at once."""
 
 
 class Run(NamedTuple):
@@ -249,7 +251,7 @@ class RunFinder:
         self._waiting: list[Path] = []
         self._opened: dict[str, mmap.mmap] = {}
         self._file, self._start, self._end = "", 0, 0
-        self._rows: list[tuple[int, int]] = []
+        self._rows: list[Records] = []
 
     def find_runs(self, batches: "Iterable[Batch]") -> "Iterator[Run]":
         """Yield the runs of rows, in their order.
@@ -261,27 +263,61 @@ class RunFinder:
         files = [(path.stat().st_mtime_ns, path) for path in self._folder.glob("*.lance")]
         self._waiting = [path for _, path in sorted(files)]
         for keys, matrix in batches:
-            raw, width = matrix.tobytes(), matrix.shape[1] * _COMPONENT_BYTES
-            for row, key in enumerate(keys.tolist()):
-                vector = raw[row * width : (row + 1) * width]
-                file, offset = self._find(vector)
-                holes, rest = divmod(offset - self._end, width)
-                is_near = file == self._file and not rest and 0 <= holes <= _HOLE_ROWS
-                if not is_near or len(self._rows) + holes >= RUN_ROWS:
+            done = 0
+            while done < len(keys):
+                if sum(map(len, self._rows)) >= RUN_ROWS:
                     yield from self._end_run()
-                    self._file, self._start, holes = file, offset, 0
-                self._rows += [(TOMBSTONE, 0)] * holes
-                self._rows.append((key, zlib.crc32(vector)))
-                self._end = offset + width
+                if count := self._count_next(matrix[done : done + _ROWS_AT_ONCE]):
+                    self._add(keys[done : done + count], matrix[done : done + count])
+                    done += count
+                else:
+                    yield from self._move(matrix[done].tobytes())
         yield from self._end_run()
+
+    def _count_next(self, matrix: "Matrix") -> int:
+        """Return how many of these vectors come next in the file."""
+        import numpy as np
+
+        data = self._opened.get(self._file, b"")
+        count = min(len(matrix), (len(data) - self._end) // matrix[0].nbytes)
+        if count <= 0:
+            return 0
+        stored = np.frombuffer(data, "<u4", count * matrix.shape[1], self._end)
+        wanted = np.ascontiguousarray(matrix[:count], "<f4").view("<u4")
+        differs = (stored.reshape(wanted.shape) != wanted).any(axis=1)
+        return int(differs.argmax()) if differs.any() else count
+
+    def _add(self, keys: "KeyArray", matrix: "Matrix") -> None:
+        """Add the next rows to the run."""
+        import numpy as np
+
+        rows = np.empty(len(keys), _build_dtype())
+        rows["key"], rows["checksum"] = keys, [zlib.crc32(vector) for vector in matrix]
+        self._rows.append(rows)
+        self._end += matrix.nbytes
+
+    def _move(self, vector: bytes) -> "Iterator[Run]":
+        """Go to the place of a vector; yield the run that cannot be continued there.
+
+        Raises:
+            LookupError: The vector is in none of the files.
+        """
+        import numpy as np
+
+        file, offset = self._find(vector)
+        holes, rest = divmod(offset - self._end, len(vector))
+        if file == self._file and not rest and 0 <= holes <= _HOLE_ROWS:
+            self._rows.append(np.array([(TOMBSTONE, 0)] * holes, _build_dtype()))
+        else:
+            yield from self._end_run()
+            self._file, self._start = file, offset
+        self._end = offset
 
     def _find(self, vector: bytes) -> tuple[str, int]:
         """Return the file and the offset of a vector, behind the last one if it is there."""
-        if (data := self._opened.get(self._file)) is not None:
-            if data[self._end : self._end + len(vector)] == vector:
-                return self._file, self._end
-            if (found := data.find(vector, self._end)) >= 0:
-                return self._file, found
+        data = self._opened.get(self._file)
+        if data is not None and (found := data.find(vector, self._end)) >= 0:
+            return self._file, found
         while self._waiting:
             path = self._waiting.pop()
             with path.open("rb") as file:
@@ -289,7 +325,7 @@ class RunFinder:
             self._opened[path.name] = data
             if (found := data.find(vector)) >= 0:
                 return path.name, found
-        # A vector that is stored several times may be behind a place where it was found.
+        # A vector that is stored several times may be before a place where it was found.
         for name, data in self._opened.items():
             if (found := data.find(vector)) >= 0:
                 return name, found
@@ -297,11 +333,9 @@ class RunFinder:
 
     def _end_run(self) -> "Iterator[Run]":
         if self._rows:
-            import numpy as np
-
-            rows = np.array(self._rows, _build_dtype())
-            yield Run(self._file, len(self._opened[self._file]), self._start, rows)
-            self._rows = []
+            size = len(self._opened[self._file])
+            yield Run(self._file, size, self._start, _join_rows(self._rows))
+            self._rows, self._start = [], self._end
 
 
 class KeyFile:
@@ -335,7 +369,7 @@ class KeyFile:
 
     def read_rows(self, digest: bytes) -> "Records | None":
         """Return the rows, tombstones included, if the file equals this state of the table."""
-        return self._read_at(digest, _join_rows)
+        return self._read_at(digest, lambda runs: _join_rows(run.rows for run in runs))
 
     def _read_at(self, digest: bytes | None, read: "Callable[[list[Run]], T]") -> "T | None":
         try:
@@ -414,13 +448,13 @@ class KeyFile:
             if opened is None:
                 return
             file, header = opened
-            end = HEADER_BYTES
+            start = HEADER_BYTES
             for run in _unpack_runs(file.read(header.size)):
-                end += len(run.pack())
-                start = end - run.rows.nbytes
+                start += _PLACE.size + _CHECKSUM.size
                 for row in np.flatnonzero(np.isin(run.rows["key"], keys)).tolist():
                     place = start + row * run.rows.itemsize
                     write_at(file.fileno(), _TOMBSTONE_BYTES, place)
+                start += run.rows.nbytes
             os.fsync(file.fileno())
             write_at(file.fileno(), header._replace(table_digest=after).pack(), 0)
 
@@ -463,10 +497,10 @@ def join_parts(batches: "Iterable[Batch]") -> "Parts":
     return np.concatenate(keys), matrices
 
 
-def _join_rows(runs: "Sequence[Run]") -> "Records":
+def _join_rows(parts: "Iterable[Records]") -> "Records":
     import numpy as np
 
-    return np.concatenate([np.empty(0, _build_dtype()), *(run.rows for run in runs)])
+    return np.concatenate([np.empty(0, _build_dtype()), *parts])
 
 
 def release_pages(array: Any) -> None:

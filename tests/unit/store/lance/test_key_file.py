@@ -106,6 +106,7 @@ def test_runs_follow_the_files_and_skip_deleted_rows(table, monkeypatch):
 
 def test_runs_have_a_greatest_length(table, monkeypatch):
     monkeypatch.setattr(subject, "RUN_ROWS", 2)
+    monkeypatch.setattr(subject, "_ROWS_AT_ONCE", 2)
     write_data(table, {"a": vectors(1, 2, 3)})
 
     assert [run for *_, run in list_runs(table, batch(1, 2, 3))] == [[1, 2], [3]]
