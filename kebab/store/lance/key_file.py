@@ -2,24 +2,25 @@
 
 LanceDB stores vectors without compression, one after the other, so readers map its data files. The
 key file names the runs of rows in them, with the key and a checksum of each. It is derived from the
-table and may be lost at any time. Its header names the state of the table that it equals and is
-written last, so a torn or outdated file never counts as current.
+table and may be lost at any time. It has a checksum and names the state of the table that it
+equals, so a torn or outdated file never counts as current.
 """
 
 import mmap
 import os
 import re
 import shutil
-import struct
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import msgspec
 
 from kebab.core.ids import compute_digest
 from kebab.errors.system import build_io_error, translate_import_errors
-from kebab.platform import can_remove_open_files, release_mapped_pages, rename_over, write_at
+from kebab.platform import can_remove_open_files, release_mapped_pages, rename_over
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -142,49 +143,14 @@ def read_table_digest(table: Path) -> bytes | None:
     return None
 
 
-HEADER_BYTES = 64
-
-_MAGIC = b"kebabkey"
-_LAYOUT = 1
-_FIELDS = struct.Struct("<8sIIQ16s")
-_CHECKSUM = struct.Struct("<I")
-
-
-class Header(NamedTuple):
-    """The size of the runs in a key file and the state of the table that they equal."""
-
-    dimension: int
-    size: int
-    table_digest: bytes
-
-    def pack(self) -> bytes:
-        """Return the header's bytes."""
-        fields = _FIELDS.pack(_MAGIC, _LAYOUT, self.dimension, self.size, self.table_digest)
-        return (fields + _CHECKSUM.pack(zlib.crc32(fields))).ljust(HEADER_BYTES, b"\0")
-
-    @staticmethod
-    def unpack(raw: bytes) -> "Header | None":
-        """Return the header in some bytes, or None when they are not a header."""
-        if len(raw) != HEADER_BYTES:
-            return None
-        (checksum,) = _CHECKSUM.unpack_from(raw, _FIELDS.size)
-        magic, layout, dimension, size, digest = _FIELDS.unpack_from(raw)
-        known = (magic, layout) == (_MAGIC, _LAYOUT)
-        intact = checksum == zlib.crc32(raw[: _FIELDS.size])
-        return Header(dimension, size, digest) if known and intact else None
-
-
-_PLACE = struct.Struct("<64sQQQ")
-
 TOMBSTONE = -1
 """The key of a row that was deleted."""
-_TOMBSTONE_BYTES = struct.pack("<q", TOMBSTONE)
 
 LARGE_ROWS, RUN_ROWS = 100_000, 1 << 14
 """An index with more rows than the first is read run by run, to save memory.
 
-A run has at most the second number of rows (25 MB). Mapping pages twice takes longer, so smaller
-indexes are held as a whole.
+A run has about the second number of rows at most (25 MB). Mapping pages twice takes longer, so
+smaller indexes are held as a whole.
 """
 
 _HOLE_ROWS = 1_000
@@ -193,44 +159,36 @@ _HOLE_ROWS = 1_000
 _ROWS_AT_ONCE = 64
 """How many rows are compared at once."""
 
+_MAGIC = b"kebabkeys 1 "
+_START = len(_MAGIC) + 4
 
-class Run(NamedTuple):
+
+class Run(msgspec.Struct, frozen=True, array_like=True):
     """Rows whose vectors lie one after the other in a data file of the table.
 
-    A data file never changes, so its `size` tells whether it is whole.
+    A data file never changes, so its `size` tells whether it is whole. `packed` has the key of each
+    row and the CRC-32 of its vector.
     """
 
     file: str
     size: int
     offset: int
-    rows: "Records"
-    """The key of each row and the CRC-32 of its vector."""
+    packed: bytes
 
-    def pack(self) -> bytes:
-        """Return the bytes of the run."""
-        place = _PLACE.pack(self.file.encode(), self.size, self.offset, len(self.rows))
-        return place + _CHECKSUM.pack(zlib.crc32(place)) + self.rows.tobytes()
+    @property
+    def rows(self) -> "Records":
+        """The rows as an array that cannot be written."""
+        import numpy as np
+
+        return np.frombuffer(self.packed, _build_dtype())
 
 
-def _unpack_runs(raw: bytes) -> "Iterator[Run]":
-    """Yield the runs in some bytes.
+class _Contents(msgspec.Struct, array_like=True):
+    """The runs of a table at one state."""
 
-    Raises:
-        ValueError: The bytes are not those of runs.
-    """
-    dtype = _build_dtype()
-    import numpy as np
-
-    start = 0
-    while start < len(raw):
-        place = raw[start : start + _PLACE.size]
-        start += _PLACE.size + _CHECKSUM.size
-        if raw[start - _CHECKSUM.size : start] != _CHECKSUM.pack(zlib.crc32(place)):
-            raise ValueError("the place of a run is damaged")
-        name, size, offset, count = _PLACE.unpack(place)
-        rows = np.frombuffer(raw, dtype, count, start)
-        yield Run(name.rstrip(b"\0").decode(), size, offset, rows)
-        start += rows.nbytes
+    dimension: int
+    table_digest: bytes
+    runs: list[Run]
 
 
 def _build_dtype() -> "np.dtype[np.void]":
@@ -260,8 +218,11 @@ class RunFinder:
             LookupError: A vector is in none of the files.
             OSError: A file cannot be read.
         """
-        files = [(path.stat().st_mtime_ns, path) for path in self._folder.glob("*.lance")]
-        self._waiting = [path for _, path in sorted(files)]
+        files = [(path.stat(), path) for path in self._folder.glob("*.lance")]
+        files.sort(key=lambda file: file[0].st_mtime_ns)
+        self._waiting = [
+            path for status, path in files if status.st_size
+        ]  # others cannot be mapped
         for keys, matrix in batches:
             done = 0
             while done < len(keys):
@@ -333,16 +294,16 @@ class RunFinder:
 
     def _end_run(self) -> "Iterator[Run]":
         if self._rows:
-            size = len(self._opened[self._file])
-            yield Run(self._file, size, self._start, _join_rows(self._rows))
+            packed = b"".join(rows.tobytes() for rows in self._rows)
+            yield Run(self._file, len(self._opened[self._file]), self._start, packed)
             self._rows, self._start = [], self._end
 
 
 class KeyFile:
     """The file of one table; every method leaves it equal to some state of the table.
 
-    Every method uses one open file, because another process may replace the file at any time.
-    Methods that write raise `OSError`, methods that read return None instead.
+    It is always replaced as a whole: for a million rows it has 12 MB. Methods that write raise
+    `OSError`, methods that read return None instead.
     """
 
     def __init__(self, path: Path, dimension: int) -> None:
@@ -372,11 +333,17 @@ class KeyFile:
         return self._read_at(digest, lambda runs: _join_rows(run.rows for run in runs))
 
     def _read_at(self, digest: bytes | None, read: "Callable[[list[Run]], T]") -> "T | None":
+        """Return what `read` gets from the runs if the file is at this state, or at any."""
         try:
-            with self._path.open("rb") as file:
-                header = self._read_header_at(file, digest)
-                return None if header is None else read(list(_unpack_runs(file.read(header.size))))
-        except (OSError, ValueError):
+            raw = self._path.read_bytes()
+            if raw[:_START] != _MAGIC + zlib.crc32(raw[_START:]).to_bytes(4, "little"):
+                return None
+            contents = msgspec.msgpack.decode(raw[_START:], type=_Contents)
+            is_current = digest in {None, contents.table_digest}
+            if contents.dimension != self._dimension or not is_current:
+                return None
+            return read(contents.runs)
+        except (OSError, ValueError, msgspec.MsgspecError):
             return None
 
     def _map_run(self, run: Run) -> "Batch":
@@ -417,12 +384,12 @@ class KeyFile:
 
     def write(self, digest: bytes, runs: "Iterable[Run]") -> None:
         """Write a new file beside the old one, then replace the old one."""
+        packed = msgspec.msgpack.encode(_Contents(self._dimension, digest, list(runs)))
         draft = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        packed = b"".join(run.pack() for run in runs)
         try:
             with draft.open("wb") as file:
-                file.write(Header(self._dimension, len(packed), digest).pack() + packed)
+                file.write(_MAGIC + zlib.crc32(packed).to_bytes(4, "little") + packed)
                 file.flush()
                 os.fsync(file.fileno())
             rename_over(draft, self._path)
@@ -431,58 +398,26 @@ class KeyFile:
 
     def append_runs(self, before: bytes, after: bytes, runs: "Iterable[Run]") -> None:
         """Add runs and move the file from one state of the table to the next."""
-        with self._open_for_update(before) as opened:
-            if opened is not None:
-                file, header = opened
-                packed = b"".join(run.pack() for run in runs)
-                write_at(file.fileno(), packed, HEADER_BYTES + header.size)
-                os.fsync(file.fileno())
-                followed = Header(self._dimension, header.size + len(packed), after)
-                write_at(file.fileno(), followed.pack(), 0)
+        old = self._read_at(before, list)
+        if old is not None:
+            self.write(after, [*old, *runs])
 
     def delete_rows(self, before: bytes, after: bytes, keys: "KeyArray") -> None:
-        """Write tombstones over rows and move the file to the next state of the table."""
+        """Put tombstones in the place of rows and move the file to the next state of the table."""
         import numpy as np
 
-        with self._open_for_update(before) as opened:
-            if opened is None:
-                return
-            file, header = opened
-            start = HEADER_BYTES
-            for run in _unpack_runs(file.read(header.size)):
-                start += _PLACE.size + _CHECKSUM.size
-                for row in np.flatnonzero(np.isin(run.rows["key"], keys)).tolist():
-                    place = start + row * run.rows.itemsize
-                    write_at(file.fileno(), _TOMBSTONE_BYTES, place)
-                start += run.rows.nbytes
-            os.fsync(file.fileno())
-            write_at(file.fileno(), header._replace(table_digest=after).pack(), 0)
+        old = self._read_at(before, list)
+        if old is not None:
+            runs = []
+            for run in old:
+                rows = run.rows.copy()
+                rows["key"][np.isin(rows["key"], keys)] = TOMBSTONE
+                runs.append(msgspec.structs.replace(run, packed=rows.tobytes()))
+            self.write(after, runs)
 
     def delete_file(self) -> None:
         """Delete the file."""
         self._path.unlink(missing_ok=True)
-
-    @contextmanager
-    def _open_for_update(self, digest: bytes) -> "Iterator[tuple[BinaryIO, Header] | None]":
-        """Open the file for writing, with its header; yield None when it is at another state."""
-        try:
-            file = self._path.open("r+b")
-        except FileNotFoundError:
-            yield None
-            return
-        with file:
-            header = self._read_header_at(file, digest)
-            yield None if header is None else (file, header)
-
-    def _read_header_at(self, file: "BinaryIO", digest: bytes | None) -> Header | None:
-        """Return the header if the file is whole and equals this state of the table, or any."""
-        header = Header.unpack(file.read(HEADER_BYTES))
-        if header is None or header.dimension != self._dimension:
-            return None
-        if digest not in {None, header.table_digest}:
-            return None
-        is_whole = os.fstat(file.fileno()).st_size >= HEADER_BYTES + header.size
-        return header if is_whole else None
 
 
 def join_parts(batches: "Iterable[Batch]") -> "Parts":
