@@ -122,7 +122,7 @@ FILES = {
     "table_manifest_removed": change_file("lance/*.lance/_versions/*.manifest", Path.unlink),
     "table_manifest_cut": change_file("lance/*.lance/_versions/*.manifest", cut),
     "key_file_cut": change_file("lance/*.keys", cut),
-    "key_file_flipped": change_file("lance/*.keys", lambda path: flip(path, 0.95)),
+    "key_file_flipped": change_file("lance/*.keys", flip),
     "key_file_removed": change_file("lance/*.keys", Path.unlink),
     "model_cut": lambda data: cut(data.parent / "models" / E5_SMALL.version / "model.onnx"),
     "model_flipped": lambda data: flip(data.parent / "models" / E5_SMALL.version / "model.onnx"),
@@ -134,6 +134,7 @@ DAMAGES = {**{name: execute(sql) for name, sql in SQL.items()}, **FILES}
 
 HARMLESS = {
     "key_file_cut": "readers and the next ingest write it again from the table",
+    "key_file_flipped": "readers and the next ingest write it again from the table",
     "key_file_removed": "readers and the next ingest write it again from the table",
 }
 """Damages that doctor does not report, each with the reason."""
