@@ -44,6 +44,7 @@ HOMES = {
         "kebab.rag",
         "kebab.review",
         "kebab.search",
+        "kebab.store.lance.key_file",
         "kebab.store.sqlite.reviews",
         "kebab.wire",
     ),
