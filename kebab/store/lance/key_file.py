@@ -310,10 +310,6 @@ class KeyFile:
         self._path = path
         self._dimension = dimension
 
-    def exists(self) -> bool:
-        """Return whether there is a file, at whatever state of the table."""
-        return self._path.exists()
-
     def map_vectors(self, digest: bytes) -> "Parts | None":
         """Return the keys and the mapped vectors if the file equals this state of the table.
 
@@ -330,7 +326,7 @@ class KeyFile:
 
     def read_rows(self, digest: bytes) -> "Records | None":
         """Return the rows, tombstones included, if the file equals this state of the table."""
-        return self._read_at(digest, lambda runs: _join_rows(run.rows for run in runs))
+        return self._read_at(digest, _join_rows)
 
     def _read_at(self, digest: bytes | None, read: "Callable[[list[Run]], T]") -> "T | None":
         """Return what `read` gets from the runs if the file is at this state, or at any."""
@@ -432,10 +428,10 @@ def join_parts(batches: "Iterable[Batch]") -> "Parts":
     return np.concatenate(keys), matrices
 
 
-def _join_rows(parts: "Iterable[Records]") -> "Records":
+def _join_rows(runs: "Iterable[Run]") -> "Records":
     import numpy as np
 
-    return np.concatenate([np.empty(0, _build_dtype()), *parts])
+    return np.frombuffer(b"".join(run.packed for run in runs), _build_dtype())
 
 
 def release_pages(array: Any) -> None:

@@ -309,15 +309,12 @@ class MappedVectors:
         if digest is None or digest != self._digest or not (self._files and self._files.holds()):
             self._loaded = None
         if digest is not None and self._loaded is None:
-            self._files = self._take_file_state()
+            table = key_file.get_table_path(self._data_dir, self._version)
+            path = key_file.get_key_file_path(self._data_dir, self._version)
+            self._files = FileState([str(path), *map(str, table.glob("data/*"))])
             self._digest, parts = self._load(digest)
             self._loaded = ExactIndex(*parts, self._load_axes())
         return self._loaded
-
-    def _take_file_state(self) -> FileState:
-        table = key_file.get_table_path(self._data_dir, self._version)
-        path = key_file.get_key_file_path(self._data_dir, self._version)
-        return FileState([str(path), *map(str, table.glob("data/*"))])
 
     def _load(self, digest: bytes) -> "tuple[bytes, Parts]":
         """Return the rows of the latest state, and its digest."""
@@ -340,7 +337,8 @@ class MappedVectors:
             age = time.time() - manifests[0].stat().st_mtime
         except (IndexError, OSError):
             return bool(manifests)
-        return self._file.exists() and abs(age) < _FOLLOW_S
+        path = key_file.get_key_file_path(self._data_dir, self._version)
+        return path.exists() and abs(age) < _FOLLOW_S
 
     def _read_digest(self) -> bytes | None:
         return key_file.read_table_digest(key_file.get_table_path(self._data_dir, self._version))
