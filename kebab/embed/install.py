@@ -240,10 +240,7 @@ def publish_directory(ready: Path, model: EmbeddingModel, models_dir: Path) -> P
 
 
 def choose_precision(rates: Mapping[str, float]) -> str:
-    """Return the best of these texts per second; int8 unless fp32 is known too, and much faster.
-
-    In full precision, the name of a provider may follow.
-    """
+    """Return the best of these texts per second; int8 unless full precision is much faster."""
     if not {INT8, FP32} <= rates.keys():
         return INT8
     best = max(rates, key=lambda name: rates[name])

@@ -252,8 +252,7 @@ class ModelRow(Struct, frozen=True, kw_only=True):
     download_bytes: int | None = None
     """The size of the download; null when it is not known."""
     provider: str | None = None
-    """What onnxruntime computes vectors with (`models.embedding.provider`); null when the weights
-    are not installed."""
+    """What onnxruntime computes vectors with; null when the weights are not installed."""
 
 
 class ModelList(Reply, frozen=True, kw_only=True, tag="model_list.v1"):

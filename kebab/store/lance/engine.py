@@ -368,10 +368,6 @@ def _import_lancedb() -> Any:
     return lancedb
 
 
-class _TableChanged(Exception):  # noqa: N818 - not an error: the writer was faster
-    """The table got a new version while it was read."""
-
-
 def rebuild_key_file(data_dir: Path, version: str, dimension: int) -> bool:
     """Write the key file of the table; return whether that was possible.
 
@@ -383,9 +379,11 @@ def rebuild_key_file(data_dir: Path, version: str, dimension: int) -> bool:
     if digest is None:
         return False
     try:
-        runs = RunFinder(table.path).find_runs(_iterate_unchanged(table, digest))
+        runs = list(RunFinder(table.path).find_runs(table.iterate_batches()))
+        if key_file.read_table_digest(table.path) != digest:
+            return False  # the writer was faster
         KeyFile(key_file.get_key_file_path(data_dir, version), dimension).write(digest, runs)
-    except (OSError, LookupError, _TableChanged):
+    except (OSError, LookupError):
         return False
     except StoreCorrupt:
         # A version that the writer has deleted meanwhile is not damaged.
@@ -393,12 +391,6 @@ def rebuild_key_file(data_dir: Path, version: str, dimension: int) -> bool:
             raise
         return False
     return True
-
-
-def _iterate_unchanged(table: LanceTable, digest: bytes) -> "Iterator[Batch]":
-    yield from table.iterate_batches()
-    if key_file.read_table_digest(table.path) != digest:
-        raise _TableChanged
 
 
 def load_rows(data_dir: Path, version: str, dimension: int) -> "Parts":

@@ -392,9 +392,9 @@ class KeyFile:
         finally:
             draft.unlink(missing_ok=True)
 
-    def append_runs(self, before: bytes, after: bytes, runs: "Iterable[Run]") -> None:
-        """Add runs and move the file from one state of the table to the next."""
-        old = self._read_at(before, list)
+    def append_runs(self, before: bytes | None, after: bytes, runs: "Iterable[Run]") -> None:
+        """Add runs and move the file from one state of the table, or from none, to the next."""
+        old = [] if before is None else self._read_at(before, list)
         if old is not None:
             self.write(after, [*old, *runs])
 
@@ -410,10 +410,6 @@ class KeyFile:
                 rows["key"][np.isin(rows["key"], keys)] = TOMBSTONE
                 runs.append(msgspec.structs.replace(run, packed=rows.tobytes()))
             self.write(after, runs)
-
-    def delete_file(self) -> None:
-        """Delete the file."""
-        self._path.unlink(missing_ok=True)
 
 
 def join_parts(batches: "Iterable[Batch]") -> "Parts":

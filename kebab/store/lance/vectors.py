@@ -383,10 +383,8 @@ class LanceVectors(MappedVectors):
         before = self._read_digest()
         is_new = self._table.append(rows)
         runs = RunFinder(self._table.path).find_runs([(keys, matrix)])
-        if is_new:
-            self._follow(None, lambda _, after: self._file.write(after, runs))
-        else:
-            self._follow(before, lambda old, new: self._file.append_runs(old, new, runs))
+        started = None if is_new else before or b""
+        self._follow(lambda digest: self._file.append_runs(started, digest, runs))
 
     def delete(self, keys: Collection[Key]) -> None:
         """Delete the rows of these chunks."""
@@ -398,13 +396,13 @@ class LanceVectors(MappedVectors):
             return
         self._table.delete(keys)
         deleted = np.fromiter(keys, np.int64, len(keys))
-        self._follow(before, lambda old, new: self._file.delete_rows(old, new, deleted))
+        self._follow(lambda digest: self._file.delete_rows(before, digest, deleted))
 
     def clear(self) -> None:
         """Delete every row, and the files that held them."""
         self._table.drop()
         with suppress(OSError):
-            self._file.delete_file()
+            key_file.get_key_file_path(self._data_dir, self._version).unlink()
         sync_names(self._table.path.parent)
 
     def restore(self) -> None:
@@ -489,9 +487,9 @@ class LanceVectors(MappedVectors):
         if digest is not None and self._file.map_vectors(digest) is None:
             rebuild_key_file(self._data_dir, self._version, self._dimension)
 
-    def _follow(self, before: bytes | None, step: Callable[[bytes, bytes], None]) -> None:
+    def _follow(self, step: Callable[[bytes], None]) -> None:
         """Let the key file follow a commit; after a failure it is merely out of date."""
         after = self._read_digest()
         if after is not None:
             with suppress(OSError, LookupError):
-                step(before or b"", after)
+                step(after)
