@@ -48,7 +48,7 @@ _PAGE = 4096
 
 
 def _find_vectors(data: Path) -> Path:
-    return next(iter(sorted(data.glob("lance/*.f32"))), data / "lance/none.f32")
+    return next(iter(sorted(data.glob("lance/*.keys"))), data / "lance/none.keys")
 
 
 def _cut(path: Path, share: float) -> None:

@@ -203,6 +203,7 @@ def _has_model(context: AppContext) -> bool:
 
 def _check_weights(context: AppContext) -> Weights | None:
     from kebab.embed.install import verify_files
+    from kebab.embed.onnx_embedder import choose_provider
 
     version = find_version(context)
     if version is None:
@@ -211,12 +212,13 @@ def _check_weights(context: AppContext) -> Weights | None:
     folder = context.embedders.find_weights(model)
     faults = tuple(verify_files(folder)) if folder else ()
     manifest = context.embedders.read_manifest(model)
+    setting = context.settings.models.embedding.provider
     if folder and manifest is None and not faults:
         faults = ("the manifest cannot be read",)
     return Weights(
         model=model.key,
         folder=folder,
-        precision=manifest.precision if manifest else None,
+        precision=manifest and f"{manifest.precision} on {choose_provider(setting, manifest)}",
         texts_per_second=manifest.texts_per_second if manifest else {},
         faults=faults,
     )

@@ -200,6 +200,7 @@ class Embedders:
                     folder,
                     model,
                     threads=self._settings.threads or None,
+                    provider=self._settings.provider,
                     deadline_ms=int(self._settings.deadline_s * 1000),
                 )
             return self._built[model.version]

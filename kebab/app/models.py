@@ -153,6 +153,9 @@ def _install(
 
 
 def _to_row(context: AppContext, model: "EmbeddingModel", active: str | None) -> ModelRow:
+    from kebab.embed.onnx_embedder import choose_provider
+
+    setting = context.settings.models.embedding.provider
     folder, manifest = context.embedders.find_weights(model), context.embedders.read_manifest(model)
     return ModelRow(
         name=model.name,
@@ -164,6 +167,7 @@ def _to_row(context: AppContext, model: "EmbeddingModel", active: str | None) ->
         active=model.version == active,
         bytes=measure_size(folder) if folder else None,
         precision=manifest.precision if manifest else None,
+        provider=manifest and choose_provider(setting, manifest),
         texts_per_second=manifest.texts_per_second if manifest else {},
         sources=model.sources,
         confidence="calibrated" if model.row is None else "uncalibrated",

@@ -48,10 +48,10 @@ def list_own_files(context: AppContext) -> list[Path]:
 def list_own_names(context: AppContext) -> Mapping[Path, Callable[[str], bool]]:
     """Return, for each folder of kebab, a predicate of the names that kebab creates in it."""
     from kebab.ingest import run
-    from kebab.store.lance import vector_file
+    from kebab.store.lance import key_file
 
     return {
-        get_vectors_folder(context): vector_file.is_own,
+        get_vectors_folder(context): key_file.is_own,
         context.paths.stdin_dir: run.is_own_file_name,
     }
 
@@ -115,13 +115,13 @@ def list_leftovers(context: AppContext) -> list[Path]:
 
 
 def _list_unused_vectors(context: AppContext) -> list[Path]:
-    """Return the tables of versions that the database does not name, and drafts of vector files.
+    """Return the tables of versions that the database does not name, and drafts of key files.
 
     The tables of an unfinished change of the model stay, as it continues with them.
     """
     from kebab.core.documents import EMBEDDING_VERSION, NEXT_VECTORS, OLD_VECTORS
     from kebab.ingest.vectors import find_unfinished_change
-    from kebab.store.lance import vector_file
+    from kebab.store.lance import key_file
 
     try:
         with context.open_reader() as reader:
@@ -130,15 +130,15 @@ def _list_unused_vectors(context: AppContext) -> list[Path]:
     except Signal:
         return []  # other checks report what is wrong with the database
     used = [name for name in names if name]
-    return vector_file.list_leftovers(get_vectors_folder(context), used)
+    return key_file.list_leftovers(get_vectors_folder(context), used)
 
 
 def get_vectors_folder(context: AppContext) -> Path:
     """Return the folder of the vector tables."""
-    from kebab.store.lance import vector_file
+    from kebab.store.lance import key_file
 
     data = context.paths.data
-    return data / vector_file.get_tables_folder(data).name
+    return data / key_file.get_tables_folder(data).name
 
 
 def _list_files(database: Path) -> list[Path]:

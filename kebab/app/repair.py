@@ -5,7 +5,6 @@ passages. Each repair takes the writer lock for its work.
 """
 
 import errno
-import math
 import shlex
 import shutil
 import time
@@ -50,7 +49,6 @@ _OPERATION = "doctor --fix"
 _SPARE_SPACE = 1.1
 """The draft of the database needs as much space as its copy, and a little more."""
 _MIB = 1 << 20
-_MAX_LENGTH_ERROR = 0.001
 _ROWS_AT_ONCE = 4096
 
 
@@ -307,7 +305,7 @@ class _Work:
     def _plan_vectors(self) -> Plan:
         return Plan(
             action="delete the vectors that belong to no passage, take the missing ones from the"
-            " vector file, and compute the others again if the embedding model is installed",
+            " files of the table, and compute the others again if the embedding model is installed",
             drops=True,
             bytes=measure_size(get_vectors_folder(self._context)),
         )
@@ -363,10 +361,7 @@ def _restore_vectors(
     copies: "ExactIndex",
     damaged: "set[Key]",
 ) -> None:
-    """Store the vectors of the vector file for chunks whose row in the table is lost.
-
-    A vector whose length is not 1, or that differed from its row, is computed again.
-    """
+    """Store the intact vectors of a damaged table for chunks whose row is lost."""
     committed, last = set(library.list_committed_keys()), Key(0)
     while chunks := library.list_chunks(last, _ROWS_AT_ONCE):
         last = chunks[-1].key
@@ -375,7 +370,6 @@ def _restore_vectors(
         rows = [
             VectorRow(key, lacking[key].chunk_id, lacking[key].doc_id, vector)
             for key, vector in found.items()
-            if abs(math.hypot(*vector.tolist()) - 1.0) < _MAX_LENGTH_ERROR
         ]
         if rows:
             vectors.append(rows)

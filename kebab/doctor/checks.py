@@ -485,8 +485,8 @@ _MOST_NAMES = 5
 class Weights:
     """The files of the embedding model, compared with their SHA-256.
 
-    `folder` and `precision` are None when the model is not installed. `texts_per_second` is the
-    speed of each precision at installation; it is empty when only one was tried.
+    `folder` and `precision`, which names the provider too, are None without an installed model.
+    `texts_per_second` is the speed of each at installation; it is empty when only one was tried.
     """
 
     model: str

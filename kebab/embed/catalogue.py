@@ -1,23 +1,17 @@
-"""The models of fastembed, beside those of the registry, and its runtime as a reference.
+"""The models of fastembed, beside those of the registry.
 
 fastembed comes with the extra `models`. kebab takes the facts about a model from it and runs the
-weights itself, so a search does not import it. Its runtime is what tests and benchmarks compare
-with.
+weights itself, so a search does not import it.
 """
 
 import re
-from collections.abc import Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from kebab.embed import install
 from kebab.embed.registry import MODELS, CatalogueRow, EmbeddingModel, Pooling, build_generic_model
 from kebab.errors.system import translate_import_errors
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kebab.core.chunks import Matrix
+    from collections.abc import Sequence
 
 _SENTENCE = "Represent this sentence for searching relevant passages: "
 _PREFIXES = {
@@ -92,51 +86,3 @@ def parse_entry(entry: Any, pooling: Pooling) -> CatalogueRow | None:
         files=[entry.model_file, *entry.additional_files],
         megabytes=round(entry.size_in_GB * 1000),
     )
-
-
-class FastembedReference:
-    """The same model directory, run by fastembed."""
-
-    def __init__(
-        self, directory: "Path", model: "EmbeddingModel", *, threads: int | None = None
-    ) -> None:
-        """Load the model at once, without the network."""
-        from fastembed import TextEmbedding
-
-        self._model = model
-        self._engine: Any = TextEmbedding(
-            _register_model(model),
-            cache_dir=str(directory.parent),
-            threads=threads,
-            specific_model_path=str(directory),
-            local_files_only=True,
-        )
-
-    def embed_passages(self, texts: Sequence[str], batch_size: int = 256) -> "Matrix":
-        """Return the vectors in order; kebab adds the prefix, because fastembed adds none.
-
-        The batch size is by default that of fastembed.
-        """
-        import numpy as np
-
-        prefixed = [self._model.passage_prefix + text for text in texts]
-        matrix: Matrix = np.stack(list(self._engine.embed(prefixed, batch_size=batch_size)))
-        return matrix
-
-
-@cache
-def _register_model(model: "EmbeddingModel") -> str:
-    """Register the model with fastembed once and return its name there."""
-    from fastembed import TextEmbedding
-    from fastembed.common.model_description import ModelSource, PoolingType
-
-    name = f"kebab/{model.key}"
-    TextEmbedding.add_custom_model(
-        name,
-        pooling=PoolingType[model.pooling.upper()],
-        normalization=True,
-        sources=ModelSource(hf=model.hub.repo),
-        dim=model.dimension,
-        model_file=install.MODEL_FILE,
-    )
-    return name

@@ -7,6 +7,7 @@ import json
 import shutil
 import sys
 import zipfile
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -16,9 +17,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from kebab.embed import install
+from kebab.embed.install import SPEED_TEXTS
 from kebab.embed.model_tokenizer import write_piece_file
 from kebab.embed.onnx_bert import build_graph, build_tokenizer, parse_e5s1
-from kebab.embed.onnx_embedder import OnnxEmbedder
+from kebab.embed.onnx_embedder import CPU, OnnxEmbedder, list_providers
 from kebab.embed.onnx_file import OnnxModel, parse_model, quantise_model
 from kebab.embed.registry import (
     FP32,
@@ -181,8 +183,8 @@ def write_model(
         with TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as folder:
             fp32, rates = _build_fp32(graph, manifest, embedder, Path(folder), measure)
             del embedder  # some systems do not replace a mapped file
-            if install.choose_precision(rates) == FP32:
-                manifest = fp32
+            if (best := install.choose_precision(rates)) != INT8:
+                manifest = replace(fp32, provider=best.removeprefix(FP32).strip() or CPU)
                 for name in _GRAPH_FILES:
                     (Path(folder) / name).replace(target / name)
             manifest = replace(manifest, texts_per_second=rates)
@@ -205,9 +207,25 @@ def _build_fp32(
             shutil.copyfile(embedder.directory / name, folder / name)
         _save_graph(graph, folder)
         fp32, other = _check_candidate(embedder.profile, FP32, int8.source, folder)
-        return fp32, measure({INT8: embedder, FP32: other})
+        return fp32, measure({INT8: embedder, FP32: other, **_open_providers(other)})
     except (EmbeddingUnavailable, OSError, ValueError, MemoryError):
         return int8, {}
+
+
+LEAST_COSINE = 0.999
+"""How like those of the processor the vectors of another provider must be."""
+
+
+def _open_providers(reference: OnnxEmbedder) -> "dict[str, Embedder]":
+    """Return the model on each other provider of the runtime that gives the same vectors."""
+    found: dict[str, Embedder] = {}
+    for name in list_providers():
+        with suppress(EmbeddingUnavailable):
+            other = OnnxEmbedder(reference.directory, reference.profile, threads=1, provider=name)
+            pairs = [(other.embed_query(one), reference.embed_query(one)) for one in SPEED_TEXTS]
+            if all(vector @ expected >= LEAST_COSINE for vector, expected in pairs):
+                found[f"{FP32} {name}"] = other
+    return found
 
 
 _GRAPH_FILES = (install.MODEL_FILE, install.WEIGHTS_FILE)

@@ -93,8 +93,9 @@ class FileFacts:
 class Manifest:
     """The description of an installed model and of its download source.
 
-    `cosine` is the cosine of the probe pair and `texts_per_second` the speed of each precision,
-    both measured when the model was installed. The speed is empty when one precision was tried.
+    `cosine` is the cosine of the probe pair and `texts_per_second` the speed of each precision and
+    provider of the runtime, measured when the model was installed; `provider` was the best. The
+    speed is empty when one precision was tried.
     """
 
     model: str
@@ -105,6 +106,7 @@ class Manifest:
     files: dict[str, FileFacts]
     row: CatalogueRow | None = None
     texts_per_second: dict[str, float] = field(default_factory=dict)
+    provider: str = "cpu"
 
     def list_files(self) -> list[str]:
         """Return the names of the files that the directory must hold besides the manifest."""
@@ -238,10 +240,11 @@ def publish_directory(ready: Path, model: EmbeddingModel, models_dir: Path) -> P
 
 
 def choose_precision(rates: Mapping[str, float]) -> str:
-    """Return the precision to install for these texts per second; int8 unless both are known."""
+    """Return the best of these texts per second; int8 unless full precision is much faster."""
     if not {INT8, FP32} <= rates.keys():
         return INT8
-    return FP32 if rates[FP32] >= FP32_SPEEDUP * rates[INT8] else INT8
+    best = max(rates, key=lambda name: rates[name])
+    return best if rates[best] >= FP32_SPEEDUP * rates[INT8] else INT8
 
 
 def measure_speed(embedders: "Mapping[str, Embedder]") -> dict[str, float]:

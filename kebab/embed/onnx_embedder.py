@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from kebab.config.settings import AUTO
 from kebab.core.chunks import TokenVectors
 from kebab.embed import install
 from kebab.embed.model_tokenizer import ModelTokenizer, TokenSequence
-from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
+from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import import_library, translate_import_errors
 from kebab.limits.deadline import WALL_FACTOR
@@ -120,6 +121,30 @@ class Deadline:
             return max(min(waits), _SHORTEST_WAIT_S) if waits else None
 
 
+CPU = "cpu"
+PROVIDERS = {
+    "cuda": ("CUDAExecutionProvider", "onnxruntime-gpu"),
+    "coreml": ("CoreMLExecutionProvider", "onnxruntime"),
+    "directml": ("DmlExecutionProvider", "onnxruntime-directml"),
+    "openvino": ("OpenVINOExecutionProvider", "onnxruntime-openvino"),
+}
+"""What onnxruntime calls its providers beside that of the processor, and the package with each."""
+
+
+def list_providers() -> list[str]:
+    """Return the providers beside the processor that the installed onnxruntime offers."""
+    offered = import_library("onnxruntime", "embedding", "onnxruntime").get_available_providers()
+    return [name for name, (label, _) in PROVIDERS.items() if label in offered]
+
+
+def choose_provider(setting: str, manifest: "install.Manifest") -> str:
+    """Return the provider of the setting; `auto` means the one that was best, if it is there."""
+    if setting != AUTO:
+        return setting
+    best = manifest.provider
+    return best if best == CPU or best in list_providers() else CPU
+
+
 _MAX_THREADS = 4
 _ROUNDING = 1e-3
 _FATAL = 4  # the severity below which onnxruntime stays silent; failures are raised anyway
@@ -180,9 +205,15 @@ class InferenceSession:
     """The model of an installed directory, loaded on first use."""
 
     def __init__(
-        self, directory: "Path", model: "EmbeddingModel", threads: int, deadline_ms: int
+        self,
+        directory: "Path",
+        model: "EmbeddingModel",
+        threads: int,
+        deadline_ms: int,
+        provider: str = CPU,
     ) -> None:
         self._directory = directory
+        self._provider = provider
         self._model = model
         self._threads = threads
         self._deadline = Deadline(deadline_ms, threads)
@@ -225,17 +256,30 @@ class InferenceSession:
             self.load()
 
     def _open(self) -> Any:
-        """Open the model on one thread, without log output."""
+        """Open the model on one thread, without log output.
+
+        Raises:
+            DependencyMissing: The installed runtime does not offer the provider.
+            EmbeddingUnavailable: The runtime fails.
+        """
         onnxruntime = import_library("onnxruntime", "embedding", "onnxruntime")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.log_severity_level = _FATAL
         path = self._directory / install.MODEL_FILE
+        manifest = install.read_manifest(self._directory)
+        provider = choose_provider(self._provider, manifest) if manifest else CPU
+        providers = ["CPUExecutionProvider"]
+        if provider != CPU:
+            label, package = PROVIDERS[provider]
+            # The runtime itself would go on without it.
+            if provider not in list_providers():
+                feature = f"the provider `{provider}` of onnxruntime"
+                raise DependencyMissing(feature=feature, install=f"pip install {package}")
+            providers.insert(0, label)
         with self._translate_errors():
-            return onnxruntime.InferenceSession(
-                str(path), options, providers=["CPUExecutionProvider"]
-            )
+            return onnxruntime.InferenceSession(str(path), options, providers=providers)
 
     def start_run(self, sequences: "Sequence[list[int]]", *, pooled: bool = True) -> "InferenceRun":
         """Start a run; its vectors can be fetched once.
@@ -377,17 +421,18 @@ class OnnxEmbedder:
         *,
         threads: int | None = None,
         deadline_ms: int = 0,
+        provider: str = AUTO,
     ) -> None:
         """Take the directory of an installed model; nothing is read before the first call.
 
         `threads` texts run in parallel (by default one per core, at most 4). `deadline_ms` limits
-        every slice of texts; 0 means no limit.
+        every slice of texts; 0 means no limit. `provider` is that of the settings.
         """
         self.directory = directory
         self._model = model
         self._tokenizer = ModelTokenizer(directory, model)
         self._session = InferenceSession(
-            directory, model, threads or choose_thread_count(), deadline_ms
+            directory, model, threads or choose_thread_count(), deadline_ms, provider
         )
 
     @property

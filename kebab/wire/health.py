@@ -243,7 +243,7 @@ class ModelRow(Struct, frozen=True, kw_only=True):
     made them; null when they are not installed."""
     texts_per_second: dict[str, float]
     """The speed of each precision at installation; the faster one was kept, `int8` when in doubt.
-    Empty when only one was tried."""
+    Empty when only one was tried. The name of a provider may follow that of the precision."""
     sources: list[str]
     """The download sources of the weights, in order."""
     confidence: Literal["calibrated", "uncalibrated"] = "calibrated"
@@ -251,6 +251,8 @@ class ModelRow(Struct, frozen=True, kw_only=True):
     is generic: it rests on words and on the distance from other passages."""
     download_bytes: int | None = None
     """The size of the download; null when it is not known."""
+    provider: str | None = None
+    """What onnxruntime computes vectors with; null when the weights are not installed."""
 
 
 class ModelList(Reply, frozen=True, kw_only=True, tag="model_list.v1"):

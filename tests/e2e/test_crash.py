@@ -160,7 +160,7 @@ def test_the_next_change_of_the_model_ends_where_a_clean_one_does(changed):
     assert again.returncode == 0, again.stderr
     expected, *found = json.loads(run_driver("dump", clean, *folders).stdout)
 
-    assert expected["tables"] == ["hashing-other-384-v1.f32", "hashing-other-384-v1.lance"]
+    assert expected["tables"] == ["hashing-other-384-v1.keys", "hashing-other-384-v1.lance"]
     assert expected["pending"] == expected["strays"] == 0
     for state in found:
         assert state == expected

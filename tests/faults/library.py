@@ -10,7 +10,7 @@ import numpy as np
 from kebab.core.queries import Filters
 from kebab.errors.catalog import NotIndexed
 from kebab.store.lance.engine import LanceTable
-from kebab.store.lance.vector_file import get_table_path
+from kebab.store.lance.key_file import get_table_path
 from kebab.store.lance.vectors import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader
 
@@ -59,7 +59,7 @@ def describe_library(data: Path, *, ids: bool = True) -> dict[str, Any]:
 
 
 def _describe_vectors(data: Path, version: str, names: dict[int, str]) -> dict[str, Any]:
-    """Return what the table holds, and what a search of the vector file finds."""
+    """Return what the table holds, and what a search of the mapped files finds."""
     vectors = LanceVectors(data, version, _DIMENSION)
     rows, mapped = _read_table(data, version), vectors.list_keys()
     probe = np.ones(_DIMENSION, np.float32) / np.sqrt(np.float32(_DIMENSION))

@@ -51,7 +51,7 @@ class Stage:
         chunks = run("inspect", "doc", document["doc_id"], "--json").reply["chunks"]
         known = Names(self.homes.notes, document["doc_id"], chunks[0]["chunk_id"], text["doc_id"])
         self.session = list_commands(known)
-        for sidecar in self.homes.data.glob("lance/*.f32"):
+        for sidecar in self.homes.data.glob("lance/*.keys"):
             sidecar.unlink()
         self.homes.keep("bare")
 

@@ -45,6 +45,7 @@ HOMES = {
         "kebab.review",
         "kebab.search",
         "kebab.store.sqlite.fts",
+        "kebab.store.lance.key_file",
         "kebab.store.sqlite.reviews",
         "kebab.wire",
     ),

@@ -8,8 +8,9 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from kebab.bench.run import NO_MODEL, BenchContext
 from kebab.bench.sandbox import (
@@ -23,7 +24,10 @@ from kebab.bench.sandbox import (
     require_ratio,
 )
 from kebab.embed import install
-from kebab.embed.registry import find_model
+from kebab.embed.registry import EmbeddingModel, find_model
+
+if TYPE_CHECKING:
+    from kebab.core.chunks import Matrix
 
 RAW = "onnxruntime on the same tokens"
 _OVER_FASTEMBED, _OF_ONNXRUNTIME = require_ratio(4.0), require_ratio(0.9)
@@ -135,13 +139,59 @@ def load_embedder(engine: str, version: str, models: Path) -> Callable[[Sequence
     directory = install.find_installed(model, models)
     assert directory is not None, "the parent found the model before"
     if engine == "fastembed":
-        from kebab.embed.catalogue import FastembedReference
-
         return FastembedReference(directory, model).embed_passages
     from kebab.embed.onnx_embedder import OnnxEmbedder
 
     ours = OnnxEmbedder(directory, model)
     return lambda texts: list(ours.embed_passages(texts))
+
+
+class FastembedReference:
+    """The same model directory, run by fastembed."""
+
+    def __init__(
+        self, directory: Path, model: EmbeddingModel, *, threads: int | None = None
+    ) -> None:
+        """Load the model at once, without the network."""
+        from fastembed import TextEmbedding
+
+        self._model = model
+        self._engine: Any = TextEmbedding(
+            _register_model(model),
+            cache_dir=str(directory.parent),
+            threads=threads,
+            specific_model_path=str(directory),
+            local_files_only=True,
+        )
+
+    def embed_passages(self, texts: Sequence[str], batch_size: int = 256) -> "Matrix":
+        """Return the vectors in order; kebab adds the prefix, because fastembed adds none.
+
+        The batch size is by default that of fastembed.
+        """
+        import numpy as np
+
+        prefixed = [self._model.passage_prefix + text for text in texts]
+        matrix: Matrix = np.stack(list(self._engine.embed(prefixed, batch_size=batch_size)))
+        return matrix
+
+
+@cache
+def _register_model(model: EmbeddingModel) -> str:
+    """Register the model with fastembed once and return its name there."""
+    from fastembed import TextEmbedding
+    from fastembed.common.model_description import ModelSource, PoolingType
+
+    name = f"kebab/{model.key}"
+    TextEmbedding.add_custom_model(
+        name,
+        pooling=PoolingType[model.pooling.upper()],
+        normalization=True,
+        sources=ModelSource(hf=model.hub.repo),
+        dim=model.dimension,
+        model_file=install.MODEL_FILE,
+    )
+    return name
 
 
 if __name__ == "__main__":

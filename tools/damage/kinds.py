@@ -113,9 +113,9 @@ def _find_table(stage: Stage) -> Path:
     return table
 
 
-def _find_copy(stage: Stage) -> Path:
-    (copy,) = stage.lance.glob("*.f32")
-    return copy
+def _find_keys(stage: Stage) -> Path:
+    (keys,) = stage.lance.glob("*.keys")
+    return keys
 
 
 def _damage_lance(folder: str, act: Callable[[Path], object], stage: Stage) -> None:
@@ -132,10 +132,6 @@ def _flip_middle(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 0x80
     path.write_bytes(data)
-
-
-def _edit_copy(start: int, data: bytes, stage: Stage) -> None:
-    stage.overwrite(_find_copy(stage), start, data)
 
 
 def _change_rows(change: str, stage: Stage) -> None:
@@ -403,12 +399,12 @@ KINDS: Sequence[Kind] = (
     _words("wrong word sizes", _sql("UPDATE chunks_fts_docsize SET sz = x'010101'")),
     _words("wrong sums", _sql("UPDATE chunks_fts_data SET block = x'440101FF7F' WHERE id = 1")),
     # Vectors.
-    _vectors("table deleted", lambda s: shutil.rmtree(_find_table(s)), "copies"),
+    _vectors("table deleted", lambda s: shutil.rmtree(_find_table(s)), "embedding"),
     _vectors("manifests overwritten", partial(_damage_lance, "_versions", _write_noise), "copies"),
     _vectors("manifests deleted", partial(_damage_lance, "_versions", Path.unlink), "copies"),
-    _vectors("data overwritten", partial(_damage_lance, "data", _write_noise), "copies"),
+    _vectors("data overwritten", partial(_damage_lance, "data", _write_noise), "embedding"),
     _vectors("data flipped", partial(_damage_lance, "data", _flip_middle), "rows"),
-    _vectors("data deleted", partial(_damage_lance, "data", Path.unlink), "copies"),
+    _vectors("data deleted", partial(_damage_lance, "data", Path.unlink), "embedding"),
     _vectors("all vectors deleted", partial(_unlink, "lance"), "embedding"),
     _vectors("file in place of the folder", _replace_by_file, "embedding"),
     _vectors("row deleted", partial(_change_rows, "delete"), "rows"),
@@ -416,10 +412,9 @@ KINDS: Sequence[Kind] = (
     _vectors("row of no passage", partial(_change_rows, "extra"), "rows", status="warn"),
     _vectors("row too long", partial(_change_rows, "long"), "rows"),
     _vectors("other dimension", _narrow_table, "copies"),
-    _vectors("vector file changed", partial(_edit_copy, 64 + 8 + 3, b"\x3f"), "rows"),
-    _vectors("vector file with another key", partial(_edit_copy, 64, b"\x77"), "rows"),
-    Kind("vector file overwritten", lambda s: _write_noise(_find_copy(s)), "nothing"),
-    Kind("vector file deleted", lambda s: _find_copy(s).unlink(), "nothing"),
+    Kind("key file flipped", lambda s: _flip_middle(_find_keys(s)), "nothing"),
+    Kind("key file overwritten", lambda s: _write_noise(_find_keys(s)), "nothing"),
+    Kind("key file deleted", lambda s: _find_keys(s).unlink(), "nothing"),
     # Reviews.
     _reviews("reviews of noise", partial(_fill, "reviews.sqlite"), "reviews"),
     _reviews("header of reviews", lambda s: s.overwrite(s.reviews, 0, bytes(100)), "reviews"),
@@ -434,9 +429,9 @@ KINDS: Sequence[Kind] = (
         healthy=False,
     ),
     # Files.
-    _left("draft of a vector file", partial(_write_file, "lance/.fastembed-x-384-v1.f32.1", b"")),
+    _left("draft of a key file", partial(_write_file, "lance/.fastembed-x-384-v1.keys.1", b"")),
     _left("half-deleted table", partial(_write_file, "lance/fastembed-x-384-v1.gone", b"")),
-    _left("vectors of no model", partial(_write_file, "lance/fastembed-x-384-v1.f32", b"")),
+    _left("vectors of no model", partial(_write_file, "lance/fastembed-x-384-v1.keys", b"")),
     _left("draft of a database", partial(_write_file, "kebab.sqlite.repaired", b"")),
     _left("half a download", _add_download),
     Kind(

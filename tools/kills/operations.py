@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.main import main
 from kebab.store.lance.engine import LanceTable
-from kebab.store.lance.vector_file import VectorFile
+from kebab.store.lance.key_file import KeyFile
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import Transactions
 from kebab.store.sqlite.lock import WriterLock
@@ -42,7 +42,7 @@ _WATCH_S = 0.8
 _WRITES: tuple[tuple[Any, str], ...] = (
     *((os, name) for name in ("fsync", "replace", "rename", "unlink", "mkdir", "rmdir", "pwrite")),
     *((LanceTable, name) for name in ("append", "delete", "drop", "maintain")),
-    *((VectorFile, name) for name in ("write", "append_rows", "delete_rows", "update_digest")),
+    *((KeyFile, name) for name in ("write", "append_runs", "delete_rows")),
     *((Transactions, name) for name in ("_begin", "_commit")),
     (connection, "truncate_log"),
     (connection, "sync_log"),

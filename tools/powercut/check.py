@@ -298,7 +298,7 @@ def describe_library(data: Path) -> Library:
 def _describe_vectors(
     data: Path, version: str, names: Mapping[int, tuple[str, int]]
 ) -> dict[str, Any]:
-    """Return what the table holds, and what a search of the vector file finds."""
+    """Return what the table holds, and what a search of the mapped files finds."""
     import numpy as np
 
     table, vectors = (kind(data, version, _DIMENSION) for kind in (LanceTable, LanceVectors))

@@ -173,7 +173,8 @@ def _list_model_fields(model: ModelRow) -> list[tuple[str, str]]:
     if model.installed:
         rates = [f"{kind} {rate:.0f}" for kind, rate in model.texts_per_second.items()]
         speed = f" (texts/s at installation: {', '.join(rates)})" if rates else ""
-        weights = f"installed, {format_bytes(model.bytes or 0)}, {model.precision}{speed}"
+        kind = " on ".join(filter(None, (model.precision, model.provider)))
+        weights = f"installed, {format_bytes(model.bytes or 0)}, {kind}{speed}"
     confidence = [("confidence", "generic, not calibrated")]
     return [
         ("languages", model.languages),

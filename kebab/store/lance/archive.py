@@ -13,7 +13,7 @@ from kebab.core.documents import VectorRow
 from kebab.core.ids import ChunkId, DocId, Key, Keys
 from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.store.archive_file import build_damage
-from kebab.store.lance.vector_file import FEATURE
+from kebab.store.lance.key_file import FEATURE
 from kebab.store.lance.vectors import MAX_LENGTH_ERROR, ExactIndex, LanceVectors
 
 if TYPE_CHECKING:

@@ -25,11 +25,11 @@ from kebab.errors.system import (
     translate_os_errors,
 )
 from kebab.platform import read_memory_limit, sync_path
-from kebab.store.lance import vector_file
-from kebab.store.lance.vector_file import VectorFile
+from kebab.store.lance import key_file
+from kebab.store.lance.key_file import KeyFile, RunFinder
 
 if TYPE_CHECKING:
-    from kebab.store.lance.vector_file import Batch, KeyArray
+    from kebab.store.lance.key_file import Batch, KeyArray, Parts
 
 _PANIC_MODULES = ("pyo3_runtime", "pyo3_async_runtimes")
 _SOURCE_FILE = re.compile(r"(?<!\S)(?=\S*(?:\.rs\b|/\.cargo/))\S*")
@@ -170,8 +170,8 @@ class LanceTable:
     """One table of keys and vectors; the first use opens it, the first append creates it."""
 
     def __init__(self, data_dir: Path, version: str, dimension: int) -> None:
-        self.path = vector_file.get_table_path(data_dir, version)
-        self._name = vector_file.build_table_name(version)
+        self.path = key_file.get_table_path(data_dir, version)
+        self._name = key_file.build_table_name(version)
         self._dimension = dimension
         self._table: Any = None
         self._digest: bytes | None = None  # of the state that `_table` opened or wrote
@@ -183,12 +183,12 @@ class LanceTable:
 
     def exists(self) -> bool:
         """Return whether the table has any version."""
-        return bool(vector_file.list_manifests(self.path))
+        return bool(key_file.list_manifests(self.path))
 
     def append(self, rows: Sequence[VectorRow]) -> bool:
         """Add rows in one durable commit; return whether this created the table."""
         with self._write():
-            with translate_import_errors(vector_file.FEATURE, "pyarrow"):
+            with translate_import_errors(key_file.FEATURE, "pyarrow"):
                 import numpy as np
                 import pyarrow as pa
 
@@ -234,7 +234,7 @@ class LanceTable:
         last one is on the disk. A part of a table that cannot be read is lost only when no version
         is without it.
         """
-        for manifest in vector_file.list_manifests(self.path):
+        for manifest in key_file.list_manifests(self.path):
             self._table = None
             try:
                 for _ in self.iterate_batches():
@@ -255,18 +255,18 @@ class LanceTable:
             StoreCorrupt: The table cannot be read.
         """
         for _ in range(_READ_ATTEMPTS - 1):
-            before = vector_file.read_table_digest(self.path)
+            before = key_file.read_table_digest(self.path)
             try:
                 return read()
             except StoreCorrupt:
-                if vector_file.read_table_digest(self.path) in (before, None):
+                if key_file.read_table_digest(self.path) in (before, None):
                     raise
                 self._table = None
         return read()
 
     def iterate_batches(self) -> "Iterator[Batch]":
         """Yield the keys and vectors of all rows."""
-        with translate_import_errors(vector_file.FEATURE, "numpy"):
+        with translate_import_errors(key_file.FEATURE, "numpy"):
             import numpy as np
 
         for batch in self._read(["key", "vector"]):
@@ -278,7 +278,7 @@ class LanceTable:
 
     def list_keys(self) -> "KeyArray":
         """Return the keys of all rows."""
-        with translate_import_errors(vector_file.FEATURE, "numpy"):
+        with translate_import_errors(key_file.FEATURE, "numpy"):
             import numpy as np
 
         parts = self.read_latest(
@@ -293,11 +293,12 @@ class LanceTable:
             query = table.search().select(columns).limit(max(1, table.count_rows()))
             yield from query.to_batches(_BATCH_ROWS)
 
-    def maintain(self) -> bool:
+    def maintain(self, follow: Callable[[], object] = lambda: None) -> bool:
         """Compact the table and delete old versions when it pays; return whether it did.
 
-        A reader whose version is deleted reads the latest one instead. The caller holds the writer
-        lock, so a file that no version names is what a killed call has left.
+        `follow` is called in between. A reader whose version is deleted reads the latest one
+        instead. The caller holds the writer lock, so a file that no version names is what a killed
+        call has left.
         """
         with self._translate_errors("write"):
             stats = self._open().stats()
@@ -308,12 +309,13 @@ class LanceTable:
             spare = int(stored**0.5 * _FRAGMENTS_PER_ROOT)
             if not (
                 fragments["num_fragments"] > _MAX_FRAGMENTS + spare
-                or len(vector_file.list_manifests(self.path)) > _MAX_VERSIONS + 2 * spare
+                or len(key_file.list_manifests(self.path)) > _MAX_VERSIONS + 2 * spare
                 or stored - stats["num_rows"] > stored * _MAX_DELETED_SHARE
             ):
                 return False
             with self._write():
                 self._open().optimize(cleanup_older_than=_KEEP_ALL)
+            follow()
             # The disk has the compacted rows by now, so their old copies can go.
             self._open().optimize(cleanup_older_than=_KEEP_LATEST, delete_unverified=True)
         return True
@@ -323,11 +325,11 @@ class LanceTable:
         """Wait after the block until its commits are durable."""
         with self._translate_errors("write"), sync_new_files(self.path):
             yield
-            self._digest = vector_file.read_table_digest(self.path)
+            self._digest = key_file.read_table_digest(self.path)
 
     def _open(self) -> Any:
         """Return the latest version; another process may have written since the last call."""
-        digest = vector_file.read_table_digest(self.path)
+        digest = key_file.read_table_digest(self.path)
         if self._table is None or digest != self._digest:
             self._table = self._connect().open_table(self._name)
             self._digest = digest
@@ -360,56 +362,42 @@ def _import_lancedb() -> Any:
     os.environ.setdefault("LANCE_LOG", "error")
     limit_lance_threads()
     skip_lance_rest_client()
-    import_library("lancedb", vector_file.FEATURE, "lancedb")
+    import_library("lancedb", key_file.FEATURE, "lancedb")
     import lancedb
 
     return lancedb
 
 
-class _TableChanged(Exception):  # noqa: N818 - not an error: the writer was faster
-    """The table got a new version while it was read."""
-
-
-def rebuild_vector_file(data_dir: Path, version: str, dimension: int) -> bool:
-    """Write the vector file from the table; return whether that was possible.
+def rebuild_key_file(data_dir: Path, version: str, dimension: int) -> bool:
+    """Write the key file of the table; return whether that was possible.
 
     Raises:
         StoreCorrupt: The table cannot be read.
     """
     table = LanceTable(data_dir, version, dimension)
-    digest = vector_file.read_table_digest(table.path)
+    digest = key_file.read_table_digest(table.path)
     if digest is None:
         return False
-    file = VectorFile(vector_file.get_vector_file_path(data_dir, version), dimension)
     try:
-        file.write(digest, _iterate_unchanged(table, digest))
-    except (OSError, _TableChanged):
+        runs = list(RunFinder(table.path).find_runs(table.iterate_batches()))
+        if key_file.read_table_digest(table.path) != digest:
+            return False  # the writer was faster
+        KeyFile(key_file.get_key_file_path(data_dir, version), dimension).write(digest, runs)
+    except (OSError, LookupError):
         return False
     except StoreCorrupt:
         # A version that the writer has deleted meanwhile is not damaged.
-        if vector_file.read_table_digest(table.path) == digest:
+        if key_file.read_table_digest(table.path) == digest:
             raise
         return False
     return True
 
 
-def _iterate_unchanged(table: LanceTable, digest: bytes) -> "Iterator[Batch]":
-    yield from table.iterate_batches()
-    if vector_file.read_table_digest(table.path) != digest:
-        raise _TableChanged
-
-
-def load_rows(data_dir: Path, version: str, dimension: int) -> "Batch":
+def load_rows(data_dir: Path, version: str, dimension: int) -> "Parts":
     """Return all rows of the table in memory.
 
     Raises:
         StoreCorrupt: The table cannot be read.
     """
-    with translate_import_errors(vector_file.FEATURE, "numpy"):
-        import numpy as np
-
     table = LanceTable(data_dir, version, dimension)
-    empty = (np.empty(0, np.int64), np.empty((0, dimension), np.float32))
-    batches = [empty, *table.read_latest(lambda: list(table.iterate_batches()))]
-    keys = np.concatenate([keys for keys, _ in batches])
-    return keys, np.concatenate([matrix for _, matrix in batches])
+    return key_file.join_parts(table.read_latest(lambda: list(table.iterate_batches())))

@@ -2,6 +2,7 @@
 
 import os
 import time
+import zlib
 from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -14,19 +15,19 @@ from kebab.core.documents import VectorRow
 from kebab.core.durable import sync_names
 from kebab.core.ids import Key, Keys, compute_digest
 from kebab.errors.system import require_address_space, translate_import_errors, translate_os_errors
-from kebab.store.lance import vector_file
+from kebab.store.lance import key_file
 from kebab.store.lance.engine import (
     ADDRESS_SPACE,
     LanceTable,
     load_rows,
     preload_lancedb,
-    rebuild_vector_file,
+    rebuild_key_file,
 )
-from kebab.store.lance.vector_file import (
-    LARGE_PART_ROWS,
+from kebab.store.lance.key_file import (
     LARGE_ROWS,
     TOMBSTONE,
-    VectorFile,
+    KeyFile,
+    RunFinder,
     release_pages,
 )
 from kebab.store.stamps import FileState
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kebab.core.chunks import Matrix, Vector
-    from kebab.store.lance.vector_file import Batch, KeyArray
+    from kebab.store.lance.key_file import KeyArray, Parts
 
     Positions: TypeAlias = NDArray[np.intp]
     Scores: TypeAlias = NDArray[np.float32]
@@ -44,12 +45,12 @@ if TYPE_CHECKING:
 _DECIMALS = 6
 _STEP = 10.0**-_DECIMALS
 _GATHER_BELOW = 4
-_ROWS_AT_ONCE = 16
 
-_FOLLOW_S, _FOLLOW_STEP_S = 0.25, 0.005
-"""How long a reader waits for the vector file after a commit, and in which steps.
+_FOLLOW_S, _FOLLOW_STEP_S = 1.0, 0.005
+"""How long a reader waits for the key file after a commit, and in which steps.
 
-A writer takes some 20 ms from the commit to the file; a rebuild takes a second or more.
+A writer takes some 20 ms from the commit to the file, and .4 s after it has compacted 100,000 rows.
+To rebuild the file, a reader would have to import LanceDB first, which takes a second.
 """
 
 _LEAST_SQUARE = 1e-6
@@ -62,17 +63,22 @@ _SAMPLE = 2000
 class ExactIndex:
     """The `Vectors` of one state of the table; of repeated keys the last row counts.
 
-    With `axes`, cosines compare what `remove_language` leaves of two vectors. The passages keep
-    their stored vectors: only the length of what is left of each is computed.
+    The vectors come in parts, in the order of the keys. With `axes`, cosines compare what
+    `remove_language` leaves of two vectors. The passages keep their stored vectors: only the length
+    of what is left of each is computed.
     """
 
-    def __init__(self, keys: "KeyArray", matrix: "Matrix", axes: "Matrix | None" = None) -> None:
-        self._matrix = matrix
+    def __init__(
+        self, keys: "KeyArray", parts: "Sequence[Matrix]", axes: "Matrix | None" = None
+    ) -> None:
+        self._parts = parts
+        self._stored = len(keys)
         self._axes = axes
         self._lengths: Scores | None = None
         self._keys, self._rows = _sort_live_keys(keys)
         self._last: tuple[Vector, Scores] | None = None
-        self._whole = False
+        self._whole = self._stored <= LARGE_ROWS
+        """Whether all vectors are held in memory: not for the first query of a large index."""
 
     def count(self) -> int:
         """Return how many keys the index holds."""
@@ -119,10 +125,8 @@ class ExactIndex:
 
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
         """Return copies of the vectors of those of these keys that the index holds."""
-        import numpy as np
-
         found = self._find_positions(keys)
-        vectors = np.array(self._load_vectors(self._get_rows(found)), np.float32)
+        vectors = self._load_vectors(self._get_rows(found))
         return dict(zip(self._keys[found].tolist(), vectors, strict=True))
 
     def find_missing(self, keys: Keys) -> list[Key]:
@@ -149,11 +153,13 @@ class ExactIndex:
         """Return the scores of some positions; score all rows at once when that is cheaper."""
         last = self._last
         remembered = last is not None and last[0] is query
-        if remembered or len(found) * _GATHER_BELOW >= len(self._matrix):
+        if remembered or len(found) * _GATHER_BELOW >= self._stored:
             return self._score_all(query)[found]
+        import numpy as np
+
         rows = self._load_vectors(self._get_rows(found))
-        scores: Scores = rows @ remove_language(query, self._axes) / self._measure_lengths(rows)
-        return scores
+        products: Scores = np.vecdot(rows, remove_language(query, self._axes))
+        return products / self._measure_lengths(rows)
 
     def _measure_lengths(self, rows: "Matrix") -> "Scores":
         """Return the length of what `remove_language` leaves of unit vectors."""
@@ -168,44 +174,44 @@ class ExactIndex:
         return lengths
 
     def _load_vectors(self, rows: "Positions") -> "Matrix":
-        """Return some rows; the first query of a large file reads a few rows at a time.
-
-        With each row the system maps up to two megabytes of the file around it.
-        """
+        """Return copies of some rows."""
         import numpy as np
 
-        if self._whole or len(self._matrix) <= LARGE_ROWS:
-            return self._matrix[rows]
-        parts = [np.empty((0, self._matrix.shape[1]), np.float32)]
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            parts.append(np.array(self._matrix[rows[start : start + _ROWS_AT_ONCE]]))
-            release_pages(self._matrix)
-        return np.concatenate(parts)
+        starts = np.cumsum([0, *map(len, self._parts)])
+        numbers = np.searchsorted(starts, rows, "right") - 1
+        dimension = self._parts[0].shape[1] if self._parts else 0
+        found = np.empty((len(rows), dimension), np.float32)
+        for number in np.unique(numbers).tolist():
+            wanted = numbers == number
+            part = self._parts[number]
+            found[wanted] = part[rows[wanted] - starts[number]]
+            # With each row the system maps up to two megabytes of the file around it.
+            if not self._whole:
+                release_pages(part)
+        return found
 
     def _score_all(self, query: "Vector") -> "Scores":
         """Return the scores of all positions; the scores of the last query stay cached."""
-        last = self._last
-        if last is not None and last[0] is query:
-            return last[1]
+        if self._last is not None:
+            if self._last[0] is query:
+                return self._last[1]
+            self._whole = True
         import numpy as np
 
         asked = remove_language(query, self._axes)
-        if last is not None or len(self._matrix) <= LARGE_ROWS:
-            self._whole = True
-            products = self._matrix @ asked
+        products, lengths = [np.empty(0, np.float32)], [np.empty(0, np.float32)]
+        for part in self._parts:
+            # One core is as fast as the memory, and a threaded product of each part is slower.
+            products.append(np.vecdot(part, asked))
             if self._lengths is None:
-                self._lengths = self._measure_lengths(self._matrix)
-        else:
-            # The first query of a large file reads it in parts.
-            parts, lengths = [], []
-            for start in range(0, len(self._matrix), LARGE_PART_ROWS):
-                rows = self._matrix[start : start + LARGE_PART_ROWS]
-                parts.append(rows @ asked)
-                lengths.append(self._measure_lengths(rows))
-                release_pages(self._matrix)
-            products, self._lengths = np.concatenate(parts), np.concatenate(lengths)
-        products /= self._lengths
-        scores: Scores = products if self._rows is None else products[self._rows]
+                lengths.append(self._measure_lengths(part))
+            if not self._whole:
+                release_pages(part)
+        if self._lengths is None:
+            self._lengths = np.concatenate(lengths)
+        scores: Scores = np.concatenate(products) / self._lengths
+        if self._rows is not None:
+            scores = scores[self._rows]
         self._last = (query, scores)
         return scores
 
@@ -236,7 +242,7 @@ def _round_cosines(scores: "Scores") -> "NDArray[np.float64]":
 class MappedVectors:
     """`Vectors` of one embedding version; every call sees the latest state of the table.
 
-    With `keep` the vector file, when it is missing, is written for the next reader. `load_axes`
+    With `keep` the key file, when it is missing, is written for the next reader. `load_axes`
     returns the language axes of the model, if it has any.
     """
 
@@ -254,7 +260,7 @@ class MappedVectors:
         self._dimension = dimension
         self._keep = keep
         self._load_axes = load_axes
-        self._file = VectorFile(vector_file.get_vector_file_path(data_dir, version), dimension)
+        self._file = KeyFile(key_file.get_key_file_path(data_dir, version), dimension)
         self._digest: bytes | None = None
         self._files: FileState | None = None
         self._loaded: ExactIndex | None = None
@@ -294,7 +300,7 @@ class MappedVectors:
         """Return the index of the latest state, which never changes; None without a table.
 
         A mapped file that was cut off would end the process, and one that was written over would
-        give wrong cosines, so it is mapped again when it may have changed.
+        give wrong cosines, so the files are mapped again when one may have changed.
 
         Raises:
             StoreCorrupt: The table cannot be read.
@@ -303,19 +309,14 @@ class MappedVectors:
         if digest is None or digest != self._digest or not (self._files and self._files.holds()):
             self._loaded = None
         if digest is not None and self._loaded is None:
-            self._files = self._take_file_state()
-            self._digest, batch = self._load(digest)
-            self._loaded = ExactIndex(*batch, self._load_axes())
+            table = key_file.get_table_path(self._data_dir, self._version)
+            path = key_file.get_key_file_path(self._data_dir, self._version)
+            self._files = FileState([str(path), *map(str, table.glob("data/*"))])
+            self._digest, parts = self._load(digest)
+            self._loaded = ExactIndex(*parts, self._load_axes())
         return self._loaded
 
-    def _take_file_state(self) -> FileState:
-        """Return the state of the file to map, or of the table that is read without one."""
-        path = vector_file.get_vector_file_path(self._data_dir, self._version)
-        table = vector_file.get_table_path(self._data_dir, self._version)
-        data = [] if path.exists() else sorted(table.glob("data/*"))
-        return FileState([str(path), *map(str, data)])
-
-    def _load(self, digest: bytes) -> "tuple[bytes, Batch]":
+    def _load(self, digest: bytes) -> "tuple[bytes, Parts]":
         """Return the rows of the latest state, and its digest."""
         deadline = time.monotonic() + _FOLLOW_S
         mapped = self._file.map_vectors(digest)
@@ -325,28 +326,24 @@ class MappedVectors:
             mapped = self._file.map_vectors(digest)
         # Without a current file, write one, or else read the table into memory.
         rebuilds = mapped is None and self._keep
-        if rebuilds and rebuild_vector_file(self._data_dir, self._version, self._dimension):
+        if rebuilds and rebuild_key_file(self._data_dir, self._version, self._dimension):
             mapped = self._file.map_vectors(digest)
         return digest, mapped or load_rows(self._data_dir, self._version, self._dimension)
 
     def _is_file_followed(self) -> bool:
-        """Return whether a writer has just committed and is about to change the vector file."""
-        manifests = vector_file.list_manifests(
-            vector_file.get_table_path(self._data_dir, self._version)
-        )
+        """Return whether a writer has just committed and is about to change the key file."""
+        manifests = key_file.list_manifests(key_file.get_table_path(self._data_dir, self._version))
         try:
             age = time.time() - manifests[0].stat().st_mtime
         except (IndexError, OSError):
             return bool(manifests)
-        return self._file.exists() and abs(age) < _FOLLOW_S
+        path = key_file.get_key_file_path(self._data_dir, self._version)
+        return path.exists() and abs(age) < _FOLLOW_S
 
     def _read_digest(self) -> bytes | None:
-        return vector_file.read_table_digest(
-            vector_file.get_table_path(self._data_dir, self._version)
-        )
+        return key_file.read_table_digest(key_file.get_table_path(self._data_dir, self._version))
 
 
-_MAX_TOMBSTONE_SHARE = 0.25
 MAX_LENGTH_ERROR = 0.01
 
 
@@ -360,19 +357,6 @@ class LanceVectors(MappedVectors):
     def __init__(self, data_dir: Path, version: str, dimension: int) -> None:
         super().__init__(data_dir, version, dimension)
         self._table = LanceTable(data_dir, version, dimension)
-
-    def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
-        """Return the stored vectors of those of these chunks that have one."""
-        with translate_import_errors(vector_file.FEATURE, "numpy"):
-            import numpy as np
-
-        # The base class maps and scans the whole file after every commit.
-        digest = self._read_digest()
-        wanted = np.fromiter(keys, np.int64, len(keys))
-        rows = self._file.read_rows(digest, wanted) if digest else None
-        if rows is None:
-            return super().get(keys)
-        return {Key(key): vector for key, vector in zip(rows[0].tolist(), rows[1], strict=True)}
 
     def _is_file_followed(self) -> bool:
         return False  # by this object alone, in the same call
@@ -389,7 +373,7 @@ class LanceVectors(MappedVectors):
 
     def append(self, rows: Sequence[VectorRow]) -> None:
         """Add rows in one commit and return when they are durable."""
-        with translate_import_errors(vector_file.FEATURE, "numpy"):
+        with translate_import_errors(key_file.FEATURE, "numpy"):
             import numpy as np
 
         if not rows:
@@ -397,14 +381,14 @@ class LanceVectors(MappedVectors):
         keys = np.array([row.key for row in rows], np.int64)
         matrix = np.array([row.vector for row in rows], np.float32)
         before = self._read_digest()
-        if self._table.append(rows):
-            self._follow(None, lambda _, after: self._file.write(after, [(keys, matrix)]))
-        else:
-            self._follow(before, lambda old, new: self._file.append_rows(old, new, (keys, matrix)))
+        is_new = self._table.append(rows)
+        runs = RunFinder(self._table.path).find_runs([(keys, matrix)])
+        started = None if is_new else before or b""
+        self._follow(lambda digest: self._file.append_runs(started, digest, runs))
 
     def delete(self, keys: Collection[Key]) -> None:
         """Delete the rows of these chunks."""
-        with translate_import_errors(vector_file.FEATURE, "numpy"):
+        with translate_import_errors(key_file.FEATURE, "numpy"):
             import numpy as np
 
         before = self._read_digest()
@@ -412,13 +396,13 @@ class LanceVectors(MappedVectors):
             return
         self._table.delete(keys)
         deleted = np.fromiter(keys, np.int64, len(keys))
-        self._follow(before, lambda old, new: self._file.delete_rows(old, new, deleted))
+        self._follow(lambda digest: self._file.delete_rows(before, digest, deleted))
 
     def clear(self) -> None:
         """Delete every row, and the files that held them."""
         self._table.drop()
         with suppress(OSError):
-            self._file.delete_file()
+            key_file.get_key_file_path(self._data_dir, self._version).unlink()
         sync_names(self._table.path.parent)
 
     def restore(self) -> None:
@@ -428,60 +412,58 @@ class LanceVectors(MappedVectors):
 
     def delete_leftovers(self, versions: Collection[str]) -> None:
         """Delete what killed runs left: files of other versions than these, and drafts."""
-        folder = vector_file.get_tables_folder(self._data_dir)
+        folder = key_file.get_tables_folder(self._data_dir)
         with translate_os_errors(folder, "write"):
-            vector_file.delete_leftovers(folder, versions)
+            key_file.delete_leftovers(folder, versions)
 
     def list_keys(self, *, verify: bool = False) -> Keys:
         """Return the key of every row in rising order; `verify` reads the table itself."""
+        with translate_import_errors(key_file.FEATURE, "numpy"):
+            import numpy as np
+
         digest = self._read_digest()
         if digest is None:
             return array("q")
-        keys = None if verify else self._file.read_keys(digest)
-        if keys is None:
-            keys = self._table.list_keys()
-        keys = keys[keys != TOMBSTONE]
-        keys.sort()
+        rows = None if verify else self._file.read_rows(digest)
+        keys = self._table.list_keys() if rows is None else rows["key"]
+        keys = np.sort(keys[keys != TOMBSTONE])
         return array("q", keys.tobytes())
 
     def find_damaged_keys(self) -> set[Key]:
-        """Return the keys whose vector has not length 1, or differs between table and file.
-
-        Both hold the same bytes, and neither has checksums.
-        """
+        """Return the keys whose vector has not length 1 or not the checksum of the key file."""
         digest = self._read_digest()
         if digest is None or not self._dimension:
             return set()
         return self._table.read_latest(lambda: self._find_damaged_keys(digest))
 
     def _find_damaged_keys(self, digest: bytes) -> set[Key]:
-        with translate_import_errors(vector_file.FEATURE, "numpy"):
+        with translate_import_errors(key_file.FEATURE, "numpy"):
             import numpy as np
 
-        mapped = self._file.map_vectors(digest)
-        index = ExactIndex(*mapped) if mapped else None
+        rows = self._file.read_rows(digest)
+        checksums = None if rows is None else dict(rows.tolist())
         damaged: set[Key] = set()
         for keys, matrix in self._table.iterate_batches():
             with np.errstate(all="ignore"):
                 intact = np.abs(np.einsum("ij,ij->i", matrix, matrix) - 1.0) < MAX_LENGTH_ERROR
             damaged.update(keys[~intact].tolist())
-            copies = index.get(keys.tolist()) if index else {}
-            damaged.update(
-                Key(key)
-                for key, vector in zip(keys.tolist(), matrix, strict=True)
-                if index and (key not in copies or copies[key].tobytes() != vector.tobytes())
-            )
+            if checksums is not None:
+                damaged.update(
+                    Key(key)
+                    for key, vector in zip(keys.tolist(), matrix, strict=True)
+                    if checksums.get(key) != zlib.crc32(vector)
+                )
         return damaged
 
     def load_copies(self) -> ExactIndex | None:
-        """Return the vectors of the vector file, also of a table that is lost; None without it."""
-        mapped = self._file.map_copies()
-        return ExactIndex(*mapped) if mapped else None
+        """Return the intact vectors, also of a table that is lost; None without the key file."""
+        found = self._file.map_copies()
+        return ExactIndex(*found) if found else None
 
     def describe_files(self) -> str:
         """Return a digest of the name, size and time of every file of the index."""
-        table = vector_file.get_table_path(self._data_dir, self._version)
-        files = [str(vector_file.get_vector_file_path(self._data_dir, self._version))]
+        table = key_file.get_table_path(self._data_dir, self._version)
+        files = [str(key_file.get_key_file_path(self._data_dir, self._version))]
         facts = []
         with translate_os_errors(table, "read"):
             for folder, _, names in os.walk(table):
@@ -494,21 +476,20 @@ class LanceVectors(MappedVectors):
         return compute_digest(*facts)
 
     def maintain(self) -> None:
-        """Compact and drop old versions when it pays, and refresh the vector file."""
-        before = self._read_digest()
-        if before is None:
-            return
+        """Compact and drop old versions when it pays, and refresh the key file."""
         # A run that wrote nothing has nothing to compact and need not import LanceDB.
-        if self._table.is_open and self._table.maintain():
-            self._follow(before, self._file.update_digest)
-        digest = self._read_digest()
-        keys = self._file.read_keys(digest) if digest else None
-        if keys is None or (keys == TOMBSTONE).sum() > len(keys) * _MAX_TOMBSTONE_SHARE:
-            rebuild_vector_file(self._data_dir, self._version, self._dimension)
+        if self._table.is_open:
+            self._table.maintain(self._refresh_file)
+        self._refresh_file()
 
-    def _follow(self, before: bytes | None, step: Callable[[bytes, bytes], None]) -> None:
-        """Let the vector file follow a commit; after a failure it is merely out of date."""
+    def _refresh_file(self) -> None:
+        digest = self._read_digest()
+        if digest is not None and self._file.map_vectors(digest) is None:
+            rebuild_key_file(self._data_dir, self._version, self._dimension)
+
+    def _follow(self, step: Callable[[bytes], None]) -> None:
+        """Let the key file follow a commit; after a failure it is merely out of date."""
         after = self._read_digest()
         if after is not None:
-            with suppress(OSError):
-                step(before or b"", after)
+            with suppress(OSError, LookupError):
+                step(after)

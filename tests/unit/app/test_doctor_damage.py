@@ -121,9 +121,9 @@ FILES = {
     "table_data_flipped": change_file("lance/*.lance/data/*", flip_vector),
     "table_manifest_removed": change_file("lance/*.lance/_versions/*.manifest", Path.unlink),
     "table_manifest_cut": change_file("lance/*.lance/_versions/*.manifest", cut),
-    "vector_file_cut": change_file("lance/*.f32", cut),
-    "vector_file_flipped": change_file("lance/*.f32", flip_vector),
-    "vector_file_removed": change_file("lance/*.f32", Path.unlink),
+    "key_file_cut": change_file("lance/*.keys", cut),
+    "key_file_flipped": change_file("lance/*.keys", flip),
+    "key_file_removed": change_file("lance/*.keys", Path.unlink),
     "model_cut": lambda data: cut(data.parent / "models" / E5_SMALL.version / "model.onnx"),
     "model_flipped": lambda data: flip(data.parent / "models" / E5_SMALL.version / "model.onnx"),
     "tokenizer_removed": lambda data: (
@@ -133,8 +133,9 @@ FILES = {
 DAMAGES = {**{name: execute(sql) for name, sql in SQL.items()}, **FILES}
 
 HARMLESS = {
-    "vector_file_cut": "readers and the next ingest write it again from the table",
-    "vector_file_removed": "readers and the next ingest write it again from the table",
+    "key_file_cut": "readers and the next ingest write it again from the table",
+    "key_file_flipped": "readers and the next ingest write it again from the table",
+    "key_file_removed": "readers and the next ingest write it again from the table",
 }
 """Damages that doctor does not report, each with the reason."""
 

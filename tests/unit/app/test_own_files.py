@@ -290,7 +290,7 @@ def test_a_folder_that_was_there_before_kebab_is_never_deleted(desk):
 
 
 def test_drafts_of_a_killed_run_are_deleted(full):
-    (full.data / "lance" / ".fastembed-mle5small-384-v1.f32.4711").write_text("half")
+    (full.data / "lance" / ".fastembed-mle5small-384-v1.keys.4711").write_text("half")
     (full.data / "stdin" / ".abcd_123").write_text("half")
     reset(full.context(), ResetRequest(models=False))
 

@@ -119,9 +119,9 @@ def test_a_document_whose_file_is_gone_is_named(damaged):
     assert damaged.search("park").hits[0].doc_path == "b.md"
 
 
-def test_vectors_come_from_the_vector_file(damaged, monkeypatch):
+def test_vectors_come_from_the_files_of_a_lost_table(damaged, monkeypatch):
     fix(damaged)
-    shutil.rmtree(next((damaged.data / "lance").glob("*.lance")))
+    shutil.rmtree(next((damaged.data / "lance").glob("*.lance/_versions")))
     context = damaged.context()
     monkeypatch.setattr(context.embedders, "load_installed", lambda _version: None)
 

@@ -210,11 +210,11 @@ def test_a_full_text_index_that_misses_a_known_word_fails():
 
 
 def test_parts_of_an_index_without_a_database_are_a_fault():
-    lost = replace(SOUND, find_schema=lambda: None, list_remains=lambda: [Path("/data/a.f32")])
+    lost = replace(SOUND, find_schema=lambda: None, list_remains=lambda: [Path("/data/a.keys")])
     finding = checks.check_database(lost)
 
     assert (finding.status, finding.fix) == ("fail", "kebab doctor --fix")
-    assert finding.summary.endswith(": a.f32")
+    assert finding.summary.endswith(": a.keys")
 
 
 def test_files_of_ended_calls_are_a_note():

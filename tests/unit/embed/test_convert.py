@@ -12,6 +12,7 @@ from kebab.embed import convert, install, onnx_bert
 from kebab.embed.convert import parse_safetensors
 from kebab.embed.install import choose_precision
 from kebab.embed.onnx_bert import build_tokenizer, parse_e5s1
+from kebab.embed.onnx_embedder import OnnxEmbedder
 from kebab.embed.onnx_file import parse_model, quantise_model
 from kebab.embed.registry import E5_SMALL, MINILM, IndexPackage
 from kebab.errors.catalog import EmbeddingUnavailable
@@ -146,6 +147,33 @@ def test_only_the_faster_precision_is_installed_and_the_manifest_has_the_speeds(
     assert list(target.parent.iterdir()) == [target]
     full = len(tiny_model.build_onnx(seed=0))
     assert (manifest.files[install.WEIGHTS_FILE].size > full / 2) == (kept == "fp32")
+
+
+def open_on_processor(*arguments, provider="cpu", **options):
+    """Stand in for a model on a provider that this machine does not have."""
+    return OnnxEmbedder(*arguments, provider="cpu", **options)
+
+
+@pytest.mark.parametrize(("rate", "kept"), [(100.0, "fp32 on cpu"), (400.0, "fp32 on cuda")])
+def test_a_provider_with_the_same_vectors_is_used_when_it_is_faster(
+    target, monkeypatch, rate, kept
+):
+    monkeypatch.setattr(convert, "list_providers", lambda: ["cuda"])
+    monkeypatch.setattr(convert, "OnnxEmbedder", open_on_processor)
+    manifest = finished(target, lambda found: dict(zip(found, (100.0, 300.0, rate), strict=True)))
+
+    assert f"{manifest.precision} on {manifest.provider}" == kept
+    assert manifest.texts_per_second == {"int8": 100.0, "fp32": 300.0, "fp32 cuda": rate}
+
+
+def test_a_provider_with_other_vectors_is_not_used(target, monkeypatch):
+    monkeypatch.setattr(convert, "list_providers", lambda: ["cuda"])
+    monkeypatch.setattr(convert, "OnnxEmbedder", open_on_processor)
+    monkeypatch.setattr(convert, "LEAST_COSINE", 1.1)
+
+    manifest = finished(target, lambda found: dict.fromkeys(found, 1.0))
+
+    assert manifest.texts_per_second == {"int8": 1.0, "fp32": 1.0}
 
 
 @pytest.mark.parametrize("fp32", [100.0, 300.0])

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from kebab.embed import install
-from kebab.embed.catalogue import FastembedReference, list_catalogue
+from kebab.embed.catalogue import list_catalogue
 from kebab.embed.onnx_embedder import QUERY_WINDOWS, Deadline, OnnxEmbedder, RunTime
 from kebab.embed.registry import E5_SMALL, MINILM, find_named
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from kebab.limits.deadline import WALL_FACTOR
 from tests.fakes import tiny_model
+from tools.bench.embedding import FastembedReference
 
 
 @pytest.fixture

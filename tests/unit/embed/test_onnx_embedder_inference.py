@@ -9,7 +9,7 @@ import pytest
 from kebab.embed import install
 from kebab.embed.onnx_embedder import InferenceSession, choose_thread_count, normalise
 from kebab.embed.registry import MINILM
-from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
+from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
 from tests.fakes import tiny_model
 
 SEQUENCES = [[2, 5, 3], [2, 7, 8, 9, 3], [2, 3]]
@@ -47,6 +47,54 @@ def test_a_deadline_that_does_not_pass_changes_nothing(directory):
     bound = vectors(InferenceSession(directory, MINILM, 1, 60_000), SEQUENCES)
 
     assert np.array_equal(np.stack(free), np.stack(bound))
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """Let the runtime offer CUDA, and return the providers of each session that was opened."""
+    import onnxruntime
+
+    calls = []
+    real = onnxruntime.InferenceSession
+    offered = ["CUDAExecutionProvider", "CPUExecutionProvider"]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: offered)
+
+    def stand_in(path, options, providers):
+        calls.append(providers)
+        return real(path, options, providers=["CPUExecutionProvider"])
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", stand_in)
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("setting", "measured", "provider"),
+    [
+        ("auto", "cpu", None),
+        ("auto", "cuda", "CUDAExecutionProvider"),
+        ("auto", "coreml", None),
+        ("cpu", "cuda", None),
+        ("cuda", "cpu", "CUDAExecutionProvider"),
+    ],
+)
+def test_the_provider_is_the_measured_or_the_named_one(
+    directory, opened, setting, measured, provider
+):
+    manifest = install.read_manifest(directory)
+    assert manifest is not None
+    install.write_manifest(directory, replace(manifest, provider=measured))
+
+    InferenceSession(directory, MINILM, 1, 0, setting).load()
+
+    assert opened == [[*filter(None, [provider]), "CPUExecutionProvider"]]
+
+
+def test_a_named_provider_that_is_not_offered_is_a_signal(directory, opened):
+    with pytest.raises(DependencyMissing) as caught:
+        InferenceSession(directory, MINILM, 1, 0, "openvino").load()
+
+    assert caught.value.install == "pip install onnxruntime-openvino"
+    assert opened == []
 
 
 def test_a_cut_model_is_a_signal(directory):

@@ -14,7 +14,7 @@ KEYS = array("q", [2, 5, 9])
 def packed(tmp_path, monkeypatch):
     monkeypatch.setattr("kebab.store.lance.archive._ROWS", 2)
     matrix = np.eye(4, dtype=np.float32)
-    index = ExactIndex(np.array([1, 2, 5, 9]), matrix)
+    index = ExactIndex(np.array([1, 2, 5, 9]), [matrix])
     path = tmp_path / "vectors.f32"
     path.write_bytes(b"".join(pack_vectors(index, KEYS)))
     return path

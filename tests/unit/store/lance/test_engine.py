@@ -6,7 +6,7 @@ import pytest
 
 from kebab.core.ids import Key
 from kebab.errors.catalog import IoError, StoreCorrupt
-from kebab.store.lance import vector_file
+from kebab.store.lance import key_file
 from kebab.store.lance.engine import LanceTable, sync_new_files
 
 
@@ -28,7 +28,7 @@ def test_a_new_table_opens_nothing(tmp_path):
 
 
 def test_a_manifest_of_noise_is_a_damaged_table(table, tmp_path):
-    for manifest in vector_file.list_manifests(table.path):
+    for manifest in key_file.list_manifests(table.path):
         manifest.write_bytes(b"\xff" * manifest.stat().st_size)
 
     with pytest.raises(StoreCorrupt):
@@ -45,7 +45,7 @@ def test_an_append_reports_whether_it_created_the_table(tmp_path, make_rows):
 
 def test_each_append_is_one_commit(table, make_rows):
     table.append(make_rows(*range(10, 500)))
-    assert len(vector_file.list_manifests(table.path)) == 2
+    assert len(key_file.list_manifests(table.path)) == 2
     assert len(keys(table)) == 493
 
 
@@ -85,7 +85,7 @@ def test_many_small_edits_leave_few_files(table, make_rows):
         table.delete([Key(key - 1)])
         table.maintain()
         counts.append(len(list_files(table)))
-        versions.append(len(vector_file.list_manifests(table.path)))
+        versions.append(len(key_file.list_manifests(table.path)))
     assert keys(table) == [1, 2, 3, 59]
     assert max(counts) <= 60
     assert max(versions) <= 16
@@ -191,7 +191,7 @@ def damage_data(path):
 
 
 def damage_manifest(path):
-    for file in vector_file.list_manifests(path):
+    for file in key_file.list_manifests(path):
         file.write_bytes(b"junk")
 
 
@@ -228,7 +228,7 @@ def test_a_large_table_may_have_more_fragments(table, make_rows, monkeypatch):
 def test_a_table_that_cannot_be_opened_is_damaged_and_not_tried_for_ever(tmp_path, make_rows):
     LanceTable(tmp_path, "v", 3).append(make_rows(1))
     table = LanceTable(tmp_path, "v", 3)
-    for manifest in vector_file.list_manifests(table.path):
+    for manifest in key_file.list_manifests(table.path):
         manifest.write_bytes(b"no manifest")
 
     with pytest.raises(StoreCorrupt):
@@ -269,7 +269,7 @@ def test_the_folder_of_a_new_table_is_synced_too(tmp_path, synced):
 
 
 def empty_manifest(table):
-    vector_file.list_manifests(table.path)[0].write_bytes(b"")
+    key_file.list_manifests(table.path)[0].write_bytes(b"")
 
 
 def empty_rows(table):

@@ -3,9 +3,9 @@ import pytest
 
 from kebab.core.ids import Key
 from kebab.errors.catalog import StoreCorrupt
-from kebab.store.lance import vector_file
-from kebab.store.lance.engine import LanceTable, load_rows, rebuild_vector_file
-from kebab.store.lance.vector_file import VectorFile
+from kebab.store.lance import key_file
+from kebab.store.lance.engine import LanceTable, load_rows, rebuild_key_file
+from kebab.store.lance.key_file import KeyFile
 
 
 @pytest.fixture
@@ -16,30 +16,32 @@ def table(tmp_path, make_rows):
     return made
 
 
-def open_vector_file(data_dir):
-    return VectorFile(vector_file.get_vector_file_path(data_dir, "v"), 3)
+def open_key_file(data_dir):
+    return KeyFile(key_file.get_key_file_path(data_dir, "v"), 3)
 
 
 def test_the_rebuilt_file_equals_the_table(table, tmp_path, make_rows):
-    assert rebuild_vector_file(tmp_path, "v", 3)
-    keys, matrix = open_vector_file(tmp_path).map_vectors(vector_file.read_table_digest(table.path))
+    assert rebuild_key_file(tmp_path, "v", 3)
+    keys, parts = open_key_file(tmp_path).map_vectors(key_file.read_table_digest(table.path))
     assert keys.tolist() == [1, 2, 3]
-    assert np.array_equal(matrix, np.array([row.vector for row in make_rows(1, 2, 3)]))
+    assert np.array_equal(
+        np.concatenate(parts), np.array([row.vector for row in make_rows(1, 2, 3)])
+    )
 
 
 def test_a_copy_in_memory_equals_the_table(table, tmp_path):
-    keys, matrix = load_rows(tmp_path, "v", 3)
-    assert (keys.tolist(), matrix.shape) == ([1, 2, 3], (3, 3))
+    keys, parts = load_rows(tmp_path, "v", 3)
+    assert (keys.tolist(), sum(map(len, parts))) == ([1, 2, 3], 3)
 
 
 def test_without_a_table_there_is_nothing_to_write(tmp_path):
-    assert not rebuild_vector_file(tmp_path, "v", 3)
+    assert not rebuild_key_file(tmp_path, "v", 3)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_that_cannot_be_written_is_not_an_error(table, tmp_path):
-    vector_file.get_vector_file_path(tmp_path, "v").mkdir()
-    assert not rebuild_vector_file(tmp_path, "v", 3)
+    key_file.get_key_file_path(tmp_path, "v").mkdir()
+    assert not rebuild_key_file(tmp_path, "v", 3)
 
 
 def test_a_table_that_changes_during_a_rebuild_leaves_no_file(
@@ -52,8 +54,8 @@ def test_a_table_that_changes_during_a_rebuild_leaves_no_file(
         table.append(make_rows(9))
 
     monkeypatch.setattr(LanceTable, "iterate_batches", overtaken)
-    assert not rebuild_vector_file(tmp_path, "v", 3)
-    assert not vector_file.get_vector_file_path(tmp_path, "v").exists()
+    assert not rebuild_key_file(tmp_path, "v", 3)
+    assert not key_file.get_key_file_path(tmp_path, "v").exists()
 
 
 def test_a_version_that_is_deleted_during_a_rebuild_is_not_damaged(table, tmp_path, monkeypatch):
@@ -66,12 +68,12 @@ def test_a_version_that_is_deleted_during_a_rebuild_is_not_damaged(table, tmp_pa
         yield from real(self)
 
     monkeypatch.setattr(LanceTable, "iterate_batches", overtaken)
-    assert not rebuild_vector_file(tmp_path, "v", 3)
-    assert not vector_file.get_vector_file_path(tmp_path, "v").exists()
+    assert not rebuild_key_file(tmp_path, "v", 3)
+    assert not key_file.get_key_file_path(tmp_path, "v").exists()
 
 
 def test_a_damaged_table_cannot_be_rebuilt(table, tmp_path):
     for file in (table.path / "data").iterdir():
         file.write_bytes(file.read_bytes()[:20])
     with pytest.raises(StoreCorrupt):
-        rebuild_vector_file(tmp_path, "v", 3)
+        rebuild_key_file(tmp_path, "v", 3)

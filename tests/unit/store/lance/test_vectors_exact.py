@@ -11,9 +11,9 @@ from kebab.core.chunks import remove_language
 from kebab.core.ids import Key, sort_keys
 from kebab.errors import system
 from kebab.errors.catalog import OutOfMemory, StoreCorrupt
-from kebab.store.lance import engine, vector_file
+from kebab.store.lance import engine, key_file
 from kebab.store.lance import vectors as vector_search
-from kebab.store.lance.vector_file import TOMBSTONE, VectorFile
+from kebab.store.lance.key_file import TOMBSTONE, KeyFile
 from kebab.store.lance.vectors import ExactIndex, LanceVectors, MappedVectors
 
 
@@ -37,7 +37,7 @@ def test_results_equal_an_exhaustive_scan(allowed, limit):
     matrix = rows(600)
     keys = np.random.default_rng(1).permutation(600).astype(np.int64)
     query = rows(1, seed=2)[0]
-    index = ExactIndex(keys, matrix)
+    index = ExactIndex(keys, [matrix])
     found = [key for key, _ in index.find_nearest(query, limit, allowed)]
     assert found == exhaustive(keys, matrix, query, limit, allowed)
 
@@ -48,11 +48,10 @@ def test_axes_are_removed_from_both_sides_of_a_cosine(monkeypatch):
     left, asked = remove_language(matrix, axes), remove_language(query, axes)
     expected = np.round(left @ asked, 6).tolist()
 
-    index = ExactIndex(np.arange(40), matrix, axes)
+    index = ExactIndex(np.arange(40), [matrix[:16], matrix[16:]], axes)
     some = index.compute_cosines(query, [Key(3), Key(5)])
     monkeypatch.setattr(vector_search, "LARGE_ROWS", 30)  # read in parts
-    monkeypatch.setattr(vector_search, "LARGE_PART_ROWS", 16)
-    nearest = ExactIndex(np.arange(40), matrix, axes).find_nearest(query, 40)
+    nearest = ExactIndex(np.arange(40), [matrix[:16], matrix[16:]], axes).find_nearest(query, 40)
 
     assert some == pytest.approx({3: expected[3], 5: expected[5]}, abs=2e-6)
     assert dict(nearest) == pytest.approx(dict(enumerate(expected)), abs=2e-6)
@@ -60,21 +59,21 @@ def test_axes_are_removed_from_both_sides_of_a_cosine(monkeypatch):
 
 def test_tombstones_are_no_results():
     matrix = rows(4)
-    index = ExactIndex(np.array([1, TOMBSTONE, 3, TOMBSTONE]), matrix)
+    index = ExactIndex(np.array([1, TOMBSTONE, 3, TOMBSTONE]), [matrix])
     assert {key for key, _ in index.find_nearest(matrix[1], 9, None)} == {1, 3}
     assert index.count() == 2
 
 
 def test_of_a_repeated_key_the_last_row_counts():
     matrix = rows(3)
-    index = ExactIndex(np.array([7, 8, 7]), matrix)
+    index = ExactIndex(np.array([7, 8, 7]), [matrix])
     assert np.array_equal(index.get([Key(7)])[Key(7)], matrix[2])
     assert index.count() == 2
 
 
 def test_equal_vectors_tie_by_key_however_many_rows_are_compared():
     matrix = np.repeat(rows(1, 384), 1_001, axis=0)
-    index = ExactIndex(np.arange(1_001)[::-1].copy(), matrix)
+    index = ExactIndex(np.arange(1_001)[::-1].copy(), [matrix])
     expected = [0, 1, 2, 3, 4]
     assert [key for key, _ in index.find_nearest(rows(1, 384, 3)[0], 5, None)] == expected
     assert [
@@ -84,24 +83,24 @@ def test_equal_vectors_tie_by_key_however_many_rows_are_compared():
 
 def test_cosines_stay_between_minus_one_and_one():
     matrix = rows(1) * np.float32(1.0000005)
-    index = ExactIndex(np.array([1]), matrix)
+    index = ExactIndex(np.array([1]), [matrix])
     assert index.compute_cosines(matrix[0], [Key(1), Key(2)]) == {1: 1.0}
 
 
 def test_vectors_are_copies_and_survive_the_file():
     matrix = rows(2)
-    vector = ExactIndex(np.array([1, 2]), matrix).get([Key(2)])[Key(2)]
+    vector = ExactIndex(np.array([1, 2]), [matrix]).get([Key(2)])[Key(2)]
     vector[0] = 5
     assert matrix[1, 0] != 5
 
 
 def test_the_scores_of_a_search_are_reused_for_cosines():
     matrix = rows(500)
-    index = ExactIndex(np.arange(500), matrix)
+    index = ExactIndex(np.arange(500), [matrix])
     one, other = rows(2, seed=4)
     near = dict(index.find_nearest(one, 500))
     assert index.compute_cosines(other, [Key(3)]) == ExactIndex(
-        np.arange(500), matrix
+        np.arange(500), [matrix]
     ).compute_cosines(other, [Key(3)])
     assert index.compute_cosines(one, [Key(3), Key(9)]) == {
         key: near[key] for key in (Key(3), Key(9))
@@ -152,7 +151,7 @@ def test_one_index_follows_the_table_while_it_grows_and_shrinks(writer, tmp_path
 def test_a_mapped_file_is_not_touched_again_after_a_change(change, writer, tmp_path):
     vectors = MappedVectors(tmp_path, "v", 3)
     hits = vectors.find_nearest(X, 9)
-    path = vector_file.get_vector_file_path(tmp_path, "v")
+    path = key_file.get_key_file_path(tmp_path, "v")
     if change == "cut off":  # reading its pages would end the process
         os.truncate(path, 0)
     elif change == "written over":
@@ -166,48 +165,48 @@ def test_a_mapped_file_is_not_touched_again_after_a_change(change, writer, tmp_p
 
 
 def test_vectors_in_memory_are_read_again_when_the_table_was_damaged(writer, tmp_path):
-    vector_file.get_vector_file_path(tmp_path, "v").unlink()
+    key_file.get_key_file_path(tmp_path, "v").unlink()
     vectors = MappedVectors(tmp_path, "v", 3, keep=False)
     assert vectors.count() == 3
-    for file in (vector_file.get_table_path(tmp_path, "v") / "data").iterdir():
+    for file in (key_file.get_table_path(tmp_path, "v") / "data").iterdir():
         os.truncate(file, 20)
 
     with pytest.raises(StoreCorrupt):
         vectors.count()
 
 
-def test_a_missing_vector_file_is_rebuilt(writer, tmp_path):
-    path = vector_file.get_vector_file_path(tmp_path, "v")
+def test_a_missing_key_file_is_rebuilt(writer, tmp_path):
+    path = key_file.get_key_file_path(tmp_path, "v")
     path.unlink()
     assert found(tmp_path) == [0, 1, 2]
     assert path.exists()
 
 
-def test_an_outdated_vector_file_is_not_used(writer, tmp_path, make_rows):
-    path = vector_file.get_vector_file_path(tmp_path, "v")
+def test_an_outdated_key_file_is_not_used(writer, tmp_path, make_rows):
+    path = key_file.get_key_file_path(tmp_path, "v")
     old = path.read_bytes()
     writer.append(make_rows(5))
     path.write_bytes(old)
     assert found(tmp_path) == [0, 1, 2, 5]
 
 
-def test_search_works_when_the_vector_file_cannot_be_written(writer, tmp_path):
-    path = vector_file.get_vector_file_path(tmp_path, "v")
+def test_search_works_when_the_key_file_cannot_be_written(writer, tmp_path):
+    path = key_file.get_key_file_path(tmp_path, "v")
     path.unlink()
     path.mkdir()
     assert found(tmp_path) == [0, 1, 2]
 
 
-def test_a_damaged_table_without_a_vector_file_is_corrupt(writer, tmp_path):
-    vector_file.get_vector_file_path(tmp_path, "v").unlink()
-    for file in (vector_file.get_table_path(tmp_path, "v") / "data").iterdir():
+def test_a_damaged_table_without_a_key_file_is_corrupt(writer, tmp_path):
+    key_file.get_key_file_path(tmp_path, "v").unlink()
+    for file in (key_file.get_table_path(tmp_path, "v") / "data").iterdir():
         file.write_bytes(b"junk")
     with pytest.raises(StoreCorrupt):
         found(tmp_path)
 
 
-def test_a_read_only_reader_writes_no_vector_file(writer, tmp_path):
-    path = vector_file.get_vector_file_path(tmp_path, "v")
+def test_a_read_only_reader_writes_no_key_file(writer, tmp_path):
+    path = key_file.get_key_file_path(tmp_path, "v")
     path.unlink()
 
     vectors = MappedVectors(tmp_path, "v", 3, keep=False)
@@ -216,22 +215,20 @@ def test_a_read_only_reader_writes_no_vector_file(writer, tmp_path):
     assert not path.exists()
 
 
-def test_a_rebuilt_vector_file_is_mapped_and_the_table_not_read_again(
-    writer, tmp_path, monkeypatch
-):
+def test_a_rebuilt_key_file_is_mapped_and_the_table_not_read_again(writer, tmp_path, monkeypatch):
     def refuse(*_):
         raise AssertionError("the table is read into memory")
 
-    vector_file.get_vector_file_path(tmp_path, "v").unlink()
+    key_file.get_key_file_path(tmp_path, "v").unlink()
     monkeypatch.setattr(vector_search, "load_rows", refuse)
 
     assert found(tmp_path) == [0, 1, 2]
 
 
-def test_a_rebuilt_vector_file_that_cannot_be_mapped_is_replaced_by_memory(
+def test_a_rebuilt_key_file_that_cannot_be_mapped_is_replaced_by_memory(
     writer, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(VectorFile, "map_vectors", lambda _file, _digest: None)
+    monkeypatch.setattr(KeyFile, "map_vectors", lambda _file, _digest: None)
 
     assert found(tmp_path) == [0, 1, 2]
 
@@ -240,18 +237,18 @@ def test_a_rebuilt_vector_file_that_cannot_be_mapped_is_replaced_by_memory(
 def late(writer, make_rows, monkeypatch):
     """Commit a row, but leave the vector file behind; return the call that lets it follow."""
     calls = []
-    follow = VectorFile.append_rows
-    monkeypatch.setattr(VectorFile, "append_rows", lambda *call: calls.append(call))
+    follow = KeyFile.append_runs
+    monkeypatch.setattr(KeyFile, "append_runs", lambda *call: calls.append(call))
     writer.append(make_rows(9))
     return lambda: [follow(*calls.pop()) for _ in calls]
 
 
-def test_a_reader_waits_until_the_vector_file_follows_a_commit(late, tmp_path, monkeypatch):
+def test_a_reader_waits_until_the_key_file_follows_a_commit(late, tmp_path, monkeypatch):
     def refuse(*_):
         raise AssertionError("the table is read")
 
     monkeypatch.setattr("kebab.store.lance.vectors.time.sleep", lambda _: late())
-    monkeypatch.setattr(vector_search, "rebuild_vector_file", refuse)
+    monkeypatch.setattr(vector_search, "rebuild_key_file", refuse)
 
     assert sorted(found(tmp_path)) == [0, 1, 2, 9]
 
@@ -264,7 +261,7 @@ def test_a_reader_does_not_wait_for_a_writer_of_long_ago(late, writer, tmp_path,
     def refuse(_):
         raise AssertionError("the reader waits")
 
-    newest = vector_file.list_manifests(vector_file.get_table_path(tmp_path, "v"))[0]
+    newest = key_file.list_manifests(key_file.get_table_path(tmp_path, "v"))[0]
     os.utime(newest, (1, 1))
     monkeypatch.setattr("kebab.store.lance.vectors.time.sleep", refuse)
 
@@ -276,14 +273,14 @@ import os, signal, sys
 from pathlib import Path
 import numpy as np
 from kebab.core.documents import VectorRow
-from kebab.store.lance import vector_file
+from kebab.store.lance import key_file
 from kebab.store.lance.vectors import LanceVectors
 
 vectors = LanceVectors(Path(sys.argv[1]), "v", 3)
 rows = [VectorRow(key, "c", "d", np.array([1, 0, 0], np.float32)) for key in range(4)]
 vectors.append(rows[:3])
-setattr(vector_file.VectorFile, sys.argv[2], lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-vectors.append(rows[3:]) if sys.argv[2] == "append_rows" else vectors.delete([0])
+setattr(key_file.KeyFile, sys.argv[2], lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+vectors.append(rows[3:]) if sys.argv[2] == "append_runs" else vectors.delete([0])
 """
 
 DIE_IN_MAINTENANCE = """
@@ -319,20 +316,17 @@ vectors.maintain()
 
 @pytest.fixture
 def current(tmp_path):
-    """Return a function that tells whether readers find a current vector_file."""
+    """Return a function that tells whether readers find a current key_file."""
 
     def ask():
-        digest = vector_file.read_table_digest(vector_file.get_table_path(tmp_path, "v"))
+        digest = key_file.read_table_digest(key_file.get_table_path(tmp_path, "v"))
         assert digest is not None
-        return (
-            VectorFile(vector_file.get_vector_file_path(tmp_path, "v"), 3).map_vectors(digest)
-            is not None
-        )
+        return KeyFile(key_file.get_key_file_path(tmp_path, "v"), 3).map_vectors(digest) is not None
 
     return ask
 
 
-def test_the_vector_file_follows_every_commit(writer, current, make_rows):
+def test_the_key_file_follows_every_commit(writer, current, make_rows):
     assert current()
     writer.append(make_rows(5, 6))
     assert current()
@@ -344,18 +338,16 @@ def test_the_vector_file_follows_every_commit(writer, current, make_rows):
     assert current()
 
 
-def test_a_vector_file_never_starts_with_the_last_rows_only(
-    writer, tmp_path, make_rows, monkeypatch
-):
-    monkeypatch.setattr("kebab.store.lance.vectors.vector_file.read_table_digest", lambda _: None)
+def test_a_key_file_never_starts_with_the_last_rows_only(writer, tmp_path, make_rows, monkeypatch):
+    monkeypatch.setattr("kebab.store.lance.vectors.key_file.read_table_digest", lambda _: None)
     writer.append(make_rows(5))
     monkeypatch.undo()
 
     assert sorted(LanceVectors(tmp_path, "v", 3).list_keys()) == [0, 1, 2, 5]
 
 
-def test_maintenance_rebuilds_an_outdated_vector_file(writer, current, make_rows, tmp_path):
-    vector_file.get_vector_file_path(tmp_path, "v").unlink()
+def test_maintenance_rebuilds_an_outdated_key_file(writer, current, make_rows, tmp_path):
+    key_file.get_key_file_path(tmp_path, "v").unlink()
     writer.append(make_rows(5))
     assert not current()
     assert sorted(writer.list_keys()) == [0, 1, 2, 5]
@@ -363,13 +355,14 @@ def test_maintenance_rebuilds_an_outdated_vector_file(writer, current, make_rows
     assert current()
 
 
-def test_maintenance_rebuilds_a_vector_file_with_many_tombstones(writer, tmp_path):
+def test_maintenance_rebuilds_the_key_file_of_a_compacted_table(writer, tmp_path):
     writer.delete([0, 1])
     writer.maintain()
-    raw = vector_file.get_vector_file_path(tmp_path, "v").read_bytes()
-    header = vector_file.Header.unpack(raw[: vector_file.HEADER_BYTES])
-    assert header is not None
-    assert header.rows == 1
+    digest = key_file.read_table_digest(key_file.get_table_path(tmp_path, "v"))
+    assert digest is not None
+    rows = KeyFile(key_file.get_key_file_path(tmp_path, "v"), 3).read_rows(digest)
+    assert rows is not None
+    assert rows["key"].tolist() == [2]
 
 
 def test_maintenance_after_a_run_without_writes_imports_nothing(writer, tmp_path):
@@ -382,7 +375,7 @@ def test_maintenance_after_a_run_without_writes_imports_nothing(writer, tmp_path
 
 
 def test_reading_sure_keys_notices_a_lost_file(writer, tmp_path):
-    (data,) = vector_file.get_table_path(tmp_path, "v").glob("data/*.lance")
+    (data,) = key_file.get_table_path(tmp_path, "v").glob("data/*.lance")
     data.unlink()
 
     assert writer.list_keys() == sort_keys([0, 1, 2])
@@ -403,7 +396,7 @@ def test_versions_do_not_see_each_other(writer, tmp_path, make_rows):
 
 
 @pytest.mark.parametrize(
-    ("step", "expected"), [("append_rows", [0, 1, 2, 3]), ("delete_rows", [1, 2])]
+    ("step", "expected"), [("append_runs", [0, 1, 2, 3]), ("delete_rows", [1, 2])]
 )
 def test_a_writer_killed_between_table_and_file_leaves_correct_results(tmp_path, step, expected):
     killed = subprocess.run([sys.executable, "-c", DIE, tmp_path, step], cwd=ROOT, check=False)
@@ -453,7 +446,7 @@ def test_preparing_imports_the_engine_and_reports_no_error():
     assert (run.stdout, run.stderr) == ("", "")
 
 
-@pytest.mark.parametrize("pattern", ["*.lance/data/*", "*.lance/_versions/*.manifest", "*.f32"])
+@pytest.mark.parametrize("pattern", ["*.lance/data/*", "*.lance/_versions/*.manifest", "*.keys"])
 @pytest.mark.parametrize("damage", ["remove", "truncate", "change"])
 def test_the_description_of_the_files_tells_damage(tmp_path, writer, pattern, damage):
     before = writer.describe_files()
@@ -469,9 +462,8 @@ def test_the_description_of_the_files_tells_damage(tmp_path, writer, pattern, da
     assert writer.describe_files() != before
 
 
-@pytest.mark.parametrize("pattern", ["*.lance/data/*", "*.f32"])
-def test_a_vector_with_a_changed_byte_is_damaged(tmp_path, writer, pattern):
-    (path,) = (tmp_path / "lance").glob(pattern)
+def test_a_vector_with_a_changed_byte_is_damaged(tmp_path, writer):
+    (path,) = (tmp_path / "lance").glob("*.lance/data/*")
     raw = path.read_bytes()
     vector = writer.get([1])[1].tobytes()
     path.write_bytes(raw.replace(vector, bytes([vector[0] ^ 0x55]) + vector[1:]))
@@ -479,11 +471,11 @@ def test_a_vector_with_a_changed_byte_is_damaged(tmp_path, writer, pattern):
     assert LanceVectors(tmp_path, "v", 3).find_damaged_keys() == {1}
 
 
-def test_without_the_vector_file_a_vector_of_another_length_is_damaged(tmp_path, writer):
+def test_without_the_key_file_a_vector_of_another_length_is_damaged(tmp_path, writer):
     (path,) = (tmp_path / "lance").glob("*.lance/data/*")
     vector = writer.get([2])[2].tobytes()
     path.write_bytes(path.read_bytes().replace(vector, bytes(len(vector))))
-    next((tmp_path / "lance").glob("*.f32")).unlink()
+    next((tmp_path / "lance").glob("*.keys")).unlink()
 
     assert LanceVectors(tmp_path, "v", 3).find_damaged_keys() == {2}
 
