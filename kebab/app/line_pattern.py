@@ -1,21 +1,29 @@
-"""Compares lines with the pattern of a user, which may need far too long, under a deadline."""
+"""Compares the lines of texts with the pattern of a user, which may need far too long.
+
+The engine of regular expressions looks at each line in Python, so files that cannot match are left
+out by a literal text that every match contains, and a pattern that cannot match across the end of
+a line searches a whole text at once. `re._parser` tells both.
+"""
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
-from itertools import islice
-from typing import NamedTuple, Self
+from itertools import chain, islice
+from re import _constants as code  # type: ignore[attr-defined]  # no stubs
+from re import _parser  # type: ignore[attr-defined]  # no stubs
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from kebab.errors.catalog import InvalidInput
-from kebab.limits.deadline import can_set_alarm, limit_time
-from kebab.limits.worker import DEFAULT_MEMORY_MB, START_S, WorkerProcess
+from kebab.limits.deadline import FileDeadline, can_set_alarm
 from kebab.wire.fetch import GrepRequest
+
+if TYPE_CHECKING:
+    from kebab.limits.worker import WorkerProcess
 
 DEADLINE_S = 5.0
 """The time limit for one file; a pattern that needs longer backtracks without end."""
 
-_SPECIAL = frozenset(".^$*+?{}[]\\|()")
 _REPEATS = frozenset("*+{")
 """Signs of a repetition; a pattern without one takes time in proportion to the text."""
 _SHARE_BEFORE = 3
@@ -43,22 +51,50 @@ class LinePattern:
         source = unicodedata.normalize("NFC", request.pattern)
         if not source:
             raise InvalidInput(field="$.pattern", cause="it is empty")
-        is_plain = request.fixed or not _SPECIAL.intersection(source)
-        is_exact = is_plain and source.isascii() and not request.ignore_case
         self.repeats = not request.fixed and not _REPEATS.isdisjoint(source)
-        self._bytes = source.encode() if is_exact and "\n" not in source else b""
         expression = re.escape(source) if request.fixed else source
         if request.word:
             expression = rf"(?<!\w)(?:{expression})(?!\w)"
-        self._regex = _compile(expression, source, ignore_case=request.ignore_case)
+        flags = re.IGNORECASE if request.ignore_case else 0
+        self._regex = _compile(expression, source, flags)
+        parsed = _parser.parse(expression, flags)
+        self._ignores_case = bool(self._regex.flags & re.IGNORECASE)
+        self._literals = _find_literals(parsed, ignores_case=self._ignores_case)
+        self._is_ascii = all(map(str.isascii, self._literals))
+        self._encoded = [literal.encode() for literal in self._literals]
+        self._in_text: re.Pattern[str] | None = None
+        if not self._regex.flags & re.DOTALL and all(map(_stays_in_line, _list_nodes(parsed))):
+            self._in_text = re.compile(expression, flags | re.MULTILINE)
 
     def can_match(self, data: bytes) -> bool:
         """Return whether a file with these bytes can have a match; a cheap test before decoding."""
-        return self._bytes in data or b"\0" in data
+        if not self._literals or b"\0" in data or b"\x1b" in data:
+            return True  # a letter of ASCII may have other bytes than its own
+        if b"~" in data and b"~{" in data:  # looking for one byte is much faster
+            return True
+        if not self._is_ascii:
+            return not data.isascii()
+        if self._ignores_case:
+            data = data.lower()
+        return any(literal in data for literal in self._encoded)
 
-    def matches(self, line: str) -> bool:
-        """Return whether a line matches."""
-        return self._regex.search(line) is not None
+    def find_lines(self, text: str) -> Iterator[tuple[int, str]]:
+        """Yield the lines that match, with their indexes."""
+        if self._literals and not (self._is_ascii or self._ignores_case):
+            text = text if any(literal in text for literal in self._literals) else ""
+        lines_end = len(text) - text.endswith("\n")
+        if self._in_text is None:
+            lines = text[:lines_end].split("\n") if text else ()
+            yield from ((n, line) for n, line in enumerate(lines) if self._regex.search(line))
+            return
+        start = index = 0
+        end = -1 if text else lines_end
+        while end < lines_end and (match := self._in_text.search(text, end + 1, lines_end)):
+            first = max(text.rfind("\n", end + 1, match.start()), end) + 1
+            index += text.count("\n", start, first)
+            start, end = first, text.find("\n", match.start(), lines_end)
+            end = lines_end if end < 0 else end
+            yield index, text[start:end]
 
     def cut_line(self, line: str, max_columns: int | None) -> LinePart:
         """Return a matching line with its matches, cut around the first when it is too long."""
@@ -76,10 +112,10 @@ class LinePattern:
         return LinePart(line[start:end], column, inside, (start, end) != (0, len(line)))
 
 
-def _compile(expression: str, source: str, *, ignore_case: bool) -> re.Pattern[str]:
+def _compile(expression: str, source: str, flags: int) -> re.Pattern[str]:
     try:
         re.compile(source if expression != re.escape(source) else expression)
-        return re.compile(expression, re.IGNORECASE if ignore_case else 0)
+        return re.compile(expression, flags)
     except re.error as fault:
         place = "" if fault.pos is None else f" at position {fault.pos}"
         cause = f"no regular expression, {fault.msg}{place}; `--fixed` takes it as plain text"
@@ -88,11 +124,105 @@ def _compile(expression: str, source: str, *, ignore_case: bool) -> re.Pattern[s
         raise InvalidInput(field="$.pattern", cause="the pattern is too large") from fault
 
 
+_COMPOSED = frozenset(";K`")
+"""The letters of ASCII that NFC makes of other letters."""
+
+_FOLDED = frozenset("iks")
+"""The letters of ASCII that equal others than their capitals when case is ignored."""
+
+_MOST_LITERALS = 8
+"""How many texts are looked for in a file at most, instead of the pattern."""
+
+
+def _find_literals(parsed: Any, *, ignores_case: bool) -> tuple[str, ...]:
+    """Return texts of which every match of a parsed pattern has one; empty when none is known."""
+    found: list[tuple[str, ...]] = []
+    run = ""
+    for name, value in (*parsed, (None, None)):
+        if name is code.LITERAL and (letter := _fold(chr(value), ignores_case=ignores_case)):
+            run += letter
+            continue
+        found.append((run,) if run else ())
+        run = ""
+        if name is code.BRANCH:
+            branches = [_find_literals(one, ignores_case=ignores_case) for one in value[1]]
+            found.append(tuple(chain(*branches)) if all(branches) else ())
+        elif name in _ONCE_OR_MORE and (name not in _REPEATED or value[0]):
+            inner = value if name is code.ATOMIC_GROUP else value[-1]
+            is_scoped = name is code.SUBPATTERN and value[1] & re.IGNORECASE
+            found.append(() if is_scoped else _find_literals(inner, ignores_case=ignores_case))
+    usable = [one for one in found if 0 < len(one) <= _MOST_LITERALS]
+    return max(usable, key=lambda one: min(map(len, one)), default=())
+
+
+def _fold(letter: str, *, ignores_case: bool) -> str:
+    """Return a letter as it is looked for, empty when a file may have another one in its place."""
+    if letter in _COMPOSED:
+        return ""
+    if not ignores_case:
+        return letter
+    lower = letter.lower()
+    is_alone = lower not in _FOLDED if letter.isascii() else lower == letter.upper() == letter
+    return lower if is_alone else ""
+
+
+_REPEATED = frozenset((code.MAX_REPEAT, code.MIN_REPEAT, code.POSSESSIVE_REPEAT))
+_ONCE_OR_MORE = _REPEATED | {code.SUBPATTERN, code.ATOMIC_GROUP}
+_LINE_ENDS = frozenset((code.CATEGORY_SPACE, code.CATEGORY_NOT_DIGIT, code.CATEGORY_NOT_WORD))
+_IN_LINES = frozenset((code.AT_BEGINNING, code.AT_END, code.AT_BOUNDARY))
+_INNER = _ONCE_OR_MORE | {
+    code.ANY,
+    code.ASSERT,
+    code.ASSERT_NOT,
+    code.BRANCH,
+    code.FAILURE,
+    code.GROUPREF,
+    code.GROUPREF_EXISTS,
+}
+
+
+def _list_nodes(parsed: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield every node of a parsed pattern."""
+    for name, value in parsed:
+        yield name, value
+        parts = value if isinstance(value, tuple) else (value,)
+        for part in chain(*(one if isinstance(one, list) else (one,) for one in parts)):
+            if isinstance(part, _parser.SubPattern):
+                yield from _list_nodes(part)
+
+
+def _stays_in_line(node: tuple[Any, Any]) -> bool:
+    """Return whether a node means the same in a text of many lines as in one line of it.
+
+    It must not match the end of a line, nor ask for the end of the text.
+    """
+    name, value = node
+    if name is code.LITERAL:
+        return bool(value != ord("\n"))
+    if name is code.NOT_LITERAL:
+        return bool(value == ord("\n"))
+    if name is code.AT:
+        return value in _IN_LINES
+    if name is code.IN:
+        is_negated = value[0][0] is code.NEGATE
+        return is_negated is any(_has_line_end(*one) for one in value)
+    if name is code.SUBPATTERN:
+        return not (value[1] & re.DOTALL or value[2] & re.MULTILINE)
+    return name in _INNER
+
+
+def _has_line_end(name: Any, value: Any) -> bool:
+    """Return whether a part of a set of characters contains the end of a line."""
+    if name is code.RANGE:
+        return bool(value[0] <= ord("\n") <= value[1])
+    return bool(value == ord("\n")) if name is code.LITERAL else value in _LINE_ENDS
+
+
 class MatchTask(NamedTuple):
-    """The lines of a file to compare with a pattern; the matches of one line are a `LinePart`."""
+    """The text of a file to compare with a pattern; the matches of one line are a `LinePart`."""
 
     pattern: LinePattern
-    lines: Sequence[str]
+    text: str
     most: int
     """How many matching lines to return."""
     max_columns: int | None
@@ -108,11 +238,10 @@ class FileMatches(NamedTuple):
 
 def match_lines(task: MatchTask) -> FileMatches:
     """Return the first lines that match."""
-    pattern, lines = task.pattern, task.lines
-    matching = (index for index, line in enumerate(lines) if pattern.matches(line))
+    matching = task.pattern.find_lines(task.text)
     parts = {
-        index: pattern.cut_line(lines[index], task.max_columns)
-        for index in islice(matching, task.most)
+        index: task.pattern.cut_line(line, task.max_columns)
+        for index, line in islice(matching, task.most)
     }
     return FileMatches(parts, next(matching, None) is not None)
 
@@ -128,13 +257,15 @@ class Matcher:
     def __init__(self, pattern: LinePattern) -> None:
         self._needs_worker = pattern.repeats and not can_set_alarm()
         self._worker: WorkerProcess | None = None
+        self._deadline = FileDeadline(DEADLINE_S, "grep")
         self._undo = ExitStack()
 
     def __enter__(self) -> Self:
+        self._undo.enter_context(self._deadline.interrupt())
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._undo.close()
+    def __exit__(self, *details: object) -> None:
+        self._undo.__exit__(*details)  # type: ignore[arg-type]
 
     def match(self, task: MatchTask, path: str) -> FileMatches:
         """Return the matching lines of the file with this path.
@@ -144,10 +275,14 @@ class Matcher:
             InvalidInput: The pattern needs too much memory.
             OSError: The system has no room for a process.
         """
-        if not self._needs_worker or not task.lines:
-            with limit_time(DEADLINE_S, path, "grep"):
-                return match_lines(task)
+        if not self._needs_worker:
+            self._deadline.begin(path)
+            found = match_lines(task)
+            self._deadline.end()
+            return found
         if self._worker is None:
+            from kebab.limits.worker import DEFAULT_MEMORY_MB, START_S, WorkerProcess
+
             self._worker = self._undo.enter_context(WorkerProcess(match_lines, DEFAULT_MEMORY_MB))
             if not self._worker.poll(START_S) or self._worker.receive() is None:
                 raise OSError(self._worker.explain_end())
@@ -158,5 +293,5 @@ class Matcher:
         if reply is None or reply.fault:
             cause = self._worker.explain_end() if reply is None else reply.fault
             raise InvalidInput(field="$.pattern", cause=f"it cannot be searched for: {cause}")
-        found: FileMatches = reply.result
-        return found
+        matches: FileMatches = reply.result
+        return matches

@@ -1,7 +1,8 @@
 """Contains read access for browsing: lists, details, counts, values of filters, and damage."""
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from typing import Any
 
@@ -15,7 +16,6 @@ from kebab.core.documents import (
     DocumentName,
     DocumentOrder,
     LibraryCounts,
-    LineHeadings,
     Link,
     LinkTarget,
     Source,
@@ -341,15 +341,26 @@ class Catalogue:
             )
             return [Link._make(row) for row in rows]
 
-    def list_headings(self, doc_id: DocId) -> list[LineHeadings]:
-        """Return the lines and the headings of each chunk of a document, in order."""
+    def find_headings(self, doc_id: DocId, indexes: Sequence[int]) -> dict[int, tuple[str, ...]]:
+        """Return the headings of the lines of a document that a chunk has, by line from 1.
+
+        Args:
+            doc_id: The document.
+            indexes: The lines from 0, in order.
+        """
+        found: dict[int, tuple[str, ...]] = {}
         with self._translate_errors():
             rows = self._database.execute(
                 "SELECT start_line, end_line, heading_path FROM chunks"
-                " WHERE doc = (SELECT doc FROM documents WHERE doc_id = ?) ORDER BY ordinal",
-                (doc_id,),
+                " WHERE doc = (SELECT doc FROM documents WHERE doc_id = ?)"
+                " AND start_line <= ? AND end_line > ? ORDER BY ordinal DESC",
+                (doc_id, indexes[-1] + 1, indexes[0]),
             )
-            return [LineHeadings(first, last, parse_strings(path)) for first, last, path in rows]
+            for first, last, path in rows:
+                within = indexes[bisect_left(indexes, first - 1) : bisect_left(indexes, last)]
+                if within:
+                    found |= dict.fromkeys((index + 1 for index in within), parse_strings(path))
+        return found
 
     def _resolve(
         self, table: str, column: str, reference: str, *others: str, prefix: bool = True
