@@ -338,7 +338,8 @@ class StorageInputs:
     that of this build. `list_remains` returns the files of an index whose database is lost or
     empty, `list_leftovers` the files that killed calls have left. `find_damage` returns the faults
     of the database. `find_word_fault` returns how the full-text index differs from the passages,
-    None when it does not. `list_vector_keys` returns the key of every vector row, repeated keys
+    None when it does not; both compare every passage when it is `deep`, otherwise a sample of many.
+    `list_vector_keys` returns the key of every vector row, repeated keys
     included; `list_expected_keys` the keys that have a vector according to the database; and
     `list_deleted_keys` those whose rows wait for deletion. `find_damaged_keys` returns the keys of
     rows whose vector is damaged. `reviews` is the file that `read_reviews` reads, which returns
@@ -353,6 +354,7 @@ class StorageInputs:
     list_vector_keys: Callable[[], Keys]
     list_expected_keys: Callable[[], Keys]
     list_deleted_keys: Callable[[], Collection[Key]]
+    deep: bool = False
     find_damaged_keys: Callable[[], Collection[Key]] = frozenset
     list_remains: Callable[[], Sequence[Path]] = tuple
     list_leftovers: Callable[[], Sequence[Path]] = tuple
@@ -381,14 +383,16 @@ def check_integrity(storage: StorageInputs) -> Finding:
     if faults := storage.find_damage():
         summary = f"the database is damaged: {'; '.join(faults[:_MAX_QUOTED])}"
         return fail(summary, FIX)
-    return succeed("the database is intact")
+    sampled = "" if storage.deep else ", as far as it was compared"
+    return succeed(f"the database is intact{sampled}")
 
 
 def check_full_text(storage: StorageInputs) -> Finding:
     """Check that the full-text index has the words of the passages, and no others."""
     if fault := storage.find_word_fault():
         return fail(f"the full-text index differs from the passages: {fault}", FIX)
-    return succeed("the full-text index has the words of the passages that were compared")
+    compared = "every passage" if storage.deep else "the passages that were compared"
+    return succeed(f"the full-text index has the words of {compared}")
 
 
 def check_leftovers(storage: StorageInputs) -> Finding:
