@@ -1,8 +1,7 @@
 """Compares the lines of texts with the pattern of a user, which may need far too long.
 
-The engine of regular expressions looks at each line in Python, so files that cannot match are left
-out by a literal text that every match contains, and a pattern that cannot match across the end of
-a line searches a whole text at once. `re._parser` tells both.
+The engine of regular expressions is slow, so files without the literal texts of a pattern are left
+out before it runs; `re._parser` tells them. A plain text is looked for in a whole file at once.
 """
 
 import re
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 DEADLINE_S = 5.0
 """The time limit for one file; a pattern that needs longer backtracks without end."""
 
+_SPECIAL = frozenset(".^$*+?{}[]\\|()")
 _REPEATS = frozenset("*+{")
 """Signs of a repetition; a pattern without one takes time in proportion to the text."""
 _SHARE_BEFORE = 3
@@ -57,14 +57,12 @@ class LinePattern:
             expression = rf"(?<!\w)(?:{expression})(?!\w)"
         flags = re.IGNORECASE if request.ignore_case else 0
         self._regex = _compile(expression, source, flags)
-        parsed = _parser.parse(expression, flags)
         self._ignores_case = bool(self._regex.flags & re.IGNORECASE)
+        parsed = _parser.parse(expression, flags)
         self._literals = _find_literals(parsed, ignores_case=self._ignores_case)
-        self._is_ascii = all(map(str.isascii, self._literals))
         self._encoded = [literal.encode() for literal in self._literals]
-        self._in_text: re.Pattern[str] | None = None
-        if not self._regex.flags & re.DOTALL and all(map(_stays_in_line, _list_nodes(parsed))):
-            self._in_text = re.compile(expression, flags | re.MULTILINE)
+        is_plain = request.fixed or not _SPECIAL.intersection(source)
+        self._fits_lines = is_plain and "\n" not in source
 
     def can_match(self, data: bytes) -> bool:
         """Return whether a file with these bytes can have a match; a cheap test before decoding."""
@@ -72,7 +70,7 @@ class LinePattern:
             return True  # a letter of ASCII may have other bytes than its own
         if b"~" in data and b"~{" in data:  # looking for one byte is much faster
             return True
-        if not self._is_ascii:
+        if not all(map(str.isascii, self._literals)):
             return not data.isascii()
         if self._ignores_case:
             data = data.lower()
@@ -80,21 +78,18 @@ class LinePattern:
 
     def find_lines(self, text: str) -> Iterator[tuple[int, str]]:
         """Yield the lines that match, with their indexes."""
-        if self._literals and not (self._is_ascii or self._ignores_case):
-            text = text if any(literal in text for literal in self._literals) else ""
-        lines_end = len(text) - text.endswith("\n")
-        if self._in_text is None:
-            lines = text[:lines_end].split("\n") if text else ()
+        end = len(text) - text.endswith("\n")
+        if not self._fits_lines:
+            lines = text[:end].split("\n") if text else ()
             yield from ((n, line) for n, line in enumerate(lines) if self._regex.search(line))
             return
-        start = index = 0
-        end = -1 if text else lines_end
-        while end < lines_end and (match := self._in_text.search(text, end + 1, lines_end)):
-            first = max(text.rfind("\n", end + 1, match.start()), end) + 1
-            index += text.count("\n", start, first)
-            start, end = first, text.find("\n", match.start(), lines_end)
-            end = lines_end if end < 0 else end
-            yield index, text[start:end]
+        first = index = next_line = 0
+        while next_line < end and (match := self._regex.search(text, next_line, end)):
+            start = text.rfind("\n", next_line, match.start()) + 1 or next_line
+            index += text.count("\n", first, start)
+            first, line_end = start, text.find("\n", match.start(), end)
+            next_line = (end if line_end < 0 else line_end) + 1
+            yield index, text[first : next_line - 1]
 
     def cut_line(self, line: str, max_columns: int | None) -> LinePart:
         """Return a matching line with its matches, cut around the first when it is too long."""
@@ -124,98 +119,44 @@ def _compile(expression: str, source: str, flags: int) -> re.Pattern[str]:
         raise InvalidInput(field="$.pattern", cause="the pattern is too large") from fault
 
 
-_COMPOSED = frozenset(";K`")
-"""The letters of ASCII that NFC makes of other letters."""
-
-_FOLDED = frozenset("iks")
-"""The letters of ASCII that equal others than their capitals when case is ignored."""
+_UNSAFE, _UNSAFE_ANY_CASE = frozenset(";K`"), frozenset(";`iks")
+"""The letters of ASCII that NFC makes of others, or that equal others when case is ignored."""
 
 _MOST_LITERALS = 8
 """How many texts are looked for in a file at most, instead of the pattern."""
+
+_REPEATED = frozenset((code.MAX_REPEAT, code.MIN_REPEAT, code.POSSESSIVE_REPEAT))
 
 
 def _find_literals(parsed: Any, *, ignores_case: bool) -> tuple[str, ...]:
     """Return texts of which every match of a parsed pattern has one; empty when none is known."""
     found: list[tuple[str, ...]] = []
+    unsafe = _UNSAFE_ANY_CASE if ignores_case else _UNSAFE
     run = ""
     for name, value in (*parsed, (None, None)):
-        if name is code.LITERAL and (letter := _fold(chr(value), ignores_case=ignores_case)):
+        letter = chr(value) if name is code.LITERAL else ""
+        letter = letter.lower() if ignores_case else letter
+        if letter and letter not in unsafe and (letter.isascii() or not ignores_case):
             run += letter
             continue
         found.append((run,) if run else ())
         run = ""
+        inner: list[Any] = []
         if name is code.BRANCH:
-            branches = [_find_literals(one, ignores_case=ignores_case) for one in value[1]]
-            found.append(tuple(chain(*branches)) if all(branches) else ())
-        elif name in _ONCE_OR_MORE and (name not in _REPEATED or value[0]):
-            inner = value if name is code.ATOMIC_GROUP else value[-1]
-            is_scoped = name is code.SUBPATTERN and value[1] & re.IGNORECASE
-            found.append(() if is_scoped else _find_literals(inner, ignores_case=ignores_case))
+            inner = value[1]
+        elif _is_needed(name, value):
+            inner = [value[-1]]
+        branches = [_find_literals(one, ignores_case=ignores_case) for one in inner]
+        found.append(tuple(chain(*branches)) if all(branches) else ())
     usable = [one for one in found if 0 < len(one) <= _MOST_LITERALS]
     return max(usable, key=lambda one: min(map(len, one)), default=())
 
 
-def _fold(letter: str, *, ignores_case: bool) -> str:
-    """Return a letter as it is looked for, empty when a file may have another one in its place."""
-    if letter in _COMPOSED:
-        return ""
-    if not ignores_case:
-        return letter
-    lower = letter.lower()
-    is_alone = lower not in _FOLDED if letter.isascii() else lower == letter.upper() == letter
-    return lower if is_alone else ""
-
-
-_REPEATED = frozenset((code.MAX_REPEAT, code.MIN_REPEAT, code.POSSESSIVE_REPEAT))
-_ONCE_OR_MORE = _REPEATED | {code.SUBPATTERN, code.ATOMIC_GROUP}
-_LINE_ENDS = frozenset((code.CATEGORY_SPACE, code.CATEGORY_NOT_DIGIT, code.CATEGORY_NOT_WORD))
-_IN_LINES = frozenset((code.AT_BEGINNING, code.AT_END, code.AT_BOUNDARY))
-_INNER = _ONCE_OR_MORE | {
-    code.ANY,
-    code.ASSERT,
-    code.ASSERT_NOT,
-    code.BRANCH,
-    code.FAILURE,
-    code.GROUPREF,
-    code.GROUPREF_EXISTS,
-}
-
-
-def _list_nodes(parsed: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield every node of a parsed pattern."""
-    for name, value in parsed:
-        yield name, value
-        parts = value if isinstance(value, tuple) else (value,)
-        for part in chain(*(one if isinstance(one, list) else (one,) for one in parts)):
-            if isinstance(part, _parser.SubPattern):
-                yield from _list_nodes(part)
-
-
-def _stays_in_line(node: tuple[Any, Any]) -> bool:
-    """Return whether a node means the same in a text of many lines as in one line of it.
-
-    It must not match the end of a line, nor ask for the end of the text.
-    """
-    name, value = node
-    if name is code.LITERAL:
-        return bool(value != ord("\n"))
-    if name is code.NOT_LITERAL:
-        return bool(value == ord("\n"))
-    if name is code.AT:
-        return value in _IN_LINES
-    if name is code.IN:
-        is_negated = value[0][0] is code.NEGATE
-        return is_negated is any(_has_line_end(*one) for one in value)
+def _is_needed(name: Any, value: Any) -> bool:
+    """Return whether every match has a part that matches the inner pattern of a node."""
     if name is code.SUBPATTERN:
-        return not (value[1] & re.DOTALL or value[2] & re.MULTILINE)
-    return name in _INNER
-
-
-def _has_line_end(name: Any, value: Any) -> bool:
-    """Return whether a part of a set of characters contains the end of a line."""
-    if name is code.RANGE:
-        return bool(value[0] <= ord("\n") <= value[1])
-    return bool(value == ord("\n")) if name is code.LITERAL else value in _LINE_ENDS
+        return not value[1] & re.IGNORECASE
+    return name in _REPEATED and value[0] > 0
 
 
 class MatchTask(NamedTuple):

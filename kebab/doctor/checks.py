@@ -88,7 +88,7 @@ def suggest_move(path: Path) -> str:
 
 def format_count(count: int, noun: str) -> str:
     """Return a number with its noun."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    return f"{count:,} {noun}{'s' if count != 1 else ''}"
 
 
 def run_all(checks: Sequence[Check], clock: Clock) -> Doctor:
@@ -334,16 +334,14 @@ class ReviewFile:
 class StorageInputs:
     """The inputs of the checks of the stores; every callable may raise a signal.
 
-    `find_schema` returns the schema version of the database, None without a database; `schema` is
-    that of this build. `list_remains` returns the files of an index whose database is lost or
-    empty, `list_leftovers` the files that killed calls have left. `find_damage` returns the faults
-    of the database. `find_word_fault` returns how the full-text index differs from the passages,
-    None when it does not; both compare every passage when it is `deep`, otherwise a sample of many.
-    `list_vector_keys` returns the key of every vector row, repeated keys
-    included; `list_expected_keys` the keys that have a vector according to the database; and
-    `list_deleted_keys` those whose rows wait for deletion. `find_damaged_keys` returns the keys of
-    rows whose vector is damaged. `reviews` is the file that `read_reviews` reads, which returns
-    None without one.
+    `find_schema` returns the schema version of the database, None without one; `schema` is that of
+    this build. `list_remains` returns the files of an index without its database, `list_leftovers`
+    those that killed calls have left. `find_damage` returns the faults of the database, and
+    `find_word_fault` how the words differ from the passages, None when they do not; both compare
+    every passage if it is `deep`, else a sample of many. `list_vector_keys` returns the key of
+    every vector row, repeated keys included, `list_expected_keys` the keys that have a vector
+    according to the database, `list_deleted_keys` those whose rows wait for deletion, and
+    `find_damaged_keys` those whose vector is damaged. `reviews` is the file of `read_reviews`.
     """
 
     path: Path
@@ -383,8 +381,7 @@ def check_integrity(storage: StorageInputs) -> Finding:
     if faults := storage.find_damage():
         summary = f"the database is damaged: {'; '.join(faults[:_MAX_QUOTED])}"
         return fail(summary, FIX)
-    sampled = "" if storage.deep else ", as far as it was compared"
-    return succeed(f"the database is intact{sampled}")
+    return succeed(f"the database is intact{'' if storage.deep else ', as far as it was compared'}")
 
 
 def check_full_text(storage: StorageInputs) -> Finding:
