@@ -379,8 +379,7 @@ def check_database(storage: StorageInputs) -> Finding:
 def check_integrity(storage: StorageInputs) -> Finding:
     """Check the integrity of the SQLite file."""
     if faults := storage.find_damage():
-        summary = f"the database is damaged: {'; '.join(faults[:_MAX_QUOTED])}"
-        return fail(summary, FIX)
+        return fail(f"the database is damaged: {'; '.join(faults[:_MAX_QUOTED])}", FIX)
     return succeed(f"the database is intact{'' if storage.deep else ', as far as it was compared'}")
 
 
