@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import chain, islice
-from re import _constants as code  # type: ignore[attr-defined]  # no stubs
-from re import _parser  # type: ignore[attr-defined]  # no stubs
+from re import _constants as code
+from re import _parser
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from kebab.errors.catalog import InvalidInput
