@@ -69,6 +69,11 @@ def check_freshness(stored: Stored | FileState) -> Freshness:
         status = os.stat(os.path.join(stored.root, stored.path))  # noqa: PTH116, PTH118 - called for every hit
     except OSError:
         return "gone"
+    return compare_status(stored, status)
+
+
+def compare_status(stored: Stored | FileState, status: os.stat_result) -> Freshness:
+    """Compare the status of the file with what was indexed."""
     same = (status.st_size, status.st_mtime_ns) == (stored.size, stored.mtime_ns)
     return "fresh" if same else "changed"
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def check_health(context: AppContext, _request: DoctorRequest) -> Doctor:
+def check_health(context: AppContext, request: DoctorRequest) -> Doctor:
     """Run every check and return the results."""
     measured: list[Coverage | None] = [None]
 
@@ -52,12 +52,15 @@ def check_health(context: AppContext, _request: DoctorRequest) -> Doctor:
         measured.append(measure_stored_coverage(context, seconds=None))
         return measured[-1]
 
-    report = run_checks(build_inputs(context, measure), context.clock)
+    report = run_checks(build_inputs(context, measure, deep=request.deep), context.clock)
     return structs.replace(explain_checks(report, read_indexing(context)), coverage=measured[-1])
 
 
 def build_inputs(
-    context: AppContext, measure: "Callable[[], Coverage | None]" = lambda: None
+    context: AppContext,
+    measure: "Callable[[], Coverage | None]" = lambda: None,
+    *,
+    deep: bool = False,
 ) -> DoctorInputs:
     """Return the inputs of the checks; `measure` returns what the index covers."""
     from kebab.store.sqlite.catalogue import Catalogue
@@ -84,9 +87,14 @@ def build_inputs(
             path=context.database,
             schema=schema,
             find_schema=partial(_find_schema, context, schema),
-            find_damage=partial(_query_catalogue, context, Catalogue.find_damage),
+            find_damage=partial(
+                _query_catalogue, context, partial(Catalogue.find_damage, deep=deep)
+            ),
+            deep=deep,
             find_word_fault=partial(
-                _query_catalogue, context, lambda catalogue: catalogue.find_word_fault(join_tokens)
+                _query_catalogue,
+                context,
+                lambda catalogue: catalogue.find_word_fault(join_tokens, deep=deep),
             ),
             list_remains=partial(list_remains, context),
             list_leftovers=partial(list_leftovers, context),

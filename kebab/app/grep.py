@@ -1,24 +1,25 @@
 """Searches the indexed files for a pattern, as they are on disk now."""
 
+import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import check_freshness
+from kebab.app.conversions import check_freshness, compare_status
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
 from kebab.app.file_text import UNREADABLE, FileText, has_own_lines, load_text, split_lines
 from kebab.app.filters import explain_filters, resolve_filters, suggest_filters
 from kebab.app.line_pattern import LinePart, LinePattern, Matcher, MatchTask
 from kebab.app.references import DocumentNames
 from kebab.app.search import build_filters, require_utf8
+from kebab.core.files import join_root
 from kebab.core.queries import Filters
 from kebab.errors.catalog import ParseFailed
 from kebab.search.citations import build_file_path
 from kebab.wire.fetch import GrepFile, GrepHit, GrepRequest, GrepResponse, SkippedFile
 
 if TYPE_CHECKING:
-    from kebab.core.documents import LineHeadings, StoredDocument
+    from kebab.core.documents import StoredDocument
     from kebab.core.ids import DocId
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
@@ -120,51 +121,51 @@ class _Search:
         """
         with Matcher(self._pattern) as matcher:
             for document in documents:
-                freshness = check_freshness(document)
-                text = self._read_text(catalogue, document, freshness)
-                if isinstance(text, str):
+                read = self._read_text(catalogue, document)
+                if isinstance(read, str):
                     file = build_file_path(document)
-                    self.skipped.append(SkippedFile(doc_path=document.path, file=file, reason=text))
+                    self.skipped.append(SkippedFile(doc_path=document.path, file=file, reason=read))
                     continue
                 self.searched += 1
+                if not read.text:
+                    continue
                 request, room = self._request, self._count_room()
                 per_file = 1 if request.files_only else request.max_count
                 total = None if self._lists_files and room else room
-                most = min(
-                    [len(text.lines), *(limit for limit in (per_file, total) if limit is not None)]
-                )
-                task = MatchTask(self._pattern, text.lines, most, self._request.max_columns)
+                limits = (limit for limit in (per_file, total) if limit is not None)
+                most = min((len(read.text), *limits))
+                task = MatchTask(self._pattern, read.text, most, request.max_columns)
                 parts, has_more = matcher.match(task, document.path)
-                if not (self._request.files_only and parts):
+                if not (request.files_only and parts):
                     self.has_more = self.has_more or has_more
-                self._add(catalogue, text, freshness, parts)
+                if parts:
+                    self._add(catalogue, document, read, parts)
                 if self.has_more and self._count_room() == 0:
                     break
 
     def _read_text(
-        self, catalogue: "Catalogue", document: "StoredDocument", freshness: "Freshness"
-    ) -> FileText | _SkipReason:
-        """Return the text of a file, none when it cannot match, or why it cannot be searched."""
-        if freshness == "gone":
-            return "gone"
-        if has_own_lines(document.media):
-            return self._read_lines(document)
-        detail = catalogue.load_document(document.doc_id)
+        self, catalogue: "Catalogue", document: "StoredDocument"
+    ) -> "_Read | _SkipReason":
+        """Return the text of a file, empty when it cannot match, or why it cannot be searched."""
+        if not has_own_lines(document.media):
+            freshness = check_freshness(document)
+            detail = None if freshness == "gone" else catalogue.load_document(document.doc_id)
+            try:
+                places = load_text(self._context, detail, freshness) if detail else None
+            except UNREADABLE:
+                return "unreadable"
+            text = "".join(f"{line}\n" for line in places.lines) if places else ""
+            return _Read(text, freshness, places) if places else "gone"
+        path = join_root(document.root, document.path)
         try:
-            return load_text(self._context, detail, freshness) if detail else "gone"
-        except UNREADABLE:
-            return "unreadable"
-
-    def _read_lines(self, document: "StoredDocument") -> FileText | _SkipReason:
-        path = Path(document.root, document.path)
-        try:
-            data = path.read_bytes()
+            with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - called for every file
+                freshness = compare_status(document, os.fstat(file.fileno()))
+                data = file.read()
         except OSError:
-            return "unreadable"
-        if not self._pattern.can_match(data):
-            return FileText(document, [])
+            return "gone" if check_freshness(document) == "gone" else "unreadable"
         try:
-            return FileText(document, split_lines(self._context.decode_text(data, path)))
+            can_match = self._pattern.can_match(data)
+            return _Read(self._context.decode_text(data, path) if can_match else "", freshness)
         except ParseFailed:
             return "not_text"
 
@@ -177,50 +178,52 @@ class _Search:
     def _add(
         self,
         catalogue: "Catalogue",
-        text: FileText,
-        freshness: "Freshness",
+        document: "StoredDocument",
+        read: "_Read",
         parts: Mapping[int, LinePart],
     ) -> None:
         """Add a file and its matching lines by their indexes."""
-        if not parts:
-            return
-        document = text.document
         file = GrepFile(
             doc_id=document.doc_id,
             doc_path=document.path,
             file=build_file_path(document),
             lines=len(parts),
-            freshness=freshness,
+            freshness=read.freshness,
         )
         self.files.append(file)
-        if not self._lists_files:
-            headings = catalogue.list_headings(document.doc_id) if freshness == "fresh" else []
-            for index, part in parts.items():
-                self.hits.append(self._build_hit(file, headings, text, index, part))
+        if self._lists_files:
+            return
+        request = self._request
+        lines = split_lines(read.text) if request.before or request.after else []
+        text = read.places or FileText(document, lines)
+        is_fresh = read.freshness == "fresh"
+        headings = catalogue.find_headings(document.doc_id, [*parts]) if is_fresh else {}
+        for index, part in parts.items():
+            first, number = max(0, index - request.before), index + 1
+            path = headings.get(number, ())
+            hit = GrepHit(
+                doc_id=file.doc_id,
+                doc_path=file.doc_path,
+                file=file.file,
+                line=number,
+                column=part.column,
+                text=part.text,
+                is_cut=part.is_cut,
+                highlights=part.highlights,
+                before=[line[: request.max_columns] for line in lines[first:index]],
+                after=[
+                    line[: request.max_columns] for line in lines[number : number + request.after]
+                ],
+                heading_path=list(path),
+                freshness=file.freshness,
+                citation=text.cite(number, number, path),
+            )
+            self.hits.append(hit)
 
-    def _build_hit(
-        self,
-        file: GrepFile,
-        headings: "list[LineHeadings]",
-        text: FileText,
-        index: int,
-        part: LinePart,
-    ) -> GrepHit:
-        request, lines = self._request, text.lines
-        first, number = max(0, index - request.before), index + 1
-        path = next((path for start, end, path in headings if start <= number <= end), ())
-        return GrepHit(
-            doc_id=file.doc_id,
-            doc_path=file.doc_path,
-            file=file.file,
-            line=number,
-            column=part.column,
-            text=part.text,
-            is_cut=part.is_cut,
-            highlights=part.highlights,
-            before=[line[: request.max_columns] for line in lines[first:index]],
-            after=[line[: request.max_columns] for line in lines[number : number + request.after]],
-            heading_path=list(path),
-            freshness=file.freshness,
-            citation=text.cite(number, number, path),
-        )
+
+class _Read(NamedTuple):
+    """The text of a file, and its places if the format has no lines of its own."""
+
+    text: str
+    freshness: "Freshness"
+    places: FileText | None = None

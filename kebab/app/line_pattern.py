@@ -1,16 +1,24 @@
-"""Compares lines with the pattern of a user, which may need far too long, under a deadline."""
+"""Compares the lines of texts with the pattern of a user, which may need far too long.
+
+The engine of regular expressions is slow, so files without the literal texts of a pattern are left
+out before it runs; `re._parser` tells them. A plain text is looked for in a whole file at once.
+"""
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
-from itertools import islice
-from typing import NamedTuple, Self
+from itertools import chain, islice
+from re import _constants as code
+from re import _parser
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from kebab.errors.catalog import InvalidInput
-from kebab.limits.deadline import can_set_alarm, limit_time
-from kebab.limits.worker import DEFAULT_MEMORY_MB, START_S, WorkerProcess
+from kebab.limits.deadline import FileDeadline, can_set_alarm
 from kebab.wire.fetch import GrepRequest
+
+if TYPE_CHECKING:
+    from kebab.limits.worker import WorkerProcess
 
 DEADLINE_S = 5.0
 """The time limit for one file; a pattern that needs longer backtracks without end."""
@@ -43,22 +51,45 @@ class LinePattern:
         source = unicodedata.normalize("NFC", request.pattern)
         if not source:
             raise InvalidInput(field="$.pattern", cause="it is empty")
-        is_plain = request.fixed or not _SPECIAL.intersection(source)
-        is_exact = is_plain and source.isascii() and not request.ignore_case
         self.repeats = not request.fixed and not _REPEATS.isdisjoint(source)
-        self._bytes = source.encode() if is_exact and "\n" not in source else b""
         expression = re.escape(source) if request.fixed else source
         if request.word:
             expression = rf"(?<!\w)(?:{expression})(?!\w)"
-        self._regex = _compile(expression, source, ignore_case=request.ignore_case)
+        flags = re.IGNORECASE if request.ignore_case else 0
+        self._regex = _compile(expression, source, flags)
+        self._ignores_case = bool(self._regex.flags & re.IGNORECASE)
+        parsed = _parser.parse(expression, flags)
+        self._literals = _find_literals(parsed, ignores_case=self._ignores_case)
+        self._encoded = [literal.encode() for literal in self._literals]
+        is_plain = request.fixed or not _SPECIAL.intersection(source)
+        self._fits_lines = is_plain and "\n" not in source
 
     def can_match(self, data: bytes) -> bool:
         """Return whether a file with these bytes can have a match; a cheap test before decoding."""
-        return self._bytes in data or b"\0" in data
+        if not self._literals or b"\0" in data or b"\x1b" in data:
+            return True  # a letter of ASCII may have other bytes than its own
+        if b"~" in data and b"~{" in data:  # looking for one byte is much faster
+            return True
+        if not all(map(str.isascii, self._literals)):
+            return not data.isascii()
+        if self._ignores_case:
+            data = data.lower()
+        return any(literal in data for literal in self._encoded)
 
-    def matches(self, line: str) -> bool:
-        """Return whether a line matches."""
-        return self._regex.search(line) is not None
+    def find_lines(self, text: str) -> Iterator[tuple[int, str]]:
+        """Yield the lines that match, with their indexes."""
+        end = len(text) - text.endswith("\n")
+        if not self._fits_lines:
+            lines = text[:end].split("\n") if text else ()
+            yield from ((n, line) for n, line in enumerate(lines) if self._regex.search(line))
+            return
+        first = index = next_line = 0
+        while next_line < end and (match := self._regex.search(text, next_line, end)):
+            start = text.rfind("\n", next_line, match.start()) + 1 or next_line
+            index += text.count("\n", first, start)
+            first, line_end = start, text.find("\n", match.start(), end)
+            next_line = (end if line_end < 0 else line_end) + 1
+            yield index, text[first : next_line - 1]
 
     def cut_line(self, line: str, max_columns: int | None) -> LinePart:
         """Return a matching line with its matches, cut around the first when it is too long."""
@@ -76,10 +107,10 @@ class LinePattern:
         return LinePart(line[start:end], column, inside, (start, end) != (0, len(line)))
 
 
-def _compile(expression: str, source: str, *, ignore_case: bool) -> re.Pattern[str]:
+def _compile(expression: str, source: str, flags: int) -> re.Pattern[str]:
     try:
         re.compile(source if expression != re.escape(source) else expression)
-        return re.compile(expression, re.IGNORECASE if ignore_case else 0)
+        return re.compile(expression, flags)
     except re.error as fault:
         place = "" if fault.pos is None else f" at position {fault.pos}"
         cause = f"no regular expression, {fault.msg}{place}; `--fixed` takes it as plain text"
@@ -88,11 +119,51 @@ def _compile(expression: str, source: str, *, ignore_case: bool) -> re.Pattern[s
         raise InvalidInput(field="$.pattern", cause="the pattern is too large") from fault
 
 
+_UNSAFE, _UNSAFE_ANY_CASE = frozenset(";K`"), frozenset(";`iks")
+"""The letters of ASCII that NFC makes of others, or that equal others when case is ignored."""
+
+_MOST_LITERALS = 8
+"""How many texts are looked for in a file at most, instead of the pattern."""
+
+_REPEATED = frozenset((code.MAX_REPEAT, code.MIN_REPEAT, code.POSSESSIVE_REPEAT))
+
+
+def _find_literals(parsed: Any, *, ignores_case: bool) -> tuple[str, ...]:
+    """Return texts of which every match of a parsed pattern has one; empty when none is known."""
+    found: list[tuple[str, ...]] = []
+    unsafe = _UNSAFE_ANY_CASE if ignores_case else _UNSAFE
+    run = ""
+    for name, value in (*parsed, (None, None)):
+        letter = chr(value) if name is code.LITERAL else ""
+        letter = letter.lower() if ignores_case else letter
+        if letter and letter not in unsafe and (letter.isascii() or not ignores_case):
+            run += letter
+            continue
+        found.append((run,) if run else ())
+        run = ""
+        inner: list[Any] = []
+        if name is code.BRANCH:
+            inner = value[1]
+        elif _is_needed(name, value):
+            inner = [value[-1]]
+        branches = [_find_literals(one, ignores_case=ignores_case) for one in inner]
+        found.append(tuple(chain(*branches)) if all(branches) else ())
+    usable = [one for one in found if 0 < len(one) <= _MOST_LITERALS]
+    return max(usable, key=lambda one: min(map(len, one)), default=())
+
+
+def _is_needed(name: Any, value: Any) -> bool:
+    """Return whether every match has a part that matches the inner pattern of a node."""
+    if name is code.SUBPATTERN:
+        return not value[1] & re.IGNORECASE
+    return name in _REPEATED and value[0] > 0
+
+
 class MatchTask(NamedTuple):
-    """The lines of a file to compare with a pattern; the matches of one line are a `LinePart`."""
+    """The text of a file to compare with a pattern; the matches of one line are a `LinePart`."""
 
     pattern: LinePattern
-    lines: Sequence[str]
+    text: str
     most: int
     """How many matching lines to return."""
     max_columns: int | None
@@ -108,11 +179,10 @@ class FileMatches(NamedTuple):
 
 def match_lines(task: MatchTask) -> FileMatches:
     """Return the first lines that match."""
-    pattern, lines = task.pattern, task.lines
-    matching = (index for index, line in enumerate(lines) if pattern.matches(line))
+    matching = task.pattern.find_lines(task.text)
     parts = {
-        index: pattern.cut_line(lines[index], task.max_columns)
-        for index in islice(matching, task.most)
+        index: task.pattern.cut_line(line, task.max_columns)
+        for index, line in islice(matching, task.most)
     }
     return FileMatches(parts, next(matching, None) is not None)
 
@@ -128,13 +198,15 @@ class Matcher:
     def __init__(self, pattern: LinePattern) -> None:
         self._needs_worker = pattern.repeats and not can_set_alarm()
         self._worker: WorkerProcess | None = None
+        self._deadline = FileDeadline(DEADLINE_S, "grep")
         self._undo = ExitStack()
 
     def __enter__(self) -> Self:
+        self._undo.enter_context(self._deadline.interrupt())
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._undo.close()
+    def __exit__(self, *details: object) -> None:
+        self._undo.__exit__(*details)  # type: ignore[arg-type]
 
     def match(self, task: MatchTask, path: str) -> FileMatches:
         """Return the matching lines of the file with this path.
@@ -144,10 +216,14 @@ class Matcher:
             InvalidInput: The pattern needs too much memory.
             OSError: The system has no room for a process.
         """
-        if not self._needs_worker or not task.lines:
-            with limit_time(DEADLINE_S, path, "grep"):
-                return match_lines(task)
+        if not self._needs_worker:
+            self._deadline.begin(path)
+            found = match_lines(task)
+            self._deadline.end()
+            return found
         if self._worker is None:
+            from kebab.limits.worker import DEFAULT_MEMORY_MB, START_S, WorkerProcess
+
             self._worker = self._undo.enter_context(WorkerProcess(match_lines, DEFAULT_MEMORY_MB))
             if not self._worker.poll(START_S) or self._worker.receive() is None:
                 raise OSError(self._worker.explain_end())
@@ -158,5 +234,5 @@ class Matcher:
         if reply is None or reply.fault:
             cause = self._worker.explain_end() if reply is None else reply.fault
             raise InvalidInput(field="$.pattern", cause=f"it cannot be searched for: {cause}")
-        found: FileMatches = reply.result
-        return found
+        matches: FileMatches = reply.result
+        return matches

@@ -286,8 +286,12 @@ def _compare_meanings(
     except _DEGRADING as signal:
         told = build_degraded(signal.format_message(), signal.format_hint())
         return _Comparison(words, None, (told,))
-    scores = merge_scores(query, words, meaning, texts, embedder)
-    return _Comparison(scores, embedder.version, _note_limit(texts))
+    scores = merge_scores(query, words, meaning.scores, texts, embedder)
+    count, notes = len(set(texts)), tuple[DegradedChannel, ...]()
+    if meaning.is_cut or count > EMBED_LIMIT:
+        best = f"the {meaning.compared:,} of {count:,} lines with the best words"
+        notes = (build_degraded(f"meanings compared only for {best}"),)
+    return _Comparison(scores, embedder.version, notes)
 
 
 def _load_embedder(context: AppContext) -> "OnnxEmbedder":
@@ -302,16 +306,6 @@ def _load_embedder(context: AppContext) -> "OnnxEmbedder":
     except (NotIndexed, StoreCorrupt):
         stored = None
     return context.embedders.obtain(stored, ignore_progress, Cancel(), offline=True)
-
-
-def _note_limit(texts: Sequence[str]) -> tuple[DegradedChannel, ...]:
-    count = len(set(texts))
-    if count <= EMBED_LIMIT:
-        return ()
-    reason = (
-        f"meanings compared only for the {EMBED_LIMIT:,} of {count:,} lines with the best words"
-    )
-    return (build_degraded(reason),)
 
 
 def _to_ranked_item(rank: int, item: LineItem, score: float) -> RankedItem:

@@ -71,7 +71,7 @@ def repair(
         repairs, copy = run_repairs(work.build_remedies(), work.make_copy, work.tell, cancel)
     work.tell("checking")
     context.close()  # the files that are open may have been replaced
-    health = check_health(context, DoctorRequest())
+    health = check_health(context, DoctorRequest(deep=True))
     work.end()
     rows = work.rows
     return RepairReport(
@@ -119,7 +119,7 @@ class _Work:
 
     @cached_property
     def _checks(self) -> Mapping[str, Check]:
-        return {check.name: check for check in build_checks(build_inputs(self._context))}
+        return {check.name: check for check in build_checks(build_inputs(self._context, deep=True))}
 
     def build_remedies(self) -> list[Remedy]:
         """Return the table of repairs in their order."""

@@ -270,14 +270,6 @@ class SourceCounts(NamedTuple):
     last_indexed: float | None
 
 
-class LineHeadings(NamedTuple):
-    """The headings that lead to the lines `first` to `last` of a document."""
-
-    first: int
-    last: int
-    path: tuple[str, ...]
-
-
 class DocumentOrder(NamedTuple):
     """The order of a list of documents: by source and path, or by another field first.
 

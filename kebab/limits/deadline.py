@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from kebab.errors.catalog import ParseFailed, TimedOut
 from kebab.errors.signal import Signal
@@ -76,54 +76,86 @@ class _DeadlinePassed(BaseException):
     """The deadline passed; this is no `Exception`, so that no parser catches it."""
 
 
-@contextmanager
-def limit_time(seconds: float, path: str, operation: str = "parse") -> Iterator[None]:
-    """Raise `TimedOut` when the block needs more processor time for this file; 0 means no limit.
+class FileDeadline:
+    """Limits the processor time for each of several files, between `begin` and `end`.
 
     The error names the setting with the limit only for the operation `parse`.
+    """
+
+    def __init__(self, seconds: float, operation: str = "parse") -> None:
+        self._seconds = seconds
+        self._operation = operation
+        self._path: str | None = None
+        self._processor = self._clock = 0.0
+
+    def begin(self, path: str) -> None:
+        """Start the time for a file."""
+        self._processor, self._clock = time.thread_time(), time.monotonic()
+        self._path = path
+
+    def end(self, *, is_late: bool = False) -> None:
+        """Stop the time for the file.
+
+        Raises:
+            TimedOut: The file took too long.
+        """
+        path, self._path = self._path, None
+        clock = time.monotonic() - self._clock
+        # Processor time is slow to read, and no more than the time by the clock.
+        if path is None or not (is_late or 0 < self._seconds < clock):
+            return
+        elapsed = Elapsed(time.thread_time() - self._processor, clock)
+        if is_late or elapsed.exceeds(self._seconds):
+            setting = "ingest.deadline_s" if self._operation == "parse" else None
+            raise elapsed.build_timeout(self._seconds, path, self._operation, setting)
+
+    @contextmanager
+    def interrupt(self) -> Iterator[Self]:
+        """Interrupt the block when a file takes too long, where this thread can have alarms.
+
+        Raises:
+            TimedOut: A file took too long.
+        """
+        is_late = False
+        try:
+            if not self._seconds or not can_set_alarm():
+                yield self
+            else:
+                clock_s = self._seconds * WALL_FACTOR
+                processor = (self._seconds, self._check_processor_time)
+                with set_alarms(processor, (clock_s, self._check_clock)):
+                    yield self
+        except _DeadlinePassed:
+            is_late = True
+        self.end(is_late=is_late)
+
+    def _check_processor_time(self) -> float:
+        # The alarm counts all threads of the process, and the limit only this one.
+        return self._require_time(self._seconds, time.thread_time() - self._processor)
+
+    def _check_clock(self) -> float:
+        return self._require_time(self._seconds * WALL_FACTOR, time.monotonic() - self._clock)
+
+    def _require_time(self, limit: float, elapsed: float) -> float:
+        """Return the seconds that are left for the file, and raise when none are."""
+        left = limit if self._path is None else limit - elapsed
+        if left <= 0:
+            raise _DeadlinePassed
+        return left
+
+
+@contextmanager
+def limit_time(seconds: float, path: str) -> Iterator[None]:
+    """Raise `TimedOut` when the block needs more processor time for this file; 0 means no limit.
 
     On the main thread alarms interrupt the block. Other threads have no alarm, so the error is
     raised after the block ends.
     """
-    processor, clock = time.thread_time(), time.monotonic()
-    is_late = False
-    try:
-        with _set_alarms(seconds, processor):
-            yield
-    except _DeadlinePassed:
-        is_late = True
-    # Processor time is slow to read, and no more than the time by the clock.
-    if not (is_late or time.monotonic() - clock > seconds > 0):
-        return
-    elapsed = Elapsed(time.thread_time() - processor, time.monotonic() - clock)
-    if is_late or elapsed.exceeds(seconds):
-        setting = "ingest.deadline_s" if operation == "parse" else None
-        raise elapsed.build_timeout(seconds, path, operation, setting)
-
-
-@contextmanager
-def _set_alarms(seconds: float, processor: float) -> Iterator[None]:
-    if not seconds or not can_set_alarm():
-        yield
-        return
-    processor_ends = processor + seconds
-    clock_ends = time.monotonic() + seconds * WALL_FACTOR
-
-    with set_alarms(
-        # The alarm counts all threads of the process, and the limit only this one.
-        (seconds, lambda: _require_time(processor_ends - time.thread_time())),
-        (seconds * WALL_FACTOR, lambda: _require_time(clock_ends - time.monotonic())),
-    ):
+    with FileDeadline(seconds).interrupt() as deadline:
+        deadline.begin(path)
         yield
 
 
 def can_set_alarm() -> bool:
     """Return whether a deadline can interrupt this thread."""
     return has_alarms() and threading.current_thread() is threading.main_thread()
-
-
-def _require_time(left: float) -> float:
-    """Return the seconds that are left, and raise when none are."""
-    if left <= 0:
-        raise _DeadlinePassed
-    return left

@@ -18,6 +18,7 @@ import base64
 import binascii
 import math
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -331,6 +332,13 @@ def _split_places(items: Sequence[LineItem]) -> Sequence[LineItem]:
 EMBED_LIMIT = 1000
 """How many different texts are embedded at most; of more, those with the best words."""
 
+EMBED_S = 0.5
+"""The processor time of the process after which no further texts are embedded.
+
+Of 6,615 sentences of SQuAD 2 the best one by words answers .714 of 84 questions (MiniLM); with the
+meanings of the best 32 by words .750 do, and with those of all sentences no more.
+"""
+
 EMBED_CHARS = 1000
 """How much of a long text is embedded."""
 
@@ -379,10 +387,19 @@ def select_for_embedding(words: Mapping[Key, float], texts: Sequence[str]) -> li
     return list(firsts.values())[:EMBED_LIMIT]
 
 
+class Meanings(NamedTuple):
+    """The semantic evidence of texts and of their copies, and how many different ones have it."""
+
+    scores: dict[Key, float]
+    compared: int
+    is_cut: bool
+    """Whether the time ended before the last text."""
+
+
 def score_meaning(
     query: str, texts: Sequence[str], keys: Sequence[Key], embedder: "Embedder"
-) -> dict[Key, float]:
-    """Return the semantic evidence of the selected texts and of their copies.
+) -> Meanings:
+    """Compare the meanings of the selected texts, in their order, within `EMBED_S`.
 
     Raises:
         EmbeddingUnavailable: The model cannot be loaded.
@@ -393,11 +410,15 @@ def score_meaning(
     embeddable = [key for key in keys if embedder.supports(texts[key])]
     cosines: dict[str, float] = {}
     passages = [texts[key][:EMBED_CHARS] for key in embeddable]
+    ends = time.process_time() + EMBED_S
     for indexes, matrix in embedder.embed_passages(passages):
         for index, vector in zip(indexes, remove_language(matrix, axes), strict=True):
             cosines[texts[embeddable[index]]] = float(vector @ asked)
+        if time.process_time() > ends:
+            break
     found = {Key(n): cosines[text] for n, text in enumerate(texts) if text in cosines}
-    return embedder.profile.cosine_scale.normalise_all(found)
+    scores = embedder.profile.cosine_scale.normalise_all(found)
+    return Meanings(scores, len(cosines), len(cosines) < len(embeddable))
 
 
 def merge_scores(

@@ -74,6 +74,9 @@ class ResetReport(Reply, frozen=True, kw_only=True, tag="reset_report.v1"):
 class DoctorRequest(Request["Doctor"], frozen=True, kw_only=True, tag="doctor_request.v1"):
     """Check everything."""
 
+    deep: bool = False
+    """Whether to compare every stored passage with its hashes and words, not a sample of many."""
+
 
 class InitRequest(Request["InitReport"], frozen=True, kw_only=True, tag="init_request.v1"):
     """The values of a new settings file."""

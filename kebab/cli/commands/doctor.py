@@ -27,6 +27,7 @@ from kebab.wire.repair import RepairRequest
         "kebab doctor --fix --yes",
     ),
 )
+@click.option("--deep", is_flag=True, help="Compare every passage; `--fix` does so, too.")
 @click.option("--fix", is_flag=True, help="Repair what can be repaired, after showing the plan.")
 @click.option("--dry-run", is_flag=True, help="With `--fix`, show the plan and change nothing.")
 @click.option("--yes", is_flag=True, help="With `--fix`, do not ask for confirmation.")
@@ -40,12 +41,20 @@ from kebab.wire.repair import RepairRequest
 )
 @click.pass_obj
 def command(
-    context: CommandContext, /, *, fix: bool, dry_run: bool, yes: bool, sources: tuple[str, ...]
+    context: CommandContext,
+    /,
+    *,
+    deep: bool,
+    fix: bool,
+    dry_run: bool,
+    yes: bool,
+    sources: tuple[str, ...],
 ) -> Exit:
     """Check everything, and repair with `--fix`.
 
-    Without `--fix` the command changes nothing. Each failure names the command that fixes it.
-    Invalid settings are the first finding, and the other checks go on with defaults.
+    Of thousands of passages only a sample is compared with the stored hashes and words, unless
+    `--deep` is given. Without `--fix` the command changes nothing. Each failure names the command
+    that fixes it. Invalid settings are the first finding, and the other checks go on with defaults.
 
     `--fix` repairs the database, the word index, the vectors, the reviews and the files of the
     embedding model. It shows the plan first and asks. What a repair replaces is copied before; the
@@ -57,7 +66,7 @@ def command(
         if dry_run or yes or sources:
             raise click.UsageError("`--dry-run`, `--yes` and `--source` go with `--fix`")
         with context.open_kebab(report=context.report_settings()) as kebab:
-            reply = kebab.run(DoctorRequest())
+            reply = kebab.run(DoctorRequest(deep=deep))
         return context.print_reply(reply, render_doctor)
     if not yes:
         request = RepairRequest(dry_run=True, sources=list(sources))

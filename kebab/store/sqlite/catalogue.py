@@ -1,7 +1,8 @@
 """Contains read access for browsing: lists, details, counts, values of filters, and damage."""
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from typing import Any
 
@@ -15,7 +16,6 @@ from kebab.core.documents import (
     DocumentName,
     DocumentOrder,
     LibraryCounts,
-    LineHeadings,
     Link,
     LinkTarget,
     Source,
@@ -31,11 +31,8 @@ from kebab.store.sqlite.connection import create_schema, translate_sqlite_errors
 from kebab.store.sqlite.fts import Tokenizer, parse_strings, to_json
 from kebab.store.sqlite.reader import SqliteReader
 
-SAMPLE_CHUNKS = 100_000
-"""How many chunks are compared with their hashes, 13 microseconds each.
-
-Of a larger library an evenly spread part is taken.
-"""
+SAMPLE_CHUNKS = 4_000
+"""How many chunks are compared with their hashes, of a larger library an evenly spread part."""
 
 _MAX_LISTED = 10
 
@@ -72,11 +69,11 @@ _BROKEN_ROWS = {
 """Counts of rows that break a rule of the database."""
 
 
-def find_faults(database: apsw.Connection) -> Iterator[str]:
+def find_faults(database: apsw.Connection, *, deep: bool = True) -> Iterator[str]:
     """Yield the faults of a database as phrases; a fault of the file or the schema ends the list.
 
-    The time is in proportion to the size of the file. Of a large library only a part of the texts
-    is compared with the stored hashes.
+    The time is in proportion to the size of the file. Unless it is `deep`, only a part of the texts
+    of a large library is compared with the stored hashes.
     """
     # FTS5 keeps the structure of its index, and only a query looks whether a writer changed it:
     # without one the check of a reader that stays open would take new pages for damaged ones.
@@ -89,11 +86,10 @@ def find_faults(database: apsw.Connection) -> Iterator[str]:
         if count := int(database.execute(sql).get):
             yield f"{name}: {count:,}"
     # Texts, titles and headings must have their hashes.
-    passages = int(database.execute("SELECT count(*) FROM chunks").get)
     rows = database.execute(
         "SELECT c.heading_path, c.context, c.text, c.text_hash, c.embed_hash, d.title"
         " FROM chunks c JOIN documents d ON d.doc = c.doc WHERE c.key % ? = 0",
-        (max(1, -(-passages // SAMPLE_CHUNKS)),),
+        (1 if deep else chunks.choose_step(database, SAMPLE_CHUNKS),),
     )
     found = Counter(chunks.find_text_fault(*row) for row in rows)
     if texts := found["text"]:
@@ -341,15 +337,26 @@ class Catalogue:
             )
             return [Link._make(row) for row in rows]
 
-    def list_headings(self, doc_id: DocId) -> list[LineHeadings]:
-        """Return the lines and the headings of each chunk of a document, in order."""
+    def find_headings(self, doc_id: DocId, indexes: Sequence[int]) -> dict[int, tuple[str, ...]]:
+        """Return the headings of the lines of a document that a chunk has, by line from 1.
+
+        Args:
+            doc_id: The document.
+            indexes: The lines from 0, in order.
+        """
+        found: dict[int, tuple[str, ...]] = {}
         with self._translate_errors():
             rows = self._database.execute(
                 "SELECT start_line, end_line, heading_path FROM chunks"
-                " WHERE doc = (SELECT doc FROM documents WHERE doc_id = ?) ORDER BY ordinal",
-                (doc_id,),
+                " WHERE doc = (SELECT doc FROM documents WHERE doc_id = ?)"
+                " AND start_line <= ? AND end_line > ? ORDER BY ordinal DESC",
+                (doc_id, indexes[-1] + 1, indexes[0]),
             )
-            return [LineHeadings(first, last, parse_strings(path)) for first, last, path in rows]
+            for first, last, path in rows:
+                within = indexes[bisect_left(indexes, first - 1) : bisect_left(indexes, last)]
+                if within:
+                    found |= dict.fromkeys((index + 1 for index in within), parse_strings(path))
+        return found
 
     def _resolve(
         self, table: str, column: str, reference: str, *others: str, prefix: bool = True
@@ -458,20 +465,20 @@ class Catalogue:
         with self._translate_errors():
             return chunks.list_deleted_keys(self._database)
 
-    def find_damage(self) -> list[str]:
+    def find_damage(self, *, deep: bool = True) -> list[str]:
         """Return the faults of the database, one phrase each."""
         with self._translate_errors():
-            return list(find_faults(self._database))
+            return list(find_faults(self._database, deep=deep))
 
     def check_passages(self, doc_id: DocId) -> list[CheckedChunk]:
         """Return the passages of a document in order, each compared with its hashes."""
         with self._translate_errors():
             return chunks.check_document_chunks(self._database, doc_id)
 
-    def find_word_fault(self, tokens: Tokenizer) -> str | None:
+    def find_word_fault(self, tokens: Tokenizer, *, deep: bool = True) -> str | None:
         """Return how the word index differs from the passages; None when it does not."""
         with self._translate_errors():
-            return chunks.find_word_fault(self._database, tokens)
+            return chunks.find_word_fault(self._database, tokens, deep=deep)
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         return translate_sqlite_errors(self._path, "read")

@@ -343,8 +343,14 @@ def check_document_chunks(database: apsw.Connection, doc_id: DocId) -> list[Chec
     ]
 
 
-COMPARED_CHUNKS = 10_000
+COMPARED_CHUNKS = 1_000
 """How many chunks are compared with the word index; of a larger library an evenly spread part."""
+
+
+def choose_step(database: apsw.Connection, most: int) -> int:
+    """Return the number that divides the keys of a sample of the chunks; 1 takes all."""
+    return max(1, -(-int(database.execute("SELECT count(*) FROM chunks").get) // most))
+
 
 _INSTANCES = (
     "SELECT term, doc, col, CASE col WHEN 'title' THEN 0 ELSE offset END"
@@ -353,13 +359,15 @@ _INSTANCES = (
 """A title may have further names in any order, so only its words are compared."""
 
 
-def find_word_fault(database: apsw.Connection, tokens: fts.Tokenizer) -> str | None:
+def find_word_fault(
+    database: apsw.Connection, tokens: fts.Tokenizer, *, deep: bool = True
+) -> str | None:
     """Return how the word index differs from the stored passages; None when it does not.
 
-    The index is compared with one that is built anew in memory: every word at every place.
+    The index is compared with one that is built anew in memory: every word at every place. Unless
+    it is `deep`, only a part of the passages of a large library is compared.
     """
-    count = int(database.execute("SELECT count(*) FROM chunks").get)
-    step = max(1, -(-count // COMPARED_CHUNKS))
+    step = 1 if deep else choose_step(database, COMPARED_CHUNKS)
     with closing(connection.create_schema()) as fresh:
         rebuild_word_index(database, tokens, fresh, step)
         for one in (fresh, database):
@@ -377,7 +385,9 @@ def find_word_fault(database: apsw.Connection, tokens: fts.Tokenizer) -> str | N
                 word = (wanted or stored or ("",))[0]
                 return f"a word is missing, or at another place: {word}"
         sizes = "SELECT id, sz FROM chunks_fts_docsize WHERE id % ? = 0"
-        if step == 1 and count:  # the sums over all passages, which are a row of their own
+        if (
+            step == 1 and database.execute("SELECT 1 FROM chunks LIMIT 1").get
+        ):  # the sums over all passages, which are a row of their own
             sizes += " UNION ALL SELECT 0, block FROM chunks_fts_data WHERE id = 1 AND ?"
         values = (step,) * sizes.count("?")
         lengths = [one.execute(sizes, values).fetchall() for one in (fresh, database)]

@@ -1,3 +1,4 @@
+import re
 import unicodedata
 
 import pytest
@@ -28,7 +29,27 @@ def compile_pattern(pattern, **options):
     ],
 )
 def test_lines_are_compared(pattern, options, line, found):
-    assert compile_pattern(pattern, **options).matches(line) is found
+    assert bool([*compile_pattern(pattern, **options).find_lines(line)]) is found
+
+
+TEXT = "\n\nfoo  bar\nfoo\n  bar\r\nK: \u212a \u017fun aa\n\n백업 foo\n\tend"
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *("foo", "fo{2} *bar", "(foo|bar)$", "^(?:foo)?$", "^", "b*", r"\bbar\b", r"\d|$"),
+        *(r"foo\s+bar", r"\s+$", "[^x]+foo", r"[^\s]+", r"[\t-\r]b", "(?s)o.+b", "(?s:o.)b"),
+        *(r"\Afoo", r"foo\Z", r"\B", "(?!\\s)$", "(?<!\\s)bar", "(?-m:^)foo", "o\nb", "o(?>o)"),
+        *("(?i)sun|k:", "(?i:SUN)", "(a)\\1", "(f)?(?(1)oo|end)", "(?!)", "o++|a", "[^\nf]oo"),
+    ],
+)
+@pytest.mark.parametrize("text", [TEXT, f"{TEXT}\n", "", "\n", "\n\n"])
+def test_a_text_is_searched_as_each_of_its_lines(pattern, text):
+    lines = text.removesuffix("\n").split("\n") if text else []
+    expected = [(n, line) for n, line in enumerate(lines) if re.search(pattern, line)]
+
+    assert [*compile_pattern(pattern).find_lines(text)] == expected
 
 
 @pytest.mark.parametrize(
@@ -54,10 +75,19 @@ def test_what_is_no_pattern_is_refused_with_its_position(pattern, cause):
         ("cat", {}, b"a cat", True),
         ("cat", {}, b"a dog", False),
         ("cat", {}, "a cat".encode("utf-16"), True),
-        ("c.t", {}, b"a dog", True),
+        ("c.t", {}, b"a dog", False),
         ("c.t", {"fixed": True}, b"a cat", False),
         ("cat", {"ignore_case": True}, b"a CAT", True),
-        ("고양이", {}, b"a dog", True),
+        ("고양이", {}, b"a dog", False),
+        ("고양이", {}, "고양이".encode("cp949"), True),
+        ("고양이", {}, "고양이".encode("iso2022_kr"), True),
+        ("sUnk", {"ignore_case": True}, "\u017fUn\u212a".encode(), True),
+        ("Kelvin", {}, "\u212aelvin".encode(), True),
+        ("(cats?|do.)+ xy", {}, b"a cat", False),
+        ("(cats?|do.)+x?", {}, b"a dot", True),
+        ("(cats?|do.)+x?", {}, b"a cow", False),
+        ("(?i:cat)", {}, b"a CAT", True),
+        ("(cat)?", {}, b"a dog", True),
     ],
 )
 def test_a_file_without_the_bytes_of_a_plain_pattern_is_passed_over(

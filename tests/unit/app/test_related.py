@@ -5,6 +5,7 @@ import pytest
 from kebab.app import related
 from kebab.app.related import find_related, rank_lines
 from kebab.errors.catalog import InvalidInput, StoreCorrupt
+from kebab.search import rerank
 from kebab.store.lance.vectors import MappedVectors
 from kebab.wire.related import RankRequest, RelatedRequest
 
@@ -120,12 +121,13 @@ def test_with_a_model_meanings_are_compared(lab):
     assert reply.total == 3
 
 
-def test_more_lines_than_the_limit_are_compared_by_words_only(lab, monkeypatch):
-    monkeypatch.setattr(related, "EMBED_LIMIT", 2)
+def test_more_lines_than_there_is_time_for_are_compared_by_words_only(lab, monkeypatch):
+    monkeypatch.setattr(rerank, "EMBED_S", 0)
+    lines = [f"the cat {number}" for number in range(99)]
 
-    (told,) = ranked(lab, "cat").degraded
+    (told,) = ranked(lab, "cat", lines).degraded
 
-    assert told.reason == "meanings compared only for the 2 of 3 lines with the best words"
+    assert told.reason == "meanings compared only for the 32 of 99 lines with the best words"
 
 
 def test_a_limit_leaves_out_the_worst(desk):

@@ -377,7 +377,7 @@ def test_the_best_texts_by_words_are_embedded_each_spelling_once(monkeypatch):
 def test_copies_share_the_evidence_of_their_text():
     texts = ["the cat", "the dog", "the cat"]
 
-    scores = score_meaning("the cat", texts, [Key(0), Key(1)], HashingEmbedder())
+    scores = score_meaning("the cat", texts, [Key(0), Key(1)], HashingEmbedder()).scores
 
     assert values(scores)[0] == values(scores)[2] > values(scores)[1]
 

@@ -75,19 +75,24 @@ def test_of_a_large_library_a_part_of_the_texts_is_compared(tmp_path, writer, mo
 
     monkeypatch.setattr(catalogue, "SAMPLE_CHUNKS", 3)
 
-    assert "passages whose text was changed: 2" in find(tmp_path)
+    assert "passages whose text was changed: 8" in find(tmp_path)
+    with closing(open_reader(tmp_path)) as database:
+        assert "passages whose text was changed: 2" in catalogue.find_faults(database, deep=False)
 
 
-def test_a_word_index_that_differs_from_the_passages_is_found(tmp_path, writer):
-    def find():
+def test_a_word_index_that_differs_from_the_passages_is_found(tmp_path, writer, monkeypatch):
+    monkeypatch.setattr(chunks, "COMPARED_CHUNKS", 1)
+
+    def find(*, deep=True):
         with closing(open_reader(tmp_path)) as database:
-            return chunks.find_word_fault(database, str)
+            return chunks.find_word_fault(database, str, deep=deep)
 
     assert find() is None
     change(writer, "UPDATE chunks_fts_docsize SET sz = x'010101' WHERE id = 3")
     assert find() == "the length of a passage is wrong"
     change(writer, "DELETE FROM chunks_fts WHERE rowid = 3")
     assert "a word is missing" in find()
+    assert find(deep=False) is None
 
 
 @pytest.fixture
