@@ -20,7 +20,7 @@ for query in dice.standard_normal((35, matrix.shape[1]), numpy.float32):
     found.append((time.perf_counter() - started) * 1000)
 print(json.dumps({"ms": found[5:]}))
 """
-_FTS = """
+WRITE_FTS = """
 import os, sys, apsw
 base = apsw.Connection(sys.argv[2])
 base.execute("CREATE VIRTUAL TABLE pages USING fts5(body)")
@@ -29,6 +29,30 @@ with base:
         for name in names:
             text = open(os.path.join(folder, name), encoding="utf-8").read()
             base.execute("INSERT INTO pages VALUES (?)", (text,))
+"""
+SEARCH_FTS = """
+import sys, apsw
+base = apsw.Connection(sys.argv[2])
+words = " OR ".join(sys.argv[1].split())
+found = base.execute("SELECT rowid FROM pages WHERE pages MATCH ? ORDER BY rank LIMIT 10", (words,))
+print(len(found.fetchall()))
+"""
+WRITE_TANTIVY = """
+import os, sys, tantivy
+schema = tantivy.SchemaBuilder().add_text_field("body", stored=True).build()
+os.mkdir(sys.argv[2])
+writer = tantivy.Index(schema, sys.argv[2]).writer(heap_size=128_000_000)
+for folder, _, names in os.walk(sys.argv[1]):
+    for name in names:
+        text = open(os.path.join(folder, name), encoding="utf-8").read()
+        writer.add_document(tantivy.Document(body=text))
+writer.commit()
+writer.wait_merging_threads()
+"""
+SEARCH_TANTIVY = """
+import sys, tantivy
+index = tantivy.Index.open(sys.argv[2])
+print(len(index.searcher().search(index.parse_query(sys.argv[1], ["body"]), 10).hits))
 """
 _STAT = """
 import os, sys
@@ -50,7 +74,7 @@ def index_words(folder: Path, target: Path) -> Candidate:
     """Return a candidate in which SQLite alone indexes the words of files, one row each."""
 
     def build_command(turn: int) -> Command:
-        return build_python_command(_FTS, str(folder), f"{target}-{turn}.db")
+        return build_python_command(WRITE_FTS, str(folder), f"{target}-{turn}.db")
 
     return Candidate(name=FTS, build_command=build_command)
 
