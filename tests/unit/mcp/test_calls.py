@@ -9,7 +9,7 @@ import pytest
 
 from kebab.config.settings import resolve_paths
 from kebab.core.progress import Cancel, Progress
-from kebab.mcp.calls import ResourceError, Resources
+from kebab.mcp.calls import RequestError, Resources
 from kebab.mcp.tools import TOOLS
 from kebab.store.sqlite.connection import get_database_path
 from kebab.wire.error import ErrorReply
@@ -248,7 +248,7 @@ def test_lines_of_a_document_can_be_read(resources, notes):
 
 @pytest.mark.parametrize("uri", ["kebab:///etc/passwd", "kebab://id/none", "file:///etc/passwd"])
 def test_only_indexed_documents_can_be_read(resources, uri):
-    with pytest.raises(ResourceError):
+    with pytest.raises(RequestError):
         resources.read(uri)
 
 
@@ -264,7 +264,7 @@ def test_a_list_has_pages(resources, caller, monkeypatch):
 
 @pytest.mark.parametrize("cursor", ["nonsense", "ü", ""])
 def test_a_foreign_cursor_is_refused(resources, cursor):
-    with pytest.raises(ResourceError, match="not a cursor"):
+    with pytest.raises(RequestError, match="not a cursor"):
         resources.list(cursor)
 
 
@@ -285,6 +285,6 @@ def test_without_an_index_there_are_no_resources(empty):
 
     assert resources.list(None) == {"resources": []}
     assert resources.complete("a")["completion"]["values"] == []
-    with pytest.raises(ResourceError) as caught:
+    with pytest.raises(RequestError) as caught:
         resources.read("kebab:///a.md")
     assert caught.value.data["code"] == "not_indexed"

@@ -1,6 +1,8 @@
 """The client of the SDK gets tools, resources and completions, with and without a handshake."""
 
+import os
 import threading
+from contextlib import asynccontextmanager
 
 import anyio
 import anyio.to_thread
@@ -8,14 +10,48 @@ import jsonschema
 import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp_types import ResourceTemplateReference
+from mcp.shared.message import SessionMessage
+from mcp_types import ResourceTemplateReference, jsonrpc_message_adapter
 
-from kebab.core.progress import Cancel, Progress, ProgressKind
-from kebab.mcp.calls import Resources
-from kebab.mcp.server import Handlers, ProgressReporter, RunningWork, build_server
-from kebab.wire.ask import AnswerEvent
+from kebab.mcp.protocol import Protocol
+from kebab.mcp.stdio import StdioServer
 
 MODES = ["auto", "legacy"]
+
+
+@asynccontextmanager
+async def connect(caller):
+    """Yield the streams of a client of the SDK, with a server between two pipes."""
+    (source, to_server), (from_server, sink) = os.pipe(), os.pipe()
+
+    def serve():
+        with os.fdopen(source, "rb") as lines, os.fdopen(sink, "wb", 0) as output:
+            server = StdioServer(Protocol(caller, lambda: "How to."), lines, output.write)
+            server.serve()
+            server.reader.join(30)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    to_client, received = anyio.create_memory_object_stream[SessionMessage](10)
+    sending, sent = anyio.create_memory_object_stream[SessionMessage](10)
+
+    async def receive():
+        with os.fdopen(from_server, "rb") as lines:
+            while line := await anyio.to_thread.run_sync(lines.readline):
+                await to_client.send(SessionMessage(jsonrpc_message_adapter.validate_json(line)))
+
+    async def send():
+        with os.fdopen(to_server, "wb", 0) as output:
+            async for message in sent:
+                output.write(message.message.model_dump_json(by_alias=True).encode() + b"\n")
+
+    async with to_client, received, sending, sent, anyio.create_task_group() as tasks:
+        tasks.start_soon(receive)
+        tasks.start_soon(send)
+        yield received, sending
+        await sending.aclose()
+    await anyio.to_thread.run_sync(thread.join, 30)
+    assert not thread.is_alive()
 
 
 @pytest.fixture
@@ -23,10 +59,8 @@ def converse(caller):
     """Return a function that runs a conversation of a client with the server."""
 
     def run(talk, mode="auto"):
-        server = build_server(Handlers(caller, Resources(caller), text_only=False), "How to.")
-
         async def main():
-            async with Client(server, mode=mode) as client:
+            async with Client(connect(caller), mode=mode) as client:
                 return await talk(client)
 
         return anyio.run(main)
@@ -126,78 +160,3 @@ def test_an_ingest_tells_how_far_it_is(converse, mode):
     assert not converse(talk, mode).is_error
     assert heard == sorted(heard)
     assert heard[0][1]
-
-
-def test_work_is_asked_to_stop_and_waited_for():
-    work, cancel, begun = RunningWork(), Cancel(), threading.Event()
-
-    def run():
-        begun.set()
-        while not cancel.requested:
-            threading.Event().wait(0.01)
-
-    thread = threading.Thread(target=work.run, args=(run, cancel))
-    thread.start()
-    begun.wait()
-    work.stop(10)
-
-    assert cancel.requested
-    thread.join(1)
-    assert not thread.is_alive()
-
-
-@pytest.fixture
-def send_progress():
-    """Return a function that reports events from a thread, and returns what was sent."""
-
-    def run(events, cancel=None):
-        sent = []
-
-        async def notify(progress, total, message):
-            sent.append((progress, message))
-
-        reporter = ProgressReporter(notify, cancel or Cancel())
-
-        def work():
-            for event in events:
-                reporter.report(event)
-
-        async def main():
-            await anyio.to_thread.run_sync(work)
-
-        anyio.run(main)
-        return sent
-
-    return run
-
-
-def test_numbers_increase_and_messages_say_how_far_it_is(send_progress, monkeypatch):
-    monkeypatch.setattr("kebab.mcp.server._PROGRESS_INTERVAL_S", 0)
-    events = [
-        Progress(ProgressKind.SCAN_STARTED),
-        Progress(ProgressKind.ASSET_FINISHED, done=2, total=3, unit="files", phase="reading"),
-    ]
-
-    assert send_progress(events) == [(1.0, "scan started"), (2.0, "reading 2/3 files")]
-
-
-def test_events_in_quick_succession_are_sent_once(send_progress):
-    assert len(send_progress([Progress(ProgressKind.HEARTBEAT)] * 50)) == 1
-
-
-def test_nothing_is_sent_for_a_cancelled_request(send_progress):
-    cancel = Cancel()
-    cancel.request()
-
-    assert send_progress([Progress(ProgressKind.HEARTBEAT)], cancel) == []
-
-
-def test_an_answer_is_stopped_by_its_next_event():
-    cancel = Cancel()
-    cancel.request()
-
-    async def notify(progress, total, message):
-        raise AssertionError((progress, total, message))
-
-    with pytest.raises(KeyboardInterrupt):
-        ProgressReporter(notify, cancel).report(AnswerEvent(type="token", delta="a"))
