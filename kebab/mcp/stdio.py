@@ -26,7 +26,7 @@ _PROGRESS_INTERVAL_S = 0.25
 _STOP_S = 2.0
 """The longest wait for work to stop when the client has gone."""
 
-Write = Callable[[bytes], None]
+Write = Callable[[bytes], object]
 """Writes one line."""
 
 

@@ -10,8 +10,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
+
+from msgspec import Struct
 
 from kebab.core.documents import Block, BlockKind
 
@@ -313,16 +314,14 @@ _EASTERN = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 _HIRAGANA = re.compile("[\u3041-\u309f]")
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
+class Language(Struct, frozen=True):
     """A language: its ISO 639 code and English name, both None when it is unknown."""
 
     code: str | None = None
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenForm:
+class WrittenForm(Struct, frozen=True):
     """The script of most of a text and its language, None where there is none or it is unsure."""
 
     script: str | None

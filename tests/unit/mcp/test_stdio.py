@@ -4,6 +4,7 @@ import json
 import os
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -165,7 +166,8 @@ def test_a_client_that_reads_nothing_more_ends_the_session(client):
 
 def report(events, token="t", *, cancelled=False):
     """Return what is sent of some events."""
-    call, sent = Call(lambda _: None), []
+    call = Call(lambda _: None)
+    sent: list[dict[str, Any]] = []
     if cancelled:
         call.cancel.request()
     reporter = ProgressReporter(sent.append, token, call)
