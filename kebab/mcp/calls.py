@@ -2,6 +2,8 @@
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import DocSummary, FetchResult, ListRequest, SourceListRequest
 from kebab.wire.record import MASKED, Reply, encode_json, to_invalid_input
+from kebab.wire.search import SearchRequest
 
 Render = Callable[[Reply], str]
 """Returns the text of a reply as the command line shows it to a program."""
@@ -78,6 +81,14 @@ class ToolCaller:
             reply = report_failure("schema", fault, self.settings).reply
             return f"The index of kebab cannot be read: {reply.message}. Tell the user."
         return text
+
+    def preload(self) -> None:
+        """Open what a search needs; a knowledge base that cannot be searched is left alone."""
+        request = SearchRequest(query="kebab", mode=self.settings.search.mode, limit=1)
+        # Read-only, because a search that nobody asked for must leave nothing behind.
+        lease = partial(self._pool.lease, config_path=self._config_path, read_only=True)
+        with suppress(Exception), lease(self.settings) as kebab:
+            kebab.run(request)
 
     def run(self, use: Callable[[Kebab], Any]) -> Any:
         """Return what a function makes of the knowledge base; signals pass through."""

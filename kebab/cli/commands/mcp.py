@@ -2,6 +2,7 @@
 
 import io
 import sys
+import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,8 @@ def _serve(
 
     caller = build_caller(context, settings, tools)
     instructions = caller.describe_index()
+    # The first search is quicker when its code and its model were loaded while the client began.
+    threading.Thread(target=caller.preload, name="preload", daemon=True).start()
     protocol = Protocol(caller, lambda: instructions, text_only=text_only)
     # A closed standard input is none for Python, and an input that has ended for the protocol.
     source = sys.stdin.buffer if sys.stdin else io.BytesIO()

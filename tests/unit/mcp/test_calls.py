@@ -1,6 +1,7 @@
 """A tool call becomes a result: text, links and a typed object, or an error with advice."""
 
 import json
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -288,3 +289,22 @@ def test_without_an_index_there_are_no_resources(empty):
     with pytest.raises(RequestError) as caught:
         resources.read("kebab:///a.md")
     assert caught.value.data["code"] == "not_indexed"
+
+
+@pytest.mark.parametrize("index", ["caller", "empty"])
+def test_loading_ahead_leaves_nothing_behind(request, index):
+    caller = request.getfixturevalue(index)
+    data = Path(caller.settings.data_dir)
+
+    def read():
+        return {
+            file: file.read_bytes()
+            for file in data.rglob("*")
+            if file.is_file() and file.suffix != ".sqlite-shm"
+        }
+
+    before = read()
+    caller.preload()
+
+    assert read() == before
+    assert not caller.call("status", {}).get("isError")
