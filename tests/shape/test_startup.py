@@ -96,7 +96,7 @@ os._exit = leave
 
 def test_a_search_by_words_imports_nothing_to_compress_or_compare(indexed, tmp_path):
     _, names = list_loaded_modules(
-        indexed, tmp_path, "search", "rye", "--mode", "lexical", "--json"
+        indexed, tmp_path, "search", "bread", "--mode", "lexical", "--json"
     )
 
     assert "kebab.search.engine" in names

@@ -11,7 +11,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from kebab.mcp.http import McpApplication
 from kebab.wire.ingest import IngestTextRequest
-from tests.unit.mcp.test_protocol import META, build_call, initialize
+from tests.unit.mcp.test_protocol import META, build_call
 
 URL = "http://127.0.0.1/mcp"
 HEADERS = {"accept": "application/json, text/event-stream"}
@@ -73,17 +73,6 @@ def test_several_clients_are_served_at_once(serve, mode):
         return results
 
     assert [result.is_error for result in serve(talk)] == [False] * 5
-
-
-def test_answers_are_json(serve):
-    async def talk(http):
-        response = await http.post(URL, json=initialize("2025-06-18"), headers=HEADERS)
-        return response.headers["content-type"], response.json()
-
-    media, answer = serve(talk)
-
-    assert media == "application/json"
-    assert answer["result"]["protocolVersion"] == "2025-06-18"
 
 
 @pytest.mark.parametrize(

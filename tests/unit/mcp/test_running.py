@@ -50,12 +50,3 @@ def test_a_call_that_is_given_up_before_it_begins_does_nothing(calls, occupy):
     calls.stop(DEADLINE_S)
 
     assert not ran.is_set()
-
-
-def test_the_end_lets_every_call_finish(calls, occupy):
-    ran = threading.Event()
-    calls.start(Call(lambda _: ran.set()))
-    calls.stop(DEADLINE_S)
-
-    assert all(call.cancel.requested for call in occupy)
-    assert ran.is_set()

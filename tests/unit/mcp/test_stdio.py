@@ -104,17 +104,6 @@ def test_a_broken_line_does_not_end_the_session(client, line):
     assert client.wait()
 
 
-def test_a_request_that_is_no_unicode_is_answered(client):
-    raw = b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "\\ud800"}}'
-    client.send(*HELLO, raw)
-    answers = [client.receive(), client.receive()]
-    client.hang_up()
-
-    (refused,) = [one for one in answers if one["id"] == 7]
-    assert refused["error"]["code"] == -32700
-    assert client.wait()
-
-
 class WorkUntilCancelled:
     """A tool call that goes on until it is cancelled."""
 

@@ -9,7 +9,6 @@ import anyio.to_thread
 import jsonschema
 import pytest
 from mcp.client.client import Client
-from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from mcp_types import ResourceTemplateReference, jsonrpc_message_adapter
 
@@ -69,17 +68,6 @@ def converse(caller):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_client_learns_how_to_use_the_server(converse, mode):
-    async def talk(client):
-        return client.instructions, await client.list_tools()
-
-    instructions, tools = converse(talk, mode)
-
-    assert instructions == "How to."
-    assert [tool.name for tool in tools.tools][:3] == ["search", "read", "grep"]
-
-
-@pytest.mark.parametrize("mode", MODES)
 def test_a_search_gives_text_links_and_a_typed_result(converse, mode):
     async def talk(client):
         tools = await client.list_tools()
@@ -99,36 +87,6 @@ def test_a_link_can_be_read(converse, mode):
         return await client.read_resource(found.content[1].uri)
 
     assert "ferments overnight" in converse(talk, mode).contents[0].text
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_wrong_arguments_are_a_result(converse, mode):
-    async def talk(client):
-        return await client.call_tool("search", {"query": "sourdough"})
-
-    result = converse(talk, mode)
-
-    assert result.is_error
-    assert result.structured_content["code"] == "invalid_input"
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("uri", ["kebab:///etc/passwd", "kebab://", "http://x"])
-def test_an_unknown_resource_is_refused(converse, mode, uri):
-    async def talk(client):
-        with pytest.raises(MCPError) as caught:
-            await client.read_resource(uri)
-        return caught.value.error.message
-
-    assert uri in converse(talk, mode)
-
-
-def test_an_unknown_tool_is_refused_with_the_names_of_the_others(converse):
-    async def talk(client):
-        with pytest.raises(MCPError, match="the tools are: search"):
-            await client.call_tool("find", {})
-
-    converse(talk)
 
 
 @pytest.mark.parametrize("mode", MODES)
