@@ -4,10 +4,10 @@ import unicodedata
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from msgspec import UNSET, UnsetType, structs
+from msgspec import UNSET, Struct, UnsetType, field, structs
+from msgspec.structs import replace
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness, format_timestamp, to_search_hit
@@ -186,8 +186,7 @@ _RECENT_TURNS = 3
 """The number of earlier turns that a follow-up question may refer to."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerContext:
+class AnswerContext(Struct, frozen=True, kw_only=True):
     """The facts about an answer that its outcome lacks; `created` is in seconds since the epoch."""
 
     query: AskQuery
@@ -374,8 +373,7 @@ def _explain_filters(
     return explain_filters(context, reader, query.filters, request)
 
 
-@dataclass(frozen=True, slots=True)
-class _EventListener:
+class _EventListener(Struct, frozen=True):
     """Converts the progress of an answer to events."""
 
     report: AnswerCallback

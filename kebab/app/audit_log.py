@@ -12,8 +12,9 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from kebab import __version__
 from kebab.app.classify import ClassifiedError, list_causes, redact, redact_arguments, redact_start
@@ -52,8 +53,7 @@ _HEAD, _TAIL = 40, 120
 """The number of lines of a long traceback that are kept at its start and its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class FailedCall:
+class FailedCall(Struct, frozen=True):
     """The failed call: its command line after `kebab`, and its data directory if classified."""
 
     arguments: tuple[str, ...] = ()

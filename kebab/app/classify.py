@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from kebab.config.settings import Settings
 from kebab.errors.catalog import Cancelled, Generic, IoError
@@ -196,8 +197,7 @@ _INCLUDED_COMMANDS = {"model use": "model pull"}
 """The command that another command includes."""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """How errors are worded: the language, and the level of detail."""
 
     language: Language = ENGLISH
@@ -208,8 +208,7 @@ class View:
 DEFAULT_VIEW = View()
 
 
-@dataclass(frozen=True, slots=True)
-class ClassifiedError:
+class ClassifiedError(Struct, frozen=True):
     """An exception as `error.v1`. A quiet one is not reported, because the reader is gone."""
 
     reply: ErrorReply

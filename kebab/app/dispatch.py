@@ -14,13 +14,12 @@ translation become a stream that ends with `end`.
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct, field
 from msgspec.structs import replace
 
 from kebab.app.audit_log import FailedCall, log_failure
@@ -273,8 +272,7 @@ def _add_envelope(operation: str, reply: R, status: Exit | None) -> R:
     )
 
 
-@dataclass(slots=True)
-class BulkOutcome:
+class BulkOutcome(Struct):
     """Collects the items of a bulk search to choose its exit status."""
 
     answered: bool = False

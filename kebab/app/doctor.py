@@ -226,7 +226,9 @@ def _check_weights(context: AppContext) -> Weights | None:
     return Weights(
         model=model.key,
         folder=folder,
-        precision=manifest and f"{manifest.precision} on {choose_provider(setting, manifest)}",
+        precision=f"{manifest.precision} on {choose_provider(setting, manifest)}"
+        if manifest
+        else None,
         texts_per_second=manifest.texts_per_second if manifest else {},
         faults=faults,
     )

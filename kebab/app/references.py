@@ -5,7 +5,6 @@ owner can read it.
 """
 
 import contextlib
-import difflib
 import os
 import unicodedata
 from collections import defaultdict
@@ -106,13 +105,15 @@ class DocumentNames:
 
     def suggest(self, name: str) -> list[DocumentName]:
         """Return the documents with a similar name: the same file elsewhere, then spellings."""
+        from difflib import get_close_matches
+
         wanted = _fold_case(name).rpartition("/")[2]
         if not wanted:
             return []
         named = self._by_folded_case
         near = [wanted] if wanted in named else []
         near += [known for known in named if known.partition(".")[0] == wanted and known != wanted]
-        near += difflib.get_close_matches(wanted, named, n=_MAX_SUGGESTIONS, cutoff=_SIMILAR)
+        near += get_close_matches(wanted, named, n=_MAX_SUGGESTIONS, cutoff=_SIMILAR)
         found = _collect(named[known] for known in near)
         return sorted(found, key=lambda one: _rate_distance(name, one))[:_MAX_SUGGESTIONS]
 
@@ -233,7 +234,9 @@ def _collect(groups: Iterable[list[DocumentName]]) -> list[DocumentName]:
 
 def _rate_distance(name: str, found: DocumentName) -> tuple[float, str]:
     """Return how far a path is from a name; smaller is nearer."""
-    ratio = difflib.SequenceMatcher(None, _fold_case(name), _fold_case(found.path)).ratio()
+    from difflib import SequenceMatcher
+
+    ratio = SequenceMatcher(None, _fold_case(name), _fold_case(found.path)).ratio()
     return -ratio, found.path
 
 

@@ -7,10 +7,11 @@ for each.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain, compress, islice
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from kebab.core.chunks import Chunk, ChunkRow, build_embed_text
 from kebab.core.ids import DocId, compute_digest, make_chunk_id
@@ -231,8 +232,7 @@ _TEXTS_AT_ONCE = 1024
 """How many texts are counted in one batch: their words take a few megabytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """The maximum tokens of a chunk with its context, and the function that counts them."""
 
     limit: int = DEFAULT_LIMIT
@@ -257,8 +257,7 @@ class Budget:
             yield from self.measure(batch)
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """An embedded heading path, and the tokens that it and the title leave for the text."""
 
     path: tuple[str, ...]

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from kebab.core.progress import RunCold
 from kebab.errors.hints import limit_hint
@@ -30,8 +32,7 @@ if TYPE_CHECKING:
 _FIRST_FIELD = re.compile(r"\$\.(\w+)")
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorReport:
+class ErrorReport(NamedTuple):
     """An exception with its public view, the command, and the output format."""
 
     error: BaseException
@@ -178,7 +179,7 @@ def build_error_view(context: CommandContext, language: Language | None = None) 
     wanted = language or context.flags.lang
     settings = context.find_settings() or Settings(lang=read_language())
     view = build_view(settings, verbose=context.flags.verbose)
-    return replace(view, language=wanted) if wanted else view
+    return msgspec.structs.replace(view, language=wanted) if wanted else view
 
 
 def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | None:
@@ -235,9 +236,9 @@ def format_parameter(param: click.Parameter) -> str:
 
 
 def _replace_hint(classified: ClassifiedError, hint: str) -> ClassifiedError:
-    import msgspec
-
-    return replace(classified, reply=msgspec.structs.replace(classified.reply, hint=hint))
+    return msgspec.structs.replace(
+        classified, reply=msgspec.structs.replace(classified.reply, hint=hint)
+    )
 
 
 def report_missing_library(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from importlib.util import find_spec
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kebab.mcp.calls import ToolCaller
-    from kebab.mcp.server import McpApplication
+    from kebab.mcp.http import McpApplication
     from kebab.mcp.tools import Tool
 
 _PIPE = Canvas()
@@ -98,8 +97,6 @@ _PIPE_RENDERERS = {
 
 
 MCP_PATH = "/mcp"
-SDK = "mcp"
-"""The library that the extra of the same name installs."""
 
 
 def build_caller(
@@ -121,15 +118,10 @@ def build_caller(
 
 def build_application(
     context: CommandContext, settings: Settings, *, allow_write: bool
-) -> "McpApplication | None":
-    """Return the application that the HTTP server offers at `MCP_PATH`; None without the SDK."""
-    if find_spec(SDK) is None:
-        return None
-    from kebab.mcp.calls import Resources
-    from kebab.mcp.server import Handlers, McpApplication
+) -> "McpApplication":
+    """Return the application that the HTTP server offers at `MCP_PATH`."""
+    from kebab.mcp.http import McpApplication
     from kebab.mcp.tools import select_tools
 
     tools = select_tools(allow_write=allow_write, with_ask=False)
-    caller = build_caller(context, settings, tools)
-    handlers = Handlers(caller, Resources(caller), text_only=False)
-    return McpApplication(handlers, caller.describe_index)
+    return McpApplication(build_caller(context, settings, tools))

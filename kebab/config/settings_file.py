@@ -7,7 +7,6 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -103,8 +102,7 @@ _HEADER = """\
 """
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentedSetting:
+class DocumentedSetting(Struct, frozen=True):
     """One setting: its key, default and documentation."""
 
     key: str

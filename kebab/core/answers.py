@@ -1,17 +1,14 @@
 """Declares answers, the input and output of language models, and the ports of answering."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from msgspec import Struct, field
 
 from kebab.core.queries import Filters, Mode, Page, StoredChunk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from kebab.wire.ask import AnswerUsage, AnswerWarning
 
 
@@ -47,16 +44,14 @@ FinishReason: TypeAlias = Literal["stop", "length"]
 """Why a model stopped: it was done, or it reached the token limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """One message of a conversation with a language model."""
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Completion:
+class Completion(Struct, frozen=True, kw_only=True):
     """The complete response of a language model; token counts of the server, or 0."""
 
     text: str
@@ -67,8 +62,7 @@ class Completion:
     """The time until the first token of the answer; None when there was none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskQuery:
+class AskQuery(Struct, frozen=True, kw_only=True):
     """One question with its options, already validated.
 
     `rerank` None means that passages are reranked unless words alone are searched.
@@ -82,8 +76,7 @@ class AskQuery:
     session: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(Struct, frozen=True, kw_only=True):
     """A passage that an answer may cite by its marker: a chunk, whole or cut to `text`.
 
     `text == chunk.text[start:start + len(text)]` in code points.
@@ -96,8 +89,7 @@ class Evidence:
     score: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quote:
+class Quote(Struct, frozen=True, kw_only=True):
     """The verbatim part [start, end) of a chunk's text, in code points."""
 
     chunk: StoredChunk
@@ -116,8 +108,7 @@ class Quote:
         return first, first + self.text.count("\n")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SupportingQuote:
+class SupportingQuote(Struct, frozen=True, kw_only=True):
     """A citation: its marker, the quote, and the claims that the quote supports.
 
     `spans` are the claims as [start, end) code points of the answer with its markers.
@@ -128,8 +119,7 @@ class SupportingQuote:
     spans: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetrievalSummary:
+class RetrievalSummary(Struct, frozen=True, kw_only=True):
     """The retrieval before an answer."""
 
     question: str
@@ -140,8 +130,7 @@ class RetrievalSummary:
     gate: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskOutcome:
+class AskOutcome(Struct, frozen=True, kw_only=True):
     """An answer or a refusal, with its citations and its retrieval."""
 
     text: str
@@ -150,8 +139,8 @@ class AskOutcome:
     refusal: Refusal | None
     citations: tuple[SupportingQuote, ...]
     retrieved: RetrievalSummary
-    usage: AnswerUsage
-    warnings: tuple[AnswerWarning, ...] = ()
+    usage: "AnswerUsage"
+    warnings: "tuple[AnswerWarning, ...]" = ()
     absent_terms: tuple[str, ...] = ()
     """The key terms of the question that occur nowhere in the notes."""
     uncertain: bool = False
@@ -163,8 +152,7 @@ class AskOutcome:
         return self.refusal is None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(Struct, frozen=True, kw_only=True):
     """One question of a session with its answer; `created` in seconds since the epoch."""
 
     session: str
@@ -178,8 +166,7 @@ class Turn:
     created: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredSession:
+class StoredSession(Struct, frozen=True, kw_only=True):
     """A stored session without its turns; times in seconds since the epoch."""
 
     name: str

@@ -1,9 +1,10 @@
 """Declares chunks, vectors, and the facts about an embedding model that pipelines use."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from kebab.core.ids import ChunkId, DocId, Key
 
@@ -148,8 +149,7 @@ def build_embed_text(
     return "\n".join([*filter(None, (headings, context)), text])
 
 
-@dataclass(frozen=True, slots=True)
-class CosineScale:
+class CosineScale(Struct, frozen=True):
     """The useful range of cosines: `low` for unrelated text, `high` for equal text."""
 
     low: float
@@ -168,8 +168,7 @@ class CosineScale:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class LanguageTrust:
+class LanguageTrust(Struct, frozen=True):
     """The weight of the model's vectors, from 0 to 1, by the language of the passages.
 
     Search tells English passages from all others (`kebab.search.ranking`), so there are two values.
@@ -179,8 +178,7 @@ class LanguageTrust:
     other: float
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerabilityCurve:
+class AnswerabilityCurve(Struct, frozen=True):
     """The weights of a logistic curve: the probability that a passage found answers.
 
     For one passage, `words` weighs the share of the query's keywords that it holds, and `cosine`
@@ -199,8 +197,7 @@ class AnswerabilityCurve:
     match: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Answerability:
+class Answerability(Struct, frozen=True):
     """The curves of a model.
 
     `hybrid` is for evidence of both channels, `vector` for vectors alone, `absent` for vectors of a
@@ -216,8 +213,7 @@ class Answerability:
     matched: AnswerabilityCurve | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbePair:
+class ProbePair(Struct, frozen=True, kw_only=True):
     """Two sentences with a known cosine, which identifies the model within a tolerance."""
 
     first: str = "A man is eating food."
@@ -230,8 +226,7 @@ class ProbePair:
         return abs(cosine - self.cosine) <= self.tolerance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelProfile:
+class ModelProfile(Struct, frozen=True, kw_only=True):
     """The facts about one embedding model that search, ingest and doctor use.
 
     A model's `version` identifies weights, pooling, prefixes and dimension. A change of any of them

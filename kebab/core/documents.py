@@ -10,9 +10,10 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from msgspec import Struct
 
 from kebab.core.chunks import ChunkRow, Place
 from kebab.core.files import get_suffix
@@ -90,8 +91,7 @@ class ParsedDocument(NamedTuple):
     links: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(Struct, frozen=True, kw_only=True):
     """A registered root. The filter `source` matches `name`; `kind` says what is scanned."""
 
     name: str
@@ -99,8 +99,7 @@ class Source:
     kind: Literal["folder", "files", "stdin"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourcePlan:
+class SourcePlan(Struct, frozen=True, kw_only=True):
     """What a run is about to read of one scope of a source, and what its scan has seen.
 
     `below` is a folder of the source, empty for all of it. `files` are the only compared paths;
@@ -127,8 +126,7 @@ class UnreadFile(NamedTuple):
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownDocument:
+class KnownDocument(Struct, frozen=True, kw_only=True):
     """The facts about a stored document that show whether its file has changed."""
 
     doc_id: DocId
@@ -142,8 +140,7 @@ class KnownDocument:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileStamp:
+class FileStamp(Struct, frozen=True, kw_only=True):
     """The result of `stat` for a file."""
 
     size: int
@@ -151,8 +148,7 @@ class FileStamp:
     inode: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentRow:
+class DocumentRow(Struct, frozen=True, kw_only=True):
     """A document ready to be stored, with its chunks in order, first `chunks`, then the others."""
 
     doc_id: DocId
@@ -176,8 +172,7 @@ class DocumentRow:
     more_chunks: Iterable[Sequence[ChunkRow]] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkChanges:
+class ChunkChanges(Struct, frozen=True, kw_only=True):
     """The numbers of chunks that storing a document kept, added and removed."""
 
     kept: int = 0
@@ -192,14 +187,13 @@ class MovedDocument(NamedTuple):
     warnings: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class VectorRow:
+class VectorRow(Struct, frozen=True):
     """A vector, ready to be stored."""
 
     key: Key
     chunk_id: ChunkId
     doc_id: DocId
-    vector: "Vector" = field(repr=False)
+    vector: "Vector"
 
 
 class StoredDocument(NamedTuple):

@@ -5,7 +5,6 @@ fixes of a review. A file is written and synced under another name first, then r
 folder is synced; in another order a cut may leave an empty file.
 """
 
-import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,6 +32,8 @@ def delete_path(path: Path) -> None:
         OSError: The system refuses.
     """
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
+        from shutil import rmtree
+
+        rmtree(path)
     else:
         path.unlink(missing_ok=True)

@@ -7,8 +7,9 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from kebab.core.ids import compute_digest
 from kebab.platform import get_inode, is_windows
@@ -142,8 +143,7 @@ class FileEntry(NamedTuple):
     media: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScanRules:
+class ScanRules(Struct, frozen=True, kw_only=True):
     """The settings of a scan; `max_file_bytes` 0 means no limit.
 
     `secret_files` are patterns of files that are read although they usually hold secrets.
@@ -166,8 +166,7 @@ class ScanRules:
         return compute_digest(*limits, "exclude", *self.exclude, *media, *secrets)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeenFiles:
+class SeenFiles(Struct, frozen=True, kw_only=True):
     """What an earlier scan has seen: its folders and files, and those folders that changed since.
 
     Folders are paths below the root, empty for the root itself.
@@ -178,8 +177,7 @@ class SeenFiles:
     files: Collection[str]
 
 
-@dataclass(slots=True)
-class SkipCounts:
+class SkipCounts(Struct):
     """Counts skipped files by reason and by suffix, with a few names for each reason."""
 
     by_reason: Counter[str] = field(default_factory=Counter)
@@ -210,8 +208,7 @@ class SkipCounts:
         return sum(self.by_reason.values())
 
 
-@dataclass(slots=True)
-class ScanResult:
+class ScanResult(Struct):
     """What a scan found.
 
     `unreadable` holds the paths that cannot be read; those of folders end in a slash. Documents

@@ -8,13 +8,13 @@ import shutil
 import sys
 import zipfile
 from contextlib import suppress
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from msgspec.structs import replace
 
 from kebab.embed import install
 from kebab.embed.install import SPEED_TEXTS

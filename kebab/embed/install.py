@@ -14,10 +14,13 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict
 from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Struct, field
 
 from kebab.config.settings import AUTO
 from kebab.core.durable import sync_names
@@ -81,16 +84,14 @@ _SPEED_ROUNDS = 8
 _SPEED_SECONDS = 0.6  # of measuring; loading the models takes the rest of a second
 
 
-@dataclass(frozen=True, slots=True)
-class FileFacts:
+class FileFacts(Struct, frozen=True):
     """The hash and size of a file."""
 
     sha256: str
     size: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class Manifest(Struct, frozen=True, kw_only=True):
     """The description of an installed model and of its download source.
 
     `cosine` is the cosine of the probe pair and `texts_per_second` the speed of each precision and
@@ -122,7 +123,7 @@ def read_file_facts(path: Path) -> FileFacts:
 
 def write_manifest(directory: Path, manifest: Manifest) -> None:
     """Write the manifest into a model directory."""
-    text = json.dumps(asdict(manifest), indent=2) + "\n"
+    text = json.dumps(msgspec.to_builtins(manifest), indent=2) + "\n"
     (directory / MANIFEST_FILE).write_text(text, encoding="utf-8")
 
 
@@ -136,7 +137,7 @@ def read_manifest(directory: Path) -> Manifest | None:
         files = {name: FileFacts(**entry) for name, entry in raw.pop("files").items()}
         raw["row"] = CatalogueRow(**raw["row"]) if raw.get("row") else None
         raw["texts_per_second"] = dict(raw.get("texts_per_second", {}))
-        known = {entry.name for entry in fields(Manifest)} & raw.keys()
+        known = set(Manifest.__struct_fields__) & raw.keys()
         return Manifest(files=files, **{name: raw[name] for name in known})
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -14,9 +14,10 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+from msgspec import Struct
 
 from kebab.config.settings import AUTO
 from kebab.core.chunks import TokenVectors
@@ -370,8 +371,7 @@ class InferenceSession:
         return hidden
 
 
-@dataclass(frozen=True, slots=True)
-class InferenceRun:
+class InferenceRun(Struct, frozen=True):
     """A run in progress; each of `results` waits for a sequence and returns its vectors."""
 
     options: Any

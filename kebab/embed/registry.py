@@ -9,10 +9,13 @@ about half of the time; which one ranks English text better depends on the text
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kebab.core.chunks import (
     Answerability,
@@ -42,8 +45,7 @@ FILE_DTYPE = "<f2"
 """How the files of vectors in this package store a number."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HubRepo:
+class HubRepo(Struct, frozen=True, kw_only=True):
     """The repository on the model hub, and the ONNX file and those that belong to it.
 
     The hub announces the hash of each file.
@@ -92,8 +94,7 @@ class CatalogueRow:
     megabytes: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingModel(ModelProfile):
+class EmbeddingModel(ModelProfile, frozen=True, kw_only=True):
     """One embedding model: its profile, its input and output format, and its download sources.
 
     `is_multilingual` says that it relates texts of different languages.
@@ -356,8 +357,7 @@ _LEADING_SHARE = 0.8
 """The share of the other languages with which one is named alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
+class ModelChoice(Struct, frozen=True):
     """Models in the order of preference, and the reason for the first.
 
     Of `models` an installed one is preferred to a download, because each serves the text. One of

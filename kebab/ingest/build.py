@@ -10,8 +10,10 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
 
 from kebab.chunk.budget import Budget, build_chunk_rows
 from kebab.chunk.split import split_document

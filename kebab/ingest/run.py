@@ -11,11 +11,11 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from kebab.core.documents import STDIN, Source, SourcePlan, UnreadFile, build_last_scan_key
 from kebab.core.durable import create_folder, sync_names

@@ -2,6 +2,8 @@
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,21 @@ from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import DocSummary, FetchResult, ListRequest, SourceListRequest
 from kebab.wire.record import MASKED, Reply, encode_json, to_invalid_input
+from kebab.wire.search import SearchRequest
 
 Render = Callable[[Reply], str]
 """Returns the text of a reply as the command line shows it to a program."""
 Report = Callable[[Any], None]
+INVALID_PARAMS = -32602
+
+
+class RequestError(Exception):
+    """A request cannot be answered; `code` is that of JSON-RPC, and `data` says more."""
+
+    def __init__(self, message: str, data: Any = None, *, code: int = INVALID_PARAMS) -> None:
+        super().__init__(message)
+        self.data = data
+        self.code = code
 
 
 class ToolCaller:
@@ -69,6 +82,14 @@ class ToolCaller:
             return f"The index of kebab cannot be read: {reply.message}. Tell the user."
         return text
 
+    def preload(self) -> None:
+        """Open what a search needs; a knowledge base that cannot be searched is left alone."""
+        request = SearchRequest(query="kebab", mode=self.settings.search.mode, limit=1)
+        # Read-only, because a search that nobody asked for must leave nothing behind.
+        lease = partial(self._pool.lease, config_path=self._config_path, read_only=True)
+        with suppress(Exception), lease(self.settings) as kebab:
+            kebab.run(request)
+
     def run(self, use: Callable[[Kebab], Any]) -> Any:
         """Return what a function makes of the knowledge base; signals pass through."""
         with self._pool.lease(
@@ -90,8 +111,14 @@ class ToolCaller:
 
         Without `structured` the result is only text, for clients that would hide the text
         otherwise.
+
+        Raises:
+            RequestError: There is no such tool.
         """
-        tool = self.tools[name]
+        tool = self.tools.get(name)
+        if tool is None:
+            names = ", ".join(self.tools)
+            raise RequestError(f"unknown tool: {name}; the tools are: {names}")
         with accept_trace(trace):
             try:
                 given = _read_arguments(tool, arguments)
@@ -160,14 +187,6 @@ _PAGE = 50
 _MOST_COMPLETIONS = 100
 
 
-class ResourceError(Exception):
-    """A request for a resource or a page cannot be answered; `data` says more."""
-
-    def __init__(self, message: str, data: Any = None) -> None:
-        super().__init__(message)
-        self.data = data
-
-
 class Resources:
     """The documents of one knowledge base as resources."""
 
@@ -178,13 +197,13 @@ class Resources:
         """Return a page of documents, those indexed last first.
 
         Raises:
-            ResourceError: The cursor is not one of ours, or the index cannot be read.
+            RequestError: The cursor is not one of ours, or the index cannot be read.
         """
         try:
             offset = 0 if cursor is None else max(0, int(urlsafe_b64decode(cursor)))
         except ValueError as fault:
             message = f"not a cursor of this list: {cursor}"
-            raise ResourceError(message) from fault
+            raise RequestError(message) from fault
 
         def use(kebab: "Kebab") -> dict[str, Any]:
             request = ListRequest(limit=_PAGE, offset=offset, sort="indexed")
@@ -216,15 +235,15 @@ class Resources:
         """Return the text that a URI names.
 
         Raises:
-            ResourceError: No document of the index has this URI.
+            RequestError: No document of the index has this URI.
         """
         if not uri.startswith(SCHEME):
-            raise ResourceError(f"not a URI of kebab: {uri}", {"uri": uri})
+            raise RequestError(f"not a URI of kebab: {uri}", {"uri": uri})
         reply = self._run(lambda kebab: kebab.run(FetchRequest(refs=[uri])))
         (found,) = reply.results
         if not isinstance(found, FetchResult):
             data = {"uri": uri, "candidates": found.error.candidates}
-            raise ResourceError(f"no such resource: {uri}", data)
+            raise RequestError(f"no such resource: {uri}", data)
         has_own_text = isinstance(found.citation, LineCitation | CodeCitation)
         # Text that was extracted is plain.
         media = (detect_media_type(found.doc_path) if has_own_text else None) or PLAIN
@@ -245,7 +264,7 @@ class Resources:
 
         try:
             paths = self._run(use)
-        except ResourceError:
+        except RequestError:
             paths = []
         folded = typed.casefold()
         found = [path for path in paths if folded in path.casefold()]
@@ -258,13 +277,13 @@ class Resources:
         """Return what a function makes of the knowledge base.
 
         Raises:
-            ResourceError: It raises a signal, which becomes `error.v1`.
+            RequestError: It raises a signal, which becomes `error.v1`.
         """
         try:
             return self._caller.run(use)
         except Signal as fault:
             reply = report_failure("fetch", fault, self._caller.settings).reply
-            raise ResourceError(reply.message, msgspec.json.decode(encode_json(reply))) from fault
+            raise RequestError(reply.message, msgspec.json.decode(encode_json(reply))) from fault
 
 
 def _describe(document: DocSummary, folders: dict[str, str]) -> dict[str, Any]:

@@ -11,7 +11,8 @@ import codecs
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kebab.errors.catalog import ParseFailed
 from kebab.errors.system import translate_import_errors
@@ -187,8 +188,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 REPLACEMENT = "\ufffd"
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(Struct, frozen=True):
     """The text of a file, its codec, and warnings about lost characters."""
 
     text: str

@@ -8,8 +8,9 @@ mapping is not front matter and stays part of the body.
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from kebab.core.documents import Metadata
 
@@ -204,8 +205,7 @@ class FrontBlock(NamedTuple):
     fault: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FrontMatter:
+class FrontMatter(Struct, frozen=True):
     """The metadata of the front matter, and the offset `body` behind it.
 
     The searched text starts at `searched`. That is earlier than `body` when the front matter

@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Protocol
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from kebab.core.answers import (
     AnswerMode,
@@ -66,8 +66,7 @@ class AnswerListener(Protocol):
         """Discard all pieces so far: the model is asked again with a shorter prompt."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftAnswer:
+class DraftAnswer(Struct, frozen=True, kw_only=True):
     """The result of a writer: a text with its citations, or a refusal.
 
     `used` is the number of passages that the writer worked from.

@@ -17,9 +17,11 @@ gives what is asked for is checked afterwards.
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import ClassVar, NamedTuple, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kebab.core.answers import AnswerMode, Evidence, Quote, Refusal, SupportingQuote, Turn
 from kebab.core.chunks import build_embed_text
@@ -84,8 +86,7 @@ _DEFINITION_BONUS = 0.3
 """What a definition gains when the question asks what something is."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(Struct, frozen=True):
     """A unit with its features; `meaning` and `nearness` are None when it cannot be embedded."""
 
     passage: Evidence
@@ -109,8 +110,7 @@ class _Candidate:
         return score * self.factor + self.bonus
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredSentence:
+class ScoredSentence(Struct, frozen=True, kw_only=True):
     """A sentence at [start, end) of its chunk's text, and its score from 0 to 1.
 
     `nearness` is how near each term of the question comes to a token of it; None without vectors.
@@ -265,8 +265,7 @@ def _adds(one: ScoredSentence, quoted: Sequence[ScoredSentence], asking: _Asking
     return has_fact and own >= _MIN_SHARE_WITH_FACT * best
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtractiveWriter:
+class ExtractiveWriter(Struct, frozen=True, kw_only=True):
     """Answers with sentences quoted from the notes.
 
     `load_leads` returns the first passages of documents; without it only the hits are quoted.

@@ -7,11 +7,12 @@ limit cut off ends at its last whole sentence or line of code.
 import re
 import sys
 from collections.abc import Callable, MutableMapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import ClassVar, Literal, TypeAlias
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from kebab.core.answers import AnswerMode, Completion, LanguageModel, Refusal, Turn
 from kebab.core.queries import Page

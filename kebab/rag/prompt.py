@@ -5,7 +5,9 @@ Text that imitates the delimiters of the prompt or the markup of a chat template
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kebab.core.answers import Evidence, Message, Quote, Turn
 from kebab.core.queries import Hit, Snippet
@@ -300,8 +302,7 @@ _SAFE_SHARE = 0.95
 """The share of a window that is filled by a count of tokens that has just been too low."""
 
 
-@dataclass(frozen=True, slots=True)
-class PromptLoad:
+class PromptLoad(Struct, frozen=True):
     """The passages that one attempt sends, and the most tokens of its answer."""
 
     passages: tuple[Evidence, ...]
@@ -313,8 +314,7 @@ class PromptLoad:
         return sum(map(estimate_evidence_tokens, self.passages))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadPacker:
+class LoadPacker(Struct, frozen=True, kw_only=True):
     """Packs hits into the window of a model.
 
     `overhead` are the estimated tokens of a prompt without passages.

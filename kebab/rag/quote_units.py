@@ -9,9 +9,11 @@ are no code.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from enum import Enum
 from textwrap import dedent
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kebab.core.queries import StoredChunk
 from kebab.search.query_parser import strip_stop_words
@@ -41,8 +43,7 @@ _OPTIONS = re.compile(r"\A(?::[\w-]+:.*(?:\n|\Z))+")
 _LANGUAGE = re.compile(r"[A-Za-z][\w+#.-]*")
 
 
-@dataclass(frozen=True, slots=True)
-class CodeBlock:
+class CodeBlock(Struct, frozen=True):
     """A block at [start, end) of a text with its borders, its language and its dedented code."""
 
     start: int
@@ -172,8 +173,7 @@ _COPULA = re.compile(
 _STANDS_ALONE = frozenset({SentenceForm.GOOD, SentenceForm.POOR})
 
 
-@dataclass(frozen=True, slots=True)
-class QuoteUnit:
+class QuoteUnit(Struct, frozen=True):
     """A part [start, end) of a chunk's text that can be quoted.
 
     `lead` tells that it opens the page or section whose heading is `heading`.

@@ -15,9 +15,10 @@ when it is written alike in both: an identifier, a number, or, without a convinc
 import math
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, takewhile
+
+from msgspec import Struct
 
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import StoredChunk
@@ -128,8 +129,7 @@ def find_absent_terms(
     return tuple(dict.fromkeys((*words, *phrases)))
 
 
-@dataclass(frozen=True)
-class _KnownWords:
+class _KnownWords(Struct, frozen=True, dict=True):
     """Knows the words of a query that are not absent although the index does not hold them."""
 
     library: LibraryReader

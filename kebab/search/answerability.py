@@ -17,8 +17,10 @@ belong to the model (`Answerability`). `python -m tools.calibrate` fits all of t
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kebab.core.chunks import Answerability, AnswerabilityCurve, CosineBackground
 from kebab.core.queries import Confidence, Query, StoredChunk
@@ -46,8 +48,7 @@ class PassageSignals(NamedTuple):
     foreign: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerSignals:
+class AnswerSignals(Struct, frozen=True, kw_only=True):
     """What the first hits of a search tell about the query.
 
     Of `passages` one without a vector has the highest cosine of the others. `margin` is the
@@ -187,8 +188,7 @@ LEXICAL = AnswerabilityCurve(words=7.7, cosine=0.0, evidence=6.7, length=1.11, s
 """The curve for the lexical channel alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrecisionCurve:
+class PrecisionCurve(Struct, frozen=True):
     """The weights of the logistic curve of the probability that the first hit is the right one.
 
     `rival` weighs the score of the next hit as a share of the first, `topic` and `need` how far the
@@ -204,8 +204,7 @@ class PrecisionCurve:
 PRECISION = PrecisionCurve(rival=-7.5, topic=-0.7, need=-2.0, start=7.7)
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(Struct, frozen=True):
     """Turns evidence into scores: the best evidence of a search scores its answerability."""
 
     answerability: float

@@ -15,10 +15,11 @@ Passages of notes keep their order. `docs/search-quality.md` has the figures.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import PurePosixPath
+
+from msgspec import Struct
 
 from kebab.core.chunks import KeyedScore
 from kebab.core.ids import DocId, Key
@@ -139,8 +140,7 @@ def has_mostly_code(chunks: Sequence[StoredChunk]) -> bool:
     return sum(is_code(chunk.media) for chunk in chunks) > _MOSTLY * len(chunks)
 
 
-@dataclass(frozen=True)
-class QueryWords:
+class QueryWords(Struct, frozen=True, dict=True):
     """What the words of a query say about code."""
 
     parsed: ParsedQuery

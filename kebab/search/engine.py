@@ -5,7 +5,7 @@ import time
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from hashlib import blake2b
 from itertools import islice, zip_longest
@@ -46,13 +46,12 @@ if TYPE_CHECKING:
     from kebab.wire.search import LeftOut
 
 
-@dataclass(frozen=True)
-class QueryResult:
+class QueryResult(msgspec.Struct, frozen=True, dict=True):
     """The ranking of one query, what turns its evidence into scores, and facts about the query."""
 
     candidates: RankedCandidates
     calibration: Calibration
-    interpretation: QueryInterpretation = field(default_factory=QueryInterpretation)
+    interpretation: QueryInterpretation = msgspec.field(default_factory=QueryInterpretation)
     absent_terms: tuple[str, ...] = ()
     convincing: bool = False
 
@@ -204,8 +203,7 @@ class Match(NamedTuple):
     queries: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class MergedRanking:
+class MergedRanking(msgspec.Struct, frozen=True, dict=True):
     """The chunks that several queries found, in one order."""
 
     results: Sequence[QueryResult]

@@ -312,7 +312,7 @@ def remove_conditions(parsed: ParsedQuery, broken: Collection[BrokenCondition]) 
     unset: dict[str, Any] = {
         one.filter: getattr(Filters(), one.filter) for one in broken if one.filter
     }
-    return replace(
+    return structs.replace(
         parsed,
         filters=replace(parsed.filters, **unset),
         required=tuple(phrase for phrase in parsed.required if phrase not in phrases),

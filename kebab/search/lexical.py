@@ -8,8 +8,9 @@ but as a word that two documents share it says nothing.
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from kebab.core.chunks import KeyedScore
 from kebab.core.ids import Key
@@ -47,8 +48,7 @@ _DENSE_DISCOUNT = 0.4
 NO_LIMIT = 1 << 31
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeightedTerms:
+class WeightedTerms(Struct, frozen=True, kw_only=True):
     """The terms of a query that are searched for, with their weights in this library."""
 
     terms: tuple[Term, ...]

@@ -7,10 +7,11 @@ words stand, while a common word of many names changes little.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from kebab.core.ids import DocNumber, Key
 from kebab.core.ports import LibraryReader
@@ -79,8 +80,7 @@ class NameMatch(NamedTuple):
     gain: float
 
 
-@dataclass(frozen=True, slots=True)
-class NameMatches:
+class NameMatches(Struct, frozen=True):
     """The documents that a query may name, and the tokens of the query that their names hold."""
 
     documents: Mapping[DocNumber, NameMatch] = field(default_factory=dict)

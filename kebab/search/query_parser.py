@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import islice, pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from msgspec import Struct, structs
+
 from kebab.core.queries import Filters
 from kebab.errors.catalog import InvalidInput
 from kebab.text.language import is_dense, split_units
@@ -101,8 +103,7 @@ class Phrase:
         return f"{self.column}:{self.text}" if self.column else self.text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedQuery:
+class ParsedQuery(Struct, frozen=True, kw_only=True):
     """A query after parsing.
 
     `plain` is the text without operators. `terms` are its tokens and those of the phrases, without
@@ -319,8 +320,7 @@ class _Piece(NamedTuple):
     is_phrase: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operators:
+class Operators(Struct, frozen=True, kw_only=True):
     """The operators of a query, and its text without them.
 
     `plain` includes the words of the required phrases, `unquoted` does not.
@@ -452,8 +452,7 @@ _LONG_QUESTION = (6.0, 12.0)
 """The numbers of keywords between which one intent fades into the next."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueryIntent:
+class QueryIntent(Struct, frozen=True):
     """How far a query names a topic or describes a need, each 0 to 1, and whether it asks.
 
     `strength` is how much its words say in the notes that are searched, from 0 to 1.
@@ -474,7 +473,7 @@ class QueryIntent:
 
         Feedback, proximity and diversity rest on the words.
         """
-        return replace(self, need=self.need * strength, strength=strength)
+        return structs.replace(self, need=self.need * strength, strength=strength)
 
 
 def classify_intent(parsed: ParsedQuery) -> QueryIntent:

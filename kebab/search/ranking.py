@@ -10,9 +10,10 @@ described need towards its best passage.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from kebab.core.chunks import KeyedScore, LanguageTrust, ModelProfile
 from kebab.core.ids import DocNumber, Key
@@ -231,8 +232,7 @@ _MIN_WORDS = 30
 """Passages with fewer words are taken to be English."""
 
 
-@dataclass(frozen=True, slots=True)
-class VectorTrust:
+class VectorTrust(Struct, frozen=True):
     """How far the vectors of a model count, each from 0 to 1, by language."""
 
     passages: float

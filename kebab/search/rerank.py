@@ -22,10 +22,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from kebab.core.chunks import TokenVectors, build_embed_text, remove_language
 from kebab.core.ids import Key

@@ -6,10 +6,10 @@ Evidence is their scores on a common scale, from 0 to about 1. It is fused, and 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct, field
+from msgspec.structs import replace
 
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, ModelProfile
 from kebab.core.ids import Key
@@ -84,8 +84,7 @@ class ChannelResults:
         return {key: rank for rank, (key, _) in enumerate(self.ranked, start=1)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedCandidates:
+class RankedCandidates(Struct, frozen=True, kw_only=True):
     """The candidates of a query in order, with the evidence of both channels."""
 
     ranked: Sequence[KeyedScore]

@@ -9,10 +9,11 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from kebab.core.ids import DocNumber, Key
 from kebab.core.ports import LibraryReader
@@ -31,8 +32,7 @@ from kebab.text.tokenizer import collect_all_tokens, collect_tokens, tokenize, t
 _find_parts = re.compile(r"[^\W_]+(?:[+#]+)?").finditer
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """A span [start, end) of a text that matches a token of the query."""
 
     start: int

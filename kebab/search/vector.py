@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import Struct
 
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, ModelProfile
 from kebab.core.ids import Key
@@ -51,16 +51,14 @@ DEGRADING: tuple[type[Signal], ...] = (
 """Errors that disable the channel without failing a hybrid search."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchScope:
+class SearchScope(Struct, frozen=True):
     """The chunks that may match: `allowed` by rising key (None: all), minus `excluded`."""
 
     allowed: Sequence[Key] | None = None
     excluded: frozenset[Key] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorMatches:
+class VectorMatches(Struct, frozen=True, kw_only=True):
     """The nearest chunks in order, every cosine that was computed, and the usual cosines."""
 
     nearest: Sequence[KeyedScore]
@@ -72,8 +70,7 @@ class VectorMatches:
     """Why the nearest passages may be wrong."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorRetriever:
+class VectorRetriever(Struct, frozen=True, kw_only=True):
     """The vector channel of one library; index and model are loaded on first use."""
 
     library: LibraryReader

@@ -10,8 +10,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
+
+from msgspec import Struct
 
 from kebab.core.documents import Block, BlockKind
 
@@ -56,21 +57,33 @@ _LINKED = (
 _PLAIN = re.compile(_LINKED.replace("{word}", "[A-Za-z0-9]+"))
 
 
+_may_be_dense = re.compile("[\u0e00-\u1fff\u2e80-\U0010ffff]").search
+"""Finds characters of the blocks that hold all dense scripts."""
+
+
 @cache
-def _compile_unit_pattern() -> re.Pattern[str]:
-    """Return the scanner for every script; compiling its classes takes milliseconds."""
-    word = rf"[^\W_{DENSE}]+(?:[{MARKS}]+[^\W_{DENSE}]*)*"
-    return re.compile(rf"{_LINKED.replace('{word}', word)}|[{DENSE}]+|[{SYMBOLS}]")
+def _compile_unit_pattern(*, dense: bool) -> re.Pattern[str]:
+    """Return the scanner for every script; compiling the dense ones takes milliseconds."""
+    letter = rf"[^\W_{DENSE}]" if dense else r"[^\W_]"
+    word = rf"{letter}+(?:[{MARKS}]+{letter}*)*"
+    runs = f"[{DENSE}]+|" if dense else ""
+    return re.compile(f"{_LINKED.replace('{word}', word)}|{runs}[{SYMBOLS}]")
+
+
+def _choose_unit_pattern(text: str) -> re.Pattern[str]:
+    if text.isascii():
+        return _PLAIN
+    return _compile_unit_pattern(dense=_may_be_dense(text) is not None)
 
 
 def iter_unit_matches(text: str) -> Iterator[re.Match[str]]:
     """Return the matches of the units of a text, in order."""
-    return (_PLAIN if text.isascii() else _compile_unit_pattern()).finditer(text)
+    return _choose_unit_pattern(text).finditer(text)
 
 
 def split_units(text: str) -> list[str]:
     """Return the units of a text: linked words, runs of a dense script, and signs."""
-    return (_PLAIN if text.isascii() else _compile_unit_pattern()).findall(text)
+    return _choose_unit_pattern(text).findall(text)
 
 
 @cache
@@ -313,16 +326,14 @@ _EASTERN = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 _HIRAGANA = re.compile("[\u3041-\u309f]")
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
+class Language(Struct, frozen=True):
     """A language: its ISO 639 code and English name, both None when it is unknown."""
 
     code: str | None = None
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenForm:
+class WrittenForm(Struct, frozen=True):
     """The script of most of a text and its language, None where there is none or it is unsure."""
 
     script: str | None

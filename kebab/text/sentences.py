@@ -9,10 +9,12 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate, pairwise
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kebab.text.normalize import split_names
 
@@ -257,8 +259,7 @@ class LayoutKind(StrEnum):
     CODE = "code"
 
 
-@dataclass(frozen=True, slots=True)
-class LayoutBlock:
+class LayoutBlock(Struct, frozen=True):
     """A span [start, end) of a text; every sentence lies within one."""
 
     start: int
@@ -266,16 +267,14 @@ class LayoutBlock:
     kind: LayoutKind
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """The blocks of a text in order, and the text with its Markdown signs replaced by spaces."""
 
     plain: str
     blocks: tuple[LayoutBlock, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(Struct, frozen=True):
     start: int
     end: int
     content: int

@@ -14,10 +14,11 @@ other languages with the same endings.
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import chain, pairwise
 from string import ascii_letters, digits
+
+from msgspec import Struct
 
 from kebab.errors.system import translate_import_errors
 from kebab.text.language import is_dense, iter_unit_matches, split_clusters, split_units
@@ -51,8 +52,7 @@ _STEMMERS = (
 """The Snowball stemmers of scripts other than Latin, by ranges of first letters."""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(Struct, frozen=True):
     """A token of a query; a prefix also matches every longer token."""
 
     text: str

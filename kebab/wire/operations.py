@@ -5,10 +5,11 @@ Flags, routes, tools and tests are derived from these rows or held to them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from typing import Any, ForwardRef, Literal, TypeAlias, get_args
+
+from msgspec import Struct
 
 from kebab.wire.record import LookupRequest, NotFound, Reply, Request
 
@@ -24,8 +25,7 @@ under `--read-only`.
 """
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(Struct, frozen=True, dict=True):
     """An operation of a knowledge base.
 
     Records and handlers are named as `module:name` and imported on first use: the modules of all

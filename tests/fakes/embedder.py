@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
+from msgspec.structs import replace
 
 from kebab.core.chunks import (
     Answerability,

@@ -9,7 +9,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from kebab.core.chunks import ChunkRow, ChunkText, KeyedScore, PendingChunk
 from kebab.core.documents import (

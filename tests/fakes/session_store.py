@@ -1,7 +1,9 @@
 """Sessions in memory: public twin of `kebab.store.sqlite.sessions.SqliteSessionStore`."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec.structs import replace
 
 from kebab.core.answers import AnswerMode, StoredSession, Turn
 

@@ -4,10 +4,10 @@ The fake, every model of the registry, and two of the catalogue run it.
 """
 
 import random
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from kebab.embed.catalogue import list_catalogue
 from kebab.embed.onnx_embedder import OnnxEmbedder

@@ -1,8 +1,7 @@
 """The conformance suite of the port `SessionStore`: the fake and the adapter run it."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from kebab.core.answers import AnswerMode, Refusal, StoredSession
 from kebab.store.sqlite.connection import open_writer

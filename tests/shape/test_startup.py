@@ -65,6 +65,7 @@ def kebab(environment, *arguments, prelude=""):
     return subprocess.run(
         [sys.executable, "-c", program, *arguments],
         env=environment,
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=False,
@@ -93,6 +94,15 @@ os._exit = leave
     return done.returncode, set(record.read_text().split())
 
 
+def test_a_search_by_words_imports_nothing_to_compress_or_compare(indexed, tmp_path):
+    _, names = list_loaded_modules(
+        indexed, tmp_path, "search", "bread", "--mode", "lexical", "--json"
+    )
+
+    assert "kebab.search.engine" in names
+    assert not names & {"bz2", "difflib", "lzma", "shutil"}
+
+
 def list_packages(names):
     """Return the top-level packages of modules."""
     return {name.partition(".")[0] for name in names}
@@ -118,6 +128,22 @@ print(*(set(sys.modules) - before))
     ours = {"kebab", "kebab.cli", "kebab.cli.main"}
     client = {"kebab.warm", "kebab.warm.client", "kebab.config", "kebab.config.sockets"}
     assert set(done.stdout.split()) <= {"gc", *ours, *client}
+
+
+def test_the_installed_script_imports_nothing_but_the_entry_point(environment):
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", ROOT / "scripts" / "kebab", "--version"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    # `.pth` files of this environment run before the script.
+    after = done.stderr.partition(" kebab.__main__\n")[0].rpartition(" site\n")[2]
+
+    assert done.stdout.startswith("kebab ")
+    assert {line.rpartition("|")[2].strip() for line in after.splitlines()} == {"kebab", ""}
 
 
 @pytest.mark.parametrize(
@@ -155,6 +181,7 @@ def test_help_and_errors_load_nothing_heavy(environment, tmp_path, status, argum
         ["grep", "Sourdough", "--json"],
         ["fetch", "bread.md:3", "--json"],
         ["outline", "--json"],
+        ["mcp"],
     ],
 )
 def test_a_lexical_search_loads_nothing_heavy(indexed, tmp_path, arguments):

@@ -106,10 +106,7 @@ TABLES = {
 """By library, the unit test that fails when it gains an exception without a meaning."""
 
 HARMLESS = {
-    "anyio": "runs our functions in threads, and raises what they raise",
     "h11": "raises for a request that it refuses, which the protocol of uvicorn answers",
-    "mcp": "answers every fault of a client and of a handler itself, in the protocol",
-    "mcp_types": "checks messages for the session, which answers what is none of them",
     "fastembed": "only its tables of models are read by a command",
     "markdown_it": "reads any text without an error, and stops at a depth of nesting",
     "numpy": "works on arrays whose shapes and types are ours, checked where they are read",

@@ -6,8 +6,9 @@ files and search cost the same whatever the vectors mean.
 
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from kebab.core.chunks import TokenVectors
 from kebab.embed.onnx_embedder import normalise

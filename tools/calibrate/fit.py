@@ -6,8 +6,9 @@ without one.
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec.structs import replace
 
 from kebab.core.chunks import AnswerabilityCurve
 from kebab.search.answerability import FAIR, PrecisionCurve, compute_logit, compute_probability

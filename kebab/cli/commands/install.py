@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from importlib.util import find_spec
 
 import click
 
@@ -33,7 +32,7 @@ from kebab.cli.prompt import confirm
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.health import render_install, render_overview
 from kebab.errors.signal import Exit
-from kebab.errors.system import format_install, resolve_path
+from kebab.errors.system import resolve_path
 from kebab.wire.health import (
     InstallableClient,
     InstalledFile,
@@ -103,8 +102,8 @@ def command(context: CommandContext, /, client: str | None, **flags: bool) -> Ex
         context.require_writable(f"install {client}")
     kinds = _choose_kinds(found, flags)
     plans = plan_files(found, places, scope, kinds, None if uninstall else entry)
-    if not uninstall:
-        _warn(context, found, places, scope, kinds)
+    if not uninstall and scope == "user" and not places.is_found(found):
+        context.warn(f"no sign of this client on this machine: {found.title}")
     if any(plan.is_needed for plan in plans) and not (flags["yes"] or dry_run):
         confirm(context, f"install {client}", partial(_render_diffs, plans))
     files = [describe_plan(plan) if dry_run else apply_plan(plan) for plan in plans]
@@ -146,21 +145,6 @@ def _choose_kinds(client: Client, flags: Mapping[str, bool]) -> tuple[Integratio
     if skill or flags["uninstall"]:
         return ("skill", "mcp")
     return ("skill",) if client.prefers_skill else ("mcp",)
-
-
-def _warn(
-    context: CommandContext,
-    client: Client,
-    places: Places,
-    scope: Scope,
-    kinds: Sequence[IntegrationKind],
-) -> None:
-    """Say what keeps the client from using kebab."""
-    if scope == "user" and not places.is_found(client):
-        context.warn(f"no sign of this client on this machine: {client.title}")
-    if "mcp" in kinds and find_spec("mcp") is None:
-        hint = format_install("kebab", ["mcp"])
-        context.warn(f"the MCP server needs a library: `{hint}`", hint)
 
 
 def _survey_clients(places: Places, scope: Scope, flags: Sequence[str]) -> InstallOverview:

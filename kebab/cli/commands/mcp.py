@@ -2,27 +2,23 @@
 
 import io
 import sys
+import threading
 from contextlib import suppress
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.mcp import SDK, build_caller
+from kebab.cli.mcp import build_caller
 from kebab.cli.prompt import find_terminal
 from kebab.config.settings import Settings
 from kebab.errors.signal import Exit
-from kebab.errors.system import translate_import_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kebab.mcp.tools import Tool
-
-_STOP_S = 2.0
-"""The longest wait for work to stop when the client has gone."""
 
 _SETUP = "a client starts this command itself; set one up: kebab install CLIENT --mcp"
 """Tells a person who started the command on a terminal how it is meant."""
@@ -58,9 +54,6 @@ def command(
     """
     if allow_write and context.flags.read_only:
         raise click.UsageError("`--allow-write` and `--read-only` exclude each other")
-    with translate_import_errors("the MCP server", SDK, extra="mcp"):
-        if find_spec(SDK) is None:
-            raise ModuleNotFoundError(name=SDK)
     settings = context.load_settings()
     from kebab.mcp.tools import select_tools
 
@@ -76,23 +69,15 @@ def command(
 def _serve(
     context: CommandContext, settings: Settings, tools: "Sequence[Tool]", *, text_only: bool
 ) -> None:
-    """Serve until the input ends; the first messages are answered before the SDK is imported."""
-    from kebab.mcp.stdio import Handshake, MessageReader, serve_stdio
+    """Serve until the input ends."""
+    from kebab.mcp.protocol import Protocol
+    from kebab.mcp.stdio import StdioServer
 
     caller = build_caller(context, settings, tools)
     instructions = caller.describe_index()
-    handshake = Handshake(instructions, caller.list_tools, text_only=text_only)
-    write = context.channels.out.write_bytes
+    # The first search is quicker when its code and its model were loaded while the client began.
+    threading.Thread(target=caller.preload, name="preload", daemon=True).start()
+    protocol = Protocol(caller, lambda: instructions, text_only=text_only)
     # A closed standard input is none for Python, and an input that has ended for the protocol.
     source = sys.stdin.buffer if sys.stdin else io.BytesIO()
-    reader = MessageReader(source, write, handshake)
-    reader.start()
-    # The import takes most of a second, in which the reader answers the first messages.
-    from kebab.mcp.calls import Resources
-    from kebab.mcp.server import Handlers, build_server
-
-    handlers = Handlers(caller, Resources(caller), text_only=text_only)
-    try:
-        serve_stdio(build_server(handlers, instructions), reader, write)
-    finally:
-        handlers.work.stop(_STOP_S)
+    StdioServer(protocol, source, context.channels.out.write_bytes).serve()

@@ -193,7 +193,7 @@ def _serve_http(
 
     place = parse_address(address)
     mcp = build_application(context, settings, allow_write=allow_write)
-    mounts = [MountedApp(MCP_PATH, mcp, mcp.run)] if mcp else []
+    mounts = [MountedApp(MCP_PATH, mcp, mcp.run)]
     return run_http_server(options, place, settings, mounts=mounts, on_start=announce)
 
 

@@ -7,13 +7,14 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partialmethod
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
 import click
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kebab.cli.channels import OutputChannel
 from kebab.cli.options import ColorChoice
@@ -190,8 +191,7 @@ _MINUTE = 60
 _MANY = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Canvas:
+class Canvas(Struct, frozen=True):
     """A text output. Without a terminal, `width` is None and lines are never wrapped or cut."""
 
     width: int | None = None
@@ -433,8 +433,7 @@ _MARKERS = re.compile(r"\[\d{1,3}\]|\[unsupported\]")
 _BEFORE_A_MARKER = re.compile(r" (?=\[(?:\d{1,3}|unsupported)\])")
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(Struct, frozen=True):
     """The style of a letter; `literal` text is code and contains no citation markers."""
 
     fg: str | None = None
@@ -450,8 +449,7 @@ _CITED = Style(fg="cyan")
 _UNSUPPORTED = Style(fg="yellow")
 
 
-@dataclass(slots=True)
-class StyledText:
+class StyledText(Struct):
     """Text with a style for each letter; it contains no control characters but line ends."""
 
     text: str = ""
@@ -532,8 +530,7 @@ def find_runs(values: Sequence[object], start: int, end: int) -> Iterator[tuple[
 _MIN_WIDTH = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """The text of one field and its alignment."""
 
     content: StyledText

@@ -8,8 +8,9 @@ in the document.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
 
 from kebab.app.reference_syntax import decode_percent
 from kebab.cli.render.canvas import Canvas, clean, clean_lines, find_runs, pluralize
@@ -121,8 +122,7 @@ _HEADING_LINES = 8
 """How many lines at the beginning of a passage are searched for its headings."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """Passages of one section that follow each other in the file, in the order of the file."""
 
     hits: tuple[SearchHit, ...]

@@ -2,9 +2,8 @@
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from kebab.app.reference_syntax import decode_percent
 from kebab.cli.render.canvas import (
@@ -286,8 +285,7 @@ _PROMPTS = 2
 """The lines of the shell before and after the output."""
 
 
-@dataclass(frozen=True, slots=True)
-class Paging:
+class Paging(Struct, frozen=True):
     """Which hits of a page are shown, and how to call for the others.
 
     Args:

@@ -9,10 +9,11 @@ text between them and drops them. Pygments is imported only for code whose langu
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
+
+from msgspec.structs import replace
 
 from kebab.cli.render.canvas import (
     MATCH_END,

@@ -7,8 +7,10 @@ Markers and marks stand on a line of their own after a block.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec.structs import replace
 
 from kebab.core.answers import Quote
 from kebab.rag.checking.claims import Claim, ClaimCheck, WarningCode

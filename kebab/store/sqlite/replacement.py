@@ -7,7 +7,6 @@ database, so that only a reader that finds none has to look for it.
 """
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -89,12 +88,16 @@ def complete_replacement(data_dir: Path) -> None:
                     delete_path(data_dir / name)
                     (installing / name).rename(data_dir / name)
             sync_path(data_dir)
-        shutil.rmtree(folder)
+        from shutil import rmtree
+
+        rmtree(folder)
 
 
 def discard_staged_files(data_dir: Path) -> None:
     """Delete new files that were not decided for."""
-    shutil.rmtree(data_dir / FOLDER, ignore_errors=True)
+    from shutil import rmtree
+
+    rmtree(data_dir / FOLDER, ignore_errors=True)
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -9,12 +9,13 @@ an empty recipe, so that the next ingest reads their files again.
 import os
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from operator import ne
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import apsw
+from msgspec.structs import astuple
 
 from kebab.core.chunks import build_embed_text
 from kebab.core.documents import (

@@ -1,9 +1,9 @@
 import unicodedata
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from msgspec import structs
+from msgspec.structs import replace
 
 from kebab.app.ask import SUGGESTIONS, AnswerContext, ask, show_session, to_answer
 from kebab.core.answers import (

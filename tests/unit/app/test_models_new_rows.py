@@ -1,8 +1,7 @@
 """A new row of the registry is all that a new model needs."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from kebab.app.doctor import check_health
 from kebab.app.models import list_models, use_model

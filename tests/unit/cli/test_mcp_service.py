@@ -14,7 +14,7 @@ from kebab.config.settings import Settings
 from kebab.wire.fetch import FetchList
 from kebab.wire.search import LeftOut
 from tests.fakes import replies
-from tests.unit.mcp.test_stdio_handshake import initialize
+from tests.unit.mcp.test_protocol import initialize
 
 
 @pytest.fixture
@@ -28,8 +28,6 @@ def test_the_application_answers_a_client(context, tmp_path):
         context, Settings(data_dir=str(tmp_path)), allow_write=False
     )
 
-    assert application is not None
-
     async def main():
         transport = httpx2.ASGITransport(app=application)
         async with application.run(), httpx2.AsyncClient(transport=transport) as http:
@@ -41,12 +39,6 @@ def test_the_application_answers_a_client(context, tmp_path):
 
     assert result["serverInfo"]["name"] == "kebab"
     assert "Nothing is indexed yet" in result["instructions"]
-
-
-def test_without_the_sdk_there_is_none(context, monkeypatch):
-    monkeypatch.setattr(mcp, "find_spec", lambda _: None)
-
-    assert mcp.build_application(context, Settings(), allow_write=False) is None
 
 
 def test_a_search_is_the_compact_form():

@@ -1,11 +1,11 @@
 import hashlib
 import json
 import zipfile
-from dataclasses import replace
 
 import numpy as np
 import onnxruntime
 import pytest
+from msgspec.structs import replace
 from tokenizers import Tokenizer
 
 from kebab.embed import convert, install, onnx_bert

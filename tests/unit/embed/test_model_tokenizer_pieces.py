@@ -1,8 +1,7 @@
 """The tokenizer of a model whose directory has the pieces of a Unigram vocabulary."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from kebab.embed import install as model_directory
 from kebab.embed import model_tokenizer

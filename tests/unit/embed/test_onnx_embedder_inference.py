@@ -1,10 +1,10 @@
 import os
 import subprocess
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from kebab.embed import install
 from kebab.embed.onnx_embedder import InferenceSession, choose_thread_count, normalise

@@ -1,9 +1,9 @@
 import math
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from kebab.core.chunks import remove_language
 from kebab.embed import registry

@@ -1,6 +1,7 @@
 """A tool call becomes a result: text, links and a typed object, or an error with advice."""
 
 import json
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -9,7 +10,7 @@ import pytest
 
 from kebab.config.settings import resolve_paths
 from kebab.core.progress import Cancel, Progress
-from kebab.mcp.calls import ResourceError, Resources
+from kebab.mcp.calls import RequestError, Resources
 from kebab.mcp.tools import TOOLS
 from kebab.store.sqlite.connection import get_database_path
 from kebab.wire.error import ErrorReply
@@ -248,7 +249,7 @@ def test_lines_of_a_document_can_be_read(resources, notes):
 
 @pytest.mark.parametrize("uri", ["kebab:///etc/passwd", "kebab://id/none", "file:///etc/passwd"])
 def test_only_indexed_documents_can_be_read(resources, uri):
-    with pytest.raises(ResourceError):
+    with pytest.raises(RequestError):
         resources.read(uri)
 
 
@@ -264,7 +265,7 @@ def test_a_list_has_pages(resources, caller, monkeypatch):
 
 @pytest.mark.parametrize("cursor", ["nonsense", "ü", ""])
 def test_a_foreign_cursor_is_refused(resources, cursor):
-    with pytest.raises(ResourceError, match="not a cursor"):
+    with pytest.raises(RequestError, match="not a cursor"):
         resources.list(cursor)
 
 
@@ -285,6 +286,25 @@ def test_without_an_index_there_are_no_resources(empty):
 
     assert resources.list(None) == {"resources": []}
     assert resources.complete("a")["completion"]["values"] == []
-    with pytest.raises(ResourceError) as caught:
+    with pytest.raises(RequestError) as caught:
         resources.read("kebab:///a.md")
     assert caught.value.data["code"] == "not_indexed"
+
+
+@pytest.mark.parametrize("index", ["caller", "empty"])
+def test_loading_ahead_leaves_nothing_behind(request, index):
+    caller = request.getfixturevalue(index)
+    data = Path(caller.settings.data_dir)
+
+    def read():
+        return {
+            file: file.read_bytes()
+            for file in data.rglob("*")
+            if file.is_file() and file.suffix != ".sqlite-shm"
+        }
+
+    before = read()
+    caller.preload()
+
+    assert read() == before
+    assert not caller.call("status", {}).get("isError")

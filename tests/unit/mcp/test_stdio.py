@@ -4,13 +4,16 @@ import json
 import os
 import threading
 import time
+from typing import Any
 
 import pytest
 
-from kebab.mcp.calls import Resources
-from kebab.mcp.server import Handlers, build_server
-from kebab.mcp.stdio import Handshake, MessageReader, serve_stdio
-from tests.unit.mcp.test_stdio_handshake import INITIALIZED, build_call, initialize
+from kebab.core.progress import Progress, ProgressKind
+from kebab.mcp.protocol import Protocol
+from kebab.mcp.running import Call
+from kebab.mcp.stdio import ProgressReporter, StdioServer
+from kebab.wire.ask import AnswerEvent
+from tests.unit.mcp.test_protocol import INITIALIZED, build_call, initialize
 
 DEADLINE_S = 30
 
@@ -23,18 +26,17 @@ class Client:
         output, self._sink = os.pipe()
         self.output = os.fdopen(output, "rb")
         self._source = os.fdopen(source, "rb")
-        self.handlers = Handlers(caller, Resources(caller), text_only=False)
-        handshake = Handshake("Hints.", caller.list_tools)
-        self.reader = MessageReader(self._source, self._write, handshake)
+        protocol = Protocol(caller, lambda: "Hints.")
+        self._stdio = StdioServer(protocol, self._source, self._write)
         self._server = threading.Thread(target=self._serve, daemon=True)
+        self._server.start()
         self._is_open = True
 
     def _write(self, data):
         os.write(self._sink, data)
 
     def _serve(self):
-        server = build_server(self.handlers, "Hints.")
-        serve_stdio(server, self.reader, self._write)
+        self._stdio.serve()
         os.close(self._sink)
         self._sink = -1
 
@@ -46,9 +48,6 @@ class Client:
     def receive(self):
         return json.loads(self.output.readline())
 
-    def serve(self):
-        self._server.start()
-
     def hang_up(self):
         if self._is_open:
             self._is_open = False
@@ -57,11 +56,8 @@ class Client:
     def close(self):
         """Close what is open, after the threads have ended."""
         self.hang_up()
-        if self._server.ident is not None:
-            assert self.wait()
-        elif self._sink >= 0:
-            os.close(self._sink)
-        self.reader.join(DEADLINE_S)
+        assert self.wait()
+        self._stdio.reader.join(DEADLINE_S)
         self._source.close()
         self.output.close()
 
@@ -80,32 +76,7 @@ def client(caller):
 HELLO = (initialize("2025-11-25"), INITIALIZED)
 
 
-def test_the_handshake_needs_no_session(client):
-    client.reader.start()
-    client.send(*HELLO, build_call(1, "tools/list"))
-
-    assert client.receive()["result"]["serverInfo"]["name"] == "kebab"
-    assert client.receive()["result"]["tools"]
-
-
-def test_what_was_answered_before_the_session_is_not_answered_again(client):
-    client.reader.start()
-    client.send(*HELLO, build_call(1, "tools/list"))
-    early = [client.receive()["id"], client.receive()["id"]]
-    client.send(build_call(2, "tools/call", {"name": "status"}))
-    client.serve()
-    late = client.receive()
-    client.hang_up()
-
-    assert client.wait()
-    assert (early, late["id"]) == ([0, 1], 2)
-    assert late["result"]["structuredContent"]["documents"] == 2
-    assert client.output.read() == b""
-
-
 def test_several_calls_are_answered_at_once(client):
-    client.reader.start()
-    client.serve()
     client.send(*HELLO)
     client.send(
         *(
@@ -123,8 +94,6 @@ def test_several_calls_are_answered_at_once(client):
 
 @pytest.mark.parametrize("line", [b"nonsense", b"[" * 100_000, b'{"jsonrpc": "2.0"}', b"\xff\xfe"])
 def test_a_broken_line_does_not_end_the_session(client, line):
-    client.reader.start()
-    client.serve()
     client.send(*HELLO, line, build_call(1, "ping"))
     answers = [client.receive()]
     while answers[-1].get("id") != 1:
@@ -132,19 +101,6 @@ def test_a_broken_line_does_not_end_the_session(client, line):
     client.hang_up()
 
     assert answers[-1]["result"] == {}
-    assert client.wait()
-
-
-def test_a_request_that_is_no_unicode_is_answered(client):
-    client.reader.start()
-    client.serve()
-    raw = b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "\\ud800"}}'
-    client.send(*HELLO, raw)
-    answers = [client.receive(), client.receive()]
-    client.hang_up()
-
-    (refused,) = [one for one in answers if one["id"] == 7]
-    assert refused["error"]["code"] == -32700
     assert client.wait()
 
 
@@ -162,11 +118,9 @@ class WorkUntilCancelled:
         return {"content": []}
 
 
-def test_the_end_of_the_input_ends_the_session_and_its_work(client, monkeypatch):
+def test_the_end_of_the_input_ends_the_session_and_its_work(client, caller, monkeypatch):
     work = WorkUntilCancelled()
-    monkeypatch.setattr(client.handlers._caller, "call", work)
-    client.reader.start()
-    client.serve()
+    monkeypatch.setattr(caller, "call", work)
     client.send(*HELLO, build_call(1, "tools/call", {"name": "status"}))
     assert work.begun.wait(DEADLINE_S)
     client.hang_up()
@@ -175,11 +129,9 @@ def test_the_end_of_the_input_ends_the_session_and_its_work(client, monkeypatch)
     assert work.stopped.wait(DEADLINE_S)
 
 
-def test_a_cancelled_call_stops_and_gets_no_answer(client, monkeypatch):
+def test_a_cancelled_call_stops_and_gets_no_answer(client, caller, monkeypatch):
     work = WorkUntilCancelled()
-    monkeypatch.setattr(client.handlers._caller, "call", work)
-    client.reader.start()
-    client.serve()
+    monkeypatch.setattr(caller, "call", work)
     client.send(*HELLO, build_call(1, "tools/call", {"name": "status"}))
     assert client.receive()["id"] == 0
     assert work.begun.wait(DEADLINE_S)
@@ -193,11 +145,54 @@ def test_a_cancelled_call_stops_and_gets_no_answer(client, monkeypatch):
 
 
 def test_a_client_that_reads_nothing_more_ends_the_session(client):
-    client.reader.start()
-    client.serve()
     client.send(*HELLO)
     client.receive()
     client.output.close()
     client.send(build_call(1, "tools/call", {"name": "status"}))
 
     assert client.wait()
+
+
+def report(events, token="t", *, cancelled=False):
+    """Return what is sent of some events."""
+    call = Call(lambda _: None)
+    sent: list[dict[str, Any]] = []
+    if cancelled:
+        call.cancel.request()
+    reporter = ProgressReporter(sent.append, token, call)
+    for event in events:
+        reporter.report(event)
+    return [one["params"] for one in sent]
+
+
+def test_numbers_increase_and_messages_say_how_far_it_is(monkeypatch):
+    monkeypatch.setattr("kebab.mcp.stdio._PROGRESS_INTERVAL_S", 0)
+    events = [
+        Progress(ProgressKind.SCAN_STARTED),
+        Progress(ProgressKind.ASSET_FINISHED, done=2, total=3, unit="files", phase="reading"),
+    ]
+
+    told = [(one["progress"], one["message"]) for one in report(events)]
+
+    assert told == [(1.0, "scan started"), (2.0, "reading 2/3 files")]
+
+
+def test_events_in_quick_succession_are_sent_once():
+    assert len(report([Progress(ProgressKind.HEARTBEAT)] * 50)) == 1
+
+
+@pytest.mark.parametrize(("token", "cancelled"), [(None, False), ("t", True)])
+def test_nothing_is_sent_unasked_or_after_a_cancellation(token, cancelled):
+    assert report([Progress(ProgressKind.HEARTBEAT)], token, cancelled=cancelled) == []
+
+
+def test_an_answer_is_stopped_by_its_next_event():
+    with pytest.raises(KeyboardInterrupt):
+        report([AnswerEvent(type="token", delta="a")], cancelled=True)
+
+
+def test_a_client_may_send_much_before_it_reads(client):
+    client.send(*HELLO, *(build_call(number, "tools/list") for number in range(1, 60)))
+    client.send(build_call(60, "ping"))
+
+    assert [client.receive()["id"] for _ in range(61)] == list(range(61))

@@ -1,7 +1,6 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from kebab.core.answers import Evidence
 from kebab.core.chunks import TokenVectors

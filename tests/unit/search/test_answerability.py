@@ -1,7 +1,7 @@
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from kebab.core.chunks import NO_BACKGROUND, AnswerabilityCurve, CosineBackground, CosineScale
 from kebab.core.queries import Confidence, Filters, Mode, Query

@@ -1,7 +1,6 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from kebab.core.chunks import LanguageTrust
 from kebab.core.documents import VectorRow

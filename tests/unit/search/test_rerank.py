@@ -1,9 +1,10 @@
 import base64
 import json
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from kebab.core.chunks import Answerability, AnswerabilityCurve, ModelProfile, TokenVectors
 from kebab.core.ids import Key
@@ -240,7 +241,7 @@ _GERMAN = "Wann findet die Sicherung der Dokumente statt?"
 _CURVE = AnswerabilityCurve(words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=-9.0, match=20.0)
 
 
-class ComparingProfile(ModelProfile):
+class ComparingProfile(ModelProfile, frozen=True):
     """A model whose tokens of prose are like those of a passage without the word."""
 
     def load_prose_mean(self):
@@ -251,9 +252,9 @@ class ComparingProfile(ModelProfile):
 def compared(base):
     """English notes, and a model that judges questions in other languages by their tokens."""
     base.embedder = Tokens()
-    never = replace(_CURVE, start=-99.0)
+    never = structs.replace(_CURVE, start=-99.0)
     curves = Answerability(hybrid=never, vector=never, absent=never, foreign=never, matched=_CURVE)
-    given = {one.name: getattr(PROFILE, one.name) for one in fields(PROFILE)}
+    given = structs.asdict(PROFILE)
     base.embedder._profile = ComparingProfile(**given | {"answerability": curves})
     for name, text in (("far.md", FAR), ("near.md", NEAR), ("other.md", "nothing at all")):
         base.add(name, text, lang="en")

@@ -1,5 +1,3 @@
-from dataclasses import dataclass
-
 from kebab.core.ids import Key
 from kebab.core.queries import Mode, Query
 from kebab.search.retrieval import ChannelResults, Ranker, StageTimer
@@ -20,8 +18,7 @@ def test_scores_default_to_those_of_the_listed_candidates():
     assert ChannelResults().scores == {}
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Retriever(VectorRetriever):
+class _Retriever(VectorRetriever, frozen=True, kw_only=True):
     """A vector channel that finds given cosines."""
 
     cosines: dict[Key, float]

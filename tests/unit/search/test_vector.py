@@ -1,8 +1,8 @@
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from kebab.core.chunks import LanguageTrust
 from kebab.core.queries import Filters, Mode, Query

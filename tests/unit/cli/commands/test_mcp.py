@@ -42,12 +42,3 @@ def test_without_a_standard_input_it_ends(tmp_path):
     ran = subprocess.run(["/bin/sh", "-c", line], env=environ, capture_output=True, check=False)
 
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
-
-
-def test_without_the_sdk_the_error_names_the_extra(kebab, monkeypatch):
-    monkeypatch.setattr("kebab.cli.commands.mcp.find_spec", lambda _: None)
-
-    fault = kebab("mcp", "--json").fault
-
-    assert fault["code"] == "dependency_missing"
-    assert fault["hint"].endswith("install 'kebab[mcp]'")

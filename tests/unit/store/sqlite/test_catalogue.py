@@ -1,6 +1,5 @@
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from kebab.core.documents import AmbiguousName
 from kebab.core.ids import DocId, make_chunk_id, make_doc_id

@@ -1,6 +1,5 @@
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from kebab.core.ids import DocId, Key, make_doc_id, sort_keys
 from kebab.store.sqlite import chunks, connection, fts

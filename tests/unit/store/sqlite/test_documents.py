@@ -1,8 +1,8 @@
-from dataclasses import replace
 from typing import Any
 
 import apsw
 import pytest
+from msgspec.structs import replace
 
 from kebab.core.chunks import Place
 from kebab.core.documents import Extent, FileCounts, Source, SourcePlan, UnreadFile

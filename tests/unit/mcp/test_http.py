@@ -9,10 +9,9 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from kebab.mcp.calls import Resources
-from kebab.mcp.server import Handlers, McpApplication
+from kebab.mcp.http import McpApplication
 from kebab.wire.ingest import IngestTextRequest
-from tests.unit.mcp.test_stdio_handshake import META, build_call, initialize
+from tests.unit.mcp.test_protocol import META, build_call
 
 URL = "http://127.0.0.1/mcp"
 HEADERS = {"accept": "application/json, text/event-stream"}
@@ -24,8 +23,7 @@ def serve(caller):
     """Return a function that runs a conversation with the application."""
 
     def run(talk):
-        handlers = Handlers(caller, Resources(caller), text_only=False)
-        application = McpApplication(handlers, caller.describe_index)
+        application = McpApplication(caller)
 
         async def main():
             transport = httpx2.ASGITransport(app=application)
@@ -77,17 +75,6 @@ def test_several_clients_are_served_at_once(serve, mode):
     assert [result.is_error for result in serve(talk)] == [False] * 5
 
 
-def test_answers_are_json(serve):
-    async def talk(http):
-        response = await http.post(URL, json=initialize("2025-06-18"), headers=HEADERS)
-        return response.headers["content-type"], response.json()
-
-    media, answer = serve(talk)
-
-    assert media == "application/json"
-    assert answer["result"]["protocolVersion"] == "2025-06-18"
-
-
 @pytest.mark.parametrize(
     ("agent", "structured"), [("probe/1", True), ("claude-code/2.1 (cli)", False)]
 )
@@ -111,6 +98,55 @@ def test_only_requests_with_a_body_are_taken(serve, method):
     assert (response.status_code, response.headers["allow"]) == (405, "POST")
 
 
+def ask(serve, call, **changes):
+    """Return the status of a request of the version without a handshake, and its error code."""
+    names = {"mcp_protocol_version": "2026-07-28", "mcp_method": call.get("method")}
+    headers = {
+        **HEADERS,
+        **{key.replace("_", "-"): value for key, value in (names | changes).items()},
+    }
+
+    async def talk(http):
+        return await http.post(URL, json=call, headers=headers)
+
+    response = serve(talk)
+    return response.status_code, response.json().get("error", {}).get("code")
+
+
+CALL = build_call(1, "tools/call", {"name": "status", "_meta": META})
+
+
+@pytest.mark.parametrize(
+    ("call", "changes", "expected"),
+    [
+        (CALL, {"mcp_name": "status"}, (200, None)),
+        (CALL, {"mcp_name": "=?base64?c3RhdHVz?="}, (200, None)),
+        (CALL, {"mcp_name": "=?base64?c3Rhd!Vz?="}, (400, -32020)),
+        (CALL, {"mcp_name": "search"}, (400, -32020)),
+        (CALL, {"mcp_name": "status", "mcp_method": "tools/list"}, (400, -32020)),
+        (CALL, {"mcp_name": "status", "mcp_protocol_version": "2999-01-01"}, (400, -32020)),
+        (CALL, {"mcp_name": "status", "accept": "text/html"}, (406, -32600)),
+        (CALL, {"mcp_name": "status", "content_type": "text/plain"}, (415, -32600)),
+        (build_call(1, "no/such", {"_meta": META}), {}, (404, -32601)),
+        (build_call(1, "tools/list", {}), {}, (400, -32602)),
+    ],
+)
+def test_the_headers_repeat_what_the_request_says(serve, call, changes, expected):
+    assert ask(serve, call, **changes) == expected
+
+
+@pytest.mark.parametrize(
+    "message", [{"method": "notifications/initialized"}, {"id": 1, "result": {}}]
+)
+def test_what_needs_no_answer_is_accepted(serve, message):
+    async def talk(http):
+        return await http.post(URL, json={"jsonrpc": "2.0", **message}, headers=HEADERS)
+
+    response = serve(talk)
+
+    assert (response.status_code, response.content) == (202, b"")
+
+
 @pytest.mark.parametrize("body", [b"", b"nonsense", b"[]", b'{"jsonrpc": "2.0"}', b"[" * 50_000])
 def test_a_broken_body_is_refused(serve, body):
     async def talk(http):
@@ -124,7 +160,7 @@ def test_a_broken_body_is_refused(serve, body):
 
 
 def test_a_later_client_learns_what_the_index_holds_now(serve, caller, monkeypatch):
-    monkeypatch.setattr("kebab.mcp.server._REFRESH_S", 0)
+    monkeypatch.setattr("kebab.mcp.http._REFRESH_S", 0)
     more = IngestTextRequest(text=b"One more text.", title="More")
 
     async def talk(http):

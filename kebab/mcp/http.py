@@ -1,0 +1,210 @@
+"""Serves clients over HTTP: an ASGI application that answers each request with one JSON object."""
+
+import asyncio
+import time
+from base64 import b64decode
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import msgspec
+
+from kebab.mcp.calls import INVALID_PARAMS, RequestError, ToolCaller
+from kebab.mcp.protocol import (
+    HANDSHAKE_VERSIONS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    UNSUPPORTED_VERSION,
+    VERSION_KEY,
+    Message,
+    Protocol,
+    Session,
+    build_error,
+    check_envelope,
+    decode_message,
+)
+from kebab.mcp.running import Call, RunningCalls
+
+_HEADER_MISMATCH = -32020
+_STATUSES = {
+    PARSE_ERROR: 400,
+    INVALID_REQUEST: 400,
+    INVALID_PARAMS: 400,
+    _HEADER_MISMATCH: 400,
+    UNSUPPORTED_VERSION: 400,
+    METHOD_NOT_FOUND: 404,
+}
+"""The status of an error to a request with an envelope."""
+_VERSION, _METHOD, _NAME = b"mcp-protocol-version", b"mcp-method", b"mcp-name"
+_NAMED_BY = {"tools/call": "name", "resources/read": "uri"}
+"""The field that the header `Mcp-Name` repeats."""
+_JSON = {"application/json", "application/*", "*/*"}
+
+_REFRESH_S = 60.0
+"""How long the description of the index is used again."""
+_STOP_S = 2.0
+"""The longest wait for work to stop when the server ends."""
+
+Body = bytes | dict[str, Any]
+_Message = MutableMapping[str, Any]
+
+
+class McpApplication:
+    """The ASGI application; each request stands alone.
+
+    Neither the token nor `Host` and `Origin` are checked here: the server in front of it does.
+
+    Args:
+        caller: Runs the tools.
+    """
+
+    def __init__(self, caller: ToolCaller) -> None:
+        self._caller = caller
+        self._instructions = ""
+        self._protocol = Protocol(caller, lambda: self._instructions)
+        self._calls = RunningCalls()
+        self._fresh_until = 0.0
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """Serve while the context is open."""
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(self._calls.stop, _STOP_S)
+
+    async def __call__(
+        self,
+        scope: _Message,
+        receive: Callable[[], Awaitable[_Message]],
+        send: Callable[[_Message], Awaitable[None]],
+    ) -> None:
+        """Answer a request; there is no stream of messages to open with GET."""
+        headers = [(b"content-type", b"application/json")]
+        if scope["method"] != "POST":
+            status, body = 405, b""
+            headers = [(b"allow", b"POST")]
+        else:
+            status, answer = await self._respond(Headers(scope["headers"]), receive)
+            body = answer if isinstance(answer, bytes) else msgspec.json.encode(answer)
+        headers.append((b"content-length", b"%d" % len(body)))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    async def _respond(
+        self, headers: "Headers", receive: Callable[[], Awaitable[_Message]]
+    ) -> tuple[int, Body]:
+        """Return the status and the body of the answer to a request."""
+        if not headers.list_media(b"accept") & _JSON:
+            return 406, _refuse("Not Acceptable: the client must accept application/json")
+        if "application/json" not in headers.list_media(b"content-type"):
+            return 415, _refuse("Unsupported Media Type: it must be application/json")
+        raw = bytearray()
+        while (part := await receive())["type"] == "http.request":
+            raw += part.get("body", b"")
+            if not part.get("more_body"):
+                break
+        message: Message | None = None
+        version = headers.get(_VERSION)
+        try:
+            message = decode_message(bytes(raw))
+            is_stateless = version not in (None, *HANDSHAKE_VERSIONS)
+            if message.id is msgspec.UNSET or message.method is msgspec.UNSET:
+                return 202, b""
+            if is_stateless or (
+                message.method != "initialize" and VERSION_KEY in message.read_meta()
+            ):
+                is_stateless = True
+                headers.check(message)
+        except RequestError as fault:
+            number = message.id if message else None
+            return _STATUSES[fault.code], build_error(number, fault)
+        session = Session(
+            is_stateless=is_stateless, is_open=True, client=headers.get(b"user-agent")
+        )
+        answer = await self._answer(message, session)
+        code = answer.get("error", {}).get("code")
+        return (_STATUSES.get(code, 200) if is_stateless else 200), answer
+
+    async def _answer(self, message: Message, session: Session) -> dict[str, Any]:
+        """Answer a request in another thread.
+
+        The description of the index is read again when it is old, before the answer.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[dict[str, Any]] = loop.create_future()
+
+        def answer(call: Call) -> None:
+            if time.monotonic() >= self._fresh_until:
+                self._fresh_until = time.monotonic() + _REFRESH_S
+                self._instructions = self._caller.describe_index()
+            response = self._protocol.answer(message, session, cancel=call.cancel)
+            with suppress(RuntimeError):  # the event loop has ended
+                loop.call_soon_threadsafe(finish, response)
+
+        def finish(response: dict[str, Any]) -> None:
+            if not future.done():
+                future.set_result(response)
+
+        call = Call(answer)
+        self._calls.start(call)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            self._calls.give_up(call)
+            raise
+
+
+class Headers:
+    """The headers of a request."""
+
+    def __init__(self, pairs: list[tuple[bytes, bytes]]) -> None:
+        self._pairs = pairs
+
+    def get(self, name: bytes) -> str | None:
+        """Return the first value of a header."""
+        return next((value.decode("latin-1") for key, value in self._pairs if key == name), None)
+
+    def list_media(self, name: bytes) -> set[str]:
+        """Return the media types of a header, without their parameters."""
+        types = (self.get(name) or "").lower().split(",")
+        return {one.partition(";")[0].strip() for one in types}
+
+    def check(self, message: Message) -> None:
+        """Check that a request has an envelope, and that the headers repeat what it says.
+
+        Raises:
+            RequestError: It has none, or they differ.
+        """
+        names = [key for key, _ in self._pairs if key in (_VERSION, _METHOD, _NAME)]
+        for name in {key for key in names if names.count(key) > 1}:
+            raise _build_mismatch(f"{name.decode()} appears more than once")
+        version = message.read_meta().get(VERSION_KEY)
+        if version is None or version == self.get(_VERSION):
+            check_envelope(message)
+        else:
+            raise _build_mismatch(f"{_VERSION.decode()} is not that of the request")
+        if self.get(_METHOD) != message.method:
+            raise _build_mismatch(f"{_METHOD.decode()} is not that of the request")
+        named = (message.params or {}).get(_NAMED_BY.get(str(message.method), ""))
+        if named is not None and _decode(self.get(_NAME)) != named:
+            raise _build_mismatch(f"{_NAME.decode()} is not that of the request")
+
+
+def _decode(value: str | None) -> str | None:
+    """Return the text of a header; one that no header can hold is sent as Base64."""
+    if value is None or not (value.startswith("=?base64?") and value.endswith("?=")):
+        return value
+    try:
+        return b64decode(value[len("=?base64?") : -len("?=")], validate=True).decode()
+    except ValueError:
+        return None
+
+
+def _build_mismatch(cause: str) -> RequestError:
+    return RequestError(f"the header {cause}", code=_HEADER_MISMATCH)
+
+
+def _refuse(cause: str) -> dict[str, Any]:
+    return build_error(None, RequestError(cause, code=INVALID_REQUEST))
