@@ -180,7 +180,7 @@ def tokenize_unit(unit: str) -> tuple[str, ...]:
 
 _SEPARATORS = "".join(map(chr, range(128))).translate(str.maketrans("", "", _INNER))
 _SPLIT_PIECES = bytes.maketrans(_SEPARATORS.encode(), b" " * len(_SEPARATORS))
-_MAX_PIECES, _MAX_PIECE_CHARS = 1 << 17, 64
+_MAX_PIECES, _MAX_PIECE_CHARS = 1 << 18, 64
 
 
 class _PieceTokens(dict[str, str]):
