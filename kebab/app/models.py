@@ -167,7 +167,7 @@ def _to_row(context: AppContext, model: "EmbeddingModel", active: str | None) ->
         active=model.version == active,
         bytes=measure_size(folder) if folder else None,
         precision=manifest.precision if manifest else None,
-        provider=manifest and choose_provider(setting, manifest),
+        provider=choose_provider(setting, manifest) if manifest else None,
         texts_per_second=manifest.texts_per_second if manifest else {},
         sources=model.sources,
         confidence="calibrated" if model.row is None else "uncalibrated",
