@@ -51,6 +51,10 @@ def _find_vectors(data: Path) -> Path:
     return next(iter(sorted(data.glob("lance/*.keys"))), data / "lance/none.keys")
 
 
+def _find_data(data: Path) -> Path:
+    return next(data.glob("lance/*.lance/data/*"), data / "lance/none.lance")
+
+
 def _cut(path: Path, share: float) -> None:
     if path.is_file():
         os.truncate(path, int(path.stat().st_size * share))
@@ -97,6 +101,8 @@ CHANGES: Mapping[str, Callable[[Path], object]] = {
     "vectors cut off": lambda data: _cut(_find_vectors(data), 0.5),
     "header of vectors spoiled": lambda data: _spoil(_find_vectors(data), 0),
     "vectors spoiled": lambda data: _spoil(_find_vectors(data), 64),
+    "data of vectors cut off": lambda data: _cut(_find_data(data), 0.5),
+    "data of vectors spoiled": lambda data: _spoil(_find_data(data), 64),
     "table of vectors deleted": lambda data: [*map(shutil.rmtree, data.glob("lance/*.lance"))],
 }
 """The ways to change a data folder."""

@@ -221,14 +221,13 @@ def _check_weights(context: AppContext) -> Weights | None:
     faults = tuple(verify_files(folder)) if folder else ()
     manifest = context.embedders.read_manifest(model)
     setting = context.settings.models.embedding.provider
+    kind = f"{manifest.precision} on {choose_provider(setting, manifest)}" if manifest else None
     if folder and manifest is None and not faults:
         faults = ("the manifest cannot be read",)
     return Weights(
         model=model.key,
         folder=folder,
-        precision=f"{manifest.precision} on {choose_provider(setting, manifest)}"
-        if manifest
-        else None,
+        precision=kind,
         texts_per_second=manifest.texts_per_second if manifest else {},
         faults=faults,
     )

@@ -356,11 +356,11 @@ class KeyFile:
                 raise ValueError("the data file is another one")
             shape = len(run.rows), self._dimension
             if can_remove_open_files():
-                matrix = np.memmap(file, "<f4", "r", run.offset, shape)
+                matrix: Matrix = np.asarray(np.memmap(file, "<f4", "r", run.offset, shape))
             else:
                 file.seek(run.offset)
                 matrix = np.fromfile(file, "<f4", len(run.rows) * self._dimension).reshape(shape)
-        return run.rows["key"], np.asarray(matrix)
+        return run.rows["key"], matrix
 
     def _map_intact_rows(self, run: Run) -> "Batch":
         """Return the keys and the vectors of a run that have their checksum."""
@@ -371,7 +371,7 @@ class KeyFile:
             file.seek(run.offset)
             left = np.fromfile(file, "<f4", matrix.size)
             matrix.reshape(-1)[: len(left)] = left
-        checksums = np.array([zlib.crc32(vector) for vector in matrix])
+        checksums = np.array([zlib.crc32(vector.tobytes()) for vector in matrix])
         intact = checksums == run.rows["checksum"]
         return run.rows["key"][intact], matrix[intact]
 
