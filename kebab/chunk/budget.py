@@ -155,7 +155,7 @@ DEFAULT_LIMIT = 254
 
 def format_chunker_version(limit: int = DEFAULT_LIMIT) -> str:
     """Return the chunker version for a limit in tokens."""
-    return f"heading-{limit}-v2"
+    return f"heading-{limit}-v1"
 
 
 CHUNKER_VERSION = format_chunker_version()
@@ -170,12 +170,10 @@ def build_chunk_rows(
 ) -> tuple[ChunkRow, ...]:
     """Return the chunks with their ids; equal texts differ by how many were `seen` before."""
     seen = Counter() if seen is None else seen
-    # A passage that a later version cuts alike keeps its id, and with it its vector.
-    first = chunker.partition("-v")[0] + "-v1"
     rows = []
     for chunk in chunks:
         text_hash = compute_digest(chunk.text)
-        chunk_id = make_chunk_id(doc_id, first, text_hash, seen[text_hash])
+        chunk_id = make_chunk_id(doc_id, chunker, text_hash, seen[text_hash])
         embedded = build_embed_text(title, chunk.heading_path, chunk.text, chunk.context)
         rows.append(ChunkRow(chunk, chunk_id, text_hash, compute_digest(embedded)))
         seen[text_hash] += 1

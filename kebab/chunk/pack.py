@@ -89,7 +89,11 @@ def _split_at(whole: Range, ends: Iterable[int]) -> list[Range]:
     return parts
 
 
-_cut_groups, _cut_lines, _cut_sentences = map(_make_cutter, (_GROUP, _LINE, _SENTENCE))
+_cut_groups, _cut_lines, _cut_sentences = (
+    _make_cutter(_GROUP),
+    _make_cutter(_LINE),
+    _make_cutter(_SENTENCE),
+)
 _PROSE_CUTTERS: tuple[Cutter, ...] = (_cut_sentences, _cut_lines, _cut_windows)
 _LINE_CUTTERS: tuple[Cutter, ...] = (_cut_groups, _cut_lines, _cut_sentences, _cut_windows)
 _CUTTERS = {
@@ -137,7 +141,7 @@ def trim(text: str, part: Range) -> Range | None:
     return Range(broken + 1 if whole_line else first, part.start + len(part_text.rstrip()))
 
 
-_TARGET_SHARE = 0.8
+_TARGET_SHARE = 0.6
 _TINY_TOKENS = 40
 _MAX_GAP = 200
 

@@ -145,7 +145,7 @@ def chunks(texts):
 
 
 def test_the_label_names_the_limit():
-    assert format_chunker_version(254) == CHUNKER_VERSION == "heading-254-v2"
+    assert format_chunker_version(254) == CHUNKER_VERSION == "heading-254-v1"
     assert format_chunker_version(510) != CHUNKER_VERSION
 
 

@@ -175,7 +175,6 @@ def packed(*sizes, glued=()):
 
 def test_paragraphs_are_joined_up_to_the_target():
     assert packed(45, 15, 45, 45) == [60, 45, 45]
-    assert packed(40, 40, 40) == [80, 40]
 
 
 def test_a_paragraph_of_usual_length_is_its_own_chunk():

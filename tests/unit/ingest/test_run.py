@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from kebab.chunk import pack
 from kebab.core.documents import ParsedDocument
 from kebab.core.files import ScanRules
 from kebab.core.progress import Cancel, ProgressKind
@@ -641,17 +640,6 @@ def test_another_chunker_reads_everything_again(desk):
 
     assert counts(desk.again(chunker="heading-100-v1")) == {"updated": 1}
     assert counts(desk.again(chunker="heading-100-v1")) == {"unchanged": 1}
-
-
-def test_passages_that_a_new_chunker_cuts_alike_keep_their_vectors(desk, monkeypatch):
-    desk.write("a.md", "# A\n\none\n\n# B\n\ntwo\n\nthree\n")
-    with monkeypatch.context() as earlier:
-        earlier.setattr(pack, "_should_merge", lambda *_: False)
-        desk.ingest(chunker="heading-254-v1")
-    del desk.embedder.embedded[:]
-
-    assert counts(desk.again(chunker="heading-254-v2")) == {"updated": 1}
-    assert [text.count("\n\n") for text in desk.embedder.embedded] == [2]
 
 
 def test_another_version_of_a_parser_reads_its_files_again(desk):
