@@ -11,8 +11,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
 from kebab.core.progress import RunCold
 from kebab.errors.hints import limit_hint
 from kebab.errors.signal import Exit, Signal, build_error_fields
@@ -172,6 +170,8 @@ def build_error_view(context: CommandContext, language: Language | None = None) 
 
     `language` is that of unparsed arguments, if they name one.
     """
+    from msgspec import structs
+
     from kebab.app.classify import build_view
     from kebab.config.load import read_language
     from kebab.config.settings import Settings
@@ -179,7 +179,7 @@ def build_error_view(context: CommandContext, language: Language | None = None) 
     wanted = language or context.flags.lang
     settings = context.find_settings() or Settings(lang=read_language())
     view = build_view(settings, verbose=context.flags.verbose)
-    return msgspec.structs.replace(view, language=wanted) if wanted else view
+    return structs.replace(view, language=wanted) if wanted else view
 
 
 def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | None:
@@ -236,9 +236,9 @@ def format_parameter(param: click.Parameter) -> str:
 
 
 def _replace_hint(classified: ClassifiedError, hint: str) -> ClassifiedError:
-    return msgspec.structs.replace(
-        classified, reply=msgspec.structs.replace(classified.reply, hint=hint)
-    )
+    from msgspec import structs
+
+    return structs.replace(classified, reply=structs.replace(classified.reply, hint=hint))
 
 
 def report_missing_library(
