@@ -431,29 +431,30 @@ class LanceVectors(MappedVectors):
 
     def find_damaged_keys(self) -> set[Key]:
         """Return the keys whose vector has not length 1 or not the checksum of the key file."""
-        digest = self._read_digest()
-        if digest is None or not self._dimension:
+        if self._read_digest() is None or not self._dimension:
             return set()
-        return self._table.read_latest(lambda: self._find_damaged_keys(digest))
+        return self._table.read_latest(self._find_damaged_keys)
 
-    def _find_damaged_keys(self, digest: bytes) -> set[Key]:
+    def _find_damaged_keys(self) -> set[Key]:
         with translate_import_errors(key_file.FEATURE, "numpy"):
             import numpy as np
 
-        rows = self._file.read_rows(digest)
-        checksums = None if rows is None else dict(rows.tolist())
-        damaged: set[Key] = set()
+        digest = self._read_digest()
+        rows = self._file.read_rows(digest) if digest else None
+        checksums = {} if rows is None else dict(rows.tolist())
+        damaged, differing = set[Key](), set[Key]()
         for keys, matrix in self._table.iterate_batches():
             with np.errstate(all="ignore"):
                 intact = np.abs(np.einsum("ij,ij->i", matrix, matrix) - 1.0) < MAX_LENGTH_ERROR
             damaged.update(keys[~intact].tolist())
-            if checksums is not None:
-                damaged.update(
+            if checksums:
+                differing.update(
                     Key(key)
                     for key, vector in zip(keys.tolist(), matrix, strict=True)
                     if checksums.get(key) != zlib.crc32(vector)
                 )
-        return damaged
+        # A writer that was at work in between has written other rows than the file names.
+        return damaged | differing if self._read_digest() == digest else damaged
 
     def load_copies(self) -> ExactIndex | None:
         """Return the intact vectors, also of a table that is lost; None without the key file."""
