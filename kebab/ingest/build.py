@@ -90,10 +90,9 @@ class DocumentBuilder:
         """Return the row of a document, ready to be stored; its file may be parsed already.
 
         Raises:
-            ParseFailed: The parser refuses the bytes, or the text cannot be cut into passages.
-            TimedOut: The parser takes too long.
-            UnsupportedMedia: No parser reads this media type.
-            DependencyMissing: The libraries of the parser are not installed.
+            ParseFailed: The text cannot be cut into passages.
+            TimedOut: Cutting takes too long.
+            Signal: `parse` raises it.
         """
         parsed = content if isinstance(content, ParsedFile) else self.parse(entry, content)
         parser = self._get_parser(entry)
@@ -102,32 +101,31 @@ class DocumentBuilder:
         return self.make_row(BuildTask(source, entry, doc_id), parsed, chunks)
 
     def parse(self, entry: FileEntry, content: FileContent) -> ParsedFile:
-        """Return the parsed file, which `build_row` makes a row of, with the errors of it."""
+        """Return the parsed file, by its content where its name has the wrong suffix.
+
+        Raises:
+            ParseFailed: The file is something else, which cannot be parsed here.
+            TimedOut: The parser takes too long.
+            UnsupportedMedia: No parser reads this media type.
+            DependencyMissing: The libraries of the parser are not installed.
+        """
         parser = self._get_parser(entry)
         with self.guard(entry.path, parser.version, self.get_deadline(entry.media)):
-            return self._parse(parser, entry, content)
+            media, mismatch = entry.media, find_mismatch(entry.media, content.data[:HEAD_BYTES])
+            if mismatch is not None:
+                found = mismatch.media
+                escapes = found is not None and self.is_isolated(found) > self.is_isolated(media)
+                if found is None or found not in self.parsers or escapes:
+                    raise build_failure(entry.path, parser.version, mismatch.cause)
+                media = found
+            document = self.parsers[media].parse(content.data, entry.path)
+        return ParsedFile(document, content.stamp, hash_content(content.data), media)
 
     def _get_parser(self, entry: FileEntry) -> Parser:
         parser = self.parsers.get(entry.media)
         if parser is None:
             raise UnsupportedMedia(path=entry.path, media=entry.media)
         return parser
-
-    def _parse(self, parser: Parser, entry: FileEntry, content: FileContent) -> ParsedFile:
-        """Return the parsed file, by its content where its name has the wrong suffix.
-
-        Raises:
-            ParseFailed: The file is something else, which cannot be parsed here.
-        """
-        media, mismatch = entry.media, find_mismatch(entry.media, content.data[:HEAD_BYTES])
-        if mismatch is not None:
-            found = mismatch.media
-            escapes = found is not None and self.is_isolated(found) > self.is_isolated(media)
-            if found is None or found not in self.parsers or escapes:
-                raise build_failure(entry.path, parser.version, mismatch.cause)
-            media = found
-        document = self.parsers[media].parse(content.data, entry.path)
-        return ParsedFile(document, content.stamp, hash_content(content.data), media)
 
     def cut_chunks(
         self, doc_id: DocId, document: ParsedDocument, seen: Counter[str] | None = None
