@@ -33,7 +33,7 @@ from kebab.embed.registry import (
     find_model,
     measure_probe,
 )
-from kebab.errors.catalog import EmbeddingUnavailable
+from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -220,7 +220,7 @@ def _open_providers(reference: OnnxEmbedder) -> "dict[str, Embedder]":
     """Return the model on each other provider of the runtime that gives the same vectors."""
     found: dict[str, Embedder] = {}
     for name in list_providers():
-        with suppress(EmbeddingUnavailable):
+        with suppress(EmbeddingUnavailable, DependencyMissing):
             other = OnnxEmbedder(reference.directory, reference.profile, threads=1, provider=name)
             pairs = [(other.embed_query(one), reference.embed_query(one)) for one in SPEED_TEXTS]
             if all(vector @ expected >= LEAST_COSINE for vector, expected in pairs):

@@ -6,7 +6,6 @@ Unigram vocabulary also in `pieces.db`. The directory is built in a working fold
 so it is complete or absent.
 """
 
-import json
 import math
 import os
 import shutil
@@ -14,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -123,8 +121,8 @@ def read_file_facts(path: Path) -> FileFacts:
 
 def write_manifest(directory: Path, manifest: Manifest) -> None:
     """Write the manifest into a model directory."""
-    text = json.dumps(msgspec.to_builtins(manifest), indent=2) + "\n"
-    (directory / MANIFEST_FILE).write_text(text, encoding="utf-8")
+    text = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+    (directory / MANIFEST_FILE).write_bytes(text)
 
 
 def read_manifest(directory: Path) -> Manifest | None:
@@ -133,13 +131,8 @@ def read_manifest(directory: Path) -> Manifest | None:
     Fields of later releases are ignored.
     """
     try:
-        raw = json.loads((directory / MANIFEST_FILE).read_text(encoding="utf-8"))
-        files = {name: FileFacts(**entry) for name, entry in raw.pop("files").items()}
-        raw["row"] = CatalogueRow(**raw["row"]) if raw.get("row") else None
-        raw["texts_per_second"] = dict(raw.get("texts_per_second", {}))
-        known = set(Manifest.__struct_fields__) & raw.keys()
-        return Manifest(files=files, **{name: raw[name] for name in known})
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return msgspec.json.decode((directory / MANIFEST_FILE).read_bytes(), type=Manifest)
+    except (OSError, ValueError, msgspec.MsgspecError):
         return None
 
 
@@ -375,7 +368,7 @@ def _convert(
 ) -> str | None:
     """Convert the files of a source in a subprocess; return the reason when it fails."""
     model = source.model
-    name = json.dumps(asdict(model.row)) if model.row else model.key
+    name = msgspec.json.encode(model.row).decode() if model.row else model.key
     arguments = (source.kind, name, source.source, str(fetched), str(ready))
     module = build_module_arguments("kebab.embed.convert")
     child = ChildProcess((*module, *arguments), ready.with_name("convert"), {}, "$^")

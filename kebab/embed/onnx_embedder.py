@@ -260,7 +260,7 @@ class InferenceSession:
         """Open the model on one thread, without log output.
 
         Raises:
-            DependencyMissing: The installed runtime does not offer the provider.
+            DependencyMissing: The installed runtime does not offer the provider, or cannot use it.
             EmbeddingUnavailable: The runtime fails.
         """
         onnxruntime = import_library("onnxruntime", "embedding", "onnxruntime")
@@ -271,16 +271,18 @@ class InferenceSession:
         path = self._directory / install.MODEL_FILE
         manifest = install.read_manifest(self._directory)
         provider = choose_provider(self._provider, manifest) if manifest else CPU
-        providers = ["CPUExecutionProvider"]
-        if provider != CPU:
-            label, package = PROVIDERS[provider]
-            # The runtime itself would go on without it.
-            if provider not in list_providers():
-                feature = f"the provider `{provider}` of onnxruntime"
-                raise DependencyMissing(feature=feature, install=f"pip install {package}")
-            providers.insert(0, label)
+        label, package = PROVIDERS.get(provider, ("CPUExecutionProvider", "onnxruntime"))
+        feature = f"the provider `{provider}` of onnxruntime"
+        missing = DependencyMissing(feature=feature, install=f"pip install {package}")
+        if provider not in {CPU, *list_providers()}:
+            raise missing
         with self._translate_errors():
-            return onnxruntime.InferenceSession(str(path), options, providers=providers)
+            names = list(dict.fromkeys((label, "CPUExecutionProvider")))
+            session = onnxruntime.InferenceSession(str(path), options, providers=names)
+        # The runtime itself goes on without a provider whose libraries it cannot load.
+        if self._provider != AUTO and label not in session.get_providers():
+            raise missing
+        return session
 
     def start_run(self, sequences: "Sequence[list[int]]", *, pooled: bool = True) -> "InferenceRun":
         """Start a run; its vectors can be fetched once.

@@ -90,22 +90,34 @@ class DocumentBuilder:
         """Return the row of a document, ready to be stored; its file may be parsed already.
 
         Raises:
-            ParseFailed: The parser refuses the bytes, or the text cannot be cut into passages.
+            ParseFailed: The text cannot be cut into passages.
+            TimedOut: Cutting takes too long.
+            Signal: `parse` raises it.
+        """
+        parsed = content if isinstance(content, ParsedFile) else self.parse(entry, content)
+        task = BuildTask(source, entry, doc_id)
+        return self.make_row(task, parsed, self.cut_chunks(task, parsed.document))
+
+    def parse(self, entry: FileEntry, content: FileContent) -> ParsedFile:
+        """Return the parsed file, by its content where its name has the wrong suffix.
+
+        Raises:
+            ParseFailed: The file is something else, which cannot be parsed here.
             TimedOut: The parser takes too long.
             UnsupportedMedia: No parser reads this media type.
             DependencyMissing: The libraries of the parser are not installed.
         """
-        parsed = content if isinstance(content, ParsedFile) else self.parse(entry, content)
         parser = self._get_parser(entry)
         with self.guard(entry.path, parser.version, self.get_deadline(entry.media)):
-            chunks = self.cut_chunks(doc_id, parsed.document)
-        return self.make_row(BuildTask(source, entry, doc_id), parsed, chunks)
-
-    def parse(self, entry: FileEntry, content: FileContent) -> ParsedFile:
-        """Return the parsed file, which `build_row` makes a row of, with the errors of it."""
-        parser = self._get_parser(entry)
-        with self.guard(entry.path, parser.version, self.get_deadline(entry.media)):
-            return self._parse(parser, entry, content)
+            media, mismatch = entry.media, find_mismatch(entry.media, content.data[:HEAD_BYTES])
+            if mismatch is not None:
+                found = mismatch.media
+                escapes = found is not None and self.is_isolated(found) > self.is_isolated(media)
+                if found is None or found not in self.parsers or escapes:
+                    raise build_failure(entry.path, parser.version, mismatch.cause)
+                media = found
+            document = self.parsers[media].parse(content.data, entry.path)
+        return ParsedFile(document, content.stamp, hash_content(content.data), media)
 
     def _get_parser(self, entry: FileEntry) -> Parser:
         parser = self.parsers.get(entry.media)
@@ -113,28 +125,14 @@ class DocumentBuilder:
             raise UnsupportedMedia(path=entry.path, media=entry.media)
         return parser
 
-    def _parse(self, parser: Parser, entry: FileEntry, content: FileContent) -> ParsedFile:
-        """Return the parsed file, by its content where its name has the wrong suffix.
-
-        Raises:
-            ParseFailed: The file is something else, which cannot be parsed here.
-        """
-        media, mismatch = entry.media, find_mismatch(entry.media, content.data[:HEAD_BYTES])
-        if mismatch is not None:
-            found = mismatch.media
-            escapes = found is not None and self.is_isolated(found) > self.is_isolated(media)
-            if found is None or found not in self.parsers or escapes:
-                raise build_failure(entry.path, parser.version, mismatch.cause)
-            media = found
-        document = self.parsers[media].parse(content.data, entry.path)
-        return ParsedFile(document, content.stamp, hash_content(content.data), media)
-
     def cut_chunks(
-        self, doc_id: DocId, document: ParsedDocument, seen: Counter[str] | None = None
+        self, task: BuildTask, document: ParsedDocument, seen: Counter[str] | None = None
     ) -> tuple[ChunkRow, ...]:
         """Return the chunks of a document; `seen` counts those of its earlier portions."""
-        chunks = split_document(document, self.budget)
-        return build_chunk_rows(doc_id, document.title, chunks, self.chunker, seen)
+        path, version = task.entry.path, self._get_parser(task.entry).version
+        with self.guard(path, version, self.get_deadline(task.entry.media)):
+            chunks = split_document(document, self.budget)
+            return build_chunk_rows(task.doc_id, document.title, chunks, self.chunker, seen)
 
     def make_row(
         self, task: BuildTask, parsed: ParsedFile, chunks: tuple[ChunkRow, ...]
@@ -285,7 +283,7 @@ def build_large_row(builder: DocumentBuilder, task: BuildTask) -> DocumentRow:
     portions = _parse_portions(builder, task)
     first = next(portions)
     seen: Counter[str] = Counter()
-    chunks = _cut(builder, task, first, seen)
+    chunks = builder.cut_chunks(task, first, seen)
     parsed = ParsedFile(first, stamp, content_hash, task.entry.media)
     row = builder.make_row(task, parsed, chunks)
     note = (
@@ -334,7 +332,7 @@ def _iterate_chunks(
 ) -> Iterator[tuple[ChunkRow, ...]]:
     """Yield the chunks of the further portions, with their place in the whole text."""
     for document in portions:
-        chunks = _cut(builder, task, document, seen)
+        chunks = builder.cut_chunks(task, document, seen)
         yield tuple(
             row._replace(
                 chunk=row.chunk._replace(
@@ -348,14 +346,6 @@ def _iterate_chunks(
             for row in chunks
         )
         position = _advance(position, document, chunks)
-
-
-def _cut(
-    builder: DocumentBuilder, task: BuildTask, document: ParsedDocument, seen: Counter[str]
-) -> tuple[ChunkRow, ...]:
-    version = builder.parsers[task.entry.media].version
-    with builder.guard(task.entry.path, version, builder.deadline_s):
-        return builder.cut_chunks(task.doc_id, document, seen)
 
 
 def _advance(

@@ -397,7 +397,7 @@ def compare_files(
             if path not in unreadable and not path.startswith(folders)
         ]
     if plan.missing:
-        match_moved_files(plan.tasks, plan.missing, recipes, should_stop)
+        match_moved_files(plan.tasks, plan.missing, {} if force else recipes, should_stop)
     return plan
 
 
@@ -444,7 +444,8 @@ def match_moved_files(
 def _is_path_unused(known: KnownDocument, path: str) -> bool:
     """Return whether a document is the same at another path, because nothing in it is of its path.
 
-    Titles are taken from names of files and folders, dates from both, languages from suffixes.
+    Titles are taken from names of files and folders, dates from both, languages from suffixes, or
+    from the whole name where there is none.
     """
     title, before, after = join_name(known.title), PurePosixPath(known.path), PurePosixPath(path)
     names = ((before.stem, after.stem), (before.parent.name, after.parent.name))
@@ -454,7 +455,7 @@ def _is_path_unused(known: KnownDocument, path: str) -> bool:
         if old != new
     )
     return (
-        before.suffix == after.suffix
+        before.suffix == after.suffix != ""
         and find_date_in_path(known.path) == find_date_in_path(path)
         and not any(in_title)
     )

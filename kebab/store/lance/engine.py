@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from kebab.config.tuning import limit_lance_threads, skip_lance_rest_client
 from kebab.core.documents import VectorRow
+from kebab.core.durable import delete_path
 from kebab.core.ids import Key
 from kebab.errors.catalog import IoError, Locked, Op, StoreCorrupt
 from kebab.errors.signal import Signal
@@ -219,12 +219,11 @@ class LanceTable:
         """Delete the table with all its files, and what a killed call has left of them."""
         renamed = self.path.with_suffix(".gone")
         with translate_os_errors(self.path, "write"):
-            if renamed.exists():
-                shutil.rmtree(renamed)
+            delete_path(renamed)
             if self.path.exists():
                 # A half-deleted table would look damaged, so rename it first.
                 self.path.rename(renamed)
-                shutil.rmtree(renamed)
+                delete_path(renamed)
         self._table = None
 
     def restore(self) -> bool:

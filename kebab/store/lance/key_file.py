@@ -9,7 +9,6 @@ equals, so a torn or outdated file never counts as current.
 import mmap
 import os
 import re
-import shutil
 import zlib
 from contextlib import suppress
 from hashlib import blake2b
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
+from kebab.core.durable import delete_path
 from kebab.core.ids import compute_digest
 from kebab.errors.system import build_io_error, translate_import_errors
 from kebab.platform import can_remove_open_files, release_mapped_pages, rename_over
@@ -98,11 +98,8 @@ def delete_leftovers(folder: Path, versions: "Collection[str]") -> None:
         OSError: The file system refused.
     """
     for path in list_leftovers(folder, versions):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            with suppress(PermissionError):  # some systems keep a file that is open
-                path.unlink(missing_ok=True)
+        with suppress(PermissionError):  # some systems keep a file that is open
+            delete_path(path)
 
 
 def list_manifests(table: Path) -> list[Path]:
@@ -307,7 +304,7 @@ class KeyFile:
     """
 
     def __init__(self, path: Path, dimension: int) -> None:
-        self._path = path
+        self.path = path
         self._dimension = dimension
 
     def map_vectors(self, digest: bytes) -> "Parts | None":
@@ -331,7 +328,7 @@ class KeyFile:
     def _read_at(self, digest: bytes | None, read: "Callable[[list[Run]], T]") -> "T | None":
         """Return what `read` gets from the runs if the file is at this state, or at any."""
         try:
-            raw = self._path.read_bytes()
+            raw = self.path.read_bytes()
             if raw[:_START] != _MAGIC + zlib.crc32(raw[_START:]).to_bytes(4, "little"):
                 return None
             contents = msgspec.msgpack.decode(raw[_START:], type=_Contents)
@@ -376,19 +373,19 @@ class KeyFile:
         return run.rows["key"][intact], matrix[intact]
 
     def _open_data_file(self, run: Run) -> "BinaryIO":
-        return (self._path.with_suffix(".lance") / "data" / run.file).open("rb")
+        return (self.path.with_suffix(".lance") / "data" / run.file).open("rb")
 
     def write(self, digest: bytes, runs: "Iterable[Run]") -> None:
         """Write a new file beside the old one, then replace the old one."""
         packed = msgspec.msgpack.encode(_Contents(self._dimension, digest, list(runs)))
-        draft = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             with draft.open("wb") as file:
                 file.write(_MAGIC + zlib.crc32(packed).to_bytes(4, "little") + packed)
                 file.flush()
                 os.fsync(file.fileno())
-            rename_over(draft, self._path)
+            rename_over(draft, self.path)
         finally:
             draft.unlink(missing_ok=True)
 

@@ -260,6 +260,7 @@ class MappedVectors:
         self._dimension = dimension
         self._keep = keep
         self._load_axes = load_axes
+        self._path = key_file.get_table_path(data_dir, version)
         self._file = KeyFile(key_file.get_key_file_path(data_dir, version), dimension)
         self._digest: bytes | None = None
         self._files: FileState | None = None
@@ -309,9 +310,7 @@ class MappedVectors:
         if digest is None or digest != self._digest or not (self._files and self._files.holds()):
             self._loaded = None
         if digest is not None and self._loaded is None:
-            table = key_file.get_table_path(self._data_dir, self._version)
-            path = key_file.get_key_file_path(self._data_dir, self._version)
-            self._files = FileState([str(path), *map(str, table.glob("data/*"))])
+            self._files = FileState([*map(str, (self._file.path, *self._path.glob("data/*")))])
             self._digest, parts = self._load(digest)
             self._loaded = ExactIndex(*parts, self._load_axes())
         return self._loaded
@@ -332,16 +331,15 @@ class MappedVectors:
 
     def _is_file_followed(self) -> bool:
         """Return whether a writer has just committed and is about to change the key file."""
-        manifests = key_file.list_manifests(key_file.get_table_path(self._data_dir, self._version))
+        manifests = key_file.list_manifests(self._path)
         try:
             age = time.time() - manifests[0].stat().st_mtime
         except (IndexError, OSError):
             return bool(manifests)
-        path = key_file.get_key_file_path(self._data_dir, self._version)
-        return path.exists() and abs(age) < _FOLLOW_S
+        return self._file.path.exists() and abs(age) < _FOLLOW_S
 
     def _read_digest(self) -> bytes | None:
-        return key_file.read_table_digest(key_file.get_table_path(self._data_dir, self._version))
+        return key_file.read_table_digest(self._path)
 
 
 MAX_LENGTH_ERROR = 0.01
@@ -402,7 +400,7 @@ class LanceVectors(MappedVectors):
         """Delete every row, and the files that held them."""
         self._table.drop()
         with suppress(OSError):
-            key_file.get_key_file_path(self._data_dir, self._version).unlink()
+            self._file.path.unlink()
         sync_names(self._table.path.parent)
 
     def restore(self) -> None:
@@ -431,29 +429,30 @@ class LanceVectors(MappedVectors):
 
     def find_damaged_keys(self) -> set[Key]:
         """Return the keys whose vector has not length 1 or not the checksum of the key file."""
-        digest = self._read_digest()
-        if digest is None or not self._dimension:
+        if self._read_digest() is None or not self._dimension:
             return set()
-        return self._table.read_latest(lambda: self._find_damaged_keys(digest))
+        return self._table.read_latest(self._find_damaged_keys)
 
-    def _find_damaged_keys(self, digest: bytes) -> set[Key]:
+    def _find_damaged_keys(self) -> set[Key]:
         with translate_import_errors(key_file.FEATURE, "numpy"):
             import numpy as np
 
-        rows = self._file.read_rows(digest)
-        checksums = None if rows is None else dict(rows.tolist())
-        damaged: set[Key] = set()
+        digest = self._read_digest()
+        rows = self._file.read_rows(digest) if digest else None
+        checksums = {} if rows is None else dict(rows.tolist())
+        damaged, differing = set[Key](), set[Key]()
         for keys, matrix in self._table.iterate_batches():
             with np.errstate(all="ignore"):
                 intact = np.abs(np.einsum("ij,ij->i", matrix, matrix) - 1.0) < MAX_LENGTH_ERROR
             damaged.update(keys[~intact].tolist())
-            if checksums is not None:
-                damaged.update(
+            if checksums:
+                differing.update(
                     Key(key)
                     for key, vector in zip(keys.tolist(), matrix, strict=True)
                     if checksums.get(key) != zlib.crc32(vector)
                 )
-        return damaged
+        # A writer that was at work in between has written other rows than the file names.
+        return damaged | differing if self._read_digest() == digest else damaged
 
     def load_copies(self) -> ExactIndex | None:
         """Return the intact vectors, also of a table that is lost; None without the key file."""
@@ -462,11 +461,10 @@ class LanceVectors(MappedVectors):
 
     def describe_files(self) -> str:
         """Return a digest of the name, size and time of every file of the index."""
-        table = key_file.get_table_path(self._data_dir, self._version)
-        files = [str(key_file.get_key_file_path(self._data_dir, self._version))]
+        files = [str(self._file.path)]
         facts = []
-        with translate_os_errors(table, "read"):
-            for folder, _, names in os.walk(table):
+        with translate_os_errors(self._path, "read"):
+            for folder, _, names in os.walk(self._path):
                 files += [f"{folder}/{name}" for name in names]
             for path in sorted(files):
                 with suppress(FileNotFoundError):

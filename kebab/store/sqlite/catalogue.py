@@ -22,13 +22,11 @@ from kebab.core.documents import (
     SourceCounts,
     StoredDocument,
 )
-from kebab.core.files import FileState
-from kebab.core.ids import ChunkId, DocId, Key, Keys
+from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.queries import Filters
 from kebab.store.sqlite import chunks, documents, fts
-from kebab.store.sqlite.chunks import CheckedChunk
-from kebab.store.sqlite.connection import create_schema, translate_sqlite_errors
-from kebab.store.sqlite.fts import Tokenizer, parse_strings, to_json
+from kebab.store.sqlite.connection import create_schema, forward, translate_sqlite_errors
+from kebab.store.sqlite.fts import parse_strings, to_json
 from kebab.store.sqlite.reader import SqliteReader
 
 SAMPLE_CHUNKS = 4_000
@@ -132,12 +130,19 @@ _VALUES: Mapping[str, str] = {
 """The query for the values of each filter, the most frequent first."""
 
 
-class FilterValues:
-    """Reads the snapshot of a reader, which the caller closes."""
+class _Snapshot:
+    """The snapshot of a reader, which the caller closes."""
 
     def __init__(self, reader: SqliteReader) -> None:
         self._database = reader.connection
-        self._path = reader.path
+        self.path = reader.path
+
+    def _translate_errors(self) -> AbstractContextManager[None]:
+        return translate_sqlite_errors(self.path, "read")
+
+
+class FilterValues(_Snapshot):
+    """Reads how filters may be used."""
 
     def has_documents(self, filters: Filters) -> bool:
         """Return whether any document passes the filters."""
@@ -189,9 +194,6 @@ class FilterValues:
             ).fetchall()
         return tuple(rows[0]) if rows else None
 
-    def _translate_errors(self) -> AbstractContextManager[None]:
-        return translate_sqlite_errors(self._path, "read")
-
 
 _SUMMARY = """
     SELECT d.doc_id, s.name, s.root, d.path, d.title, d.media, d.lang,
@@ -221,12 +223,15 @@ _MAX_LIMIT = 2**63 - 1
 """The largest integer of SQLite, and so the largest limit."""
 
 
-class Catalogue:
-    """Reads the snapshot of a reader, which the caller closes."""
+class Catalogue(_Snapshot):
+    """Reads documents, their passages and links, and what is wrong with them."""
 
-    def __init__(self, reader: SqliteReader) -> None:
-        self._database = reader.connection
-        self._path = reader.path
+    measure_languages = forward(documents.measure_languages)
+    sample_files = forward(documents.sample_files)
+    list_committed_keys = forward(chunks.list_committed_keys)
+    list_deleted_keys = forward(chunks.list_deleted_keys)
+    check_passages = forward(chunks.check_document_chunks)
+    find_word_fault = forward(chunks.find_word_fault)
 
     def list_documents(
         self,
@@ -442,46 +447,13 @@ class Catalogue:
                 lang=lang,
             )
 
-    def measure_languages(self) -> dict[str, int]:
-        """Return the bytes of the documents by language; an empty string where it is unknown."""
-        with self._translate_errors():
-            return documents.measure_languages(self._database)
-
-    def sample_files(self, limit: int) -> list[FileState]:
-        """Return the files of at most this many documents, spread over all of them."""
-        with self._translate_errors():
-            return documents.sample_files(self._database, limit)
-
     def _count_by(self, sql: str) -> dict[str, int]:
         return {str(name): int(count) for name, count in self._database.execute(sql)}
-
-    def list_committed_keys(self) -> Keys:
-        """Return the keys of all chunks whose vector is committed."""
-        with self._translate_errors():
-            return chunks.list_committed_keys(self._database)
-
-    def list_deleted_keys(self) -> list[Key]:
-        """Return the keys of deleted chunks whose vectors may still be stored."""
-        with self._translate_errors():
-            return chunks.list_deleted_keys(self._database)
 
     def find_damage(self, *, deep: bool = True) -> list[str]:
         """Return the faults of the database, one phrase each."""
         with self._translate_errors():
             return list(find_faults(self._database, deep=deep))
-
-    def check_passages(self, doc_id: DocId) -> list[CheckedChunk]:
-        """Return the passages of a document in order, each compared with its hashes."""
-        with self._translate_errors():
-            return chunks.check_document_chunks(self._database, doc_id)
-
-    def find_word_fault(self, tokens: Tokenizer, *, deep: bool = True) -> str | None:
-        """Return how the word index differs from the passages; None when it does not."""
-        with self._translate_errors():
-            return chunks.find_word_fault(self._database, tokens, deep=deep)
-
-    def _translate_errors(self) -> AbstractContextManager[None]:
-        return translate_sqlite_errors(self._path, "read")
 
 
 def _build_summary(row: tuple[Any, ...]) -> StoredDocument:

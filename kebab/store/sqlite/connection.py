@@ -8,8 +8,9 @@ import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 import apsw
 
@@ -23,6 +24,8 @@ from kebab.store.sqlite.fts import lower_text
 from kebab.store.sqlite.old_copies import keep_old_copy
 from kebab.store.stamps import FileState
 
+P = ParamSpec("P")
+T = TypeVar("T")
 SignalBuilder: TypeAlias = Callable[[str, Op, str], Signal]
 
 
@@ -157,6 +160,19 @@ def translate_sqlite_errors(path: str, op: Op) -> Iterator[None]:
         is_text = isinstance(error, UnicodeDecodeError)
         cause = "a stored text is not valid UTF-8" if is_text else "a stored value cannot be read"
         raise StoreCorrupt(path=path, cause=cause) from error
+
+
+def forward(
+    query: Callable[Concatenate[apsw.Connection, P], T],
+) -> Callable[Concatenate[Any, P], T]:
+    """Return a query as a method of an object with `_database`, and its `path` for errors."""
+
+    @wraps(query)
+    def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with translate_sqlite_errors(self.path, "read"):
+            return query(self._database, *args, **kwargs)
+
+    return run
 
 
 FILE_NAME = replacement.FILES[0]

@@ -79,7 +79,7 @@ class WriterLock:
     def _take(self) -> None:
         with translate_os_errors(self._path, "write"):
             if not _try_lock(self._file):
-                raise Locked(path=str(self._path), holder_pid=_read_pid(self._file))
+                raise Locked(path=str(self._path), holder_pid=_read_writer(self._file).pid)
             self._write(f"{os.getpid()}\n")
 
     def publish(self, state: IngestState) -> None:
@@ -131,14 +131,10 @@ def _try_lock(file: int) -> bool:
     for pause in (_RETRY_SECONDS, 0.0):
         if lock_descriptor(file):
             return True
-        if _read_pid(file) is not None:
+        if _read_writer(file).pid is not None:
             break
         time.sleep(pause)
     return False
-
-
-def _read_pid(file: int) -> int | None:
-    return _read_writer(file).pid
 
 
 def _read_writer(file: int) -> Writer:

@@ -19,10 +19,11 @@ import apsw
 from kebab.config import tuning
 from kebab.core.chunks import ChunkText, KeyedScore
 from kebab.core.ids import DocId, DocNumber, Key
-from kebab.core.queries import Filters, NamedDocument, StoredChunk
+from kebab.core.queries import Filters
 from kebab.errors.catalog import InvalidInput, NotIndexed
 from kebab.store.sqlite import chunks, connection, fts
 from kebab.store.sqlite.connection import (
+    forward,
     get_database_path,
     get_expected_schema_version,
     open_reader,
@@ -323,6 +324,13 @@ class SqliteReader:
     Its cache serves later snapshots as long as the state of the library stays the same.
     """
 
+    get_revision = forward(connection.get_revision)
+    get_value = forward(connection.get_value)
+    load_chunks = forward(chunks.load_chunks)
+    load_first_chunks = forward(chunks.load_first_chunks)
+    find_named_documents = forward(fts.find_named_documents)
+    list_similar_words = forward(fts.list_similar_words)
+
     def __init__(
         self,
         data_dir: Path,
@@ -405,16 +413,6 @@ class SqliteReader:
         else:
             self.close_connection()
 
-    def get_revision(self) -> int:
-        """Return the corpus revision of the snapshot."""
-        with self._translate_errors():
-            return connection.get_revision(self._database)
-
-    def get_value(self, name: str) -> str | None:
-        """Return a stored value by name."""
-        with self._translate_errors():
-            return connection.get_value(self._database, name)
-
     def count_chunks(self) -> int:
         """Return how many chunks the snapshot holds."""
         with self._translate_errors():
@@ -474,16 +472,6 @@ class SqliteReader:
                 lambda: chunks.find_committed_keys(self._database, keys),
             )
 
-    def load_chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
-        """Return the chunks in the order of their keys; unknown keys are left out."""
-        with self._translate_errors():
-            return chunks.load_chunks(self._database, keys)
-
-    def load_first_chunks(self, doc_ids: Collection[DocId]) -> dict[DocId, StoredChunk]:
-        """Return the first chunk of each document; unknown documents are left out."""
-        with self._translate_errors():
-            return chunks.load_first_chunks(self._database, doc_ids)
-
     def find_doc_ids(self, keys: Collection[Key]) -> dict[Key, DocId]:
         """Return the documents of these chunks; unknown keys are left out."""
         with self._translate_errors():
@@ -501,18 +489,6 @@ class SqliteReader:
                 lambda table: table.find(keys),
                 lambda: chunks.find_doc_numbers(self._database, keys),
             )
-
-    def find_named_documents(
-        self, tokens: Collection[str], filters: Filters, limit: int
-    ) -> list[NamedDocument]:
-        """Return the documents with the rarest of some tokens in their names."""
-        with self._translate_errors():
-            return fts.find_named_documents(self._database, tokens, filters, limit)
-
-    def list_similar_words(self, word: str) -> list[str]:
-        """Return the words of names that may differ from a word in one place."""
-        with self._translate_errors():
-            return fts.list_similar_words(self._database, word)
 
     def iterate_chunk_texts(self, filters: Filters) -> Iterator[ChunkText]:
         """Yield the chunks that pass the filters, document by document, each in its order."""

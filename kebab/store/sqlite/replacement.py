@@ -88,9 +88,7 @@ def complete_replacement(data_dir: Path) -> None:
                     delete_path(data_dir / name)
                     (installing / name).rename(data_dir / name)
             sync_path(data_dir)
-        from shutil import rmtree
-
-        rmtree(folder)
+        delete_path(folder)
 
 
 def discard_staged_files(data_dir: Path) -> None:

@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Self
 
-from kebab.core.chunks import PendingChunk
 from kebab.core.documents import (
     EMBEDDING_REASON,
     EMBEDDING_VERSION,
@@ -15,17 +14,17 @@ from kebab.core.documents import (
     ChunkChanges,
     DocumentRow,
     FileStamp,
-    KnownDocument,
     MovedDocument,
     Source,
     SourcePlan,
 )
-from kebab.core.ids import ChunkId, DocId, Key, Keys
+from kebab.core.ids import DocId, Key
 from kebab.core.queries import VectorState
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import chunks, connection, documents, fts
 from kebab.store.sqlite.connection import (
     Transactions,
+    forward,
     get_database_path,
     open_writer,
     translate_sqlite_errors,
@@ -36,6 +35,17 @@ from kebab.store.sqlite.lock import IngestState, WriterLock
 
 class SqliteWriter:
     """A `LibraryWriter` that holds the writer lock of its data directory until `close`."""
+
+    load_known_documents = forward(documents.load_known_documents)
+    list_children = forward(documents.list_children)
+    has_document = forward(documents.has_document)
+    list_pending = forward(chunks.list_pending)
+    list_chunks = forward(chunks.list_chunks_after)
+    get_revision = forward(connection.get_revision)
+    measure_languages = forward(documents.measure_languages)
+    list_deleted_keys = forward(chunks.list_deleted_keys)
+    list_committed_keys = forward(chunks.list_committed_keys)
+    get_value = forward(connection.get_value)
 
     def __init__(
         self, data_dir: Path, tokens: fts.Tokenizer, now: Callable[[], float] = time.time
@@ -57,13 +67,13 @@ class SqliteWriter:
             self._database = open_writer(data_dir, copies.append)
             undo.pop_all()
         self.old_copy = copies[0] if copies else None
-        self._path = str(get_database_path(data_dir))
-        with translate_sqlite_errors(self._path, "write"):
+        self.path = str(get_database_path(data_dir))
+        with translate_sqlite_errors(self.path, "write"):
             fts.add_missing_names(self._database)
             documents.add_missing_checksums(self._database)
         self._tokens = tokens
         self._now = now
-        self._transactions = Transactions(self._database, self._path)
+        self._transactions = Transactions(self._database, self.path)
 
     def close(self) -> None:
         """Close the database and free the lock."""
@@ -108,18 +118,6 @@ class SqliteWriter:
             self._transactions.mark_changed()
         return count
 
-    def load_known_documents(
-        self, source: str, at: Collection[str] | None = None
-    ) -> dict[str, KnownDocument]:
-        """Return the documents of a source by path: all, or those at some paths and below them."""
-        with self._translate_errors():
-            return documents.load_known_documents(self._database, source, at)
-
-    def list_children(self, source: str, folder: str) -> set[str]:
-        """Return the documents, unread files and folders that are known directly in a folder."""
-        with self._translate_errors():
-            return documents.list_children(self._database, source, folder)
-
     def store_plans(self, plans: Sequence[SourcePlan]) -> None:
         """Store what a run is about to read, in place of what was known of its scopes."""
         with self._transactions.unit():
@@ -135,11 +133,6 @@ class SqliteWriter:
         """Delete a planned file that is gone."""
         with self._transactions.unit():
             documents.forget_unread(self._database, source, path)
-
-    def has_document(self, doc_id: DocId) -> bool:
-        """Return whether a document has this id."""
-        with self._translate_errors():
-            return documents.has_document(self._database, doc_id)
 
     def put_document(self, document: DocumentRow) -> ChunkChanges:
         """Store a document with exactly its chunks; delete another document at its path."""
@@ -189,14 +182,6 @@ class SqliteWriter:
             self._transactions.mark_changed()
         return count
 
-    def list_pending(self, limit: int, first: Sequence[ChunkId] = ()) -> list[PendingChunk]:
-        """Return up to `limit` chunks that lack a vector, of the document edited last first.
-
-        The documents of the chunks `first` come before all others.
-        """
-        with self._translate_errors():
-            return chunks.list_pending(self._database, limit, first)
-
     def count_pending(self) -> int:
         """Return how many chunks lack a vector."""
         with self._translate_errors():
@@ -224,11 +209,6 @@ class SqliteWriter:
         with self._translate_errors():
             return int(self._database.execute("SELECT count(*) FROM vectors").get)
 
-    def list_chunks(self, after: Key, limit: int) -> list[PendingChunk]:
-        """Return up to `limit` chunks with a higher key than `after`, by key."""
-        with self._translate_errors():
-            return chunks.list_chunks_after(self._database, after, limit)
-
     def replace_vectors(self, version: str, reason: str | None, unknown: Collection[Key]) -> None:
         """Make all chunks committed under another version, and the unknown ones unsupported."""
         with self._transactions.unit():
@@ -240,21 +220,6 @@ class SqliteWriter:
             connection.set_value(self._database, EMBEDDING_REASON, reason)
             self._transactions.mark_changed()
 
-    def get_revision(self) -> int:
-        """Return the corpus revision, which rises with every change that search can see."""
-        with self._translate_errors():
-            return connection.get_revision(self._database)
-
-    def measure_languages(self) -> dict[str, int]:
-        """Return the bytes of the documents by language; an empty string where it is unknown."""
-        with self._translate_errors():
-            return documents.measure_languages(self._database)
-
-    def list_deleted_keys(self) -> list[Key]:
-        """Return the keys of deleted chunks whose vectors may still be stored."""
-        with self._translate_errors():
-            return chunks.list_deleted_keys(self._database)
-
     def forget_deleted_keys(self, keys: Collection[Key]) -> None:
         """Forget deleted keys whose vectors the vector store no longer holds."""
         with self._transactions.unit():
@@ -262,11 +227,6 @@ class SqliteWriter:
                 "DELETE FROM vector_garbage WHERE key IN (SELECT value FROM json_each(?))",
                 (fts.to_json(keys),),
             )
-
-    def list_committed_keys(self) -> Keys:
-        """Return the keys of all chunks whose vector is committed."""
-        with self._translate_errors():
-            return chunks.list_committed_keys(self._database)
 
     def count_committed(self, doc_ids: Collection[DocId]) -> dict[DocId, int]:
         """Return how many chunks of each of these documents have a stored vector, 0 included."""
@@ -279,11 +239,6 @@ class SqliteWriter:
                 (fts.to_json(doc_ids),),
             )
             return dict.fromkeys(doc_ids, 0) | {DocId(doc_id): int(count) for doc_id, count in rows}
-
-    def get_value(self, name: str) -> str | None:
-        """Return a stored value by name."""
-        with self._translate_errors():
-            return connection.get_value(self._database, name)
 
     def set_value(self, name: str, value: str | None) -> None:
         """Store a value by name; None deletes it."""
@@ -300,13 +255,13 @@ class SqliteWriter:
         """Merge the segments of the word index and move the write-ahead log into the database."""
         with self._transactions.unit():
             fts.merge_segments(self._database)
-        with translate_sqlite_errors(self._path, "write"):
+        with translate_sqlite_errors(self.path, "write"):
             truncate_log(self._database)
 
     def sync(self) -> None:
         """Wait until the disk has every change so far."""
-        with translate_os_errors(self._path, "write"):
-            connection.sync_log(Path(self._path))
+        with translate_os_errors(self.path, "write"):
+            connection.sync_log(Path(self.path))
 
     def _translate_errors(self) -> AbstractContextManager[None]:
-        return translate_sqlite_errors(self._path, "read")
+        return translate_sqlite_errors(self.path, "read")

@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -61,7 +62,9 @@ def opened(monkeypatch):
 
     def stand_in(path, options, providers):
         calls.append(providers)
-        return real(path, options, providers=["CPUExecutionProvider"])
+        session = real(path, options, providers=["CPUExecutionProvider"])
+        session.get_providers = lambda: providers
+        return session
 
     monkeypatch.setattr(onnxruntime, "InferenceSession", stand_in)
     return calls
@@ -95,6 +98,29 @@ def test_a_named_provider_that_is_not_offered_is_a_signal(directory, opened):
 
     assert caught.value.install == "pip install onnxruntime-openvino"
     assert opened == []
+
+
+@pytest.mark.parametrize("setting", ["auto", "cuda"])
+def test_a_provider_whose_libraries_cannot_be_loaded_is_used_only_when_nobody_named_it(
+    directory, opened, monkeypatch, setting
+):
+    import onnxruntime
+
+    open_session = onnxruntime.InferenceSession
+
+    def open_on_processor(*arguments, **options):
+        session = open_session(*arguments, **options)
+        session.get_providers = lambda: ["CPUExecutionProvider"]
+        return session
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", open_on_processor)
+    manifest = install.read_manifest(directory)
+    assert manifest is not None
+    install.write_manifest(directory, replace(manifest, provider="cuda"))
+    named = pytest.raises(DependencyMissing) if setting == "cuda" else nullcontext()
+
+    with named:
+        InferenceSession(directory, MINILM, 1, 0, setting).load()
 
 
 def test_a_cut_model_is_a_signal(directory):

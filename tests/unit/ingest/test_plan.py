@@ -263,6 +263,7 @@ def test_a_file_that_vanished_again_is_no_move(arrived):
         ("a.md", "2024-05-06 a.md", "A heading", False),
         ("2024/05/06/a.md", "2024/05/07/a.md", "A heading", False),
         ("--.md", "b.md", "A heading", False),
+        ("Gemfile", "install", "A heading", False),
         ("a.md", "b.md", "", False),
     ],
 )
@@ -274,6 +275,16 @@ def test_a_moved_file_is_read_when_its_path_may_be_part_of_the_document(
     match_moved_files(work, [lost(before, "text", title=title)], {"text/markdown": ""}, never)
 
     assert [(task.kind, task.is_same_document) for task in work] == [("moved", is_same)]
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_force_reads_a_moved_file(file, force):
+    entry = file("new.md")
+    document = known(entry, path="old.md", title="A heading")
+
+    [task] = plan([entry], [document], force=force).tasks
+
+    assert (task.kind, task.is_same_document) == ("moved", not force)
 
 
 def test_a_stopped_comparison_claims_nothing(arrived):

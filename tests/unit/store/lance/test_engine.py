@@ -178,8 +178,7 @@ def test_what_a_killed_drop_has_left_is_deleted(table, make_rows):
 
 def test_a_table_that_cannot_be_dropped_is_an_io_error(tmp_path):
     table = LanceTable(tmp_path, "v", 3)
-    table.path.parent.mkdir()
-    table.path.with_suffix(".gone").write_text("a file, where a folder is deleted")
+    table.path.parent.write_text("a file, where the folder of the tables should be")
 
     with pytest.raises(IoError):
         table.drop()

@@ -484,6 +484,23 @@ def test_the_vectors_of_an_unknown_dimension_are_not_checked(tmp_path, writer):
     assert LanceVectors(tmp_path, "v", 0).find_damaged_keys() == set()
 
 
+def test_rows_that_a_writer_adds_during_the_check_are_not_damaged(tmp_path, make_rows, monkeypatch):
+    writer, reader = (LanceVectors(tmp_path, "v", 3) for _ in range(2))
+    writer.append(make_rows(1))
+    read_rows = KeyFile.read_rows
+
+    def add_behind(self, digest):
+        found = read_rows(self, digest)
+        monkeypatch.undo()
+        writer.append(make_rows(2))
+        return found
+
+    monkeypatch.setattr(KeyFile, "read_rows", add_behind)
+
+    assert reader.find_damaged_keys() == set()
+    assert writer.list_keys().tolist() == [1, 2]
+
+
 def test_a_table_without_versions_is_cleared(tmp_path, writer, make_rows):
     for manifest in (tmp_path / "lance").glob("*.lance/_versions/*"):
         manifest.unlink()
