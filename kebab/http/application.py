@@ -315,6 +315,9 @@ def _describe(name: str, operation: Operation) -> Schema:
     request = operation.request
     needed = any(field.required for field in structs.fields(request))
     replies = [require_envelope(reply) for reply in operation.replies]
+    explained = inspect.cleandoc(operation.replies[0].__doc__ or "")
+    summary = explained.partition("\n\n")[0].replace("\n", " ")
+    schema = {"$ref": f"#/components/schemas/{request.__name__}"}
     content = {
         "application/json": {"schema": replies[0] if len(replies) == 1 else {"anyOf": replies}}
     }
@@ -326,20 +329,14 @@ def _describe(name: str, operation: Operation) -> Schema:
     return {
         "post": {
             "operationId": name,
-            "summary": _get_summary(operation) + _EFFECTS[operation.effect],
+            "summary": summary + _EFFECTS[operation.effect],
             "requestBody": {
                 "required": needed,
-                "content": {"application/json": {"schema": _refer(request.__name__)}},
+                "content": {"application/json": {"schema": schema}},
             },
             "responses": {"200": {"description": "The reply.", "content": content}, **_ERRORS},
         }
     }
-
-
-def _get_summary(operation: Operation) -> str:
-    return (
-        inspect.cleandoc(operation.replies[0].__doc__ or "").partition("\n\n")[0].replace("\n", " ")
-    )
 
 
 def _describe_document(name: str, summary: str, schema: Schema) -> Schema:
@@ -355,10 +352,6 @@ def _describe_document(name: str, summary: str, schema: Schema) -> Schema:
         },
     }
     return {"get": {**item, "security": []} if name == "health" else item}
-
-
-def _refer(name: str) -> Schema:
-    return {"$ref": f"#/components/schemas/{name}"}
 
 
 with translate_import_errors("the HTTP server", "starlette", extra="serve"):
