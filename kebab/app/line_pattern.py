@@ -71,6 +71,8 @@ class LinePattern:
         if b"~" in data and b"~{" in data:  # looking for one byte is much faster
             return True
         is_ascii = data.isascii()
+        if not is_ascii and b" " not in data:
+            return True  # it may be EBCDIC
         if self._ignores_case:
             data = data.lower()
         # The codec of a file decides the bytes of letters that are not ASCII.
