@@ -21,13 +21,7 @@ from msgspec import Struct
 from kebab.app.reference_syntax import Lines, Reading, read_reference
 from kebab.config.settings import Settings, resolve_paths
 from kebab.core.documents import AmbiguousName, DocumentName, StoredDocument
-from kebab.core.files import (
-    add_working_folder,
-    is_below,
-    join_root,
-    resolve_links,
-    to_slashes,
-)
+from kebab.core.files import add_working_folder, is_below, join_root, resolve_links, to_slashes
 from kebab.core.ids import ChunkId, DocId, compute_digest
 from kebab.errors.system import build_read_error
 from kebab.platform import open_descriptor, rename_over
