@@ -203,11 +203,11 @@ class WorkerProcess:
 
     def close(self) -> None:
         """End the process, with the processes that it started."""
-        _running.discard(self._process.pid)
         self._tasks.close()
         self.replies.close()
         if self._process.returncode is None:
             self._cause = self._end_process()
+        _running.discard(self._process.pid)
 
     def _end_process(self) -> str:
         # A worker that has just crashed gets a moment, so that its own signal is seen.
