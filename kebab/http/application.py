@@ -93,14 +93,13 @@ class EventStream:
     async def has_started(self, job: "Job[Outcome]") -> bool:
         """Wait for the first line, or a silence; return whether there is something to stream.
 
-        Work that fails before is answered like a request without a stream, and work whose client
-        goes away is stopped.
+        Work that fails before is answered like a request without a stream.
         """
         job.future.add_done_callback(lambda _: self._wake.set())
         try:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), self.silence_s)
-        except BaseException:  # a client that leaves cancels this task, which is no `Exception`
+        except BaseException:  # the end of the server cancels this task, which is no `Exception`
             job.stop()
             raise
         return bool(self._lines) or not (job.future.done() and job.future.result().failed)
