@@ -27,7 +27,7 @@ from kebab.core.progress import ProgressCallback, ProgressKind, require_own_proc
 from kebab.errors.catalog import InvalidInput, IoError
 from kebab.errors.system import build_io_error, build_read_error, translate_os_errors
 from kebab.ingest.job import ProgressReporter
-from kebab.platform import rename_over
+from kebab.platform import open_descriptor, rename_over
 from kebab.store.archive_file import (
     COPIED_AT_ONCE,
     FORMAT_VERSION,
@@ -123,7 +123,7 @@ def export(context: AppContext, request: ExportRequest, report: ProgressCallback
             progress.total = copies.estimate_size()
             refuse_small_disk(target, progress.total // _SHRINKS_BY)
             undo.callback(draft.unlink, missing_ok=True)
-            with open(draft, "wb", opener=_open_private) as file:
+            with open(draft, "wb", opener=open_descriptor) as file:
                 manifest = _write_archive(file, copies, progress)
                 file.flush()
                 os.fsync(file.fileno())
@@ -186,10 +186,6 @@ def _refuse_existing(target: Path, *, force: bool) -> None:
 
 def _build_create_error(target: Path, cause: str) -> IoError:
     return build_io_error(OSError(errno.EEXIST, cause), "create", target)
-
-
-def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def refuse_small_disk(path: Path, size: int) -> None:

@@ -34,12 +34,7 @@ from kebab.platform import get_inode
 from kebab.store.archive_file import INDEX, REVIEWS, TEXTS, VECTORS, ArchiveFile
 from kebab.store.sqlite import archive as copies
 from kebab.store.sqlite import replacement, reviews
-from kebab.wire.archive import (
-    ImportedSource,
-    ImportReport,
-    ImportRequest,
-    SettingDifference,
-)
+from kebab.wire.archive import ImportedSource, ImportReport, ImportRequest, SettingDifference
 
 _DATABASE_EXPANSION = 2
 """A copy grows when it is migrated and adapted, and vectors are stored twice."""

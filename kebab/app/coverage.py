@@ -199,9 +199,11 @@ class _Survey:
         self._known = KnownFiles(reader)
         self._rules = context.build_scan_rules()
         self._sources = self._known.list_extents()
+        self.has_sources = bool(self._sources)
         selected = _select_extents(self._known, self._sources, filters)
         self._extents = [_widen(self._known, extent) for extent in selected]
-        self.counts = _add_counts(map(self._known.count_files, self._extents))
+        counts = map(self._known.count_files, self._extents)
+        self.counts = FileCounts(*map(sum, zip(FileCounts(), *counts, strict=True)))
         digest = self._rules.compute_digest()
         self.unlisted = [
             extent.source.root
@@ -210,11 +212,6 @@ class _Survey:
         ]
         if filters.folder is not None and not self._extents and self._sources:
             self.unlisted = [filters.folder]
-
-    @property
-    def has_sources(self) -> bool:
-        """Whether any folder or file was ever read."""
-        return bool(self._sources)
 
     def list_unread(self) -> set[str]:
         """Return the absolute paths of the files that are known and not read."""
@@ -384,10 +381,6 @@ def _narrow(extents: Iterable[Extent], folder: str) -> list[Extent]:
         elif is_below(folder, location):
             narrowed.append(one._replace(below=cut_root(folder, one.source.root)))
     return narrowed
-
-
-def _add_counts(counts: Iterable[FileCounts]) -> FileCounts:
-    return FileCounts(*map(sum, zip(FileCounts(), *counts, strict=True)))
 
 
 def _find_changed_folders(differing: Iterable[str], listed: Iterable[str]) -> list[str]:

@@ -28,7 +28,8 @@ from kebab.doctor.checks import (
     SettingsFile,
     StorageInputs,
     Weights,
-    run_checks,
+    build_checks,
+    run_all,
 )
 from kebab.embed.registry import describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
@@ -52,7 +53,8 @@ def check_health(context: AppContext, request: DoctorRequest) -> Doctor:
         measured.append(measure_stored_coverage(context, seconds=None))
         return measured[-1]
 
-    report = run_checks(build_inputs(context, measure, deep=request.deep), context.clock)
+    checks = build_checks(build_inputs(context, measure, deep=request.deep))
+    report = run_all(checks, context.clock)
     return structs.replace(explain_checks(report, read_indexing(context)), coverage=measured[-1])
 
 

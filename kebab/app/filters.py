@@ -351,11 +351,6 @@ def suggest_command(
     return _COMMANDS[kind](explained, request, doc)
 
 
-def _raise_limit(explained: "DocumentExplanation", request: SearchRequest, _: "DocId") -> str:
-    best = explained.best
-    return _format_changed(request, limit=min(MAX_LIMIT, best.hit_rank or 1 if best else 1))
-
-
 def _remove_conditions(explained: "DocumentExplanation", request: SearchRequest, _: "DocId") -> str:
     """Return the search without the conditions that exclude a document, in flags and text."""
     flags = {condition.filter for condition in explained.removed if condition.filter}
@@ -385,10 +380,6 @@ def _quote_phrase(phrase: "Phrase") -> str:
     return f'{phrase.column}:"{phrase.text}"' if phrase.column else f'"{phrase.text}"'
 
 
-def _search_document(_: "DocumentExplanation", request: SearchRequest, doc: "DocId") -> str:
-    return _format_changed(request, doc_id=doc)
-
-
 def _format_changed(request: SearchRequest, **fields: Any) -> str:
     return format_search_command(msgspec.structs.replace(request, **fields))
 
@@ -398,9 +389,11 @@ _EMPTY_FILTERS: Mapping[str, Any] = {
     **dict.fromkeys(("path_glob", "doc_id", "folder", "links_to", "since", "until")),
 }
 _COMMANDS: Mapping[str, "Callable[[DocumentExplanation, SearchRequest, DocId], str]"] = {
-    "limit": _raise_limit,
+    "limit": lambda explained, request, _: _format_changed(
+        request, limit=min(MAX_LIMIT, (explained.best and explained.best.hit_rank) or 1)
+    ),
     "loosen": _remove_conditions,
-    "within": _search_document,
+    "within": lambda _, request, doc: _format_changed(request, doc_id=doc),
     "per_doc": lambda _, request, __: _format_changed(request, per_doc=None),
     "confidence": lambda _, request, __: _format_changed(request, min_confidence="weak"),
     "hybrid": lambda _, request, __: _format_changed(request, mode="hybrid"),

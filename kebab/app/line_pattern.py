@@ -59,8 +59,8 @@ class LinePattern:
         self._regex = _compile(expression, source, flags)
         self._ignores_case = bool(self._regex.flags & re.IGNORECASE)
         parsed = _parser.parse(expression, flags)
-        self._literals = _find_literals(parsed, ignores_case=self._ignores_case)
-        self._encoded = [literal.encode() for literal in self._literals]
+        literals = _find_literals(parsed, ignores_case=self._ignores_case)
+        self._literals = [literal.encode() for literal in literals]
         is_plain = request.fixed or not _SPECIAL.intersection(source)
         self._fits_lines = is_plain and "\n" not in source
 
@@ -70,11 +70,13 @@ class LinePattern:
             return True  # a letter of ASCII may have other bytes than its own
         if b"~" in data and b"~{" in data:  # looking for one byte is much faster
             return True
-        if not all(map(str.isascii, self._literals)):
-            return not data.isascii()
+        is_ascii = data.isascii()
+        if not is_ascii and b" " not in data:
+            return True  # it may be EBCDIC
         if self._ignores_case:
             data = data.lower()
-        return any(literal in data for literal in self._encoded)
+        # The codec of a file decides the bytes of letters that are not ASCII.
+        return any(one in data if one.isascii() else not is_ascii for one in self._literals)
 
     def find_lines(self, text: str) -> Iterator[tuple[int, str]]:
         """Yield the lines that match, with their indexes."""

@@ -1,6 +1,7 @@
 """Lists the names that a shell can complete: tags, documents, sources, models, sessions, codes."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -43,24 +44,14 @@ def list_names(settings: Settings, config_path: Path, kind: NameKind, prefix: st
 
 
 def _list_document_values(field: str) -> Callable[[AppContext], Iterable[str]]:
-    """Return a function that lists one field of every document."""
+    """Return a function that lists the values of a field, which may be lists, of every document."""
 
     def list_values(context: AppContext) -> list[str]:
         with context.open_catalogue() as catalogue:
             documents = catalogue.list_documents(Filters(), limit=-1).documents
-        values = (getattr(document, field) for document in documents)
-        return [value for value in values if value]
-
-    return list_values
-
-
-def _list_values_of_lists(field: str) -> Callable[[AppContext], Iterable[str]]:
-    """Return a function that lists the values of a field of every document that is a list."""
-
-    def list_values(context: AppContext) -> list[str]:
-        with context.open_catalogue() as catalogue:
-            documents = catalogue.list_documents(Filters(), limit=-1).documents
-        return [value for document in documents for value in getattr(document, field)]
+        values = [getattr(document, field) for document in documents]
+        lists = ([value] if isinstance(value, str) else value or () for value in values)
+        return list(filter(None, chain.from_iterable(lists)))
 
     return list_values
 
@@ -73,10 +64,6 @@ def _list_named(context: AppContext, start: str) -> Iterator[str]:
         names = read_names(path, title, aliases).weights
         if any(join_name(name).startswith(start) for name in names):
             yield path
-
-
-def _list_sessions(context: AppContext) -> list[str]:
-    return [session.name for session in context.session_store.list_sessions()]
 
 
 def _list_models(_: AppContext) -> list[str]:
@@ -98,14 +85,14 @@ def _list_schemas(_: AppContext) -> list[str]:
 
 
 _SOURCES: dict[NameKind, Callable[[AppContext], Iterable[str]]] = {
-    "authors": _list_values_of_lists("authors"),
+    "authors": _list_document_values("authors"),
     "codes": _list_codes,
     "documents": _list_document_values("path"),
     "languages": _list_document_values("lang"),
     "media": _list_document_values("media"),
     "models": _list_models,
     "schemas": _list_schemas,
-    "sessions": _list_sessions,
+    "sessions": lambda context: [one.name for one in context.session_store.list_sessions()],
     "sources": _list_document_values("source"),
-    "tags": _list_values_of_lists("tags"),
+    "tags": _list_document_values("tags"),
 }

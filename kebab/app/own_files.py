@@ -204,8 +204,8 @@ def keep_copy(path: Path, text: str) -> Path | None:
     old = target.read_bytes()
     if old == text.encode():
         return None
-    for name in _list_backup_names(target.name):
-        copy = target.with_name(name)
+    for number in count():
+        copy = target.with_name(f"{target.name}.bak{f'.{number}' if number else ''}")
         try:
             with copy.open("xb") as file:
                 file.write(old)
@@ -220,12 +220,6 @@ def keep_copy(path: Path, text: str) -> Path | None:
         sync_names(copy.parent)
         return copy
     return None  # pragma: no cover - there is always another name
-
-
-def _list_backup_names(name: str) -> Iterator[str]:
-    yield f"{name}.bak"
-    for number in count(1):
-        yield f"{name}.bak.{number}"
 
 
 def replace_file(path: Path, data: bytes) -> None:

@@ -21,13 +21,7 @@ from msgspec import Struct
 from kebab.app.reference_syntax import Lines, Reading, read_reference
 from kebab.config.settings import Settings, resolve_paths
 from kebab.core.documents import AmbiguousName, DocumentName, StoredDocument
-from kebab.core.files import (
-    add_working_folder,
-    is_below,
-    join_root,
-    resolve_links,
-    to_slashes,
-)
+from kebab.core.files import add_working_folder, is_below, join_root, resolve_links, to_slashes
 from kebab.core.ids import ChunkId, DocId, compute_digest
 from kebab.errors.system import build_read_error
 from kebab.platform import open_descriptor, rename_over
@@ -280,13 +274,13 @@ class ReferenceFinder:
         wins over a part of it.
         """
         readings = read_reference(reference)
-        stages = (
-            self._match_id,
-            self._match_path,
-            self._match_folded_path,
-            self._match_ending,
-            self._match_name,
-            self._match_id_prefix,
+        stages: tuple[Callable[[str], list[_Match]], ...] = (
+            lambda name: self._match_id(name, prefix=False),
+            lambda name: self._label(self._names.find_exact(name)),
+            lambda name: self._label(self._names.find_folded(name)),
+            lambda name: self._label(self._names.find_ending(name)),
+            lambda name: self._label(self._catalogue.find_named(name)),
+            lambda name: self._match_id(name, prefix=True),
         )
         for stage in stages:
             for reading in readings:
@@ -324,13 +318,7 @@ class ReferenceFinder:
     def _names(self) -> DocumentNames:
         return DocumentNames(self._catalogue.list_names())
 
-    def _match_id(self, name: str) -> list[_Match]:
-        return self._match_by_id(name, prefix=False)
-
-    def _match_id_prefix(self, name: str) -> list[_Match]:
-        return self._match_by_id(name, prefix=True)
-
-    def _match_by_id(self, name: str, *, prefix: bool) -> list[_Match]:
+    def _match_id(self, name: str, *, prefix: bool) -> list[_Match]:
         """Return the documents and passages whose id is, or begins with, a name."""
         found = self._catalogue.resolve_doc_id(name, prefix=prefix)
         matches = [_Match(Target(doc_id=DocId(one)), one) for one in _list_ids(found)]
@@ -338,18 +326,6 @@ class ReferenceFinder:
             passages = _list_ids(self._catalogue.resolve_chunk(name, prefix=prefix))
             matches += [_Match(Target(chunk_id=ChunkId(one)), one) for one in passages]
         return matches
-
-    def _match_path(self, name: str) -> list[_Match]:
-        return self._label(self._names.find_exact(name))
-
-    def _match_folded_path(self, name: str) -> list[_Match]:
-        return self._label(self._names.find_folded(name))
-
-    def _match_ending(self, name: str) -> list[_Match]:
-        return self._label(self._names.find_ending(name))
-
-    def _match_name(self, name: str) -> list[_Match]:
-        return self._label(self._catalogue.find_named(name))
 
     def _label(self, found: Iterable[DocumentName]) -> list[_Match]:
         return [_Match(Target(doc_id=name.doc_id), self._names.format(name)) for name in found]

@@ -149,7 +149,9 @@ class _Work:
             Remedy(
                 kind="embedding_files",
                 checks=[checks["embedding_files"]],
-                plan=self._plan_embedding_files,
+                plan=lambda: Plan(
+                    action="download the files of the embedding model again, and check their hashes"
+                ),
                 apply=self._repair_embedding_files,
                 needs=database,
                 statuses=("fail", "warn") if self._has_model_folder() else faults,
@@ -285,11 +287,6 @@ class _Work:
         path = self._get_reviews_path()
         with self._context.acquire_writer_lock():
             rebuild_reviews(path, path.with_name(f"{path.name}{DRAFT_SUFFIX}"))
-
-    def _plan_embedding_files(self) -> Plan:
-        return Plan(
-            action="download the files of the embedding model again, and check their hashes"
-        )
 
     def _repair_embedding_files(self) -> None:
         version = find_version(self._context)

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from errno import EACCES
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -323,19 +324,10 @@ def replace_units(text: str, items: Sequence[AgentItem]) -> str:
 
 def compare_texts(before: str, after: str, name: str) -> str:
     """Return the differences of two texts in the unified format; line ends do not count."""
-    old, new = _split_lines(before), _split_lines(after)
+    old, new = (StringIO(text, newline=None).readlines() for text in (before, after))
     lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
     return "".join(
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
-
-
-def _split_lines(text: str) -> list[str]:
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return (
-        [*(f"{line}\n" for line in lines[:-1]), *lines[-1:]]
-        if lines[-1]
-        else [f"{line}\n" for line in lines[:-1]]
     )
 
 

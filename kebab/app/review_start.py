@@ -29,12 +29,7 @@ from kebab.app.references import (
 from kebab.app.review_surroundings import NO_INDEX, build_passage_finder, build_surroundings
 from kebab.app.review_text import build_review_text, read_reviewed_file
 from kebab.core.documents import StoredDocument
-from kebab.core.files import (
-    cut_root,
-    is_below,
-    resolve_links,
-    to_slashes,
-)
+from kebab.core.files import cut_root, is_below, resolve_links, to_slashes
 from kebab.core.media import detect_media_type, is_prose
 from kebab.core.progress import require_own_process
 from kebab.core.queries import Filters

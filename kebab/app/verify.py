@@ -17,13 +17,7 @@ from kebab.core.media import CitationKind, get_media_type
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.signal import Signal
-from kebab.wire.repair import (
-    Difference,
-    VerifyCounts,
-    VerifyKind,
-    VerifyReport,
-    VerifyRequest,
-)
+from kebab.wire.repair import Difference, VerifyCounts, VerifyKind, VerifyReport, VerifyRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

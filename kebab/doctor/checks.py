@@ -137,11 +137,6 @@ class DoctorInputs:
     models: "ModelInputs"
 
 
-def run_checks(inputs: DoctorInputs, clock: Clock) -> Doctor:
-    """Return the health of a knowledge base and of everything that it needs."""
-    return run_all(build_checks(inputs), clock)
-
-
 def build_checks(inputs: DoctorInputs) -> Sequence[Check]:
     """Return every check in order."""
     machine, stores = inputs.machine, inputs.storage

@@ -93,14 +93,13 @@ class EventStream:
     async def has_started(self, job: "Job[Outcome]") -> bool:
         """Wait for the first line, or a silence; return whether there is something to stream.
 
-        Work that fails before is answered like a request without a stream, and work whose client
-        goes away is stopped.
+        Work that fails before is answered like a request without a stream.
         """
         job.future.add_done_callback(lambda _: self._wake.set())
         try:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), self.silence_s)
-        except BaseException:  # a client that leaves cancels this task, which is no `Exception`
+        except BaseException:  # the end of the server cancels this task, which is no `Exception`
             job.stop()
             raise
         return bool(self._lines) or not (job.future.done() and job.future.result().failed)
@@ -315,6 +314,9 @@ def _describe(name: str, operation: Operation) -> Schema:
     request = operation.request
     needed = any(field.required for field in structs.fields(request))
     replies = [require_envelope(reply) for reply in operation.replies]
+    explained = inspect.cleandoc(operation.replies[0].__doc__ or "")
+    summary = explained.partition("\n\n")[0].replace("\n", " ")
+    schema = {"$ref": f"#/components/schemas/{request.__name__}"}
     content = {
         "application/json": {"schema": replies[0] if len(replies) == 1 else {"anyOf": replies}}
     }
@@ -326,20 +328,14 @@ def _describe(name: str, operation: Operation) -> Schema:
     return {
         "post": {
             "operationId": name,
-            "summary": _get_summary(operation) + _EFFECTS[operation.effect],
+            "summary": summary + _EFFECTS[operation.effect],
             "requestBody": {
                 "required": needed,
-                "content": {"application/json": {"schema": _refer(request.__name__)}},
+                "content": {"application/json": {"schema": schema}},
             },
             "responses": {"200": {"description": "The reply.", "content": content}, **_ERRORS},
         }
     }
-
-
-def _get_summary(operation: Operation) -> str:
-    return (
-        inspect.cleandoc(operation.replies[0].__doc__ or "").partition("\n\n")[0].replace("\n", " ")
-    )
 
 
 def _describe_document(name: str, summary: str, schema: Schema) -> Schema:
@@ -355,10 +351,6 @@ def _describe_document(name: str, summary: str, schema: Schema) -> Schema:
         },
     }
     return {"get": {**item, "security": []} if name == "health" else item}
-
-
-def _refer(name: str) -> Schema:
-    return {"$ref": f"#/components/schemas/{name}"}
 
 
 with translate_import_errors("the HTTP server", "starlette", extra="serve"):

@@ -20,13 +20,7 @@ from kebab.core.durable import sync_names
 from kebab.errors.catalog import IoError, TooLarge, Unauthorized, UsageInvalid
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.platform import (
-    close_locked,
-    is_private,
-    lock_descriptor,
-    open_descriptor,
-    rename_over,
-)
+from kebab.platform import close_locked, is_private, lock_descriptor, open_descriptor, rename_over
 
 TOKEN_NAME = "http.token"  # noqa: S105 - the name of the file
 _LOCK_NAME = "http.token.lock"

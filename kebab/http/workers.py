@@ -20,7 +20,7 @@ _POLL_S = 0.1
 _GRACE_S = 1.0
 """How long a worker goes on when nobody waits for its read; a new process costs more."""
 _PAUSE_S = 2.0
-"""How long no worker is started after one that ended by itself."""
+"""How long no worker is started after one was lost."""
 
 
 class Task(NamedTuple):
@@ -68,11 +68,11 @@ class ReadWorkers:
                 stops_at = min(stops_at, time.monotonic() + _GRACE_S)
         reply = worker.receive() if has_replied else None
         with self._lock:
-            if reply is None:
+            if reply is None or not self._most:
                 self._drop(worker)
-                return None
-            self._resting[worker] = time.monotonic()
-            return reply.result
+            else:
+                self._resting[worker] = time.monotonic()
+        return reply.result if reply else None
 
     def end_unused(self, unused_s: float = _UNUSED_S) -> None:
         """End the workers that had no read for some seconds."""

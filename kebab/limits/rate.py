@@ -6,7 +6,7 @@ The progress of the command line and the published state of a running ingest use
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from kebab.core.progress import Progress
 from kebab.limits.worker import measure_processor_time
@@ -49,9 +49,6 @@ class _Sample(NamedTuple):
     times: ProcessorTimes | None
 
 
-_Phase: TypeAlias = tuple[str | None, str | None]
-
-
 class RateMeter:
     """Adds the rate of the last minute, and the time that is left, to the events of work.
 
@@ -69,7 +66,7 @@ class RateMeter:
     ) -> None:
         self._clock = clock
         self._measure = measure
-        self._phase: _Phase = (None, None)
+        self._phase: tuple[str | None, str | None] = (None, None)
         self._samples: deque[_Sample] = deque()
         self._last = 0
 

@@ -18,7 +18,6 @@ from multiprocessing.connection import Connection, Pipe
 from multiprocessing.connection import wait as wait_for_connections
 from pathlib import Path
 from typing import Any, NamedTuple, Self
-from weakref import WeakSet
 
 import kebab
 from kebab.limits.deadline import Elapsed, describe_exhaustion, describe_failure
@@ -81,12 +80,14 @@ class Reply(NamedTuple):
     fault: str = ""
 
 
-_running: "WeakSet[WorkerProcess]" = WeakSet()
+_running: set[int] = set()
+"""The numbers of the processes of workers that are not closed."""
 
 
 def measure_processor_time() -> float:
-    """Return the processor time in seconds of this process, and of its running workers."""
-    return time.process_time() + sum(worker.read_processor_time() for worker in tuple(_running))
+    """Return the processor time in seconds of this process and of its workers, also ended ones."""
+    ended = os.times().children_user + os.times().children_system
+    return time.process_time() + ended + sum(map(read_processor_time, tuple(_running)))
 
 
 class WorkerProcess:
@@ -109,7 +110,7 @@ class WorkerProcess:
             undo.pop_all()
         for end in ends:
             end.close()
-        _running.add(self)
+        _running.add(self._process.pid)
         self.is_ready = False
         self._max_memory_mb = max_memory_mb
         self._own_peak = read_peak_memory()
@@ -171,17 +172,13 @@ class WorkerProcess:
         """Return whether there is a reply, or the worker has ended, within this time."""
         return bool(wait_for_connections([self.replies], seconds))
 
-    def read_processor_time(self) -> float:
-        """Return the processor time of the process, which must not be closed, in seconds."""
-        return read_processor_time(self._process.pid)
-
     def restart_clock(self) -> None:
         """Let `read_elapsed` count from now."""
-        self._began = Elapsed(self.read_processor_time(), time.monotonic())
+        self._began = Elapsed(read_processor_time(self._process.pid), time.monotonic())
 
     def read_elapsed(self) -> Elapsed:
         """Return the time of the process, which must not be closed, since the clock began."""
-        processor = self.read_processor_time() - self._began.processor
+        processor = read_processor_time(self._process.pid) - self._began.processor
         return Elapsed(processor, time.monotonic() - self._began.clock)
 
     def wait_for_reply(self, deadline_s: float) -> Elapsed | None:
@@ -206,11 +203,11 @@ class WorkerProcess:
 
     def close(self) -> None:
         """End the process, with the processes that it started."""
-        _running.discard(self)
         self._tasks.close()
         self.replies.close()
         if self._process.returncode is None:
             self._cause = self._end_process()
+        _running.discard(self._process.pid)
 
     def _end_process(self) -> str:
         # A worker that has just crashed gets a moment, so that its own signal is seen.

@@ -164,11 +164,11 @@ class Walker:
             "/li": flow.end_paragraph,
             "dl": partial(flow.change_definitions, 1),
             "/dl": partial(flow.change_definitions, -1),
-            "dt": self._begin_term,
+            "dt": lambda tag, _: flow.begin_term(signature=" id=" in tag and 'class="sig' in tag),
             "/dt": flow.end_term,
             "blockquote": flow.begin_quote,
             "/blockquote": flow.end_quote,
-            "table": self._begin_table,
+            "table": lambda tag, _: flow.begin_table(layout=any(sign in tag for sign in _LAYOUT)),
             "/table": flow.end_table,
             "tr": flow.begin_row,
             "/tr": flow.end_paragraph,
@@ -179,7 +179,7 @@ class Walker:
             "img": self._add_image,
             "input": self._add_checkbox,
             "math": self._read_formula,
-            "en-todo": self._add_task,
+            "en-todo": self._add_task_of_evernote,
             "en-crypt": self._skip,
             "dialog": self._begin_dialog,
         }
@@ -267,12 +267,6 @@ class Walker:
         found = _START.search(tag)
         self._flow.begin_list(int(found[1]) if found else 1)
 
-    def _begin_term(self, tag: str, _text: str) -> None:
-        self._flow.begin_term(signature=" id=" in tag and 'class="sig' in tag)
-
-    def _begin_table(self, tag: str, _text: str) -> None:
-        self._flow.begin_table(layout=any(sign in tag for sign in _LAYOUT))
-
     def _add_image(self, tag: str, _text: str) -> None:
         alternative = find_alternative(tag)
         if alternative:
@@ -282,8 +276,7 @@ class Walker:
         if self._flow.in_list and ' type="checkbox"' in tag:
             self._flow.inline.append("[x] " if " checked" in tag else "[ ] ")
 
-    def _add_task(self, tag: str, _text: str) -> None:
-        """Add the box of a task of Evernote."""
+    def _add_task_of_evernote(self, tag: str, _text: str) -> None:
         self._flow.inline.append("[x] " if 'checked="true"' in tag else "[ ] ")
 
     def _begin_dialog(self, tag: str, text: str) -> bool:

@@ -26,12 +26,7 @@ from kebab.parse.blocks import (
     shift_spans,
 )
 from kebab.parse.encoding import decode
-from kebab.parse.metadata import (
-    build_metadata,
-    merge_metadata,
-    read_front_matter,
-    read_properties,
-)
+from kebab.parse.metadata import build_metadata, merge_metadata, read_front_matter, read_properties
 from kebab.text.language import detect_document_language
 
 if TYPE_CHECKING:

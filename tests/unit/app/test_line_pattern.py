@@ -74,7 +74,10 @@ def test_what_is_no_pattern_is_refused_with_its_position(pattern, cause):
     [
         ("cat", {}, b"a cat", True),
         ("cat", {}, b"a dog", False),
+        ("chat\u00e9|cat", {}, b"a cat", True),
+        ("chat\u00e9|cat", {}, b"a dog", False),
         ("cat", {}, "a cat".encode("utf-16"), True),
+        ("cat", {}, "a cat".encode("cp037"), True),
         ("c.t", {}, b"a dog", False),
         ("c.t", {"fixed": True}, b"a cat", False),
         ("cat", {"ignore_case": True}, b"a CAT", True),

@@ -24,7 +24,8 @@ from kebab.doctor.checks import (
     SettingsFile,
     StorageInputs,
     Weights,
-    run_checks,
+    build_checks,
+    run_all,
     succeed,
 )
 from kebab.errors.catalog import (
@@ -98,7 +99,7 @@ def sound(tmp_path):
 
 
 def statuses(subject):
-    return {check.name: check.status for check in run_checks(subject, Wall()).checks}
+    return {check.name: check.status for check in run_all(build_checks(subject), Wall()).checks}
 
 
 def named(subject, status):
@@ -106,7 +107,7 @@ def named(subject, status):
 
 
 def test_a_sound_base_is_healthy_in_every_check(sound):
-    diagnosis = run_checks(sound, Wall())
+    diagnosis = run_all(build_checks(sound), Wall())
 
     names = [check.name for check in diagnosis.checks]
     assert diagnosis.ok
@@ -118,7 +119,7 @@ def test_a_sound_base_is_healthy_in_every_check(sound):
 def test_a_missing_base_is_no_illness(sound):
     empty = replace(sound, storage=replace(sound.storage, find_schema=lambda: None))
 
-    assert run_checks(empty, Wall()).ok or statuses(empty)["disk"] == "fail"
+    assert run_all(build_checks(empty), Wall()).ok or statuses(empty)["disk"] == "fail"
     assert "database" in named(empty, "warn")
     assert named(empty, "skip") == STORED
 
@@ -126,7 +127,7 @@ def test_a_missing_base_is_no_illness(sound):
 def test_a_damaged_base_is_an_illness_with_its_cure(sound):
     torn = replace(sound, storage=replace(sound.storage, find_schema=raising(CORRUPT)))
 
-    diagnosis = run_checks(torn, Wall())
+    diagnosis = run_all(build_checks(torn), Wall())
 
     (failed,) = [check for check in diagnosis.checks if check.name == "database"]
     assert not diagnosis.ok
@@ -145,7 +146,9 @@ def test_a_vector_table_that_cannot_be_read_leaves_the_rest_looked_at(sound):
 
     assert named(torn, "fail") - {"disk"} == {"vectors"}
     assert named(torn, "skip") == set()
-    (failed,) = [check for check in run_checks(torn, Wall()).checks if check.name == "vectors"]
+    (failed,) = [
+        check for check in run_all(build_checks(torn), Wall()).checks if check.name == "vectors"
+    ]
     assert failed.fix == "kebab doctor --fix"
 
 
@@ -191,7 +194,7 @@ ASKED = [
 def test_a_failed_check_makes_doctor_unhealthy_and_names_a_command(sound, room, question, fault):
     ill = replace(sound, **{room: replace(getattr(sound, room), **{question: raising(fault)})})
 
-    diagnosis = run_checks(ill, Wall())
+    diagnosis = run_all(build_checks(ill), Wall())
 
     failed = [check for check in diagnosis.checks if check.status == "fail"]
     assert not diagnosis.ok

@@ -80,6 +80,16 @@ def test_unused_workers_end_and_no_more_start_after_the_end(make):
     assert (ask(pool), pool._count) == (None, 0)
 
 
+def test_a_worker_that_answers_after_the_end_ends_too(make, monkeypatch):
+    pool = make()
+    [busy] = pool._resting
+    send = busy.send
+    monkeypatch.setattr(busy, "send", lambda task: (pool.close(), send(task)))
+
+    assert ask(pool) is not None
+    assert busy._process.returncode is not None
+
+
 def test_a_system_without_room_for_a_process_is_asked_again_later(monkeypatch):
     calls = []
 

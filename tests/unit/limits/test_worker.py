@@ -11,10 +11,12 @@ import pytest
 from kebab.limits.worker import (
     Reply,
     WorkerProcess,
+    measure_processor_time,
     run_handler,
     serve,
     wait_for_replies,
 )
+from kebab.platform import read_processor_time
 
 LIMIT_MB = 300
 
@@ -86,6 +88,16 @@ def test_closing_ends_the_process(worker):
     worker.close()
 
     assert worker._process.returncode is not None
+
+
+def test_the_processor_time_of_a_closed_worker_still_counts(worker):
+    receive(worker)
+    spent = read_processor_time(worker._process.pid)
+    before = measure_processor_time()
+
+    worker.close()
+
+    assert measure_processor_time() >= before - spent / 2
 
 
 def test_a_worker_that_left_is_explained_by_its_status():
