@@ -1,7 +1,6 @@
 """Serves clients over HTTP: an ASGI application that answers each request with one JSON object."""
 
 import asyncio
-import time
 from base64 import b64decode
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager, suppress
@@ -41,8 +40,6 @@ _NAMED_BY = {"tools/call": "name", "resources/read": "uri"}
 """The field that the header `Mcp-Name` repeats."""
 _JSON = {"application/json", "application/*", "*/*"}
 
-_REFRESH_S = 60.0
-"""How long the description of the index is used again."""
 _STOP_S = 2.0
 """The longest wait for work to stop when the server ends."""
 
@@ -60,11 +57,8 @@ class McpApplication:
     """
 
     def __init__(self, caller: ToolCaller) -> None:
-        self._caller = caller
-        self._instructions = ""
-        self._protocol = Protocol(caller, lambda: self._instructions)
+        self._protocol = Protocol(caller, caller.describe_index)
         self._calls = RunningCalls()
-        self._fresh_until = 0.0
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -128,17 +122,11 @@ class McpApplication:
         return (_STATUSES.get(code, 200) if is_stateless else 200), answer
 
     async def _answer(self, message: Message, session: Session) -> dict[str, Any]:
-        """Answer a request in another thread.
-
-        The description of the index is read again when it is old, before the answer.
-        """
+        """Answer a request in another thread."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[dict[str, Any]] = loop.create_future()
 
         def answer(call: Call) -> None:
-            if time.monotonic() >= self._fresh_until:
-                self._fresh_until = time.monotonic() + _REFRESH_S
-                self._instructions = self._caller.describe_index()
             response = self._protocol.answer(message, session, cancel=call.cancel)
             with suppress(RuntimeError):  # the event loop has ended
                 loop.call_soon_threadsafe(finish, response)

@@ -1,6 +1,7 @@
 """Clients over HTTP get the same answers, one JSON object for each request."""
 
 import json
+import threading
 from contextlib import asynccontextmanager
 
 import anyio
@@ -159,8 +160,7 @@ def test_a_broken_body_is_refused(serve, body):
     assert json.loads(response.content)["error"]
 
 
-def test_a_later_client_learns_what_the_index_holds_now(serve, caller, monkeypatch):
-    monkeypatch.setattr("kebab.mcp.http._REFRESH_S", 0)
+def test_a_later_client_learns_what_the_index_holds_now(serve, caller):
     more = IngestTextRequest(text=b"One more text.", title="More")
 
     async def talk(http):
@@ -182,3 +182,29 @@ def test_a_later_client_learns_what_the_index_holds_now(serve, caller, monkeypat
 
     assert "2 documents" in first
     assert "3 documents" in second
+
+
+def test_clients_that_come_together_all_learn_what_the_index_holds(serve, caller, monkeypatch):
+    both = threading.Barrier(2, timeout=10)
+
+    def describe():
+        both.wait()
+        return "Described."
+
+    monkeypatch.setattr(caller, "describe_index", describe)
+    client = {"protocolVersion": "2025-11-25", "clientInfo": {"name": "a", "version": "1"}}
+    call = build_call(1, "initialize", client | {"capabilities": {}})
+    learned = []
+
+    async def talk(http):
+        async def begin():
+            answer = await http.post(URL, json=call, headers=HEADERS)
+            learned.append(answer.json()["result"]["instructions"])
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(begin)
+            tasks.start_soon(begin)
+
+    serve(talk)
+
+    assert learned == ["Described."] * 2
