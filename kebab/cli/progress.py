@@ -318,8 +318,7 @@ def run_cancellable_work(context: CommandContext, request: Request[R]) -> tuple[
     """Run an operation with its progress; Ctrl-C cancels it. Return the reply and its status."""
     settings = context.load_settings()
     with report_cancellable_work(context) as (reporter, cancel):
-        with context.open_kebab(settings) as kebab:
-            reply = kebab.run(request, report=reporter, cancel=cancel)
+        reply = context.run(request, settings, report=reporter, cancel=cancel)
         status = find_operation_status(reply, cancel)
         reporter.finish(status, cancelled=status is Exit.INTERRUPTED)
     return reply, status

@@ -100,26 +100,22 @@ class McpApplication:
             if not part.get("more_body"):
                 break
         message: Message | None = None
-        version = headers.get(_VERSION)
+        session = Session(is_open=True, client=headers.get(b"user-agent"))
+        if headers.get(_VERSION) not in (None, *HANDSHAKE_VERSIONS):
+            session.is_stateless = True
         try:
             message = decode_message(bytes(raw))
-            is_stateless = version not in (None, *HANDSHAKE_VERSIONS)
             if message.id is msgspec.UNSET or message.method is msgspec.UNSET:
                 return 202, b""
-            if is_stateless or (
-                message.method != "initialize" and VERSION_KEY in message.read_meta()
-            ):
-                is_stateless = True
+            session.admit(message)
+            if session.is_stateless:
                 headers.check(message)
         except RequestError as fault:
             number = message.id if message else None
             return _STATUSES[fault.code], build_error(number, fault)
-        session = Session(
-            is_stateless=is_stateless, is_open=True, client=headers.get(b"user-agent")
-        )
         answer = await self._answer(message, session)
         code = answer.get("error", {}).get("code")
-        return (_STATUSES.get(code, 200) if is_stateless else 200), answer
+        return (_STATUSES.get(code, 200) if session.is_stateless else 200), answer
 
     async def _answer(self, message: Message, session: Session) -> dict[str, Any]:
         """Answer a request in another thread."""

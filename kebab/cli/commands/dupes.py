@@ -58,8 +58,7 @@ def command(context: CommandContext, /, threshold: float | None, **flags: Any) -
         raise click.UsageError("`--exact` leaves nothing to `--threshold`")
     request = build_request(merge_flags({}, {"threshold": threshold, **flags}), DupesRequest)
     with report_work(context) as reporter:
-        with context.open_kebab(settings) as kebab:
-            reply = kebab.run(request, report=reporter)
+        reply = context.run(request, settings, report=reporter)
         reporter.finish(find_exit_status(reply), cancelled=False)
     next_page = context.repeat_command_with("--cursor", reply.next_cursor)
     return context.print_reply(reply, partial(render_duplicates, next_page=next_page))

@@ -31,7 +31,6 @@ def command(context: CommandContext, *, path: str, force: bool, without_sessions
     """
     request = ExportRequest(path=path, force=force, without_sessions=without_sessions)
     with report_work(context) as reporter:
-        with context.open_kebab() as kebab:
-            reply = kebab.run(request, report=reporter)
+        reply = context.run(request, report=reporter)
         reporter.finish(Exit.DONE, cancelled=False)
     return context.print_reply(reply, render_export)

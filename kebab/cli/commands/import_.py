@@ -65,7 +65,6 @@ def command(
 
 def _run(context: CommandContext, request: ImportRequest) -> ImportReport:
     with report_work(context) as reporter:
-        with context.open_kebab() as kebab:
-            reply = kebab.run(request, report=reporter)
+        reply = context.run(request, report=reporter)
         reporter.finish(Exit.DONE, cancelled=False)
     return reply

@@ -72,8 +72,7 @@ def _explain(context: CommandContext, paths: tuple[str, ...], *, stream: bool) -
     """Say why paths are in the index or not; 1 when any is left out."""
     if not paths or stream:
         raise click.UsageError("`--explain` needs PATH, and goes with no other flag")
-    with context.open_kebab() as kebab:
-        reply = kebab.run(ExplainPathsRequest(paths=list(paths)))
+    reply = context.run(ExplainPathsRequest(paths=list(paths)))
     return context.print_reply(reply, render_path_explanations)
 
 

@@ -170,25 +170,20 @@ _ALL = "all"
 def _list_runs(context: CommandContext, _: object) -> Exit:
     from kebab.cli.render.review import render_runs
 
-    with context.open_kebab() as kebab:
-        reply = kebab.run(ReviewRunsRequest())
-    return context.print_reply(reply, render_runs)
+    return context.print_reply(context.run(ReviewRunsRequest()), render_runs)
 
 
 def _forget_runs(context: CommandContext, runs: Sequence[str]) -> Exit:
     from kebab.cli.render.review import render_removed_runs
 
-    with context.open_kebab() as kebab:
-        reply = kebab.run(ReviewRmRequest(runs=list(runs)))
-    return context.print_reply(reply, render_removed_runs)
+    return context.print_reply(context.run(ReviewRmRequest(runs=list(runs))), render_removed_runs)
 
 
 def _explain_rules(context: CommandContext, rule: str) -> Exit:
     from kebab.cli.render.review import render_explanations, render_rules
 
     request = ReviewRulesRequest(rule=None if rule == _ALL else rule)
-    with context.open_kebab() as kebab:
-        reply = kebab.run(request)
+    reply = context.run(request)
     return context.print_reply(reply, render_rules if rule == _ALL else render_explanations)
 
 

@@ -34,9 +34,7 @@ def list_(context: CommandContext, /) -> Exit:
 
     The most recently used one is first.
     """
-    with context.open_kebab() as kebab:
-        reply = kebab.run(SessionListRequest())
-    return context.print_reply(reply, render_session_list)
+    return context.print_reply(context.run(SessionListRequest()), render_session_list)
 
 
 @command.command("show", exits=_EXITS, examples=("kebab session show backups",))
@@ -44,9 +42,7 @@ def list_(context: CommandContext, /) -> Exit:
 @click.pass_obj
 def show(context: CommandContext, /, name: str) -> Exit:
     """Show the turns of a session."""
-    with context.open_kebab() as kebab:
-        reply = kebab.run(SessionShowRequest(name=name))
-    return context.print_reply(reply, render_transcript)
+    return context.print_reply(context.run(SessionShowRequest(name=name)), render_transcript)
 
 
 @command.command(

@@ -38,9 +38,7 @@ def list_(context: CommandContext, /) -> Exit:
     In a pipe, tabs separate the fields: name, folder, state, documents, passages, time of the last
     ingest. The state is `present`, `empty` or `gone`.
     """
-    with context.open_kebab() as kebab:
-        reply = kebab.run(SourceListRequest())
-    return context.print_reply(reply, render_source_list)
+    return context.print_reply(context.run(SourceListRequest()), render_source_list)
 
 
 @command.command(

@@ -121,15 +121,6 @@ def print_page(
     return context.print_reply(reply, render_no_page, status)
 
 
-def stream_pages(context: CommandContext, request: TranslateRequest) -> Exit:
-    """Write the events of all pages to stdout."""
-    with context.open_kebab() as kebab:
-        return stream_review(
-            context,
-            lambda report, cancel: kebab.run(request, report=report, cancel=cancel),
-        )
-
-
 def _work(
     context: CommandContext,
     request: TranslateRequest,
@@ -208,7 +199,11 @@ def command(context: CommandContext, /, write: str | None, *, yes: bool, **flags
 
     target = prepare_target(context, write, flags["name"], yes=yes) if write else None
     if stream:
-        return stream_pages(context, _build_request(flags, all_pages=True))
+        request = _build_request(flags, all_pages=True)
+        with context.open_kebab() as kebab:
+            return stream_review(
+                context, lambda report, cancel: kebab.run(request, report=report, cancel=cancel)
+            )
     if context.flags.machine and target is None:
         return print_page(context, _build_request(flags))
     request = _build_request({**flags, "with_text": True}, all_pages=True)
