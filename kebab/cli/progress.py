@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kebab.app.classify import ClassifiedError
     from kebab.cli.channels import OutputChannel
     from kebab.cli.context import CommandContext
+    from kebab.config.settings import Settings
     from kebab.core.progress import Cancel
     from kebab.wire.ask import Answer
     from kebab.wire.evals import BenchProgress, EvalProgress
@@ -312,6 +313,14 @@ def report_cancellable_work(
         context.interrupts.cancelling(reporter.display.announce_stop) as cancel,
     ):
         yield reporter, cancel
+
+
+def run_work(context: CommandContext, request: Request[R], settings: Settings | None = None) -> R:
+    """Run an operation with its progress; Ctrl-C interrupts it."""
+    with report_work(context) as reporter:
+        reply = context.run(request, settings, report=reporter)
+        reporter.finish(find_exit_status(reply), cancelled=False)
+    return reply
 
 
 def run_cancellable_work(context: CommandContext, request: Request[R]) -> tuple[R, Exit]:

@@ -151,9 +151,9 @@ class Headers:
         return next((value.decode("latin-1") for key, value in self._pairs if key == name), None)
 
     def list_media(self, name: bytes) -> set[str]:
-        """Return the media types of a header, without their parameters."""
-        types = (self.get(name) or "").lower().split(",")
-        return {one.partition(";")[0].strip() for one in types}
+        """Return the media types of all headers of a name, without their parameters."""
+        types = b",".join(value for key, value in self._pairs if key == name)
+        return {one.partition(";")[0].strip() for one in types.decode("latin-1").lower().split(",")}
 
     def check(self, message: Message) -> None:
         """Check that a request has an envelope, and that the headers repeat what it says.

@@ -328,8 +328,7 @@ def _review_pages(
 ) -> "AgentItems | NotFound":
     """Return the last page of a review; the others are reported."""
     request = _build_request(names, flags, all_pages=True)
-    with context.open_kebab() as kebab:
-        return kebab.run(request, report=report, cancel=cancel)
+    return context.run(request, report=report, cancel=cancel)
 
 
 def _render_nothing(reply: "AgentItems", canvas: "Canvas") -> tuple[str, ...]:

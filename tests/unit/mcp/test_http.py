@@ -10,7 +10,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from kebab.mcp.http import McpApplication
+from kebab.mcp.http import Headers, McpApplication
 from kebab.wire.ingest import IngestTextRequest
 from tests.unit.mcp.test_protocol import META, build_call
 
@@ -87,6 +87,12 @@ def test_a_client_that_hides_the_text_is_known_by_its_user_agent(serve, agent, s
         return (await http.post(URL, json=call, headers=headers)).json()
 
     assert ("structuredContent" in serve(talk)["result"]) is structured
+
+
+def test_media_types_may_be_in_several_headers():
+    headers = Headers([(b"accept", b"text/event-stream"), (b"accept", b"Application/JSON;q=1")])
+
+    assert headers.list_media(b"accept") == {"text/event-stream", "application/json"}
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
