@@ -62,12 +62,10 @@ def rm(
     """
     if all_sessions == bool(names):
         raise click.UsageError("give either NAME or `--all`")
-    with context.open_kebab() as kebab:
-        chosen = list(names)
-        if all_sessions:
-            stored = kebab.run(SessionListRequest())
-            if not yes:
-                confirm(context, "session rm --all", partial(render_removal_plan, stored))
-            chosen = [session.name for session in stored.sessions]
-        reply = kebab.run(SessionRmRequest(names=chosen))
-    return context.print_reply(reply, render_removed_sessions)
+    chosen = list(names)
+    if all_sessions:
+        stored = context.run(SessionListRequest())
+        if not yes:
+            confirm(context, "session rm --all", partial(render_removal_plan, stored))
+        chosen = [session.name for session in stored.sessions]
+    return context.print_reply(context.run(SessionRmRequest(names=chosen)), render_removed_sessions)
