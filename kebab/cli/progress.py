@@ -421,6 +421,21 @@ class ReviewEvents(Display[ReviewEvent]):
             self._ended = True
 
 
+def run_review(
+    context: CommandContext,
+    request: Request[R],
+    display: Display[ReviewEvent],
+    on_stop: Callable[[], None],
+) -> tuple[R, bool]:
+    """Run a review or a translation; return the last page, and whether it was cancelled."""
+    with (
+        report_events(context, display) as reporter,
+        context.interrupts.cancelling(on_stop) as cancel,
+    ):
+        reply = context.run(request, report=reporter, cancel=cancel)
+    return reply, cancel.requested
+
+
 def stream_review(context: CommandContext, work: ReviewWork) -> Exit:
     """Write the events of a review or a translation to stdout; return the exit status.
 

@@ -32,7 +32,6 @@ from kebab.wire.review import (
 )
 
 if TYPE_CHECKING:
-    from kebab.app.facade import Kebab
     from kebab.cli.render.canvas import Canvas
     from kebab.cli.render.review_formats import SarifLog
     from kebab.wire.review import AgentItems
@@ -280,9 +279,8 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
     if flags["replay"]:
         from kebab.cli.review import ReviewDisplay, choose_display, replay_review
 
-        with context.open_kebab() as kebab:
-            pages = choose_display(context, form, partial(_create_sarif, kebab))
-            return replay_review(context, flags["replay"], ReviewDisplay(context, pages))
+        pages = choose_display(context, form, partial(_create_sarif, context))
+        return replay_review(context, flags["replay"], ReviewDisplay(context, pages))
     if flags["stream"]:
         from kebab.cli.progress import stream_review
 
@@ -291,11 +289,9 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
         from kebab.cli.review import review_quietly
 
         request = _build_request(names, flags)
-        with context.open_kebab() as kebab:  # its progress is on stderr
-            page, cancelled = review_quietly(context, kebab, request)
+        page, cancelled = review_quietly(context, request)
         return context.print_reply(page, _render_nothing, Exit.INTERRUPTED if cancelled else None)
-    with context.open_kebab() as kebab:
-        return _review_and_show(context, kebab, _build_request(names, flags, all_pages=True), form)
+    return _review_and_show(context, _build_request(names, flags, all_pages=True), form)
 
 
 def _build_request(
@@ -337,27 +333,21 @@ def _render_nothing(reply: "AgentItems", canvas: "Canvas") -> tuple[str, ...]:
     return ()
 
 
-def _review_and_show(
-    context: CommandContext, kebab: "Kebab", request: ReviewRequest, form: str
-) -> Exit:
-    from kebab.cli.progress import report_events
+def _review_and_show(context: CommandContext, request: ReviewRequest, form: str) -> Exit:
+    from kebab.cli.progress import run_review
     from kebab.cli.review import ReviewDisplay, choose_display, write_notes
 
-    display = ReviewDisplay(context, choose_display(context, form, partial(_create_sarif, kebab)))
-    with (
-        report_events(context, display) as report,
-        context.interrupts.cancelling(display.announce_stop) as cancel,
-    ):
-        reply = kebab.run(request, report=report, cancel=cancel)
+    display = ReviewDisplay(context, choose_display(context, form, partial(_create_sarif, context)))
+    reply, cancelled = run_review(context, request, display, display.announce_stop)
     if isinstance(reply, NotFound):
         return context.print_reply(reply, _render_nothing)
-    display.finish(reply, completed=not cancel.requested)
-    write_notes(context, display, completed=not cancel.requested)
-    return Exit.INTERRUPTED if cancel.requested else display.status
+    display.finish(reply, completed=not cancelled)
+    write_notes(context, display, completed=not cancelled)
+    return Exit.INTERRUPTED if cancelled else display.status
 
 
-def _create_sarif(kebab: "Kebab") -> "SarifLog":
+def _create_sarif(context: CommandContext) -> "SarifLog":
     from kebab.cli.render.review_formats import SarifLog
 
-    reply = kebab.run(ReviewRulesRequest())
+    reply = context.run(ReviewRulesRequest())
     return SarifLog([] if isinstance(reply, NotFound) else reply.rules, Path.cwd())
