@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
     from kebab.config.load import SettingsReport
     from kebab.config.settings import Settings
-    from kebab.wire.record import NotFound, Reply
+    from kebab.wire.record import NotFound, Reply, Request
 
 _LEAVING_COUNT = 2
 _WARNED, _DAY_S = "sockets.warned", 86_400
@@ -219,6 +219,18 @@ class CommandContext:
             read_only=read_only or self.flags.read_only,
             **more,
         )
+
+    def run(
+        self,
+        request: Request[R],
+        settings: Settings | None = None,
+        *,
+        report: Callable[[Any], None] | None = None,
+        cancel: Cancel | None = None,
+    ) -> R:
+        """Run an operation on the knowledge base of this call; return its reply."""
+        with self.open_kebab(settings) as kebab:
+            return kebab.run(request, report=report, cancel=cancel)
 
     def release_stores(self) -> None:
         """Let the warm process close the files that this command is about to replace or delete."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kebab.app.classify import ClassifiedError
     from kebab.cli.channels import OutputChannel
     from kebab.cli.context import CommandContext
+    from kebab.config.settings import Settings
     from kebab.core.progress import Cancel
     from kebab.wire.ask import Answer
     from kebab.wire.evals import BenchProgress, EvalProgress
@@ -314,12 +315,19 @@ def report_cancellable_work(
         yield reporter, cancel
 
 
+def run_work(context: CommandContext, request: Request[R], settings: Settings | None = None) -> R:
+    """Run an operation with its progress; Ctrl-C interrupts it."""
+    with report_work(context) as reporter:
+        reply = context.run(request, settings, report=reporter)
+        reporter.finish(find_exit_status(reply), cancelled=False)
+    return reply
+
+
 def run_cancellable_work(context: CommandContext, request: Request[R]) -> tuple[R, Exit]:
     """Run an operation with its progress; Ctrl-C cancels it. Return the reply and its status."""
     settings = context.load_settings()
     with report_cancellable_work(context) as (reporter, cancel):
-        with context.open_kebab(settings) as kebab:
-            reply = kebab.run(request, report=reporter, cancel=cancel)
+        reply = context.run(request, settings, report=reporter, cancel=cancel)
         status = find_operation_status(reply, cancel)
         reporter.finish(status, cancelled=status is Exit.INTERRUPTED)
     return reply, status
@@ -411,6 +419,21 @@ class ReviewEvents(Display[ReviewEvent]):
                 is_last = event.type in ("complete", "error", "end")
                 self._context.write_json(event, status if is_last else None)
             self._ended = True
+
+
+def run_review(
+    context: CommandContext,
+    request: Request[R],
+    display: Display[ReviewEvent],
+    on_stop: Callable[[], None],
+) -> tuple[R, bool]:
+    """Run a review or a translation; return the last page, and whether it was cancelled."""
+    with (
+        report_events(context, display) as reporter,
+        context.interrupts.cancelling(on_stop) as cancel,
+    ):
+        reply = context.run(request, report=reporter, cancel=cancel)
+    return reply, cancel.requested
 
 
 def stream_review(context: CommandContext, work: ReviewWork) -> Exit:

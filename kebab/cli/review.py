@@ -15,7 +15,7 @@ import msgspec
 
 from kebab.app.review_text import ItemLocator
 from kebab.cli.channels import Display
-from kebab.cli.progress import ReviewEvents, report_events
+from kebab.cli.progress import ReviewEvents, run_review
 from kebab.cli.prompt import confirm
 from kebab.cli.render.canvas import Canvas, clean, pluralize, truncate
 from kebab.cli.render.progress import CLEAR_LINE, STOPPING
@@ -43,7 +43,6 @@ from kebab.wire.stream import ReviewEvent
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from kebab.app.facade import Kebab
     from kebab.cli.channels import OutputChannel
     from kebab.cli.context import CommandContext
     from kebab.cli.render.review_formats import SarifLog
@@ -234,17 +233,12 @@ def write_notes(context: CommandContext, display: ReviewDisplay, *, completed: b
 
 
 def review_quietly(
-    context: CommandContext, kebab: Kebab, request: ReviewRequest
+    context: CommandContext, request: ReviewRequest
 ) -> tuple[AgentItems | NotFound, bool]:
     """Return the reply, and whether it was cancelled; the progress is events on stderr."""
-    machine = context.flags.machine
     text = ReviewDisplay(context, PageDisplay())
-    with (
-        report_events(context, ReviewEvents(context, stream=False) if machine else text) as report,
-        context.interrupts.cancelling(text.announce_stop) as cancel,
-    ):
-        reply = kebab.run(request, report=report, cancel=cancel)
-    return reply, cancel.requested
+    display = ReviewEvents(context, stream=False) if context.flags.machine else text
+    return run_review(context, request, display, text.announce_stop)
 
 
 def review_and_apply(
@@ -259,29 +253,25 @@ def review_and_apply(
     """
     if not dry_run or not request.run_id:  # fixes are those of a stored run
         context.require_writable("review --apply")
-    with context.open_kebab() as kebab:
-        if request.run_id:
-            return _apply_fixes(context, kebab, request.run_id, dry_run=dry_run, yes=yes)
-        reply, cancelled = review_quietly(context, kebab, request)
-        if isinstance(reply, NotFound):
-            return context.print_reply(reply, render_applied)
-        if cancelled:
-            raise Cancelled(operation="review")
-        return _apply_fixes(context, kebab, reply.run_id, dry_run=dry_run, yes=yes)
+    if request.run_id:
+        return _apply_fixes(context, request.run_id, dry_run=dry_run, yes=yes)
+    reply, cancelled = review_quietly(context, request)
+    if isinstance(reply, NotFound):
+        return context.print_reply(reply, render_applied)
+    if cancelled:
+        raise Cancelled(operation="review")
+    return _apply_fixes(context, reply.run_id, dry_run=dry_run, yes=yes)
 
 
-def _apply_fixes(
-    context: CommandContext, kebab: Kebab, run_id: str, *, dry_run: bool, yes: bool
-) -> Exit:
+def _apply_fixes(context: CommandContext, run_id: str, *, dry_run: bool, yes: bool) -> Exit:
     """Apply the fixes of a run after confirmation, or show what would change."""
     if dry_run or not yes:
-        plan = kebab.run(ReviewApplyRequest(run_id=run_id, dry_run=True))
+        plan = context.run(ReviewApplyRequest(run_id=run_id, dry_run=True))
         if dry_run or isinstance(plan, NotFound):
             return context.print_reply(plan, render_applied)
         operation = f"review --run-id {shlex.quote(run_id)} --apply"
         confirm(context, operation, partial(render_fix_plan, plan))
-    reply = kebab.run(ReviewApplyRequest(run_id=run_id))
-    return context.print_reply(reply, render_applied)
+    return context.print_reply(context.run(ReviewApplyRequest(run_id=run_id)), render_applied)
 
 
 _STDIN = "-"

@@ -1,7 +1,6 @@
 """Serves clients over HTTP: an ASGI application that answers each request with one JSON object."""
 
 import asyncio
-import time
 from base64 import b64decode
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager, suppress
@@ -41,8 +40,6 @@ _NAMED_BY = {"tools/call": "name", "resources/read": "uri"}
 """The field that the header `Mcp-Name` repeats."""
 _JSON = {"application/json", "application/*", "*/*"}
 
-_REFRESH_S = 60.0
-"""How long the description of the index is used again."""
 _STOP_S = 2.0
 """The longest wait for work to stop when the server ends."""
 
@@ -60,11 +57,8 @@ class McpApplication:
     """
 
     def __init__(self, caller: ToolCaller) -> None:
-        self._caller = caller
-        self._instructions = ""
-        self._protocol = Protocol(caller, lambda: self._instructions)
+        self._protocol = Protocol(caller, caller.describe_index)
         self._calls = RunningCalls()
-        self._fresh_until = 0.0
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -106,39 +100,29 @@ class McpApplication:
             if not part.get("more_body"):
                 break
         message: Message | None = None
-        version = headers.get(_VERSION)
+        session = Session(is_open=True, client=headers.get(b"user-agent"))
+        if headers.get(_VERSION) not in (None, *HANDSHAKE_VERSIONS):
+            session.is_stateless = True
         try:
             message = decode_message(bytes(raw))
-            is_stateless = version not in (None, *HANDSHAKE_VERSIONS)
             if message.id is msgspec.UNSET or message.method is msgspec.UNSET:
                 return 202, b""
-            if is_stateless or (
-                message.method != "initialize" and VERSION_KEY in message.read_meta()
-            ):
-                is_stateless = True
+            session.admit(message)
+            if session.is_stateless:
                 headers.check(message)
         except RequestError as fault:
             number = message.id if message else None
             return _STATUSES[fault.code], build_error(number, fault)
-        session = Session(
-            is_stateless=is_stateless, is_open=True, client=headers.get(b"user-agent")
-        )
         answer = await self._answer(message, session)
         code = answer.get("error", {}).get("code")
-        return (_STATUSES.get(code, 200) if is_stateless else 200), answer
+        return (_STATUSES.get(code, 200) if session.is_stateless else 200), answer
 
     async def _answer(self, message: Message, session: Session) -> dict[str, Any]:
-        """Answer a request in another thread.
-
-        The description of the index is read again when it is old, before the answer.
-        """
+        """Answer a request in another thread."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[dict[str, Any]] = loop.create_future()
 
         def answer(call: Call) -> None:
-            if time.monotonic() >= self._fresh_until:
-                self._fresh_until = time.monotonic() + _REFRESH_S
-                self._instructions = self._caller.describe_index()
             response = self._protocol.answer(message, session, cancel=call.cancel)
             with suppress(RuntimeError):  # the event loop has ended
                 loop.call_soon_threadsafe(finish, response)
@@ -167,9 +151,9 @@ class Headers:
         return next((value.decode("latin-1") for key, value in self._pairs if key == name), None)
 
     def list_media(self, name: bytes) -> set[str]:
-        """Return the media types of a header, without their parameters."""
-        types = (self.get(name) or "").lower().split(",")
-        return {one.partition(";")[0].strip() for one in types}
+        """Return the media types of all headers of a name, without their parameters."""
+        types = b",".join(value for key, value in self._pairs if key == name)
+        return {one.partition(";")[0].strip() for one in types.decode("latin-1").lower().split(",")}
 
     def check(self, message: Message) -> None:
         """Check that a request has an envelope, and that the headers repeat what it says.

@@ -154,21 +154,14 @@ class _Completion(_Parameters, kw_only=True):
     argument: _Argument
 
 
-class Session:
-    """What is known of one client.
+class Session(Struct):
+    """What is known of one client; `client` is its name."""
 
-    Args:
-        is_stateless: Whether requests have an envelope; None lets the first request decide.
-        is_open: Whether requests need no handshake.
-        client: The name of the client.
-    """
-
-    def __init__(
-        self, *, is_stateless: bool | None = None, is_open: bool = False, client: str | None = None
-    ) -> None:
-        self.is_stateless = is_stateless
-        self.is_open = is_open
-        self.client = client
+    is_stateless: bool | None = None
+    """Whether requests have an envelope; None lets the first request decide."""
+    is_open: bool = False
+    """Whether requests need no handshake."""
+    client: str | None = None
 
     def admit(self, request: Message) -> None:
         """Let the first request decide which kind of protocol the client speaks."""
@@ -176,11 +169,6 @@ class Session:
             self.is_stateless = (
                 request.method != "initialize" and VERSION_KEY in request.read_meta()
             )
-
-    def greet(self, hello: _Hello) -> None:
-        """Complete the handshake."""
-        self.client = hello.client_info.name
-        self.is_open = True
 
 
 class _Method(NamedTuple):
@@ -276,7 +264,7 @@ class Protocol:
         result: dict[str, Any] = {}
         match message.method:
             case "initialize":
-                session.greet(params)
+                session.client, session.is_open = params.client_info.name, True
                 known = params.protocol_version in HANDSHAKE_VERSIONS
                 version = params.protocol_version if known else HANDSHAKE_VERSIONS[-1]
                 result = {"protocolVersion": version, "serverInfo": _SERVER, **self._introduce()}

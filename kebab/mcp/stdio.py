@@ -8,6 +8,7 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, BinaryIO
@@ -69,12 +70,13 @@ class StdioServer:
 
     def _read(self) -> None:
         try:
-            for line in self._source:
-                if line.strip():
-                    self._receive(line)
-        except (OSError, ValueError):
-            pass  # the descriptor was closed, which ends the input
-        self._lines.put(None)
+            # A descriptor that was closed ends the input.
+            with suppress(OSError, ValueError):
+                for line in self._source:
+                    if line.strip():
+                        self._receive(line)
+        finally:
+            self._lines.put(None)
 
     def _receive(self, line: bytes) -> None:
         try:

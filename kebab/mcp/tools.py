@@ -8,7 +8,7 @@ inside of parts are left out.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -280,7 +280,7 @@ class Tool:
     result: type[Result]
     run: Callable[[RunOperation, Any], ToolOutput]
     is_read_only: bool = True
-    permission: str | None = field(default=None)
+    permission: str | None = None
     """The flag of `kebab mcp` that offers the tool; None means always."""
 
     @cached_property

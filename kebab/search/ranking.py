@@ -9,7 +9,7 @@ described need towards its best passage.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import TypeAlias
 
@@ -269,7 +269,8 @@ def fuse_channels(
     )
     share = compute_lexical_share(model, trust, strength, need)
     nearest = islice(matches.cosines, _JUDGED)
-    lexical = add_foreign_evidence(evidence, find_foreign(parsed.plain, nearest, passages))
+    foreign = find_foreign(parsed.plain, nearest, passages)
+    lexical = {**evidence, **{key: evidence.get(key, 0.0) + _FOREIGN_EVIDENCE for key in foreign}}
     scores = fuse(lexical, semantic, share)
     index = vectors() if need * trust.both > 0 else None
     if index is not None:
@@ -279,11 +280,6 @@ def fuse_channels(
         held = {key: lexical.get(key, 0.0) for key in best}
         scores |= fuse(held, scale.normalise_all(moved), share)
     return scores | place_unembedded([*evidence.items()], scores, matches.cosines, strength)
-
-
-def add_foreign_evidence(evidence: Scores, foreign: Collection[Key]) -> Scores:
-    """Return the lexical evidence with that of passages in another language than the query."""
-    return {**evidence, **{key: evidence.get(key, 0.0) + _FOREIGN_EVIDENCE for key in foreign}}
 
 
 def measure_lexical_strength(evidence: Scores) -> float:

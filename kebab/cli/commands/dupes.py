@@ -15,10 +15,9 @@ from kebab.cli.options import (
     limit_option,
     merge_flags,
 )
-from kebab.cli.progress import report_work
+from kebab.cli.progress import run_work
 from kebab.cli.render.documents import render_duplicates
 from kebab.errors.signal import Exit
-from kebab.wire.record import find_exit_status
 from kebab.wire.related import DupesRequest
 from kebab.wire.search import MAX_LIMIT
 
@@ -57,9 +56,6 @@ def command(context: CommandContext, /, threshold: float | None, **flags: Any) -
     if flags["exact"] and threshold is not None:
         raise click.UsageError("`--exact` leaves nothing to `--threshold`")
     request = build_request(merge_flags({}, {"threshold": threshold, **flags}), DupesRequest)
-    with report_work(context) as reporter:
-        with context.open_kebab(settings) as kebab:
-            reply = kebab.run(request, report=reporter)
-        reporter.finish(find_exit_status(reply), cancelled=False)
+    reply = run_work(context, request, settings)
     next_page = context.repeat_command_with("--cursor", reply.next_cursor)
     return context.print_reply(reply, partial(render_duplicates, next_page=next_page))

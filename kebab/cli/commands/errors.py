@@ -39,9 +39,8 @@ def command(context: CommandContext, /, name: str | None, **flags: Any) -> Exit:
     """
     if name is not None and (flags["since"] or flags["by"]):
         raise click.UsageError("`--id` shows one error, whatever its time and kind")
-    with context.open_kebab(Settings()) as kebab:
-        if name is not None:
-            entry = kebab.run(InspectErrorRequest(name=name))
-            return context.print_reply(entry, render_error_entry)
-        stats = kebab.run(ErrorsRequest(**flags))
+    if name is not None:
+        entry = context.run(InspectErrorRequest(name=name), Settings())
+        return context.print_reply(entry, render_error_entry)
+    stats = context.run(ErrorsRequest(**flags), Settings())
     return context.print_reply(stats, render_error_stats)

@@ -28,6 +28,5 @@ def command(context: CommandContext, /, code: str | None, *, all_codes: bool) ->
     """
     if all_codes is (code is not None):
         raise click.UsageError("name one CODE, or take `--all`")
-    with context.open_kebab(Settings()) as kebab:
-        reply = kebab.run(ExplainRequest(code=code))
+    reply = context.run(ExplainRequest(code=code), Settings())
     return context.print_reply(reply, render_error_explanations)

@@ -4,7 +4,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.progress import report_work
+from kebab.cli.progress import run_work
 from kebab.cli.render.archive import render_export
 from kebab.errors.signal import Exit
 from kebab.wire.archive import ExportRequest
@@ -30,8 +30,4 @@ def command(context: CommandContext, *, path: str, force: bool, without_sessions
     time; the file has one state. Only you can read it.
     """
     request = ExportRequest(path=path, force=force, without_sessions=without_sessions)
-    with report_work(context) as reporter:
-        with context.open_kebab() as kebab:
-            reply = kebab.run(request, report=reporter)
-        reporter.finish(Exit.DONE, cancelled=False)
-    return context.print_reply(reply, render_export)
+    return context.print_reply(run_work(context, request), render_export)

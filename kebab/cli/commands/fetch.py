@@ -60,9 +60,7 @@ def default(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> 
     `kebab fetch chunk|doc|span` fetch by kind; a document of such a name is `./chunk`. The exit
     status is 1 when any REF names nothing.
     """
-    request = FetchRequest(refs=_read_references(refs), **flags)
-    with context.open_kebab() as kebab:
-        reply = kebab.run(request)
+    reply = context.run(FetchRequest(refs=_read_references(refs), **flags))
     status = context.print_reply(reply, render_fetched)
     context.print_notes(reply, lambda reply, canvas: list_notes(reply.results, canvas))
     return status
@@ -119,9 +117,7 @@ def chunk(context: CommandContext, /, name: str, **flags: Any) -> Exit:
 
     ID is the id of a passage, or a unique prefix of it.
     """
-    with context.open_kebab() as kebab:
-        reply = kebab.run(FetchChunkRequest(name=name, **flags))
-    return _print_lines(context, reply)
+    return _print_lines(context, context.run(FetchChunkRequest(name=name, **flags)))
 
 
 @command.command("doc", exits=_EXITS, examples=("kebab fetch doc notes/backup.md",))
@@ -133,9 +129,7 @@ def doc(context: CommandContext, /, name: str, max_chars: int | None) -> Exit:
 
     NAME is an id, a unique prefix of an id, or a path.
     """
-    with context.open_kebab() as kebab:
-        reply = kebab.run(FetchDocRequest(name=name, max_chars=max_chars))
-    return _print_lines(context, reply)
+    return _print_lines(context, context.run(FetchDocRequest(name=name, max_chars=max_chars)))
 
 
 @command.command("span", exits=_EXITS, examples=("kebab fetch span notes/backup.md 12 34",))
@@ -151,6 +145,4 @@ def span(context: CommandContext, /, name: str, start: int, **flags: Any) -> Exi
     NAME is an id, a unique prefix of an id, or a path; lines START to END are printed.
     Without END, one line is printed.
     """
-    with context.open_kebab() as kebab:
-        reply = kebab.run(FetchSpanRequest(name=name, start=start, **flags))
-    return _print_lines(context, reply)
+    return _print_lines(context, context.run(FetchSpanRequest(name=name, start=start, **flags)))

@@ -70,8 +70,7 @@ def command(context: CommandContext, /, pattern: str, form: str, **flags: Any) -
     # The flags have the names of fields of the request; those that are not given are left out.
     fields = merge_flags({"pattern": pattern, "max_columns": columns}, flags)
     request = build_request(fields, GrepRequest)
-    with context.open_kebab() as kebab:
-        reply = kebab.run(request)
+    reply = context.run(request)
     from kebab.cli.render import lines
 
     render = lines.render_match_positions if form == "vimgrep" else lines.render_matches

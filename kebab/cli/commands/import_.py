@@ -7,11 +7,11 @@ from msgspec.structs import replace as change
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.progress import report_work
+from kebab.cli.progress import run_work
 from kebab.cli.prompt import confirm
 from kebab.cli.render.archive import render_import, render_import_plan
 from kebab.errors.signal import Exit
-from kebab.wire.archive import ImportReport, ImportRequest
+from kebab.wire.archive import ImportRequest
 
 
 @click.command(
@@ -56,16 +56,8 @@ def command(
     """
     request = ImportRequest(path=path, replace=replace, map=list(map_), dry_run=dry_run)
     if replace and not dry_run and not yes:
-        plan = _run(context, change(request, dry_run=True))
+        plan = run_work(context, change(request, dry_run=True))
         confirm(context, "import", partial(render_import_plan, plan))
     if not dry_run:
         context.release_stores()
-    return context.print_reply(_run(context, request), render_import)
-
-
-def _run(context: CommandContext, request: ImportRequest) -> ImportReport:
-    with report_work(context) as reporter:
-        with context.open_kebab() as kebab:
-            reply = kebab.run(request, report=reporter)
-        reporter.finish(Exit.DONE, cancelled=False)
-    return reply
+    return context.print_reply(run_work(context, request), render_import)

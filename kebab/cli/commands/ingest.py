@@ -6,15 +6,13 @@ from typing import Any
 
 import click
 
-from kebab.app.facade import Kebab
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete_paths, ndjson_option
 from kebab.cli.progress import report_cancellable_work
 from kebab.cli.render.ingest import render_ingest_report, render_path_explanations
-from kebab.core.progress import Cancel, ProgressCallback
 from kebab.errors.signal import Exit
-from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
+from kebab.wire.ingest import IngestRequest, IngestTextRequest
 from kebab.wire.library import ExplainPathsRequest
 from kebab.wire.record import find_exit_status
 
@@ -58,8 +56,8 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
     if not flags["dry_run"]:
         context.release_stores()
     with report_cancellable_work(context, stream=stream) as (reporter, cancel):
-        with context.open_kebab(settings) as kebab:
-            reply = _ingest(kebab, paths, flags, reporter, cancel)
+        request = _build_request(paths, flags)
+        reply = context.run(request, settings, report=reporter, cancel=cancel)
         status = find_exit_status(reply)
         reporter.finish(status, reply if stream else None, cancelled=reply.cancelled)
     if stream:
@@ -72,8 +70,7 @@ def _explain(context: CommandContext, paths: tuple[str, ...], *, stream: bool) -
     """Say why paths are in the index or not; 1 when any is left out."""
     if not paths or stream:
         raise click.UsageError("`--explain` needs PATH, and goes with no other flag")
-    with context.open_kebab() as kebab:
-        reply = kebab.run(ExplainPathsRequest(paths=list(paths)))
+    reply = context.run(ExplainPathsRequest(paths=list(paths)))
     return context.print_reply(reply, render_path_explanations)
 
 
@@ -90,20 +87,14 @@ def _check_flags(paths: tuple[str, ...], flags: dict[str, Any]) -> None:
         raise click.UsageError("`--title` and `--source-uri` go with `--stdin`")
 
 
-def _ingest(
-    kebab: Kebab,
-    paths: tuple[str, ...],
-    flags: dict[str, Any],
-    report: ProgressCallback,
-    cancel: Cancel,
-) -> IngestReport:
+def _build_request(
+    paths: tuple[str, ...], flags: dict[str, Any]
+) -> IngestRequest | IngestTextRequest:
     if not flags["from_stdin"]:
-        request = IngestRequest(paths=list(paths), force=flags["force"], dry_run=flags["dry_run"])
-        return kebab.run(request, report=report, cancel=cancel)
-    text = IngestTextRequest(
+        return IngestRequest(paths=list(paths), force=flags["force"], dry_run=flags["dry_run"])
+    return IngestTextRequest(
         text=sys.stdin.buffer.read() if sys.stdin else b"",
         title=flags["title"],
         source_uri=flags["source_uri"],
         dry_run=flags["dry_run"],
     )
-    return kebab.run(text, report=report, cancel=cancel)

@@ -25,9 +25,7 @@ def doc(context: CommandContext, /, name: str) -> Exit:
 
     NAME is an id, a unique prefix of an id, or a path.
     """
-    with context.open_kebab() as kebab:
-        reply = kebab.run(InspectDocRequest(name=name))
-    return context.print_reply(reply, render_document)
+    return context.print_reply(context.run(InspectDocRequest(name=name)), render_document)
 
 
 @command.command("chunk", exits=_EXITS, examples=("kebab inspect chunk 3f2a91",))
@@ -38,6 +36,4 @@ def chunk(context: CommandContext, /, name: str) -> Exit:
 
     ID is the id of a passage, or a unique prefix of it. Its text and its vector are shown too.
     """
-    with context.open_kebab() as kebab:
-        reply = kebab.run(InspectChunkRequest(name=name))
-    return context.print_reply(reply, render_chunk)
+    return context.print_reply(context.run(InspectChunkRequest(name=name)), render_chunk)

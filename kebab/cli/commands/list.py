@@ -54,8 +54,7 @@ def command(
     if limit is None and to_person and not all_:
         limit = _SCREEN
     fields = {**merge_flags({"offset": offset}, flags), "limit": limit}
-    with context.open_kebab() as kebab:
-        reply = kebab.run(build_request(fields, ListRequest))
+    reply = context.run(build_request(fields, ListRequest))
     next_page = context.repeat_command_with("--offset", str(offset + len(reply.documents)))
     status = context.print_reply(reply, partial(render_document_list, next_page=next_page))
     if not to_person and (reply.has_more or not reply.documents):

@@ -34,9 +34,7 @@ def list_(context: CommandContext, /, *, all_: bool) -> Exit:
     The active one is marked. With `--all`, the models of fastembed follow, which the extra
     `models` of kebab installs. Nobody has calibrated the confidence of hits for them.
     """
-    with context.open_kebab() as kebab:
-        reply = kebab.run(ModelListRequest(all=all_))
-    return context.print_reply(reply, render_model_list)
+    return context.print_reply(context.run(ModelListRequest(all=all_)), render_model_list)
 
 
 @command.command("pull", examples=("kebab model pull multilingual-e5-small",))

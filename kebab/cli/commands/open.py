@@ -76,8 +76,7 @@ def _find_place(context: CommandContext, ref: str) -> FetchResult | NotFound:
         refs = find_hit(context.load_settings(), int(ref))
     if isinstance(refs, NotFound):
         return refs
-    with context.open_kebab() as kebab:
-        results = kebab.run(FetchRequest(refs=refs)).results
+    results = context.run(FetchRequest(refs=refs)).results
     found = next((one for one in results if isinstance(one, FetchResult)), results[0])
     if isinstance(found, FetchResult):
         if found.freshness == "gone":

@@ -45,6 +45,4 @@ def command(
         raise click.UsageError("`--all` and `--limit` exclude each other")
     default = OutlineRequest()
     request = OutlineRequest(name=name, depth=depth, limit=None if all_ else limit or default.limit)
-    with context.open_kebab() as kebab:
-        reply = kebab.run(request)
-    return context.print_reply(reply, render_outline)
+    return context.print_reply(context.run(request), render_outline)

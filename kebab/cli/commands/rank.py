@@ -54,8 +54,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     lines = [line.decode("utf-8", "replace") for line in raw]
     # The flags have the names of fields of the request; those that are not given are left out.
     fields = merge_flags({"query": " ".join(query), "lines": lines}, flags)
-    with context.open_kebab() as kebab:
-        reply = kebab.run(build_request(fields, RankRequest))
+    reply = context.run(build_request(fields, RankRequest))
     if context.flags.machine or context.channels.out.is_terminal:  # `machine` is `--json`
         context.print_reply(reply, partial(_render_lines, raw))
     else:

@@ -36,6 +36,4 @@ def command(context: CommandContext, /, name: str, limit: int, **flags: Any) -> 
     """
     settings = context.load_settings()
     request = build_request(merge_flags({"name": name, "limit": limit}, flags), RelatedRequest)
-    with context.open_kebab(settings) as kebab:
-        reply = kebab.run(request)
-    return context.print_reply(reply, render_related)
+    return context.print_reply(context.run(request, settings), render_related)

@@ -24,10 +24,8 @@ def command(context: CommandContext, *, yes: bool, models: bool) -> Exit:
     kebab does not own. Settings stay. Model weights stay unless `--models` is given. Without
     `--yes`, the command asks for confirmation.
     """
-    with context.open_kebab() as kebab:
-        if not yes:
-            plan = kebab.run(ResetRequest(models=models, dry_run=True))
-            confirm(context, "reset", partial(render_reset_plan, plan))
-        context.release_stores()
-        reply = kebab.run(ResetRequest(models=models))
-    return context.print_reply(reply, render_reset)
+    if not yes:
+        plan = context.run(ResetRequest(models=models, dry_run=True))
+        confirm(context, "reset", partial(render_reset_plan, plan))
+    context.release_stores()
+    return context.print_reply(context.run(ResetRequest(models=models)), render_reset)

@@ -32,7 +32,6 @@ from kebab.wire.review import (
 )
 
 if TYPE_CHECKING:
-    from kebab.app.facade import Kebab
     from kebab.cli.render.canvas import Canvas
     from kebab.cli.render.review_formats import SarifLog
     from kebab.wire.review import AgentItems
@@ -170,25 +169,20 @@ _ALL = "all"
 def _list_runs(context: CommandContext, _: object) -> Exit:
     from kebab.cli.render.review import render_runs
 
-    with context.open_kebab() as kebab:
-        reply = kebab.run(ReviewRunsRequest())
-    return context.print_reply(reply, render_runs)
+    return context.print_reply(context.run(ReviewRunsRequest()), render_runs)
 
 
 def _forget_runs(context: CommandContext, runs: Sequence[str]) -> Exit:
     from kebab.cli.render.review import render_removed_runs
 
-    with context.open_kebab() as kebab:
-        reply = kebab.run(ReviewRmRequest(runs=list(runs)))
-    return context.print_reply(reply, render_removed_runs)
+    return context.print_reply(context.run(ReviewRmRequest(runs=list(runs))), render_removed_runs)
 
 
 def _explain_rules(context: CommandContext, rule: str) -> Exit:
     from kebab.cli.render.review import render_explanations, render_rules
 
     request = ReviewRulesRequest(rule=None if rule == _ALL else rule)
-    with context.open_kebab() as kebab:
-        reply = kebab.run(request)
+    reply = context.run(request)
     return context.print_reply(reply, render_rules if rule == _ALL else render_explanations)
 
 
@@ -285,9 +279,8 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
     if flags["replay"]:
         from kebab.cli.review import ReviewDisplay, choose_display, replay_review
 
-        with context.open_kebab() as kebab:
-            pages = choose_display(context, form, partial(_create_sarif, kebab))
-            return replay_review(context, flags["replay"], ReviewDisplay(context, pages))
+        pages = choose_display(context, form, partial(_create_sarif, context))
+        return replay_review(context, flags["replay"], ReviewDisplay(context, pages))
     if flags["stream"]:
         from kebab.cli.progress import stream_review
 
@@ -296,11 +289,9 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
         from kebab.cli.review import review_quietly
 
         request = _build_request(names, flags)
-        with context.open_kebab() as kebab:  # its progress is on stderr
-            page, cancelled = review_quietly(context, kebab, request)
+        page, cancelled = review_quietly(context, request)
         return context.print_reply(page, _render_nothing, Exit.INTERRUPTED if cancelled else None)
-    with context.open_kebab() as kebab:
-        return _review_and_show(context, kebab, _build_request(names, flags, all_pages=True), form)
+    return _review_and_show(context, _build_request(names, flags, all_pages=True), form)
 
 
 def _build_request(
@@ -333,8 +324,7 @@ def _review_pages(
 ) -> "AgentItems | NotFound":
     """Return the last page of a review; the others are reported."""
     request = _build_request(names, flags, all_pages=True)
-    with context.open_kebab() as kebab:
-        return kebab.run(request, report=report, cancel=cancel)
+    return context.run(request, report=report, cancel=cancel)
 
 
 def _render_nothing(reply: "AgentItems", canvas: "Canvas") -> tuple[str, ...]:
@@ -343,27 +333,21 @@ def _render_nothing(reply: "AgentItems", canvas: "Canvas") -> tuple[str, ...]:
     return ()
 
 
-def _review_and_show(
-    context: CommandContext, kebab: "Kebab", request: ReviewRequest, form: str
-) -> Exit:
-    from kebab.cli.progress import report_events
+def _review_and_show(context: CommandContext, request: ReviewRequest, form: str) -> Exit:
+    from kebab.cli.progress import run_review
     from kebab.cli.review import ReviewDisplay, choose_display, write_notes
 
-    display = ReviewDisplay(context, choose_display(context, form, partial(_create_sarif, kebab)))
-    with (
-        report_events(context, display) as report,
-        context.interrupts.cancelling(display.announce_stop) as cancel,
-    ):
-        reply = kebab.run(request, report=report, cancel=cancel)
+    display = ReviewDisplay(context, choose_display(context, form, partial(_create_sarif, context)))
+    reply, cancelled = run_review(context, request, display, display.announce_stop)
     if isinstance(reply, NotFound):
         return context.print_reply(reply, _render_nothing)
-    display.finish(reply, completed=not cancel.requested)
-    write_notes(context, display, completed=not cancel.requested)
-    return Exit.INTERRUPTED if cancel.requested else display.status
+    display.finish(reply, completed=not cancelled)
+    write_notes(context, display, completed=not cancelled)
+    return Exit.INTERRUPTED if cancelled else display.status
 
 
-def _create_sarif(kebab: "Kebab") -> "SarifLog":
+def _create_sarif(context: CommandContext) -> "SarifLog":
     from kebab.cli.render.review_formats import SarifLog
 
-    reply = kebab.run(ReviewRulesRequest())
+    reply = context.run(ReviewRulesRequest())
     return SarifLog([] if isinstance(reply, NotFound) else reply.rules, Path.cwd())

@@ -26,6 +26,4 @@ def command(context: CommandContext, /, names: tuple[str, ...]) -> Exit:
     NAME is an id, a unique prefix of an id, or a path. When one name is not found, nothing is
     removed. A document whose file still exists comes back with the next ingest.
     """
-    with context.open_kebab() as kebab:
-        reply = kebab.run(RmRequest(names=list(names)))
-    return context.print_reply(reply, render_removed_documents)
+    return context.print_reply(context.run(RmRequest(names=list(names))), render_removed_documents)

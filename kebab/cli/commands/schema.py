@@ -56,14 +56,12 @@ def command(context: CommandContext, /, name: str | None, *, commands: bool, err
         from kebab.config.settings import Settings
         from kebab.wire.error import ErrorCatalog, ExplainRequest
 
-        with context.open_kebab(Settings()) as kebab:
-            catalog = kebab.run(ExplainRequest())
+        catalog = context.run(ExplainRequest(), Settings())
         assert isinstance(catalog, ErrorCatalog)
         return context.print_reply(catalog, render_error_table)
     from kebab.wire.health import SchemaRequest
 
-    with context.open_kebab() as kebab:
-        reply = kebab.run(SchemaRequest())
+    reply = context.run(SchemaRequest())
     return context.print_reply(reply, partial(_render, verbose=context.flags.verbose))
 
 

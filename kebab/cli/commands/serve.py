@@ -134,7 +134,7 @@ def command(
         if shows_status or stops or background:
             raise click.UsageError("`--http` goes with neither `--status` nor `--stop`")
         return _serve_http(context, **http)
-    if any(value not in (None, False) for value in http.values()):
+    if any(value is not None and value is not False for value in http.values()):
         raise click.UsageError("`--allow-write`, `--deadline` and `--workers` go with `--http`")
     context.load_settings()
     if stops:

@@ -34,9 +34,7 @@ def list_(context: CommandContext, /) -> Exit:
 
     The most recently used one is first.
     """
-    with context.open_kebab() as kebab:
-        reply = kebab.run(SessionListRequest())
-    return context.print_reply(reply, render_session_list)
+    return context.print_reply(context.run(SessionListRequest()), render_session_list)
 
 
 @command.command("show", exits=_EXITS, examples=("kebab session show backups",))
@@ -44,9 +42,7 @@ def list_(context: CommandContext, /) -> Exit:
 @click.pass_obj
 def show(context: CommandContext, /, name: str) -> Exit:
     """Show the turns of a session."""
-    with context.open_kebab() as kebab:
-        reply = kebab.run(SessionShowRequest(name=name))
-    return context.print_reply(reply, render_transcript)
+    return context.print_reply(context.run(SessionShowRequest(name=name)), render_transcript)
 
 
 @command.command(
@@ -66,12 +62,10 @@ def rm(
     """
     if all_sessions == bool(names):
         raise click.UsageError("give either NAME or `--all`")
-    with context.open_kebab() as kebab:
-        chosen = list(names)
-        if all_sessions:
-            stored = kebab.run(SessionListRequest())
-            if not yes:
-                confirm(context, "session rm --all", partial(render_removal_plan, stored))
-            chosen = [session.name for session in stored.sessions]
-        reply = kebab.run(SessionRmRequest(names=chosen))
-    return context.print_reply(reply, render_removed_sessions)
+    chosen = list(names)
+    if all_sessions:
+        stored = context.run(SessionListRequest())
+        if not yes:
+            confirm(context, "session rm --all", partial(render_removal_plan, stored))
+        chosen = [session.name for session in stored.sessions]
+    return context.print_reply(context.run(SessionRmRequest(names=chosen)), render_removed_sessions)

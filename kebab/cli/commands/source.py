@@ -38,9 +38,7 @@ def list_(context: CommandContext, /) -> Exit:
     In a pipe, tabs separate the fields: name, folder, state, documents, passages, time of the last
     ingest. The state is `present`, `empty` or `gone`.
     """
-    with context.open_kebab() as kebab:
-        reply = kebab.run(SourceListRequest())
-    return context.print_reply(reply, render_source_list)
+    return context.print_reply(context.run(SourceListRequest()), render_source_list)
 
 
 @command.command(
@@ -57,12 +55,10 @@ def rm(context: CommandContext, /, name: str, *, yes: bool) -> Exit:
     standard input, the source `stdin`, have no other copy and are deleted. Without `--yes`, the
     command asks for confirmation.
     """
-    with context.open_kebab() as kebab:
-        if not yes:
-            plan = kebab.run(SourceRmRequest(name=name, dry_run=True))
-            if isinstance(plan, NotFound):
-                return context.print_reply(plan, render_removed_source)
-            operation = f"source rm {shlex.quote(name)}"
-            confirm(context, operation, partial(render_source_removal_plan, plan))
-        reply = kebab.run(SourceRmRequest(name=name))
-    return context.print_reply(reply, render_removed_source)
+    if not yes:
+        plan = context.run(SourceRmRequest(name=name, dry_run=True))
+        if isinstance(plan, NotFound):
+            return context.print_reply(plan, render_removed_source)
+        operation = f"source rm {shlex.quote(name)}"
+        confirm(context, operation, partial(render_source_removal_plan, plan))
+    return context.print_reply(context.run(SourceRmRequest(name=name)), render_removed_source)

@@ -28,6 +28,4 @@ def command(context: CommandContext, /, *, since: str | None) -> Exit:
     run is deleted. In a pipe there is one line per tier, and tabs separate its fields, in the order
     of `stats.v1`.
     """
-    with context.open_kebab() as kebab:
-        reply = kebab.run(StatsRequest(since=since))
-    return context.print_reply(reply, render_stats)
+    return context.print_reply(context.run(StatsRequest(since=since)), render_stats)

@@ -12,7 +12,7 @@ from kebab.app.own_files import replace_file
 from kebab.app.review_text import ItemLocator
 from kebab.cli.command import Command
 from kebab.cli.options import build_request, complete, limit_option, merge_flags, ndjson_option
-from kebab.cli.progress import ReviewEvents, report_events, stream_review
+from kebab.cli.progress import ReviewEvents, run_review, stream_review
 from kebab.cli.prompt import confirm
 from kebab.cli.render.review import render_no_page, render_outcome
 from kebab.cli.render.review_formats import render_positions
@@ -31,11 +31,7 @@ from kebab.wire.review import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kebab.cli.channels import Display
     from kebab.cli.context import CommandContext
-    from kebab.wire.stream import ReviewEvent
 
 
 def prepare_target(context: CommandContext, write: str, name: str | None, *, yes: bool) -> Path:
@@ -91,7 +87,7 @@ def translate_text(context: CommandContext, request: TranslateRequest, target: P
     """Print the translated document, or write it; the findings are on stderr."""
     findings = TranslationFindings()
     display = ReviewDisplay(context, findings, verb="translating")
-    reply, cancelled = _work(context, request, display, display.announce_stop)
+    reply, cancelled = run_review(context, request, display, display.announce_stop)
     if isinstance(reply, NotFound):
         return context.print_reply(reply, render_no_page)
     display.finish(reply, completed=not cancelled)
@@ -112,38 +108,13 @@ def print_page(
 ) -> Exit:
     """Print a page, or write the document and print the last page; events are on stderr."""
     events = ReviewEvents(context, stream=False)
-    reply, cancelled = _work(context, request, events, lambda: None)
+    reply, cancelled = run_review(context, request, events, lambda: None)
     if isinstance(reply, NotFound):
         return context.print_reply(reply, render_no_page)
     if target and isinstance(reply.translation, TranslatedText):
         _write_text(reply, reply.translation, target)
     status = Exit.INTERRUPTED if cancelled else events.status if request.all_pages else None
     return context.print_reply(reply, render_no_page, status)
-
-
-def stream_pages(context: CommandContext, request: TranslateRequest) -> Exit:
-    """Write the events of all pages to stdout."""
-    with context.open_kebab() as kebab:
-        return stream_review(
-            context,
-            lambda report, cancel: kebab.run(request, report=report, cancel=cancel),
-        )
-
-
-def _work(
-    context: CommandContext,
-    request: TranslateRequest,
-    display: Display[ReviewEvent],
-    on_stop: Callable[[], None],
-) -> tuple[AgentItems | NotFound, bool]:
-    """Return the last page, and whether the work was cancelled."""
-    with (
-        context.open_kebab() as kebab,
-        report_events(context, display) as report,
-        context.interrupts.cancelling(on_stop) as cancel,
-    ):
-        reply = kebab.run(request, report=report, cancel=cancel)
-    return reply, cancel.requested
 
 
 def _write_text(reply: AgentItems, translation: TranslatedText, target: Path) -> None:
@@ -208,7 +179,11 @@ def command(context: CommandContext, /, write: str | None, *, yes: bool, **flags
 
     target = prepare_target(context, write, flags["name"], yes=yes) if write else None
     if stream:
-        return stream_pages(context, _build_request(flags, all_pages=True))
+        request = _build_request(flags, all_pages=True)
+        with context.open_kebab() as kebab:
+            return stream_review(
+                context, lambda report, cancel: kebab.run(request, report=report, cancel=cancel)
+            )
     if context.flags.machine and target is None:
         return print_page(context, _build_request(flags))
     request = _build_request({**flags, "with_text": True}, all_pages=True)

@@ -53,6 +53,5 @@ def command(context: CommandContext, /, query: tuple[str, ...], name: str, **fla
     settings = context.load_settings()
     fields = merge_flags(list_request_defaults("search", settings), flags)
     request = build_request({"query": " ".join(query), **fields}, SearchRequest)
-    with context.open_kebab(settings) as kebab:
-        reply = kebab.run(WhyRequest(name=name, search=request))
+    reply = context.run(WhyRequest(name=name, search=request), settings)
     return context.print_reply(reply, render_why)

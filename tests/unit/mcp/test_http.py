@@ -1,6 +1,7 @@
 """Clients over HTTP get the same answers, one JSON object for each request."""
 
 import json
+import threading
 from contextlib import asynccontextmanager
 
 import anyio
@@ -9,7 +10,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from kebab.mcp.http import McpApplication
+from kebab.mcp.http import Headers, McpApplication
 from kebab.wire.ingest import IngestTextRequest
 from tests.unit.mcp.test_protocol import META, build_call
 
@@ -88,6 +89,12 @@ def test_a_client_that_hides_the_text_is_known_by_its_user_agent(serve, agent, s
     assert ("structuredContent" in serve(talk)["result"]) is structured
 
 
+def test_media_types_may_be_in_several_headers():
+    headers = Headers([(b"accept", b"text/event-stream"), (b"accept", b"Application/JSON;q=1")])
+
+    assert headers.list_media(b"accept") == {"text/event-stream", "application/json"}
+
+
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
 def test_only_requests_with_a_body_are_taken(serve, method):
     async def talk(http):
@@ -159,8 +166,7 @@ def test_a_broken_body_is_refused(serve, body):
     assert json.loads(response.content)["error"]
 
 
-def test_a_later_client_learns_what_the_index_holds_now(serve, caller, monkeypatch):
-    monkeypatch.setattr("kebab.mcp.http._REFRESH_S", 0)
+def test_a_later_client_learns_what_the_index_holds_now(serve, caller):
     more = IngestTextRequest(text=b"One more text.", title="More")
 
     async def talk(http):
@@ -182,3 +188,29 @@ def test_a_later_client_learns_what_the_index_holds_now(serve, caller, monkeypat
 
     assert "2 documents" in first
     assert "3 documents" in second
+
+
+def test_clients_that_come_together_all_learn_what_the_index_holds(serve, caller, monkeypatch):
+    both = threading.Barrier(2, timeout=10)
+
+    def describe():
+        both.wait()
+        return "Described."
+
+    monkeypatch.setattr(caller, "describe_index", describe)
+    client = {"protocolVersion": "2025-11-25", "clientInfo": {"name": "a", "version": "1"}}
+    call = build_call(1, "initialize", client | {"capabilities": {}})
+    learned = []
+
+    async def talk(http):
+        async def begin():
+            answer = await http.post(URL, json=call, headers=HEADERS)
+            learned.append(answer.json()["result"]["instructions"])
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(begin)
+            tasks.start_soon(begin)
+
+    serve(talk)
+
+    assert learned == ["Described."] * 2

@@ -13,7 +13,7 @@ def test_sessions_are_deleted_by_name_without_confirmation(kebab, opened):
 def test_with_yes_every_session_is_deleted(kebab, opened):
     ran = kebab("session", "rm", "--all", "--yes")
 
-    assert opened[0].asked == [("session_rm", SessionRmRequest(names=["backups", "garden"]))]
+    assert opened[-1].asked == [("session_rm", SessionRmRequest(names=["backups", "garden"]))]
     assert ran.out.splitlines()[-1] == "2 sessions with 4 turns deleted"
 
 
