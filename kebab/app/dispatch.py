@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 class _Key(NamedTuple):
     """What the callers of one knowledge base have in common."""
 
-    settings: bytes
+    settings: str
     paths: Paths
     config_path: Path
     read_only: bool
@@ -110,7 +110,8 @@ class KebabPool:
             ConfigInvalid: The settings name an embedding model that does not exist.
         """
         paths, config_path = resolve_paths(settings), config_path.absolute()
-        key = _Key(msgspec.json.encode(settings), paths, config_path, read_only)
+        # Names of folders may hold what JSON cannot.
+        key = _Key(repr(settings), paths, config_path, read_only)
         kebab = self._take(key) or self._open(settings, config_path, read_only=read_only)
         try:
             yield kebab

@@ -51,6 +51,13 @@ def test_two_callers_at_once_have_their_own_with_the_same_models(pool, tmp_path)
         assert one._context.embedders is two._context.embedders
 
 
+def test_a_folder_may_have_a_name_that_is_not_utf_8(pool, tmp_path):
+    settings = make_settings(tmp_path / "base-\udcff")
+
+    with pool.lease(settings, config_path=tmp_path / "c") as kebab:
+        assert isinstance(kebab, Kebab)
+
+
 @pytest.mark.parametrize("change", ["settings", "config", "read_only", "folder"])
 def test_another_configuration_gets_another_knowledge_base(pool, tmp_path, change, monkeypatch):
     (tmp_path / "elsewhere").mkdir()
