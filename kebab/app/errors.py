@@ -6,12 +6,12 @@ code in the catalogue is a subclass of `Signal`. Handlers of operations take the
 
 import difflib
 from collections import defaultdict
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import get_args
 
 import msgspec
+from msgspec import Struct
 
 from kebab.app.audit_log import read_lines
 from kebab.app.context import AppContext
@@ -47,8 +47,7 @@ _MAX_IDS = 3
 _MAX_CANDIDATES = 10
 
 
-@dataclass(frozen=True, slots=True)
-class _LogEntry:
+class _LogEntry(Struct, frozen=True):
     """A line of the log, and the time of its error in seconds since the epoch."""
 
     when: float

@@ -3,12 +3,12 @@
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from kebab.config.settings import AUTO, Llm, Settings
 from kebab.embed import install, registry

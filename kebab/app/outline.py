@@ -1,11 +1,10 @@
 """Outlines a document by its headings, and a folder by its tree, with sizes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, field, structs
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness
@@ -53,8 +52,7 @@ class TreeOptions(NamedTuple):
     format_ref: Callable[[StoredDocument], str]
 
 
-@dataclass(slots=True)
-class _Folder:
+class _Folder(Struct):
     """A folder: what is in it, and all documents below it."""
 
     path: str

@@ -11,7 +11,6 @@ import os
 import stat
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from errno import EACCES
 from functools import partial
 from io import StringIO
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kebab.app.context import AppContext
@@ -193,8 +193,7 @@ _CODEC = "utf-16-le"
 _MOST_COPIES = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class FixedFile:
+class FixedFile(Struct, frozen=True):
     """A file with its bytes before and after its fixes."""
 
     path: Path

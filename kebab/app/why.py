@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from msgspec import structs
+
 from kebab.app.context import AppContext
 from kebab.app.conversions import format_timestamp, to_doc_summary
 from kebab.app.filters import resolve_filters, suggest_command
@@ -57,7 +59,7 @@ def explain_search(context: AppContext, request: WhyRequest) -> Explanation | No
         )
         explained = Explainer(reader, channel).explain(query, passages)
     degraded = explain_degraded(explained.degraded, read_indexing(context))
-    explained = replace(explained, degraded=tuple(degraded))
+    explained = structs.replace(explained, degraded=tuple(degraded))
     verdict, best = build_verdict(explained, query), explained.best
     return Explanation(
         query=request.search.query,

@@ -3,9 +3,11 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kebab.app.facade import Kebab
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
@@ -50,8 +52,7 @@ from kebab.wire.search import ModeName, SearchRequest, SearchResponse
 OutcomePairs: TypeAlias = list[tuple[EvalOutcome, EvalOutcome]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareOptions:
+class CompareOptions(Struct, frozen=True, kw_only=True):
     """What to compare. Without `modes` all modes of both reports; `against` is a mode of b."""
 
     modes: tuple[ModeName, ...] = ()
@@ -185,8 +186,7 @@ class ProgressReporter:
             self._send(EvalProgress(name=name, done=done, total=total, elapsed_ms=elapsed))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvalOptions:
+class EvalOptions(Struct, frozen=True, kw_only=True):
     """How to search. Without `modes` every available mode is measured."""
 
     modes: tuple[ModeName, ...] = ()
@@ -196,8 +196,7 @@ class EvalOptions:
     by_doc: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModeRun:
+class ModeRun(Struct, frozen=True, kw_only=True):
     """The outcomes of all questions in one mode."""
 
     outcomes: list[EvalOutcome]
@@ -205,8 +204,7 @@ class ModeRun:
     revisions: list[int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionRunner:
+class QuestionRunner(Struct, frozen=True, kw_only=True):
     """Searches one knowledge base for questions, always with the same options."""
 
     kebab: Kebab

@@ -7,12 +7,11 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 from math import ceil
 from typing import TYPE_CHECKING, Any, cast
 
-from msgspec import structs
+from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from kebab import __version__
@@ -370,8 +369,7 @@ _PATHS = {build_path(name): name for name in REMOTE_OPERATIONS}
 """The operation of each path."""
 
 
-@dataclass(frozen=True, slots=True)
-class MountedApp:
+class MountedApp(Struct, frozen=True):
     """Another ASGI application at a path of the server, with what has to run around it."""
 
     path: str

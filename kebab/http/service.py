@@ -12,13 +12,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from queue import Full, Queue
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kebab import __version__
 from kebab.app.classify import accept_trace, find_trace
@@ -189,8 +190,7 @@ _MOST_WORKERS = 4
 _USAGE_HINT = "kebab serve --help"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceOptions:
+class ServiceOptions(Struct, frozen=True, kw_only=True):
     """How a server runs operations.
 
     `load_settings` returns the settings of one request, and `config_path` is their file.
@@ -211,8 +211,7 @@ class ServiceOptions:
     """How many requests wait at most for the threads of each kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """The answer to a request: an HTTP status, the reply with its envelope, and its JSON."""
 
     status: int

@@ -5,11 +5,11 @@ Its findings get positions in the document; those without one are dropped.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any, TypeAlias
 
 import msgspec
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kebab.core.answers import LanguageModel
@@ -200,8 +200,7 @@ FindRelated: TypeAlias = Callable[[ReviewDocument, str], Sequence[StoredChunk]]
 _OLDER_FIELDS = frozenset({"key", "evidence"})
 
 
-@dataclass(slots=True)
-class UnitRequests:
+class UnitRequests(Struct):
     """The requests about one unit, and the findings so far.
 
     `density` is the number of findings per sentence in the units before; None when unknown.
@@ -308,8 +307,7 @@ _RECENT_UNITS = 16
 """From how many units before the density of findings is computed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelWorker:
+class ModelWorker(Struct, frozen=True, kw_only=True):
     """Applies the rules, then asks the language model about each unit.
 
     A quick review asks once for findings with their fixes. A deep one first detects findings in

@@ -4,8 +4,9 @@ That worker runs the rules and imports items.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from kebab.core.progress import Cancel
 from kebab.core.review import Finding, ReviewStore, Surroundings, Unit, UnitResult
@@ -73,8 +74,7 @@ class UnitWorker(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunPorts:
+class RunPorts(Struct, frozen=True, kw_only=True):
     """What the work on a run needs.
 
     Attributes:

@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from kebab.core.chunks import KeyedScore
 from kebab.core.ids import DocId, Key
@@ -56,8 +56,7 @@ _LAST = 1 << 62
 """The sort key of passages without a rank."""
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenCondition:
+class BrokenCondition(Struct, frozen=True):
     """One condition that a passage breaks: a filter by its name, or a phrase."""
 
     kind: BarrierKind
@@ -65,8 +64,7 @@ class BrokenCondition:
     phrase: Phrase | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassageExplanation:
+class PassageExplanation(Struct, frozen=True, kw_only=True):
     """What a search did with one passage."""
 
     chunk: StoredChunk
@@ -85,8 +83,7 @@ class PassageExplanation:
     """Why a ranked passage is no hit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentExplanation:
+class DocumentExplanation(Struct, frozen=True, kw_only=True):
     """What a search did with a document.
 
     Where every passage breaks a condition, `removed` holds the conditions of the best one, and the
@@ -392,8 +389,7 @@ _ONLY_AT = "it is only at rank {:,} ({:,} are looked at)"
 _FLAGS = {"path_glob": "path", "doc_id": "doc-id", "folder": "in"}
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """Where a search found or lost a document, and what would bring it back."""
 
     kind: VerdictName

@@ -7,9 +7,10 @@ best matches in it. By keywords, it is as similar as its best passages score for
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from kebab.core.chunks import CosineScale, remove_language
 from kebab.core.ids import DocId, Key
@@ -61,8 +62,7 @@ _MAX_MEASURED = 100
 _DECIMALS = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorSpace:
+class VectorSpace(Struct, frozen=True, kw_only=True):
     """The vectors of the library, and the cosine scale and the language axes of their model."""
 
     vectors: Vectors
@@ -70,8 +70,7 @@ class VectorSpace:
     load_axes: "Callable[[], Matrix | None]" = lambda: None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorSimilarity:
+class VectorSimilarity(Struct, frozen=True, kw_only=True):
     """The similarity of a document from 0 to 1, and the two passages that match best."""
 
     score: float
@@ -145,8 +144,7 @@ class DocumentVectors:
         return list(found), rows
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassagePair:
+class PassagePair(Struct, frozen=True, kw_only=True):
     """The passages that show best why two documents are related."""
 
     own: StoredChunk
@@ -155,8 +153,7 @@ class PassagePair:
     cosine: float | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelatedDocument:
+class RelatedDocument(Struct, frozen=True, kw_only=True):
     """A related document, and what shows why; the score of a channel without evidence is None."""
 
     score: float
@@ -288,8 +285,7 @@ _MAX_SHARED = 6
 _MIN_LETTERS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentKeywords:
+class DocumentKeywords(Struct, frozen=True):
     """The keywords of a document with their weights, the heaviest first."""
 
     weights: Mapping[str, float]

@@ -7,10 +7,10 @@ of sources, which is redundant because citations are built from the checked clai
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from kebab.core.answers import Evidence, Quote, SupportingQuote
 from kebab.rag.checking.claims import ClaimCheck, WarningCode, extract_claims, verify_claims
@@ -140,8 +140,7 @@ def _skip_blanks_back(text: str, least: int, position: int) -> int:
     return low + len(text[low:position].rstrip(" \t"))
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedAnswer:
+class CheckedAnswer(Struct, frozen=True):
     """A checked answer with its citations, its warnings and the number of supported claims.
 
     All spans are [start, end) code points of `text`.

@@ -1,7 +1,7 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from kebab.config.settings import Settings
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
