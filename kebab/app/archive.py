@@ -255,7 +255,6 @@ class _Copies:
             self.reviews_version, self.review_runs = archive.copy_reviews(path, self.reviews_path)
 
     def _load_vectors(self, version: str | None) -> list[Key]:
-        """Load the vectors; return the committed keys that have none."""
         from kebab.store.lance.vectors import MappedVectors
 
         committed = self.contents.committed
@@ -271,7 +270,6 @@ class _Copies:
 
     @property
     def keys(self) -> Keys:
-        """The keys of the passages with a vector."""
         return self.contents.committed
 
     def list_texts(self) -> list[_Text]:
@@ -284,7 +282,6 @@ class _Copies:
         return [text for text in texts if text.path.is_file()]
 
     def estimate_size(self) -> int:
-        """Return the bytes of all members."""
         databases = (self.index_path, self.reviews_path)
         files = [*databases, *(text.path for text in self.list_texts())]
         vectors = len(self.keys) * 4 * parse_dimension(self.contents.embedding_version)

@@ -69,7 +69,6 @@ class _Library(Struct, frozen=True):
     catalogue: "Catalogue | None" = None
 
     def load(self, file: str) -> DocumentDetail | None:
-        """Return the document of a file."""
         name = self.documents.get(file)
         return self.catalogue.load_document(name.doc_id) if name and self.catalogue else None
 

@@ -359,7 +359,6 @@ def find_missing_sheet(text: FileText, fragment: str, request: PlaceRequest) -> 
 
 
 def _cut_rows(places: Sequence[PlaceLines], first: int, last: int) -> list[PlaceLines]:
-    """Return the parts of places that contain the rows `first` to `last`."""
     found = []
     for one in places:
         top = max(first, one.place.row)

@@ -160,7 +160,6 @@ def outline(context: AppContext, request: OutlineRequest) -> Outline | NotFound:
 def _outline(
     context: AppContext, catalogue: "Catalogue", request: OutlineRequest
 ) -> tuple[Outline | NotFound, Filters]:
-    """Return the outline, and the filters that name what is outlined."""
     if request.name is None:
         documents = catalogue.list_documents(Filters(), limit=-1).documents
         options = _build_options(catalogue, request)
@@ -282,7 +281,6 @@ def _list_parents(name: DocumentName) -> Iterator[str]:
 
 
 def _outline_folder(catalogue: "Catalogue", folder: str, request: OutlineRequest) -> Outline:
-    """Return the tree of one folder."""
     start = folder.rstrip("/") + "/"
     documents = [
         document

@@ -114,7 +114,6 @@ def _get_word_score(hit: Hit) -> float:
 
 
 def _is_from(document: "ReviewDocument", chunk: StoredChunk) -> bool:
-    """Return whether a passage is from the document under review."""
     source = document.source
     is_same = source.doc_id is not None and chunk.doc_id == source.doc_id
     return is_same or build_file_path(chunk) == str(source.file)
@@ -216,7 +215,6 @@ class ReviewSurroundings:
 
     @cached_property
     def _documents(self) -> Mapping[str, LinkTarget]:
-        """The documents of the index by path."""
         return {one.path: one for one in self._load_documents()}
 
     def _build_resolver(self, root: Path) -> LinkResolver:

@@ -25,7 +25,7 @@ from kebab.app.review_surroundings import build_surroundings
 from kebab.app.review_text import read_text_markup
 from kebab.core.media import MARKDOWN, PLAIN
 from kebab.core.progress import Cancel
-from kebab.core.review import ReviewStore, StoredRun
+from kebab.core.review import ReviewStore, StoredRun, UnitResult
 from kebab.errors.catalog import InvalidInput, UnsupportedMedia
 from kebab.review.document import ReviewDocument
 from kebab.review.items import build_items
@@ -40,7 +40,6 @@ from kebab.wire.review import AgentItems, TranslatedText, TranslateRequest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kebab.core.review import UnitResult
     from kebab.wire.stream import ReviewEvent
 
     ReviewCallback = Callable[[ReviewEvent], None]
@@ -182,7 +181,6 @@ class _PageCompletion:
         self._done: tuple[AgentItems, AgentItems] | None = None
 
     def complete_event(self, event: "ReviewEvent") -> "ReviewEvent":
-        """Return an event whose page is complete."""
         page = event.data.page
         if not isinstance(page, AgentItems):
             return event
@@ -217,7 +215,6 @@ def _compute_score(results: "Sequence[UnitResult]", last: str) -> float:
 
 
 def _build_text(document: ReviewDocument, results: "Sequence[UnitResult]") -> TranslatedText:
-    """Return the translated document of a finished run."""
     targets = collect_targets(item for result in results for item in result.items)
     source = document.source
     read = partial(read_text_markup, source.file, source.media)

@@ -12,8 +12,14 @@ from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.library import find_chunk, find_document
 from kebab.app.search import build_query, prepare_vector_search
 from kebab.search.citations import cite_chunk
-from kebab.search.explain import BrokenCondition, DocumentExplanation, Explainer, build_verdict
-from kebab.search.query_parser import list_active_filters
+from kebab.search.explain import (
+    BrokenCondition,
+    DocumentExplanation,
+    Explainer,
+    PassageExplanation,
+    build_verdict,
+)
+from kebab.search.query_parser import Phrase, list_active_filters
 from kebab.search.vector import VectorRetriever
 from kebab.wire.record import NotFound
 from kebab.wire.related import (
@@ -30,8 +36,6 @@ from kebab.wire.related import (
 if TYPE_CHECKING:
     from kebab.core.documents import StoredDocument
     from kebab.core.queries import Filters, StoredChunk
-    from kebab.search.explain import PassageExplanation
-    from kebab.search.query_parser import Phrase
     from kebab.store.sqlite.catalogue import Catalogue
 
 _Subject: TypeAlias = "tuple[StoredDocument, list[StoredChunk]]"
@@ -107,7 +111,7 @@ _FILTER_NAMES: dict[str, FilterName] = {
 }
 
 
-def to_query_reading(explained: "DocumentExplanation", requested: "Filters") -> QueryReading:
+def to_query_reading(explained: DocumentExplanation, requested: "Filters") -> QueryReading:
     """Convert a parsed query; `requested` are the filters of the request."""
     parsed, intent = explained.parsed, explained.intent
     return QueryReading(
@@ -130,7 +134,7 @@ def to_query_reading(explained: "DocumentExplanation", requested: "Filters") -> 
     )
 
 
-def to_passage_account(passage: "PassageExplanation") -> PassageAccount:
+def to_passage_account(passage: PassageExplanation) -> PassageAccount:
     """Convert the explanation of a passage."""
     chunk = passage.chunk
     return PassageAccount(
@@ -160,12 +164,11 @@ def to_barrier(condition: BrokenCondition) -> Barrier:
     )
 
 
-def _to_phrase(phrase: "Phrase") -> PhraseReading:
+def _to_phrase(phrase: Phrase) -> PhraseReading:
     return PhraseReading(text=phrase.text, column=phrase.column)
 
 
 def _format_values(value: Any) -> list[str]:
-    """Return the values of a filter as text."""
     if isinstance(value, tuple):
         return list(value)
     return [value if isinstance(value, str) else format_timestamp(value)]

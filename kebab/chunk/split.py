@@ -229,7 +229,6 @@ def _measure_blocks(
 
 
 def _count_parts(meter: TextMeter, parts: Sequence[_Part]) -> None:
-    """Set the size of each part."""
     sizes = meter.measure(part.where for part in parts)
     for part, size in zip(parts, sizes, strict=True):
         part.size = max(size, 1)

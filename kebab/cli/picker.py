@@ -196,7 +196,6 @@ class _Debounced:
         self._task: asyncio.Task[None] | None = None
 
     def begin(self, query: str) -> None:
-        """Search soon."""
         if self._task is not None:
             self._task.cancel()
         self._task = self._application.create_background_task(self._search(query))

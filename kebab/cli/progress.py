@@ -16,27 +16,22 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from kebab.app.dispatch import ReviewFrames, find_operation_status
-from kebab.cli.channels import Display, WorkDisplay
-from kebab.core.progress import Heartbeat, Progress, ProgressKind
+from kebab.cli.channels import Display, OutputChannel, WorkDisplay
+from kebab.core.progress import Cancel, Heartbeat, Progress, ProgressKind
 from kebab.errors.signal import Exit
 from kebab.platform import interrupt_main_thread, is_reader_gone
-from kebab.wire.ask import AnswerEvent
-from kebab.wire.ingest import EventKind, IngestProgress
-from kebab.wire.record import find_exit_status
+from kebab.wire.ask import Answer, AnswerEvent
+from kebab.wire.ingest import EventKind, IngestProgress, IngestReport
+from kebab.wire.record import NotFound, Reply, Request, find_exit_status
 from kebab.wire.stream import EventData, ReviewEvent, SearchEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kebab.app.classify import ClassifiedError
-    from kebab.cli.channels import OutputChannel
     from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
-    from kebab.core.progress import Cancel
-    from kebab.wire.ask import Answer
     from kebab.wire.evals import BenchProgress, EvalProgress
-    from kebab.wire.ingest import IngestReport
-    from kebab.wire.record import NotFound, Reply, Request
     from kebab.wire.review import AgentItems
     from kebab.wire.search import SearchResponse
 

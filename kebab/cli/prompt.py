@@ -152,7 +152,6 @@ class Prompt:
 
 @contextmanager
 def _redirect_outputs(channel: OutputChannel) -> Iterator[None]:
-    """Redirect the standard outputs to the terminal."""
     saved = [os.dup(descriptor) for descriptor in _OUTPUTS]
     try:
         for descriptor in _OUTPUTS:

@@ -91,7 +91,6 @@ class _Encoder:
         return name
 
     def add_constant(self, name: str, value: "NDArray[Any]") -> str:
-        """Add a constant and return its name."""
         self.constants[name] = value
         return name
 
@@ -337,7 +336,6 @@ class _Reader:
 
     @property
     def has_more(self) -> bool:
-        """Whether bytes are left."""
         return self._position < len(self._data)
 
     def read(self, layout: str) -> tuple[Any, ...]:
@@ -346,7 +344,6 @@ class _Reader:
         return struct.unpack(layout, self.read_bytes(struct.calcsize(layout)))
 
     def read_bytes(self, count: int) -> memoryview:
-        """Return the next bytes."""
         part = self.slice(self._position, count)
         self._position += count
         return part

@@ -121,7 +121,6 @@ class _Connection(h11.Connection):
     refusal: Refusal | None = None
 
     def next_event(self) -> Any:
-        """Return the next event."""
         if self.their_state is h11.IDLE:
             try:
                 check_head(self.trailing_data[0])

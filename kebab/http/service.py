@@ -32,11 +32,10 @@ from kebab.http.workers import MOST_TASK_BYTES, ReadWorkers, Task
 from kebab.platform import count_cores
 from kebab.wire.error import ErrorReply
 from kebab.wire.operations import OPERATIONS
-from kebab.wire.record import encode_json
+from kebab.wire.record import Reply, encode_json
 
 if TYPE_CHECKING:
     from kebab.app.facade import Kebab
-    from kebab.wire.record import Reply
 
 T = TypeVar("T")
 
@@ -215,7 +214,7 @@ class Outcome(Struct, frozen=True):
     """The answer to a request: an HTTP status, the reply with its envelope, and its JSON."""
 
     status: int
-    reply: "Reply | None"
+    reply: Reply | None
     """None when a worker answered without an error."""
     body: bytes
 
@@ -247,7 +246,7 @@ def build_failure(
     return Outcome(status or build_catalog()[reply.code].http, reply, encode_line(reply))
 
 
-def encode_line(reply: "Reply") -> bytes:
+def encode_line(reply: Reply) -> bytes:
     """Return a reply as one line of JSON."""
     return encode_json(reply) + b"\n"
 

@@ -344,7 +344,6 @@ def _build_load_timeout(request: ModelRequest, _error: ServerError, _status: int
 
 
 def _reject(reason: Rejection | None = None, setting: str | None = None) -> SignalBuilder:
-    """Return the builder for a refusal with a reason."""
 
     def build(request: ModelRequest, error: ServerError, _status: int) -> Signal:
         cause = request.redact(error.text) or "the server gave no reason"

@@ -418,7 +418,6 @@ def _list_cited(items: Sequence[AgentItem], known: Any) -> list[str]:
 
 
 def _fix_items(asked: UnitRequests, found: UnitResult) -> UnitResult:
-    """Return the items of a unit with the fixes that the model gives."""
     document = asked.document
     shown = show_sentences(document, asked.unit)
     numbers = {one.sentence: number for number, one in enumerate(shown, 1)}

@@ -226,7 +226,6 @@ class SegmentWork:
         self._asker.ask(sizes, inquiry)
 
     def _add_text(self, segment: Segment, kind: str, text: str) -> None:
-        """Add a translation of a segment."""
         is_markdown = self._document.source.media == MARKDOWN
         fix = Fix(restore(segment.masked, text, is_markdown=is_markdown))
         self._add(segment, kind, "suggestion", f"{kind} of {segment.cid}", "tgt", fix)

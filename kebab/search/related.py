@@ -104,7 +104,6 @@ class DocumentVectors:
         return {doc: one for doc, one in found.items() if one is not None}
 
     def _find_nearest(self, filters: Filters) -> list[DocId]:
-        """Return the documents of the passages that are nearest to the probes."""
         scope = vector.SearchScope(self._library.list_allowed_keys(filters), self._own)
         cosines: dict[Key, float] = defaultdict(float)
         for row in self._rows:

@@ -181,7 +181,6 @@ def _describe_match(root: str, rules: ScanRules, entry: str, match: _Match) -> t
 
 
 def _number_patterns(lines: Iterable[str]) -> list[tuple[int, str]]:
-    """Return the number and the text of the line of each pattern."""
     return [
         (number, line)
         for number, line in enumerate(lines, start=1)

@@ -114,7 +114,6 @@ def find_sentence_starts(text: str) -> list[int]:
 
 
 def _skip_space(text: str, position: int) -> int:
-    """Return the position after white space."""
     found = _SPACE.match(text, position)
     return found.end() if found else position
 
@@ -295,7 +294,6 @@ def build_layout(text: str) -> Layout:
 
 
 def _iter_lines(text: str) -> Iterator[_Line]:
-    """Yield every line with its kind."""
     lengths = [len(line) for line in text.split("\n")]
     starts = accumulate((length + 1 for length in lengths), initial=0)
     spans = [(start, start + length) for start, length in zip(starts, lengths, strict=False)]
@@ -343,7 +341,6 @@ def _parse_line(text: str, start: int, end: int) -> _Line:
 
 
 def _iter_blocks(plain: str, lines: list[_Line]) -> Iterator[LayoutBlock]:
-    """Yield the blocks of consecutive lines."""
     group: list[_Line] = []
     for line in lines:
         if group and not _continues(group[-1], line):
@@ -356,7 +353,6 @@ def _iter_blocks(plain: str, lines: list[_Line]) -> Iterator[LayoutBlock]:
 
 
 def _continues(before: _Line, line: _Line) -> bool:
-    """Return whether a line continues the block of the line before it."""
     if line.kind is LayoutKind.CODE:
         return before.kind is LayoutKind.CODE
     wrapped = before.kind in {LayoutKind.PROSE, LayoutKind.ITEM} and line.kind is LayoutKind.PROSE

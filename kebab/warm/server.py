@@ -219,7 +219,6 @@ class WarmServer:
             self._selector.unregister(self._sockets.calls)
 
     def _fork(self, *, preload: bool = False) -> None:
-        """Start a worker."""
         ours, theirs = socket.socketpair()
         ours.settimeout(_CONTROL_S)
         pid = os.fork()

@@ -207,7 +207,6 @@ def check_answer(
 def _warn_of_unknown(
     unknown: Sequence[MarkerSpan], checks: Sequence[ClaimCheck | CodeCheck]
 ) -> list[AnswerWarning]:
-    """Return a warning for each marker of an unknown passage, with the claim that contained it."""
     index = 0
     found: dict[tuple[int, int], AnswerWarning] = {}
     for one in unknown:

@@ -463,7 +463,6 @@ def _read_eastern(
 
 
 def _list_eastern_terms(text: str) -> list[str]:
-    """Return the content terms of a text in order."""
     if not _HANGUL.search(text):
         runs = _HAN.findall(text)
         parts = (part for run in runs for part in (run if "㐀" <= run[0] <= "鿿" else [run]))

@@ -172,7 +172,6 @@ def find_templates(line: str) -> Iterator[tuple[frozenset[str], int]]:
 
 
 def _split_comments(line: str, kind: str) -> tuple[str, list[Comment]]:
-    """Return a line without its comments, and the comments."""
     patterns = [_BLOCK]
     if kind == "sql":
         patterns.append(_DASHES)

@@ -104,7 +104,6 @@ def build_chunk_key_query(filters: Filters) -> Condition:
 
 
 def _list_conditions(filters: Filters) -> Iterator[Condition]:
-    """Yield the condition of each filter that is set."""
     if filters.tag:
         # `work` also passes `work/kebab`, which is below it.
         tags = "SELECT t.doc FROM document_tags t, json_each(?) wanted"

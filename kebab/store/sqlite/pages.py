@@ -268,11 +268,7 @@ def _read_varint(data: bytes, position: int) -> tuple[int, int]:
 
 
 def _read_record(payload: bytes) -> Row:
-    """Return the values of a record.
-
-    Raises:
-        Damage: The header does not describe the body.
-    """
+    """Return the values of a record."""
     header, position = _read_varint(payload, 0)
     types: list[int] = []
     while position < header:
