@@ -168,33 +168,26 @@ def _to_row(context: AppContext, model: EmbeddingModel, active: str | None) -> M
 
 
 def _find_active_version(context: AppContext) -> str | None:
-    try:
+    with suppress(NotIndexed):
         return context.get_stored_version()
-    except NotIndexed:
-        return None
+    return None
 
 
 def _find_reason(context: AppContext) -> str | None:
-    try:
-        with context.open_reader() as reader:
-            return reader.get_value(EMBEDDING_REASON)
-    except NotIndexed:
-        return None
+    with suppress(NotIndexed), context.open_reader() as reader:
+        return reader.get_value(EMBEDDING_REASON)
+    return None
 
 
 def _choose_by_documents(context: AppContext) -> ModelChoice | None:
     """Return the models for the stored documents; None without any."""
-    try:
-        with context.open_catalogue() as catalogue:
-            languages = catalogue.measure_languages()
-    except NotIndexed:
-        return None
-    return choose_models(languages, read_locale_language()) if languages else None
+    with suppress(NotIndexed), context.open_catalogue() as catalogue:
+        languages = catalogue.measure_languages()
+        return choose_models(languages, read_locale_language()) if languages else None
+    return None
 
 
 def _count_pending(context: AppContext) -> int:
-    try:
-        with context.open_reader() as reader:
-            return reader.count_pending()
-    except NotIndexed:
-        return 0
+    with suppress(NotIndexed), context.open_reader() as reader:
+        return reader.count_pending()
+    return 0

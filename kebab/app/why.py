@@ -1,7 +1,7 @@
 """Explains why a search finds a document or loses it."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from msgspec import structs
 
@@ -96,19 +96,8 @@ def _find_subject(catalogue: "Catalogue", name: str) -> "_Subject | NotFound":
     return document if isinstance(passage, NotFound) else (passage[1], [passage[0].chunk])
 
 
-_FILTER_NAMES: dict[str, FilterName] = {
-    "tag": "tag",
-    "lang": "lang",
-    "media": "media",
-    "path_glob": "path",
-    "source": "source",
-    "doc_id": "doc_id",
-    "folder": "folder",
-    "author": "author",
-    "links_to": "links_to",
-    "since": "since",
-    "until": "until",
-}
+def _name_filter(field: str) -> FilterName:
+    return cast("FilterName", "path" if field == "path_glob" else field)
 
 
 def to_query_reading(explained: DocumentExplanation, requested: "Filters") -> QueryReading:
@@ -122,7 +111,7 @@ def to_query_reading(explained: DocumentExplanation, requested: "Filters") -> Qu
         relaxed=explained.relaxed,
         filters=[
             FilterReading(
-                name=_FILTER_NAMES[name],
+                name=_name_filter(name),
                 values=_format_values(value),
                 origin="request" if getattr(requested, name) else "query",
             )
@@ -159,7 +148,7 @@ def to_barrier(condition: BrokenCondition) -> Barrier:
     """Convert a condition that excludes a passage."""
     return Barrier(
         kind=condition.kind,
-        filter=_FILTER_NAMES[condition.filter] if condition.filter else None,
+        filter=_name_filter(condition.filter) if condition.filter else None,
         phrase=_to_phrase(condition.phrase) if condition.phrase else None,
     )
 

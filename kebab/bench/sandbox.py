@@ -19,7 +19,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from copy import copy
 from functools import cache
 from itertools import accumulate
 from operator import attrgetter
@@ -268,11 +267,6 @@ def build_python_command(program: str, *arguments: str) -> Command:
     return (sys.executable, "-c", program, *arguments)
 
 
-def build_module_command(name: str, *arguments: str) -> Command:
-    """Return the command that runs a module in this interpreter."""
-    return (sys.executable, "-m", name, *arguments)
-
-
 def build_kebab_command(*arguments: str) -> Command:
     """Return the command that runs kebab as its console script does."""
     return build_python_command(PROGRAM, *arguments)
@@ -287,12 +281,6 @@ class Sandbox:
         self._runner = runner
         self.environment: Mapping[str, str] = _build_environment(os.environ, folder, models)
         folder.mkdir(parents=True, exist_ok=True)
-
-    def with_variables(self, variables: Mapping[str, str]) -> "Sandbox":
-        """Return the same knowledge base with further environment variables."""
-        other = copy(self)
-        other.environment = {**self.environment, **variables}
-        return other
 
     def run(self, command: Command) -> Outcome:
         """Run a command to its end."""
@@ -406,11 +394,6 @@ class Budget(Struct, frozen=True):
 def limit_ratio(limit: float) -> Budget:
     """Return a budget for a ratio that must not be higher."""
     return Budget(limit, TIMES)
-
-
-def require_ratio(limit: float) -> Budget:
-    """Return a budget for a ratio that must not be lower."""
-    return Budget(limit, TIMES, at_least=True)
 
 
 class Yardstick(Struct, frozen=True):

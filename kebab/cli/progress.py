@@ -158,22 +158,10 @@ class SearchFrames:
         status = find_exit_status(reply)
         self._write("progress", EventData(elapsed_ms=self._elapsed_ms()), status)
         self._write("items", EventData(items=reply.hits), status)
-        complete = EventData(
-            elapsed_ms=self._elapsed_ms(),
-            hit_count=len(reply.hits),
-            queries=reply.queries,
-            has_more=reply.has_more,
-            next_cursor=reply.next_cursor,
-            truncated=reply.truncated,
-            left_out=reply.left_out,
-            degraded=reply.degraded,
-            corpus_revision=reply.corpus_revision,
-            query_parsed=reply.query_parsed,
-            absent_terms=reply.absent_terms,
-            convincing=reply.convincing,
-            convincing_queries=reply.convincing_queries,
-            coverage=reply.coverage or UNSET,
-        )
+        shared = {*EventData.__struct_fields__} & {*reply.__struct_fields__}
+        fields = {name: getattr(reply, name) for name in shared}
+        fields |= {"hit_count": len(reply.hits), "coverage": reply.coverage or UNSET}
+        complete = EventData(elapsed_ms=self._elapsed_ms(), **fields)
         self._write("complete", complete, status)
         self._write("end", EventData(), status)
         return status

@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from kebab.config.settings import Settings
 from kebab.errors.catalog import ConfigInvalid
-from kebab.errors.hints import build_variable_name
 from kebab.errors.system import resolve_path
 from kebab.platform import open_descriptor
 from kebab.wire.record import read_field_docstrings
@@ -138,13 +137,3 @@ def build_toml(workspace: str = "") -> str:
         value = json.dumps(workspace if chosen else setting.default, ensure_ascii=False)
         lines.append(f"{'' if chosen else '# '}{name} = {value}")
     return "\n".join(lines) + "\n"
-
-
-def build_settings_table() -> str:
-    """Return the settings as a Markdown table."""
-    rows = ["| key | default | environment | what |", "|---|---|---|---|"]
-    for setting in iter_documented_settings():
-        default = json.dumps(setting.default)
-        name = build_variable_name(setting.key)
-        rows.append(f"| `{setting.key}` | `{default}` | `{name}` | {setting.text} |")
-    return "\n".join(rows)

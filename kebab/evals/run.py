@@ -209,9 +209,7 @@ class QuestionRunner(Struct, frozen=True, kw_only=True):
 
     kebab: Kebab
     progress: ProgressReporter
-    limit: int
-    per_doc: int | None = None
-    rerank: bool = False
+    options: EvalOptions
 
     def run(self, questions: Sequence[Question], mode: ModeName) -> ModeRun:
         """Return the outcome of each question. The first runs twice, once to load models."""
@@ -238,9 +236,9 @@ class QuestionRunner(Struct, frozen=True, kw_only=True):
         request = SearchRequest(
             query=question.text,
             mode=mode,
-            limit=self.limit,
-            per_doc=self.per_doc,
-            rerank=(self.rerank and mode != "lexical") or None,
+            limit=self.options.limit,
+            per_doc=self.options.per_doc,
+            rerank=(self.options.rerank and mode != "lexical") or None,
         )
         try:
             return self.kebab.run(request)
@@ -282,16 +280,10 @@ def evaluate(
     questions = load_questions(files)
     if options.by_doc:
         questions = [replace(question, lines=None) for question in questions]
-    runner = QuestionRunner(
-        kebab=kebab,
-        progress=progress,
-        limit=options.limit,
-        per_doc=options.per_doc,
-        rerank=options.rerank,
-    )
+    runner = QuestionRunner(kebab=kebab, progress=progress, options=options)
     golden = _describe_golden_set(kebab, files, questions)
     skipped: list[EvalSkipped] = []
-    runs = dict(_run_modes(runner, questions, options, skipped))
+    runs = dict(_run_modes(runner, questions, skipped))
     revisions = [revision for run in runs.values() for revision in run.revisions]
     build = kebab.run(SchemaRequest())
     return EvalReport(
@@ -331,17 +323,14 @@ def evaluate(
 
 
 def _run_modes(
-    runner: QuestionRunner,
-    questions: Sequence[Question],
-    options: EvalOptions,
-    skipped: list[EvalSkipped],
+    runner: QuestionRunner, questions: Sequence[Question], skipped: list[EvalSkipped]
 ) -> Iterator[tuple[ModeName, ModeRun]]:
     """Yield the outcomes of each mode; a mode that was not selected may be skipped."""
-    for mode in dict.fromkeys(options.modes or MODES):
+    for mode in dict.fromkeys(runner.options.modes or MODES):
         try:
             yield mode, runner.run(questions, mode)
         except (EmbeddingUnavailable, EmbeddingMismatch) as fault:
-            if options.modes:
+            if runner.options.modes:
                 raise
             skipped.append(EvalSkipped(mode=mode, reason=str(fault)))
 

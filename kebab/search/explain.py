@@ -110,19 +110,11 @@ class DocumentExplanation(Struct, frozen=True, kw_only=True):
         return self.passages[0] if self.passages else None
 
 
-class Explainer:
+class Explainer(Struct, frozen=True):
     """Explains searches of one snapshot."""
 
-    def __init__(
-        self,
-        library: LibraryReader,
-        retriever: VectorRetriever,
-        *,
-        clock: Callable[[], float] = time.perf_counter,
-    ) -> None:
-        self._library = library
-        self._retriever = retriever
-        self._clock = clock
+    _library: LibraryReader
+    _retriever: VectorRetriever
 
     def explain(self, query: Query, passages: Sequence[StoredChunk]) -> DocumentExplanation:
         """Explain what a search does with passages of one document.
@@ -133,7 +125,7 @@ class Explainer:
             StoreCorrupt: The mode is `vector`, and the vectors cannot be read.
             TimedOut: The mode is `vector`, and the model took too long.
         """
-        timer, cache = StageTimer(self._clock), PassageCache(self._library)
+        timer, cache = StageTimer(time.perf_counter), PassageCache(self._library)
         ranker = Ranker(self._library, self._retriever)
         first = candidates = ranker.rank(query, timer, cache)
         broken = find_broken_conditions(self._library, first.parsed, passages)

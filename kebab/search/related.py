@@ -143,22 +143,19 @@ class DocumentVectors:
         return list(found), rows
 
 
-class PassagePair(Struct, frozen=True, kw_only=True):
-    """The passages that show best why two documents are related."""
-
-    own: StoredChunk
-    other: StoredChunk
-    snippet: Snippet
-    cosine: float | None
-
-
 class RelatedDocument(Struct, frozen=True, kw_only=True):
-    """A related document, and what shows why; the score of a channel without evidence is None."""
+    """A related document, and the passages that show best why.
+
+    The score of a channel without evidence is None.
+    """
 
     score: float
     vector_score: float | None
     lexical_score: float | None
-    pair: PassagePair
+    own: StoredChunk
+    other: StoredChunk
+    snippet: Snippet
+    cosine: float | None
     shared_words: tuple[str, ...]
 
 
@@ -262,12 +259,10 @@ class RelatedFinder:
             score=score,
             vector_score=similar.score if similar else None,
             lexical_score=lexical[0] if lexical else None,
-            pair=PassagePair(
-                own=own,
-                other=other,
-                snippet=snippet.cut_snippet(other.text, weights, _SNIPPET_CHARS),
-                cosine=similar.cosine if similar else None,
-            ),
+            own=own,
+            other=other,
+            snippet=snippet.cut_snippet(other.text, weights, _SNIPPET_CHARS),
+            cosine=similar.cosine if similar else None,
             shared_words=tuple(
                 find_shared_words(self._keywords, (one.text for one in read.values()))
             ),
