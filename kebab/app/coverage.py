@@ -99,13 +99,8 @@ def measure_coverage(
 ) -> Coverage:
     """Return what the index covers of the sources that filters name.
 
-    Args:
-        context: The knowledge base.
-        reader: The snapshot.
-        filters: The filters of the request, as the snapshot names things.
-        seconds: The time for looking at the disk; None means no limit.
-        hits: Passages whose files were compared already.
-        indexing: The ingest that runs now.
+    `seconds` is the time for looking at the disk, None means no limit. The files of `hits` were
+    compared already, and `indexing` is the ingest that runs now.
     """
     survey = _Survey(context, reader, filters)
     changes = survey.compare(seconds)

@@ -225,12 +225,8 @@ def build_language_model(
 
     What a server on another machine gets has no keys and passwords, unless the settings allow it.
 
-    Args:
-        settings: The settings.
-        name: The model; None means that of the settings.
-        environ: The environment variables.
-        operation: The operation that the signals name.
-        on_wait: Receives the reason when the model waits for its server.
+    Without a `name` it is the model of the settings. `operation` is what the signals name, and
+    `on_wait` receives the reason when the model waits for its server.
 
     Raises:
         ConfigInvalid: The key of an OpenAI-compatible server cannot be sent, or the port of Ollama

@@ -66,11 +66,8 @@ def list_tree(
 ) -> Iterator[OutlineEntry]:
     """Yield the folders and documents below a folder on disk, folders before documents.
 
-    Args:
-        root: The absolute path of the folder.
-        documents: All documents below it.
-        options: How many levels and documents are listed.
-        level: The level of the first entries.
+    `documents` are all below the absolute path `root`, and `level` is that of the first
+    entries.
     """
     tree = _Folder(root.rstrip("/"))
     for document in documents:

@@ -142,12 +142,8 @@ class _Files(NamedTuple):
 class ReviewSurroundings:
     """The port `Surroundings` over the file system, the settings, and the index if there is one.
 
-    Args:
-        today: The date of the review.
-        glossary: The terms of the settings.
-        stale_days: After how many days a statement is stale; 0 means never.
-        load_documents: Returns the documents of the index, with their titles and aliases.
-        find_similar: Finds passages of other notes; without it there are none.
+    With `stale_days` 0 no statement is stale. Without `find_similar` there are no passages of
+    other notes.
     """
 
     def __init__(

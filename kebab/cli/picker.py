@@ -43,9 +43,8 @@ _KEYS = "Enter print · Ctrl-O open · ↑ ↓ choose · PgUp PgDn scroll · Esc
 class Selection:
     """The hits of the current query, and which of them is chosen.
 
-    Args:
-        search: Returns the hits of a query with their whole passages.
-        open_hit: Opens the file of a hit in an editor, and waits for it.
+    `search` returns the hits of a query with their whole passages; `open_hit` waits for the
+    editor.
     """
 
     search: Callable[[str], SearchResponse]

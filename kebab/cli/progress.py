@@ -90,9 +90,8 @@ class IngestEvents(WorkDisplay):
 
     The terminal event is written when the exit status is known.
 
-    Args:
-        write: Writes an event with an exit status, which is None before the end.
-        always_ends: Whether a terminal event is written even without any other event.
+    The exit status is None before the end. With `always_ends` there is a terminal event even
+    without any other event.
     """
 
     def __init__(self, write: Write, *, always_ends: bool) -> None:
@@ -425,9 +424,7 @@ def stream_review(context: CommandContext, work: ReviewWork) -> Exit:
     An interruption stops a running request to the language model at once, and finished work is
     kept.
 
-    Args:
-        context: The call.
-        work: Does the work, reports its events to its first argument, and returns the last page.
+    `work` reports its events to its first argument, and returns the last page.
 
     Raises:
         BrokenPipeError: The reader closed the pipe, and the work was interrupted.

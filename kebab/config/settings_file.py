@@ -53,9 +53,7 @@ def read_settings_text(path: Path) -> str:
 def find_line(text: str, key: str) -> int | None:
     """Return the line number of a dotted key or a section; None when it cannot be found.
 
-    Args:
-        text: The text of the file, which is valid TOML.
-        key: The key, such as `search.limit`.
+    The text is valid TOML; a key is one such as `search.limit`.
     """
     section = ""
     for number, line in enumerate(text.splitlines(), start=1):

@@ -58,8 +58,7 @@ _ONCE = (
 def check_head(data: bytes) -> None:
     """Raise a `Refusal` for the head of a request that is too large, or read differently by others.
 
-    Args:
-        data: What was received and is not parsed yet; the head may be incomplete.
+    The head may be incomplete.
     """
     end = _HEAD_END.search(data)
     size = end.start() if end else len(data)

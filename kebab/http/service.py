@@ -127,13 +127,7 @@ class Interrupted(Exception):  # noqa: N818 - not an error but an order
 
 
 class JobThreads:
-    """Threads that share one queue of jobs.
-
-    Args:
-        name: The name of the threads.
-        threads: How many jobs run at the same time.
-        most_waiting: How many jobs wait at most.
-    """
+    """Threads that share one queue of jobs."""
 
     def __init__(self, name: str, threads: int, most_waiting: int) -> None:
         self._queue: Queue[Job[Any] | None] = Queue(most_waiting)

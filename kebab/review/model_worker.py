@@ -71,9 +71,7 @@ _PIECE = re.compile(r"(?:[^\S\n]|\n(?:[ \t]*>)*)+|\S+")
 class Normalizer:
     """Finds the places of the findings of one response.
 
-    Args:
-        document: The document.
-        shown: The sentences of the request, which the model numbers from 1.
+    The model numbers the sentences `shown` from 1.
     """
 
     def __init__(self, document: ReviewDocument, shown: Sequence[ShownSentence]) -> None:
@@ -87,9 +85,7 @@ class Normalizer:
         None when the words have no place, when the fix changes nothing, and when it would change
         code, an address or the sign of a quotation.
 
-        Args:
-            item: The finding.
-            cites: The passage that the sentence contradicts.
+        `cites` is the passage that the sentence contradicts.
         """
         span = self._locate(item)
         if span is None:

@@ -359,12 +359,7 @@ def _list_signs(text: str, markup: Markup) -> list[str]:
 
 
 class TranslationBuilder:
-    """Builds the translation of a document.
-
-    Args:
-        document: The source.
-        read_markup: Reads the markup of a text of the same format.
-    """
+    """Builds the translation of a document."""
 
     def __init__(self, document: ReviewDocument, read_markup: Callable[[str], Markup]) -> None:
         self._document = document

@@ -121,10 +121,7 @@ def _skip_space(text: str, position: int) -> int:
 def _find_end(part: str, stop: re.Match[str], *, uncased: bool) -> int | None:
     """Return the end of the sentence of a stop; None when the stop ends none.
 
-    Args:
-        part: A paragraph.
-        stop: A run of stops in it.
-        uncased: Whether its sentences start without capitals.
+    `stop` is a run of stops in a paragraph; `uncased` sentences start without capitals.
     """
     signs, end = stop[0], stop.end()
     if not _WIDE.isdisjoint(signs):
@@ -170,10 +167,7 @@ def _line_goes_on(text: str, newline: re.Match[str]) -> bool:
 def is_abbreviation(text: str, stop: int, after: int) -> bool:
     """Return whether the full stop at a position belongs to the word before it.
 
-    Args:
-        text: The text.
-        stop: The position of the full stop.
-        after: The position after the stop and its closing signs.
+    `after` is the position after the stop and its closing signs.
     """
     word = _read_word(text, stop)
     if word in _NEVER_LAST:

@@ -160,10 +160,7 @@ _State = tuple[list[WatchedFolder], list[tuple[int, int] | None]]
 class FolderWatch:
     """Watches folders and collects relevant changes in them.
 
-    Args:
-        find_folders: Returns the folders to watch now.
-        open_notifier: Opens a notifier, or says why that is not possible.
-        stopped: Tells whether to stop waiting.
+    `open_notifier` says why it is not possible to open one.
     """
 
     def __init__(

@@ -272,12 +272,7 @@ class TermPostings(NamedTuple):
 
 
 class Postings:
-    """The word index of one snapshot under bm25.
-
-    Args:
-        database: The snapshot.
-        weights: The bm25 weights of title, headings and body.
-    """
+    """The word index of one snapshot under bm25."""
 
     def __init__(self, database: apsw.Connection, weights: Sequence[float]) -> None:
         import numpy as np

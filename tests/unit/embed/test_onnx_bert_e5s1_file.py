@@ -1,8 +1,8 @@
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from msgspec.structs import replace
 
 from kebab.embed.onnx_bert import FourBitTable, parse_e5s1
 from tests.fakes.e5s1 import EPSILON, HEADS, HIDDEN, PIECES, REPLACEMENTS, E5S1Contents
