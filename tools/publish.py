@@ -10,8 +10,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from kebab.config.settings_file import build_settings_table as settings_table
+from kebab.config.settings_file import iter_documented_settings
 from kebab.errors.catalog import build_catalog
+from kebab.errors.hints import build_variable_name
 from kebab.http.application import build_document
 from kebab.wire.json_schema import build_schemas
 from tools.bindings import build_bindings
@@ -26,6 +27,16 @@ _WIRE = Path("docs/wire-schema")
 _LOCK = _WIRE / "v1" / "errors.lock.json"
 _PAGES = _WIRE / "errors"
 _BLOCK = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
+
+
+def build_settings_table() -> str:
+    """Return the settings as a Markdown table."""
+    rows = ["| key | default | environment | what |", "|---|---|---|---|"]
+    for setting in iter_documented_settings():
+        default = json.dumps(setting.default)
+        name = build_variable_name(setting.key)
+        rows.append(f"| `{setting.key}` | `{default}` | `{name}` | {setting.text} |")
+    return "\n".join(rows)
 
 
 def list_files() -> Iterator[tuple[Path, str]]:
@@ -97,7 +108,7 @@ def _find_orphans(wanted: dict[Path, str]) -> list[Path]:
 
 
 def _fill_readme(text: str) -> str:
-    blocks = {"commands": build_commands_table(), "settings": settings_table()}
+    blocks = {"commands": build_commands_table(), "settings": build_settings_table()}
     return _BLOCK.sub(lambda found: f"{found[1]}{blocks[found[2]]}\n{found[3]}", text)
 
 

@@ -21,13 +21,13 @@ import msgspec
 from kebab import __version__
 from kebab.app.context import AppContext, parse_dimension
 from kebab.app.conversions import format_timestamp
+from kebab.core.durable import replace_file
 from kebab.core.files import resolve_links
 from kebab.core.ids import Key, Keys, hash_content
 from kebab.core.progress import ProgressCallback, ProgressKind, require_own_process
 from kebab.errors.catalog import InvalidInput, IoError
 from kebab.errors.system import build_io_error, build_read_error, translate_os_errors
 from kebab.ingest.job import ProgressReporter
-from kebab.platform import open_descriptor, rename_over
 from kebab.store.archive_file import (
     COPIED_AT_ONCE,
     FORMAT_VERSION,
@@ -115,22 +115,15 @@ def export(context: AppContext, request: ExportRequest, report: ProgressCallback
     context.open_reader().close()
     target = _choose_target(context, request)
     progress = ByteProgress(report, context, "export")
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    with translate_os_errors(target, "write"), ExitStack() as undo:
+    with translate_os_errors(target, "write"), replace_file(target) as draft:
         with make_temporary_folder(target.parent, f".{target.name}.") as folder:
             copies = _Copies(context, folder, sessions=not request.without_sessions)
             copies.take()
             progress.total = copies.estimate_size()
             refuse_small_disk(target, progress.total // _SHRINKS_BY)
-            undo.callback(draft.unlink, missing_ok=True)
-            with open(draft, "wb", opener=open_descriptor) as file:
-                manifest = _write_archive(file, copies, progress)
-                file.flush()
-                os.fsync(file.fileno())
+            manifest = _write_archive(draft, copies, progress)
         _refuse_existing(target, force=request.force)
-        size = draft.stat().st_size
-        rename_over(draft, target)
-        undo.pop_all()
+        size = draft.tell()
     return ExportReport(
         path=str(target),
         bytes=size,
@@ -255,7 +248,6 @@ class _Copies:
             self.reviews_version, self.review_runs = archive.copy_reviews(path, self.reviews_path)
 
     def _load_vectors(self, version: str | None) -> list[Key]:
-        """Load the vectors; return the committed keys that have none."""
         from kebab.store.lance.vectors import MappedVectors
 
         committed = self.contents.committed
@@ -271,7 +263,6 @@ class _Copies:
 
     @property
     def keys(self) -> Keys:
-        """The keys of the passages with a vector."""
         return self.contents.committed
 
     def list_texts(self) -> list[_Text]:
@@ -284,7 +275,6 @@ class _Copies:
         return [text for text in texts if text.path.is_file()]
 
     def estimate_size(self) -> int:
-        """Return the bytes of all members."""
         databases = (self.index_path, self.reviews_path)
         files = [*databases, *(text.path for text in self.list_texts())]
         vectors = len(self.keys) * 4 * parse_dimension(self.contents.embedding_version)

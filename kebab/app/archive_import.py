@@ -119,11 +119,7 @@ class _Importer:
         return self._build_report(replaced)
 
     def _require_space(self, folder: Path) -> None:
-        """Refuse an archive that cannot fit, whatever it claims.
-
-        Raises:
-            IoError: There is too little space.
-        """
+        """Refuse an archive that cannot fit, whatever it claims."""
         self._progress.total = sum(member.bytes for member in self._manifest.members)
         refuse_small_disk(folder, self._progress.total * _DATABASE_EXPANSION)
 
@@ -162,11 +158,7 @@ class _Importer:
     def _choose_places(
         self, sources: list[Source], files: list[copies.StoredFile]
     ) -> dict[str, _Place]:
-        """Return the place of each source by its name in the archive.
-
-        Raises:
-            InvalidInput: A mapping fits no source, or two sources would have one folder.
-        """
+        """Return the place of each source by its name in the archive."""
         maps = [_parse_map(text) for text in self._request.map]
         for old, _ in maps:
             if not any(source.root == old or is_below(source.root, old) for source in sources):

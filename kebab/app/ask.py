@@ -33,7 +33,7 @@ from kebab.errors.catalog import (
 )
 from kebab.rag import PROMPT_VERSION
 from kebab.rag.answer_check import DoubtKind
-from kebab.rag.engine import AskEngine, get_refusal_sentence
+from kebab.rag.engine import AnswerWriter, AskEngine, get_refusal_sentence
 from kebab.search.citations import build_file_path, cite_chunk
 from kebab.text.language import detect_question_language
 from kebab.text.normalize import escape_undecodable
@@ -58,7 +58,6 @@ from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
     from kebab.core.ports import Embedder
-    from kebab.rag.engine import AnswerWriter
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.search import IndexRefresh, UnmatchedFilter
 
@@ -410,7 +409,7 @@ def _build_query(request: AskRequest, now: float) -> AskQuery:
 
 def _build_writer(
     context: AppContext, reader: "SqliteReader", request: AskRequest, listener: _EventListener
-) -> "AnswerWriter":
+) -> AnswerWriter:
     """Return the extractive writer, or the writer of the language model."""
     settings = context.settings
     if _is_extractive(context, request):

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kebab.config.settings import AUTO, Settings, resolve_paths
+from kebab.config.settings import AUTO, Paths, Settings, resolve_paths
 from kebab.config.tuning import limit_blas_threads
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.core.files import IMAGE, ScanRules
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from kebab.app.model_adapters import Embedders
     from kebab.chunk.budget import Budget
     from kebab.config.load import SettingsReport
-    from kebab.config.settings import Paths
     from kebab.core.ports import Embedder
     from kebab.store.lance.vectors import LanceVectors, MappedVectors
     from kebab.store.sqlite.catalogue import Catalogue, FilterValues
@@ -114,7 +113,7 @@ class AppContext:
                 self.settings = replace_setting(self.settings, "models.embedding.model", AUTO)
 
     @cached_property
-    def paths(self) -> "Paths":
+    def paths(self) -> Paths:
         """The folders of the knowledge base.
 
         Raises:

@@ -18,10 +18,10 @@ from kebab.core.ids import hash_file
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.core.queries import Filters
 from kebab.errors.catalog import IoError, Locked, NotIndexed, OutOfMemory, StoreCorrupt
-from kebab.wire.coverage import MOST_NAMED, Coverage
-from kebab.wire.ingest import IngestRequest
+from kebab.wire.coverage import MOST_NAMED, Coverage, Indexing
+from kebab.wire.ingest import IngestReport, IngestRequest
 from kebab.wire.record import Reply
-from kebab.wire.search import FilteredRequest, IndexRefresh
+from kebab.wire.search import FilteredRequest, IndexRefresh, SearchHit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.documents import KnownFiles
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.citation import Freshness
-    from kebab.wire.coverage import Indexing
-    from kebab.wire.ingest import IngestReport
-    from kebab.wire.search import SearchHit
 
 QUICK_S = 0.005
 """The time for looking at folders and files when there are results."""
@@ -72,11 +69,7 @@ class _Budget:
         return time.monotonic() - self.started + size / _BYTES_PER_S < self.seconds
 
     def tick(self) -> None:
-        """Count a step of a walk, and end the walk when the time is over.
-
-        Raises:
-            _TimeUp: It is.
-        """
+        """Count a step of a walk, and end the walk when the time is over."""
         self.steps += 1
         if self.steps >= _FEWEST_STEPS and not self.allows(_FEWEST):
             raise _TimeUp
@@ -101,18 +94,13 @@ def measure_coverage(
     filters: Filters,
     *,
     seconds: float | None = QUICK_S,
-    hits: "Iterable[SearchHit]" = (),
-    indexing: "Indexing | None" = None,
+    hits: Iterable[SearchHit] = (),
+    indexing: Indexing | None = None,
 ) -> Coverage:
     """Return what the index covers of the sources that filters name.
 
-    Args:
-        context: The knowledge base.
-        reader: The snapshot.
-        filters: The filters of the request, as the snapshot names things.
-        seconds: The time for looking at the disk; None means no limit.
-        hits: Passages whose files were compared already.
-        indexing: The ingest that runs now.
+    `seconds` is the time for looking at the disk, None means no limit. The files of `hits` were
+    compared already, and `indexing` is the ingest that runs now.
     """
     survey = _Survey(context, reader, filters)
     changes = survey.compare(seconds)
@@ -149,7 +137,7 @@ def measure_coverage(
     )
 
 
-def find_indexing(context: AppContext) -> "Indexing | None":
+def find_indexing(context: AppContext) -> Indexing | None:
     """Return the ingest that is running now; the lock file of an idle knowledge base is empty."""
     from kebab.store.sqlite.replacement import LOCK_NAME
 
@@ -405,7 +393,6 @@ def _read_time(path: str) -> int | None:
 
 
 def _holds_content(path: str, content_hash: str) -> bool:
-    """Return whether a file has the content of this hash."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - a plain string
             return hash_file(file) == content_hash
@@ -456,7 +443,7 @@ def _index(context: AppContext, paths: list[str], checked: int) -> IndexRefresh:
     return summarize_report(report, checked=checked)
 
 
-def summarize_report(report: "IngestReport", *, folder: str = "", checked: int = 0) -> IndexRefresh:
+def summarize_report(report: IngestReport, *, folder: str = "", checked: int = 0) -> IndexRefresh:
     """Return what a run did before a search, for the reply of that search."""
     return IndexRefresh(
         folder=folder,

@@ -246,10 +246,7 @@ def report_failure(
 ) -> ClassifiedError:
     """Log an exception, and return it as `error.v1` with its envelope.
 
-    Args:
-        operation: The name of the operation.
-        fault: The exception.
-        settings: The settings of the call; None when they are unusable.
+    The settings are None when they are unusable.
     """
     command = find_command_name(operation)
     view = build_view(settings or Settings())

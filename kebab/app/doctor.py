@@ -124,7 +124,6 @@ def build_inputs(
 
 
 def _read_settings(context: AppContext) -> SettingsFile:
-    """Return the settings file that the caller loaded."""
     report = context.report
     file = SettingsFile(
         path=context.config_path,

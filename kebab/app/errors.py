@@ -6,12 +6,12 @@ code in the catalogue is a subclass of `Signal`. Handlers of operations take the
 
 import difflib
 from collections import defaultdict
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import get_args
 
 import msgspec
+from msgspec import Struct
 
 from kebab.app.audit_log import read_lines
 from kebab.app.context import AppContext
@@ -47,8 +47,7 @@ _MAX_IDS = 3
 _MAX_CANDIDATES = 10
 
 
-@dataclass(frozen=True, slots=True)
-class _LogEntry:
+class _LogEntry(Struct, frozen=True):
     """A line of the log, and the time of its error in seconds since the epoch."""
 
     when: float
@@ -138,17 +137,16 @@ def _count_values(entries: list[_LogEntry], by: Dimension, limit: int) -> ErrorG
     ranked = sorted(values, key=lambda value: (-len(values[value]), -values[value][-1].when, value))
     return ErrorGroup(
         by=by,
-        counts=[_to_error_count(value, values[value], len(entries)) for value in ranked[:limit]],
+        counts=[
+            ErrorCount(
+                value=value,
+                count=len(found := values[value]),
+                share=len(found) / len(entries),
+                first_at=found[0].audit.occurred_at,
+                last_at=found[-1].audit.occurred_at,
+                correlation_ids=[one.audit.correlation_id for one in reversed(found[-_MAX_IDS:])],
+            )
+            for value in ranked[:limit]
+        ],
         left_out=max(0, len(ranked) - limit),
-    )
-
-
-def _to_error_count(value: str, entries: list[_LogEntry], total: int) -> ErrorCount:
-    return ErrorCount(
-        value=value,
-        count=len(entries),
-        share=len(entries) / total,
-        first_at=entries[0].audit.occurred_at,
-        last_at=entries[-1].audit.occurred_at,
-        correlation_ids=[entry.audit.correlation_id for entry in reversed(entries[-_MAX_IDS:])],
     )

@@ -6,9 +6,9 @@ import shlex
 import stat as modes
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kebab.app.classify import build_error_reply, build_view
@@ -60,8 +60,7 @@ def explain_paths(context: AppContext, request: ExplainPathsRequest) -> PathExpl
     return PathExplanations(paths=found, excluded=sum(not one.included for one in found))
 
 
-@dataclass(frozen=True, slots=True)
-class _Library:
+class _Library(Struct, frozen=True):
     """The sources, the documents by their absolute paths, and the files that the user named."""
 
     sources: list[Source] = field(default_factory=list)
@@ -70,7 +69,6 @@ class _Library:
     catalogue: "Catalogue | None" = None
 
     def load(self, file: str) -> DocumentDetail | None:
-        """Return the document of a file."""
         name = self.documents.get(file)
         return self.catalogue.load_document(name.doc_id) if name and self.catalogue else None
 

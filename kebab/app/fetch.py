@@ -3,10 +3,9 @@
 import difflib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness
@@ -38,8 +37,7 @@ from kebab.wire.library import (
 from kebab.wire.record import NotFound
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class Selection(Struct, frozen=True, kw_only=True):
     """The lines of a text that are cited, 1-based and inclusive."""
 
     text: FileText
@@ -361,7 +359,6 @@ def find_missing_sheet(text: FileText, fragment: str, request: PlaceRequest) -> 
 
 
 def _cut_rows(places: Sequence[PlaceLines], first: int, last: int) -> list[PlaceLines]:
-    """Return the parts of places that contain the rows `first` to `last`."""
     found = []
     for one in places:
         top = max(first, one.place.row)

@@ -258,7 +258,6 @@ def _build_missing_line(place: _Place, lines: Lines, count: int) -> NotFound:
 
 
 def _fetch_indexed_lines(place: _Place, lines: Lines) -> FetchResult | NotFound:
-    """Return the indexed passages that contain the lines."""
     count = count_indexed_lines(place.detail.chunks)
     inside = [
         chunk
@@ -280,7 +279,6 @@ def _fetch_indexed_lines(place: _Place, lines: Lines) -> FetchResult | NotFound:
 def _fetch_section(
     place: _Place, text: FileText, lines: Lines, request: FetchRequest
 ) -> FetchResult:
-    """Return the smallest section that contains the lines."""
     section = find_section(text.sections, *lines)
     if section is None:
         section = _build_unnamed_section(text, lines)

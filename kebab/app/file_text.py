@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from kebab.app.context import AppContext
 from kebab.config.settings import Settings
 from kebab.core.chunks import Place
@@ -167,30 +169,15 @@ class PlaceLines(NamedTuple):
     last: int
 
 
-class FileText:
-    """The text of a document by lines.
+class FileText(Struct, frozen=True, eq=False, dict=True):
+    """The text of a document by lines, with its places in order."""
 
-    Args:
-        document: The stored document.
-        lines: The lines.
-        places: The places of the text, in order.
-        chunks: The passages of the document.
-        load_sections: Returns the sections of the text.
-    """
-
-    def __init__(
-        self,
-        document: StoredDocument,
-        lines: Sequence[str],
-        places: Sequence[PlaceLines] = (),
-        chunks: Sequence[StoredChunk] = (),
-        load_sections: Callable[[], list[Section]] = list,
-    ) -> None:
-        self.document = document
-        self.lines = lines
-        self.places = places
-        self._chunks = chunks
-        self._load_sections = load_sections
+    document: StoredDocument
+    lines: Sequence[str]
+    places: Sequence[PlaceLines] = ()
+    _chunks: Sequence[StoredChunk] = ()
+    """The passages of the document."""
+    _load_sections: Callable[[], list[Section]] = list
 
     @cached_property
     def sections(self) -> list[Section]:

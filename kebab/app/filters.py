@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kebab.app.references import ReferenceFinder, make_absolute
-from kebab.core.documents import Link, LinkResolver, list_link_keys
+from kebab.core.documents import Link, LinkResolver, Source, list_link_keys
 from kebab.core.files import to_slashes
 from kebab.core.ids import DocId
 from kebab.core.media import list_media_types, list_type_names
 from kebab.core.queries import Filters
-from kebab.search.query_parser import list_active_filters
+from kebab.search.query_parser import Phrase, list_active_filters
 from kebab.text.globs import list_readings
 from kebab.wire.fetch import GrepRequest
 from kebab.wire.library import DocLink, ListRequest
@@ -25,9 +25,7 @@ from kebab.wire.search import MAX_LIMIT, FilteredRequest, SearchRequest, Unmatch
 
 if TYPE_CHECKING:
     from kebab.app.context import AppContext
-    from kebab.core.documents import Source
     from kebab.search.explain import DocumentExplanation, Remedy
-    from kebab.search.query_parser import Phrase
     from kebab.store.sqlite.catalogue import Catalogue, FilterValues
     from kebab.store.sqlite.reader import SqliteReader
 
@@ -109,7 +107,6 @@ def resolve_filters(context: "AppContext", reader: "SqliteReader", filters: Filt
 
 
 def _resolve_links(context: "AppContext", reader: "SqliteReader", filters: Filters) -> Filters:
-    """Return the filters with the documents that link to the one that `links_to` names."""
     catalogue = context.build_catalogue(reader)
     target = ReferenceFinder(catalogue, chunks=False).find(str(filters.links_to))
     if isinstance(target, NotFound) or not target.doc_id:
@@ -130,7 +127,7 @@ def get_working_folder() -> str:
         return "/"
 
 
-def resolve_source_names(value: str, sources: "Sequence[Source]") -> list[str]:
+def resolve_source_names(value: str, sources: Sequence[Source]) -> list[str]:
     """Return the names of the sources that a name, a path or the end of a path means."""
     if any(source.name == value for source in sources):
         return [value]
@@ -218,7 +215,7 @@ def _find_nearest_values(name: str, value: str, values: "FilterValues") -> list[
             return _find_nearest_words(name, value, values.list_values(name))
 
 
-def _find_nearest_words(name: str, value: str, existing: "Sequence[str]") -> list[str]:
+def _find_nearest_words(name: str, value: str, existing: Sequence[str]) -> list[str]:
     """Return existing values that are most like a value; media types by their short names."""
     from kebab.search.nearest import MAX_NEAREST, find_nearest
 
@@ -227,7 +224,7 @@ def _find_nearest_words(name: str, value: str, existing: "Sequence[str]") -> lis
     return list(dict.fromkeys(near or words.values()))[:MAX_NEAREST]
 
 
-def _find_nearest_sources(value: str, names: "Sequence[str]") -> list[str]:
+def _find_nearest_sources(value: str, names: Sequence[str]) -> list[str]:
     """Return the sources whose folders are most like a value, or are above it."""
     from kebab.search.nearest import MAX_NEAREST, find_nearest
 
@@ -338,7 +335,7 @@ def suggest_filters(
 
 
 def suggest_command(
-    kind: "Remedy | None", explained: "DocumentExplanation", request: SearchRequest, doc: "DocId"
+    kind: "Remedy | None", explained: "DocumentExplanation", request: SearchRequest, doc: DocId
 ) -> str | None:
     """Return the command that would find a document; None when there is none."""
     if kind is None:
@@ -351,7 +348,7 @@ def suggest_command(
     return _COMMANDS[kind](explained, request, doc)
 
 
-def _remove_conditions(explained: "DocumentExplanation", request: SearchRequest, _: "DocId") -> str:
+def _remove_conditions(explained: "DocumentExplanation", request: SearchRequest, _: DocId) -> str:
     """Return the search without the conditions that exclude a document, in flags and text."""
     flags = {condition.filter for condition in explained.removed if condition.filter}
     fields: dict[str, Any] = {
@@ -376,7 +373,7 @@ def _remove_conditions(explained: "DocumentExplanation", request: SearchRequest,
     return _format_changed(request, **fields)
 
 
-def _quote_phrase(phrase: "Phrase") -> str:
+def _quote_phrase(phrase: Phrase) -> str:
     return f'{phrase.column}:"{phrase.text}"' if phrase.column else f'"{phrase.text}"'
 
 

@@ -114,11 +114,7 @@ class _Search:
         self.has_more = False
 
     def run(self, catalogue: "Catalogue", documents: "Iterable[StoredDocument]") -> None:
-        """Search the documents until the limit is exceeded.
-
-        Raises:
-            TimedOut: The pattern takes too long in one file.
-        """
+        """Search the documents until the limit is exceeded."""
         with Matcher(self._pattern) as matcher:
             for document in documents:
                 read = self._read_text(catalogue, document)

@@ -17,11 +17,12 @@ from kebab.app.indexing import watch_progress
 from kebab.app.references import list_last_hits
 from kebab.config.load import read_locale_language
 from kebab.core.content import UnsupportedFormat, describe_unsupported
-from kebab.core.documents import EMBEDDING_VERSION, LOCALE_ADVICE, STDIN
+from kebab.core.documents import EMBEDDING_VERSION, LOCALE_ADVICE, STDIN, Source
 from kebab.core.files import IMAGE, OCR_SETTING
 from kebab.core.media import detect_media_type, get_media_type
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.embed.registry import (
+    EmbeddingModel,
     ModelChoice,
     choose_models,
     describe_better_model,
@@ -54,10 +55,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kebab.chunk.budget import Budget
-    from kebab.core.documents import Source
     from kebab.core.ports import Embedder, LibraryWriter
     from kebab.embed.onnx_embedder import OnnxEmbedder
-    from kebab.embed.registry import EmbeddingModel
     from kebab.store.sqlite.writer import SqliteWriter
 
 _EXAMPLES = 3
@@ -222,7 +221,7 @@ class RunEmbedder:
             stored, self.report, self.cancel, candidates=candidates, offline=not self.downloads
         )
 
-    def _choose(self, languages: "Mapping[str, int]") -> LoadedModel:
+    def _choose(self, languages: Mapping[str, int]) -> LoadedModel:
         """Choose the model of a knowledge base without vectors.
 
         Raises:
@@ -359,7 +358,7 @@ def _require_sources(job: IngestJob, known: "Sequence[Source]") -> None:
 
 
 @contextmanager
-def _set_path_of_errors(path: str) -> "Iterator[None]":
+def _set_path_of_errors(path: str) -> Iterator[None]:
     """Set the absolute path of the only file of a run in its errors."""
     try:
         yield
@@ -388,7 +387,7 @@ def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:
 @contextmanager
 def _open_ports(
     context: AppContext, job: IngestJob, report: ProgressCallback, cancel: Cancel
-) -> "Iterator[tuple[IngestPorts, ProgressCallback]]":
+) -> Iterator[tuple[IngestPorts, ProgressCallback]]:
     """Yield the ports of one run over the open library, and the callback for its progress."""
     with _open_library(context, report, dry_run=job.dry_run) as library:
         downloads = job.vector_seconds is None

@@ -33,11 +33,7 @@ _SHORTEST = 10
 
 
 class SecretMask:
-    """Masks the secrets of one call at a time.
-
-    Args:
-        enabled: The setting `output.mask_secrets`.
-    """
+    """Masks the secrets of one call at a time."""
 
     def __init__(self, *, enabled: bool) -> None:
         self._enabled = self._active = enabled

@@ -3,12 +3,12 @@
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from kebab.config.settings import AUTO, Llm, Settings
 from kebab.embed import install, registry
@@ -225,12 +225,8 @@ def build_language_model(
 
     What a server on another machine gets has no keys and passwords, unless the settings allow it.
 
-    Args:
-        settings: The settings.
-        name: The model; None means that of the settings.
-        environ: The environment variables.
-        operation: The operation that the signals name.
-        on_wait: Receives the reason when the model waits for its server.
+    Without a `name` it is the model of the settings. `operation` is what the signals name, and
+    `on_wait` receives the reason when the model waits for its server.
 
     Raises:
         ConfigInvalid: The key of an OpenAI-compatible server cannot be sent, or the port of Ollama

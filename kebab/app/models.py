@@ -2,7 +2,6 @@
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
 from kebab.app.indexing import watch_progress
@@ -12,7 +11,7 @@ from kebab.config.settings import AUTO
 from kebab.core.documents import EMBEDDING_REASON
 from kebab.core.progress import Cancel, ProgressCallback
 from kebab.embed import registry
-from kebab.embed.registry import ModelChoice, choose_models
+from kebab.embed.registry import EmbeddingModel, ModelChoice, choose_models
 from kebab.errors.catalog import EmbeddingUnavailable, NotIndexed, UsageInvalid
 from kebab.ingest.job import LoadedModel, RunContext
 from kebab.ingest.reembed import reembed
@@ -24,9 +23,6 @@ from kebab.wire.health import (
     ModelRow,
     ModelUseRequest,
 )
-
-if TYPE_CHECKING:
-    from kebab.embed.registry import EmbeddingModel
 
 
 def list_models(context: AppContext, request: ModelListRequest) -> ModelList:
@@ -127,12 +123,8 @@ def _install(
     choice: ModelChoice | None,
     folder: str | None,
     watch: tuple[ProgressCallback, Cancel],
-) -> "tuple[EmbeddingModel, bool]":
-    """Install a model, and return it and whether this run did; `auto` means one of the choice.
-
-    Raises:
-        EmbeddingUnavailable: No source has the weights.
-    """
+) -> tuple[EmbeddingModel, bool]:
+    """Install a model, and return it and whether this run did; `auto` means one of the choice."""
     embedders = context.embedders
     before = {model.version for model in embedders.list_models() if embedders.find_weights(model)}
     if name != AUTO:
@@ -152,7 +144,7 @@ def _install(
     return model, model.version not in before
 
 
-def _to_row(context: AppContext, model: "EmbeddingModel", active: str | None) -> ModelRow:
+def _to_row(context: AppContext, model: EmbeddingModel, active: str | None) -> ModelRow:
     from kebab.embed.onnx_embedder import choose_provider
 
     setting = context.settings.models.embedding.provider
@@ -176,33 +168,26 @@ def _to_row(context: AppContext, model: "EmbeddingModel", active: str | None) ->
 
 
 def _find_active_version(context: AppContext) -> str | None:
-    try:
+    with suppress(NotIndexed):
         return context.get_stored_version()
-    except NotIndexed:
-        return None
+    return None
 
 
 def _find_reason(context: AppContext) -> str | None:
-    try:
-        with context.open_reader() as reader:
-            return reader.get_value(EMBEDDING_REASON)
-    except NotIndexed:
-        return None
+    with suppress(NotIndexed), context.open_reader() as reader:
+        return reader.get_value(EMBEDDING_REASON)
+    return None
 
 
 def _choose_by_documents(context: AppContext) -> ModelChoice | None:
     """Return the models for the stored documents; None without any."""
-    try:
-        with context.open_catalogue() as catalogue:
-            languages = catalogue.measure_languages()
-    except NotIndexed:
-        return None
-    return choose_models(languages, read_locale_language()) if languages else None
+    with suppress(NotIndexed), context.open_catalogue() as catalogue:
+        languages = catalogue.measure_languages()
+        return choose_models(languages, read_locale_language()) if languages else None
+    return None
 
 
 def _count_pending(context: AppContext) -> int:
-    try:
-        with context.open_reader() as reader:
-            return reader.count_pending()
-    except NotIndexed:
-        return 0
+    with suppress(NotIndexed), context.open_reader() as reader:
+        return reader.count_pending()
+    return 0

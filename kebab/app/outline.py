@@ -1,11 +1,10 @@
 """Outlines a document by its headings, and a folder by its tree, with sizes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec import structs
+from msgspec import Struct, field, structs
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness
@@ -53,8 +52,7 @@ class TreeOptions(NamedTuple):
     format_ref: Callable[[StoredDocument], str]
 
 
-@dataclass(slots=True)
-class _Folder:
+class _Folder(Struct):
     """A folder: what is in it, and all documents below it."""
 
     path: str
@@ -68,11 +66,8 @@ def list_tree(
 ) -> Iterator[OutlineEntry]:
     """Yield the folders and documents below a folder on disk, folders before documents.
 
-    Args:
-        root: The absolute path of the folder.
-        documents: All documents below it.
-        options: How many levels and documents are listed.
-        level: The level of the first entries.
+    `documents` are all below the absolute path `root`, and `level` is that of the first
+    entries.
     """
     tree = _Folder(root.rstrip("/"))
     for document in documents:
@@ -162,7 +157,6 @@ def outline(context: AppContext, request: OutlineRequest) -> Outline | NotFound:
 def _outline(
     context: AppContext, catalogue: "Catalogue", request: OutlineRequest
 ) -> tuple[Outline | NotFound, Filters]:
-    """Return the outline, and the filters that name what is outlined."""
     if request.name is None:
         documents = catalogue.list_documents(Filters(), limit=-1).documents
         options = _build_options(catalogue, request)
@@ -284,7 +278,6 @@ def _list_parents(name: DocumentName) -> Iterator[str]:
 
 
 def _outline_folder(catalogue: "Catalogue", folder: str, request: OutlineRequest) -> Outline:
-    """Return the tree of one folder."""
     start = folder.rstrip("/") + "/"
     documents = [
         document

@@ -9,17 +9,17 @@ import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
-from functools import partial
 from itertools import count
 from pathlib import Path
 
 from kebab.app.context import AppContext
 from kebab.config.settings_file import build_toml
+from kebab.core import durable
 from kebab.core.durable import create_folder, delete_path, sync_names
 from kebab.embed import registry
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error, build_read_error
-from kebab.platform import can_remove_open_files, is_own, open_descriptor, rename_over
+from kebab.platform import can_remove_open_files, is_own
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.health import InitReport, InitRequest, ResetReport, ResetRequest
 
@@ -229,23 +229,13 @@ def replace_file(path: Path, data: bytes) -> None:
     may be secret, so the draft has no more than those at any time.
     """
     target = Path(os.path.realpath(path))
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        mode = 0o600 if target.is_file() else 0o666
-        with open(draft, "wb", opener=partial(open_descriptor, mode=mode)) as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+    with durable.replace_file(target, 0o600 if target.is_file() else 0o666) as draft:
+        draft.write(data)
         if target.is_file():
-            shutil.copymode(target, draft)
+            shutil.copymode(target, draft.name)
         if target.is_dir():
             # The system refuses this unless the folder is empty.
             target.rmdir()
-        rename_over(draft, target)
-        sync_names(target.parent)
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
 
 
 def reset(context: AppContext, request: ResetRequest) -> ResetReport:

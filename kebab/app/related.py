@@ -33,7 +33,6 @@ from kebab.search.ranking import rank_by_score
 from kebab.search.related import RelatedDocument, RelatedFinder, VectorSpace
 from kebab.search.rerank import (
     EMBED_LIMIT,
-    LineItem,
     merge_scores,
     read_items,
     score_meaning,
@@ -111,7 +110,7 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
 
 
 def _to_related_doc(rank: int, found: RelatedDocument) -> RelatedDoc:
-    chunk = found.pair.other
+    chunk = found.other
     return RelatedDoc(
         rank=rank,
         score=found.score,
@@ -128,11 +127,11 @@ def _to_related_doc(rank: int, found: RelatedDocument) -> RelatedDoc:
         indexed_at=format_timestamp(chunk.indexed_at),
         freshness=check_freshness(chunk),
         pair=PassagePair(
-            asked=_to_matched_passage(found.pair.own),
-            found=_to_matched_passage(found.pair.other),
-            snippet=found.pair.snippet.text,
-            highlights=list(found.pair.snippet.highlights),
-            cosine=found.pair.cosine,
+            asked=_to_matched_passage(found.own),
+            found=_to_matched_passage(found.other),
+            snippet=found.snippet.text,
+            highlights=list(found.snippet.highlights),
+            cosine=found.cosine,
         ),
         terms=list(found.shared_words),
     )
@@ -253,7 +252,15 @@ def rank_lines(context: AppContext, request: RankRequest) -> RankResult:
         query=request.query,
         mode=request.mode,
         items=[
-            _to_ranked_item(rank, items[key], score)
+            RankedItem(
+                rank=rank,
+                score=min(1.0, max(0.0, score)),
+                index=items[key].number,
+                text=items[key].text,
+                path=items[key].path,
+                line=items[key].line,
+                item=items[key].item,
+            )
             for rank, (key, score) in enumerate(ranked, start=1)
         ],
         total=len(items),
@@ -306,15 +313,3 @@ def _load_embedder(context: AppContext) -> "OnnxEmbedder":
     except (NotIndexed, StoreCorrupt):
         stored = None
     return context.embedders.obtain(stored, ignore_progress, Cancel(), offline=True)
-
-
-def _to_ranked_item(rank: int, item: LineItem, score: float) -> RankedItem:
-    return RankedItem(
-        rank=rank,
-        score=min(1.0, max(0.0, score)),
-        index=item.number,
-        text=item.text,
-        path=item.path,
-        line=item.line,
-        item=item.item,
-    )

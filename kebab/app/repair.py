@@ -104,11 +104,9 @@ class _Work:
         """What happened to the rows of the database, or would happen."""
 
     def tell(self, message: str) -> None:
-        """Report a step."""
         self._progress.send(ProgressKind.HEARTBEAT, phase="repair", message=message)
 
     def end(self) -> None:
-        """Report the end."""
         cancelled = self._cancel.requested
         self._progress.send(ProgressKind.ABORTED if cancelled else ProgressKind.COMPLETED)
 
@@ -173,12 +171,7 @@ class _Work:
         ]
 
     def make_copy(self) -> RepairCopy:
-        """Copy the index, complete or not at all.
-
-        Raises:
-            IoError: There is not enough space, or a file cannot be read or written.
-            Locked: Another process is writing.
-        """
+        """Copy the index, complete or not at all."""
         context = self._context
         data = context.paths.data
         own = [path for path in list_own_files(context)[:-1] if path.exists()]

@@ -37,13 +37,7 @@ def _list_search_defaults(settings: "Settings") -> dict[str, Any]:
 
 
 def fill_request(request: R, given: Mapping[str, Any], defaults: Mapping[str, Any]) -> R:
-    """Return a request with the defaults of the fields that its JSON object does not give.
-
-    Args:
-        request: The decoded request.
-        given: The JSON object that it was decoded from.
-        defaults: The defaults of its fields.
-    """
+    """Return a request with the defaults of the fields that its JSON object does not give."""
     filled = {
         name: fill_request(getattr(request, name), given[name], value)
         if isinstance(value, dict)

@@ -11,7 +11,6 @@ import os
 import stat
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from errno import EACCES
 from functools import partial
 from io import StringIO
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kebab.app.context import AppContext
@@ -42,7 +42,7 @@ from kebab.app.review_start import (
 from kebab.core.durable import sync_names
 from kebab.core.ids import hash_content
 from kebab.core.progress import Cancel
-from kebab.core.review import ReviewStore, RunSummary, StoredRun
+from kebab.core.review import ReviewStore, RunSummary, StoredRun, WorkCounts
 from kebab.core.spelling import find_near_name
 from kebab.errors.catalog import InvalidInput, ReadOnly
 from kebab.errors.system import translate_os_errors
@@ -77,7 +77,6 @@ from kebab.wire.review import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kebab.core.review import WorkCounts
     from kebab.wire.stream import ReviewEvent
 
 _MOST_EDITS = 4
@@ -150,7 +149,7 @@ def list_rules(context: AppContext, request: ReviewRulesRequest) -> ReviewRules 
     return ReviewRules(rules=rules)
 
 
-def count_review_work(context: "AppContext", request: StatsRequest) -> ReviewStats:
+def count_review_work(context: AppContext, request: StatsRequest) -> ReviewStats:
     """Count the work by tier, reviews first; there is none where nothing is stored.
 
     Raises:
@@ -166,7 +165,7 @@ def count_review_work(context: "AppContext", request: StatsRequest) -> ReviewSta
     )
 
 
-def _build_tier_stats(counts: "WorkCounts") -> TierStats:
+def _build_tier_stats(counts: WorkCounts) -> TierStats:
     requests = counts.requests
     return TierStats(
         kind=counts.kind,
@@ -193,8 +192,7 @@ _CODEC = "utf-16-le"
 _MOST_COPIES = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class FixedFile:
+class FixedFile(Struct, frozen=True):
     """A file with its bytes before and after its fixes."""
 
     path: Path

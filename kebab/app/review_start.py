@@ -29,7 +29,7 @@ from kebab.app.references import (
 from kebab.app.review_surroundings import NO_INDEX, build_passage_finder, build_surroundings
 from kebab.app.review_text import build_review_text, read_reviewed_file
 from kebab.core.documents import StoredDocument
-from kebab.core.files import cut_root, is_below, resolve_links, to_slashes
+from kebab.core.files import FileEntry, cut_root, is_below, resolve_links, to_slashes
 from kebab.core.media import detect_media_type, is_prose
 from kebab.core.progress import require_own_process
 from kebab.core.queries import Filters
@@ -60,7 +60,6 @@ from kebab.wire.review import ReviewRequest, TranslateRequest
 from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
-    from kebab.core.files import FileEntry
     from kebab.store.sqlite.catalogue import Catalogue
 
 _UNUSABLE = (IoError, Locked, StoreCorrupt)
@@ -168,7 +167,6 @@ class _TargetFinder:
         self._rules = context.build_scan_rules()
 
     def find(self, name: str) -> list[str] | NotFound:
-        """Return the files of a name."""
         require_path(name)
         if escape_undecodable(name) != name:
             raise build_read_error(escape_undecodable(name), NOT_UTF8)
@@ -184,7 +182,7 @@ class _TargetFinder:
             return list(self._match(name)) or self._find_indexed(name)
         return self._find_indexed(name)
 
-    def _scan(self, folder: str) -> "Iterator[FileEntry]":
+    def _scan(self, folder: str) -> Iterator[FileEntry]:
         """Yield the files of a folder that are prose, by the ignore rules of its source."""
         from kebab.source.walk import FolderScanner
 

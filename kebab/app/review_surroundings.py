@@ -114,7 +114,6 @@ def _get_word_score(hit: Hit) -> float:
 
 
 def _is_from(document: "ReviewDocument", chunk: StoredChunk) -> bool:
-    """Return whether a passage is from the document under review."""
     source = document.source
     is_same = source.doc_id is not None and chunk.doc_id == source.doc_id
     return is_same or build_file_path(chunk) == str(source.file)
@@ -143,12 +142,8 @@ class _Files(NamedTuple):
 class ReviewSurroundings:
     """The port `Surroundings` over the file system, the settings, and the index if there is one.
 
-    Args:
-        today: The date of the review.
-        glossary: The terms of the settings.
-        stale_days: After how many days a statement is stale; 0 means never.
-        load_documents: Returns the documents of the index, with their titles and aliases.
-        find_similar: Finds passages of other notes; without it there are none.
+    With `stale_days` 0 no statement is stale. Without `find_similar` there are no passages of
+    other notes.
     """
 
     def __init__(
@@ -216,7 +211,6 @@ class ReviewSurroundings:
 
     @cached_property
     def _documents(self) -> Mapping[str, LinkTarget]:
-        """The documents of the index by path."""
         return {one.path: one for one in self._load_documents()}
 
     def _build_resolver(self, root: Path) -> LinkResolver:

@@ -17,14 +17,19 @@ from kebab.errors.catalog import InvalidInput, TooLarge
 from kebab.search.engine import SearchEngine, decode_cursor, encode_cursor
 from kebab.search.query_parser import parse_query
 from kebab.wire.record import Reply, Request
-from kebab.wire.search import MAX_QUERY_BYTES, FilteredRequest, SearchRequest, SearchResponse
+from kebab.wire.search import (
+    MAX_QUERY_BYTES,
+    FilteredRequest,
+    SearchRequest,
+    SearchResponse,
+    UnmatchedFilter,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kebab.core.ports import Embedder, Vectors
     from kebab.store.sqlite.reader import SqliteReader
-    from kebab.wire.search import UnmatchedFilter
 
 _MOST_HITS = 2**31
 
@@ -75,11 +80,7 @@ def build_query(request: SearchRequest, now: float) -> Query:
 
 
 def _list_queries(request: SearchRequest) -> list[str]:
-    """Return the distinct queries of a request in order; `query` is the first, if there is one.
-
-    Raises:
-        InvalidInput: One of several queries is empty.
-    """
+    """Return the distinct queries of a request in order; `query` is the first, if there is one."""
     for index, text in enumerate(request.queries):
         if not text.strip():
             raise InvalidInput(field=f"$.queries[{index}]", cause="it is empty")
@@ -212,7 +213,7 @@ def read_filters(
 
 def _explain_filters(
     context: AppContext, reader: "SqliteReader", query: Query, request: SearchRequest
-) -> "list[UnmatchedFilter]":
+) -> list[UnmatchedFilter]:
     """Return the filters of the request and of its first such query that no document passes."""
     parsed = (parse_query(text, query.filters).filters for text in (query.text, *query.more))
     active = dict.fromkeys(filters for filters in parsed if filters.is_active)

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kebab.app.context import AppContext
@@ -25,7 +26,7 @@ from kebab.app.review_surroundings import build_surroundings
 from kebab.app.review_text import read_text_markup
 from kebab.core.media import MARKDOWN, PLAIN
 from kebab.core.progress import Cancel
-from kebab.core.review import ReviewStore, StoredRun
+from kebab.core.review import ReviewStore, StoredRun, UnitResult
 from kebab.errors.catalog import InvalidInput, UnsupportedMedia
 from kebab.review.document import ReviewDocument
 from kebab.review.items import build_items
@@ -40,7 +41,6 @@ from kebab.wire.review import AgentItems, TranslatedText, TranslateRequest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kebab.core.review import UnitResult
     from kebab.wire.stream import ReviewEvent
 
     ReviewCallback = Callable[[ReviewEvent], None]
@@ -164,25 +164,16 @@ def _start_run(
     return run
 
 
-class _PageCompletion:
+class _PageCompletion(Struct):
     """Adds to the pages of a run what a translation has besides its items."""
 
-    def __init__(
-        self,
-        run: StoredRun,
-        store: ReviewStore,
-        load: "Callable[[int], ReviewDocument]",
-        *,
-        with_text: bool,
-    ) -> None:
-        self._run = run
-        self._store = store
-        self._load = load
-        self._with_text = with_text
-        self._done: tuple[AgentItems, AgentItems] | None = None
+    run: StoredRun
+    store: ReviewStore
+    load: "Callable[[int], ReviewDocument]"
+    with_text: bool
+    done: tuple[AgentItems, AgentItems] | None = None
 
     def complete_event(self, event: "ReviewEvent") -> "ReviewEvent":
-        """Return an event whose page is complete."""
         page = event.data.page
         if not isinstance(page, AgentItems):
             return event
@@ -190,20 +181,20 @@ class _PageCompletion:
 
     def complete(self, page: AgentItems) -> AgentItems:
         """Return a page with the rating so far, and the last one with the translated text."""
-        if self._done is None or self._done[0] is not page:
-            self._done = page, self._build(page)
-        return self._done[1]
+        if self.done is None or self.done[0] is not page:
+            self.done = page, self._build(page)
+        return self.done[1]
 
     def _build(self, page: AgentItems) -> AgentItems:
-        last = max((part.next for part in self._store.list_documents(self._run.run_id)), default=0)
-        units = self._store.list_units(self._run.run_id, 0, last)
+        last = max((part.next for part in self.store.list_documents(self.run.run_id)), default=0)
+        units = self.store.list_units(self.run.run_id, 0, last)
         results = [unit.result for unit in units if unit.result is not None]
         segments = page.stats.segments or ()
         if segments:
             score = _compute_score(results, max(one.cid for one in segments))
             page = replace(page, stats=replace(page.stats, score=score))
-        if self._with_text and not page.has_more:
-            page = replace(page, translation=_build_text(self._load(0), results))
+        if self.with_text and not page.has_more:
+            page = replace(page, translation=_build_text(self.load(0), results))
         return page
 
 
@@ -217,7 +208,6 @@ def _compute_score(results: "Sequence[UnitResult]", last: str) -> float:
 
 
 def _build_text(document: ReviewDocument, results: "Sequence[UnitResult]") -> TranslatedText:
-    """Return the translated document of a finished run."""
     targets = collect_targets(item for result in results for item in result.items)
     source = document.source
     read = partial(read_text_markup, source.file, source.media)

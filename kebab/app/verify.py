@@ -12,7 +12,7 @@ from kebab.app.context import AppContext
 from kebab.app.grep import find_at_paths
 from kebab.app.references import join_path
 from kebab.core.documents import EMBEDDING_VERSION, DocumentDetail
-from kebab.core.ids import Key, hash_content, hash_file
+from kebab.core.ids import DocId, Key, hash_content, hash_file
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.errors.catalog import InvalidInput
@@ -22,7 +22,6 @@ from kebab.wire.repair import Difference, VerifyCounts, VerifyKind, VerifyReport
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kebab.core.ids import DocId
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.chunks import CheckedChunk
     from kebab.store.sqlite.reader import SqliteReader
@@ -75,7 +74,7 @@ def verify(
 
 def _choose_documents(
     context: AppContext, reader: "SqliteReader", catalogue: "Catalogue", paths: "Sequence[str]"
-) -> "list[DocId]":
+) -> list[DocId]:
     ids = [name.doc_id for name in catalogue.list_names()]
     if not paths:
         return ids
@@ -105,8 +104,7 @@ class _Verification:
         self.keys: set[Key] = set()
         self.bytes = 0
 
-    def compare(self, doc_id: "DocId") -> None:
-        """Compare one document."""
+    def compare(self, doc_id: DocId) -> None:
         document = self._catalogue.load_document(doc_id)
         if document is None:
             return

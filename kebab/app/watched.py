@@ -3,8 +3,9 @@
 import json
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from kebab.app.context import AppContext
 from kebab.core.documents import Source, build_named_files_key
@@ -25,8 +26,7 @@ WATCHES_RECURSIVELY = not is_linux()
 """Whether the system reports changes below a folder; Linux reports those in it only."""
 
 
-@dataclass(frozen=True, slots=True)
-class WatchedFolder:
+class WatchedFolder(Struct, frozen=True):
     """The folder `below` the root of a source, or only the files `named` in it.
 
     Ignore rules do not apply to `named`. `claimed` are absolute paths that belong to another

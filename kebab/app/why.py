@@ -1,7 +1,9 @@
 """Explains why a search finds a document or loses it."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from msgspec import structs
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import format_timestamp, to_doc_summary
@@ -10,8 +12,14 @@ from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.library import find_chunk, find_document
 from kebab.app.search import build_query, prepare_vector_search
 from kebab.search.citations import cite_chunk
-from kebab.search.explain import BrokenCondition, DocumentExplanation, Explainer, build_verdict
-from kebab.search.query_parser import list_active_filters
+from kebab.search.explain import (
+    BrokenCondition,
+    DocumentExplanation,
+    Explainer,
+    PassageExplanation,
+    build_verdict,
+)
+from kebab.search.query_parser import Phrase, list_active_filters
 from kebab.search.vector import VectorRetriever
 from kebab.wire.record import NotFound
 from kebab.wire.related import (
@@ -28,8 +36,6 @@ from kebab.wire.related import (
 if TYPE_CHECKING:
     from kebab.core.documents import StoredDocument
     from kebab.core.queries import Filters, StoredChunk
-    from kebab.search.explain import PassageExplanation
-    from kebab.search.query_parser import Phrase
     from kebab.store.sqlite.catalogue import Catalogue
 
 _Subject: TypeAlias = "tuple[StoredDocument, list[StoredChunk]]"
@@ -57,7 +63,7 @@ def explain_search(context: AppContext, request: WhyRequest) -> Explanation | No
         )
         explained = Explainer(reader, channel).explain(query, passages)
     degraded = explain_degraded(explained.degraded, read_indexing(context))
-    explained = replace(explained, degraded=tuple(degraded))
+    explained = structs.replace(explained, degraded=tuple(degraded))
     verdict, best = build_verdict(explained, query), explained.best
     return Explanation(
         query=request.search.query,
@@ -90,22 +96,11 @@ def _find_subject(catalogue: "Catalogue", name: str) -> "_Subject | NotFound":
     return document if isinstance(passage, NotFound) else (passage[1], [passage[0].chunk])
 
 
-_FILTER_NAMES: dict[str, FilterName] = {
-    "tag": "tag",
-    "lang": "lang",
-    "media": "media",
-    "path_glob": "path",
-    "source": "source",
-    "doc_id": "doc_id",
-    "folder": "folder",
-    "author": "author",
-    "links_to": "links_to",
-    "since": "since",
-    "until": "until",
-}
+def _name_filter(field: str) -> FilterName:
+    return cast("FilterName", "path" if field == "path_glob" else field)
 
 
-def to_query_reading(explained: "DocumentExplanation", requested: "Filters") -> QueryReading:
+def to_query_reading(explained: DocumentExplanation, requested: "Filters") -> QueryReading:
     """Convert a parsed query; `requested` are the filters of the request."""
     parsed, intent = explained.parsed, explained.intent
     return QueryReading(
@@ -116,7 +111,7 @@ def to_query_reading(explained: "DocumentExplanation", requested: "Filters") -> 
         relaxed=explained.relaxed,
         filters=[
             FilterReading(
-                name=_FILTER_NAMES[name],
+                name=_name_filter(name),
                 values=_format_values(value),
                 origin="request" if getattr(requested, name) else "query",
             )
@@ -128,7 +123,7 @@ def to_query_reading(explained: "DocumentExplanation", requested: "Filters") -> 
     )
 
 
-def to_passage_account(passage: "PassageExplanation") -> PassageAccount:
+def to_passage_account(passage: PassageExplanation) -> PassageAccount:
     """Convert the explanation of a passage."""
     chunk = passage.chunk
     return PassageAccount(
@@ -153,17 +148,16 @@ def to_barrier(condition: BrokenCondition) -> Barrier:
     """Convert a condition that excludes a passage."""
     return Barrier(
         kind=condition.kind,
-        filter=_FILTER_NAMES[condition.filter] if condition.filter else None,
+        filter=_name_filter(condition.filter) if condition.filter else None,
         phrase=_to_phrase(condition.phrase) if condition.phrase else None,
     )
 
 
-def _to_phrase(phrase: "Phrase") -> PhraseReading:
+def _to_phrase(phrase: Phrase) -> PhraseReading:
     return PhraseReading(text=phrase.text, column=phrase.column)
 
 
 def _format_values(value: Any) -> list[str]:
-    """Return the values of a filter as text."""
     if isinstance(value, tuple):
         return list(value)
     return [value if isinstance(value, str) else format_timestamp(value)]

@@ -5,9 +5,10 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 import kebab
 from kebab.bench.sandbox import (
@@ -63,8 +64,7 @@ session.run(None, {name: given[name] for name in wanted})
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IndexedCorpus:
+class IndexedCorpus(Struct, frozen=True, kw_only=True):
     """A corpus in a knowledge base, after one run of `kebab ingest`."""
 
     sandbox: Sandbox
@@ -103,8 +103,7 @@ def index_corpus(sandbox: Sandbox, corpus: Corpus) -> IndexedCorpus:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchOptions:
+class BenchOptions(Struct, frozen=True, kw_only=True):
     """The size of the benchmark. An empty `only` selects every measurement."""
 
     chunks: int = 1_000
@@ -113,8 +112,7 @@ class BenchOptions:
     only: tuple[str, ...] = ()
 
 
-@dataclass(slots=True, kw_only=True)
-class BenchContext:
+class BenchContext(Struct, kw_only=True):
     """The state of one run of the benchmark; its files lie below a temporary folder."""
 
     folder: Path

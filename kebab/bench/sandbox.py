@@ -19,14 +19,14 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from copy import copy
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import accumulate
 from operator import attrgetter
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, TypeAlias
+
+from msgspec import Struct, field
 
 import kebab
 from kebab.platform import ProcessEnd, wait_for_end
@@ -131,8 +131,7 @@ def {name}({argument}):
 ```"""
 
 
-@dataclass(frozen=True, slots=True)
-class Corpus:
+class Corpus(Struct, frozen=True):
     """The files that were written."""
 
     folder: Path
@@ -205,8 +204,7 @@ _SHOWN_ERROR = 300
 _DROPPED = ("KEBAB_", "XDG_", "_KEBAB", "COV_", "COVERAGE_")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(Struct, frozen=True, kw_only=True):
     """The result of one process. `peak_bytes` is the most memory that it held at once.
 
     `cpu_seconds` is the processor time of the process and of those that it has waited for.
@@ -269,11 +267,6 @@ def build_python_command(program: str, *arguments: str) -> Command:
     return (sys.executable, "-c", program, *arguments)
 
 
-def build_module_command(name: str, *arguments: str) -> Command:
-    """Return the command that runs a module in this interpreter."""
-    return (sys.executable, "-m", name, *arguments)
-
-
 def build_kebab_command(*arguments: str) -> Command:
     """Return the command that runs kebab as its console script does."""
     return build_python_command(PROGRAM, *arguments)
@@ -288,12 +281,6 @@ class Sandbox:
         self._runner = runner
         self.environment: Mapping[str, str] = _build_environment(os.environ, folder, models)
         folder.mkdir(parents=True, exist_ok=True)
-
-    def with_variables(self, variables: Mapping[str, str]) -> "Sandbox":
-        """Return the same knowledge base with further environment variables."""
-        other = copy(self)
-        other.environment = {**self.environment, **variables}
-        return other
 
     def run(self, command: Command) -> Outcome:
         """Run a command to its end."""
@@ -328,16 +315,14 @@ def _build_environment(outer: Mapping[str, str], folder: Path, models: Path) -> 
     return environment
 
 
-@dataclass(slots=True)
-class Sample:
+class Sample(Struct):
     """The measured values of one candidate, or the reason why there are none."""
 
     values: list[float] = field(default_factory=list)
     fault: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(Struct, frozen=True, kw_only=True):
     """A command to measure. `build_command` takes the number of the turn; turn 0 is a warm-up.
 
     `find_fault` returns why a run does not count: a command that fails fast is not a fast command.
@@ -384,8 +369,7 @@ def run_interleaved(
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """A bound on a median, or on a ratio: `unit` is the unit of the figure, or `TIMES`."""
 
     limit: float
@@ -412,21 +396,14 @@ def limit_ratio(limit: float) -> Budget:
     return Budget(limit, TIMES)
 
 
-def require_ratio(limit: float) -> Budget:
-    """Return a budget for a ratio that must not be lower."""
-    return Budget(limit, TIMES, at_least=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Yardstick:
+class Yardstick(Struct, frozen=True):
     """The measured values that a figure is compared with."""
 
     name: str
     sample: Sample
 
 
-@dataclass(slots=True)
-class Results:
+class Results(Struct):
     """The figures of a run in the order in which they were measured."""
 
     figures: list[BenchFigure] = field(default_factory=list)

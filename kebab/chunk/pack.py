@@ -218,7 +218,6 @@ def _should_merge(left: Piece, right: Piece, room: int) -> bool:
 
 
 def _join(pieces: list[Piece]) -> Piece:
-    """Join neighbouring pieces."""
     where = Range(pieces[0].where.start, pieces[-1].where.end)
     return Piece(where, sum(piece.size for piece in pieces))
 

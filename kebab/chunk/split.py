@@ -11,9 +11,10 @@ where both fit.
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise, takewhile, zip_longest
 from operator import attrgetter
+
+from msgspec import Struct, field
 
 from kebab.chunk.budget import Budget, Context, build_contexts
 from kebab.chunk.pack import (
@@ -96,8 +97,7 @@ _INTRODUCTION = (BlockKind.PARAGRAPH, BlockKind.LIST)
 _COLONS = (":", "：")
 
 
-@dataclass(slots=True)
-class Section:
+class Section(Struct):
     """Blocks below one heading, each with its heading path.
 
     `has_body` says that a block other than a heading has a word. `ended` says that the parser found
@@ -157,8 +157,7 @@ def split_sections(
         yield section
 
 
-@dataclass(slots=True)
-class _Part:
+class _Part(Struct):
     """A block or a part that was cut `depth` times, with its size and its room in tokens."""
 
     kind: BlockKind
@@ -230,7 +229,6 @@ def _measure_blocks(
 
 
 def _count_parts(meter: TextMeter, parts: Sequence[_Part]) -> None:
-    """Set the size of each part."""
     sizes = meter.measure(part.where for part in parts)
     for part, size in zip(parts, sizes, strict=True):
         part.size = max(size, 1)

@@ -92,14 +92,9 @@ def main(  # noqa: PLR0913 - the warm process replaces what belongs to a process
 ) -> int:
     """Run one command line on these channels; return the exit status.
 
-    Args:
-        arguments: The command line.
-        channels: Its output.
-        signals: The signals that interrupt it.
-        kebab_factory: Replaces the facade.
-        leave: Ends the process when unwinding takes too long.
-        failure: What happened to the call already; it is reported instead of running the call.
-        leave_warm: Whether to start the warm process at the end.
+    `leave` ends the process when unwinding takes too long. A `failure` happened to the call
+    already; it is reported in place of running the call. With `leave_warm` the warm process is
+    started at the end.
 
     Raises:
         RunCold: This is the warm process, and the call needs a process of its own.

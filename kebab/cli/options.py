@@ -103,14 +103,7 @@ class FiniteRange(click.FloatRange):
 
 
 class GlobalOption(click.Option):
-    """A flag of every command; its value is stored in the flags of the call.
-
-    Args:
-        names: The spellings of the flag.
-        attribute: The attribute of `Flags` to set, by default the name of the flag.
-        convert: Converts the value before it is stored.
-        attrs: Further arguments of `click.Option`.
-    """
+    """A flag of every command; its value is stored in the flags of the call."""
 
     def __init__(
         self,

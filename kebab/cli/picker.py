@@ -43,9 +43,8 @@ _KEYS = "Enter print · Ctrl-O open · ↑ ↓ choose · PgUp PgDn scroll · Esc
 class Selection:
     """The hits of the current query, and which of them is chosen.
 
-    Args:
-        search: Returns the hits of a query with their whole passages.
-        open_hit: Opens the file of a hit in an editor, and waits for it.
+    `search` returns the hits of a query with their whole passages; `open_hit` waits for the
+    editor.
     """
 
     search: Callable[[str], SearchResponse]
@@ -196,7 +195,6 @@ class _Debounced:
         self._task: asyncio.Task[None] | None = None
 
     def begin(self, query: str) -> None:
-        """Search soon."""
         if self._task is not None:
             self._task.cancel()
         self._task = self._application.create_background_task(self._search(query))

@@ -16,27 +16,22 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from kebab.app.dispatch import ReviewFrames, find_operation_status
-from kebab.cli.channels import Display, WorkDisplay
-from kebab.core.progress import Heartbeat, Progress, ProgressKind
+from kebab.cli.channels import Display, OutputChannel, WorkDisplay
+from kebab.core.progress import Cancel, Heartbeat, Progress, ProgressKind
 from kebab.errors.signal import Exit
 from kebab.platform import interrupt_main_thread, is_reader_gone
-from kebab.wire.ask import AnswerEvent
-from kebab.wire.ingest import EventKind, IngestProgress
-from kebab.wire.record import find_exit_status
+from kebab.wire.ask import Answer, AnswerEvent
+from kebab.wire.ingest import EventKind, IngestProgress, IngestReport
+from kebab.wire.record import NotFound, Reply, Request, find_exit_status
 from kebab.wire.stream import EventData, ReviewEvent, SearchEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kebab.app.classify import ClassifiedError
-    from kebab.cli.channels import OutputChannel
     from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
-    from kebab.core.progress import Cancel
-    from kebab.wire.ask import Answer
     from kebab.wire.evals import BenchProgress, EvalProgress
-    from kebab.wire.ingest import IngestReport
-    from kebab.wire.record import NotFound, Reply, Request
     from kebab.wire.review import AgentItems
     from kebab.wire.search import SearchResponse
 
@@ -95,9 +90,8 @@ class IngestEvents(WorkDisplay):
 
     The terminal event is written when the exit status is known.
 
-    Args:
-        write: Writes an event with an exit status, which is None before the end.
-        always_ends: Whether a terminal event is written even without any other event.
+    The exit status is None before the end. With `always_ends` there is a terminal event even
+    without any other event.
     """
 
     def __init__(self, write: Write, *, always_ends: bool) -> None:
@@ -163,22 +157,10 @@ class SearchFrames:
         status = find_exit_status(reply)
         self._write("progress", EventData(elapsed_ms=self._elapsed_ms()), status)
         self._write("items", EventData(items=reply.hits), status)
-        complete = EventData(
-            elapsed_ms=self._elapsed_ms(),
-            hit_count=len(reply.hits),
-            queries=reply.queries,
-            has_more=reply.has_more,
-            next_cursor=reply.next_cursor,
-            truncated=reply.truncated,
-            left_out=reply.left_out,
-            degraded=reply.degraded,
-            corpus_revision=reply.corpus_revision,
-            query_parsed=reply.query_parsed,
-            absent_terms=reply.absent_terms,
-            convincing=reply.convincing,
-            convincing_queries=reply.convincing_queries,
-            coverage=reply.coverage or UNSET,
-        )
+        shared = {*EventData.__struct_fields__} & {*reply.__struct_fields__}
+        fields = {name: getattr(reply, name) for name in shared}
+        fields |= {"hit_count": len(reply.hits), "coverage": reply.coverage or UNSET}
+        complete = EventData(elapsed_ms=self._elapsed_ms(), **fields)
         self._write("complete", complete, status)
         self._write("end", EventData(), status)
         return status
@@ -442,9 +424,7 @@ def stream_review(context: CommandContext, work: ReviewWork) -> Exit:
     An interruption stops a running request to the language model at once, and finished work is
     kept.
 
-    Args:
-        context: The call.
-        work: Does the work, reports its events to its first argument, and returns the last page.
+    `work` reports its events to its first argument, and returns the last page.
 
     Raises:
         BrokenPipeError: The reader closed the pipe, and the work was interrupted.

@@ -43,10 +43,7 @@ def confirm(
 ) -> None:
     """Show a plan and ask for confirmation; an empty plan needs none.
 
-    Args:
-        context: The call.
-        operation: The command without `kebab`, to be repeated with `--yes`.
-        plan: Returns the lines of what would be deleted.
+    `operation` is the command without `kebab`, to be repeated with `--yes`.
 
     Raises:
         ConfirmationRequired: No person is at the terminal.
@@ -75,10 +72,7 @@ def confirm(
 class Prompt:
     """Reads lines from the person at a terminal.
 
-    Args:
-        channel: The terminal.
-        color: When the prompt has colour.
-        history: The file with the lines of earlier processes; None stores no lines.
+    `history` is the file with the lines of earlier processes; None stores no lines.
     """
 
     def __init__(self, channel: OutputChannel, color: ColorChoice, history: Path | None) -> None:
@@ -152,7 +146,6 @@ class Prompt:
 
 @contextmanager
 def _redirect_outputs(channel: OutputChannel) -> Iterator[None]:
-    """Redirect the standard outputs to the terminal."""
     saved = [os.dup(descriptor) for descriptor in _OUTPUTS]
     try:
         for descriptor in _OUTPUTS:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, get_args
 import msgspec
 
 from kebab.app.review_text import ItemLocator
-from kebab.cli.channels import Display
+from kebab.cli.channels import Display, OutputChannel
 from kebab.cli.progress import ReviewEvents, run_review
 from kebab.cli.prompt import confirm
 from kebab.cli.render.canvas import Canvas, clean, pluralize, truncate
@@ -30,6 +30,7 @@ from kebab.cli.render.review import (
 )
 from kebab.cli.render.review_formats import (
     LINE_RENDERERS,
+    SarifLog,
     render_positions,
     render_unanswered_github,
 )
@@ -37,17 +38,13 @@ from kebab.errors.catalog import Cancelled, InvalidInput
 from kebab.errors.signal import Exit
 from kebab.errors.system import translate_os_errors
 from kebab.wire.record import DECODE_ERRORS, NotFound, find_exit_status, to_invalid_input
-from kebab.wire.review import ReviewApplyRequest
-from kebab.wire.stream import ReviewEvent
+from kebab.wire.review import AgentItems, ReviewApplyRequest, ReviewRequest
+from kebab.wire.stream import ReviewEvent, ReviewEventData
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from kebab.cli.channels import OutputChannel
     from kebab.cli.context import CommandContext
-    from kebab.cli.render.review_formats import SarifLog
-    from kebab.wire.review import AgentItems, ReviewRequest
-    from kebab.wire.stream import ReviewEventData
 
 _EVERY_MS = 30_000
 
@@ -170,7 +167,6 @@ class ReviewDisplay(Display["ReviewEvent"]):
         return False
 
     def _show(self, page: AgentItems) -> None:
-        """Show a page, and count it."""
         self.run_id, self._last = page.run_id, page
         self.tally.add(page)
         self.status = max(self.status, find_exit_status(page))

@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from kebab.config.settings import Settings
 from kebab.errors.catalog import ConfigInvalid
-from kebab.errors.hints import build_variable_name
 from kebab.errors.system import resolve_path
 from kebab.platform import open_descriptor
 from kebab.wire.record import read_field_docstrings
@@ -54,9 +53,7 @@ def read_settings_text(path: Path) -> str:
 def find_line(text: str, key: str) -> int | None:
     """Return the line number of a dotted key or a section; None when it cannot be found.
 
-    Args:
-        text: The text of the file, which is valid TOML.
-        key: The key, such as `search.limit`.
+    The text is valid TOML; a key is one such as `search.limit`.
     """
     section = ""
     for number, line in enumerate(text.splitlines(), start=1):
@@ -138,13 +135,3 @@ def build_toml(workspace: str = "") -> str:
         value = json.dumps(workspace if chosen else setting.default, ensure_ascii=False)
         lines.append(f"{'' if chosen else '# '}{name} = {value}")
     return "\n".join(lines) + "\n"
-
-
-def build_settings_table() -> str:
-    """Return the settings as a Markdown table."""
-    rows = ["| key | default | environment | what |", "|---|---|---|---|"]
-    for setting in iter_documented_settings():
-        default = json.dumps(setting.default)
-        name = build_variable_name(setting.key)
-        rows.append(f"| `{setting.key}` | `{default}` | `{name}` | {setting.text} |")
-    return "\n".join(rows)

@@ -44,9 +44,7 @@ def find_fault(environ: "Mapping[str, str]", state: str) -> tuple[str, str] | No
 
     None when the folder of the sockets is private or does not exist.
 
-    Args:
-        environ: The environment of the call.
-        state: The state folder of this user, which can hold the sockets instead.
+    `state` is the folder of this user that can hold the sockets instead.
     """
     if sys.platform == "win32":
         return None

@@ -5,10 +5,36 @@ fixes of a review. A file is written and synced under another name first, then r
 folder is synced; in another order a cut may leave an empty file.
 """
 
-from contextlib import suppress
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
-from kebab.platform import sync_path
+from kebab.platform import open_descriptor, rename_over, sync_path
+
+
+@contextmanager
+def replace_file(target: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
+    """Yield a draft that takes the place of a file when the block ends without an error.
+
+    A new draft has the permissions `mode`. What is in its place is lost only with the rename.
+
+    Raises:
+        OSError: The system refuses; the file is as it was.
+    """
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with open(draft, "wb", opener=partial(open_descriptor, mode=mode)) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        rename_over(draft, target)
+        sync_names(target.parent)
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
 def sync_names(folder: Path) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from kebab.wire.review import AgentItem, ItemCitation
+from kebab.wire.review import AgentItem, EditName, ItemCitation, SeverityName, SideName
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kebab.core.queries import StoredChunk
-    from kebab.wire.review import EditName, SeverityName, SideName
 
 Span: TypeAlias = tuple[int, int]
 """[start, end)."""

@@ -244,11 +244,7 @@ def _write_tokenizer_files(model: EmbeddingModel, target: Path) -> None:
 def _check_candidate(
     model: EmbeddingModel, precision: str, source: str, directory: Path
 ) -> tuple[install.Manifest, OnnxEmbedder]:
-    """Check the vectors of a directory that lacks only its manifest; return that and the model.
-
-    Raises:
-        ValueError: The dimension, or the cosine of the probe pair, is not the known one.
-    """
+    """Check the vectors of a directory that lacks only its manifest; return that and the model."""
     manifest = install.Manifest(
         model=model.name,
         embedding_version=model.version,

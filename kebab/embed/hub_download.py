@@ -61,11 +61,7 @@ def _download(repo: str, names: Sequence[str]) -> None:
 
 
 def _verify_hash(path: Path, etag: str) -> None:
-    """Compare a file with the hash that the hub announced; small files have none.
-
-    Raises:
-        ValueError: The bytes are not those that the hub announced.
-    """
+    """Compare a file with the hash that the hub announced; small files have none."""
     with path.open("rb") as file:
         digest = file_digest(file, "sha256").hexdigest()
     if _SHA256.fullmatch(etag) and digest != etag:

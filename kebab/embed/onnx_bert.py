@@ -11,12 +11,12 @@ tensors, then the tensors. Every length is checked before it is used.
 import struct
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from msgspec import Struct
 
 from kebab.embed.onnx_file import FLOAT, INT64, Described, Node, OnnxModel, build_model, build_node
 
@@ -30,8 +30,7 @@ CENTRE = 8
 """What is subtracted from a nibble, so that its value lies between -8 and 7."""
 
 
-@dataclass(frozen=True, slots=True)
-class FourBitTable:
+class FourBitTable(Struct, frozen=True):
     """A matrix whose value is (nibble - 8) times the scale of its block.
 
     `packed` is uint8 of shape (rows, blocks, 16): the low nibbles are the first 16 values of a
@@ -92,7 +91,6 @@ class _Encoder:
         return name
 
     def add_constant(self, name: str, value: "NDArray[Any]") -> str:
-        """Add a constant and return its name."""
         self.constants[name] = value
         return name
 
@@ -226,8 +224,7 @@ def build_graph(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnigramVocabulary:
+class UnigramVocabulary(Struct, frozen=True, kw_only=True):
     """Pieces with their log probabilities, the special pieces, and the normalisation.
 
     `replacements` says what the normalisation makes of a character; an empty text drops it.
@@ -280,8 +277,7 @@ _LARGEST_SIZE = 1 << 20
 """More than any count of the header can be; it keeps a damaged count from taking all memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class E5S1Model:
+class E5S1Model(Struct, frozen=True):
     """The contents of a file; the weights have the names that sentence-transformers gives them."""
 
     heads: int
@@ -340,7 +336,6 @@ class _Reader:
 
     @property
     def has_more(self) -> bool:
-        """Whether bytes are left."""
         return self._position < len(self._data)
 
     def read(self, layout: str) -> tuple[Any, ...]:
@@ -349,7 +344,6 @@ class _Reader:
         return struct.unpack(layout, self.read_bytes(struct.calcsize(layout)))
 
     def read_bytes(self, count: int) -> memoryview:
-        """Return the next bytes."""
         part = self.slice(self._position, count)
         self._position += count
         return part

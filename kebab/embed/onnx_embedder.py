@@ -257,12 +257,7 @@ class InferenceSession:
             self.load()
 
     def _open(self) -> Any:
-        """Open the model on one thread, without log output.
-
-        Raises:
-            DependencyMissing: The installed runtime does not offer the provider, or cannot use it.
-            EmbeddingUnavailable: The runtime fails.
-        """
+        """Open the model on one thread, without log output."""
         onnxruntime = import_library("onnxruntime", "embedding", "onnxruntime")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
@@ -525,7 +520,6 @@ class OnnxEmbedder:
 
 
 def _select_tokens(sequence: TokenSequence, vectors: "Matrix") -> TokenVectors:
-    """Return the vectors of the tokens that have a span."""
     return TokenVectors(vectors[list(sequence.spans)], list(sequence.spans.values()))
 
 

@@ -7,11 +7,12 @@ https://github.com/onnx/onnx/blob/main/onnx/onnx.proto.
 
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,8 +130,7 @@ def _decode_varint(data: bytes, position: int) -> tuple[int, int]:
     raise ValueError("the ONNX file is incomplete")
 
 
-@dataclass(slots=True)
-class Node:
+class Node(Struct):
     """One operator of a graph; `others` are its attributes and further fields."""
 
     operator: str
@@ -158,8 +158,7 @@ def build_node(
     return Node(operator, list(inputs), [first, *others], first, encoded)
 
 
-@dataclass(slots=True)
-class OnnxModel:
+class OnnxModel(Struct):
     """The nodes of a graph in their order and its constants by name.
 
     `graph_fields` are the other fields of the graph (name, inputs, outputs), `model_fields` those

@@ -298,24 +298,17 @@ class FetchProgress:
         time.sleep(_TICK_SECONDS)
 
 
-class SourceRace:
+class SourceRace(Struct):
     """One run over download sources in order of preference."""
 
-    def __init__(
-        self,
-        sources: Sequence[DownloadSource],
-        folder: Path,
-        timeouts: SourceTimeouts,
-        progress: FetchProgress,
-    ) -> None:
-        self._sources = sources
-        self._folder = folder
-        self._timeouts = timeouts
-        self._progress = progress
-        self._running: dict[int, ChildProcess] = {}
-        self._starts = 0
-        self.failures: list[SourceFailure] = []
-        """The sources that were tried and failed, in order."""
+    _sources: Sequence[DownloadSource]
+    _folder: Path
+    _timeouts: SourceTimeouts
+    _progress: FetchProgress
+    _running: dict[int, ChildProcess] = {}
+    _starts: int = 0
+    failures: list[SourceFailure] = []
+    """The sources that were tried and failed, in order."""
 
     def find_winner(self) -> tuple[DownloadSource, Path] | None:
         """Return the first source that delivers, and the folder with its files; None if none does.

@@ -8,10 +8,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct
 
 from kebab.app.facade import Kebab
 from kebab.evals.run import ProgressReporter
@@ -64,8 +65,7 @@ _MAX_PASSAGES_PER_DOCUMENT = 20
 _DRAW_BYTES = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(Struct, frozen=True):
     """A sentence without its markup, and its lines, first and last inclusive."""
 
     text: str
@@ -73,8 +73,7 @@ class Sentence:
     last: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class Passage(Struct, frozen=True, kw_only=True):
     """A passage with its sentences."""
 
     doc: str
@@ -247,24 +246,21 @@ def generate_word(language: str | None, seed: int, number: int) -> str:
     return "".join(_SYLLABLES[draw % len(_SYLLABLES)] for draw in draws)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftOptions:
+class DraftOptions(Struct, frozen=True, kw_only=True):
     """The number of answerable questions, and the seed of every random choice."""
 
     count: int = 50
     seed: int = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(Struct, frozen=True, kw_only=True):
     """A golden set and the report on it."""
 
     queries: list[GoldenQuery]
     report: EvalDraft
 
 
-@dataclass(frozen=True, slots=True)
-class _QueryWriter:
+class _QueryWriter(Struct, frozen=True):
     """Writes questions from passages."""
 
     statistics: TermStatistics

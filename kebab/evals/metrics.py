@@ -12,10 +12,11 @@ import os
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.system import build_read_error, translate_os_errors
@@ -40,8 +41,7 @@ _BEIR, _TREC = 3, 4
 """The number of columns of a judgement; TREC has an iteration after the query."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(Struct, frozen=True, kw_only=True):
     """One question. `lines` is first and last, inclusive; None means anywhere in `doc`."""
 
     id: str
@@ -58,8 +58,7 @@ class Question:
         return graded if self.doc is None else [self.doc, *graded]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GoldenFiles:
+class GoldenFiles(Struct, frozen=True, kw_only=True):
     """The files of a golden set."""
 
     queries: Path
@@ -253,8 +252,7 @@ _TOLERANCE = 1e-9
 """Sums that differ by less are equal, because sums are rounded."""
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """A value with its interval; all None when there is nothing to measure."""
 
     value: float | None = None

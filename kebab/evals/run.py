@@ -3,9 +3,11 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kebab.app.facade import Kebab
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
@@ -50,8 +52,7 @@ from kebab.wire.search import ModeName, SearchRequest, SearchResponse
 OutcomePairs: TypeAlias = list[tuple[EvalOutcome, EvalOutcome]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareOptions:
+class CompareOptions(Struct, frozen=True, kw_only=True):
     """What to compare. Without `modes` all modes of both reports; `against` is a mode of b."""
 
     modes: tuple[ModeName, ...] = ()
@@ -185,8 +186,7 @@ class ProgressReporter:
             self._send(EvalProgress(name=name, done=done, total=total, elapsed_ms=elapsed))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvalOptions:
+class EvalOptions(Struct, frozen=True, kw_only=True):
     """How to search. Without `modes` every available mode is measured."""
 
     modes: tuple[ModeName, ...] = ()
@@ -196,8 +196,7 @@ class EvalOptions:
     by_doc: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModeRun:
+class ModeRun(Struct, frozen=True, kw_only=True):
     """The outcomes of all questions in one mode."""
 
     outcomes: list[EvalOutcome]
@@ -205,15 +204,12 @@ class ModeRun:
     revisions: list[int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionRunner:
+class QuestionRunner(Struct, frozen=True, kw_only=True):
     """Searches one knowledge base for questions, always with the same options."""
 
     kebab: Kebab
     progress: ProgressReporter
-    limit: int
-    per_doc: int | None = None
-    rerank: bool = False
+    options: EvalOptions
 
     def run(self, questions: Sequence[Question], mode: ModeName) -> ModeRun:
         """Return the outcome of each question. The first runs twice, once to load models."""
@@ -240,9 +236,9 @@ class QuestionRunner:
         request = SearchRequest(
             query=question.text,
             mode=mode,
-            limit=self.limit,
-            per_doc=self.per_doc,
-            rerank=(self.rerank and mode != "lexical") or None,
+            limit=self.options.limit,
+            per_doc=self.options.per_doc,
+            rerank=(self.options.rerank and mode != "lexical") or None,
         )
         try:
             return self.kebab.run(request)
@@ -284,16 +280,10 @@ def evaluate(
     questions = load_questions(files)
     if options.by_doc:
         questions = [replace(question, lines=None) for question in questions]
-    runner = QuestionRunner(
-        kebab=kebab,
-        progress=progress,
-        limit=options.limit,
-        per_doc=options.per_doc,
-        rerank=options.rerank,
-    )
+    runner = QuestionRunner(kebab=kebab, progress=progress, options=options)
     golden = _describe_golden_set(kebab, files, questions)
     skipped: list[EvalSkipped] = []
-    runs = dict(_run_modes(runner, questions, options, skipped))
+    runs = dict(_run_modes(runner, questions, skipped))
     revisions = [revision for run in runs.values() for revision in run.revisions]
     build = kebab.run(SchemaRequest())
     return EvalReport(
@@ -333,17 +323,14 @@ def evaluate(
 
 
 def _run_modes(
-    runner: QuestionRunner,
-    questions: Sequence[Question],
-    options: EvalOptions,
-    skipped: list[EvalSkipped],
+    runner: QuestionRunner, questions: Sequence[Question], skipped: list[EvalSkipped]
 ) -> Iterator[tuple[ModeName, ModeRun]]:
     """Yield the outcomes of each mode; a mode that was not selected may be skipped."""
-    for mode in dict.fromkeys(options.modes or MODES):
+    for mode in dict.fromkeys(runner.options.modes or MODES):
         try:
             yield mode, runner.run(questions, mode)
         except (EmbeddingUnavailable, EmbeddingMismatch) as fault:
-            if options.modes:
+            if runner.options.modes:
                 raise
             skipped.append(EvalSkipped(mode=mode, reason=str(fault)))
 

@@ -7,12 +7,11 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 from math import ceil
 from typing import TYPE_CHECKING, Any, cast
 
-from msgspec import structs
+from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from kebab import __version__
@@ -21,22 +20,19 @@ from kebab.app.conversions import to_ingest_progress
 from kebab.app.dispatch import NO_ENVELOPE, ReviewFrames, format_event
 from kebab.core.progress import Progress, ProgressKind
 from kebab.errors.catalog import TimedOut, UsageInvalid
-from kebab.errors.signal import Signal
+from kebab.errors.signal import Exit, Signal
 from kebab.errors.system import translate_import_errors
 from kebab.http.guard import Admission, AsgiApp, Guard, Receive, Refusal, Scope, Send
 from kebab.http.service import Job, Outcome, Service
-from kebab.wire.ask import AnswerEvent
+from kebab.wire.ask import Answer, AnswerEvent
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestProgress, IngestReport
 from kebab.wire.json_schema import Schema, build_components, require_envelope
 from kebab.wire.operations import OPERATIONS, REMOTE_OPERATIONS, Operation
-from kebab.wire.record import Reply, encode_json
+from kebab.wire.record import NotFound, Reply, encode_json
 from kebab.wire.stream import ReviewEvent
 
 if TYPE_CHECKING:
-    from kebab.errors.signal import Exit
-    from kebab.wire.ask import Answer
-    from kebab.wire.record import NotFound
     from kebab.wire.review import AgentItems
 
 _TERMINAL = (ProgressKind.COMPLETED, ProgressKind.ABORTED)
@@ -90,7 +86,7 @@ class EventStream:
         """Return the time since the request."""
         return round((time.monotonic() - self._started) * 1000)
 
-    async def has_started(self, job: "Job[Outcome]") -> bool:
+    async def has_started(self, job: Job[Outcome]) -> bool:
         """Wait for the first line, or a silence; return whether there is something to stream.
 
         Work that fails before is answered like a request without a stream.
@@ -104,7 +100,7 @@ class EventStream:
             raise
         return bool(self._lines) or not (job.future.done() and job.future.result().failed)
 
-    async def iterate_lines(self, job: "Job[Outcome]") -> AsyncIterator[bytes]:
+    async def iterate_lines(self, job: Job[Outcome]) -> AsyncIterator[bytes]:
         """Yield the lines until the work has ended; leaving early stops the work."""
         try:
             while not job.future.done() or self._lines:
@@ -240,7 +236,6 @@ def build_stream(operation: str) -> EventStream | None:
 
 
 def _copy_envelope(source: Reply, event: Reply) -> Reply:
-    """Return an event with the envelope of a reply."""
     return replace(event, **{name: getattr(source, name) for name in NO_ENVELOPE})
 
 
@@ -310,7 +305,6 @@ _ERRORS = {status: {"$ref": "#/components/responses/Error"} for status in ("4XX"
 
 
 def _describe(name: str, operation: Operation) -> Schema:
-    """Return the path item of an operation."""
     request = operation.request
     needed = any(field.required for field in structs.fields(request))
     replies = [require_envelope(reply) for reply in operation.replies]
@@ -370,8 +364,7 @@ _PATHS = {build_path(name): name for name in REMOTE_OPERATIONS}
 """The operation of each path."""
 
 
-@dataclass(frozen=True, slots=True)
-class MountedApp:
+class MountedApp(Struct, frozen=True):
     """Another ASGI application at a path of the server, with what has to run around it."""
 
     path: str
@@ -467,11 +460,7 @@ async def _answer_document(_: Request) -> Response:
 
 
 async def _read_body(request: Request) -> bytes:
-    """Return the body of a request.
-
-    Raises:
-        Refusal: It is too large, or declared to be something else than JSON.
-    """
+    """Return the body of a request."""
     raw = await request.body()
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if raw and media != JSON:

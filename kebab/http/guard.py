@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
-from kebab.core.durable import sync_names
+from kebab.core.durable import replace_file
 from kebab.errors.catalog import IoError, TooLarge, Unauthorized, UsageInvalid
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.platform import close_locked, is_private, lock_descriptor, open_descriptor, rename_over
+from kebab.platform import close_locked, is_private, lock_descriptor, open_descriptor
 
 TOKEN_NAME = "http.token"  # noqa: S105 - the name of the file
 _LOCK_NAME = "http.token.lock"
@@ -79,17 +79,8 @@ def _create(path: Path) -> None:
         with _lock(path.parent):
             if _read_private(path) is not None:
                 return
-            new = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-            try:
-                file = open_descriptor(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-                with os.fdopen(file, "w") as opened:
-                    opened.write(secrets.token_urlsafe(_TOKEN_BYTES) + "\n")
-                    opened.flush()
-                    os.fsync(file)
-                rename_over(new, path)
-                sync_names(path.parent)
-            finally:
-                new.unlink(missing_ok=True)
+            with replace_file(path) as draft:
+                draft.write(f"{secrets.token_urlsafe(_TOKEN_BYTES)}\n".encode())
 
 
 @contextmanager

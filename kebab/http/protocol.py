@@ -58,8 +58,7 @@ _ONCE = (
 def check_head(data: bytes) -> None:
     """Raise a `Refusal` for the head of a request that is too large, or read differently by others.
 
-    Args:
-        data: What was received and is not parsed yet; the head may be incomplete.
+    The head may be incomplete.
     """
     end = _HEAD_END.search(data)
     size = end.start() if end else len(data)
@@ -121,7 +120,6 @@ class _Connection(h11.Connection):
     refusal: Refusal | None = None
 
     def next_event(self) -> Any:
-        """Return the next event."""
         if self.their_state is h11.IDLE:
             try:
                 check_head(self.trailing_data[0])

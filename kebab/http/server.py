@@ -10,8 +10,9 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.catalog import UsageInvalid
@@ -56,8 +57,7 @@ class Address(NamedTuple):
         return f"http://{host}:{self.port}"
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
+class Running(Struct, frozen=True):
     """A server that accepts requests: its address, and the file of its token."""
 
     address: Address

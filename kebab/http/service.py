@@ -12,13 +12,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from queue import Full, Queue
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kebab import __version__
 from kebab.app.classify import accept_trace, find_trace
@@ -31,11 +32,10 @@ from kebab.http.workers import MOST_TASK_BYTES, ReadWorkers, Task
 from kebab.platform import count_cores
 from kebab.wire.error import ErrorReply
 from kebab.wire.operations import OPERATIONS
-from kebab.wire.record import encode_json
+from kebab.wire.record import Reply, encode_json
 
 if TYPE_CHECKING:
     from kebab.app.facade import Kebab
-    from kebab.wire.record import Reply
 
 T = TypeVar("T")
 
@@ -127,13 +127,7 @@ class Interrupted(Exception):  # noqa: N818 - not an error but an order
 
 
 class JobThreads:
-    """Threads that share one queue of jobs.
-
-    Args:
-        name: The name of the threads.
-        threads: How many jobs run at the same time.
-        most_waiting: How many jobs wait at most.
-    """
+    """Threads that share one queue of jobs."""
 
     def __init__(self, name: str, threads: int, most_waiting: int) -> None:
         self._queue: Queue[Job[Any] | None] = Queue(most_waiting)
@@ -189,8 +183,7 @@ _MOST_WORKERS = 4
 _USAGE_HINT = "kebab serve --help"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceOptions:
+class ServiceOptions(Struct, frozen=True, kw_only=True):
     """How a server runs operations.
 
     `load_settings` returns the settings of one request, and `config_path` is their file.
@@ -211,12 +204,11 @@ class ServiceOptions:
     """How many requests wait at most for the threads of each kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """The answer to a request: an HTTP status, the reply with its envelope, and its JSON."""
 
     status: int
-    reply: "Reply | None"
+    reply: Reply | None
     """None when a worker answered without an error."""
     body: bytes
 
@@ -248,7 +240,7 @@ def build_failure(
     return Outcome(status or build_catalog()[reply.code].http, reply, encode_line(reply))
 
 
-def encode_line(reply: "Reply") -> bytes:
+def encode_line(reply: Reply) -> bytes:
     """Return a reply as one line of JSON."""
     return encode_json(reply) + b"\n"
 

@@ -34,9 +34,7 @@ class Task(NamedTuple):
 class ReadWorkers:
     """Worker processes that the threads of a server share; each answers one read at a time.
 
-    Args:
-        handler: Answers a task in a worker; it has to be picklable.
-        most: How many workers run at the same time.
+    The handler has to be picklable.
     """
 
     def __init__(self, handler: Callable[[Task], Any], most: int) -> None:
@@ -53,9 +51,8 @@ class ReadWorkers:
 
         The system ends a worker with the thread that started it, so only lasting threads may call.
 
-        Args:
-            task: The read. A worker that this call starts gets it too, to open what a read needs.
-            is_stopped: Returns whether nobody waits for the result any more.
+        A worker that this call starts gets the read too, to open what it needs.
+        `is_stopped` tells whether nobody waits for the result any more.
         """
         worker = self._take()
         if worker is None:

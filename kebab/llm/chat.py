@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, ClassVar, Generic, TypeVar
+
+from msgspec.structs import replace
 
 from kebab.core.answers import Completion, FinishReason, Message
 from kebab.llm.endpoint import NO_KEY, ApiKey, Endpoint

@@ -3,7 +3,10 @@
 import ipaddress
 import os
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kebab.errors.catalog import ConfigInvalid
 
@@ -17,8 +20,7 @@ _BIND_ANY = {"": _LOOPBACK, "0.0.0.0": _LOOPBACK, "::": "::1"}  # noqa: S104 - r
 _HOST_AND_PORT = re.compile(r"\[(?P<literal>[^\[\]]*)\]:(?P<p6>.*)|(?P<name>[^:\[\]]*):(?P<p4>.*)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True, kw_only=True):
     """An address that a client can connect to.
 
     Attributes:

@@ -12,13 +12,14 @@ import logging
 import socket
 import ssl
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from operator import itemgetter
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
 from time import monotonic
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+
+from msgspec import Struct, field
 
 from kebab.config.tuning import skip_httpx_command_line
 from kebab.errors.catalog import ModelProtocol, ModelUnreachable, TimedOut
@@ -46,8 +47,7 @@ _POLL_S = 0.25
 """The longest single wait: a signal may reach another thread, so the wait ends to check for it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deadlines:
+class Deadlines(Struct, frozen=True, kw_only=True):
     """The limits for one response, in seconds; 0 means no limit.
 
     `first_token_s` limits the wait for the first token and each silence after it.
@@ -58,8 +58,7 @@ class Deadlines:
     total_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseHead:
+class ResponseHead(Struct, frozen=True):
     """The status and the content type of a response, and the target of a redirect."""
 
     status: int
@@ -72,8 +71,7 @@ class ResponseHead:
         return "html" in self.content_type.lower()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class Call(Struct, frozen=True, kw_only=True):
     """One call of the server, with the facts that its errors report.
 
     `deadline_s` is the limit for the whole call, where there is only one limit.

@@ -64,14 +64,8 @@ class OllamaChat(ChatModel[OllamaOptions]):
     ) -> Completion:
         """Return the answer of the model, without its reasoning.
 
-        Raises:
-            ModelUnreachable: There is no connection, or it was cut.
-            ModelNotPulled: The server does not have the model.
-            ModelRejected: The model cannot chat or be loaded, or the request is refused.
-            ModelBusy: The server accepts no more work now.
-            ModelProtocol: The server is not Ollama, the model crashed, or the last line is missing.
-            ContextOverflow: The conversation does not fit the window.
-            TimedOut: A deadline passed; `operation` names it.
+        The signals are those of `LanguageModel.chat`. A server that is not Ollama, a model that
+        crashed, and a missing last line are `ModelProtocol`.
         """
         request = self._build_request(messages)
         keep_alive = self._options.keep_alive

@@ -81,15 +81,8 @@ class OpenAiChat(ChatModel[OpenAiOptions]):
     ) -> Completion:
         """Return the answer of the model, without its reasoning.
 
-        Raises:
-            ModelUnreachable: There is no connection, or it was cut.
-            ModelRejected: The server has no such model, cannot load it, requires another key, or
-                refuses the request.
-            ModelBusy: The server accepts no more work now, or still loads the model.
-            ModelProtocol: The response does not follow the API or ended too early, or the server
-                failed.
-            ContextOverflow: The conversation does not fit the window.
-            TimedOut: A deadline passed; `operation` names it.
+        The signals are those of `LanguageModel.chat`. A model that the server does not have, and a
+        key that it does not accept, are `ModelRejected`.
         """
         request = self._build_request(messages)
         body = self._build_body(messages) | {"max_tokens": max_tokens, "temperature": 0}

@@ -6,9 +6,10 @@ import socket
 import ssl
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from time import monotonic, sleep
 from typing import Any
+
+from msgspec import Struct
 
 from kebab.core.answers import Completion, JsonSchema, LanguageModel, Message
 from kebab.errors.catalog import (
@@ -36,8 +37,7 @@ _MAX_BODY_BYTES = 8_000_000
 _MIN_S = 0.001
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OllamaServer:
+class OllamaServer(Struct, frozen=True, kw_only=True):
     """An Ollama server: its version and the full names of its models."""
 
     version: str
@@ -247,8 +247,7 @@ def _connect(endpoint: Endpoint) -> socket.socket:
     return socket.create_connection((endpoint.host, endpoint.port), _DIAGNOSIS_S)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckedModel:
+class CheckedModel(Struct, frozen=True, kw_only=True):
     """A language model whose server is checked before a prompt, and waited for while it loads.
 
     `check` raises a signal when no server listens. `loading_s` is the longest wait for a server

@@ -8,10 +8,11 @@ before them use HTTP statuses in different ways.
 import json
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from html import unescape
 from time import monotonic
 from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct, field
 
 from kebab.errors.catalog import (
     ContextOverflow,
@@ -40,8 +41,7 @@ _FORBIDDEN = 403
 _ERROR_STATUSES = range(400, 600)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerError:
+class ServerError(Struct, frozen=True, kw_only=True):
     """An error of a server: its text, the names of its kind, and its counts, or 0.
 
     `status` is the HTTP status in the error itself.
@@ -54,8 +54,7 @@ class ServerError:
     context_tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelRequest:
+class ModelRequest(Struct, frozen=True, kw_only=True):
     """A request, with the facts that its errors report; `prompt_tokens` is an estimate."""
 
     call: Call
@@ -92,8 +91,7 @@ class ModelRequest:
 SignalBuilder: TypeAlias = Callable[[ModelRequest, ServerError, int], Signal]
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorRow:
+class ErrorRow(Struct, frozen=True):
     """One row of a table: the errors that it matches, and the builder of their signal.
 
     A row matches an error with one of the `statuses`, if there are any, and with one of the
@@ -121,8 +119,7 @@ class ErrorRow:
         return bool(self.names_model and request.model and re.search(name, error.text))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorTable:
+class ErrorTable(Struct, frozen=True, kw_only=True):
     """The errors of one API.
 
     Attributes:
@@ -347,7 +344,6 @@ def _build_load_timeout(request: ModelRequest, _error: ServerError, _status: int
 
 
 def _reject(reason: Rejection | None = None, setting: str | None = None) -> SignalBuilder:
-    """Return the builder for a refusal with a reason."""
 
     def build(request: ModelRequest, error: ServerError, _status: int) -> Signal:
         cause = request.redact(error.text) or "the server gave no reason"

@@ -7,11 +7,10 @@ limit cut off ends at its last whole sentence or line of code.
 import re
 import sys
 from collections.abc import Callable, MutableMapping, Sequence
-from dataclasses import dataclass, field
 from time import monotonic
 from typing import ClassVar, Literal, TypeAlias
 
-from msgspec import structs
+from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
 from kebab.core.answers import AnswerMode, Completion, LanguageModel, Refusal, Turn
@@ -72,8 +71,7 @@ class StreamBuffer:
         self._filter.reset()
 
 
-@dataclass(slots=True)
-class _Run:
+class _Run(Struct):
     """The state of one question: the prompt load, the usage and the warnings so far."""
 
     load: PromptLoad
@@ -98,8 +96,7 @@ class _Run:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelWriter:
+class ModelWriter(Struct, frozen=True, kw_only=True):
     """Writes answers with a language model.
 
     By its policy unsupported claims are marked, or the answer is withheld. `windows` are those that

@@ -252,7 +252,6 @@ def show_sentence(document: ReviewDocument, index: int) -> ShownSentence:
 
 
 def _iter_shown(document: ReviewDocument, start: int, end: int) -> Iterator[Span]:
-    """Yield the parts of [start, end) that are shown."""
     position = start
     for low, high in find_code(document, start, end):
         if document.text[low] == "`" and high - low <= _MAX_CODE_CHARS:

@@ -96,11 +96,6 @@ def ask_with_limits(
     parts are halved until each has a complete response. A single part without one is given up, and
     so are parts whose response is unusable. The policy is `paged` when the last limit cuts off the
     response about a single part.
-
-    Args:
-        parts: The sentences or findings to ask about.
-        limits: The limits from the first request on.
-        ask: Asks about some parts.
     """
     level, state = 0, ask(parts, limits[0])
     while state == "cut" and level + 1 < len(limits):

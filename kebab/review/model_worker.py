@@ -5,11 +5,11 @@ Its findings get positions in the document; those without one are dropped.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Any, TypeAlias
 
 import msgspec
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kebab.core.answers import LanguageModel
@@ -71,9 +71,7 @@ _PIECE = re.compile(r"(?:[^\S\n]|\n(?:[ \t]*>)*)+|\S+")
 class Normalizer:
     """Finds the places of the findings of one response.
 
-    Args:
-        document: The document.
-        shown: The sentences of the request, which the model numbers from 1.
+    The model numbers the sentences `shown` from 1.
     """
 
     def __init__(self, document: ReviewDocument, shown: Sequence[ShownSentence]) -> None:
@@ -87,9 +85,7 @@ class Normalizer:
         None when the words have no place, when the fix changes nothing, and when it would change
         code, an address or the sign of a quotation.
 
-        Args:
-            item: The finding.
-            cites: The passage that the sentence contradicts.
+        `cites` is the passage that the sentence contradicts.
         """
         span = self._locate(item)
         if span is None:
@@ -200,8 +196,7 @@ FindRelated: TypeAlias = Callable[[ReviewDocument, str], Sequence[StoredChunk]]
 _OLDER_FIELDS = frozenset({"key", "evidence"})
 
 
-@dataclass(slots=True)
-class UnitRequests:
+class UnitRequests(Struct):
     """The requests about one unit, and the findings so far.
 
     `density` is the number of findings per sentence in the units before; None when unknown.
@@ -308,8 +303,7 @@ _RECENT_UNITS = 16
 """From how many units before the density of findings is computed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelWorker:
+class ModelWorker(Struct, frozen=True, kw_only=True):
     """Applies the rules, then asks the language model about each unit.
 
     A quick review asks once for findings with their fixes. A deep one first detects findings in
@@ -420,7 +414,6 @@ def _list_cited(items: Sequence[AgentItem], known: Any) -> list[str]:
 
 
 def _fix_items(asked: UnitRequests, found: UnitResult) -> UnitResult:
-    """Return the items of a unit with the fixes that the model gives."""
     document = asked.document
     shown = show_sentences(document, asked.unit)
     numbers = {one.sentence: number for number, one in enumerate(shown, 1)}

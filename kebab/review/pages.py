@@ -3,11 +3,10 @@
 import hashlib
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, cast
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from kebab.core.review import Position, StoredPage, StoredRun, StoredUnit, UnitResult, UnitUsage
@@ -131,8 +130,7 @@ class PageOptions(NamedTuple):
     missing: tuple[DegradedChannel, ...] = ()
 
 
-@dataclass(slots=True)
-class _Filling:
+class _Filling(Struct):
     """How far the work on a page is: `position` is its end so far.
 
     `forced` and `stopped` tell that it ends early: because of the limits, or by the caller.

@@ -397,7 +397,6 @@ class ReviewTask(NamedTuple):
         return f" in {get_language_name(self.lang)}" if self.lang else ""
 
     def _name_terms(self) -> str:
-        """Return the terms of the settings as a sentence."""
         terms = [
             f"`{one.preferred}`" + (f" instead of {', '.join(one.forbidden)}" * bool(one.forbidden))
             for one in self.glossary

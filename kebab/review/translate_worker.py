@@ -56,12 +56,6 @@ class SegmentWork:
     """The stages of the work on the segments of a unit, which the model knows by numbers from 1.
 
     Each stage returns the whole result of the unit, so one object does one stage.
-
-    Args:
-        llm: The language model.
-        document: The source.
-        task: The languages and terms.
-        segments: The segments of the unit.
     """
 
     def __init__(
@@ -226,7 +220,6 @@ class SegmentWork:
         self._asker.ask(sizes, inquiry)
 
     def _add_text(self, segment: Segment, kind: str, text: str) -> None:
-        """Add a translation of a segment."""
         is_markdown = self._document.source.media == MARKDOWN
         fix = Fix(restore(segment.masked, text, is_markdown=is_markdown))
         self._add(segment, kind, "suggestion", f"{kind} of {segment.cid}", "tgt", fix)
@@ -279,11 +272,7 @@ STAGES: Mapping[TranslateTierName, tuple[Stage, ...]] = {
 class TranslateWorker:
     """Translates documents with a language model.
 
-    Args:
-        llm: The language model.
-        tier: The stages.
-        to: The language of the translation, as a tag.
-        glossary: The terms of the settings.
+    `to` is a language tag.
     """
 
     def __init__(

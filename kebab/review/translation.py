@@ -5,9 +5,10 @@ import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, GlossaryTerm, Markup
@@ -286,8 +287,7 @@ _LINE_SIGN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TranslatedDocument:
+class TranslatedDocument(Struct, frozen=True, kw_only=True):
     """A translated document.
 
     Attributes:
@@ -359,12 +359,7 @@ def _list_signs(text: str, markup: Markup) -> list[str]:
 
 
 class TranslationBuilder:
-    """Builds the translation of a document.
-
-    Args:
-        document: The source.
-        read_markup: Reads the markup of a text of the same format.
-    """
+    """Builds the translation of a document."""
 
     def __init__(self, document: ReviewDocument, read_markup: Callable[[str], Markup]) -> None:
         self._document = document

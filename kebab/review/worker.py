@@ -4,11 +4,12 @@ That worker runs the rules and imports items.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import ClassVar, Literal, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from kebab.core.progress import Cancel
-from kebab.core.review import Finding, ReviewStore, Surroundings, Unit, UnitResult
+from kebab.core.review import ReviewStore, Surroundings, Unit, UnitResult
 from kebab.errors.catalog import (
     ContextOverflow,
     ModelBusy,
@@ -73,8 +74,7 @@ class UnitWorker(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunPorts:
+class RunPorts(Struct, frozen=True, kw_only=True):
     """What the work on a run needs.
 
     Attributes:
@@ -99,18 +99,17 @@ class RunPorts:
     required: Required = "never"
 
 
-class RulesWorker:
-    """Plans one unit for all rules over a document, and one for imported items if there are any."""
+class RulesWorker(Struct, frozen=True):
+    """Plans one unit for all rules over a document, and one for imported items if there are any.
 
-    model = None
+    Without a rule their unit has no items.
+    """
 
-    def __init__(
-        self, rules: Sequence[Rule], surroundings: Surroundings, imported: Sequence[ItemV1] = ()
-    ) -> None:
-        """Apply these rules; without one their unit has no items."""
-        self._rules = rules
-        self._surroundings = surroundings
-        self._imported = imported
+    model: ClassVar[None] = None
+
+    _rules: Sequence[Rule]
+    _surroundings: Surroundings
+    _imported: Sequence[ItemV1] = ()
 
     def plan(self, document: ReviewDocument) -> list[Unit]:
         """Return the unit of kind `rules`, and that of kind `import`."""
@@ -132,9 +131,6 @@ class RulesWorker:
         findings = [
             finding for rule in self._rules for finding in rule.check(document, self._surroundings)
         ]
-        items, citations = build_items(document, sorted(findings, key=_get_place))
+        findings.sort(key=lambda one: (one.start, one.end, one.rule_id or ""))
+        items, citations = build_items(document, findings)
         return UnitResult(items=tuple(items), citations=tuple(citations))
-
-
-def _get_place(finding: Finding) -> tuple[int, int, str]:
-    return finding.start, finding.end, finding.rule_id or ""

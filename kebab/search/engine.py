@@ -161,7 +161,6 @@ class SearchEngine:
         )
 
     def _rank(self, query: Query, timer: StageTimer, passages: PassageCache) -> QueryResult:
-        """Return the ranking of one query."""
         candidates = self._ranker.rank(query, timer, passages)
         if should_rerank(query, candidates, passages):
             from kebab.search.rerank import rerank_candidates

@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from kebab.core.chunks import KeyedScore
 from kebab.core.ids import DocId, Key
@@ -56,8 +56,7 @@ _LAST = 1 << 62
 """The sort key of passages without a rank."""
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenCondition:
+class BrokenCondition(Struct, frozen=True):
     """One condition that a passage breaks: a filter by its name, or a phrase."""
 
     kind: BarrierKind
@@ -65,8 +64,7 @@ class BrokenCondition:
     phrase: Phrase | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassageExplanation:
+class PassageExplanation(Struct, frozen=True, kw_only=True):
     """What a search did with one passage."""
 
     chunk: StoredChunk
@@ -85,8 +83,7 @@ class PassageExplanation:
     """Why a ranked passage is no hit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentExplanation:
+class DocumentExplanation(Struct, frozen=True, kw_only=True):
     """What a search did with a document.
 
     Where every passage breaks a condition, `removed` holds the conditions of the best one, and the
@@ -113,19 +110,11 @@ class DocumentExplanation:
         return self.passages[0] if self.passages else None
 
 
-class Explainer:
+class Explainer(Struct, frozen=True):
     """Explains searches of one snapshot."""
 
-    def __init__(
-        self,
-        library: LibraryReader,
-        retriever: VectorRetriever,
-        *,
-        clock: Callable[[], float] = time.perf_counter,
-    ) -> None:
-        self._library = library
-        self._retriever = retriever
-        self._clock = clock
+    _library: LibraryReader
+    _retriever: VectorRetriever
 
     def explain(self, query: Query, passages: Sequence[StoredChunk]) -> DocumentExplanation:
         """Explain what a search does with passages of one document.
@@ -136,7 +125,7 @@ class Explainer:
             StoreCorrupt: The mode is `vector`, and the vectors cannot be read.
             TimedOut: The mode is `vector`, and the model took too long.
         """
-        timer, cache = StageTimer(self._clock), PassageCache(self._library)
+        timer, cache = StageTimer(time.perf_counter), PassageCache(self._library)
         ranker = Ranker(self._library, self._retriever)
         first = candidates = ranker.rank(query, timer, cache)
         broken = find_broken_conditions(self._library, first.parsed, passages)
@@ -392,8 +381,7 @@ _ONLY_AT = "it is only at rank {:,} ({:,} are looked at)"
 _FLAGS = {"path_glob": "path", "doc_id": "doc-id", "folder": "in"}
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """Where a search found or lost a document, and what would bring it back."""
 
     kind: VerdictName

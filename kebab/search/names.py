@@ -142,7 +142,6 @@ def boost_named(
 
 @lru_cache(maxsize=1 << 12)
 def _split_content(name: str) -> tuple[NameWord, ...]:
-    """Return the words of a name without stop words."""
     return split_name(strip_stop_words(name))
 
 

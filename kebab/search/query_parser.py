@@ -391,7 +391,6 @@ class _OperatorReader:
         return _Piece(match["quoted"], _add_phrase(self.required, match["quoted"], None))
 
     def read_operator(self, match: re.Match[str]) -> _Piece:
-        """Return the words of an operator."""
         parts = match.groupdict()
         if parts["quoted"] is not None:
             whole = match[0]

@@ -7,9 +7,10 @@ best matches in it. By keywords, it is as similar as its best passages score for
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from kebab.core.chunks import CosineScale, remove_language
 from kebab.core.ids import DocId, Key
@@ -61,8 +62,7 @@ _MAX_MEASURED = 100
 _DECIMALS = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorSpace:
+class VectorSpace(Struct, frozen=True, kw_only=True):
     """The vectors of the library, and the cosine scale and the language axes of their model."""
 
     vectors: Vectors
@@ -70,8 +70,7 @@ class VectorSpace:
     load_axes: "Callable[[], Matrix | None]" = lambda: None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorSimilarity:
+class VectorSimilarity(Struct, frozen=True, kw_only=True):
     """The similarity of a document from 0 to 1, and the two passages that match best."""
 
     score: float
@@ -105,7 +104,6 @@ class DocumentVectors:
         return {doc: one for doc, one in found.items() if one is not None}
 
     def _find_nearest(self, filters: Filters) -> list[DocId]:
-        """Return the documents of the passages that are nearest to the probes."""
         scope = vector.SearchScope(self._library.list_allowed_keys(filters), self._own)
         cosines: dict[Key, float] = defaultdict(float)
         for row in self._rows:
@@ -145,24 +143,19 @@ class DocumentVectors:
         return list(found), rows
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassagePair:
-    """The passages that show best why two documents are related."""
+class RelatedDocument(Struct, frozen=True, kw_only=True):
+    """A related document, and the passages that show best why.
 
-    own: StoredChunk
-    other: StoredChunk
-    snippet: Snippet
-    cosine: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelatedDocument:
-    """A related document, and what shows why; the score of a channel without evidence is None."""
+    The score of a channel without evidence is None.
+    """
 
     score: float
     vector_score: float | None
     lexical_score: float | None
-    pair: PassagePair
+    own: StoredChunk
+    other: StoredChunk
+    snippet: Snippet
+    cosine: float | None
     shared_words: tuple[str, ...]
 
 
@@ -266,12 +259,10 @@ class RelatedFinder:
             score=score,
             vector_score=similar.score if similar else None,
             lexical_score=lexical[0] if lexical else None,
-            pair=PassagePair(
-                own=own,
-                other=other,
-                snippet=snippet.cut_snippet(other.text, weights, _SNIPPET_CHARS),
-                cosine=similar.cosine if similar else None,
-            ),
+            own=own,
+            other=other,
+            snippet=snippet.cut_snippet(other.text, weights, _SNIPPET_CHARS),
+            cosine=similar.cosine if similar else None,
             shared_words=tuple(
                 find_shared_words(self._keywords, (one.text for one in read.values()))
             ),
@@ -288,8 +279,7 @@ _MAX_SHARED = 6
 _MIN_LETTERS = 2
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentKeywords:
+class DocumentKeywords(Struct, frozen=True):
     """The keywords of a document with their weights, the heaviest first."""
 
     weights: Mapping[str, float]

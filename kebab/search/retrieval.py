@@ -193,7 +193,6 @@ class Ranker:
         result: VectorMatches | DegradedChannel | None,
         passages: PassageCache,
     ) -> RankedCandidates:
-        """Return the candidates of both channels in one order."""
         # The intent is how far the query names a topic or describes a need. It rests on the words,
         # so it is weakened where they match little.
         intent, method = classify_intent(parsed), Mode.LEXICAL

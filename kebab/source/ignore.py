@@ -3,10 +3,11 @@
 import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from msgspec import Struct
 
 from kebab.core.files import GIT_FILE, OWN_FILE, SECRET_SETTING, ScanRules
 from kebab.errors.system import translate_import_errors
@@ -23,8 +24,7 @@ SECRET, GENERATED = "secret", "generated"
 """The skip reasons of files that usually hold secrets, and of what tools write."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Struct, frozen=True):
     """The patterns of one ignore file; `parent` decides when none of them matches."""
 
     spec: "GitIgnoreSpec"
@@ -181,7 +181,6 @@ def _describe_match(root: str, rules: ScanRules, entry: str, match: _Match) -> t
 
 
 def _number_patterns(lines: Iterable[str]) -> list[tuple[int, str]]:
-    """Return the number and the text of the line of each pattern."""
     return [
         (number, line)
         for number, line in enumerate(lines, start=1)

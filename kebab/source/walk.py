@@ -442,9 +442,6 @@ def _add_file(
     """Add a file, or skip it by its name, its content, its format or its size.
 
     Without `real`, the path without links, the rules of names were applied before.
-
-    Raises:
-        OSError: The file cannot be opened.
     """
     if real is None and not is_secret_name_below(path):
         is_secret = has_secret_content(absolute, stat.st_size) and not allows_secret(rules, path)

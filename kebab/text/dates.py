@@ -63,7 +63,6 @@ _LAST_MONTH = 12
 
 @cache
 def _compile_values() -> list[re.Pattern[str]]:
-    """Return the patterns of whole texts."""
     forms = (*_FORMS, _COMPACT + r"(?:T?\d{4}(?:\d\d)?)?")
     values = [f"{_WEEKDAY}{form}{_TIME}" for form in forms]
     return [re.compile(value, re.IGNORECASE | re.ASCII) for value in (_COMPACT_TIME, *values)]

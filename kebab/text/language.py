@@ -399,7 +399,6 @@ def detect_text_language(text: str) -> str | None:
 
 
 def _detect_in_script(script: str | None, sample: str) -> str | None:
-    """Return the language of a text in a script."""
     if script == "latin":
         words = (_ASCII_WORD if sample.isascii() else _WORD).findall(sample.lower())
         scores = dict.fromkeys(_STOP_WORDS, 0.0)

@@ -114,7 +114,6 @@ def find_sentence_starts(text: str) -> list[int]:
 
 
 def _skip_space(text: str, position: int) -> int:
-    """Return the position after white space."""
     found = _SPACE.match(text, position)
     return found.end() if found else position
 
@@ -122,10 +121,7 @@ def _skip_space(text: str, position: int) -> int:
 def _find_end(part: str, stop: re.Match[str], *, uncased: bool) -> int | None:
     """Return the end of the sentence of a stop; None when the stop ends none.
 
-    Args:
-        part: A paragraph.
-        stop: A run of stops in it.
-        uncased: Whether its sentences start without capitals.
+    `stop` is a run of stops in a paragraph; `uncased` sentences start without capitals.
     """
     signs, end = stop[0], stop.end()
     if not _WIDE.isdisjoint(signs):
@@ -171,10 +167,7 @@ def _line_goes_on(text: str, newline: re.Match[str]) -> bool:
 def is_abbreviation(text: str, stop: int, after: int) -> bool:
     """Return whether the full stop at a position belongs to the word before it.
 
-    Args:
-        text: The text.
-        stop: The position of the full stop.
-        after: The position after the stop and its closing signs.
+    `after` is the position after the stop and its closing signs.
     """
     word = _read_word(text, stop)
     if word in _NEVER_LAST:
@@ -295,7 +288,6 @@ def build_layout(text: str) -> Layout:
 
 
 def _iter_lines(text: str) -> Iterator[_Line]:
-    """Yield every line with its kind."""
     lengths = [len(line) for line in text.split("\n")]
     starts = accumulate((length + 1 for length in lengths), initial=0)
     spans = [(start, start + length) for start, length in zip(starts, lengths, strict=False)]
@@ -343,7 +335,6 @@ def _parse_line(text: str, start: int, end: int) -> _Line:
 
 
 def _iter_blocks(plain: str, lines: list[_Line]) -> Iterator[LayoutBlock]:
-    """Yield the blocks of consecutive lines."""
     group: list[_Line] = []
     for line in lines:
         if group and not _continues(group[-1], line):
@@ -356,7 +347,6 @@ def _iter_blocks(plain: str, lines: list[_Line]) -> Iterator[LayoutBlock]:
 
 
 def _continues(before: _Line, line: _Line) -> bool:
-    """Return whether a line continues the block of the line before it."""
     if line.kind is LayoutKind.CODE:
         return before.kind is LayoutKind.CODE
     wrapped = before.kind in {LayoutKind.PROSE, LayoutKind.ITEM} and line.kind is LayoutKind.PROSE

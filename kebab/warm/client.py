@@ -375,11 +375,7 @@ class _Waiting:
         return b"".join(parts)
 
     def _ask_for_output(self) -> None:
-        """Let the worker show its output.
-
-        Raises:
-            OSError: The worker does not answer any more.
-        """
+        """Let the worker show its output."""
         if self._unanswered >= _MOST_UNANSWERED:
             raise OSError
         self._unanswered += 1

@@ -37,11 +37,7 @@ from kebab.warm.worker import (
 
 
 class CodeCheck:
-    """Tells whether the modules of kebab are still those on disk.
-
-    Args:
-        package: The folder of the package; None means that of this process.
-    """
+    """Tells whether the modules of kebab are still those on disk."""
 
     _EVERY_S = 1.0
 
@@ -112,12 +108,8 @@ class _Child:
 class WarmServer:
     """Listens until nobody calls for a while.
 
-    Args:
-        path: The path of the socket.
-        identity: What a call must have to be served.
-        runner: How a call runs.
-        idle_s: The seconds without a call after which the process ends.
-        demand: The watcher that the settings at the start want.
+    `identity` is what a call must have to be served; `idle_s` are the seconds without a call
+    after which the process ends. The settings at the start want the watcher of `demand`.
     """
 
     def __init__(
@@ -219,7 +211,6 @@ class WarmServer:
             self._selector.unregister(self._sockets.calls)
 
     def _fork(self, *, preload: bool = False) -> None:
-        """Start a worker."""
         ours, theirs = socket.socketpair()
         ours.settimeout(_CONTROL_S)
         pid = os.fork()

@@ -173,9 +173,7 @@ def start_in_background(flags: Sequence[str], environ: Mapping[str, str]) -> boo
 
     It shares nothing with the caller: neither descriptors, nor the session, nor the terminal.
 
-    Args:
-        flags: The global flags of the call, which say what the first worker loads.
-        environ: The environment of the call.
+    The global flags of the call say what the first worker loads.
     """
     path = find_own_socket(environ)
     if path is None or not create_folder(os.path.dirname(path)) or is_listening(path):
@@ -192,10 +190,7 @@ def spawn_kebab(
 
     It returns the process id, None where the system lacks the means.
 
-    Args:
-        arguments: The command line.
-        environ: The environment.
-        stdout: The descriptor for its output; 0 discards it, like the rest.
+    Its output goes to the descriptor `stdout`; 0 discards it, like the rest.
 
     Raises:
         OSError: The system starts no process.

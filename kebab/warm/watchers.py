@@ -68,10 +68,8 @@ class _Watcher:
 class Watchers:
     """Starts watchers, starts those again that crashed, and ends them.
 
-    Args:
-        selector: It tells when a watcher wrote something; its owner then calls the data of the key.
-        spawn: Starts a watcher with this descriptor as its output.
-        get_now: Returns the time.
+    The selector tells when a watcher wrote something; its owner then calls the data of the key.
+    `spawn` starts a watcher with a descriptor as its output.
     """
 
     def __init__(

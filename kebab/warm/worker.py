@@ -366,12 +366,8 @@ class KebabOpener:
 class Worker:
     """Takes calls from the listening socket until its parent ends or closes the control.
 
-    Args:
-        listener: The socket that all workers accept connections from.
-        control: The connection to the parent.
-        identity: What a call must have to be served.
-        runner: How a call runs.
-        is_current: Returns whether the code of this process is still the one on disk.
+    `identity` is what a call must have to be served; `is_current` tells whether the code of
+    this process is still the one on disk.
     """
 
     def __init__(

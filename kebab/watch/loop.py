@@ -9,8 +9,9 @@ folders cost nothing. Only this module uses `watchfiles`.
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from msgspec import Struct, field
 
 from kebab.app.watched import WATCHES_RECURSIVELY, WatchedFolder
 from kebab.core.files import IGNORE_FILES, to_slashes
@@ -159,10 +160,7 @@ _State = tuple[list[WatchedFolder], list[tuple[int, int] | None]]
 class FolderWatch:
     """Watches folders and collects relevant changes in them.
 
-    Args:
-        find_folders: Returns the folders to watch now.
-        open_notifier: Opens a notifier, or says why that is not possible.
-        stopped: Tells whether to stop waiting.
+    `open_notifier` says why it is not possible to open one.
     """
 
     def __init__(
@@ -318,8 +316,7 @@ _CLOCK_JUMP_S = 30.0
 that this process was stopped."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WatchPorts:
+class WatchPorts(Struct, frozen=True, kw_only=True):
     """What a watcher needs.
 
     `ingest` runs in silence, `ingest_first` shows its progress. `describe` turns a signal into the
@@ -336,8 +333,7 @@ class WatchPorts:
     measure_work: Callable[[], float] = time.process_time
 
 
-@dataclass(slots=True)
-class _Pending:
+class _Pending(Struct):
     """What the next run reads, and when it may begin."""
 
     paths: set[str] = field(default_factory=set)

@@ -165,7 +165,6 @@ def describe_absent_words(words: str, coverage: Coverage | None, place: str = "y
 
 
 def _pluralize(count: int, noun: str) -> str:
-    """Return a count with its noun: `1 file`, `2,000 files`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 

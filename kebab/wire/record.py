@@ -155,7 +155,6 @@ def read_field_docstrings(record_type: type) -> dict[str, str]:
 
 @cache
 def _read_module_docstrings(module: str) -> dict[str, dict[str, str]]:
-    """Return the docstrings of the fields of each class of a module."""
     return {
         node.name: {
             field.target.id: " ".join(str(text.value.value).split())

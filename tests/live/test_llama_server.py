@@ -2,9 +2,9 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from kebab.core.answers import Message
 from kebab.errors.catalog import (

@@ -3,10 +3,9 @@
 `KEBAB_LIVE_MODEL` names the model to ask; without it, it is the first one that can chat.
 """
 
-from dataclasses import replace
-
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from kebab.core.answers import Message
 from kebab.errors.catalog import ContextOverflow, ModelNotPulled, ModelRejected, TimedOut

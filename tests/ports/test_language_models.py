@@ -3,9 +3,9 @@
 import signal
 import threading
 from contextlib import ExitStack
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from kebab.core.answers import AnswerCutError, Message
 from kebab.errors.catalog import (

@@ -19,12 +19,11 @@ from kebab.bench.sandbox import (
     Outcome,
     TextGenerator,
     Yardstick,
-    build_module_command,
     build_python_command,
-    require_ratio,
 )
 from kebab.embed import install
 from kebab.embed.registry import EmbeddingModel, find_model
+from tools.bench.yardsticks import build_module_command, require_ratio
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix

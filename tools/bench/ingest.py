@@ -22,7 +22,6 @@ from kebab.bench.sandbox import (
     Sandbox,
     Yardstick,
     build_questions,
-    require_ratio,
 )
 from tools.bench import yardsticks
 from tools.bench.corpora import write_long_note, write_pages, write_texts
@@ -37,7 +36,7 @@ _S_PER_MB = 25.0 / 46
 _S_PER_FILE = 0.6 / 12_000
 _START_S = 0.3
 """The duration of a run without any work."""
-_OVER_MARKDOWN = require_ratio(1.0)
+_OVER_MARKDOWN = yardsticks.require_ratio(1.0)
 """Plain text needs no parsing, so its rate must not be lower than that of Markdown."""
 _EDIT = Budget(1.2, "s")
 _NOTE_BYTES = 1_000_000

@@ -17,7 +17,6 @@ from kebab.bench.sandbox import (
     Sample,
     Yardstick,
     build_kebab_command,
-    build_module_command,
     build_questions,
     limit_ratio,
 )
@@ -100,7 +99,7 @@ def _measure_memory(
     """Add the peak memory of one more search."""
     texts = build_questions(context.options.runs + 2, context.options.seed)
     search = build_kebab_command("search", texts[-1], "--mode", mode)
-    outcome = index.sandbox.run(build_module_command(WORKERS, "memory", *search))
+    outcome = index.sandbox.run(yardsticks.build_module_command(WORKERS, "memory", *search))
     peak_bytes = float(outcome.parse_reply().get("peak_bytes", 0))
     peak = Sample([peak_bytes / _MB], outcome.describe_failure())
     name = f"growth.{mode}_memory"
@@ -157,6 +156,6 @@ def _ask_questions(context: BenchContext, index: SyntheticIndex, mode: str) -> d
     """Return the times that one process measured for many questions."""
     context.report_progress(f"warm {mode} search", 0, 1)
     arguments = (mode, str(_QUESTIONS), str(context.options.seed))
-    outcome = index.sandbox.run(build_module_command(WORKERS, "latency", *arguments))
+    outcome = index.sandbox.run(yardsticks.build_module_command(WORKERS, "latency", *arguments))
     reply, fault = outcome.parse_reply(), outcome.describe_failure()
     return {name: Sample(list(reply.get(name, ())), fault) for name in _REPLY_KEYS}

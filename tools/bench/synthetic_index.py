@@ -4,10 +4,11 @@ import re
 from dataclasses import dataclass
 
 from kebab.bench.run import BenchContext
-from kebab.bench.sandbox import Corpus, Outcome, Sandbox, build_module_command, write_notes
+from kebab.bench.sandbox import Corpus, Outcome, Sandbox, write_notes
 from kebab.cli.render.evals import format_size
 from kebab.embed.registry import MINILM
 from tools.bench.workers import ESTIMATE, TOKENIZER
+from tools.bench.yardsticks import build_module_command
 
 WORKERS = "tools.bench.workers"
 

@@ -28,6 +28,7 @@ from kebab.bench.sandbox import (
     build_questions,
     limit_ratio,
 )
+from tools.bench.yardsticks import add_variables
 
 _OVER_CLICK, _OVER_PYTHON, _ALL_QUESTIONS = limit_ratio(1.0), limit_ratio(1.25), Budget(2.5, "s")
 _QUESTIONS = 30
@@ -152,8 +153,7 @@ def _run_warm_process(sandbox: Sandbox) -> Iterator[Sandbox]:
     runtime = sandbox.folder / "runtime"
     with suppress(FileExistsError):
         Path(runtime).mkdir(mode=0o700)
-    variables = {"KEBAB_DAEMON_AUTO": "true", "XDG_RUNTIME_DIR": str(runtime)}
-    warm = sandbox.with_variables(variables)
+    warm = add_variables(sandbox, KEBAB_DAEMON_AUTO="true", XDG_RUNTIME_DIR=str(runtime))
     if _read_status(warm)["socket"] is None:
         raise _NoWarmProcessError("this system lacks the means for a warm process", failed=False)
     try:

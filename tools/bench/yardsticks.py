@@ -1,8 +1,18 @@
 """Yardsticks of the developer benchmarks: small programs in the same interpreter."""
 
+import sys
+from copy import copy
 from pathlib import Path
 
-from kebab.bench.sandbox import Candidate, Command, build_python_command, build_repeated_candidate
+from kebab.bench.sandbox import (
+    TIMES,
+    Budget,
+    Candidate,
+    Command,
+    Sandbox,
+    build_python_command,
+    build_repeated_candidate,
+)
 
 DOT = "numpy dot product"
 FTS = "SQLite FTS5 alone"
@@ -82,3 +92,20 @@ def index_words(folder: Path, target: Path) -> Candidate:
 def stat_files(folder: Path) -> Candidate:
     """Return a candidate that looks up the size and time of every file of a folder."""
     return build_repeated_candidate(STAT, build_python_command(_STAT, str(folder)))
+
+
+def build_module_command(name: str, *arguments: str) -> Command:
+    """Return the command that runs a module in this interpreter."""
+    return (sys.executable, "-m", name, *arguments)
+
+
+def require_ratio(limit: float) -> Budget:
+    """Return a budget for a ratio that must not be lower."""
+    return Budget(limit, TIMES, at_least=True)
+
+
+def add_variables(sandbox: Sandbox, **variables: str) -> Sandbox:
+    """Return the same knowledge base with further environment variables."""
+    other = copy(sandbox)
+    other.environment = {**sandbox.environment, **variables}
+    return other

@@ -22,7 +22,7 @@ from kebab.cli.options import (
 from kebab.cli.progress import AnswerEvents, report_events
 from kebab.cli.refresh import add_refresh, in_options, pop_folder_flags, refresh_folder
 from kebab.errors.signal import Exit
-from kebab.wire.ask import MAX_PASSAGES, AskRequest
+from kebab.wire.ask import MAX_PASSAGES, Answer, AnswerEvent, AskRequest
 from kebab.wire.record import find_exit_status
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from kebab.cli.channels import Display
     from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
-    from kebab.wire.ask import Answer, AnswerEvent
 
 F = TypeVar("F", bound="Callable[..., Any]")
 

@@ -27,7 +27,7 @@ from kebab.cli.render.answer import render_sources
 from kebab.cli.render.canvas import clean, render_fields
 from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.signal import Exit
-from kebab.wire.ask import SessionShowRequest
+from kebab.wire.ask import Answer, SessionShowRequest
 from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from kebab.app.facade import Kebab
     from kebab.cli.context import CommandContext
-    from kebab.wire.ask import Answer
     from kebab.wire.search import DegradedChannel
 
 _LEAVE_WORDS = ("exit", "quit", "/exit", "/quit")

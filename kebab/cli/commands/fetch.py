@@ -11,10 +11,9 @@ from kebab.cli.options import complete
 from kebab.cli.render.lines import list_notes, render_fetched, render_lines
 from kebab.errors.signal import Exit
 from kebab.wire.fetch import FetchRequest
-from kebab.wire.library import FetchChunkRequest, FetchDocRequest, FetchSpanRequest
+from kebab.wire.library import FetchChunkRequest, FetchDocRequest, FetchResult, FetchSpanRequest
 
 if TYPE_CHECKING:
-    from kebab.wire.library import FetchResult
     from kebab.wire.record import NotFound
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
@@ -67,18 +66,13 @@ def default(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> 
 
 
 def _print_lines(context: CommandContext, reply: "FetchResult | NotFound") -> Exit:
-    """Print the lines of one reference, and the notes on them."""
     status = context.print_reply(reply, render_lines)
     context.print_notes(reply, lambda reply, canvas: list_notes([reply], canvas))
     return status
 
 
 def _read_references(refs: tuple[str, ...]) -> list[str]:
-    """Return the references with those of stdin in place of `-`.
-
-    Raises:
-        UsageError: There is none.
-    """
+    """Return the references with those of stdin in place of `-`."""
     wanted = refs or (("-",) if sys.stdin and not sys.stdin.isatty() else ())
     found: list[str] = []
     for ref in wanted:

@@ -37,11 +37,7 @@ def command(context: CommandContext, *, workspace: str | None, force: bool) -> E
 
 
 def _choose_settings(context: CommandContext, *, force: bool) -> Settings:
-    """Return the current settings; `--force` ignores an invalid file, because it is replaced.
-
-    Raises:
-        ConfigInvalid: The file is invalid and stays, or its folder is missing.
-    """
+    """Return the current settings; `--force` ignores an invalid file, because it is replaced."""
     path = context.config_path
     if path.exists():
         try:

@@ -148,7 +148,6 @@ def _choose_kinds(client: Client, flags: Mapping[str, bool]) -> tuple[Integratio
 
 
 def _survey_clients(places: Places, scope: Scope, flags: Sequence[str]) -> InstallOverview:
-    """Return what is installed in each client."""
     clients = []
     for client in CLIENTS:
         path, skill = places.resolve(client.entries[scope]), places.find_skill(client, scope)

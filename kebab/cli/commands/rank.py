@@ -64,12 +64,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
 
 
 def _read_lines() -> list[bytes]:
-    """Return the lines on stdin.
-
-    Raises:
-        UsageError: Nothing is piped into the command.
-        TooLarge: There are too many bytes.
-    """
+    """Return the lines on stdin."""
     if sys.stdin is None or sys.stdin.isatty():
         raise click.UsageError("pipe lines into `kebab rank`")
     data = sys.stdin.buffer.read(MAX_BYTES + 1)

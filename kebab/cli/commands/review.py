@@ -22,6 +22,7 @@ from kebab.errors.system import translate_os_errors
 from kebab.wire.record import DECODE_ERRORS, NotFound, to_invalid_input
 from kebab.wire.review import (
     MAX_PAGE_ITEMS,
+    AgentItems,
     FailOnName,
     ItemV1,
     ReviewRequest,
@@ -34,7 +35,6 @@ from kebab.wire.review import (
 if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
     from kebab.cli.render.review_formats import SarifLog
-    from kebab.wire.review import AgentItems
     from kebab.wire.stream import ReviewEvent
 
 MAX_BYTES = 8_000_000
@@ -297,11 +297,7 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
 def _build_request(
     names: tuple[str, ...], flags: dict[str, Any], *, all_pages: bool = False
 ) -> ReviewRequest:
-    """Return the request of a review; without `all_pages` it asks for one page.
-
-    Raises:
-        InvalidInput: A field is invalid.
-    """
+    """Return the request of a review; without `all_pages` it asks for one page."""
     own = ("tier", "limit", "cursor", "run_id", "no_llm", "model", "fail_on")
     rules = flags["rules"]
     fields = {
@@ -321,13 +317,13 @@ def _review_pages(
     flags: dict[str, Any],
     report: "Callable[[ReviewEvent], None]",
     cancel: Cancel,
-) -> "AgentItems | NotFound":
+) -> AgentItems | NotFound:
     """Return the last page of a review; the others are reported."""
     request = _build_request(names, flags, all_pages=True)
     return context.run(request, report=report, cancel=cancel)
 
 
-def _render_nothing(reply: "AgentItems", canvas: "Canvas") -> tuple[str, ...]:
+def _render_nothing(reply: AgentItems, canvas: "Canvas") -> tuple[str, ...]:
     """Render no page, because `--json` prints it."""
     del reply, canvas
     return ()

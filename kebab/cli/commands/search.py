@@ -236,11 +236,7 @@ def _pick_hit(
     fields: dict[str, Any],
     within: InFolder,
 ) -> Exit:
-    """Print the reference of the hit that a person chooses.
-
-    Raises:
-        UsageError: No person is at the terminal.
-    """
+    """Print the reference of the hit that a person chooses."""
     from kebab.cli.picker import pick_hit
     from kebab.cli.prompt import find_terminal
     from kebab.cli.render.hits import format_line_range

@@ -153,12 +153,7 @@ def _serve_http(
     deadline: float | None,
     workers: int | None,
 ) -> Exit:
-    """Run the HTTP server.
-
-    Raises:
-        DependencyMissing: Its libraries are not installed.
-        UsageInvalid: The address cannot be used.
-    """
+    """Run the HTTP server."""
     settings = context.load_settings()
     from kebab.config.load import load_settings
     from kebab.http.application import MountedApp
@@ -245,11 +240,7 @@ def _report_no_socket(context: CommandContext) -> Exit:
 
 
 def _serve(context: CommandContext, *, background: bool) -> Exit:
-    """Run the warm process.
-
-    Raises:
-        IoError: The socket cannot be created.
-    """
+    """Run the warm process."""
     path = _find_socket()
     if path is None:
         return _report_no_socket(context)

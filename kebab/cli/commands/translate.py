@@ -118,7 +118,6 @@ def print_page(
 
 
 def _write_text(reply: AgentItems, translation: TranslatedText, target: Path) -> None:
-    """Write the translated document in one step."""
     if reply.document:
         _refuse_source(target, Path(reply.document.file))
     with translate_os_errors(target, "write"):
@@ -208,10 +207,6 @@ def _check_flags(given: dict[str, Any]) -> None:
 
 
 def _build_request(flags: dict[str, Any], *, all_pages: bool = False) -> TranslateRequest:
-    """Return the request of a translation.
-
-    Raises:
-        InvalidInput: A field is invalid.
-    """
+    """Return the request of a translation."""
     fields = {**flags, "all_pages": all_pages}
     return build_request(merge_flags({}, fields), TranslateRequest)

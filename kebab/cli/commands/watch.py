@@ -10,7 +10,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.options import complete_paths, ndjson_option
-from kebab.errors.signal import Exit
+from kebab.errors.signal import Exit, Signal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
     from kebab.core.progress import Cancel
-    from kebab.errors.signal import Signal
     from kebab.watch.loop import Watcher
     from kebab.wire.error import ErrorReply
     from kebab.wire.ingest import IngestReport, IngestRequest
@@ -89,11 +88,7 @@ def _build_watcher(
     emit: Callable[[WatchEvent], None],
     cancel: Cancel,
 ) -> Watcher:
-    """Return the watcher of some paths, or of every source.
-
-    Raises:
-        DependencyMissing: The library is not installed.
-    """
+    """Return the watcher of some paths, or of every source."""
     from kebab.app.classify import build_view, classify_error
     from kebab.app.context import AppContext, SystemClock
     from kebab.app.watched import find_watched_folders, resolve_targets

@@ -8,9 +8,10 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from kebab import platform
 from kebab.errors.system import resolve_path
@@ -70,8 +71,7 @@ Scope = Literal["user", "project"]
 _SKILL = Path("kebab", "SKILL.md")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
+class Client(Struct, frozen=True, kw_only=True):
     """A client: how it is recognised, and where it reads skills and MCP servers.
 
     A path begins with the name of a folder of `Places`.
@@ -197,8 +197,7 @@ CLIENTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(Struct, frozen=True):
     """The folders of this user and this project."""
 
     environ: Mapping[str, str]

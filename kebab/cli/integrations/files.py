@@ -6,9 +6,10 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 from kebab.app.own_files import keep_copy, replace_file
 from kebab.cli.integrations import json_entry, toml_entry
@@ -50,8 +51,7 @@ def _find_format(path: Path) -> _Format:
     return _TOML_FORMAT if path.suffix == ".toml" else _JSON_FORMAT
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilePlan:
+class FilePlan(Struct, frozen=True, kw_only=True):
     """A file of a client as it is, and as it is to be; None stands for no file."""
 
     kind: IntegrationKind

@@ -14,8 +14,9 @@ that exist return values without places, or start Node.js.
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from kebab.cli.integrations.clients import Entry, EntryError, is_current, keeps_members
 
@@ -30,8 +31,7 @@ _TOKENS = re.compile(
 _MOST_LEVELS = 200
 
 
-@dataclass(slots=True)
-class Member:
+class Member(Struct):
     """A member of an object: its key, where it begins, and where the comma after it ends."""
 
     key: str
@@ -45,8 +45,7 @@ class Member:
         return self.comma or self.node.end
 
 
-@dataclass(slots=True)
-class Node:
+class Node(Struct):
     """A value and its place in the text; `members` are those of an object."""
 
     start: int

@@ -565,7 +565,6 @@ def compute_column_widths(wanted: list[int], width: int) -> list[int]:
 
 
 def _render_row(row: list[Cell], columns: list[int], canvas: Canvas) -> Iterator[str]:
-    """Yield the lines of one row."""
     bare = Canvas()
     fields = [
         list(zip(cell.content.lines(column, canvas), cell.content.lines(column, bare), strict=True))

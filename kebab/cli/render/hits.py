@@ -385,7 +385,6 @@ def _split_hits(
 def _fit_hits(
     hits: Sequence[SearchHit], canvas: Canvas, paging: Paging, notes: int
 ) -> list[list[str]]:
-    """Return the lines of each hit to show."""
     if canvas.height is None or not paging.fits_screen:
         lines = None if paging.whole else MOST_LINES
         return [list(render_hit(hit, canvas, lines)) for hit in hits]

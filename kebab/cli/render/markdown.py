@@ -19,6 +19,7 @@ from kebab.cli.render.canvas import (
     MATCH_END,
     MATCH_START,
     PLAIN,
+    Canvas,
     Cell,
     Style,
     StyledText,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
     from pygments.lexer import Lexer
 
-    from kebab.cli.render.canvas import Canvas
 
 _STYLES = {
     "Comment": Style(dim=True, literal=True),
@@ -210,7 +210,6 @@ _BLOCKS: dict[str, Callable[[Any, int, Canvas], list[str]]] = {
 
 
 def _build_text(node: SyntaxTreeNode, style: Style = PLAIN) -> StyledText:
-    """Return the text of a block."""
     styled = StyledText()
     for inline in node.children:
         for child in inline.children:
@@ -219,7 +218,6 @@ def _build_text(node: SyntaxTreeNode, style: Style = PLAIN) -> StyledText:
 
 
 def _add_inline(node: SyntaxTreeNode, style: Style, styled: StyledText) -> None:
-    """Append an inline node."""
     if node.type == "hardbreak":
         styled.end_line()
     elif node.type == "softbreak":

@@ -132,7 +132,6 @@ class ProgressBar(WorkDisplay):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Remove the bar."""
         self._live.stop()
 
     def __call__(self, event: Progress) -> None:

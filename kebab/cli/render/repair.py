@@ -30,7 +30,6 @@ def render_repair(reply: RepairReport, canvas: Canvas) -> Iterator[str]:
 
 
 def _render_all(reply: RepairReport, canvas: Canvas, *, will: bool) -> Iterator[str]:
-    """Yield each repair, and what is lost."""
     if not reply.repairs:
         yield "nothing to repair"
     for repair in reply.repairs:

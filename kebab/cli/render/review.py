@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
+
+from msgspec import Struct, field
 
 from kebab.app.review_text import FileState, LocatedItem, LocatedPage
 from kebab.cli.render.canvas import (
@@ -178,8 +179,7 @@ _WARNINGS: dict[ItemWarning, str] = {
 }
 
 
-@dataclass(slots=True)
-class ReviewTally:
+class ReviewTally(Struct):
     """Counts the findings of all pages of a review."""
 
     by_rule: Counter[tuple[SeverityName, str]] = field(default_factory=Counter)

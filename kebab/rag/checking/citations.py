@@ -7,10 +7,10 @@ of sources, which is redundant because citations are built from the checked clai
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
-from msgspec import structs
+from msgspec import Struct, structs
+from msgspec.structs import replace
 
 from kebab.core.answers import Evidence, Quote, SupportingQuote
 from kebab.rag.checking.claims import ClaimCheck, WarningCode, extract_claims, verify_claims
@@ -140,8 +140,7 @@ def _skip_blanks_back(text: str, least: int, position: int) -> int:
     return low + len(text[low:position].rstrip(" \t"))
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedAnswer:
+class CheckedAnswer(Struct, frozen=True):
     """A checked answer with its citations, its warnings and the number of supported claims.
 
     All spans are [start, end) code points of `text`.
@@ -208,7 +207,6 @@ def check_answer(
 def _warn_of_unknown(
     unknown: Sequence[MarkerSpan], checks: Sequence[ClaimCheck | CodeCheck]
 ) -> list[AnswerWarning]:
-    """Return a warning for each marker of an unknown passage, with the claim that contained it."""
     index = 0
     found: dict[tuple[int, int], AnswerWarning] = {}
     for one in unknown:

@@ -7,8 +7,9 @@ lead-ins, code, and sentences without key terms contain no claims.
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from kebab.core.answers import Quote
 from kebab.rag.checking.markers import (
@@ -46,8 +47,7 @@ _MAX_LIGHT_TERMS, _MAX_LIGHT_BIGRAMS = 1, 8
 """A part of a sentence with so few key terms is no claim by itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """A claim at [start, end) code points of the answer; `text` is without its markers."""
 
     start: int
@@ -61,8 +61,7 @@ class Claim:
         return self.start, self.end
 
 
-@dataclass(frozen=True, slots=True)
-class _Segment:
+class _Segment(Struct, frozen=True):
     start: int
     end: int
     markers: tuple[MarkerSpan, ...]
@@ -203,8 +202,7 @@ _MIN_ADDED_SHARE = 0.25
 """A further passage is cited when it adds this share of the claim's key terms."""
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimCheck:
+class ClaimCheck(Struct, frozen=True):
     """A claim, the evidence that supports it (none if it is unsupported), and its warnings."""
 
     claim: Claim

@@ -17,9 +17,10 @@ Han characters, and words in other scripts.
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
+
+from msgspec import Struct, field
 
 from kebab.rag.checking.terms import is_content_word
 from kebab.text.tokenizer import tokenize
@@ -46,8 +47,7 @@ _MIN_CONDITION = 0.5
 _FEW = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clause:
+class Clause(Struct, frozen=True, kw_only=True):
     """A clause with its content terms.
 
     `denied` are the terms that its negations deny, `scope` all terms behind the first of them,
@@ -181,8 +181,7 @@ _MAX_DISTANCE = 5
 """The most words between a negation and the word that it denies, that word included."""
 
 
-@dataclass(slots=True)
-class _Draft:
+class _Draft(Struct):
     """The words of a clause; a condition is none of its own."""
 
     words: list[str] = field(default_factory=list)
@@ -387,8 +386,7 @@ _HAN_GRAMMAR = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(Struct, frozen=True):
     """A clause as text, or a condition."""
 
     text: str
@@ -465,7 +463,6 @@ def _read_eastern(
 
 
 def _list_eastern_terms(text: str) -> list[str]:
-    """Return the content terms of a text in order."""
     if not _HANGUL.search(text):
         runs = _HAN.findall(text)
         parts = (part for run in runs for part in (run if "㐀" <= run[0] <= "鿿" else [run]))

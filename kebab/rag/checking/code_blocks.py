@@ -7,9 +7,9 @@ Markers and marks stand on a line of their own after a block.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kebab.core.answers import Quote
@@ -49,8 +49,7 @@ _WORD = re.compile(r"[^\W\d_]{2}")
 _LAST_WORD = re.compile(r"\S+\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class CodeBlock:
+class CodeBlock(Struct, frozen=True):
     """A block of an answer with its code, and the markers of the sentence before it.
 
     A block of sentences is compared as a sentence, its `prose`. Code may contain values that the
@@ -65,8 +64,7 @@ class CodeBlock:
     question: CodeIndex | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CodeCheck:
+class CodeCheck(Struct, frozen=True):
     """A block, the evidence that supports it, its warnings and its unsupported comments.
 
     `is_covered` when a marker of the sentence before it already names the evidence.

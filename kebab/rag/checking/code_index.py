@@ -9,9 +9,11 @@ one of them, and the first two words of a command must stand close together in t
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kebab.rag.checking.markers import Span
 from kebab.text.tokenizer import tokenize
@@ -89,16 +91,14 @@ _ASSIGNED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Comment:
+class Comment(Struct, frozen=True):
     """The text of a comment, with its span in the code."""
 
     text: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class CodeLine:
+class CodeLine(Struct, frozen=True):
     """The parts of one line of code.
 
     `pairs` are keys with their values, `heads` the first two words of each command. `values` are
@@ -111,8 +111,7 @@ class CodeLine:
     values: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, frozen=True):
     """Code of an answer: its kind of language, its lines and its comments."""
 
     kind: str
@@ -173,7 +172,6 @@ def find_templates(line: str) -> Iterator[tuple[frozenset[str], int]]:
 
 
 def _split_comments(line: str, kind: str) -> tuple[str, list[Comment]]:
-    """Return a line without its comments, and the comments."""
     patterns = [_BLOCK]
     if kind == "sql":
         patterns.append(_DASHES)

@@ -9,9 +9,10 @@ Measured on JaQuAD: these runs raise the share of sentences whose swapped names 
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
+
+from msgspec import Struct
 
 from kebab.rag.checking.code_index import Code, CodeIndex, parse_code
 from kebab.rag.checking.markers import Span, is_inside
@@ -32,8 +33,7 @@ _COUNTED = re.compile(r" ?(?:%|[^\W\d_]+)?")
 _MAX_SHOWN = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(Struct, frozen=True):
     """A name at [start, end); a literal name must occur verbatim."""
 
     start: int
@@ -42,8 +42,7 @@ class Name:
     literal: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Date:
+class Date(Struct, frozen=True):
     """A date at [start, end); parts that the text does not state are None."""
 
     start: int
@@ -53,8 +52,7 @@ class Date:
     day: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """The parts of a claim that its evidence must contain.
 
     `text` is the normalized claim, `words` the same without quantities and dates.

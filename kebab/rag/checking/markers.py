@@ -8,9 +8,10 @@ equation.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import TypeAlias
+
+from msgspec import Struct
 
 Span: TypeAlias = tuple[int, int]
 
@@ -106,8 +107,7 @@ _MAX_GAP = 8
 _BLANKS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class MarkerSpan:
+class MarkerSpan(Struct, frozen=True):
     """A marker at [start, end) code points."""
 
     marker: int
@@ -115,8 +115,7 @@ class MarkerSpan:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class MarkedText:
+class MarkedText(Struct, frozen=True):
     """A text in which each marker is written as `[n]`, with the spans of all of them in order.
 
     `unknown` are the removed markers that name no passage, with their former positions.
@@ -127,8 +126,7 @@ class MarkedText:
     unknown: tuple[MarkerSpan, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     """Markers side by side: the text before each one, and its numbers."""
 
     start: int
@@ -289,8 +287,7 @@ _INNER_MARKER = re.compile(r"(?<=\S)[ \t]+\[(?P<number>\d{1,3})\](?=[ \t]*(?:\n|
 _WORD = re.compile(r"[^\W_]")
 
 
-@dataclass(frozen=True, slots=True)
-class Fence:
+class Fence(Struct, frozen=True):
     """A fenced block at [start, end), with its content at `content`.
 
     `tail` is the end of the markers on the line of its end or on the next one; `inner` are the
@@ -356,8 +353,7 @@ def _find_tail(marked: MarkedText, end: int, starts: list[int]) -> int:
     return end if tail > end and _WORD.search(rest) else tail
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Struct, frozen=True):
     """Replaces [start, end) of a text; an empty range inserts."""
 
     start: int

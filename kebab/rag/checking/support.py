@@ -6,9 +6,10 @@ the passage must say the opposite of the verb, and never the same.
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+
+from msgspec import Struct
 
 from kebab.core.answers import Evidence, Quote
 from kebab.rag.checking.clauses import Clause, Mode, find_contradiction, may_deny, split_clauses
@@ -51,8 +52,7 @@ _MAX_QUOTE = 600
 """The most characters of a quote of two sentences."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SupportCheck:
+class SupportCheck(Struct, frozen=True, kw_only=True):
     """Whether evidence supports a claim, the reason if not, and the share of its key terms found.
 
     Key terms are not compared across scripts or languages: the share is 0 then, and the reason
@@ -65,8 +65,7 @@ class SupportCheck:
     missing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedClaim:
+class ParsedClaim(Struct, frozen=True):
     """A claim with its facts, its content words and its key terms."""
 
     text: str

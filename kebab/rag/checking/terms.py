@@ -7,9 +7,10 @@ Hiragana alone and of Korean endings are grammar and are left out too.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
+
+from msgspec import Struct
 
 from kebab.search.query_parser import strip_stop_words
 from kebab.text.language import DENSE, is_dense
@@ -146,8 +147,7 @@ def is_number_word(word: str) -> bool:
     return word in _WORDS or word in _SCALES
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(Struct, frozen=True):
     """A number at [start, end) with its possible values and its unit.
 
     `parts` are several numbers that it may be instead, if blanks or commas separate them. A match

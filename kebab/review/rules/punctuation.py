@@ -168,7 +168,6 @@ class UnclosedFence:
 
 
 def _find_open_fence(text: str) -> Span | None:
-    """Return the fence that is open at the end of a text."""
     opened: re.Match[str] | None = None
     fences = [found for pattern in _FENCES for found in pattern.finditer(text)]
     for found in sorted(fences, key=re.Match.start):

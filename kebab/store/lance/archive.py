@@ -59,12 +59,7 @@ def build_vectors(
 ) -> Iterator[int]:
     """Fill an empty index with packed vectors; yield how many rows each step has added.
 
-    Args:
-        packed: The file of the packed rows.
-        vectors: The index.
-        dimension: The number of components.
-        chunks: The key, the chunk and the document of every passage with a vector, by key.
-        archive: The archive, for errors.
+    `chunks` has every passage with a vector by key; errors name the `archive`.
 
     Raises:
         StoreCorrupt: The keys are not those of the passages, or a vector has not length 1.

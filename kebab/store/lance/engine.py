@@ -351,11 +351,7 @@ def preload_lancedb() -> None:
 
 
 def _import_lancedb() -> Any:
-    """Import LanceDB, silent and with few threads.
-
-    Raises:
-        OutOfMemory: The limit of the address space is too low for its threads.
-    """
+    """Import LanceDB, silent and with few threads."""
     if "lancedb" not in sys.modules:
         require_address_space(ADDRESS_SPACE)
     os.environ.setdefault("LANCE_LOG", "error")

@@ -174,7 +174,6 @@ class ExactIndex:
         return lengths
 
     def _load_vectors(self, rows: "Positions") -> "Matrix":
-        """Return copies of some rows."""
         import numpy as np
 
         starts = np.cumsum([0, *map(len, self._parts)])

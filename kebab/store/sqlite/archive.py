@@ -229,10 +229,7 @@ def adapt_index(path: Path, folders: Mapping[str, str], stamps: Mapping[DocId, F
     What was known of the folders of the other machine is forgotten, so the next ingest lists them
     and compares every file by its content.
 
-    Args:
-        path: The copy.
-        folders: The folder of each source here, by the name of the source.
-        stamps: The new stamps of documents.
+    `folders` has the folder of each source here by the name of the source.
     """
     with open_copy(path) as copy:
         named: dict[str, str] = {}

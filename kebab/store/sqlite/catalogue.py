@@ -345,9 +345,7 @@ class Catalogue(_Snapshot):
     def find_headings(self, doc_id: DocId, indexes: Sequence[int]) -> dict[int, tuple[str, ...]]:
         """Return the headings of the lines of a document that a chunk has, by line from 1.
 
-        Args:
-            doc_id: The document.
-            indexes: The lines from 0, in order.
+        The indexes of the lines count from 0 and are in order.
         """
         found: dict[int, tuple[str, ...]] = {}
         with self._translate_errors():

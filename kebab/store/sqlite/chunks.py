@@ -263,7 +263,6 @@ _format_headings = lru_cache(maxsize=1024)(to_json)
 def _build_index_rows(
     target: ChunkTarget, keyed: list[tuple[Key, ChunkRow]]
 ) -> Iterator[tuple[Key, str, str, str]]:
-    """Yield the rows of chunks in the word index."""
     title = " ".join(map(target.tokens, (target.row.title, *target.row.aliases))) if keyed else ""
     rows = add_tokens((row for _, row in keyed), target.tokens)
     for (key, _), (*_, headings, words) in zip(keyed, rows, strict=True):

@@ -104,7 +104,6 @@ def build_chunk_key_query(filters: Filters) -> Condition:
 
 
 def _list_conditions(filters: Filters) -> Iterator[Condition]:
-    """Yield the condition of each filter that is set."""
     if filters.tag:
         # `work` also passes `work/kebab`, which is below it.
         tags = "SELECT t.doc FROM document_tags t, json_each(?) wanted"
@@ -273,12 +272,7 @@ class TermPostings(NamedTuple):
 
 
 class Postings:
-    """The word index of one snapshot under bm25.
-
-    Args:
-        database: The snapshot.
-        weights: The bm25 weights of title, headings and body.
-    """
+    """The word index of one snapshot under bm25."""
 
     def __init__(self, database: apsw.Connection, weights: Sequence[float]) -> None:
         import numpy as np

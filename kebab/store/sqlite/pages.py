@@ -9,9 +9,10 @@ whose columns they fit. The salvage of a database uses it (`salvage.py`).
 import mmap
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 Value: TypeAlias = int | float | str | bytes | None
 Row: TypeAlias = tuple[Value, ...]
@@ -43,8 +44,7 @@ class Column(NamedTuple):
     is_row_id: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """A table that is read: its columns in the order of a record, and the kind of its tree."""
 
     name: str
@@ -268,11 +268,7 @@ def _read_varint(data: bytes, position: int) -> tuple[int, int]:
 
 
 def _read_record(payload: bytes) -> Row:
-    """Return the values of a record.
-
-    Raises:
-        Damage: The header does not describe the body.
-    """
+    """Return the values of a record."""
     header, position = _read_varint(payload, 0)
     types: list[int] = []
     while position < header:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 import apsw
+from msgspec import Struct
 
 from kebab.config import tuning
 from kebab.core.chunks import ChunkText, KeyedScore
@@ -41,30 +42,21 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class AmortizedTable(Generic[T]):
+class AmortizedTable(Struct, Generic[T]):
     """A table in memory that is built once queries without it have cost as much as building it.
 
     The number of queries of a process is not known in advance. This rule costs at most twice as
     much as the best choice (the ski rental problem).
 
-    Args:
-        build: Builds the table.
-        estimate_cost: Returns about how many seconds that takes.
-        clock: Returns seconds that never run backwards.
+    `estimate_cost` returns about how many seconds building it takes.
     """
 
-    def __init__(
-        self,
-        build: Callable[[], T],
-        estimate_cost: Callable[[], float],
-        clock: Callable[[], float] = time.perf_counter,
-    ) -> None:
-        self._build = build
-        self._estimate_cost = estimate_cost
-        self._clock = clock
-        self._spent = 0.0
-        self.table: T | None = None
-        """The table, None until it is built."""
+    _build: Callable[[], T]
+    _estimate_cost: Callable[[], float]
+    _clock: Callable[[], float] = time.perf_counter
+    _spent: float = 0.0
+    table: T | None = None
+    """The table, None until it is built."""
 
     def query(self, with_table: Callable[[T], R], without_table: Callable[[], R]) -> R:
         """Answer a query from the table, or without it while building the table does not pay."""
@@ -88,10 +80,7 @@ _MAX_FREQUENCIES = 10_000
 class RevisionCache:
     """Tables of one state of the library in memory; each is built once it pays.
 
-    Args:
-        database: A snapshot of the state; every later use is in such a snapshot.
-        weights: The bm25 weights of title, headings and body.
-        state: What equals for snapshots of the same state only.
+    `state` equals for snapshots of the same state only; every later use is in such a snapshot.
     """
 
     def __init__(self, database: apsw.Connection, weights: Sequence[float], state: object) -> None:
@@ -340,11 +329,8 @@ class SqliteReader:
     ) -> None:
         """Open the database.
 
-        Args:
-            data_dir: The data directory.
-            weights: The bm25 weights of title, headings and body.
-            on_close: Takes the closed reader back; when it returns False, the connection closes.
-            cache: That of an earlier reader, which is used if the state is the same.
+        `on_close` takes the closed reader back; when it returns False, the connection
+        closes. The cache of an earlier reader is used if the state is the same.
 
         Raises:
             NotIndexed: There is no database, or its schema is not the one of this build.

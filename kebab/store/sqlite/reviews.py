@@ -183,16 +183,6 @@ _unit_decoder = msgspec.json.Decoder(Unit)
 _files_decoder = msgspec.json.Decoder(tuple[str, ...])
 
 
-def encode_files(files: tuple[str, ...]) -> str:
-    """Return the JSON of the files of a run."""
-    return _encoder.encode(files).decode()
-
-
-def decode_files(stored: str) -> tuple[str, ...]:
-    """Return the files of a run."""
-    return _files_decoder.decode(stored)
-
-
 def encode_unit(unit: Unit) -> str:
     """Return the JSON of a unit."""
     return _encoder.encode(unit).decode()
@@ -204,11 +194,6 @@ def build_unit(row: tuple[int, int, str, bytes | None, int]) -> StoredUnit:
     return StoredUnit(
         number, document, _unit_decoder.decode(unit), decode_result(result), unanswered == 1
     )
-
-
-def encode_result(result: UnitResult) -> bytes:
-    """Return the JSON of a result."""
-    return _encoder.encode(result)
 
 
 def decode_result(stored: bytes | None) -> UnitResult | None:
@@ -317,7 +302,7 @@ class SqliteReviewStore:
             )
             database.execute(
                 "INSERT INTO run_inputs (run, request, files) VALUES (last_insert_rowid(), ?, ?)",
-                (run.request, encode_files(run.files)),
+                (run.request, _encoder.encode(run.files).decode()),
             )
 
     def load_run(self, run_id: str) -> StoredRun | None:
@@ -332,7 +317,8 @@ class SqliteReviewStore:
             if row is None:
                 return None
             names = [*_RUN_COLUMNS.split(", "), "request"]
-            return StoredRun(**dict(zip(names, row[:-1], strict=True)), files=decode_files(row[-1]))
+            files = _files_decoder.decode(row[-1])
+            return StoredRun(**dict(zip(names, row[:-1], strict=True)), files=files)
 
     def list_runs(self) -> list[RunSummary]:
         """Return every run, the newest first."""
@@ -447,7 +433,7 @@ class SqliteReviewStore:
         now = self._now()
         database.execute(
             "UPDATE units SET result = ?, items = ?, unanswered = ? WHERE run = ? AND number = ?",
-            (encode_result(result), len(result.items), int(result.usage.unanswered), run, number),
+            (_encoder.encode(result), len(result.items), int(result.usage.unanswered), run, number),
         )
         database.execute("UPDATE runs SET updated = ?, used = ? WHERE run = ?", (now, now, run))
         count_result(database, run, now, result)

@@ -9,12 +9,12 @@ an empty recipe, so that the next ingest reads their files again.
 import os
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
 from operator import ne
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import apsw
+from msgspec import Struct, field
 from msgspec.structs import astuple
 
 from kebab.core.chunks import build_embed_text
@@ -87,8 +87,7 @@ class LostPassages(NamedTuple):
     left: int
 
 
-@dataclass(slots=True)
-class RowRepairs:
+class RowRepairs(Struct):
     """What `repair_rows` did.
 
     `again` are the files of the documents that are to be read again, `partial` the documents whose

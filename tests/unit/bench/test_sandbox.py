@@ -8,6 +8,7 @@ from hashlib import sha256
 import pytest
 
 from kebab.bench.sandbox import (
+    TIMES,
     Budget,
     Candidate,
     Outcome,
@@ -21,7 +22,6 @@ from kebab.bench.sandbox import (
     build_repeated_candidate,
     build_vocabulary,
     limit_ratio,
-    require_ratio,
     run_interleaved,
     run_process,
     write_notes,
@@ -56,15 +56,6 @@ def test_processes_ignore_the_settings_of_the_user(sandbox, runner, tmp_path):
     assert environment["HOME"].startswith(str(tmp_path))
     assert environment["ORT_DISABLE_TELEMETRY"] == "1"
     assert "XDG_DATA_HOME" not in environment
-
-
-def test_variables_can_be_added_for_some_processes(sandbox, runner):
-    sandbox.with_variables({"KEBAB_DAEMON_AUTO": "true"}).run(build_kebab_command("--help"))
-    sandbox.run(build_kebab_command("--help"))
-
-    first, second = runner.environments
-    assert first == {**second, "KEBAB_DAEMON_AUTO": "true"}
-    assert second["KEBAB_DAEMON_AUTO"] == "false"
 
 
 def test_disk_space_is_that_of_the_data_directory(sandbox):
@@ -104,7 +95,7 @@ def test_bytecode_is_cached_even_if_none_is_written_beside_the_sources(
     ("budget", "text"),
     [
         (limit_ratio(2.5), "≤ 2.5 \N{MULTIPLICATION SIGN}"),
-        (require_ratio(4), "≥ 4 \N{MULTIPLICATION SIGN}"),
+        (Budget(4, TIMES, at_least=True), "≥ 4 \N{MULTIPLICATION SIGN}"),
         (Budget(700, "MB"), "≤ 700 MB"),
     ],
 )
@@ -118,9 +109,9 @@ def test_the_share_of_an_upper_bound_grows_with_the_value():
 
 
 def test_the_share_of_a_lower_bound_falls_with_the_value():
-    assert require_ratio(4).compute_share(8) == 0.5
-    assert require_ratio(4).compute_share(2) == 2
-    assert require_ratio(4).compute_share(0) == float("inf")
+    assert Budget(4, TIMES, at_least=True).compute_share(8) == 0.5
+    assert Budget(4, TIMES, at_least=True).compute_share(2) == 2
+    assert Budget(4, TIMES, at_least=True).compute_share(0) == float("inf")
 
 
 def digest(folder):
@@ -383,8 +374,8 @@ def test_the_ratio_is_that_of_the_medians(results):
     [
         (limit_ratio(2), True, 0.75),
         (limit_ratio(1), False, 1.5),
-        (require_ratio(1), True, 1 / 1.5),
-        (require_ratio(3), False, 2),
+        (Budget(1, TIMES, at_least=True), True, 1 / 1.5),
+        (Budget(3, TIMES, at_least=True), False, 2),
         (Budget(3, "s"), True, 1),
         (Budget(2, "s"), False, 1.5),
     ],

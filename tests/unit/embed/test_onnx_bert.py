@@ -1,10 +1,10 @@
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import pytest
+from msgspec.structs import replace
 from tokenizers import Tokenizer
 
 from kebab.embed import onnx_bert

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -125,9 +124,11 @@ class PartlyDegradedKebab(FakeKebab):
 
 @pytest.fixture
 def create_runner():
-    def make(kind=FakeKebab, tell=lambda event: None):
+    def make(kind=FakeKebab, **changes):
         kebab = kind(Settings(), config_path=Path("none"))
-        return QuestionRunner(kebab=kebab, progress=ProgressReporter(tell), limit=12, per_doc=2)
+        options = EvalOptions(limit=12, per_doc=2, **changes)
+        progress = ProgressReporter(lambda event: None)
+        return QuestionRunner(kebab=kebab, progress=progress, options=options)
 
     return make
 
@@ -150,7 +151,7 @@ def test_every_question_runs_once_and_the_first_twice(create_runner):
 
 @pytest.mark.parametrize(("mode", "expected"), [("hybrid", True), ("lexical", None)])
 def test_words_alone_are_never_reranked(create_runner, mode, expected):
-    one = replace(create_runner(), rerank=True)
+    one = create_runner(rerank=True)
 
     one.run([question()], mode)
 

@@ -1,7 +1,7 @@
-from dataclasses import replace
 from time import monotonic
 
 import pytest
+from msgspec.structs import replace
 
 from kebab.core.answers import Message
 from kebab.errors.catalog import ModelBusy, ModelProtocol, ModelUnreachable

@@ -1,9 +1,9 @@
 """Responses that come from no model server: web pages, redirects, proxies."""
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from kebab.errors.catalog import ModelProtocol, ModelUnreachable
 from kebab.llm.endpoint import ApiKey, parse_base_url

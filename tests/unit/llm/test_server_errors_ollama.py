@@ -1,8 +1,8 @@
 import json
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from kebab.errors.catalog import (
     ContextOverflow,

@@ -1,6 +1,5 @@
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from kebab.core.queries import Filters, Mode, Query
 from kebab.search import retrieval

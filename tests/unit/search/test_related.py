@@ -29,7 +29,7 @@ def _finder(base, path, *, space=True):
 
 
 def paths(found):
-    return [one.pair.other.path for one in found]
+    return [one.other.path for one in found]
 
 
 @pytest.fixture
@@ -52,13 +52,13 @@ def test_both_channels_find_related_documents_best_first(filled):
 
 
 def test_the_best_pair_shows_why(filled):
-    pairs = {one.pair.other.path: one for one in _finder(filled, "vault.md").find(9, Filters())}
+    pairs = {one.other.path: one for one in _finder(filled, "vault.md").find(9, Filters())}
 
     weekly = pairs["weekly.md"]
-    assert weekly.pair.own.text == "prune snapshots every week"
-    assert weekly.pair.cosine == pytest.approx(0.8, abs=0.2)
+    assert weekly.own.text == "prune snapshots every week"
+    assert weekly.cosine == pytest.approx(0.8, abs=0.2)
     assert "prune" in weekly.shared_words
-    text, spans = weekly.pair.snippet.text, weekly.pair.snippet.highlights
+    text, spans = weekly.snippet.text, weekly.snippet.highlights
     assert "prune" in [text[start:end] for start, end in spans]
 
 
@@ -81,8 +81,8 @@ def test_without_vectors_keywords_decide_and_the_channel_is_degraded(filled):
     found = near.find(10, Filters())
 
     assert {*paths(found)} == {"disk.md", "weekly.md"}
-    assert all((one.vector_score, one.pair.cosine) == (None, None) for one in found)
-    assert [one.pair.own.ordinal for one in found if one.pair.other.path == "weekly.md"] == [1]
+    assert all((one.vector_score, one.cosine) == (None, None) for one in found)
+    assert [one.own.ordinal for one in found if one.other.path == "weekly.md"] == [1]
     (lost,) = near.degraded
     assert (lost.channel, lost.hint) == ("vector", "kebab ingest")
 

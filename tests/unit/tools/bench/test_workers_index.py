@@ -4,10 +4,11 @@ import sys
 
 import pytest
 
-from kebab.bench.sandbox import Sandbox, build_module_command, write_notes
+from kebab.bench.sandbox import Sandbox, write_notes
 from kebab.embed.registry import MINILM
 from tools.bench.synthetic_index import index_with_synthetic_vectors
 from tools.bench.workers import time_calls
+from tools.bench.yardsticks import build_module_command
 
 
 def test_a_folder_is_indexed_with_vectors_and_no_model(tmp_path):

@@ -35,3 +35,10 @@ def test_a_matrix_is_searched_for_several_questions(sandbox):
     outcome = sandbox.run(yardsticks.multiply_matrix(20, 8))
 
     assert len(json.loads(outcome.out)["ms"]) == 30
+
+
+def test_variables_are_added_for_some_processes(sandbox):
+    warm = yardsticks.add_variables(sandbox, KEBAB_DAEMON_AUTO="true")
+
+    assert warm.environment == {**sandbox.environment, "KEBAB_DAEMON_AUTO": "true"}
+    assert sandbox.environment["KEBAB_DAEMON_AUTO"] == "false"
