@@ -9,6 +9,7 @@ folders cost nothing. Only this module uses `watchfiles`.
 import os
 import time
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from msgspec import Struct, field
@@ -53,19 +54,12 @@ class NoNotifier(NamedTuple):
     hint: str | None = None
 
 
-class _StopFlag:
-    """The form in which `watchfiles` asks whether to stop."""
-
-    def __init__(self, stopped: Callable[[], bool]) -> None:
-        self.is_set = stopped
-
-
 class FileNotifier:
     """A notifier of this system."""
 
     def __init__(self, watcher: "RustNotify", stopped: Callable[[], bool]) -> None:
         self._watcher = watcher
-        self._stop = _StopFlag(stopped)
+        self._stop = SimpleNamespace(is_set=stopped)  # as `watchfiles` asks whether to stop
 
     def wait(self, seconds: float) -> set[str] | None:
         """Return the changed paths, none after that time; None when the notifier failed.
