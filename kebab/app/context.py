@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kebab.config.load import SettingsReport
     from kebab.core.ports import Embedder
     from kebab.store.lance.vectors import LanceVectors, MappedVectors
-    from kebab.store.sqlite.catalogue import Catalogue, FilterValues
+    from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import QueryCache, ReaderPool, SqliteReader
     from kebab.store.sqlite.reviews import SqliteReviewStore
     from kebab.store.sqlite.sessions import SqliteSessionStore
@@ -141,7 +141,7 @@ class AppContext:
         """Return the indexed folders; none without an index that can be read."""
         try:
             with self.open_reader() as reader:
-                sources = self.build_filter_values(reader).list_sources()
+                sources = self.build_catalogue(reader).list_sources()
         except (NotIndexed, IoError, Locked, StoreCorrupt):
             return []
         return [one.root for one in sources if one.kind == "folder"]
@@ -179,12 +179,6 @@ class AppContext:
         from kebab.store.sqlite.catalogue import Catalogue
 
         return Catalogue(reader)
-
-    def build_filter_values(self, reader: "SqliteReader") -> "FilterValues":
-        """Return the reader of the values of filters in a snapshot."""
-        from kebab.store.sqlite.catalogue import FilterValues
-
-        return FilterValues(reader)
 
     @contextmanager
     def open_catalogue(self) -> "Iterator[Catalogue]":

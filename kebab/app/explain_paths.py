@@ -86,7 +86,7 @@ def _open_library(context: AppContext) -> Iterator[_Library]:
         return
     with reader:
         catalogue = context.build_catalogue(reader)
-        sources = context.build_filter_values(reader).list_sources()
+        sources = catalogue.list_sources()
         yield _Library(
             sources=[*sources, *planned],
             documents={join_path(name): name for name in catalogue.list_names()},

@@ -26,7 +26,7 @@ from kebab.wire.search import MAX_LIMIT, FilteredRequest, SearchRequest, Unmatch
 if TYPE_CHECKING:
     from kebab.app.context import AppContext
     from kebab.search.explain import DocumentExplanation, Remedy
-    from kebab.store.sqlite.catalogue import Catalogue, FilterValues
+    from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
 
 
@@ -87,13 +87,13 @@ def resolve_filters(context: "AppContext", reader: "SqliteReader", filters: Filt
         filters = replace(filters, media=types)
     if not (filters.path_glob or filters.source or filters.doc_id or filters.links_to):
         return filters
-    values = context.build_filter_values(reader)
+    values = context.build_catalogue(reader)
     if filters.source:
         sources = values.list_sources()
         names = [name for value in filters.source for name in resolve_source_names(value, sources)]
         filters = replace(filters, source=tuple(dict.fromkeys(names)))
     if filters.doc_id:
-        found = context.build_catalogue(reader).resolve_document(filters.doc_id)
+        found = values.resolve_document(filters.doc_id)
         if isinstance(found, str):
             filters = replace(filters, doc_id=found)
     if filters.links_to:
@@ -147,7 +147,7 @@ def explain_filters(
     When a document passes each filter alone, the result is the smallest combination that none
     passes. `filters` are those that were searched with, `request` has them as they were given.
     """
-    values = context.build_filter_values(reader)
+    values = context.build_catalogue(reader)
     active = list_active_filters(filters)
     base = Filters(linking=filters.linking)
     counts = {
@@ -171,7 +171,7 @@ def explain_filters(
 
 
 def _find_empty_combination(
-    base: Filters, active: Mapping[str, Any], values: "FilterValues"
+    base: Filters, active: Mapping[str, Any], values: "Catalogue"
 ) -> tuple[str, ...]:
     """Return the first of the smallest combinations of filters that no document passes."""
     for size in range(2, len(active) + 1):
@@ -187,7 +187,7 @@ def _format_value(name: str, value: Any, request: FilteredRequest[Reply]) -> str
 
 
 def _explain_alone(
-    name: str, value: Any, values: "FilterValues", request: FilteredRequest[Reply]
+    name: str, value: Any, values: "Catalogue", request: FilteredRequest[Reply]
 ) -> Iterator[UnmatchedFilter]:
     """Yield an entry for each value of a filter that no document passes."""
     for one in value if name in _LISTS else [_format_value(name, value, request)]:
@@ -196,7 +196,7 @@ def _explain_alone(
         )
 
 
-def _find_nearest_values(name: str, value: str, values: "FilterValues") -> list[str]:
+def _find_nearest_values(name: str, value: str, values: "Catalogue") -> list[str]:
     from kebab.search.nearest import MAX_NEAREST, find_nearest, find_nearest_globs
 
     match name:
@@ -235,7 +235,7 @@ def _find_nearest_sources(value: str, names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys((*above, *near)))[:MAX_NEAREST]
 
 
-def _find_nearest_date(name: str, values: "FilterValues") -> list[str]:
+def _find_nearest_date(name: str, values: "Catalogue") -> list[str]:
     """Return the day of the newest file for `since`, the day after the oldest for `until`."""
     found = values.get_time_range()
     if found is None:

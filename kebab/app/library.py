@@ -221,7 +221,7 @@ def list_sources(context: AppContext, _request: SourceListRequest) -> SourceList
         NotIndexed: There is no index.
     """
     with context.open_reader() as reader:
-        found = context.build_filter_values(reader).count_sources()
+        found = context.build_catalogue(reader).count_sources()
         sources = [_summarize(one, reader) for one in found]
     return SourceList(sources=sources, workspace=_find_workspace(context))
 
@@ -266,7 +266,7 @@ def _find_source(context: AppContext, reader: "SqliteReader", name: str) -> Sour
     # Filters need most of search, and a list of sources does not.
     from kebab.app.filters import resolve_source_names
 
-    values = context.build_filter_values(reader)
+    values = context.build_catalogue(reader)
     sources = {one.source.name: one for one in values.count_sources()}
     name = escape_undecodable(name)
     names = resolve_source_names(name, [one.source for one in sources.values()])
@@ -308,8 +308,8 @@ def check_folder(folder: str) -> FolderState:
 
 def list_lost_sources(context: AppContext) -> list[SourceCounts]:
     """Return the sources whose folder is gone, or empty although it had documents."""
-    with context.open_reader() as reader:
-        found = context.build_filter_values(reader).count_sources()
+    with context.open_catalogue() as catalogue:
+        found = catalogue.count_sources()
     return [one for one in found if _is_lost(one)]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -238,10 +238,9 @@ def build_language_model(
     llm = settings.models.llm
     environ = os.environ if environ is None else environ
     endpoint, name = resolve_endpoint(llm, environ), name or llm.model
-    build = _build_openai if llm.provider == "openai" else _build_ollama
     masks = settings.output.mask_secrets and not endpoint.is_loopback
     return CheckedModel(
-        model=build(llm, name, endpoint, environ, operation),
+        model=_build_model(llm, name, endpoint, environ, operation),
         check=lambda: check_server_responds(
             _build_probe_request(llm, name, endpoint, environ, operation), _build_deadlines(llm)
         ),
@@ -296,38 +295,28 @@ def _parse_endpoint(llm: Llm, environ: Mapping[str, str]) -> "Endpoint":
     return replace(parse_endpoint(environ[_HOST_VARIABLE]), setting=_HOST_VARIABLE)
 
 
-def _build_ollama(
-    llm: Llm, name: str, endpoint: "Endpoint", _environ: Mapping[str, str], operation: str
-) -> "LanguageModel":
-    from kebab.llm.ollama import OllamaChat, OllamaOptions
-
-    options = OllamaOptions(
-        context_tokens=llm.context_tokens,
-        deadlines=_build_deadlines(llm),
-        operation=operation,
-        think=llm.think,
-        keep_alive=llm.keep_alive,
-    )
-    return OllamaChat(endpoint, name, options)
-
-
-def _build_openai(
+def _build_model(
     llm: Llm,
     name: str,
     endpoint: "Endpoint",
     environ: Mapping[str, str],
     operation: str = "ask",
 ) -> "LanguageModel":
-    from kebab.llm.openai import OpenAiChat, OpenAiOptions
+    """Return the adapter of the provider, which sends nothing yet."""
+    shared: dict[str, Any] = {
+        "context_tokens": llm.context_tokens,
+        "deadlines": _build_deadlines(llm),
+        "operation": operation,
+    }
+    if llm.provider == "openai":
+        from kebab.llm.openai import OpenAiChat, OpenAiOptions
 
-    options = OpenAiOptions(
-        context_tokens=llm.context_tokens,
-        deadlines=_build_deadlines(llm),
-        operation=operation,
-        key=environ.get(llm.key_variable),
-        key_variable=llm.key_variable,
-    )
-    return OpenAiChat(endpoint, name, options)
+        key, variable = environ.get(llm.key_variable), llm.key_variable
+        return OpenAiChat(endpoint, name, OpenAiOptions(key=key, key_variable=variable, **shared))
+    from kebab.llm.ollama import OllamaChat, OllamaOptions
+
+    options = OllamaOptions(think=llm.think, keep_alive=llm.keep_alive, **shared)
+    return OllamaChat(endpoint, name, options)
 
 
 def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -> str | None:
@@ -393,7 +382,7 @@ def _check_openai(llm: Llm, request: "ModelRequest", environ: Mapping[str, str])
         raise request.build_rejection(cause, "unknown_model", "models.llm.model", models)
     # The API does not tell what a model can do.
     brief = msgspec.structs.replace(llm, first_token_s=_TEST_S, total_s=_TEST_S)
-    model = _build_openai(brief, llm.model, endpoint, environ)
+    model = _build_model(brief, llm.model, endpoint, environ)
     with suppress(TimedOut):
         model.chat([Message("user", "Hi")], max_tokens=1, on_text=lambda _text: None)
     return f"the server at {endpoint.display_url} lists {llm.model}"

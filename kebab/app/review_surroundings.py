@@ -11,8 +11,9 @@ import os
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,28 +34,21 @@ if TYPE_CHECKING:
     from kebab.review.model_worker import FindRelated
 
 
-class SimilarPassages:
-    """The passages of the index; without an index there are none."""
+def find_similar(
+    context: AppContext, document: ReviewText, paragraph: str
+) -> SimilarParagraph | None:
+    """Return the most similar passage of another note when it is nearly the same.
 
-    def __init__(self, context: AppContext) -> None:
-        self._context = context
-        self._is_indexed = True
+    Without an index there is none.
+    """
 
-    def find(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
-        """Return the most similar passage of another note when it is nearly the same."""
-        if not self._is_indexed:
-            return None
+    def is_own(chunk: StoredChunk) -> bool:
+        return chunk.doc_id == document.doc_id or Path(chunk.root, chunk.path) == document.file
 
-        def is_own(chunk: StoredChunk) -> bool:
-            return chunk.doc_id == document.doc_id or Path(chunk.root, chunk.path) == document.file
-
-        try:
-            with self._context.open_reader() as reader:
-                copies = 0 if document.doc_id is None else 1
-                return find_similar_passage(reader, paragraph, is_own, copies=copies)
-        except NotIndexed:
-            self._is_indexed = False
-            return None
+    with suppress(NotIndexed), context.open_reader() as reader:
+        copies = 0 if document.doc_id is None else 1
+        return find_similar_passage(reader, paragraph, is_own, copies=copies)
+    return None
 
 
 NO_INDEX = DegradedChannel(
@@ -241,7 +235,7 @@ def build_surroundings(context: AppContext) -> ReviewSurroundings:
         ],
         stale_days=review.stale_days,
         load_documents=load_documents,
-        find_similar=SimilarPassages(context).find,
+        find_similar=partial(find_similar, context),
     )
 
 

@@ -106,7 +106,7 @@ def find_watched_folders(context: AppContext, targets: WatchTargets) -> list[Wat
         NotIndexed: There is no index.
     """
     with context.open_reader() as reader:
-        known = context.build_filter_values(reader).list_sources()
+        known = context.build_catalogue(reader).list_sources()
         sources = [one for one in known if one.kind != "stdin"]
         named = {
             one.name: _parse_names(reader.get_value(build_named_files_key(one.name)))

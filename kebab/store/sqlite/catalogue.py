@@ -130,8 +130,46 @@ _VALUES: Mapping[str, str] = {
 """The query for the values of each filter, the most frequent first."""
 
 
-class _Snapshot:
-    """The snapshot of a reader, which the caller closes."""
+_SUMMARY = """
+    SELECT d.doc_id, s.name, s.root, d.path, d.title, d.media, d.lang,
+        (SELECT json_group_array(t.tag) FROM document_tags t WHERE t.doc = d.doc),
+        d.size, d.mtime_ns, d.indexed_at,
+        (SELECT count(*) FROM chunks c WHERE c.doc = d.doc), d.warnings, d.date,
+        (SELECT json_group_array(w.author) FROM document_authors w WHERE w.doc = d.doc),
+        (SELECT json_group_array(n.alias) FROM document_aliases n WHERE n.doc = d.doc),
+        a.content_hash, d.recipe, d.parser_version, d.chunker_version
+    FROM documents d JOIN sources s ON s.source = d.source JOIN assets a ON a.asset = d.asset
+"""
+_ORDERS = {
+    "title": "lower_text(d.title)",
+    "date": "-coalesce(d.date_ns, d.mtime_ns)",
+    "modified": "-d.mtime_ns",
+    "indexed": "-d.indexed_at",
+    "size": "-d.size",
+    "passages": "-(SELECT count(*) FROM chunks c WHERE c.doc = d.doc)",
+}
+
+_STORED_LINKS = (
+    "SELECT d.doc_id, s.name, d.path, l.target FROM document_links l"
+    " JOIN documents d ON d.doc = l.doc JOIN sources s ON s.source = d.source"
+)
+_MAX_CANDIDATES = 20
+_MAX_LIMIT = 2**63 - 1
+"""The largest integer of SQLite, and so the largest limit."""
+
+
+class Catalogue:
+    """Reads documents, their passages and links, the values of filters, and what is wrong.
+
+    The caller closes the reader, whose snapshot it is.
+    """
+
+    measure_languages = forward(documents.measure_languages)
+    sample_files = forward(documents.sample_files)
+    list_committed_keys = forward(chunks.list_committed_keys)
+    list_deleted_keys = forward(chunks.list_deleted_keys)
+    check_passages = forward(chunks.check_document_chunks)
+    find_word_fault = forward(chunks.find_word_fault)
 
     def __init__(self, reader: SqliteReader) -> None:
         self._database = reader.connection
@@ -139,10 +177,6 @@ class _Snapshot:
 
     def _translate_errors(self) -> AbstractContextManager[None]:
         return translate_sqlite_errors(self.path, "read")
-
-
-class FilterValues(_Snapshot):
-    """Reads how filters may be used."""
 
     def has_documents(self, filters: Filters) -> bool:
         """Return whether any document passes the filters."""
@@ -193,45 +227,6 @@ class FilterValues(_Snapshot):
                 " HAVING count(*)"
             ).fetchall()
         return tuple(rows[0]) if rows else None
-
-
-_SUMMARY = """
-    SELECT d.doc_id, s.name, s.root, d.path, d.title, d.media, d.lang,
-        (SELECT json_group_array(t.tag) FROM document_tags t WHERE t.doc = d.doc),
-        d.size, d.mtime_ns, d.indexed_at,
-        (SELECT count(*) FROM chunks c WHERE c.doc = d.doc), d.warnings, d.date,
-        (SELECT json_group_array(w.author) FROM document_authors w WHERE w.doc = d.doc),
-        (SELECT json_group_array(n.alias) FROM document_aliases n WHERE n.doc = d.doc),
-        a.content_hash, d.recipe, d.parser_version, d.chunker_version
-    FROM documents d JOIN sources s ON s.source = d.source JOIN assets a ON a.asset = d.asset
-"""
-_ORDERS = {
-    "title": "lower_text(d.title)",
-    "date": "-coalesce(d.date_ns, d.mtime_ns)",
-    "modified": "-d.mtime_ns",
-    "indexed": "-d.indexed_at",
-    "size": "-d.size",
-    "passages": "-(SELECT count(*) FROM chunks c WHERE c.doc = d.doc)",
-}
-
-_STORED_LINKS = (
-    "SELECT d.doc_id, s.name, d.path, l.target FROM document_links l"
-    " JOIN documents d ON d.doc = l.doc JOIN sources s ON s.source = d.source"
-)
-_MAX_CANDIDATES = 20
-_MAX_LIMIT = 2**63 - 1
-"""The largest integer of SQLite, and so the largest limit."""
-
-
-class Catalogue(_Snapshot):
-    """Reads documents, their passages and links, and what is wrong with them."""
-
-    measure_languages = forward(documents.measure_languages)
-    sample_files = forward(documents.sample_files)
-    list_committed_keys = forward(chunks.list_committed_keys)
-    list_deleted_keys = forward(chunks.list_deleted_keys)
-    check_passages = forward(chunks.check_document_chunks)
-    find_word_fault = forward(chunks.find_word_fault)
 
     def list_documents(
         self,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.app.review_surroundings import ReviewSurroundings, SimilarPassages, build_passage_finder
+from kebab.app.review_surroundings import ReviewSurroundings, build_passage_finder, find_similar
 from kebab.core.documents import LinkTarget
 from kebab.core.ids import DocId, make_doc_id
 from kebab.core.review import ReviewText
@@ -191,20 +191,17 @@ def test_another_note_of_the_index_is_found_and_the_own_one_is_not(desk):
     desk.write("a.md", f"# A\n\n{PARAGRAPH}\n")
     desk.write("b.md", f"# B\n\nIt is so: {PARAGRAPH}\n")
     desk.ingest()
-    passages = SimilarPassages(desk.context())
 
-    found = passages.find(_source(desk, "a.md"), PARAGRAPH)
+    found = find_similar(desk.context(), _source(desk, "a.md"), PARAGRAPH)
 
     assert found is not None
     assert (found.chunk.path, found.similarity) == ("b.md", 1.0)
-    assert passages.find(_source(desk, "a.md", indexed=False), PARAGRAPH) == found
+    source = _source(desk, "a.md", indexed=False)
+    assert find_similar(desk.context(), source, PARAGRAPH) == found
     (desk.notes / "b.md").unlink()
     desk.ingest()
-    assert SimilarPassages(desk.context()).find(_source(desk, "a.md"), PARAGRAPH) is None
+    assert find_similar(desk.context(), _source(desk, "a.md"), PARAGRAPH) is None
 
 
 def test_without_an_index_nothing_is_similar(desk):
-    passages = SimilarPassages(desk.context())
-
-    assert passages.find(_source(desk, "a.md"), PARAGRAPH) is None
-    assert passages.find(_source(desk, "a.md"), PARAGRAPH) is None
+    assert find_similar(desk.context(), _source(desk, "a.md"), PARAGRAPH) is None

@@ -4,7 +4,7 @@ import pytest
 
 from kebab.core.queries import Filters
 from kebab.store.sqlite import catalogue, chunks
-from kebab.store.sqlite.catalogue import FilterValues
+from kebab.store.sqlite.catalogue import Catalogue
 from kebab.store.sqlite.connection import create_schema, open_reader
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
@@ -103,7 +103,7 @@ def values(tmp_path):
         writer.put_document(document("a.md", ["one"], tags=("x", "y"), lang="en", at=5))
         writer.put_document(document("b.md", ["two"], tags=("y",), lang=None, at=2))
     with SqliteReader(tmp_path) as reader:
-        yield FilterValues(reader)
+        yield Catalogue(reader)
 
 
 def test_documents_that_pass_are_counted(values):
@@ -131,4 +131,4 @@ def test_the_time_range_is_that_of_the_files(values):
 def test_an_empty_library_has_no_time_range(tmp_path):
     SqliteWriter(tmp_path, join_tokens, lambda: 1.0).close()
     with SqliteReader(tmp_path) as reader:
-        assert FilterValues(reader).get_time_range() is None
+        assert Catalogue(reader).get_time_range() is None
