@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import msgspec
 
-from kebab.core.answers import AnswerMode, Refusal, StoredSession, Turn
+from kebab.core.answers import StoredSession, Turn
 from kebab.core.progress import require_own_process
 from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.errors.system import translate_os_errors
@@ -81,12 +82,8 @@ class SqliteSessionStore:
         """Return every session, the most recently used first."""
         with self._open_for_reading() as database:
             rows: list[Any] = database.execute(_SESSIONS).fetchall()
-        return [
-            StoredSession(
-                name=name, turns=turns, first_question=first, created=created, updated=updated
-            )
-            for name, turns, first, created, updated in rows
-        ]
+        names = StoredSession.__struct_fields__
+        return [StoredSession(**dict(zip(names, row, strict=True))) for row in rows]
 
     def delete_session(self, session: str) -> int:
         """Delete a session and return how many turns it had.
@@ -136,15 +133,4 @@ class SqliteSessionStore:
 
 
 def _build_turn(row: tuple[Any, ...]) -> Turn:
-    session, index, question, standalone, answer, refusal, mode, model, created = row
-    return Turn(
-        session=session,
-        index=index,
-        question=question,
-        standalone=standalone,
-        answer=answer,
-        refusal=None if refusal is None else Refusal(refusal),
-        mode=AnswerMode(mode),
-        model=model,
-        created=created,
-    )
+    return msgspec.convert(dict(zip(Turn.__struct_fields__, row, strict=True)), Turn)
