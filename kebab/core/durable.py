@@ -26,7 +26,7 @@ def replace_file(target: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
     """
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        with open(draft, "wb", opener=partial(open_descriptor, mode=mode)) as file:
+        with open(draft, "wb", opener=partial(open_descriptor, mode=mode, follow=False)) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -5,6 +5,7 @@ import pytest
 
 from kebab.app.own_files import keep_copy, replace_file
 from kebab.app.review import FixedFile, write_file
+from kebab.core import durable
 from kebab.core.durable import create_folder, sync_names
 from kebab.http.guard import TOKEN_NAME, load_token
 from kebab.platform import sync_path
@@ -91,3 +92,17 @@ def test_the_copy_of_an_original_has_its_name_before_the_original_is_replaced(tm
 
     renamed = calls.index(("rename", "file"))
     assert calls[:renamed].index(("sync", "file.orig")) < calls[:renamed].index(("sync", "."))
+
+
+def test_a_file_stays_as_it_was_when_its_draft_fails(tmp_path):
+    target = tmp_path / "a.txt"
+    target.write_bytes(b"old")
+
+    def fail_in_the_middle():
+        with durable.replace_file(target) as draft:
+            draft.write(b"new")
+            raise ValueError
+
+    with pytest.raises(ValueError):  # noqa: PT011 - its own
+        fail_in_the_middle()
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]
