@@ -42,7 +42,14 @@ def list_own_files(context: AppContext) -> list[Path]:
     data = context.paths.data
     databases = [*_list_files(context.database), *_list_files(get_reviews_path(data))]
     folders = [get_vectors_folder(context), context.paths.stdin_dir, data / replacement.FOLDER]
-    return [*databases, *folders, data / LOCK_NAME]
+    signatures = [data / replacement.SIGNATURES, *_list_signature_drafts(data)]
+    return [*databases, *folders, *signatures, data / LOCK_NAME]
+
+
+def _list_signature_drafts(data: Path) -> list[Path]:
+    from kebab.store.sqlite.replacement import SIGNATURES
+
+    return sorted(data.glob(f".{SIGNATURES}.*"))
 
 
 def list_own_names(context: AppContext) -> Mapping[Path, Callable[[str], bool]]:
@@ -111,6 +118,7 @@ def list_leftovers(context: AppContext) -> list[Path]:
     drafts = [path for path in _list_children(data) if DRAFT_SUFFIX in path.name]
     copies = [path for path in _list_children(data / COPIES) if path.name.startswith(".")]
     downloads = [path for path in _list_children(context.paths.models) if path.name[0] == "."]
+    drafts += _list_signature_drafts(data)
     return [*drafts, *copies, *downloads, *_list_unused_vectors(context)]
 
 

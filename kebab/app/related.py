@@ -170,7 +170,12 @@ def find_duplicates(
         cursor = request.cursor
         first = 0 if cursor is None else decode_cursor(cursor, query, revision, salt)
         found = duplicates.find_duplicates(
-            reader, request.threshold, filters, exact=request.exact, report=report
+            reader,
+            request.threshold,
+            filters,
+            context.signature_file,
+            exact=request.exact,
+            report=report,
         )
         end = first + request.limit
         shown = [_to_group(reader, group) for group in found.groups[first:end]]
