@@ -194,17 +194,17 @@ def find_duplicates(
 
 
 def _to_group(library: LibraryReader, group: Group) -> DuplicateGroup:
-    ends = {key for copy in group.copies for key in (copy.keys[0], copy.keys[-1])}
+    copies = group.copies
+    ends = {key for copy in copies for key in (copy.keys[0], copy.keys[-1])}
     chunks = {chunk.key: chunk for chunk in library.load_chunks(sorted(ends))}
-    leading = chunks[group.copies[0].keys[0]]
+    leading = chunks[copies[0].keys[0]]
     return DuplicateGroup(
         unit=group.unit,
         kind="exact" if group.exact else "near",
         similarity=group.similarity,
         snippet=snippet.cut_snippet(leading.text, {}, _SNIPPET_CHARS).text,
         members=[
-            _to_member(copy, chunks[copy.keys[0]], chunks[copy.keys[-1]], group)
-            for copy in group.copies
+            _to_member(copy, chunks[copy.keys[0]], chunks[copy.keys[-1]], group) for copy in copies
         ],
     )
 

@@ -42,32 +42,6 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """Copies of one text, the leader first."""
-
-    unit: GroupUnit
-    copies: tuple[Copy, ...]
-
-    @property
-    def exact(self) -> bool:
-        """Whether all copies are equal."""
-        return all(copy.exact for copy in self.copies)
-
-    @property
-    def similarity(self) -> float:
-        """The lowest similarity of a copy to the first one."""
-        return min(copy.similarity for copy in self.copies)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DuplicateGroups:
-    """All groups in order, and the number of passages that were compared."""
-
-    groups: list[Group]
-    compared: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Items:
     """Documents or passages to compare."""
 
@@ -87,6 +61,51 @@ class _Items:
     def get_text(self, item: int) -> Text:
         """Return the text of an item."""
         return Text(self.names[item], tuple(self.keys[self.starts[item] : self.starts[item + 1]]))
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Copies of one text."""
+
+    items: _Items
+    cluster: Cluster
+
+    @property
+    def unit(self) -> GroupUnit:
+        """What is repeated."""
+        return self.items.unit
+
+    @property
+    def copies(self) -> list[Copy]:
+        """The copies, the leader first."""
+        items, cluster = self.items, self.cluster
+        first = items.contents[cluster.items[0]]
+        return [
+            Copy(
+                keys=items.get_text(item).keys,
+                similarity=score,
+                exact=items.contents[item] == first,
+            )
+            for item, score in zip(cluster.items, cluster.similarity, strict=True)
+        ]
+
+    @property
+    def exact(self) -> bool:
+        """Whether all copies are equal."""
+        return len({self.items.contents[item] for item in self.cluster.items}) == 1
+
+    @property
+    def similarity(self) -> float:
+        """The lowest similarity of a copy to the first one."""
+        return min(self.cluster.similarity)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DuplicateGroups:
+    """All groups in order, and the number of passages that were compared."""
+
+    groups: list[Group]
+    compared: int
 
 
 MIN_TOKENS = 20
@@ -118,15 +137,15 @@ def find_duplicates(
     groups: list[Group] = []
     group_of: dict[int, int] = {}
     for number, cluster in enumerate(_find_clusters(index, documents, threshold, exact=exact)):
-        groups.append(_build_group(cluster, documents))
+        groups.append(Group(documents, cluster))
         group_of |= dict.fromkeys(cluster.items, number)
     for cluster in _find_clusters(index, passages, threshold, exact=exact):
         # Passages may repeat only because their documents are duplicates.
         holders = [owners[item] for item in cluster.items]
         common = {group_of.get(holder) for holder in holders}
         if len(set(holders)) < len(holders) or len(common) > 1 or None in common:
-            groups.append(_build_group(cluster, passages))
-    groups.sort(key=lambda group: (group.unit, -group.similarity, -len(group.copies)))
+            groups.append(Group(passages, cluster))
+    groups.sort(key=lambda group: (group.unit, -group.similarity, -len(group.cluster.items)))
     index.keep(None if filters.is_active else {*documents.names, *passages.names})
     return DuplicateGroups(groups=groups, compared=len(found.keys))
 
@@ -174,7 +193,11 @@ def _find_clusters(
         pairs = find_candidate_pairs(items.rows[firsts], threshold)
 
         def measure(left: int, right: int) -> float:
-            return index.measure(items.get_text(firsts[left]), items.get_text(firsts[right]))
+            one, other = firsts[left], firsts[right]
+            known = index.find_similarity(items.names[one], items.names[other])
+            if known is not None:
+                return known
+            return index.measure(items.get_text(one), items.get_text(other))
 
         partners = build_adjacency(map(tuple, pairs.tolist()))
         for one in cluster_by_leader(partners, measure, threshold):
@@ -188,20 +211,6 @@ def _find_clusters(
     for group in copies.values():
         if len(group) > 1:
             yield Cluster(tuple(group), (1.0,) * len(group))
-
-
-def _build_group(cluster: Cluster, items: _Items) -> Group:
-    """Return the group of a cluster, with the chunks of its members."""
-    first = items.contents[cluster.items[0]]
-    copies = tuple(
-        Copy(
-            keys=items.get_text(item).keys,
-            similarity=score,
-            exact=items.contents[item] == first,
-        )
-        for item, score in zip(cluster.items, cluster.similarity, strict=True)
-    )
-    return Group(unit=items.unit, copies=copies)
 
 
 def build_adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:

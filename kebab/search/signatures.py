@@ -3,7 +3,8 @@
 A text is a set of shingles: runs of three tokens. `kebab.search.duplicates` finds copies by them.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
@@ -109,18 +110,20 @@ class SignatureIndex:
         places = np.fromiter(map(self._places.__getitem__, names), np.int64, len(names))
         return self._rows[places], self._counts[places]
 
+    def find_similarity(self, left: str, right: str) -> float | None:
+        """Return the similarity of two texts by their names; None when it was never measured."""
+        return self._similarity.get(left + right if left < right else right + left)
+
     def measure(self, left: Text, right: Text) -> float:
         """Return the exact similarity of two texts: the share of their shingles in common."""
-        pair = "".join(sorted((left.name, right.name)))
-        if pair not in self._similarity:
-            one, other = self._load_shingles(left), self._load_shingles(right)
-            self._similarity[pair] = compute_jaccard(one, other)
-            self._measured += 1
-            if self._measured % _REPORT_EVERY == 0:
-                self._report_step("compare", self._measured, None, "pairs")
-        return self._similarity[pair]
+        score = compute_jaccard(self._load_shingles(left), self._load_shingles(right))
+        self._similarity["".join(sorted((left.name, right.name)))] = score
+        self._measured += 1
+        if self._measured % _REPORT_EVERY == 0:
+            self._report_step("compare", self._measured, None, "pairs")
+        return score
 
-    def keep(self, existing: Collection[str] | None) -> None:
+    def keep(self, existing: AbstractSet[str] | None) -> None:
         """Keep what was computed, for the next call.
 
         Args:
@@ -129,18 +132,19 @@ class SignatureIndex:
         """
         import numpy as np
 
+        is_stale = existing is not None and not self._places.keys() <= existing
+        if not self._is_sound or not (self._signed or self._measured or is_stale):
+            return
         names = [name for name in self._places if existing is None or name in existing]
         pairs = {
             pair: one
             for pair, one in self._similarity.items()
             if existing is None or (pair[:_NAME] in existing and pair[_NAME:] in existing)
         }
-        dropped = len(self._places) - len(names) + len(self._similarity) - len(pairs)
-        if self._is_sound and (self._signed or self._measured or dropped):
-            places = np.fromiter(map(self._places.__getitem__, names), np.int64, len(names))
-            counts, rows = self._counts[places].tobytes(), self._rows[places].tobytes()
-            with suppress(OSError):  # the next call computes it again
-                self._kept.write(msgspec.msgpack.encode(_Contents(names, counts, rows, pairs)))
+        places = np.fromiter(map(self._places.__getitem__, names), np.int64, len(names))
+        counts, rows = self._counts[places].tobytes(), self._rows[places].tobytes()
+        with suppress(OSError):  # the next call computes it again
+            self._kept.write(msgspec.msgpack.encode(_Contents(names, counts, rows, pairs)))
 
     def _compute_shingles(self, text: Text) -> "Hashes":
         import numpy as np
@@ -164,7 +168,7 @@ class SignatureIndex:
 
 def name_text(hashes: Sequence[str]) -> str:
     """Return the name of the text of one or more passages, given the hash of each."""
-    return hashes[0] if len(hashes) == 1 else compute_digest(*hashes)
+    return hashes[0] if len(hashes) == 1 else compute_digest("".join(hashes))
 
 
 SIGNATURE_SIZE = 64

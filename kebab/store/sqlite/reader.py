@@ -486,8 +486,9 @@ class SqliteReader:
                 f" WHERE {where} ORDER BY d.source, d.path, c.ordinal",
                 values,
             )
-            columns = list(zip(*rows, strict=True))
-        return PassageHashes._make(columns or [()] * len(PassageHashes._fields))
+            found = rows.fetchall()
+        keys, documents = [row[0] for row in found], [row[1] for row in found]
+        return PassageHashes(keys, documents, [row[2] for row in found], [row[3] for row in found])
 
     def load_texts(self, keys: Collection[Key]) -> dict[Key, str]:
         """Return the texts of chunks; unknown keys are left out."""
