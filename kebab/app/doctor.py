@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import structs
 
+from kebab import __version__
 from kebab.app.context import AppContext
 from kebab.app.coverage import measure_stored_coverage
 from kebab.app.indexing import explain_checks, read_indexing
@@ -35,7 +36,7 @@ from kebab.embed.registry import describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.ingest.vectors import find_unfinished_change
 from kebab.wire.coverage import Coverage
-from kebab.wire.health import Doctor, DoctorRequest
+from kebab.wire.health import Doctor, DoctorCheck, DoctorRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,8 +46,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def check_health(context: AppContext, request: DoctorRequest) -> Doctor:
-    """Run every check and return the results."""
+def check_health(
+    context: AppContext,
+    request: DoctorRequest,
+    report: "Callable[[Doctor], None]" = lambda _: None,
+) -> Doctor:
+    """Run every check and return the results; `report` receives each alone as its check ends."""
+    indexing = read_indexing(context)
     measured: list[Coverage | None] = [None]
 
     def measure() -> Coverage | None:
@@ -54,8 +60,14 @@ def check_health(context: AppContext, request: DoctorRequest) -> Doctor:
         return measured[-1]
 
     checks = build_checks(build_inputs(context, measure, deep=request.deep))
-    report = run_all(checks, context.clock)
-    return structs.replace(explain_checks(report, read_indexing(context)), coverage=measured[-1])
+
+    def report_check(check: DoctorCheck) -> None:
+        is_ok = check.status != "fail"
+        alone = Doctor(ok=is_ok, kebab_version=__version__, checks=[check])
+        report(explain_checks(alone, indexing))
+
+    health = run_all(checks, context.clock, report_check)
+    return structs.replace(explain_checks(health, indexing), coverage=measured[-1])
 
 
 def build_inputs(

@@ -91,8 +91,15 @@ def format_count(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' if count != 1 else ''}"
 
 
-def run_all(checks: Sequence[Check], clock: Clock) -> Doctor:
-    """Run every check and return the report; a check that fails does not stop the others."""
+def run_all(
+    checks: Sequence[Check],
+    clock: Clock,
+    report: Callable[[DoctorCheck], None] = lambda _: None,
+) -> Doctor:
+    """Run every check and return all results; a check that fails does not stop the others.
+
+    `report` receives each result as the check ends.
+    """
     done: list[DoctorCheck] = []
     for check in checks:
         met = {result.name for result in done if result.status == "ok"}
@@ -108,6 +115,7 @@ def run_all(checks: Sequence[Check], clock: Clock) -> Doctor:
                 duration_ms=(clock.monotonic() - started) * 1000,
             )
         )
+        report(done[-1])
     healthy = all(check.status != "fail" for check in done)
     return Doctor(ok=healthy, kebab_version=__version__, checks=done)
 

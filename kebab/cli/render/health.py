@@ -40,12 +40,27 @@ from kebab.wire.review import ReviewStats
 _MARKS = {"ok": "✓", "warn": "!", "fail": "✗", "skip": "-"}
 
 
+_NAME_WIDTH = len("embedding_version")
+"""The longest name of a check."""
+
+
 def render_doctor(reply: Doctor, canvas: Canvas) -> Iterator[str]:
     """Yield every check with its mark, and how to fix failed ones."""
+    yield from render_doctor_start(reply, canvas)
+    yield from render_checks(reply, canvas)
+    yield from render_doctor_end(reply, canvas)
+
+
+def render_doctor_start(reply: Doctor, canvas: Canvas) -> Iterator[str]:
+    """Yield what stands above the checks."""
     yield canvas.strong(f"kebab v{reply.kebab_version}")
     yield from _render_indexing(reply, canvas)
     yield ""
-    width = max((len(check.name) for check in reply.checks), default=0)
+
+
+def render_checks(reply: Doctor, canvas: Canvas) -> Iterator[str]:
+    """Yield the checks of a reply."""
+    width = _NAME_WIDTH
     for check in reply.checks:
         paints = {
             "ok": canvas.success,
@@ -58,6 +73,10 @@ def render_doctor(reply: Doctor, canvas: Canvas) -> Iterator[str]:
         yield from canvas.hang(clean(check.summary), label, width + 6)
         if check.fix and check.status != "ok":
             yield f"{'':<{width + 6}}{canvas.success('fix:')} {clean(check.fix)}"
+
+
+def render_doctor_end(reply: Doctor, canvas: Canvas) -> Iterator[str]:
+    """Yield the verdict."""
     yield ""
     failed = sum(check.status == "fail" for check in reply.checks)
     warned = sum(check.status == "warn" for check in reply.checks)

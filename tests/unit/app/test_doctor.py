@@ -45,6 +45,15 @@ def test_a_healthy_knowledge_base_has_no_failure(full):
     assert full.tree() == before
 
 
+def test_each_check_is_reported_alone_as_it_ends(full):
+    parts = []
+
+    reply = check_health(full.context(), DoctorRequest(), parts.append)
+
+    assert [check for part in parts for check in part.checks] == reply.checks
+    assert {len(part.checks) for part in parts} == {1}
+
+
 def test_an_empty_knowledge_base_is_healthy(desk):
     desk.ingest()
     checks = _checks(desk)
