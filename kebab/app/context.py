@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from kebab.chunk.budget import Budget
     from kebab.config.load import SettingsReport
     from kebab.core.ports import Embedder
-    from kebab.store.derived_file import DerivedFile
     from kebab.store.lance.vectors import LanceVectors, MappedVectors
     from kebab.store.sqlite.catalogue import Catalogue, FilterValues
     from kebab.store.sqlite.reader import QueryCache, ReaderPool, SqliteReader
@@ -237,15 +236,6 @@ class AppContext:
         return SqliteReviewStore(
             self.paths.data, keep_days, read_only=self.read_only, now=self.clock.now
         )
-
-    @property
-    def signature_file(self) -> "DerivedFile":
-        """The file that keeps the signatures of passages."""
-        from kebab.search.signatures import MAGIC
-        from kebab.store.derived_file import DerivedFile
-        from kebab.store.sqlite.replacement import SIGNATURES
-
-        return DerivedFile(self.paths.data / SIGNATURES, MAGIC, read_only=self.read_only)
 
     def open_vector_index(self, version: str) -> "MappedVectors":
         """Open the vectors of an embedding version for search.

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import structs
 
-from kebab import __version__
 from kebab.app.context import AppContext
 from kebab.app.coverage import measure_stored_coverage
 from kebab.app.indexing import explain_checks, read_indexing
@@ -36,7 +35,7 @@ from kebab.embed.registry import describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.ingest.vectors import find_unfinished_change
 from kebab.wire.coverage import Coverage
-from kebab.wire.health import Doctor, DoctorCheck, DoctorRequest
+from kebab.wire.health import Doctor, DoctorRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +50,7 @@ def check_health(
     request: DoctorRequest,
     report: "Callable[[Doctor], None]" = lambda _: None,
 ) -> Doctor:
-    """Run every check and return the results; `report` receives each alone as its check ends."""
+    """Run every check and return the results; `report` receives what `run_all` reports."""
     indexing = read_indexing(context)
     measured: list[Coverage | None] = [None]
 
@@ -60,13 +59,7 @@ def check_health(
         return measured[-1]
 
     checks = build_checks(build_inputs(context, measure, deep=request.deep))
-
-    def report_check(check: DoctorCheck) -> None:
-        is_ok = check.status != "fail"
-        alone = Doctor(ok=is_ok, kebab_version=__version__, checks=[check])
-        report(explain_checks(alone, indexing))
-
-    health = run_all(checks, context.clock, report_check)
+    health = run_all(checks, context.clock, lambda part: report(explain_checks(part, indexing)))
     return structs.replace(explain_checks(health, indexing), coverage=measured[-1])
 
 

@@ -285,8 +285,10 @@ class CommandContext:
         return status
 
     def print_part(self, part: R, render: Renderer[R]) -> None:
-        """Print a part of a result on stdout, as text."""
-        self.channels.out.write_lines(render(self._complete_hints(part), self.create_canvas()))
+        """Print a part of a result on stdout, unless the whole is printed as JSON."""
+        if not self.flags.machine:
+            lines = render(self._complete_hints(part), self.create_canvas())
+            self.channels.out.write_lines(lines)
 
     def print_notes(self, reply: R, render: Renderer[R]) -> None:
         """Print on stderr what a reader of the result must know; JSON has it already."""

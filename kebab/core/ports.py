@@ -330,20 +330,6 @@ class LibraryReader(Protocol):
         """End the snapshot."""
 
 
-class DerivedContent(Protocol):
-    """Keeps bytes that can be computed again; they may be lost at any time."""
-
-    def read(self) -> bytes | None:
-        """Return the bytes as they were written; None when there are none."""
-
-    def write(self, content: bytes) -> None:
-        """Replace the bytes.
-
-        Raises:
-            OSError: The file system refused.
-        """
-
-
 class AnswerCache(Protocol):
     """Caches small answers by namespace, question and revision; it may drop any of them."""
 

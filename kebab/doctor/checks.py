@@ -94,13 +94,14 @@ def format_count(count: int, noun: str) -> str:
 def run_all(
     checks: Sequence[Check],
     clock: Clock,
-    report: Callable[[DoctorCheck], None] = lambda _: None,
+    report: Callable[[Doctor], None] = lambda _: None,
 ) -> Doctor:
     """Run every check and return all results; a check that fails does not stop the others.
 
-    `report` receives each result as the check ends.
+    `report` receives a report without a check first, then one of each check as it ends.
     """
     done: list[DoctorCheck] = []
+    report(Doctor(ok=True, kebab_version=__version__, checks=[]))
     for check in checks:
         met = {result.name for result in done if result.status == "ok"}
         unmet = next((name for name in check.requires if name not in met), None)
@@ -115,7 +116,8 @@ def run_all(
                 duration_ms=(clock.monotonic() - started) * 1000,
             )
         )
-        report(done[-1])
+        is_ok = finding.status != "fail"
+        report(Doctor(ok=is_ok, kebab_version=__version__, checks=done[-1:]))
     healthy = all(check.status != "fail" for check in done)
     return Doctor(ok=healthy, kebab_version=__version__, checks=done)
 

@@ -3,12 +3,14 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kebab.core.chunks import PassageHashes
+from kebab.core.durable import DerivedFile
 from kebab.core.ids import Key
-from kebab.core.ports import DerivedContent, LibraryReader
+from kebab.core.ports import LibraryReader
 from kebab.core.progress import ProgressCallback, ignore_progress
 from kebab.core.queries import Filters
 from kebab.search.signatures import SIGNATURE_SIZE, SignatureIndex, Text, name_text
@@ -23,22 +25,11 @@ if TYPE_CHECKING:
     Pairs: TypeAlias = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(NamedTuple):
     """Items by index, the leader first, and the similarity of each to the leader."""
 
     items: tuple[int, ...]
     similarity: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Copy:
-    """One member of a group: its chunks, and its similarity to the first member."""
-
-    keys: tuple[Key, ...]
-    similarity: float
-    exact: bool
-    """Whether it equals the first member."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +54,7 @@ class _Items:
         return Text(self.names[item], tuple(self.keys[self.starts[item] : self.starts[item + 1]]))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
     """Copies of one text."""
 
@@ -75,24 +66,20 @@ class Group:
         """What is repeated."""
         return self.items.unit
 
-    @property
-    def copies(self) -> list[Copy]:
-        """The copies, the leader first."""
-        items, cluster = self.items, self.cluster
-        first = items.contents[cluster.items[0]]
-        return [
-            Copy(
-                keys=items.get_text(item).keys,
-                similarity=score,
-                exact=items.contents[item] == first,
-            )
-            for item, score in zip(cluster.items, cluster.similarity, strict=True)
-        ]
+    @cached_property
+    def texts(self) -> list[Text]:
+        """The text of each copy, the leader first."""
+        return [self.items.get_text(item) for item in self.cluster.items]
+
+    def is_equal(self, number: int) -> bool:
+        """Return whether a copy equals the first one."""
+        contents, members = self.items.contents, self.cluster.items
+        return contents[members[number]] == contents[members[0]]
 
     @property
     def exact(self) -> bool:
         """Whether all copies are equal."""
-        return len({self.items.contents[item] for item in self.cluster.items}) == 1
+        return all(map(self.is_equal, range(len(self.cluster.items))))
 
     @property
     def similarity(self) -> float:
@@ -100,8 +87,7 @@ class Group:
         return min(self.cluster.similarity)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DuplicateGroups:
+class DuplicateGroups(NamedTuple):
     """All groups in order, and the number of passages that were compared."""
 
     groups: list[Group]
@@ -116,7 +102,7 @@ def find_duplicates(
     library: LibraryReader,
     threshold: float,
     filters: Filters,
-    kept: DerivedContent,
+    kept: DerivedFile,
     *,
     exact: bool = False,
     report: ProgressCallback = ignore_progress,

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import msgspec
 
 from kebab import __version__
+from kebab.core.durable import DerivedFile
 from kebab.core.ids import Key, compute_digest
-from kebab.core.ports import DerivedContent, LibraryReader
+from kebab.core.ports import LibraryReader
 from kebab.core.progress import Progress, ProgressCallback, ProgressKind
 from kebab.errors.system import translate_import_errors
 from kebab.text.language import split_units
@@ -68,11 +69,9 @@ class SignatureIndex:
     Both depend on the texts and on this build alone. What `kept` has is not computed again.
     """
 
-    def __init__(
-        self, library: LibraryReader, kept: DerivedContent, report: ProgressCallback
-    ) -> None:
-        self._shingler = Shingler()
-        import numpy as np
+    def __init__(self, library: LibraryReader, kept: DerivedFile, report: ProgressCallback) -> None:
+        with translate_import_errors("finding duplicates", "numpy"):
+            import numpy as np
 
         self._library = library
         self._kept = kept
@@ -100,7 +99,7 @@ class SignatureIndex:
         counts, rows = [self._counts], [self._rows]
         for start in range(0, len(new), _BATCH):
             batch = [Text(name, (key,)) for name, key in new[start : start + _BATCH]]
-            shingles, starts, tokens = self._shingler.shingle_texts(self._load_passages(batch))
+            shingles, starts, tokens = shingle_texts(self._load_passages(batch))
             counts.append(tokens.astype(np.uint32))
             rows.append(compute_signatures(shingles, starts))
             self._places |= {text.name: at for at, text in enumerate(batch, len(self._places))}
@@ -149,7 +148,7 @@ class SignatureIndex:
     def _compute_shingles(self, text: Text) -> "Hashes":
         import numpy as np
 
-        shingles = self._shingler.shingle_texts(self._load_passages([text]))[0]
+        shingles = shingle_texts(self._load_passages([text]))[0]
         return np.unique(shingles)
 
     def _load_passages(self, texts: Sequence[Text]) -> list[str]:
@@ -199,58 +198,45 @@ def compute_signatures(shingles: "Hashes", starts: "Indexes") -> "Signatures":
 SHINGLE_WIDTH = 3
 """Tokens in a shingle: a changed word costs three, and few texts share one by chance."""
 
-_CACHED_UNITS = 1 << 17
+_CACHED_UNITS = 1 << 16
 """How many units are cached with the hashes of their tokens."""
-
-_MAX_CACHED_LENGTH = 24
 
 _ODD_MULTIPLIER = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
 _SHIFT = 29
 
 
-class Shingler:
-    """Cuts texts into shingles, as hashes that depend on the text alone."""
+def shingle_texts(texts: Sequence[str]) -> "tuple[Hashes, Indexes, Indexes]":
+    """Return the shingles of all texts, where those of each text start, and its token count.
 
-    def __init__(self) -> None:
-        with translate_import_errors("finding duplicates", "numpy"):
-            import numpy as np
+    They are hashes that depend on the text alone.
+    """
+    import numpy as np
 
-        self._np = np
-        self._hashes = _TokenHashes()
-
-    def shingle_texts(self, texts: Sequence[str]) -> "tuple[Hashes, Indexes, Indexes]":
-        """Return the shingles of all texts, where those of each text start, and its token count."""
-        np = self._np
-        # Texts are cut as `tokenize` cuts them.
-        tokens = [
-            [one for unit in split_units(normalize_for_index(text)) for one in self._hashes[unit]]
-            for text in texts
-        ]
-        counts = np.fromiter(map(len, tokens), np.int64, len(tokens))
-        padded = [one + [0] * (SHINGLE_WIDTH - len(one)) for one in tokens]
-        lengths = np.fromiter(map(len, padded), np.int64, len(padded))
-        flat = np.fromiter(chain.from_iterable(padded), np.uint64, lengths.sum())
-        ends = np.cumsum(lengths)
-        whole = np.ones(max(0, len(flat) - SHINGLE_WIDTH + 1), np.bool_)
-        for back in range(1, SHINGLE_WIDTH):
-            whole[ends[:-1] - back] = False
-        starts = np.concatenate([[0], np.cumsum(lengths - SHINGLE_WIDTH + 1)[:-1]]).astype(np.int64)
-        runs = np.zeros(len(whole), np.uint64)
-        for index, odd in enumerate(_ODD_MULTIPLIER):
-            runs += flat[index : index + len(runs)] * np.uint64(odd)
-        return (runs ^ (runs >> np.uint64(_SHIFT)))[whole], starts, counts
+    # Texts are cut as `tokenize` cuts them.
+    tokens = [
+        [one for unit in split_units(normalize_for_index(text)) for one in _hash_unit(unit)]
+        for text in texts
+    ]
+    counts = np.fromiter(map(len, tokens), np.int64, len(tokens))
+    padded = [one + [0] * (SHINGLE_WIDTH - len(one)) for one in tokens]
+    lengths = np.fromiter(map(len, padded), np.int64, len(padded))
+    flat = np.fromiter(chain.from_iterable(padded), np.uint64, lengths.sum())
+    ends = np.cumsum(lengths)
+    whole = np.ones(max(0, len(flat) - SHINGLE_WIDTH + 1), np.bool_)
+    for back in range(1, SHINGLE_WIDTH):
+        whole[ends[:-1] - back] = False
+    starts = np.concatenate([[0], np.cumsum(lengths - SHINGLE_WIDTH + 1)[:-1]]).astype(np.int64)
+    runs = np.zeros(len(whole), np.uint64)
+    for index, odd in enumerate(_ODD_MULTIPLIER):
+        runs += flat[index : index + len(runs)] * np.uint64(odd)
+    return (runs ^ (runs >> np.uint64(_SHIFT)))[whole], starts, counts
 
 
-class _TokenHashes(dict[str, tuple[int, ...]]):
-    """The hashes of the tokens of each unit; short units are cached."""
-
-    def __missing__(self, unit: str) -> tuple[int, ...]:
-        hashes = tuple(map(_hash_token, tokenize_unit(unit)))
-        if len(self) >= _CACHED_UNITS:
-            self.clear()
-        if len(unit) <= _MAX_CACHED_LENGTH:
-            self[unit] = hashes
-        return hashes
+@lru_cache(maxsize=_CACHED_UNITS)
+def _hash_unit(unit: str) -> tuple[int, ...]:
+    """Return the hashes of the tokens of a unit."""
+    raw = (token.encode("utf-8", "surrogatepass") for token in tokenize_unit(unit))
+    return tuple(int.from_bytes(blake2b(one, digest_size=8).digest(), "little") for one in raw)
 
 
 def compute_jaccard(left: "Hashes", right: "Hashes") -> float:
@@ -259,9 +245,3 @@ def compute_jaccard(left: "Hashes", right: "Hashes") -> float:
 
     shared = len(np.intersect1d(left, right, assume_unique=True))
     return shared / ((len(left) + len(right) - shared) or 1)
-
-
-@lru_cache(maxsize=_CACHED_UNITS)
-def _hash_token(token: str) -> int:
-    raw = blake2b(token.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(raw, "little")

@@ -477,8 +477,8 @@ class FakeKebab:
         sick = Path(self.settings.data_dir).name == "sick"
         bad = replies.check(status="fail", summary="damaged", fix="kebab reset")
         checks = [replies.check(), *([bad] if sick else [])]
-        for check in checks:
-            report(replies.doctor(check))
+        for part in ([], *([check] for check in checks)):
+            report(replies.doctor(*part))
         return replies.doctor(*checks)
 
     def repair(self, request: RepairRequest, report: Report, cancel: Cancel) -> RepairReport:

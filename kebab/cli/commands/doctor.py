@@ -9,14 +9,10 @@ from kebab.cli.context import CommandContext
 from kebab.cli.options import complete_paths
 from kebab.cli.progress import run_cancellable_work
 from kebab.cli.prompt import confirm
-from kebab.cli.render.health import (
-    render_checks,
-    render_doctor_end,
-    render_doctor_start,
-)
+from kebab.cli.render.health import render_doctor_end, render_doctor_part
 from kebab.cli.render.repair import render_repair, render_repair_plan
 from kebab.errors.signal import Exit
-from kebab.wire.health import Doctor, DoctorRequest
+from kebab.wire.health import DoctorRequest
 from kebab.wire.repair import RepairRequest
 
 
@@ -69,7 +65,10 @@ def command(
     if not fix:
         if dry_run or yes or sources:
             raise click.UsageError("`--dry-run`, `--yes` and `--source` go with `--fix`")
-        return _check(context, DoctorRequest(deep=deep))
+        show = partial(context.print_part, render=render_doctor_part)
+        with context.open_kebab(report=context.report_settings()) as kebab:
+            reply = kebab.run(DoctorRequest(deep=deep), report=show)
+        return context.print_reply(reply, render_doctor_end)
     if not yes:
         request = RepairRequest(dry_run=True, sources=list(sources))
         plan = run_cancellable_work(context, request)[0]
@@ -79,18 +78,3 @@ def command(
     context.release_stores()
     report = run_cancellable_work(context, RepairRequest(sources=list(sources)))[0]
     return context.print_reply(report, render_repair)
-
-
-def _check(context: CommandContext, request: DoctorRequest) -> Exit:
-    """Run the checks, and as text show the result of each as it ends."""
-    renders = [render_doctor_start, render_checks]
-
-    def show(part: Doctor) -> None:
-        if not context.flags.machine:
-            for render in renders:
-                context.print_part(part, render)
-            del renders[:-1]
-
-    with context.open_kebab(report=context.report_settings()) as kebab:
-        reply = kebab.run(request, report=show)
-    return context.print_reply(reply, render_doctor_end)

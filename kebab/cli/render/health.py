@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from kebab.cli.render.canvas import (
     PLAIN,
@@ -45,23 +46,20 @@ _NAME_WIDTH = len("embedding_version")
 
 
 def render_doctor(reply: Doctor, canvas: Canvas) -> Iterator[str]:
-    """Yield every check with its mark, and how to fix failed ones."""
-    yield from render_doctor_start(reply, canvas)
-    yield from render_checks(reply, canvas)
+    """Yield every check with its mark, how to fix failed ones, and the verdict."""
+    yield from render_doctor_part(replace(reply, checks=[]), canvas)
+    yield from render_doctor_part(reply, canvas)
     yield from render_doctor_end(reply, canvas)
 
 
-def render_doctor_start(reply: Doctor, canvas: Canvas) -> Iterator[str]:
-    """Yield what stands above the checks."""
-    yield canvas.strong(f"kebab v{reply.kebab_version}")
-    yield from _render_indexing(reply, canvas)
-    yield ""
-
-
-def render_checks(reply: Doctor, canvas: Canvas) -> Iterator[str]:
-    """Yield the checks of a reply."""
+def render_doctor_part(part: Doctor, canvas: Canvas) -> Iterator[str]:
+    """Yield the checks of a part, or without one what stands above the checks."""
+    if not part.checks:
+        yield canvas.strong(f"kebab v{part.kebab_version}")
+        yield from _render_indexing(part, canvas)
+        yield ""
     width = _NAME_WIDTH
-    for check in reply.checks:
+    for check in part.checks:
         paints = {
             "ok": canvas.success,
             "warn": canvas.warning,

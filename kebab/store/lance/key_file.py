@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
-from kebab.core.durable import delete_path
+from kebab.core.durable import DerivedFile, delete_path
 from kebab.core.ids import compute_digest
 from kebab.errors.system import build_io_error, translate_import_errors
 from kebab.platform import can_remove_open_files, release_mapped_pages
-from kebab.store.derived_file import DerivedFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator

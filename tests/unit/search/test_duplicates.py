@@ -4,6 +4,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from kebab.core.durable import DerivedFile
 from kebab.core.queries import Filters
 from kebab.search import duplicates
 from kebab.search.duplicates import (
@@ -12,8 +13,7 @@ from kebab.search.duplicates import (
     cluster_by_leader,
     find_duplicates,
 )
-from kebab.search.signatures import SIGNATURE_SIZE, compute_signatures
-from tests.fakes.derived import MemoryContent
+from kebab.search.signatures import MAGIC, SIGNATURE_SIZE, compute_signatures
 
 WORDS = [f"word{number}" for number in range(4000)]
 KOREAN = "백업을 복원하기 전에 저장소를 먼저 검사하고 오류가 없는지 반드시 확인한 다음에 시작한다"
@@ -35,7 +35,11 @@ def groups(base, threshold=0.7, *, filters=None, exact=False):
     """Return each group as unit, exactness and the places of its members."""
     reader = base.reader()
     found = find_duplicates(
-        reader, threshold, filters or Filters(), MemoryContent(), exact=exact
+        reader,
+        threshold,
+        filters or Filters(),
+        DerivedFile(base.folder / "signatures", MAGIC),
+        exact=exact,
     ).groups
     return [
         (
@@ -43,8 +47,8 @@ def groups(base, threshold=0.7, *, filters=None, exact=False):
             one.exact,
             [
                 f"{chunk.path}:{chunk.start_line}"
-                for copy in one.copies
-                for chunk in reader.load_chunks(copy.keys[:1])
+                for text in one.texts
+                for chunk in reader.load_chunks(text.keys[:1])
             ],
         )
         for one in found
@@ -55,13 +59,20 @@ def test_without_copies_there_are_no_groups(base):
     base.add("a.md", prose(1), prose(2))
     base.add("b.md", prose(3))
 
-    found = find_duplicates(base.reader(), 0.7, Filters(), MemoryContent())
+    found = find_duplicates(
+        base.reader(), 0.7, Filters(), DerivedFile(base.folder / "signatures", MAGIC)
+    )
 
     assert (found.groups, found.compared) == ([], 3)
 
 
 def test_an_empty_library_has_no_groups(base):
-    assert find_duplicates(base.reader(), 0.7, Filters(), MemoryContent()).compared == 0
+    assert (
+        find_duplicates(
+            base.reader(), 0.7, Filters(), DerivedFile(base.folder / "signatures", MAGIC)
+        ).compared
+        == 0
+    )
 
 
 def test_documents_of_the_same_text_are_a_group_and_their_passages_are_not(base):
@@ -84,10 +95,12 @@ def test_an_edited_copy_is_similar(base):
     base.add("b.md", edited(prose(1), 10, 60))
     reader = base.reader()
 
-    (group,) = find_duplicates(reader, 0.7, Filters(), MemoryContent()).groups
+    (group,) = find_duplicates(
+        reader, 0.7, Filters(), DerivedFile(base.folder / "signatures", MAGIC)
+    ).groups
 
     assert (group.unit, group.exact) == ("document", False)
-    assert [copy.similarity for copy in group.copies] == [1.0, pytest.approx(72 / 84)]
+    assert list(group.cluster.similarity) == [1.0, pytest.approx(72 / 84)]
     assert group.similarity == pytest.approx(72 / 84)
 
 

@@ -1,14 +1,19 @@
 import numpy as np
 import pytest
 
+from kebab.core.durable import DerivedFile
 from kebab.core.queries import Filters
 from kebab.search.duplicates import find_duplicates
-from kebab.search.signatures import Shingler, compute_jaccard
+from kebab.search.signatures import compute_jaccard, shingle_texts
 from kebab.text.tokenizer import tokenize
-from tests.fakes.derived import MemoryContent
 
 TEXT = " ".join(f"word{number}" for number in range(40))
 EDITED = f"{TEXT} edited"
+
+
+@pytest.fixture
+def kept(tmp_path):
+    return DerivedFile(tmp_path / "kept", b"signatures ")
 
 
 def find(base, kept, filters=None):
@@ -16,14 +21,17 @@ def find(base, kept, filters=None):
     events = []
     reader = base.reader()
     found = find_duplicates(reader, 0.7, filters or Filters(), kept, report=events.append)
-    shown = [[(copy.keys, copy.similarity) for copy in group.copies] for group in found.groups]
+    shown = [(group.texts, group.cluster.similarity) for group in found.groups]
     return shown, [(event.phase, event.done, event.total) for event in events]
 
 
-def test_what_was_computed_is_kept_and_only_a_new_text_is_computed(base):
+def find_anew(base, tmp_path):
+    return find(base, DerivedFile(tmp_path / "new", b"signatures "))
+
+
+def test_what_was_computed_is_kept_and_only_a_new_text_is_computed(base, kept, tmp_path):
     base.add("a.md", TEXT, EDITED)
     base.add("b.md", TEXT)
-    kept = MemoryContent()
 
     first, computed = find(base, kept)
     again, nothing = find(base, kept)
@@ -32,67 +40,60 @@ def test_what_was_computed_is_kept_and_only_a_new_text_is_computed(base):
 
     assert computed == [("sign", 2, 2)]
     assert (again, nothing) == (first, [])
-    assert (later, added, kept.writes) == (find(base, MemoryContent())[0], [("sign", 1, 1)], 2)
+    assert (later, added) == (find_anew(base, tmp_path)[0], [("sign", 1, 1)])
 
 
-def test_measured_similarities_are_kept(base, monkeypatch):
+def test_measured_similarities_are_kept(base, kept, monkeypatch):
     base.add("a.md", TEXT)
     base.add("b.md", EDITED)
-    kept = MemoryContent()
     first, _ = find(base, kept)
     monkeypatch.setattr("kebab.search.signatures.compute_jaccard", None)
 
     assert (find(base, kept)[0], len(first)) == (first, 1)
 
 
-def test_texts_that_are_gone_are_forgotten_unless_a_filter_hides_them(base):
+def test_texts_that_are_gone_are_forgotten_unless_a_filter_hides_them(base, kept):
     base.add("a.md", TEXT, tags=["x"])
     base.add("b.md", EDITED)
-    kept = MemoryContent()
     find(base, kept)
-    full = kept.content
+    full = kept.read()
     find(base, kept, Filters(tag=("x",)))
-    hidden = kept.content
+    hidden = kept.read()
     base.add("b.md", "short")
     find(base, kept)
     _, computed = find(base, kept)
 
     assert (hidden, computed) == (full, [])
-    assert len(kept.content) < len(full)
+    assert len(kept.read()) < len(full)
 
 
 @pytest.mark.parametrize("content", [b"", b"\xc1", b"\x91\x01"])
-def test_content_that_cannot_be_read_is_computed_again(base, content):
+def test_content_that_cannot_be_read_is_computed_again(base, kept, tmp_path, content):
     base.add("a.md", TEXT)
     base.add("b.md", EDITED)
+    kept.write(content)
 
-    assert find(base, MemoryContent(content)) == find(base, MemoryContent())
+    assert find(base, kept) == find_anew(base, tmp_path)
 
 
-def test_nothing_is_kept_of_a_text_that_lacks_its_hash(base):
+def test_nothing_is_kept_of_a_text_that_lacks_its_hash(base, kept):
     base.add("a.md", TEXT)
     base.writer._database.execute("UPDATE chunks SET text = text || '!'")
-    kept = MemoryContent()
 
     find(base, kept)
 
-    assert kept.content is None
+    assert kept.read() is None
 
 
-def test_an_unwritable_file_costs_only_the_next_call(base, monkeypatch):
+def test_a_place_that_cannot_be_written_costs_only_the_next_call(base, kept):
     base.add("a.md", TEXT)
-    kept = MemoryContent()
-
-    def refuse(content):
-        raise OSError
-
-    monkeypatch.setattr(kept, "write", refuse)
+    kept.path.mkdir()
 
     assert find(base, kept) == find(base, kept) == ([], [("sign", 1, 1)])
 
 
 def similarity(left, right):
-    left, right = (np.unique(Shingler().shingle_texts([text])[0]) for text in (left, right))
+    left, right = (np.unique(shingle_texts([text])[0]) for text in (left, right))
     return compute_jaccard(left, right)
 
 
@@ -131,21 +132,17 @@ def test_scripts_without_blanks_are_compared_inside_their_runs():
 
 
 def test_no_run_crosses_from_one_text_into_the_next():
-    shingler = Shingler()
-
-    shingles, starts, counts = shingler.shingle_texts(["a1 b1 c1 d1", "e1", "f1 g1 h1"])
+    shingles, starts, counts = shingle_texts(["a1 b1 c1 d1", "e1", "f1 g1 h1"])
 
     assert (starts.tolist(), counts.tolist(), len(shingles)) == ([0, 2, 3], [4, 1, 3], 4)
-    alone = [
-        shingler.shingle_texts([text])[0].tolist() for text in ("a1 b1 c1 d1", "e1", "f1 g1 h1")
-    ]
+    alone = [shingle_texts([text])[0].tolist() for text in ("a1 b1 c1 d1", "e1", "f1 g1 h1")]
     assert shingles.tolist() == [number for one in alone for number in one]
 
 
 def test_tokens_are_those_of_the_index():
     text = "Don't e-mail snake_case v1.2.3 배추김치 日本 " + "가" * 40
 
-    assert Shingler().shingle_texts([text])[2].tolist() == [len(tokenize(text))]
+    assert shingle_texts([text])[2].tolist() == [len(tokenize(text))]
 
 
 def test_empty_sets_have_no_similarity():
