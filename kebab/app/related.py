@@ -205,7 +205,7 @@ def _to_group(library: LibraryReader, group: Group) -> DuplicateGroup:
         for number, text in enumerate(group.texts)
     ]
     return DuplicateGroup(
-        unit=group.unit,
+        unit=group.items.unit,
         kind="exact" if group.exact else "near",
         similarity=group.similarity,
         snippet=snippet.cut_snippet(chunks[group.texts[0].keys[0]].text, {}, _SNIPPET_CHARS).text,
@@ -214,7 +214,7 @@ def _to_group(library: LibraryReader, group: Group) -> DuplicateGroup:
 
 
 def _to_member(group: Group, number: int, first: StoredChunk, last: StoredChunk) -> DuplicateMember:
-    whole = group.unit == "document"
+    whole = group.items.unit == "document"
     return DuplicateMember(
         similarity=group.cluster.similarity[number],
         exact=group.is_equal(number),

@@ -33,7 +33,7 @@ class Cluster(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Items:
+class Items:
     """Documents or passages to compare."""
 
     unit: GroupUnit
@@ -58,13 +58,8 @@ class _Items:
 class Group:
     """Copies of one text."""
 
-    items: _Items
+    items: Items
     cluster: Cluster
-
-    @property
-    def unit(self) -> GroupUnit:
-        """What is repeated."""
-        return self.items.unit
 
     @cached_property
     def texts(self) -> list[Text]:
@@ -131,28 +126,28 @@ def find_duplicates(
         common = {group_of.get(holder) for holder in holders}
         if len(set(holders)) < len(holders) or len(common) > 1 or None in common:
             groups.append(Group(passages, cluster))
-    groups.sort(key=lambda group: (group.unit, -group.similarity, -len(group.cluster.items)))
+    groups.sort(key=lambda group: (group.items.unit, -group.similarity, -len(group.cluster.items)))
     index.keep(None if filters.is_active else {*documents.names, *passages.names})
     return DuplicateGroups(groups=groups, compared=len(found.keys))
 
 
-def _build_items(index: SignatureIndex, found: PassageHashes) -> tuple[_Items, _Items]:
+def _build_items(index: SignatureIndex, found: PassageHashes) -> tuple[Items, Items]:
     """Return the documents and the passages."""
     import numpy as np
 
     rows, counts = index.sign_passages(found.keys, found.hashes)
     starts = np.flatnonzero(np.diff(found.documents, prepend=-1)).tolist()
     ends = [*starts, len(found.keys)]
-    documents = _Items(
+    documents = Items(
         unit="document",
-        rows=merge_signatures(rows, starts),
+        rows=np.minimum.reduceat(rows, starts, axis=0),  # those of the unions
         names=[name_text(found.hashes[start:end]) for start, end in pairwise(ends)],
         contents=[found.contents[start] for start in starts],
         compared=range(len(starts)),
         keys=found.keys,
         starts=ends,
     )
-    passages = _Items(
+    passages = Items(
         unit="passage",
         rows=rows,
         names=found.hashes,
@@ -165,7 +160,7 @@ def _build_items(index: SignatureIndex, found: PassageHashes) -> tuple[_Items, _
 
 
 def _find_clusters(
-    index: SignatureIndex, items: _Items, threshold: float, *, exact: bool
+    index: SignatureIndex, items: Items, threshold: float, *, exact: bool
 ) -> Iterator[Cluster]:
     """Yield the clusters of duplicate items."""
     equal: dict[str, list[int]] = defaultdict(list)
@@ -248,14 +243,6 @@ _SLACK = 0.15
 
 _BLOCK = 1 << 14
 _ODD = 0x9E3779B97F4A7C15
-
-
-def merge_signatures(rows: "Signatures", starts: Sequence[int]) -> "Signatures":
-    """Return the signatures of unions of consecutive sets."""
-    import numpy as np
-
-    merged: Signatures = np.minimum.reduceat(rows, starts, axis=0)
-    return merged
 
 
 def find_candidate_pairs(rows: "Signatures", threshold: float) -> "Pairs":

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -349,15 +350,13 @@ class MemoryLibrary:
 
     def list_passages(self, filters: Filters) -> PassageHashes:
         order = list(self._sources)
-        found = PassageHashes([], [], [], [])
+        found: list[Any] = []
         rows = sorted(self._documents.values(), key=lambda row: (order.index(row.source), row.path))
         for number, row in enumerate(rows):
             for chunk in row.chunks if passes(row, filters) else ():
                 key = self._entries[chunk.chunk_id].key
-                values = key, number, row.content_hash, chunk.text_hash
-                for column, value in zip(found, values, strict=True):
-                    column.append(value)
-        return found
+                found.append((key, number, row.content_hash, chunk.text_hash))
+        return PassageHashes(*([row[column] for row in found] for column in range(4)))
 
     def load_texts(self, keys: Collection[Key]) -> dict[Key, str]:
         return {chunk.key: chunk.text for chunk in self.load_chunks(sorted(keys))}

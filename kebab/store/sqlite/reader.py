@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import apsw
 from msgspec import Struct
@@ -486,9 +486,8 @@ class SqliteReader:
                 f" WHERE {where} ORDER BY d.source, d.path, c.ordinal",
                 values,
             )
-            found = rows.fetchall()
-        keys, documents = [row[0] for row in found], [row[1] for row in found]
-        return PassageHashes(keys, documents, [row[2] for row in found], [row[3] for row in found])
+            found: list[Any] = rows.fetchall()
+        return PassageHashes(*([row[column] for row in found] for column in range(4)))
 
     def load_texts(self, keys: Collection[Key]) -> dict[Key, str]:
         """Return the texts of chunks; unknown keys are left out."""

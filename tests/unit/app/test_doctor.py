@@ -8,7 +8,7 @@ from kebab.app.library import remove_documents
 from kebab.core.documents import VectorRow
 from kebab.core.ids import Key
 from kebab.embed.registry import E5_SMALL, MINILM
-from kebab.wire.health import DoctorRequest
+from kebab.wire.health import Doctor, DoctorRequest
 from kebab.wire.library import RmRequest
 from tests.fakes import tiny_model
 from tests.fakes.embedder import HashingEmbedder
@@ -46,7 +46,7 @@ def test_a_healthy_knowledge_base_has_no_failure(full):
 
 
 def test_each_check_is_reported_alone_as_it_ends(full):
-    parts = []
+    parts: list[Doctor] = []
 
     reply = check_health(full.context(), DoctorRequest(), parts.append)
 

@@ -43,7 +43,7 @@ def groups(base, threshold=0.7, *, filters=None, exact=False):
     ).groups
     return [
         (
-            one.unit,
+            one.items.unit,
             one.exact,
             [
                 f"{chunk.path}:{chunk.start_line}"
@@ -99,7 +99,7 @@ def test_an_edited_copy_is_similar(base):
         reader, 0.7, Filters(), DerivedFile(base.folder / "signatures", MAGIC)
     ).groups
 
-    assert (group.unit, group.exact) == ("document", False)
+    assert (group.items.unit, group.exact) == ("document", False)
     assert list(group.cluster.similarity) == [1.0, pytest.approx(72 / 84)]
     assert group.similarity == pytest.approx(72 / 84)
 
@@ -267,14 +267,6 @@ def test_the_order_of_a_set_does_not_matter():
     left, right = rows(one, one[::-1])
 
     assert left.tolist() == right.tolist()
-
-
-def test_the_signature_of_a_union_is_merged_from_its_parts():
-    one, two, three = numbers(30), numbers(40), numbers(50)
-
-    united = duplicates.merge_signatures(rows(one, two, three), [0, 2])
-
-    assert united.tolist() == rows(np.concatenate([one, two]), three).tolist()
 
 
 @pytest.mark.parametrize(("threshold", "least"), [(0.5, 0.85), (0.7, 0.93), (0.9, 0.99)])

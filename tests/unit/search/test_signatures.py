@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,7 @@ def kept(tmp_path):
 
 def find(base, kept, filters=None):
     """Return the groups, and the phases of what had to be computed."""
-    events = []
+    events: list[Any] = []
     reader = base.reader()
     found = find_duplicates(reader, 0.7, filters or Filters(), kept, report=events.append)
     shown = [(group.texts, group.cluster.similarity) for group in found.groups]
