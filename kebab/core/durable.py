@@ -21,7 +21,8 @@ from kebab.platform import open_descriptor, rename_over, sync_path
 def replace_file(target: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
     """Yield a draft that takes the place of a file when the block ends without an error.
 
-    A new draft has the permissions `mode`, and its name ends with the number of the thread. What is in its place is lost only with the rename.
+    A new draft has the permissions `mode`, and its name ends with the number of the thread. What is
+    in its place is lost only with the rename.
 
     Raises:
         OSError: The system refuses; the file is as it was.
