@@ -45,8 +45,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def check_health(context: AppContext, request: DoctorRequest) -> Doctor:
-    """Run every check and return the results."""
+def check_health(
+    context: AppContext,
+    request: DoctorRequest,
+    report: "Callable[[Doctor], None]" = lambda _: None,
+) -> Doctor:
+    """Run every check and return the results; `report` receives what `run_all` reports."""
+    indexing = read_indexing(context)
     measured: list[Coverage | None] = [None]
 
     def measure() -> Coverage | None:
@@ -54,8 +59,8 @@ def check_health(context: AppContext, request: DoctorRequest) -> Doctor:
         return measured[-1]
 
     checks = build_checks(build_inputs(context, measure, deep=request.deep))
-    report = run_all(checks, context.clock)
-    return structs.replace(explain_checks(report, read_indexing(context)), coverage=measured[-1])
+    health = run_all(checks, context.clock, lambda part: report(explain_checks(part, indexing)))
+    return structs.replace(explain_checks(health, indexing), coverage=measured[-1])
 
 
 def build_inputs(

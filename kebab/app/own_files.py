@@ -36,13 +36,14 @@ def list_index_files(context: AppContext) -> list[Path]:
 def list_own_files(context: AppContext) -> list[Path]:
     """Return every path that kebab may have created in the data directory, the lock last."""
     from kebab.store.sqlite import replacement
-    from kebab.store.sqlite.replacement import LOCK_NAME
+    from kebab.store.sqlite.replacement import LOCK_NAME, SIGNATURES
     from kebab.store.sqlite.reviews import get_reviews_path
 
     data = context.paths.data
     databases = [*_list_files(context.database), *_list_files(get_reviews_path(data))]
     folders = [get_vectors_folder(context), context.paths.stdin_dir, data / replacement.FOLDER]
-    return [*databases, *folders, data / LOCK_NAME]
+    signatures = [data / SIGNATURES, *sorted(data.glob(f".{SIGNATURES}.*"))]
+    return [*databases, *folders, *signatures, data / LOCK_NAME]
 
 
 def list_own_names(context: AppContext) -> Mapping[Path, Callable[[str], bool]]:
@@ -102,13 +103,18 @@ def list_remains(context: AppContext) -> list[Path]:
 def list_leftovers(context: AppContext) -> list[Path]:
     """Return the files that killed calls have left, and tables of vectors that nothing uses."""
     from kebab.store.sqlite.lock import read_writer
+    from kebab.store.sqlite.replacement import SIGNATURES
     from kebab.store.sqlite.salvage import DRAFT_SUFFIX
 
     writer = read_writer(context.paths.data)
     if writer is not None and writer.pid != os.getpid():
         return []  # that call may still use them
     data = context.paths.data
-    drafts = [path for path in _list_children(data) if DRAFT_SUFFIX in path.name]
+    drafts = [
+        path
+        for path in _list_children(data)
+        if DRAFT_SUFFIX in path.name or path.name.startswith(f".{SIGNATURES}.")
+    ]
     copies = [path for path in _list_children(data / COPIES) if path.name.startswith(".")]
     downloads = [path for path in _list_children(context.paths.models) if path.name[0] == "."]
     return [*drafts, *copies, *downloads, *_list_unused_vectors(context)]

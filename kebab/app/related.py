@@ -11,6 +11,7 @@ from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.library import find_document
 from kebab.app.search import build_filters, require_utf8
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
+from kebab.core.durable import DerivedFile
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.progress import Cancel, ProgressCallback, ignore_progress
@@ -27,7 +28,7 @@ from kebab.errors.catalog import (
 )
 from kebab.search import duplicates, snippet
 from kebab.search.citations import build_file_path, cite_chunk
-from kebab.search.duplicates import Copy, Group
+from kebab.search.duplicates import Group
 from kebab.search.engine import decode_cursor, encode_cursor
 from kebab.search.ranking import rank_by_score
 from kebab.search.related import RelatedDocument, RelatedFinder, VectorSpace
@@ -159,6 +160,9 @@ def find_duplicates(
         StaleCursor: The index has changed since the cursor was issued.
         NotIndexed: There is no index.
     """
+    from kebab.search.signatures import MAGIC
+    from kebab.store.sqlite.replacement import SIGNATURES
+
     filters = build_filters(request, context.clock.now())
     started = context.clock.monotonic()
     with context.open_reader() as reader:
@@ -170,7 +174,12 @@ def find_duplicates(
         cursor = request.cursor
         first = 0 if cursor is None else decode_cursor(cursor, query, revision, salt)
         found = duplicates.find_duplicates(
-            reader, request.threshold, filters, exact=request.exact, report=report
+            reader,
+            request.threshold,
+            filters,
+            DerivedFile(context.paths.data / SIGNATURES, MAGIC, read_only=context.read_only),
+            exact=request.exact,
+            report=report,
         )
         end = first + request.limit
         shown = [_to_group(reader, group) for group in found.groups[first:end]]
@@ -189,26 +198,26 @@ def find_duplicates(
 
 
 def _to_group(library: LibraryReader, group: Group) -> DuplicateGroup:
-    ends = {key for copy in group.copies for key in (copy.keys[0], copy.keys[-1])}
+    ends = {key for text in group.texts for key in (text.keys[0], text.keys[-1])}
     chunks = {chunk.key: chunk for chunk in library.load_chunks(sorted(ends))}
-    leading = chunks[group.copies[0].keys[0]]
+    members = [
+        _to_member(group, number, chunks[text.keys[0]], chunks[text.keys[-1]])
+        for number, text in enumerate(group.texts)
+    ]
     return DuplicateGroup(
-        unit=group.unit,
+        unit=group.items.unit,
         kind="exact" if group.exact else "near",
         similarity=group.similarity,
-        snippet=snippet.cut_snippet(leading.text, {}, _SNIPPET_CHARS).text,
-        members=[
-            _to_member(copy, chunks[copy.keys[0]], chunks[copy.keys[-1]], group)
-            for copy in group.copies
-        ],
+        snippet=snippet.cut_snippet(chunks[group.texts[0].keys[0]].text, {}, _SNIPPET_CHARS).text,
+        members=members,
     )
 
 
-def _to_member(copy: Copy, first: StoredChunk, last: StoredChunk, group: Group) -> DuplicateMember:
-    whole = group.unit == "document"
+def _to_member(group: Group, number: int, first: StoredChunk, last: StoredChunk) -> DuplicateMember:
+    whole = group.items.unit == "document"
     return DuplicateMember(
-        similarity=copy.similarity,
-        exact=copy.exact,
+        similarity=group.cluster.similarity[number],
+        exact=group.is_equal(number),
         doc_id=first.doc_id,
         doc_path=first.path,
         file=build_file_path(first),

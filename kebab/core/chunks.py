@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from kebab.core.ids import ChunkId, DocId, Key
+from kebab.core.ids import ChunkId, DocId, DocNumber, Key
 
 if TYPE_CHECKING:
     import numpy as np
@@ -124,13 +124,15 @@ class PendingChunk(NamedTuple):
     context: str = ""
 
 
-class ChunkText(NamedTuple):
-    """The text of a stored chunk, with its document and the content hash of that document."""
+class PassageHashes(NamedTuple):
+    """Stored chunks, those of a document one after the other: each field has a value for each."""
 
-    key: Key
-    doc_id: DocId
-    content_hash: str
-    text: str
+    keys: Sequence[Key]
+    documents: Sequence[DocNumber]
+    contents: Sequence[str]
+    """The hash of the bytes of the document."""
+    hashes: Sequence[str]
+    """The hash of the text."""
 
 
 KeyedScore: TypeAlias = tuple[Key, float]

@@ -6,6 +6,8 @@ folder is synced; in another order a cut may leave an empty file.
 """
 
 import os
+import threading
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -19,12 +21,13 @@ from kebab.platform import open_descriptor, rename_over, sync_path
 def replace_file(target: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
     """Yield a draft that takes the place of a file when the block ends without an error.
 
-    A new draft has the permissions `mode`. What is in its place is lost only with the rename.
+    A new draft has the permissions `mode`, and its name ends with the number of the thread. What is
+    in its place is lost only with the rename.
 
     Raises:
         OSError: The system refuses; the file is as it was.
     """
-    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    draft = target.with_name(f".{target.name}.{threading.get_native_id()}")
     try:
         with open(draft, "wb", opener=partial(open_descriptor, mode=mode, follow=False)) as file:
             yield file
@@ -63,3 +66,42 @@ def delete_path(path: Path) -> None:
         rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+class DerivedFile:
+    """A file that can be computed again; it has a checksum and is always replaced as a whole.
+
+    Args:
+        path: The file.
+        magic: The first bytes; a file that begins in another way counts as missing.
+        read_only: Whether nothing is ever written.
+    """
+
+    def __init__(self, path: Path, magic: bytes, *, read_only: bool = False) -> None:
+        self.path = path
+        self._magic = magic
+        self._read_only = read_only
+
+    def read(self) -> bytes | None:
+        """Return the content; None when there is none that is whole."""
+        start = len(self._magic) + 4
+        try:
+            raw = self.path.read_bytes()
+        except OSError:
+            return None
+        content = memoryview(raw)[start:]
+        is_whole = raw[:start] == self._magic + zlib.crc32(content).to_bytes(4, "little")
+        return bytes(content) if is_whole else None
+
+    def write(self, content: bytes) -> None:
+        """Write a new file beside the old one, then replace the old one.
+
+        Raises:
+            OSError: The file system refused; the old file stays.
+        """
+        if self._read_only:
+            return
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with replace_file(self.path) as draft:
+            draft.write(self._magic + zlib.crc32(content).to_bytes(4, "little"))
+            draft.write(content)

@@ -8,11 +8,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from kebab.core.chunks import (
-        ChunkText,
         CosineBackground,
         KeyedScore,
         Matrix,
         ModelProfile,
+        PassageHashes,
         PendingChunk,
         TokenVectors,
         Vector,
@@ -320,8 +320,11 @@ class LibraryReader(Protocol):
     def list_similar_words(self, word: str) -> list[str]:
         """Return the words of names that may differ from a word in one place."""
 
-    def iterate_chunk_texts(self, filters: Filters) -> Iterator[ChunkText]:
-        """Yield the chunks that pass the filters, document by document, in order."""
+    def list_passages(self, filters: Filters) -> PassageHashes:
+        """Return the chunks that pass the filters, document by document, in order."""
+
+    def load_texts(self, keys: Collection[Key]) -> dict[Key, str]:
+        """Return the texts of chunks; unknown keys are left out."""
 
     def close(self) -> None:
         """End the snapshot."""

@@ -4,7 +4,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -91,25 +91,31 @@ def format_count(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' if count != 1 else ''}"
 
 
-def run_all(checks: Sequence[Check], clock: Clock) -> Doctor:
-    """Run every check and return the report; a check that fails does not stop the others."""
+def run_all(
+    checks: Sequence[Check],
+    clock: Clock,
+    report: Callable[[Doctor], None] = lambda _: None,
+) -> Doctor:
+    """Run every check and return all results; a check that fails does not stop the others.
+
+    `report` receives a report without a check first, then one of each check as it ends.
+    """
     done: list[DoctorCheck] = []
+    report(_build_report([]))
     for check in checks:
         met = {result.name for result in done if result.status == "ok"}
         unmet = next((name for name in check.requires if name not in met), None)
         started = clock.monotonic()
         finding = skip(f"needs `{unmet}`") if unmet else run_check(check)
-        done.append(
-            DoctorCheck(
-                name=check.name,
-                status=finding.status,
-                summary=finding.summary,
-                fix=finding.fix,
-                duration_ms=(clock.monotonic() - started) * 1000,
-            )
-        )
-    healthy = all(check.status != "fail" for check in done)
-    return Doctor(ok=healthy, kebab_version=__version__, checks=done)
+        took_ms = (clock.monotonic() - started) * 1000
+        done.append(DoctorCheck(name=check.name, duration_ms=took_ms, **asdict(finding)))
+        report(_build_report(done[-1:]))
+    return _build_report(done)
+
+
+def _build_report(checks: list[DoctorCheck]) -> Doctor:
+    healthy = all(check.status != "fail" for check in checks)
+    return Doctor(ok=healthy, kebab_version=__version__, checks=checks)
 
 
 def run_check(check: Check) -> Finding:
@@ -271,9 +277,9 @@ def check_permissions(machine: MachineInputs) -> Finding:
 def check_disk_space(data: Path, free: Callable[[Path], int] | None = None) -> Finding:
     """Check that the disk has space for the index."""
     existing = _find_existing_folder(data)
+    fix = f"df -h {shlex.quote(str(existing))}"
     space = free(existing) if free else shutil.disk_usage(existing).free
     summary = f"{space / _MIB:,.0f} MiB free: {existing}"
-    fix = f"df -h {shlex.quote(str(existing))}"
     if not space:
         return fail(f"the disk is full, {summary}", fix)
     return warn(f"little space, {summary}", fix) if space < _LOW_SPACE else succeed(summary)
@@ -313,6 +319,7 @@ UPGRADE = "pip install --upgrade kebab"
 REWRITE = "kebab ingest"
 """The fix for all other damage: it finds lost and damaged vectors and computes them again."""
 _MAX_QUOTED = 3
+_MOST_NAMES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -471,9 +478,6 @@ def check_files(documents: DocumentInputs) -> Finding:
         return skip("no document has a file")
     subject = "every other file" if lost else "every file"
     return succeed(f"{subject} is read as it is now: {format_count(coverage.files - lost, 'file')}")
-
-
-_MOST_NAMES = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -224,8 +224,8 @@ class WorkStream(EventStream):
 
 
 def build_stream(operation: str) -> EventStream | None:
-    """Return the stream of an operation; None when it has no events."""
-    events = OPERATIONS[operation].events
+    """Return the stream of an operation; None when it has none."""
+    events = OPERATIONS[operation].stream
     if events is None:
         return None
     streams: dict[type[Reply], type[EventStream]] = {
@@ -264,7 +264,7 @@ def build_document() -> Schema:
     forms = [
         form
         for operation in REMOTE_OPERATIONS.values()
-        for form in (operation.request, *operation.replies, operation.events)
+        for form in (operation.request, *operation.replies, operation.stream)
         if form is not None
     ]
     return {
@@ -314,9 +314,9 @@ def _describe(name: str, operation: Operation) -> Schema:
     content = {
         "application/json": {"schema": replies[0] if len(replies) == 1 else {"anyOf": replies}}
     }
-    if operation.events is not None:
+    if operation.stream is not None:
         content |= {
-            "application/x-ndjson": {"schema": require_envelope(operation.events)},
+            "application/x-ndjson": {"schema": require_envelope(operation.stream)},
             "text/event-stream": {"schema": {"type": "string"}},
         }
     return {

@@ -1,39 +1,31 @@
-"""Finds duplicate documents and passages by MinHash signatures of their shingled text."""
+"""Finds duplicate documents and passages: candidates by MinHash signatures, then exactly."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from hashlib import blake2b
-from itertools import chain, islice, pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from kebab.core.ids import DocId, Key
+from kebab.core.chunks import PassageHashes
+from kebab.core.durable import DerivedFile
+from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
-from kebab.core.progress import Progress, ProgressCallback, ProgressKind, ignore_progress
+from kebab.core.progress import ProgressCallback, ignore_progress
 from kebab.core.queries import Filters
-from kebab.errors.system import translate_import_errors
-from kebab.text.language import split_units
-from kebab.text.normalize import normalize_for_index
-from kebab.text.tokenizer import tokenize_unit
+from kebab.search.signatures import SIGNATURE_SIZE, SignatureIndex, Text, name_text
 from kebab.wire.related import GroupUnit
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Signatures: TypeAlias = NDArray[np.uint32]
+    from kebab.search.signatures import Hashes, Indexes, Signatures
+
     Pairs: TypeAlias = NDArray[np.int64]
-    Hashes: TypeAlias = NDArray[np.uint64]
-    Indexes: TypeAlias = NDArray[np.int64]
 
 
-_CACHED_SETS = 4096
-"""How many sets of shingles are cached."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cluster:
+class Cluster(NamedTuple):
     """Items by index, the leader first, and the similarity of each to the leader."""
 
     items: tuple[int, ...]
@@ -41,185 +33,165 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Copy:
-    """One member of a group: its chunks, and its similarity to the first member."""
-
-    keys: tuple[Key, ...]
-    similarity: float
-    exact: bool
-    """Whether it equals the first member."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """Copies of one text, the leader first."""
+class Items:
+    """Documents or passages to compare."""
 
     unit: GroupUnit
-    copies: tuple[Copy, ...]
+    rows: "Signatures"
+    names: Sequence[str]
+    """The name of each text."""
+    contents: Sequence[str]
+    """What equals for identical items: the hash of the bytes of a document, or of the text."""
+    compared: Sequence[int]
+    """The items that are long enough to be compared."""
+    keys: Sequence[Key]
+    """The keys of all passages."""
+    starts: Sequence[int]
+    """The first passage of each item, and the end of the last item."""
+
+    def get_text(self, item: int) -> Text:
+        """Return the text of an item."""
+        return Text(self.names[item], tuple(self.keys[self.starts[item] : self.starts[item + 1]]))
+
+
+@dataclass(frozen=True)
+class Group:
+    """Copies of one text."""
+
+    items: Items
+    cluster: Cluster
+
+    @cached_property
+    def texts(self) -> list[Text]:
+        """The text of each copy, the leader first."""
+        return [self.items.get_text(item) for item in self.cluster.items]
+
+    def is_equal(self, number: int) -> bool:
+        """Return whether a copy equals the first one."""
+        contents, members = self.items.contents, self.cluster.items
+        return contents[members[number]] == contents[members[0]]
 
     @property
     def exact(self) -> bool:
         """Whether all copies are equal."""
-        return all(copy.exact for copy in self.copies)
+        return all(map(self.is_equal, range(len(self.cluster.items))))
 
     @property
     def similarity(self) -> float:
         """The lowest similarity of a copy to the first one."""
-        return min(copy.similarity for copy in self.copies)
+        return min(self.cluster.similarity)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DuplicateGroups:
+class DuplicateGroups(NamedTuple):
     """All groups in order, and the number of passages that were compared."""
 
     groups: list[Group]
     compared: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Items:
-    """Documents or passages to compare."""
-
-    unit: GroupUnit
-    rows: "Signatures"
-    spans: Sequence[range]
-    """The passages of each item."""
-    texts: Sequence[str]
-    """The digest of the text of each item."""
-    contents: Sequence[str]
-    """The digest of the bytes of each item."""
+MIN_TOKENS = 20
+"""Shorter passages, such as a lone heading or a link, repeat everywhere."""
 
 
 def find_duplicates(
     library: LibraryReader,
     threshold: float,
     filters: Filters,
+    kept: DerivedFile,
     *,
     exact: bool = False,
     report: ProgressCallback = ignore_progress,
 ) -> DuplicateGroups:
     """Return the groups of duplicate documents, and of passages that those do not explain.
 
-    With `exact` only identical documents and passages count.
+    With `exact` only identical documents and passages count. `kept` holds the signatures between
+    two calls; what it lacks is computed.
     """
-    signed = sign_passages(library, filters, report)
-    if not signed.keys:
+    found = library.list_passages(filters)
+    if not found.keys:
         return DuplicateGroups(groups=[], compared=0)
-    finder = _Finder(library, signed, threshold, exact=exact)
-    spans = [range(*bounds) for bounds in pairwise([*signed.starts, len(signed.keys)])]
-    whole = ["".join(signed.texts[index] for index in span) for span in spans]
-    rows = merge_signatures(signed.rows, signed.starts)
-    documents = _Items("document", rows, spans, whole, signed.contents)
-    alone = [range(index, index + 1) for index in range(len(signed.keys))]
-    passages = _Items("passage", signed.rows, alone, signed.texts, signed.texts)
+    index = SignatureIndex(library, kept, report)
+    documents, passages = _build_items(index, found)
+    owners = [
+        number for number, span in enumerate(pairwise(documents.starts)) for _ in range(*span)
+    ]
     groups: list[Group] = []
     group_of: dict[int, int] = {}
-    for number, cluster in enumerate(finder.find_clusters(documents)):
-        groups.append(finder.build_group(cluster, documents))
+    for number, cluster in enumerate(_find_clusters(index, documents, threshold, exact=exact)):
+        groups.append(Group(documents, cluster))
         group_of |= dict.fromkeys(cluster.items, number)
-    for cluster in finder.find_clusters(passages):
+    for cluster in _find_clusters(index, passages, threshold, exact=exact):
         # Passages may repeat only because their documents are duplicates.
-        owners = [signed.owners[item] for item in cluster.items]
-        common = {group_of.get(owner) for owner in owners}
-        if len(set(owners)) < len(owners) or len(common) > 1 or None in common:
-            groups.append(finder.build_group(cluster, passages))
-    groups.sort(key=lambda group: (group.unit, -group.similarity, -len(group.copies)))
-    return DuplicateGroups(groups=groups, compared=len(signed.keys))
+        holders = [owners[item] for item in cluster.items]
+        common = {group_of.get(holder) for holder in holders}
+        if len(set(holders)) < len(holders) or len(common) > 1 or None in common:
+            groups.append(Group(passages, cluster))
+    groups.sort(key=lambda group: (group.items.unit, -group.similarity, -len(group.cluster.items)))
+    index.keep(None if filters.is_active else {*documents.names, *passages.names})
+    return DuplicateGroups(groups=groups, compared=len(found.keys))
 
 
-@dataclass(slots=True)
-class SignedPassages:
-    """The passages of a library with their signatures, grouped by document."""
+def _build_items(index: SignatureIndex, found: PassageHashes) -> tuple[Items, Items]:
+    """Return the documents and the passages."""
+    import numpy as np
 
-    keys: list[Key] = field(default_factory=list)
-    owners: list[int] = field(default_factory=list)
-    """The document of each passage, by its index among the documents."""
-    counts: list[int] = field(default_factory=list)
-    """The number of tokens of each passage."""
-    texts: list[str] = field(default_factory=list)
-    """The digest of each text."""
-    starts: list[int] = field(default_factory=list)
-    """The first passage of each document."""
-    contents: list[str] = field(default_factory=list)
-    """The hash of the bytes of each document."""
-    parts: "list[Signatures]" = field(default_factory=list)
+    rows, counts = index.sign_passages(found.keys, found.hashes)
+    starts = np.flatnonzero(np.diff(found.documents, prepend=-1)).tolist()
+    ends = [*starts, len(found.keys)]
+    documents = Items(
+        unit="document",
+        rows=np.minimum.reduceat(rows, starts, axis=0),  # those of the unions
+        names=[name_text(found.hashes[start:end]) for start, end in pairwise(ends)],
+        contents=[found.contents[start] for start in starts],
+        compared=range(len(starts)),
+        keys=found.keys,
+        starts=ends,
+    )
+    passages = Items(
+        unit="passage",
+        rows=rows,
+        names=found.hashes,
+        contents=found.hashes,
+        compared=np.flatnonzero(counts >= MIN_TOKENS).tolist(),
+        keys=found.keys,
+        starts=range(len(found.keys) + 1),
+    )
+    return documents, passages
 
-    @property
-    def rows(self) -> "Signatures":
-        """The signature of each passage."""
-        if len(self.parts) > 1:
-            import numpy as np
 
-            self.parts = [np.concatenate(self.parts)]
-        return self.parts[0]
-
-
-class _Finder:
-    """Finds the duplicates of one library."""
-
-    def __init__(
-        self, library: LibraryReader, signed: SignedPassages, threshold: float, *, exact: bool
-    ) -> None:
-        self._library = library
-        self._signed = signed
-        self._threshold = threshold
-        self._exact = exact
-        self._shingler = Shingler()
-
-    def find_clusters(self, items: _Items) -> list[Cluster]:
-        """Return the clusters of duplicate items."""
-        # Equal items are compared once; passages that are too short repeat everywhere.
-        equal: dict[str, list[int]] = defaultdict(list)
-        for item, digest in enumerate(items.contents if self._exact else items.texts):
-            if items.unit == "document" or self._signed.counts[item] >= MIN_TOKENS:
-                equal[digest].append(item)
-        copies = {group[0]: group for group in equal.values()}
-        similar = [] if self._exact else list(self._cluster_similar(items, list(copies)))
-        clustered = {item for one in similar for item in one.items}
-        alone = [Cluster((first,), (1.0,)) for first in copies if first not in clustered]
-        clusters: list[Cluster] = []
-        for one in (*similar, *alone):
-            scored = sorted(
-                (item, score)
-                for first, score in zip(one.items, one.similarity, strict=True)
-                for item in copies[first]
-            )
-            if len(scored) > 1:
-                members, similarity = zip(*scored, strict=True)
-                clusters.append(Cluster(members, similarity))
-        return clusters
-
-    def build_group(self, cluster: Cluster, items: _Items) -> Group:
-        """Return the group of a cluster, with the chunks of its members."""
-        first = items.contents[cluster.items[0]]
-        copies = tuple(
-            Copy(
-                keys=self._find_keys(items, item),
-                similarity=score,
-                exact=items.contents[item] == first,
-            )
-            for item, score in zip(cluster.items, cluster.similarity, strict=True)
-        )
-        return Group(unit=items.unit, copies=copies)
-
-    def _cluster_similar(self, items: _Items, firsts: Sequence[int]) -> Iterator[Cluster]:
-        """Yield the clusters of similar items among those that differ."""
-
-        @lru_cache(_CACHED_SETS)
-        def load_shingles(index: int) -> "Hashes":
-            chunks = self._library.load_chunks(self._find_keys(items, firsts[index]))
-            return self._shingler.shingle_union([chunk.text for chunk in chunks])
+def _find_clusters(
+    index: SignatureIndex, items: Items, threshold: float, *, exact: bool
+) -> Iterator[Cluster]:
+    """Yield the clusters of duplicate items."""
+    equal: dict[str, list[int]] = defaultdict(list)
+    digests = items.contents if exact else items.names
+    for item in items.compared:
+        equal[digests[item]].append(item)
+    # Equal items are compared once.
+    copies = {group[0]: group for group in equal.values()}
+    if not exact:
+        firsts = list(copies)
+        pairs = find_candidate_pairs(items.rows[firsts], threshold)
 
         def measure(left: int, right: int) -> float:
-            return compute_jaccard(load_shingles(left), load_shingles(right))
+            one, other = firsts[left], firsts[right]
+            known = index.find_similarity(items.names[one], items.names[other])
+            if known is not None:
+                return known
+            return index.measure(items.get_text(one), items.get_text(other))
 
-        pairs = find_candidate_pairs(items.rows[list(firsts)], self._threshold)
         partners = build_adjacency(map(tuple, pairs.tolist()))
-        for one in cluster_by_leader(partners, measure, self._threshold):
-            yield Cluster(tuple(firsts[index] for index in one.items), one.similarity)
-
-    def _find_keys(self, items: _Items, item: int) -> tuple[Key, ...]:
-        return tuple(self._signed.keys[index] for index in items.spans[item])
+        for one in cluster_by_leader(partners, measure, threshold):
+            scored = sorted(
+                (item, score)
+                for place, score in zip(one.items, one.similarity, strict=True)
+                for item in copies.pop(firsts[place])
+            )
+            members, similarity = zip(*scored, strict=True)
+            yield Cluster(members, similarity)
+    for group in copies.values():
+        if len(group) > 1:
+            yield Cluster(tuple(group), (1.0,) * len(group))
 
 
 def build_adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
@@ -259,9 +231,6 @@ def cluster_by_leader(
             yield Cluster((leader, *items), (1.0, *(members[item] for item in items)))
 
 
-SIGNATURE_SIZE = 64
-"""Values in a signature: the estimate of a similarity of .7 is off by .06 (one sigma)."""
-
 _STEEP, _FLAT = 4, 3
 _STEEP_FROM = 0.7
 """Bands of 4 find .988 of the pairs of similarity .7, bands of 3 find .94 of those of .5."""
@@ -273,35 +242,7 @@ _SLACK = 0.15
 """How far an estimate may lie below the threshold: two and a half sigma."""
 
 _BLOCK = 1 << 14
-_SEED = 20
-_LOW = 0xFFFFFFFF
 _ODD = 0x9E3779B97F4A7C15
-
-
-def compute_signatures(shingles: "Hashes", starts: "Indexes") -> "Signatures":
-    """Return the signature of each set in a row; each set ends where the next one starts."""
-    import numpy as np
-
-    rng = np.random.default_rng(_SEED)
-    factors = rng.integers(0, 1 << 31, SIGNATURE_SIZE, np.uint32) * np.uint32(2) + np.uint32(1)
-    offsets = rng.integers(0, 1 << 32, SIGNATURE_SIZE, np.uint32)
-    rows = np.empty((len(starts), SIGNATURE_SIZE), np.uint32)
-    high = (shingles >> np.uint64(32)).astype(np.uint32)
-    low = (shingles & np.uint64(_LOW)).astype(np.uint32)
-    for column in range(SIGNATURE_SIZE):
-        mixed = (high ^ offsets[column]) * factors[column] + low
-        mixed ^= mixed >> np.uint32(15)
-        mixed *= factors[column - 1]
-        rows[:, column] = np.minimum.reduceat(mixed, starts)
-    return rows
-
-
-def merge_signatures(rows: "Signatures", starts: Sequence[int]) -> "Signatures":
-    """Return the signatures of unions of consecutive sets."""
-    import numpy as np
-
-    merged: Signatures = np.minimum.reduceat(rows, starts, axis=0)
-    return merged
 
 
 def find_candidate_pairs(rows: "Signatures", threshold: float) -> "Pairs":
@@ -309,18 +250,16 @@ def find_candidate_pairs(rows: "Signatures", threshold: float) -> "Pairs":
     import numpy as np
 
     width = _STEEP if threshold >= _STEEP_FROM else _FLAT
-    keys: list[Hashes] = []
+    bands: list[Hashes] = []
     for start in range(0, SIGNATURE_SIZE - width + 1, width):
         band = np.zeros(len(rows), np.uint64)
         for column in rows[:, start : start + width].T:
             band = (band ^ column) * np.uint64(_ODD)
-        keys.append(band)
-    near = [
-        pairs[estimate_similarities(rows, pairs) >= threshold - _SLACK]
-        for band, key in enumerate(keys)
-        for pairs in _pair_buckets(key, keys[band - 1])
-    ]
-    return np.unique(np.concatenate(near), axis=0)
+        bands.append(band)
+    # A pair is one number, because sorting numbers is fast.
+    numbers = [_pair_buckets(band, bands[number - 1]) for number, band in enumerate(bands)]
+    pairs = np.stack(np.divmod(np.unique(np.concatenate(numbers)), max(1, len(rows))), axis=1)
+    return pairs[estimate_similarities(rows, pairs) >= threshold - _SLACK]
 
 
 def estimate_similarities(rows: "Signatures", pairs: "Pairs") -> "NDArray[np.float64]":
@@ -334,130 +273,21 @@ def estimate_similarities(rows: "Signatures", pairs: "Pairs") -> "NDArray[np.flo
     return found
 
 
-def _pair_buckets(keys: "Hashes", others: "Hashes") -> "Iterator[Pairs]":
-    """Yield pairs of rows with the same key, the smaller one first.
+def _pair_buckets(keys: "Hashes", others: "Hashes") -> "Indexes":
+    """Return pairs of rows with the same key, each as smaller row * number of rows + larger row.
 
     Within a large bucket, rows that agree in another band too are paired first.
     """
     import numpy as np
 
-    order = np.lexsort((others, keys))
+    # Most keys occur once: only rows that share the low bits of theirs have to be sorted.
+    low = keys & np.uint64((1 << max(1, len(keys)).bit_length() + 2) - 1)
+    shared = np.flatnonzero(np.bincount(low.astype(np.int64))[low.astype(np.int64)] > 1)
+    order = shared[np.lexsort((others[shared], keys[shared]))]
     ordered = keys[order]
+    found = [np.empty(0, np.int64)]
     for step in range(1, _NEIGHBOURS + 1):
         same = np.flatnonzero(ordered[step:] == ordered[:-step])
-        yield np.sort(np.stack([order[same], order[same + step]], axis=1), axis=1)
-
-
-SHINGLE_WIDTH = 3
-"""Tokens in a shingle: a changed word costs three, and few texts share one by chance."""
-
-_CACHED_UNITS = 1 << 17
-"""How many units are cached with the hashes of their tokens."""
-
-_MAX_CACHED_LENGTH = 24
-
-_ODD_MULTIPLIER = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
-_SHIFT = 29
-
-
-class Shingler:
-    """Cuts texts into shingles, as hashes that depend on the text alone."""
-
-    def __init__(self) -> None:
-        with translate_import_errors("finding duplicates", "numpy"):
-            import numpy as np
-
-        self._np = np
-        self._hashes = _TokenHashes()
-
-    def shingle_texts(self, texts: Sequence[str]) -> "tuple[Hashes, Indexes, Indexes]":
-        """Return the shingles of all texts, where those of each text start, and its token count."""
-        np = self._np
-        # Texts are cut as `tokenize` cuts them.
-        tokens = [
-            [one for unit in split_units(normalize_for_index(text)) for one in self._hashes[unit]]
-            for text in texts
-        ]
-        counts = np.fromiter(map(len, tokens), np.int64, len(tokens))
-        padded = [one + [0] * (SHINGLE_WIDTH - len(one)) for one in tokens]
-        lengths = np.fromiter(map(len, padded), np.int64, len(padded))
-        flat = np.fromiter(chain.from_iterable(padded), np.uint64, lengths.sum())
-        ends = np.cumsum(lengths)
-        whole = np.ones(max(0, len(flat) - SHINGLE_WIDTH + 1), np.bool_)
-        for back in range(1, SHINGLE_WIDTH):
-            whole[ends[:-1] - back] = False
-        starts = np.concatenate([[0], np.cumsum(lengths - SHINGLE_WIDTH + 1)[:-1]]).astype(np.int64)
-        runs = np.zeros(len(whole), np.uint64)
-        for index, odd in enumerate(_ODD_MULTIPLIER):
-            runs += flat[index : index + len(runs)] * np.uint64(odd)
-        return (runs ^ (runs >> np.uint64(_SHIFT)))[whole], starts, counts
-
-    def shingle_union(self, texts: Sequence[str]) -> "Hashes":
-        """Return the distinct shingles of some texts together, in order."""
-        found: Hashes = self._np.unique(self.shingle_texts(texts)[0])
-        return found
-
-
-class _TokenHashes(dict[str, tuple[int, ...]]):
-    """The hashes of the tokens of each unit; short units are cached."""
-
-    def __missing__(self, unit: str) -> tuple[int, ...]:
-        hashes = tuple(map(_hash_token, tokenize_unit(unit)))
-        if len(self) >= _CACHED_UNITS:
-            self.clear()
-        if len(unit) <= _MAX_CACHED_LENGTH:
-            self[unit] = hashes
-        return hashes
-
-
-def compute_jaccard(left: "Hashes", right: "Hashes") -> float:
-    """Return the share of common shingles among all shingles of two sets."""
-    import numpy as np
-
-    shared = len(np.intersect1d(left, right, assume_unique=True))
-    return shared / ((len(left) + len(right) - shared) or 1)
-
-
-@lru_cache(maxsize=_CACHED_UNITS)
-def _hash_token(token: str) -> int:
-    raw = blake2b(token.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(raw, "little")
-
-
-MIN_TOKENS = 20
-"""Shorter passages, such as a lone heading or a link, repeat everywhere."""
-
-_BATCH = 1024
-_REPORT_EVERY = 16 * _BATCH
-_DIGEST = 12
-
-
-def sign_passages(
-    library: LibraryReader, filters: Filters, report: ProgressCallback
-) -> SignedPassages:
-    """Compute the signatures of the passages of all documents that pass the filters."""
-    signed = SignedPassages()
-    shingler = Shingler()
-    total = None if filters.is_active else library.count_chunks()
-    last: DocId | None = None
-    chunks = library.iterate_chunk_texts(filters)
-    while batch := list(islice(chunks, _BATCH)):
-        for passage in batch:
-            if passage.doc_id != last:
-                last = passage.doc_id
-                signed.starts.append(len(signed.keys))
-                signed.contents.append(passage.content_hash)
-            signed.keys.append(passage.key)
-            signed.owners.append(len(signed.starts) - 1)
-            signed.texts.append(_digest(passage.text))
-        shingles, starts, counts = shingler.shingle_texts([passage.text for passage in batch])
-        signed.counts.extend(counts.tolist())
-        signed.parts.append(compute_signatures(shingles, starts))
-        if len(signed.keys) % _REPORT_EVERY == 0:
-            kind, done = ProgressKind.HEARTBEAT, len(signed.keys)
-            report(Progress(kind=kind, phase="compare", done=done, total=total, unit="chunks"))
-    return signed
-
-
-def _digest(text: str) -> str:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).hexdigest()
+        left, right = order[same], order[same + step]
+        found.append(np.minimum(left, right) * len(keys) + np.maximum(left, right))
+    return np.concatenate(found)

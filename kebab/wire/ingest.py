@@ -167,7 +167,7 @@ class IngestProgress(Reply, frozen=True, kw_only=True, tag="ingest_progress.v1")
     total: int | UnsetType = UNSET
     """The whole amount."""
     unit: str | UnsetType = UNSET
-    """The unit of `done` and `total`: `files`, `bytes` or `chunks`."""
+    """The unit of `done` and `total`: `files`, `bytes`, `chunks` or `pairs`."""
     message: str | UnsetType = UNSET
     """A message for a person."""
     elapsed_ms: int = 0

@@ -81,6 +81,14 @@ class Operation(Struct, frozen=True, dict=True):
         """The record of its events; None when it reports none."""
         return _import_name(f"kebab.wire.{self.events_path}") if self.events_path else None
 
+    @property
+    def stream(self) -> type[Reply] | None:
+        """The record of the events that servers send.
+
+        None without events, and where each is a part of the reply, for who shows it piece by piece.
+        """
+        return None if self.events in self.replies else self.events
+
     def import_handler(self) -> Any:
         """Return the function that does the work."""
         return _import_name(f"kebab.app.{self.handler_path}")
@@ -176,7 +184,9 @@ OPERATIONS: Mapping[str, Operation] = {
             events_path=_PROGRESS,
             cancellable=True,
         ),
-        Operation("doctor", "health:DoctorRequest", "doctor:check_health", slow=True),
+        Operation(
+            "doctor", "health:DoctorRequest", "doctor:check_health", events_path="health:Doctor"
+        ),
         Operation(
             "repair",
             "repair:RepairRequest",

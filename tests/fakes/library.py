@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from msgspec.structs import replace
 
-from kebab.core.chunks import ChunkRow, ChunkText, KeyedScore, PendingChunk
+from kebab.core.chunks import ChunkRow, KeyedScore, PassageHashes, PendingChunk
 from kebab.core.documents import (
     EMBEDDING_REASON,
     EMBEDDING_VERSION,
@@ -347,14 +348,18 @@ class MemoryLibrary:
         }
         return [found for found in sorted(words) if count_edits(word, found, 1) <= 1]
 
-    def iterate_chunk_texts(self, filters: Filters) -> Iterator[ChunkText]:
+    def list_passages(self, filters: Filters) -> PassageHashes:
         order = list(self._sources)
-        for row in sorted(
-            self._documents.values(), key=lambda row: (order.index(row.source), row.path)
-        ):
+        found: list[Any] = []
+        rows = sorted(self._documents.values(), key=lambda row: (order.index(row.source), row.path))
+        for number, row in enumerate(rows):
             for chunk in row.chunks if passes(row, filters) else ():
                 key = self._entries[chunk.chunk_id].key
-                yield ChunkText(key, row.doc_id, row.content_hash, chunk.chunk.text)
+                found.append((key, number, row.content_hash, chunk.text_hash))
+        return PassageHashes(*([row[column] for row in found] for column in range(4)))
+
+    def load_texts(self, keys: Collection[Key]) -> dict[Key, str]:
+        return {chunk.key: chunk.text for chunk in self.load_chunks(sorted(keys))}
 
     def close(self) -> None:
         self.closed = True

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from kebab.core.documents import (
     MovedDocument,
     VectorRow,
 )
-from kebab.core.ids import ChunkId, DocId, Key, make_doc_id, sort_keys
+from kebab.core.ids import ChunkId, DocId, Key, compute_digest, make_doc_id, sort_keys
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import Filters
 from kebab.store.lance.vectors import LanceVectors, MappedVectors
@@ -234,11 +235,13 @@ class TestPassages:
         library.writer.put_document(document("b.md", ["b one"]))
         library.writer.put_document(document("a.md", ["a one"]))
         library.writer.put_document(document("b.md", ["b zero", "b one", "b two"]))
-        found = list(library.reader().iterate_chunk_texts(Filters()))
+        found = library.reader().list_passages(Filters())
         expected = ["a one", "b zero", "b one", "b two", "z one", "z two"]
-        assert [one.text for one in found] == expected
-        chunks = library.reader().load_chunks([one.key for one in found])
-        assert [chunk.text for chunk in chunks] == expected
+        texts = library.reader().load_texts([*found.keys, Key(999)])
+        assert [texts[key] for key in found.keys] == expected
+        assert found.hashes == [compute_digest(text) for text in expected]
+        assert len(texts) == len(expected)
+        assert [len(list(same)) for _, same in groupby(found.documents)] == [1, 3, 2]
 
     def test_doc_ids_are_found_for_existing_chunks(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["one", "two"]))
@@ -473,9 +476,9 @@ class TestFilters:
 
     @pytest.mark.parametrize("filters", [Filters(), *FILTERS])
     def test_chunk_texts_are_those_of_the_documents_that_pass(self, corpus, filters) -> None:
-        found = list(corpus.reader().iterate_chunk_texts(filters))
-        assert {(one.doc_id, one.content_hash, one.text) for one in found} == {
-            (row.doc_id, row.content_hash, chunk.chunk.text)
+        found = corpus.reader().list_passages(filters)
+        assert set(zip(found.contents, found.hashes, strict=True)) == {
+            (row.content_hash, chunk.text_hash)
             for row in CORPUS
             if passes(row, filters)
             for chunk in row.chunks

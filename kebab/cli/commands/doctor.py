@@ -9,7 +9,7 @@ from kebab.cli.context import CommandContext
 from kebab.cli.options import complete_paths
 from kebab.cli.progress import run_cancellable_work
 from kebab.cli.prompt import confirm
-from kebab.cli.render.health import render_doctor
+from kebab.cli.render.health import render_doctor_end, render_doctor_part
 from kebab.cli.render.repair import render_repair, render_repair_plan
 from kebab.errors.signal import Exit
 from kebab.wire.health import DoctorRequest
@@ -65,9 +65,10 @@ def command(
     if not fix:
         if dry_run or yes or sources:
             raise click.UsageError("`--dry-run`, `--yes` and `--source` go with `--fix`")
+        show = partial(context.print_part, render=render_doctor_part)
         with context.open_kebab(report=context.report_settings()) as kebab:
-            reply = kebab.run(DoctorRequest(deep=deep))
-        return context.print_reply(reply, render_doctor)
+            reply = kebab.run(DoctorRequest(deep=deep), report=show)
+        return context.print_reply(reply, render_doctor_end)
     if not yes:
         request = RepairRequest(dry_run=True, sources=list(sources))
         plan = run_cancellable_work(context, request)[0]

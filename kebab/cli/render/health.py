@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from kebab.cli.render.canvas import (
     PLAIN,
@@ -40,13 +41,25 @@ from kebab.wire.review import ReviewStats
 _MARKS = {"ok": "✓", "warn": "!", "fail": "✗", "skip": "-"}
 
 
+_NAME_WIDTH = len("embedding_version")
+"""The longest name of a check."""
+
+
 def render_doctor(reply: Doctor, canvas: Canvas) -> Iterator[str]:
-    """Yield every check with its mark, and how to fix failed ones."""
-    yield canvas.strong(f"kebab v{reply.kebab_version}")
-    yield from _render_indexing(reply, canvas)
-    yield ""
-    width = max((len(check.name) for check in reply.checks), default=0)
-    for check in reply.checks:
+    """Yield every check with its mark, how to fix failed ones, and the verdict."""
+    yield from render_doctor_part(replace(reply, checks=[]), canvas)
+    yield from render_doctor_part(reply, canvas)
+    yield from render_doctor_end(reply, canvas)
+
+
+def render_doctor_part(part: Doctor, canvas: Canvas) -> Iterator[str]:
+    """Yield the checks of a part, or without one what stands above the checks."""
+    if not part.checks:
+        yield canvas.strong(f"kebab v{part.kebab_version}")
+        yield from _render_indexing(part, canvas)
+        yield ""
+    width = _NAME_WIDTH
+    for check in part.checks:
         paints = {
             "ok": canvas.success,
             "warn": canvas.warning,
@@ -58,6 +71,10 @@ def render_doctor(reply: Doctor, canvas: Canvas) -> Iterator[str]:
         yield from canvas.hang(clean(check.summary), label, width + 6)
         if check.fix and check.status != "ok":
             yield f"{'':<{width + 6}}{canvas.success('fix:')} {clean(check.fix)}"
+
+
+def render_doctor_end(reply: Doctor, canvas: Canvas) -> Iterator[str]:
+    """Yield the verdict."""
     yield ""
     failed = sum(check.status == "fail" for check in reply.checks)
     warned = sum(check.status == "warn" for check in reply.checks)

@@ -43,6 +43,7 @@ _LABELS = {
 _PHASES = {
     "scan": "scanning",
     "compare": "comparing",
+    "sign": "computing signatures",
     _CONVERT: "preparing model",
     "model": "looking for an embedding model",
     "remove": "removing",
@@ -240,9 +241,10 @@ def format_event(event: Progress) -> str:
         return " ".join(part for part in parts if part)
     if message:
         return message
+    count = f" {done}" if (done := format_count(event)) else ""
     on_path = f" on {path}" if path else ""
     took = f", {format_duration(event.elapsed_ms / 1000)}" if event.elapsed_ms >= _SECOND else ""
-    return f"{label_event(event)}{on_path}{took}"
+    return f"{label_event(event)}{count}{on_path}{took}"
 
 
 def format_count(event: Progress) -> str:

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
-from kebab.core.durable import delete_path
+from kebab.core.durable import DerivedFile, delete_path
 from kebab.core.ids import compute_digest
 from kebab.errors.system import build_io_error, translate_import_errors
-from kebab.platform import can_remove_open_files, release_mapped_pages, rename_over
+from kebab.platform import can_remove_open_files, release_mapped_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -157,7 +157,6 @@ _ROWS_AT_ONCE = 64
 """How many rows are compared at once."""
 
 _MAGIC = b"kebabkeys 1 "
-_START = len(_MAGIC) + 4
 
 
 class Run(msgspec.Struct, frozen=True, array_like=True):
@@ -305,6 +304,7 @@ class KeyFile:
 
     def __init__(self, path: Path, dimension: int) -> None:
         self.path = path
+        self._file = DerivedFile(path, _MAGIC)
         self._dimension = dimension
 
     def map_vectors(self, digest: bytes) -> "Parts | None":
@@ -328,12 +328,10 @@ class KeyFile:
     def _read_at(self, digest: bytes | None, read: "Callable[[list[Run]], T]") -> "T | None":
         """Return what `read` gets from the runs if the file is at this state, or at any."""
         try:
-            raw = self.path.read_bytes()
-            if raw[:_START] != _MAGIC + zlib.crc32(raw[_START:]).to_bytes(4, "little"):
-                return None
-            contents = msgspec.msgpack.decode(raw[_START:], type=_Contents)
-            is_current = digest in {None, contents.table_digest}
-            if contents.dimension != self._dimension or not is_current:
+            raw = self._file.read()
+            contents = msgspec.msgpack.decode(raw, type=_Contents) if raw is not None else None
+            is_current = contents is not None and digest in {None, contents.table_digest}
+            if contents is None or contents.dimension != self._dimension or not is_current:
                 return None
             return read(contents.runs)
         except (OSError, ValueError, msgspec.MsgspecError):
@@ -377,17 +375,8 @@ class KeyFile:
 
     def write(self, digest: bytes, runs: "Iterable[Run]") -> None:
         """Write a new file beside the old one, then replace the old one."""
-        packed = msgspec.msgpack.encode(_Contents(self._dimension, digest, list(runs)))
-        draft = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        try:
-            with draft.open("wb") as file:
-                file.write(_MAGIC + zlib.crc32(packed).to_bytes(4, "little") + packed)
-                file.flush()
-                os.fsync(file.fileno())
-            rename_over(draft, self.path)
-        finally:
-            draft.unlink(missing_ok=True)
+        contents = _Contents(self._dimension, digest, list(runs))
+        self._file.write(msgspec.msgpack.encode(contents))
 
     def append_runs(self, before: bytes | None, after: bytes, runs: "Iterable[Run]") -> None:
         """Add runs and move the file from one state of the table, or from none, to the next."""

@@ -32,6 +32,9 @@ from kebab.store.sqlite.reader import SqliteReader
 SAMPLE_CHUNKS = 4_000
 """How many chunks are compared with their hashes, of a larger library an evenly spread part."""
 
+SAMPLE_DOCUMENTS = 1_000
+"""How many documents are compared with their names, of a larger library an evenly spread part."""
+
 _MAX_LISTED = 10
 
 _BROKEN_ROWS = {
@@ -71,7 +74,7 @@ def find_faults(database: apsw.Connection, *, deep: bool = True) -> Iterator[str
     """Yield the faults of a database as phrases; a fault of the file or the schema ends the list.
 
     The time is in proportion to the size of the file. Unless it is `deep`, only a part of the texts
-    of a large library is compared with the stored hashes.
+    and of the names of a large library is compared with what they come from.
     """
     # FTS5 keeps the structure of its index, and only a query looks whether a writer changed it:
     # without one the check of a reader that stays open would take new pages for damaged ones.
@@ -96,7 +99,9 @@ def find_faults(database: apsw.Connection, *, deep: bool = True) -> Iterator[str
         yield f"passages whose title or headings were changed: {headings:,}"
     if changed := documents.find_changed_documents(database):
         yield f"documents of which something else was changed: {len(changed):,}"
-    if names := fts.find_wrong_names(database):
+    count = int(database.execute("SELECT count(*) FROM documents").get)
+    step = 1 if deep else max(1, -(-count // SAMPLE_DOCUMENTS))
+    if names := fts.find_wrong_names(database, step):
         yield f"documents that are not found by name: {len(names):,}"
 
 

@@ -7,18 +7,18 @@ answers in the database.
 import sys
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import apsw
 from msgspec import Struct
 
 from kebab.config import tuning
-from kebab.core.chunks import ChunkText, KeyedScore
+from kebab.core.chunks import KeyedScore, PassageHashes
 from kebab.core.ids import DocId, DocNumber, Key
 from kebab.core.queries import Filters
 from kebab.errors.catalog import InvalidInput, NotIndexed
@@ -476,18 +476,24 @@ class SqliteReader:
                 lambda: chunks.find_doc_numbers(self._database, keys),
             )
 
-    def iterate_chunk_texts(self, filters: Filters) -> Iterator[ChunkText]:
-        """Yield the chunks that pass the filters, document by document, each in its order."""
+    def list_passages(self, filters: Filters) -> PassageHashes:
+        """Return the chunks that pass the filters, document by document, each in its order."""
         with self._translate_errors():
             where, values = fts.build_condition(filters)
             rows = self._database.execute(
-                "SELECT c.key, d.doc_id, a.content_hash, c.text FROM documents d"  # noqa: S608 - values are bound
+                "SELECT c.key, d.doc, a.content_hash, c.text_hash FROM documents d"  # noqa: S608 - values are bound
                 " CROSS JOIN assets a ON a.asset = d.asset CROSS JOIN chunks c ON c.doc = d.doc"
                 f" WHERE {where} ORDER BY d.source, d.path, c.ordinal",
                 values,
             )
-            for key, doc_id, content_hash, text in rows:
-                yield ChunkText(Key(key), DocId(doc_id), content_hash, text)
+            found: list[Any] = rows.fetchall()
+        return PassageHashes(*([row[column] for row in found] for column in range(4)))
+
+    def load_texts(self, keys: Collection[Key]) -> dict[Key, str]:
+        """Return the texts of chunks; unknown keys are left out."""
+        sql = "SELECT key, text FROM chunks WHERE key IN (SELECT value FROM json_each(?))"
+        with self._translate_errors():
+            return dict(self._database.execute(sql, (fts.to_json(keys),)))
 
     def _search_fts(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
         try:

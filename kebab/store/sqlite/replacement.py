@@ -20,10 +20,13 @@ _NEW, _READY, _INSTALLING, _REPLACED = "new", "ready", "installing", "replaced"
 LOCK_NAME = "writer.lock"
 """The file that a writer locks; it is empty while nobody writes."""
 
+SIGNATURES = "signatures"
+"""The file of the signatures of passages, which can be computed again."""
+
 FILES = (
     *(f"kebab.sqlite{end}" for end in ("", "-wal", "-shm")),
     *(f"reviews.sqlite{end}" for end in ("", "-wal", "-shm")),
-    *("lance", "stdin"),
+    *("lance", "stdin", SIGNATURES),
 )
 """The files and folders of a knowledge base, the database first."""
 

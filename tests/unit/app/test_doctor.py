@@ -8,7 +8,7 @@ from kebab.app.library import remove_documents
 from kebab.core.documents import VectorRow
 from kebab.core.ids import Key
 from kebab.embed.registry import E5_SMALL, MINILM
-from kebab.wire.health import DoctorRequest
+from kebab.wire.health import Doctor, DoctorRequest
 from kebab.wire.library import RmRequest
 from tests.fakes import tiny_model
 from tests.fakes.embedder import HashingEmbedder
@@ -43,6 +43,15 @@ def test_a_healthy_knowledge_base_has_no_failure(full):
     assert (told.ok, told.kebab_version) == (True, __version__)
     assert {name for name, status in states.items() if status != "ok"} == {"language_model"}
     assert full.tree() == before
+
+
+def test_each_check_is_reported_alone_as_it_ends(full):
+    parts: list[Doctor] = []
+
+    reply = check_health(full.context(), DoctorRequest(), parts.append)
+
+    assert [check for part in parts for check in part.checks] == reply.checks
+    assert [len(part.checks) for part in parts] == [0] + [1] * len(reply.checks)
 
 
 def test_an_empty_knowledge_base_is_healthy(desk):

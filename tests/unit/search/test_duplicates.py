@@ -4,20 +4,16 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from kebab.core.progress import Progress, ignore_progress
+from kebab.core.durable import DerivedFile
 from kebab.core.queries import Filters
 from kebab.search import duplicates
-from kebab.search import duplicates as module
 from kebab.search.duplicates import (
     Cluster,
-    Shingler,
     build_adjacency,
     cluster_by_leader,
-    compute_jaccard,
     find_duplicates,
-    sign_passages,
 )
-from kebab.text.tokenizer import tokenize
+from kebab.search.signatures import MAGIC, SIGNATURE_SIZE, compute_signatures
 
 WORDS = [f"word{number}" for number in range(4000)]
 KOREAN = "백업을 복원하기 전에 저장소를 먼저 검사하고 오류가 없는지 반드시 확인한 다음에 시작한다"
@@ -38,15 +34,21 @@ def edited(text, *places):
 def groups(base, threshold=0.7, *, filters=None, exact=False):
     """Return each group as unit, exactness and the places of its members."""
     reader = base.reader()
-    found = find_duplicates(reader, threshold, filters or Filters(), exact=exact).groups
+    found = find_duplicates(
+        reader,
+        threshold,
+        filters or Filters(),
+        DerivedFile(base.folder / "signatures", MAGIC),
+        exact=exact,
+    ).groups
     return [
         (
-            one.unit,
+            one.items.unit,
             one.exact,
             [
                 f"{chunk.path}:{chunk.start_line}"
-                for copy in one.copies
-                for chunk in reader.load_chunks(copy.keys[:1])
+                for text in one.texts
+                for chunk in reader.load_chunks(text.keys[:1])
             ],
         )
         for one in found
@@ -57,13 +59,20 @@ def test_without_copies_there_are_no_groups(base):
     base.add("a.md", prose(1), prose(2))
     base.add("b.md", prose(3))
 
-    found = find_duplicates(base.reader(), 0.7, Filters())
+    found = find_duplicates(
+        base.reader(), 0.7, Filters(), DerivedFile(base.folder / "signatures", MAGIC)
+    )
 
     assert (found.groups, found.compared) == ([], 3)
 
 
 def test_an_empty_library_has_no_groups(base):
-    assert find_duplicates(base.reader(), 0.7, Filters()).compared == 0
+    assert (
+        find_duplicates(
+            base.reader(), 0.7, Filters(), DerivedFile(base.folder / "signatures", MAGIC)
+        ).compared
+        == 0
+    )
 
 
 def test_documents_of_the_same_text_are_a_group_and_their_passages_are_not(base):
@@ -86,10 +95,12 @@ def test_an_edited_copy_is_similar(base):
     base.add("b.md", edited(prose(1), 10, 60))
     reader = base.reader()
 
-    (group,) = find_duplicates(reader, 0.7, Filters()).groups
+    (group,) = find_duplicates(
+        reader, 0.7, Filters(), DerivedFile(base.folder / "signatures", MAGIC)
+    ).groups
 
-    assert (group.unit, group.exact) == ("document", False)
-    assert [copy.similarity for copy in group.copies] == [1.0, pytest.approx(72 / 84)]
+    assert (group.items.unit, group.exact) == ("document", False)
+    assert list(group.cluster.similarity) == [1.0, pytest.approx(72 / 84)]
     assert group.similarity == pytest.approx(72 / 84)
 
 
@@ -225,9 +236,7 @@ RNG = np.random.default_rng(5)
 def rows(*sets):
     """Return the signatures of sets of numbers."""
     starts = np.cumsum([0, *map(len, sets)])[:-1]
-    return duplicates.compute_signatures(
-        np.concatenate([np.array(one, np.uint64) for one in sets]), starts
-    )
+    return compute_signatures(np.concatenate([np.array(one, np.uint64) for one in sets]), starts)
 
 
 def numbers(count):
@@ -260,14 +269,6 @@ def test_the_order_of_a_set_does_not_matter():
     assert left.tolist() == right.tolist()
 
 
-def test_the_signature_of_a_union_is_merged_from_its_parts():
-    one, two, three = numbers(30), numbers(40), numbers(50)
-
-    united = duplicates.merge_signatures(rows(one, two, three), [0, 2])
-
-    assert united.tolist() == rows(np.concatenate([one, two]), three).tolist()
-
-
 @pytest.mark.parametrize(("threshold", "least"), [(0.5, 0.85), (0.7, 0.93), (0.9, 0.99)])
 def test_pairs_at_the_threshold_are_found(threshold, least):
     sets = [one for _ in range(200) for one in pair(threshold)]
@@ -298,7 +299,7 @@ def test_many_equal_sets_give_few_pairs_that_still_connect_all():
 @pytest.mark.parametrize("count", [0, 1])
 def test_fewer_than_two_sets_have_no_pairs(count):
     assert duplicates.find_candidate_pairs(
-        np.zeros((count, duplicates.SIGNATURE_SIZE), np.uint32), 0.7
+        np.zeros((count, SIGNATURE_SIZE), np.uint32), 0.7
     ).shape == (0, 2)
 
 
@@ -315,7 +316,7 @@ def test_similar_sets_are_found_among_many_half_similar_ones():
 
 
 def test_every_bit_of_a_value_is_set_for_half_of_the_shingles():
-    values = duplicates.compute_signatures(numbers(5_000), np.arange(5_000))
+    values = compute_signatures(numbers(5_000), np.arange(5_000))
 
     shares = [float((values >> np.uint32(bit) & np.uint32(1)).mean()) for bit in range(32)]
 
@@ -324,7 +325,7 @@ def test_every_bit_of_a_value_is_set_for_half_of_the_shingles():
 
 def test_equal_rows_are_paired_in_large_buckets_because_another_band_agrees_too():
     width, count = 4, 100
-    bands = duplicates.SIGNATURE_SIZE // width
+    bands = SIGNATURE_SIZE // width
     table = np.arange(1, count * bands + 1, dtype=np.uint32).reshape(count, bands)
     row, band = np.indices(table.shape)
     table[(row + band) % 2 == 0] = 0
@@ -333,107 +334,3 @@ def test_equal_rows_are_paired_in_large_buckets_because_another_band_agrees_too(
     found = duplicates.find_candidate_pairs(np.repeat(table, width, axis=1), 0.9)
 
     assert found.tolist() == [[0, count // 2]]
-
-
-def test_passages_of_a_document_are_consecutive(base):
-    base.add("b.md", "one two three", "four five")
-    base.add("a.md", "six", tags=["x"])
-
-    found = sign_passages(base.reader(), Filters(), ignore_progress)
-
-    assert (found.owners, found.starts) == ([0, 1, 1], [0, 1])
-    assert found.counts == [1, 3, 2]
-    assert found.rows.shape[0] == 3
-    assert len(set(found.contents)) == 2
-
-
-def test_only_what_passes_the_filters_is_read(base):
-    base.add("a.md", "one")
-    base.add("b.md", "two", tags=["x"])
-
-    found = sign_passages(base.reader(), Filters(tag=("x",)), ignore_progress)
-
-    assert len(found.keys) == 1
-
-
-def test_batches_give_the_same_result_and_report_progress(base, monkeypatch):
-    base.add("a.md", *(f"passage number {number}" for number in range(25)), embed=False)
-    whole = sign_passages(base.reader(), Filters(), ignore_progress)
-    monkeypatch.setattr(module, "_BATCH", 4)
-    monkeypatch.setattr(module, "_REPORT_EVERY", 8)
-    events: list[Progress] = []
-
-    parts = sign_passages(base.reader(), Filters(), events.append)
-
-    assert [(one.done, one.total, one.phase) for one in events] == [
-        (8, 25, "compare"),
-        (16, 25, "compare"),
-        (24, 25, "compare"),
-    ]
-    assert parts.rows.tolist() == whole.rows.tolist()
-    assert (parts.texts, parts.keys) == (whole.texts, whole.keys)
-
-
-def similarity(left, right):
-    shingler = Shingler()
-    return compute_jaccard(shingler.shingle_union([left]), shingler.shingle_union([right]))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "one two three four five",
-        "쿠버네티스 클러스터를 설치한다",
-        "日本語の文章を比べる",
-        "x",
-        "",
-        "snake_case v1.2.3",
-    ],
-)
-def test_a_text_equals_itself(text):
-    assert similarity(text, text) == 1.0
-
-
-def test_similarity_counts_shared_runs_of_three_tokens():
-    assert similarity("alpha beta gamma delta", "alpha beta gamma omega") == pytest.approx(1 / 3)
-
-
-def test_the_order_of_words_matters():
-    assert similarity("alpha beta gamma", "gamma beta alpha") == 0.0
-
-
-def test_forms_with_the_same_tokens_are_equal():
-    assert similarity("The Backups are RESTORED", "the backup are restored") == 1.0
-
-
-def test_scripts_without_blanks_are_compared_inside_their_runs():
-    same = similarity("저장소를 먼저 검사한 다음 복원한다", "저장소를 먼저 검사한 뒤에 복원한다")
-
-    assert 0.3 < same < 1.0
-    assert similarity("저장소를 먼저 검사한다", "날씨가 아주 좋은 날이다") == 0.0
-
-
-def test_no_run_crosses_from_one_text_into_the_next():
-    shingler = Shingler()
-
-    shingles, starts, counts = shingler.shingle_texts(["a1 b1 c1 d1", "e1", "f1 g1 h1"])
-
-    assert (starts.tolist(), counts.tolist(), len(shingles)) == ([0, 2, 3], [4, 1, 3], 4)
-    alone = [
-        shingler.shingle_texts([text])[0].tolist() for text in ("a1 b1 c1 d1", "e1", "f1 g1 h1")
-    ]
-    assert shingles.tolist() == [number for one in alone for number in one]
-
-
-def test_tokens_are_those_of_the_index():
-    text = "Don't e-mail snake_case v1.2.3 배추김치 日本 " + "가" * 40
-
-    assert Shingler().shingle_texts([text])[2].tolist() == [len(tokenize(text))]
-
-
-def test_empty_sets_have_no_similarity():
-    import numpy as np
-
-    none = np.empty(0, np.uint64)
-
-    assert compute_jaccard(none, none) == 0.0

@@ -1,5 +1,6 @@
 import pytest
 
+from kebab.cli.channels import OutputChannel
 from kebab.wire.repair import RepairRequest
 
 
@@ -9,6 +10,17 @@ def test_health_is_the_status(kebab, home):
     assert (well.status, well.reply["ok"]) == (0, True)
     assert (sick.status, sick.reply["ok"], sick.reply["exit_code"]) == (3, False, 3)
     assert sick.err == ""
+
+
+def test_each_check_is_shown_as_it_ends(kebab, home, monkeypatch):
+    shown = []
+    monkeypatch.setattr(
+        OutputChannel, "write", lambda _, text: shown.append(text.split()[:2] or [""])
+    )
+
+    kebab("doctor", "--data-dir", "sick")
+
+    assert [words[0] for words in shown] == ["kebab", "✓", "✗", "1"]
 
 
 def test_a_repair_needs_a_yes_only_if_there_is_something_to_repair(kebab, opened):

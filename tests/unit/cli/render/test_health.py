@@ -39,11 +39,11 @@ def test_each_check_has_its_mark_and_each_problem_its_fix():
     assert list(render_doctor(reply, Canvas())) == [
         "kebab v0.1.0",
         "",
-        "  ✓ disk            integrity check passed",
-        "  ✗ database        damaged",
-        "                    fix: kebab reset",
-        "  ! language_model  silent",
-        "  - probe           no model",
+        "  ✓ disk               integrity check passed",
+        "  ✗ database           damaged",
+        "                       fix: kebab reset",
+        "  ! language_model     silent",
+        "  - probe              no model",
         "",
         "1 problem to fix",
     ]
@@ -59,10 +59,10 @@ def test_warnings_leave_the_result_healthy():
 def test_long_summaries_are_wrapped_under_themselves():
     reply = replies.doctor(replies.check(name="disk", summary="word " * 20))
 
-    lines = list(render_doctor(reply, Canvas(width=40)))[2:-2]
+    lines = list(render_doctor(reply, Canvas(width=50)))[2:-2]
 
-    assert all(len(line) <= 40 for line in lines)
-    assert all(line.startswith("          word") for line in lines[1:])
+    assert all(len(line) <= 50 for line in lines)
+    assert all(line.startswith(f"{'':23}word") for line in lines[1:])
 
 
 def test_nothing_is_healthy_that_is_not_read():
