@@ -15,7 +15,6 @@ length, the rank of the passage, and the position of the sentence in it. Whether
 gives what is asked for is checked afterwards.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import ClassVar, NamedTuple, TypeAlias
@@ -48,6 +47,7 @@ from kebab.rag.quote_units import (
 from kebab.search.answerability import compute_relative_evidence
 from kebab.search.rerank import compare_tokens, compute_mean_token
 from kebab.search.snippet import compute_coverage, weigh_keywords
+from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.model_input import escape_text
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens
 
@@ -318,22 +318,22 @@ class ExtractiveWriter(Struct, frozen=True, kw_only=True):
         )
 
 
-_QUOTE_PREFIX = re.compile(r"\n[ \t]*(?:>[ \t]?)+")
-_LINE_BREAK = re.compile(r"[ \t]*(?:\n[ \t]*(?:>[ \t]?)*)?")
-_CELL_BORDER = re.compile(r"(?<!\s)\s*+(?<!\\)\|\s*")
-_MARKERS = re.compile(r"[\[\u3010]([#^]?\d{1,3})[\]\u3011]")
-_LINK = re.compile(
+_QUOTE_PREFIX = compile_lazily(r"\n[ \t]*(?:>[ \t]?)+")
+_LINE_BREAK = compile_lazily(r"[ \t]*(?:\n[ \t]*(?:>[ \t]?)*)?")
+_CELL_BORDER = compile_lazily(r"(?<!\s)\s*+(?<!\\)\|\s*")
+_MARKERS = compile_lazily(r"[\[\u3010]([#^]?\d{1,3})[\]\u3011]")
+_LINK = compile_lazily(
     r"(?P<code>(?P<ticks>`{1,20}+)[^`\n]++(?P=ticks))"
     r"|!?\[\[(?:[^\[\]|\n]*\|)?(?P<page>[^\[\]|\n]+)\]\]"
     r"|(?<![A-Za-z0-9_\]])!?\[(?P<label>[^\[\]\n]*)\](?:\((?:[^()\n]|\([^()\n]*\))*\)|\[[^\[\]\n]*\])"
 )
 """A code span, a wiki link, or a link with a target or a reference."""
 
-_OPENING_FENCE = re.compile(r"\n[ \t>]*`{3,}\{[\w-]+\}[^\n]*\s*\Z")
-_ROLE = re.compile(r"(?:\{[\w:+-]+\}|(?<!\w):[\w:+-]+:)(?=`[^`\n]+`)")
+_OPENING_FENCE = compile_lazily(r"\n[ \t>]*`{3,}\{[\w-]+\}[^\n]*\s*\Z")
+_ROLE = compile_lazily(r"(?:\{[\w:+-]+\}|(?<!\w):[\w:+-]+:)(?=`[^`\n]+`)")
 """The name of a role in MyST or reStructuredText: what follows is its text."""
 
-_TICKS = re.compile("`+")
+_TICKS = compile_lazily("`+")
 _MAX_NESTED = 2
 """The label of a link may be an image, which is a link in itself."""
 

@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from msgspec import Struct
 
 from kebab.core.documents import Block, BlockKind
+from kebab.text.lazy_pattern import compile_lazily
 
 MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
@@ -54,10 +55,10 @@ _LINKED = (
 )
 """Words that are written as one: `snake_case`, `a.b`, `well-known`, `don't`, `.env`, `c++`."""
 
-_PLAIN = re.compile(_LINKED.replace("{word}", "[A-Za-z0-9]+"))
+_PLAIN = compile_lazily(_LINKED.replace("{word}", "[A-Za-z0-9]+"))
 
 
-_may_be_dense = re.compile("[\u0e00-\u1fff\u2e80-\U0010ffff]").search
+_DENSE_BLOCKS = compile_lazily("[\u0e00-\u1fff\u2e80-\U0010ffff]")
 """Finds characters of the blocks that hold all dense scripts."""
 
 
@@ -73,7 +74,7 @@ def _compile_unit_pattern(*, dense: bool) -> re.Pattern[str]:
 def _choose_unit_pattern(text: str) -> re.Pattern[str]:
     if text.isascii():
         return _PLAIN
-    return _compile_unit_pattern(dense=_may_be_dense(text) is not None)
+    return _compile_unit_pattern(dense=_DENSE_BLOCKS.search(text) is not None)
 
 
 def iter_unit_matches(text: str) -> Iterator[re.Match[str]]:
@@ -92,12 +93,12 @@ def _compile_cluster_finder() -> Callable[[str], list[str]]:
     return re.compile(f"[{DENSE}][{DENSE_MARKS}]*").findall
 
 
-_find_mark = re.compile(f"[{DENSE_MARKS}]").search
+_MARK = compile_lazily(f"[{DENSE_MARKS}]")
 
 
 def split_clusters(run: str) -> list[str]:
     """Return the characters of a dense run, each with its marks."""
-    return _compile_cluster_finder()(run) if _find_mark(run) else list(run)
+    return _compile_cluster_finder()(run) if _MARK.search(run) else list(run)
 
 
 def is_dense(unit: str) -> bool:
@@ -129,7 +130,7 @@ _LETTERS = {
 }
 """The letters of each script."""
 
-_FOREIGN = re.compile("[^\0-\x7f]+")
+_FOREIGN = compile_lazily("[^\0-\x7f]+")
 
 _DENSITY = 3
 """A letter of Kana, Hangul or Han counts as this many Latin letters.
@@ -235,12 +236,12 @@ def _is_regional(sign: str) -> bool:
 
 _SAMPLE = 4_000
 _PROSE = frozenset({BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.QUOTE})
-_NOISE = re.compile(r"https?://\S+|`[^`\n]*`|<[^<>\n]*>|\{\{[^{}\n]*\}\}")
-_WORD = re.compile(r"[^\W\d_]+")
-_ASCII_WORD = re.compile("[A-Za-z]+")
+_NOISE = compile_lazily(r"https?://\S+|`[^`\n]*`|<[^<>\n]*>|\{\{[^{}\n]*\}\}")
+_WORD = compile_lazily(r"[^\W\d_]+")
+_ASCII_WORD = compile_lazily("[A-Za-z]+")
 
-_UKRAINIAN = re.compile("[\u0404\u0406\u0407\u0454\u0456\u0457\u0490\u0491]")
-_PERSIAN = re.compile("[\u067e\u0686\u0698\u06a9\u06af\u06cc]")
+_UKRAINIAN = compile_lazily("[\u0404\u0406\u0407\u0454\u0456\u0457\u0490\u0491]")
+_PERSIAN = compile_lazily("[\u067e\u0686\u0698\u06a9\u06af\u06cc]")
 _LANGUAGE_OF_SCRIPT = {
     "hangul": "ko",
     "thai": "th",
@@ -320,10 +321,10 @@ _OPENERS = {
     "nl": "hoe waarom welke hoeveel wanneer",
 }
 _LANGUAGE_OF_OPENER = {word: code for code, words in _OPENERS.items() for word in words.split()}
-_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'\u2019-]*")
+_LATIN_WORD = compile_lazily(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'\u2019-]*")
 _BEFORE_OPENER = " \t\n\u00bf\u00a1*_>-"
-_EASTERN = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
-_HIRAGANA = re.compile("[\u3041-\u309f]")
+_EASTERN = compile_lazily("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
+_HIRAGANA = compile_lazily("[\u3041-\u309f]")
 
 
 class Language(Struct, frozen=True):
@@ -423,7 +424,7 @@ def _detect_in_script(script: str | None, sample: str) -> str | None:
 _PIECE = 800
 """The letters of a piece: enough stop words to tell a language, and few enough to see two."""
 
-_NO_PROSE = re.compile(
+_NO_PROSE = compile_lazily(
     r"^(?P<fence>```+|~~~+).*?(?:^(?P=fence)|\Z)|https?://\S+|`[^`\n]*`|<[^<>\n]*>",
     re.MULTILINE | re.DOTALL,
 )
