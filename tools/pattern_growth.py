@@ -168,7 +168,7 @@ def _choose_method(uses: Iterable[str]) -> str:
 def _iterate_patterns(value: Any, depth: int) -> Iterator[Pattern]:
     """Yield the patterns within a value: a container, a class, a record or an instance."""
     if isinstance(value, LazyPattern):
-        value = value.compile()
+        value = re.compile(value.pattern, value.flags)
     if isinstance(value, re.Pattern):
         yield value
         return

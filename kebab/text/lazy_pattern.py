@@ -14,12 +14,8 @@ class LazyPattern:
     def __init__(self, pattern: str, flags: int) -> None:
         self._source = (pattern, flags)
 
-    def compile(self) -> re.Pattern[str]:
-        """Return the compiled pattern."""
-        return re.compile(*self._source)
-
     def __getattr__(self, name: str) -> Any:
-        value = getattr(self.compile(), name)
+        value = getattr(re.compile(*self._source), name)
         setattr(self, name, value)  # the next access does not come here
         return value
 
