@@ -28,6 +28,8 @@ from re import _compiler, _constants, _parser  # type: ignore[attr-defined]
 from types import ModuleType
 from typing import Any
 
+from kebab.text.lazy_pattern import LazyPattern
+
 MOST_GROWTH = 2.5
 """How many times as long a text of double length may take."""
 
@@ -165,6 +167,8 @@ def _choose_method(uses: Iterable[str]) -> str:
 
 def _iterate_patterns(value: Any, depth: int) -> Iterator[Pattern]:
     """Yield the patterns within a value: a container, a class, a record or an instance."""
+    if isinstance(value, LazyPattern):
+        value = re.compile(value.pattern, value.flags)
     if isinstance(value, re.Pattern):
         yield value
         return

@@ -30,6 +30,7 @@ from kebab.errors.system import (
     is_memory_fault,
 )
 from kebab.errors.translations.languages import ENGLISH, Language, find_wordings
+from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.error import ErrorReply
 
@@ -37,7 +38,7 @@ HEADER = "traceparent"
 """The name of the HTTP header, and of the key in `_meta` of an MCP request."""
 
 _VARIABLE = "TRACEPARENT"
-_FORM = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
+_FORM = compile_lazily(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 _FIRST_VERSION = "00-"
 _LONGEST = 256
 _given: ContextVar[str | None] = ContextVar("given")
@@ -87,40 +88,46 @@ _AMBIGUOUS_WORDS = r"(?<![a-z0-9])(?:key|token|sig(?:nature)?)"
 
 _VALUE = r"""(?:"[^"]*"|'[^']*'|["'`]?[^\s&,;"'`<>(){}\[\]]+)"""
 _QUOTED = r"""(?:"[^"]+"|'[^']+')"""
-_SECRET_NAME = re.compile(
+_SECRET_NAME = compile_lazily(
     rf"(?i)(?:.*(?:{_SENSITIVE_WORDS})|(?:.*[^a-z])?(?:{_SENSITIVE_PAIRS})|(?:.*[^a-z0-9])?(?:key|token)"
     r"|(?:proxy-)?authorization|(?:set-)?cookie)"
 )
-_SECRET_VARIABLE = re.compile(r"(?:.*_)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE)")
+_SECRET_VARIABLE = compile_lazily(r"(?:.*_)?(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE)")
 
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
     (
-        re.compile(
+        compile_lazily(
             r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}-----|\Z)",
             re.DOTALL,
         ),
         "",
     ),
     # The user info of a URL, also with a password that is not percent-encoded.
-    (re.compile(r"(?<=://)[^\s/?#]{0,512}@"), "@"),
-    (re.compile(r"(?<=://)[^\s/?#:@]{0,256}:(?!\d{1,5}(?:/|\s|$))[^\s@]{0,256}+@"), "@"),
-    (re.compile(r"(?i)(\b(?:proxy-)?authorization['\"]?\s*[:=]\s*['\"]?)[^\r\n,;'\"}]+"), r"\1"),
-    (re.compile(r"(?i)(\b(?:set-)?cookie['\"]?\s*:\s*['\"]?)[^\r\n'\"}]+"), r"\1"),
-    (re.compile(r"(?i)(\bx-[a-z-]{0,64}(?:key|token)['\"]?\s*[:=]\s*['\"]?)[^\s,;'\"}]+"), r"\1"),
-    (re.compile(r"(?i)(\bbearer\s+)(?!tokens?\b)[^\s,;'\"`]+"), r"\1"),
+    (compile_lazily(r"(?<=://)[^\s/?#]{0,512}@"), "@"),
+    (compile_lazily(r"(?<=://)[^\s/?#:@]{0,256}:(?!\d{1,5}(?:/|\s|$))[^\s@]{0,256}+@"), "@"),
     (
-        re.compile(
+        compile_lazily(r"(?i)(\b(?:proxy-)?authorization['\"]?\s*[:=]\s*['\"]?)[^\r\n,;'\"}]+"),
+        r"\1",
+    ),
+    (compile_lazily(r"(?i)(\b(?:set-)?cookie['\"]?\s*:\s*['\"]?)[^\r\n'\"}]+"), r"\1"),
+    (
+        compile_lazily(r"(?i)(\bx-[a-z-]{0,64}(?:key|token)['\"]?\s*[:=]\s*['\"]?)[^\s,;'\"}]+"),
+        r"\1",
+    ),
+    (compile_lazily(r"(?i)(\bbearer\s+)(?!tokens?\b)[^\s,;'\"`]+"), r"\1"),
+    (
+        compile_lazily(
             rf"(?i)((?:{_SENSITIVE_WORDS}|{_SENSITIVE_PAIRS})[\w-]{{0,64}}[\"']?\s*[=:]\s*){_VALUE}"
         ),
         r"\1",
     ),
-    (re.compile(rf"(?i)({_AMBIGUOUS_WORDS}=){_VALUE}"), r"\1"),
-    (re.compile(rf"(?i)({_AMBIGUOUS_WORDS}[\"']\s*:\s*){_QUOTED}"), r"\1"),
-    (re.compile(r"(?<![A-Za-z0-9])sk-(?:(?=[\w-]{0,64}\d)[\w-]{6,}|[\w-]{16,})"), ""),
-    (re.compile(r"(?<![A-Za-z0-9])(?:gh[opsur]_\w{6,}|github_pat_\w{6,}|glpat-[\w-]{6,})"), ""),
-    (re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA|AGPA|AROA)[A-Z0-9]{8,}"), ""),
-    (re.compile(r"(?<![A-Za-z0-9])(?:xox[a-z]-[\w-]{8,}|hf_\w{16,}|AIza[\w-]{16,})"), ""),
-    (re.compile(r"(?<![A-Za-z0-9])eyJ[\w-]{8,2048}\.[\w-]{8,}(?:\.[\w-]*)?"), ""),
+    (compile_lazily(rf"(?i)({_AMBIGUOUS_WORDS}=){_VALUE}"), r"\1"),
+    (compile_lazily(rf"(?i)({_AMBIGUOUS_WORDS}[\"']\s*:\s*){_QUOTED}"), r"\1"),
+    (compile_lazily(r"(?<![A-Za-z0-9])sk-(?:(?=[\w-]{0,64}\d)[\w-]{6,}|[\w-]{16,})"), ""),
+    (compile_lazily(r"(?<![A-Za-z0-9])(?:gh[opsur]_\w{6,}|github_pat_\w{6,}|glpat-[\w-]{6,})"), ""),
+    (compile_lazily(r"(?<![A-Za-z0-9])(?:AKIA|ASIA|AGPA|AROA)[A-Z0-9]{8,}"), ""),
+    (compile_lazily(r"(?<![A-Za-z0-9])(?:xox[a-z]-[\w-]{8,}|hf_\w{16,}|AIza[\w-]{16,})"), ""),
+    (compile_lazily(r"(?<![A-Za-z0-9])eyJ[\w-]{8,2048}\.[\w-]{8,}(?:\.[\w-]*)?"), ""),
 )
 """Patterns of secrets, and the part of a match that is shown beside `[redacted]`."""
 

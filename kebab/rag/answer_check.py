@@ -24,6 +24,7 @@ from kebab.rag.question_kind import find_fact_kind, lacks_fact
 from kebab.rag.question_terms import EvidenceWords, QuestionTerm, TermKind
 from kebab.search.snippet import weigh_keywords
 from kebab.text.language import is_dense, iter_unit_matches
+from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.normalize import normalize_for_index
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens, tokenize, tokenize_unit
 
@@ -258,16 +259,16 @@ _PAIRS = (
     "wealthiest poorest, encrypt decrypt, upload download, client server, encode decode, "
     "acquire sell, hire fire"
 )
-_NEGATION = re.compile(r"\b(?:not|never|cannot|\w+n['’]t)\b", re.IGNORECASE)
-_DENIAL = re.compile(
+_NEGATION = compile_lazily(r"\b(?:not|never|cannot|\w+n['’]t)\b", re.IGNORECASE)
+_DENIAL = compile_lazily(
     r"\b(?:not|no|never|cannot|neither|nor|none|nobody|nothing|without|\w+n['’]t)\b",
     re.IGNORECASE,
 )
-_ASKS_FOR_FACT = re.compile(
+_ASKS_FOR_FACT = compile_lazily(
     r"[^\w]*(?:\w+\s+)?(?:who|whom|whose|what|which|where|when|how (?:many|much|long|often|far))\b",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(
+_CLAUSE = compile_lazily(
     r"\b(?:if|when|while|because|although|unless|so that|do i|can i|should i|i|my|we|our|you)\b",
     re.IGNORECASE,
 )

@@ -18,6 +18,7 @@ from kebab.errors.catalog import ContextOverflow, ModelProtocol
 from kebab.rag.prompt import remove_markers, shorten
 from kebab.search.query_parser import strip_stop_words
 from kebab.text.language import detect_question_language, is_dense, iter_unit_matches
+from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.model_input import escape_text, estimate_tokens, wrap_in_delimiters
 from kebab.text.normalize import fold_text, normalize_for_index
 from kebab.text.tokenizer import collect_all_tokens, tokenize, tokenize_unit
@@ -53,12 +54,12 @@ def list_near_spellings(word: str) -> frozenset[str]:
 _ANCHOR = "\u00a7x"
 """A content word before the tested word, because the last remaining word is never removed."""
 
-_KATAKANA = re.compile("[ァ-\u30faー]{3,}")
-_NUMBER_WORD = re.compile(r"\d[\d,.]*(?:st|nd|rd|th|s)?")
-_CODE = re.compile(r"(?=.*(?:\d|_|[a-z][A-Z]|\w\.\w|[+#]$)).+")
-_ENDS_SENTENCE = re.compile(r"(?:\A|[.!?:;\"“—])[\s\"“*_(]*+$")
+_KATAKANA = compile_lazily("[ァ-\u30faー]{3,}")
+_NUMBER_WORD = compile_lazily(r"\d[\d,.]*(?:st|nd|rd|th|s)?")
+_CODE = compile_lazily(r"(?=.*(?:\d|_|[a-z][A-Z]|\w\.\w|[+#]$)).+")
+_ENDS_SENTENCE = compile_lazily(r"(?:\A|[.!?:;\"“—])[\s\"“*_(]*+$")
 _LOOK_BEHIND = 6
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+")
+_SENTENCE_END = compile_lazily(r"(?<=[.!?。！？])\s+")
 _ASKS = ("?", "？", "\u061f")
 
 MAX_WORDS = 64
@@ -196,12 +197,12 @@ def _starts_sentence(text: str, unit: re.Match[str]) -> bool:
     return unit.start() == 0 or _ENDS_SENTENCE.search(before) is not None
 
 
-_LETTERS = re.compile(r"[^\W\d_]+")
-_CAPITALS = re.compile(r"\b[A-Z][\w'-]*(?:(?: (?:of|the|and|for|de))* [A-Z][\w'-]*)+")
-_INITIALS = re.compile(r"\b[A-Z]")
-_ACRONYM = re.compile(r"[A-Z](?:\.?[A-Z])+")
-_ACCENTS = re.compile("[\u0300-\u036f]")
-_DIGITS = re.compile(r"\d[\d,.]*\d|\d")
+_LETTERS = compile_lazily(r"[^\W\d_]+")
+_CAPITALS = compile_lazily(r"\b[A-Z][\w'-]*(?:(?: (?:of|the|and|for|de))* [A-Z][\w'-]*)+")
+_INITIALS = compile_lazily(r"\b[A-Z]")
+_ACRONYM = compile_lazily(r"[A-Z](?:\.?[A-Z])+")
+_ACCENTS = compile_lazily("[\u0300-\u036f]")
+_DIGITS = compile_lazily(r"\d[\d,.]*\d|\d")
 _NAMES = (
     "one/first two/second three/third four/fourth five/fifth six/sixth seven/seventh eight/eighth"
     " nine/ninth ten/tenth eleven/eleventh twelve/twelfth"
@@ -300,7 +301,7 @@ _PRONOUNS = (
     " он она оно они его её ее их ему ей это этот эта эти этого там тот та"
     " він вона воно вони його її їх це цей ця там"
 )
-_EASTERN = re.compile(
+_EASTERN = compile_lazily(
     r"^(?:그럼|그러면|그리고|그런데|근데|또는|그래서|더 )"
     r"|(?:^|\s)(?:그건|그게|그거|그것|그때|그곳|거기|그중|그녀|그들|그는|그가|그의|이건|이게|이거|이것"
     r"|저건|저것|여기|그|이)(?:까지|에서|부터|으로|로|처럼|보다|만|들|은|는|이|가|을|를|에|의|도|와|과)?"
@@ -309,7 +310,7 @@ _EASTERN = re.compile(
     r"|それ|その|そこ|そちら|あれは|あの|これ|この|ここ|彼"
     r"|^(?:那(?![覇須珂])|还有|另外|還有)|[它她這这]|(?<![其吉])他|那个|那些|那裡|那里"
 )
-_DENSE = re.compile("[ぁ-ヿ\u3400-\u9fff가-힣]")
+_DENSE = compile_lazily("[ぁ-ヿ\u3400-\u9fff가-힣]")
 
 _MAX_SHORT_WORDS = 2
 _MAX_POINTING_WORDS = 10
@@ -320,7 +321,7 @@ _MAX_POINTING_CHARACTERS = 40
 _PHRASES = tuple(_FIRST_PHRASES.split("|"))
 _OPENERS = frozenset(_FIRST_WORDS.split())
 _POINTERS = frozenset(_PRONOUNS.split())
-_WORD = re.compile(r"[^\W\d_]+|\d+")
+_WORD = compile_lazily(r"[^\W\d_]+|\d+")
 
 
 def is_followup(question: str) -> bool:
@@ -357,12 +358,12 @@ _MAX_REWRITE_CHARACTERS = 400
 _MAX_ADDED_WORDS = 12
 _MAX_ADDED_CHARACTERS = 80
 
-_LABEL = re.compile(
+_LABEL = compile_lazily(
     r"^[*_\s]*+[\w ]{0,30}(?:question|rewritten)[\w ]{0,20}[*_]*\s?:[*_\s]*", re.IGNORECASE
 )
-_DIGIT_RUN = re.compile(r"\d+")
-_QUOTED = re.compile(r"\"[^\"\n]+\"|“[^“”\n]+”|「[^「」\n]+」|`[^`\n]+`")
-_QUESTION_MARK = re.compile(r"[?？\u061f\u037e]")
+_DIGIT_RUN = compile_lazily(r"\d+")
+_QUOTED = compile_lazily(r"\"[^\"\n]+\"|“[^“”\n]+”|「[^「」\n]+」|`[^`\n]+`")
+_QUESTION_MARK = compile_lazily(r"[?？\u061f\u037e]")
 _PUNCTUATION = ".,;:!?\"'()[]{}<>-\u00bf\u00a1\u061f…。？！，、「」"
 _MIN_KNOWN_SHARE = 0.5
 """The least share of a rewritten question's tokens that the conversation contains."""

@@ -17,15 +17,16 @@ from msgspec.structs import replace
 
 from kebab.core.queries import StoredChunk
 from kebab.search.query_parser import strip_stop_words
+from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.sentences import LayoutKind, find_sentences, measure_width
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens
 
-_FENCE = re.compile(
+_FENCE = compile_lazily(
     r"^(?P<margin>[ \t]*)(?P<ticks>`{3,}+|~{3,}+)[ \t]*+(?P<info>[^`\n]*+)\n"
     r"(?P<code>(?:.*\n)*?)[ \t]*(?P=ticks)[`~]*[ \t]*$",
     re.MULTILINE,
 )
-_CODE_DIRECTIVE = re.compile(
+_CODE_DIRECTIVE = compile_lazily(
     r"^(?P<margin>[ \t]*)\.\.[ \t]+"
     r"(?:code|code-block|sourcecode|prompt|parsed-literal|(?:\w+:)?example)::"
     r"[ \t]*(?P<info>\S*)[^\n]*\n(?:[ \t]+:[\w-]+:[^\n]*\n)*[ \t]*\n"
@@ -33,14 +34,14 @@ _CODE_DIRECTIVE = re.compile(
     r"|[ \t]*\n(?=(?:[ \t]*\n)*(?P=margin)[ \t]+\S))+)",
     re.MULTILINE,
 )
-_LITERAL = re.compile(
+_LITERAL = compile_lazily(
     r"(?<=[^\s:.]::\n)(?P<blank>[ \t]*\n)(?P<info>)(?P<margin>)"
     r"(?P<code>(?:(?: {2,}|\t)\S[^\n]*(?:\n|\Z)|[ \t]*\n(?=(?:[ \t]*\n)*(?: {2,}|\t)\S))+)"
 )
-_DIRECTIVE_NAME = re.compile(r"\{(?P<name>[\w-]+)\}\s*(?P<rest>\S*)")
+_DIRECTIVE_NAME = compile_lazily(r"\{(?P<name>[\w-]+)\}\s*(?P<rest>\S*)")
 _CODE_DIRECTIVES = frozenset({"code", "code-block", "sourcecode", "code-cell", "prompt"})
-_OPTIONS = re.compile(r"\A(?::[\w-]+:.*(?:\n|\Z))+")
-_LANGUAGE = re.compile(r"[A-Za-z][\w+#.-]*")
+_OPTIONS = compile_lazily(r"\A(?::[\w-]+:.*(?:\n|\Z))+")
+_LANGUAGE = compile_lazily(r"[A-Za-z][\w+#.-]*")
 
 
 class CodeBlock(Struct, frozen=True):
@@ -97,11 +98,11 @@ SHORTEST = 25
 """The fewest columns of a quote; Chinese, Japanese and Korean characters take two."""
 
 _OPEN_ENDS = ("?", "？", "\u061f", ":", "：")
-_CODE_SPAN = re.compile(r"(?P<ticks>`{1,20}+)[^`\n]++(?P=ticks)")
-_IMAGE = re.compile(r"!\[[^\[\]\n]*+\](?:\([^()\n]*+\)|\[[^\[\]\n]*+\])")
-_LINK = re.compile(r"\[(?P<label>[^\[\]\n]*+)\](?:\([^()\n]*+\)|\[[^\[\]\n]*+\])")
-_ADDRESS = re.compile(r"<?https?://[^\s<>]+>?")
-_NO_SENTENCE = re.compile(
+_CODE_SPAN = compile_lazily(r"(?P<ticks>`{1,20}+)[^`\n]++(?P=ticks)")
+_IMAGE = compile_lazily(r"!\[[^\[\]\n]*+\](?:\([^()\n]*+\)|\[[^\[\]\n]*+\])")
+_LINK = compile_lazily(r"\[(?P<label>[^\[\]\n]*+)\](?:\([^()\n]*+\)|\[[^\[\]\n]*+\])")
+_ADDRESS = compile_lazily(r"<?https?://[^\s<>]+>?")
+_NO_SENTENCE = compile_lazily(
     r"(?:\([\w.:/-]+\)="  # a label of MyST
     r"|\.\.\s+\S.*"  # a label or a directive of reStructuredText
     r"|:[\w-]+:(?:\s.*)?"  # an option of a directive
@@ -112,7 +113,7 @@ _NO_SENTENCE = re.compile(
     r"|\[[^\]\n]+\]:\s*\S+(?:\s+[\"'(].*)?)",  # the definition of a link
     re.DOTALL,
 )
-_ANY_DIRECTIVE = re.compile(r"\.\.\s+[\w:-]+::.*")
+_ANY_DIRECTIVE = compile_lazily(r"\.\.\s+[\w:-]+::.*")
 _MIN_LETTERS = 12
 """A sentence with links and fewer other letters and digits is a list of links."""
 
@@ -153,18 +154,18 @@ def is_short(text: str) -> bool:
 MAX_CODE = 1200
 """The most characters of a code block in a quote; of a longer one single lines are quoted."""
 
-_SAME_PARAGRAPH = re.compile(r"[ \t]*(?:\n[ \t>]*)?")
-_NEXT_ITEM = re.compile(r"[\s>]*+(?:[-*+•]|\d{1,3}[.)]|\|)?+[ \t]*+")
+_SAME_PARAGRAPH = compile_lazily(r"[ \t]*(?:\n[ \t>]*)?")
+_NEXT_ITEM = compile_lazily(r"[\s>]*+(?:[-*+•]|\d{1,3}[.)]|\|)?+[ \t]*+")
 """What stands between sentences of a paragraph, and between items, rows or paragraphs."""
 
-_BEFORE_CODE = re.compile(r"[\s>]*(?:`{3,}\{[\w-]+\}[^\n]*\n\s*)?")
+_BEFORE_CODE = compile_lazily(r"[\s>]*(?:`{3,}\{[\w-]+\}[^\n]*\n\s*)?")
 """White space, and the opening line of a directive that holds code in another format."""
 
 _OPENING = 60
 """The subject of a definition is within the first characters, half as many in other scripts."""
 
 _OPENING_SHARE = 0.6
-_COPULA = re.compile(
+_COPULA = compile_lazily(
     r"\b(?:is|are|was|were|means|refers? to|ist|sind|est|sont|es|son|\u00e8|sono|\u00e9|s\u00e3o)\b"
     r"|— |\u044d\u0442\u043e|[은는란] |とは|は|是|指"
 )

@@ -7,7 +7,8 @@ dates, such as `03/04/2024`, is none.
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta, timezone
-from functools import cache
+
+from kebab.text.lazy_pattern import compile_lazily
 
 _YEARS = range(1000, 2200)
 _NAME_YEARS = range(1900, 2100)
@@ -61,22 +62,21 @@ _EPOCH = re.compile(r"(\d{10})(?:\d{3})?\Z", re.ASCII)
 _LAST_MONTH = 12
 
 
-@cache
-def _compile_values() -> list[re.Pattern[str]]:
-    forms = (*_FORMS, _COMPACT + r"(?:T?\d{4}(?:\d\d)?)?")
-    values = [f"{_WEEKDAY}{form}{_TIME}" for form in forms]
-    return [re.compile(value, re.IGNORECASE | re.ASCII) for value in (_COMPACT_TIME, *values)]
-
-
-@cache
-def _compile_names() -> list[re.Pattern[str]]:
-    """Return the patterns of dates inside the names of files."""
-    spelled = [
-        re.compile(rf"(?<![0-9A-Za-z.]){form}(?!\d|\.\d)", re.IGNORECASE | re.ASCII)
+_VALUES = tuple(
+    compile_lazily(value, re.IGNORECASE | re.ASCII)
+    for value in (
+        _COMPACT_TIME,
+        *(f"{_WEEKDAY}{form}{_TIME}" for form in (*_FORMS, _COMPACT + r"(?:T?\d{4}(?:\d\d)?)?")),
+    )
+)
+_NAMES = (
+    *(
+        compile_lazily(rf"(?<![0-9A-Za-z.]){form}(?!\d|\.\d)", re.IGNORECASE | re.ASCII)
         for form in _FORMS
-    ]
-    compact = rf"(?<![0-9a-fA-F]){_COMPACT}(?:[T_-]?\d{{4}}(?:\d\d)?)?(?!\d)"
-    return [*spelled, re.compile(compact, re.ASCII)]
+    ),
+    compile_lazily(rf"(?<![0-9a-fA-F]){_COMPACT}(?:[T_-]?\d{{4}}(?:\d\d)?)?(?!\d)", re.ASCII),
+)
+"""The patterns of dates inside the names of files."""
 
 
 def choose_date(metadata_date: str | None, path: str, *, is_property: bool = False) -> str | None:
@@ -95,7 +95,7 @@ def parse_date(text: str) -> str | None:
     text = " ".join(text.split()).strip("[]")
     if not 8 <= len(text) <= _MAX_CHARS:  # noqa: PLR2004 - `2024-1-1` is the shortest
         return None
-    for pattern in _compile_values():
+    for pattern in _VALUES:
         match = pattern.fullmatch(text)
         if match:
             return _build(match, _YEARS)
@@ -116,7 +116,7 @@ def find_date_in_path(path: str) -> str | None:
 
 
 def _find_dates(text: str) -> Iterator[str]:
-    for pattern in _compile_names():
+    for pattern in _NAMES:
         for match in pattern.finditer(text):
             found = _build(match, _NAME_YEARS)
             if found:

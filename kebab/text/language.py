@@ -9,12 +9,13 @@ wrong one.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache, lru_cache
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from msgspec import Struct
 
 from kebab.core.documents import Block, BlockKind
+from kebab.text.lazy_pattern import compile_lazily
 
 MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
@@ -54,26 +55,27 @@ _LINKED = (
 )
 """Words that are written as one: `snake_case`, `a.b`, `well-known`, `don't`, `.env`, `c++`."""
 
-_PLAIN = re.compile(_LINKED.replace("{word}", "[A-Za-z0-9]+"))
+_PLAIN = compile_lazily(_LINKED.replace("{word}", "[A-Za-z0-9]+"))
 
 
-_may_be_dense = re.compile("[\u0e00-\u1fff\u2e80-\U0010ffff]").search
+_DENSE_BLOCKS = compile_lazily("[\u0e00-\u1fff\u2e80-\U0010ffff]")
 """Finds characters of the blocks that hold all dense scripts."""
 
 
-@cache
-def _compile_unit_pattern(*, dense: bool) -> re.Pattern[str]:
-    """Return the scanner for every script; compiling the dense ones takes milliseconds."""
-    letter = rf"[^\W_{DENSE}]" if dense else r"[^\W_]"
+def _build_unit_pattern(letter: str, more: str) -> re.Pattern[str]:
+    """Return the scanner for linked words of letters with their marks, and for other units."""
     word = rf"{letter}+(?:[{MARKS}]+{letter}*)*"
-    runs = f"[{DENSE}]+|" if dense else ""
-    return re.compile(f"{_LINKED.replace('{word}', word)}|{runs}[{SYMBOLS}]")
+    return compile_lazily(f"{_LINKED.replace('{word}', word)}|{more}")
+
+
+_SPACED = _build_unit_pattern(r"[^\W_]", f"[{SYMBOLS}]")
+_ANY_SCRIPT = _build_unit_pattern(rf"[^\W_{DENSE}]", f"[{DENSE}]+|[{SYMBOLS}]")
 
 
 def _choose_unit_pattern(text: str) -> re.Pattern[str]:
     if text.isascii():
         return _PLAIN
-    return _compile_unit_pattern(dense=_may_be_dense(text) is not None)
+    return _ANY_SCRIPT if _DENSE_BLOCKS.search(text) else _SPACED
 
 
 def iter_unit_matches(text: str) -> Iterator[re.Match[str]]:
@@ -86,18 +88,13 @@ def split_units(text: str) -> list[str]:
     return _choose_unit_pattern(text).findall(text)
 
 
-@cache
-def _compile_cluster_finder() -> Callable[[str], list[str]]:
-    """Return the scanner for characters with their marks."""
-    return re.compile(f"[{DENSE}][{DENSE_MARKS}]*").findall
-
-
-_find_mark = re.compile(f"[{DENSE_MARKS}]").search
+_CLUSTER = compile_lazily(f"[{DENSE}][{DENSE_MARKS}]*")
+_MARK = compile_lazily(f"[{DENSE_MARKS}]")
 
 
 def split_clusters(run: str) -> list[str]:
     """Return the characters of a dense run, each with its marks."""
-    return _compile_cluster_finder()(run) if _find_mark(run) else list(run)
+    return _CLUSTER.findall(run) if _MARK.search(run) else list(run)
 
 
 def is_dense(unit: str) -> bool:
@@ -111,25 +108,25 @@ def _is_dense_letter(letter: str) -> bool:
     return any(low <= letter <= high for low, high in _DENSE_RANGES)
 
 
-_ANY_LETTER = "[^\\W\\d_]"
+_ANY_LETTER = compile_lazily(r"[^\W\d_]")
 _LETTERS = {
-    "kana": "[\u3041-\u30ff]",
-    "hangul": "[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]",
-    "han": "[\u3400-\u9fff]",
-    "cyrillic": "[\u0400-\u04ff]",
-    "arabic": "[\u0600-\u06ff]",
-    "thai": "[\u0e01-\u0e4e]",
-    "devanagari": "[\u0900-\u097f]",
-    "greek": "[\u0370-\u03ff]",
-    "hebrew": "[\u05d0-\u05ea]",
-    "latin": (
+    "kana": compile_lazily("[\u3041-\u30ff]"),
+    "hangul": compile_lazily("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]"),
+    "han": compile_lazily("[\u3400-\u9fff]"),
+    "cyrillic": compile_lazily("[\u0400-\u04ff]"),
+    "arabic": compile_lazily("[\u0600-\u06ff]"),
+    "thai": compile_lazily("[\u0e01-\u0e4e]"),
+    "devanagari": compile_lazily("[\u0900-\u097f]"),
+    "greek": compile_lazily("[\u0370-\u03ff]"),
+    "hebrew": compile_lazily("[\u05d0-\u05ea]"),
+    "latin": compile_lazily(
         "[A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
         "\u2c60-\u2c7f\ua722-\ua7ff\uff21-\uff3a\uff41-\uff5a]"
     ),
 }
 """The letters of each script."""
 
-_FOREIGN = re.compile("[^\0-\x7f]+")
+_FOREIGN = compile_lazily("[^\0-\x7f]+")
 
 _DENSITY = 3
 """A letter of Kana, Hangul or Han counts as this many Latin letters.
@@ -140,15 +137,9 @@ Technical prose in these scripts is full of Latin names.
 _ENOUGH = 0.5
 
 
-@cache
-def _compile_letter_finder(letters: str) -> Callable[[str], list[str]]:
-    """Return the scanner for a class of letters; most commands never need it."""
-    return re.compile(letters).findall
-
-
 def count_letters(text: str, script: str) -> int:
     """Return how many letters of a script a text has."""
-    return len(_compile_letter_finder(_LETTERS[script])(text))
+    return len(_LETTERS[script].findall(text))
 
 
 def detect_script(text: str) -> str | None:
@@ -173,7 +164,7 @@ def is_written_in(text: str, scripts: frozenset[str] | None) -> bool:
     """
     if scripts is None or (text.isascii() and "latin" in scripts):
         return True
-    letters = len(_compile_letter_finder(_ANY_LETTER)(text))
+    letters = len(_ANY_LETTER.findall(text))
     return sum(count_letters(text, script) for script in scripts) >= letters * _ENOUGH
 
 
@@ -235,12 +226,12 @@ def _is_regional(sign: str) -> bool:
 
 _SAMPLE = 4_000
 _PROSE = frozenset({BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.QUOTE})
-_NOISE = re.compile(r"https?://\S+|`[^`\n]*`|<[^<>\n]*>|\{\{[^{}\n]*\}\}")
-_WORD = re.compile(r"[^\W\d_]+")
-_ASCII_WORD = re.compile("[A-Za-z]+")
+_NOISE = compile_lazily(r"https?://\S+|`[^`\n]*`|<[^<>\n]*>|\{\{[^{}\n]*\}\}")
+_WORD = compile_lazily(r"[^\W\d_]+")
+_ASCII_WORD = compile_lazily("[A-Za-z]+")
 
-_UKRAINIAN = re.compile("[\u0404\u0406\u0407\u0454\u0456\u0457\u0490\u0491]")
-_PERSIAN = re.compile("[\u067e\u0686\u0698\u06a9\u06af\u06cc]")
+_UKRAINIAN = compile_lazily("[\u0404\u0406\u0407\u0454\u0456\u0457\u0490\u0491]")
+_PERSIAN = compile_lazily("[\u067e\u0686\u0698\u06a9\u06af\u06cc]")
 _LANGUAGE_OF_SCRIPT = {
     "hangul": "ko",
     "thai": "th",
@@ -320,10 +311,10 @@ _OPENERS = {
     "nl": "hoe waarom welke hoeveel wanneer",
 }
 _LANGUAGE_OF_OPENER = {word: code for code, words in _OPENERS.items() for word in words.split()}
-_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'\u2019-]*")
+_LATIN_WORD = compile_lazily(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'\u2019-]*")
 _BEFORE_OPENER = " \t\n\u00bf\u00a1*_>-"
-_EASTERN = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
-_HIRAGANA = re.compile("[\u3041-\u309f]")
+_EASTERN = compile_lazily("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
+_HIRAGANA = compile_lazily("[\u3041-\u309f]")
 
 
 class Language(Struct, frozen=True):
@@ -423,7 +414,7 @@ def _detect_in_script(script: str | None, sample: str) -> str | None:
 _PIECE = 800
 """The letters of a piece: enough stop words to tell a language, and few enough to see two."""
 
-_NO_PROSE = re.compile(
+_NO_PROSE = compile_lazily(
     r"^(?P<fence>```+|~~~+).*?(?:^(?P=fence)|\Z)|https?://\S+|`[^`\n]*`|<[^<>\n]*>",
     re.MULTILINE | re.DOTALL,
 )

@@ -12,9 +12,10 @@ from hashlib import blake2s
 from itertools import count, pairwise
 
 from kebab.text.language import snap_to_grapheme
+from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.sentences import find_sentence_spans
 
-_WORD = re.compile(r"[A-Z]?[a-z]+")
+_WORD = compile_lazily(r"[A-Z]?[a-z]+")
 _SHORT_WORD = 1.1
 _SHORT = 5
 _LETTER = 0.25
@@ -24,21 +25,21 @@ _LONG_LETTER = 0.2
 """The additional cost of each letter of a long word, which is a compound or no word at all."""
 
 _ASCII_WEIGHTS = (
-    (0.8, re.compile(r"[A-Z](?![a-z])")),
-    (1.0, re.compile(r"[0-9]")),
-    (0.85, re.compile(r"[\x00-\x08\x0e-\x1f!-/:-@\[-`{-\x7f]")),
-    (1.0, re.compile(r"\n+|[ \t\r\v\f]{2,}|[ \t](?=[0-9])")),
+    (0.8, compile_lazily(r"[A-Z](?![a-z])")),
+    (1.0, compile_lazily(r"[0-9]")),
+    (0.85, compile_lazily(r"[\x00-\x08\x0e-\x1f!-/:-@\[-`{-\x7f]")),
+    (1.0, compile_lazily(r"\n+|[ \t\r\v\f]{2,}|[ \t](?=[0-9])")),
 )
 _SCRIPT_WEIGHTS = (
-    (1.0, re.compile("[\u00a0-\u036f\u2010-\u2027\u3000-\u303f\uff00-\uffef]")),
-    (0.6, re.compile("[\u0400-\u052f\u1e00-\u1eff]")),
-    (0.8, re.compile("[\u0590-\u06ff]")),
-    (1.2, re.compile("[\u0370-\u03ff\u0900-\u097f\u0e00-\u0e7f가-힣]")),
-    (0.9, re.compile("[\u3040-ヿ]")),
-    (1.4, re.compile("[\u3400-\u9fff]")),
+    (1.0, compile_lazily("[\u00a0-\u036f\u2010-\u2027\u3000-\u303f\uff00-\uffef]")),
+    (0.6, compile_lazily("[\u0400-\u052f\u1e00-\u1eff]")),
+    (0.8, compile_lazily("[\u0590-\u06ff]")),
+    (1.2, compile_lazily("[\u0370-\u03ff\u0900-\u097f\u0e00-\u0e7f가-힣]")),
+    (0.9, compile_lazily("[\u3040-ヿ]")),
+    (1.4, compile_lazily("[\u3400-\u9fff]")),
 )
 _OTHER_WEIGHT = 2.5
-_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+_ASTRAL = compile_lazily("[\U00010000-\U0010ffff]")
 """Emoji and rare characters count twice as other characters."""
 
 _LEAST_REACH = 40
@@ -105,12 +106,12 @@ def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     return start + left, start + max(left, len(part.rstrip()))
 
 
-_LINE_ENDS = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
-_INVISIBLE = re.compile(
+_LINE_ENDS = compile_lazily(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
+_INVISIBLE = compile_lazily(
     "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-_CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\ud800-\udfff]")
+_CONTROLS = compile_lazily("[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\ud800-\udfff]")
 
 _TAGS = (
     "(?:start|end)_of_(?:turn|image|text|utterance)|begin_of_text|endoftext|image_soft_token"
@@ -120,14 +121,16 @@ _BRACKET_TAGS = (
     "INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT|CALL_ID|ARGS"
     "|THINK|IMG|IMG_BREAK|IMG_END|AUDIO|BEGIN_AUDIO|gMASK"
 )
-_TEMPLATE = re.compile(
+_TEMPLATE = compile_lazily(
     r"<(?=/?[|｜][^\s<>]{1,64}>"
     r"|[^\s<>|｜]{1,64}[|｜]>"
     rf"|/?(?:{_TAGS})>|<?/?SYS>>|__\w{{1,32}}__>)"
     rf"|\[(?=/?(?:{_BRACKET_TAGS})\]|\|[^\s\[\]|]{{1,32}}\|\]|img-[0-9]{{1,9}}\])",
     re.ASCII,
 )
-_DELIMITER = re.compile(r"[<＜‹〈](?=\s{0,4}/?\s{0,4}(?:evidence|passage|text)\b)", re.IGNORECASE)
+_DELIMITER = compile_lazily(
+    r"[<＜‹〈](?=\s{0,4}/?\s{0,4}(?:evidence|passage|text)\b)", re.IGNORECASE
+)
 
 
 def escape_text(text: str) -> str:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.normalize import split_names
 
 _WIDE_STOPS = "\u3002\uff01\uff1f\uff61\uff0e"
@@ -23,39 +24,39 @@ _WIDE = frozenset(_WIDE_STOPS)
 """Stops of scripts without blanks; a blank follows any other stop."""
 
 _STOPS = ".!?\u2026\u203c\u2047\u2048\u2049\u0964\u0965\u061f\u06d4" + _WIDE_STOPS
-_find_stops = re.compile(f"[{_STOPS}][{_STOPS}]*(?:(?![A-Za-z0-9])|(?<=[{_WIDE_STOPS}]))").finditer
+_STOP_RUN = compile_lazily(f"[{_STOPS}][{_STOPS}]*(?:(?![A-Za-z0-9])|(?<=[{_WIDE_STOPS}]))")
 """Runs of stops, without the points in numbers and file names."""
 
 _CLOSERS = "[\"'\u201d\u2019\u00bb)\\]*_}]*"
 _NOTES = r"(?:\s?\[\d{1,3}\])*"
-_match_closing = re.compile(
+_CLOSING = compile_lazily(
     rf"{_CLOSERS}(?:\s?\[\d{{1,3}}\]|\[(?!\d{{1,3}}\])[^\[\]\n]{{1,24}}\])*(?=\s|$)"
     r"(?=[\s\"'\u201c\u2018\u00ab(\[*_{\u00bf\u00a1]*+(\S?))"
-).match
+)
 """Closing signs after a stop, notes in brackets, and the first sign of the next sentence."""
 
 _WIDE_CLOSERS = "[\u300d\u300f\uff09\u3011\u3009\u300b\uff3d\u201d\u2019\"')\\]*_]"
-_match_wide_closing = re.compile(
+_WIDE_CLOSING = compile_lazily(
     rf"(?:{_WIDE_CLOSERS}++(?![\u3041-\u309f\u3001\uff0c,])|(?!{_WIDE_CLOSERS})){_NOTES}"
-).match
+)
 """The same after a full-width stop; a particle after a quotation continues the sentence."""
 
-_find_unsplit = re.compile(
+_UNSPLIT = compile_lazily(
     r"`[^`\n]{1,200}`|\]\([^()\s]{1,500}\)"
     r"|\u300c[^\u300c\u300d]{0,300}\u300d|\u300e[^\u300e\u300f]{0,300}\u300f"
     r"|\uff08[^\uff08\uff09]{0,300}\uff09"
-).finditer
+)
 """Spans that contain no sentence end: code, link targets, quotations and full-width brackets."""
 
-_SPACE = re.compile(r"\s+")
+_SPACE = compile_lazily(r"\s+")
 _CAPITAL_START = r"[.!?]\s+[A-Z\u00c0-\u00de\u0410-\u042f]"
 
 _WRAPPED = 50
 """A line of this many code points without a final stop is taken to be wrapped."""
 
-_find_newlines = re.compile("\n[\\s]*").finditer
-_opens_block = re.compile(r"\s*(?:[-*+>]\s|[#|]|```|~~~|\d{1,3}[.)]\s)").match
-_ends_line = re.compile(f"[{_STOPS}:|][\"'\u201d\u2019\u00bb)\\]*_\\s]*$").search
+_NEWLINES = compile_lazily("\n[\\s]*")
+_OPENED_BLOCK = compile_lazily(r"\s*(?:[-*+>]\s|[#|]|```|~~~|\d{1,3}[.)]\s)")
+_LINE_END = compile_lazily(f"[{_STOPS}:|][\"'\u201d\u2019\u00bb)\\]*_\\s]*$")
 
 
 _NEVER_LAST = split_names(
@@ -85,8 +86,8 @@ _REACH = 40
 _LONGEST_MARK = 3
 """The most digits of the number of a list item; a line may begin with a year."""
 
-_find_word_before = re.compile(r"[\w.\u00b0\u00ba'-]{1,24}$").search
-_match_word_after = re.compile(r"[\W_]*([^\W\d_]+)").match
+_WORD_BEFORE = compile_lazily(r"[\w.\u00b0\u00ba'-]{1,24}$")
+_WORD_AFTER = compile_lazily(r"[\W_]*([^\W\d_]+)")
 
 
 def find_sentence_ends(part: str) -> Iterator[int]:
@@ -94,9 +95,9 @@ def find_sentence_ends(part: str) -> Iterator[int]:
 
     The end of the paragraph is yielded only if it follows a stop.
     """
-    wholes = [found.span() for found in _find_unsplit(part)]
+    wholes = [found.span() for found in _UNSPLIT.finditer(part)]
     uncased = part.lstrip()[:1].islower() and not re.search(_CAPITAL_START, part)
-    for stop in _find_stops(part):
+    for stop in _STOP_RUN.finditer(part):
         end = _find_end(part, stop, uncased=uncased)
         if end is not None and not (wholes and _is_inside(wholes, stop.start(), end)):
             yield end
@@ -107,7 +108,7 @@ def find_sentence_starts(text: str) -> list[int]:
 
     Markdown is not parsed: a line break starts a sentence, unless the line looks wrapped.
     """
-    starts = {found.end() for found in _find_newlines(text) if not _line_goes_on(text, found)}
+    starts = {found.end() for found in _NEWLINES.finditer(text) if not _line_goes_on(text, found)}
     starts.update(_skip_space(text, end) for end in find_sentence_ends(text))
     starts.discard(len(text))
     return sorted({0, *starts})
@@ -131,9 +132,9 @@ def _find_end(part: str, stop: re.Match[str], *, uncased: bool) -> int | None:
             and part[begin - 1 : begin].isdigit()
             and part[end : end + 1].isdigit()
         )
-        found = None if is_decimal else _match_wide_closing(part, end)
+        found = None if is_decimal else _WIDE_CLOSING.match(part, end)
         return found and found.end()
-    found = _match_closing(part, end)
+    found = _CLOSING.match(part, end)
     if found is None or _continues_sentence(signs, found[1], uncased=uncased):
         return None
     abbreviated = signs == "." and found[1] and is_abbreviation(part, stop.start(), end)
@@ -158,9 +159,9 @@ def _line_goes_on(text: str, newline: re.Match[str]) -> bool:
     begin = text.rfind("\n", 0, start) + 1
     if end - start > 1 or start - begin < _WRAPPED or text[begin] == "#":
         return False
-    if end == len(text) or _opens_block(text, end):
+    if end == len(text) or _OPENED_BLOCK.match(text, end):
         return False
-    ended = _ends_line(text, begin, start)
+    ended = _LINE_END.search(text, begin, start)
     return not ended or (ended[0][0] == "." and is_abbreviation(text, ended.start(), end))
 
 
@@ -175,7 +176,7 @@ def is_abbreviation(text: str, stop: int, after: int) -> bool:
     if not (word in _DEPENDING or word.isdigit() or _is_initials(word)):
         return False
     following = text[after : after + _REACH].lstrip()
-    named = _match_word_after(following)
+    named = _WORD_AFTER.match(following)
     start = named[1].lower() if named else ""
     if word.isdigit():
         return start in _MONTHS or _marks_item(text, stop - len(word), word)
@@ -194,7 +195,7 @@ def _read_word(text: str, end: int) -> str:
     """Return the word that ends at a position, in lower case."""
     word = text[max(0, end - _REACH) : end].rpartition(" ")[2]
     if not word.isalpha():
-        found = _find_word_before(word)
+        found = _WORD_BEFORE.search(word)
         word = found[0].strip("'") if found else ""
     return word.lower()
 
@@ -206,27 +207,27 @@ def _is_initials(word: str) -> bool:
     )
 
 
-_FENCE = re.compile(r"\s{0,3}(?:`{3,}|~{3,})(?P<info>[^`\n]*)$")
-_QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
-_ITEM = re.compile(
+_FENCE = compile_lazily(r"\s{0,3}(?:`{3,}|~{3,})(?P<info>[^`\n]*)$")
+_QUOTED = compile_lazily(r"[ \t]*(?:>[ \t]?)+")
+_ITEM = compile_lazily(
     r"[ \t]*(?:[-*+•\u2023\u25e6·・]|\(?\d{1,3}[.)]|[a-zA-Z]\))[ \t]+"
     r"(?:\[[ xX]\][ \t]+)?(?=\S)"
 )
-_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
-_RULE = re.compile(r"[ \t]*+(?:[-=_*~|:+.][ \t]*+){2,}+$")
-_COMMENT = re.compile(r"[ \t]*(?:(?:<!--[^>]*-->|\{\{[<%][^{}]*[>%]\}\}|\{%[^{}]*%\})[ \t]*)+$")
+_HEADING = compile_lazily(r"[ \t]*#{1,6}[ \t]+")
+_RULE = compile_lazily(r"[ \t]*+(?:[-=_*~|:+.][ \t]*+){2,}+$")
+_COMMENT = compile_lazily(r"[ \t]*(?:(?:<!--[^>]*-->|\{\{[<%][^{}]*[>%]\}\}|\{%[^{}]*%\})[ \t]*)+$")
 """A line that holds only comments and commands of page generators."""
 
-_LABEL = re.compile(
+_LABEL = compile_lazily(
     r"[ \t]*(?:\([\w.:/-]+\)=|\.\.[ \t]+_[^\n]+:|\{#[^{}\s]+\}"
     r"|<a[ \t][^<>]*>(?:[ \t]*</a>)?)[ \t]*$"
 )
 """A line that holds only the label of the text below it: `(name)=`, `.. _name:`, `{#name}`."""
 
-_UNDERLINE = re.compile(r"[ \t]*(?:=+|-{2,})[ \t]*$")
-_TABLE = re.compile(r"[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+(?::?-++:?[ \t]*+)?)*+$")
-_KEY_VALUE = re.compile(r"[ \t]*[^\s:：][^:：\n]{0,23}(?::\s|：)")
-_HARD_BREAK = re.compile(r"(?:  |\\|[다요죠음함됨])$")
+_UNDERLINE = compile_lazily(r"[ \t]*(?:=+|-{2,})[ \t]*$")
+_TABLE = compile_lazily(r"[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+(?::?-++:?[ \t]*+)?)*+$")
+_KEY_VALUE = compile_lazily(r"[ \t]*[^\s:：][^:：\n]{0,23}(?::\s|：)")
+_HARD_BREAK = compile_lazily(r"(?:  |\\|[다요죠음함됨])$")
 
 _MAX_WRAP = 120
 """Longer lines are not wrapped by hand or by an editor."""
@@ -394,8 +395,8 @@ def measure_width(line: str) -> int:
 LONGEST = 400
 """The most code points of one sentence; longer ones are cut, at a clause where there is one."""
 
-_CLAUSE = re.compile(r"[;:,；：，、\u060c\u061b](?:\s|(?<=[；：，、]))")
-_find_word = re.compile(r"[^\W_]").search
+_CLAUSE = compile_lazily(r"[;:,；：，、\u060c\u061b](?:\s|(?<=[；：，、]))")
+_WORD_SIGN = compile_lazily(r"[^\W_]")
 
 
 class Sentence(NamedTuple):
@@ -459,5 +460,5 @@ def _trim_spans(plain: str, parts: Iterator[tuple[int, int]]) -> Iterator[tuple[
     """Yield those parts that hold a word, without white space around them."""
     for start, end in parts:
         part = plain[start:end]
-        if _find_word(part):
+        if _WORD_SIGN.search(part):
             yield start + len(part) - len(part.lstrip()), start + len(part.rstrip())

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from kebab.cli.render.canvas import MATCH_END, MATCH_START, Canvas, StyledText, clean_lines
+from kebab.text.lazy_pattern import compile_lazily
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -24,12 +25,12 @@ _INLINE = (
     " strike strong sub sup svg tt u var video "
 )
 """The elements of HTML that are removed; other names in angle brackets are placeholders."""
-_BADGES = re.compile(r"shields\.io|badge|/actions/workflows/|travis-ci|codecov", re.IGNORECASE)
+_BADGES = compile_lazily(r"shields\.io|badge|/actions/workflows/|travis-ci|codecov", re.IGNORECASE)
 
 _TARGET = r"\((?:[^()\s]|\([^()\s]*\))*(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)"
 _CUT_TARGET = r"\([^()\s]*\Z"
 _LABEL = r"(?:[^\[\]\\`]|\\.|`[^`]*`|\[[^\[\]]*\])*"
-_NOISE = re.compile(
+_NOISE = compile_lazily(
     r"(?P<fence>^[ \t>]*(?P<mark>`{3,}|~{3,})[^\n]*$(?:.*?^[ \t>]*(?P=mark)[`~]*[ \t]*$|.*\Z))"
     r"|(?P<code>(?P<ticks>`+)(?!`)[^\n]*?[^`\n](?P=ticks)(?!`))"
     r"|(?P<comment><!--.*?(?:-->|\Z)|%%[^%\n]+%%)"
@@ -44,10 +45,10 @@ _NOISE = re.compile(
     r"|(?P<attributes>(?<![ \t])[ \t]*\{[#:][^{}\n]*\}[ \t]*$)",
     re.MULTILINE | re.DOTALL,
 )
-_CALLOUT = re.compile(r"^([ \t]*>[ \t]*)\[!(\w+)\][+-]?[ \t]*([^\n]*)", re.MULTILINE)
-_TEXT_OF_SHORTCODE = re.compile(r"\btext=\"([^\"]*)\"")
-_EMPTY_LINES = re.compile(r"(?:(?<![ \t])[ \t]*\n){3,}")
-_WORTH = re.compile(r"[\[<{]|%%")
+_CALLOUT = compile_lazily(r"^([ \t]*>[ \t]*)\[!(\w+)\][+-]?[ \t]*([^\n]*)", re.MULTILINE)
+_TEXT_OF_SHORTCODE = compile_lazily(r"\btext=\"([^\"]*)\"")
+_EMPTY_LINES = compile_lazily(r"(?:(?<![ \t])[ \t]*\n){3,}")
+_WORTH = compile_lazily(r"[\[<{]|%%")
 
 
 def clean_markdown(text: str, *, emphasis: bool = True) -> str:
@@ -124,17 +125,17 @@ INDENT = "    "
 MARKDOWN = "text/markdown"
 _NARROWEST = 20
 _COLORED = Canvas(color=True)
-_PAINTED_MATCH = re.compile(re.escape(_COLORED.match("|")).replace(r"\|", "([^\x1b]*)"))
+_PAINTED_MATCH = compile_lazily(re.escape(_COLORED.match("|")).replace(r"\|", "([^\x1b]*)"))
 _STEM = 5
 _REPEATED = 0.1
 """The weight of a repeated match, as a share of a different one."""
 
 MOST_LINES = 6
-_SIGNS = re.compile(f"[{MATCH_START}{MATCH_END}]")
-_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(\S*)", re.MULTILINE)
-_HEADING = re.compile(r"#{1,6}[ \t]+((?:[ \t#]*+[^ \t#\n]++)*+)[ \t#]*+(?:\n|\Z)")
-_ROW = re.compile(r"[ \t]*\|.*")
-_RULE = re.compile(r"[ \t]*+(?:\|[ \t]*+)?:?-+:?[ \t]*(?:\|[ \t]*+:?-*:?[ \t]*)*")
+_SIGNS = compile_lazily(f"[{MATCH_START}{MATCH_END}]")
+_FENCE = compile_lazily(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(\S*)", re.MULTILINE)
+_HEADING = compile_lazily(r"#{1,6}[ \t]+((?:[ \t#]*+[^ \t#\n]++)*+)[ \t#]*+(?:\n|\Z)")
+_ROW = compile_lazily(r"[ \t]*\|.*")
+_RULE = compile_lazily(r"[ \t]*+(?:\|[ \t]*+)?:?-+:?[ \t]*(?:\|[ \t]*+:?-*:?[ \t]*)*")
 
 
 def render_excerpt(
