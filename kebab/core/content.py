@@ -23,9 +23,7 @@ _DRAWING = "export it as PDF"
 _ARCHIVE = "extract it"
 
 _HINTED: dict[UnsupportedFormat, tuple[str, ...]] = {
-    UnsupportedFormat("Hangul document", _DOCUMENTS): (".hwp", ".hwpx", ".hwt", ".hml"),
-    UnsupportedFormat("old Word document", _DOCUMENTS): (".doc", ".dot"),
-    UnsupportedFormat("old PowerPoint presentation", _SLIDES): (".ppt", ".pps", ".pot"),
+    UnsupportedFormat("Hangul markup", _DOCUMENTS): (".hml",),
     UnsupportedFormat("Apple Pages document", _DOCUMENTS): (".pages",),
     UnsupportedFormat("Apple Keynote presentation", _SLIDES): (".key",),
     UnsupportedFormat("Apple Numbers workbook", _SHEETS): (".numbers",),
@@ -39,7 +37,6 @@ _HINTED: dict[UnsupportedFormat, tuple[str, ...]] = {
     UnsupportedFormat("Publisher document", _DRAWING): (".pub",),
     UnsupportedFormat("Visio drawing", _DRAWING): (".vsd", ".vsdx"),
     UnsupportedFormat("OneNote section", "export it as PDF or DOCX"): (".one", ".onetoc2"),
-    UnsupportedFormat("Outlook message", "save it as EML"): (".msg", ".oft"),
     UnsupportedFormat("Outlook mailbox", "export it as MBOX"): (".pst", ".ost"),
     UnsupportedFormat("Photoshop or Illustrator image", _DRAWING): (".psd", ".psb", ".ai", ".indd"),
     UnsupportedFormat("design file", _DRAWING): (".sketch", ".fig", ".xd", ".xcf", ".kra"),

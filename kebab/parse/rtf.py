@@ -238,11 +238,11 @@ _CHARACTERS = {
 }
 _SYMBOLS = {b"~": " ", b"_": "-", b"\\": "\\", b"{": "{", b"}": "}", b"\n": "\n", b"\r": "\n"}
 _LEFT_OUT = split_names(
-    "colortbl pict object header headerl headerr headerf footer footerl footerr footerf"
-    " fldinst themedata listtable generator listoverridetable rsidtbl xmlnstbl nonshppict"
-    " ftnsep ftnsepc aftnsep aftnsepc private operator comment doccomm pgptbl revtbl filetbl"
-    " tc xe rxe datafield nonesttables"
+    "colortbl pict object fldinst themedata listtable generator listoverridetable rsidtbl"
+    " xmlnstbl nonshppict ftnsep ftnsepc aftnsep aftnsepc private operator comment doccomm pgptbl"
+    " revtbl filetbl tc xe rxe datafield nonesttables"
 )
+_MARGINS = split_names("header headerl headerr headerf footer footerl footerr footerf")
 _INFO = frozenset({"title", "author", "keywords", "subject"})
 _MAX_FONTS = 10_000
 
@@ -270,9 +270,11 @@ class _Style:
 class RtfReader:
     """Reads one text."""
 
-    def __init__(self, data: bytes, writer: RtfWriter) -> None:
-        """Prepare to read `data` into a writer."""
-        self._data, self._writer = data, writer
+    def __init__(
+        self, data: bytes, writer: RtfWriter, left_out: frozenset[str] = _LEFT_OUT | _MARGINS
+    ) -> None:
+        """Prepare to read `data` into a writer, without the destinations `left_out`."""
+        self._data, self._writer, self._left_out = data, writer, left_out
         self._group = _Group()
         self._stack: list[_Group] = []
         self._page_codec = DEFAULT
@@ -282,6 +284,7 @@ class RtfReader:
         self._skip = 0
         self._style = _Style()
         self._optional = False
+        self._at_start = False
         self._actions = self._list_actions()
 
     def read(self) -> None:
@@ -315,6 +318,7 @@ class RtfReader:
         if word == "bin":
             return max(0, number or 0)
         optional, self._optional = self._optional, False
+        begins, self._at_start = self._at_start, False
         if word == "u":
             self._flush()
             self._add_text(chr((number or 0) & 0xFFFF))
@@ -324,8 +328,10 @@ class RtfReader:
         self._skip = 0
         if word in _CHARACTERS:
             self._add_text(_CHARACTERS[word])
-        elif word in _LEFT_OUT or (optional and word not in self._actions):
-            self._group.destination = "none"
+        elif word in self._left_out or (optional and word not in self._actions):
+            # Elsewhere than at the start of a group, programs write it without a meaning.
+            if begins:
+                self._group.destination = "none"
         elif word in self._actions:
             self._actions[word](number)
         elif word in _INFO and self._group.destination == "info":
@@ -372,11 +378,12 @@ class RtfReader:
         self._skip = 0
         self._stack.append(self._group)
         self._group = replace(self._group)
-        self._optional = False
+        self._optional, self._at_start = False, True
 
     def _end_group(self) -> None:
         self._flush()
         self._skip = 0
+        self._at_start = False
         ended = self._group
         if self._stack:
             self._group = self._stack.pop()
@@ -394,6 +401,7 @@ class RtfReader:
             self._skip -= skipped
             data = data[skipped:] if not escaped else b""
         self._bytes += data
+        self._at_start = self._at_start and data.isspace()
 
     def _flush(self) -> None:
         """Decode the collected bytes."""
@@ -475,7 +483,7 @@ _MAX_KEYWORDS = 20
 class RtfParser:
     """Parses Rich Text Format: headings, lists, tables and footnotes."""
 
-    version = "rtf-v1"
+    version = "rtf-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -489,6 +497,10 @@ class RtfParser:
         builder = TextBuilder()
         writer = RtfWriter(builder)
         RtfReader(body, writer).read()
+        if not builder.length:
+            # Forms may have all their text in the margins of the page.
+            writer = RtfWriter(builder)
+            RtfReader(body, writer, _LEFT_OUT).read()
         info = {name: " ".join(text.split()) for name, text in writer.info.items()}
         keywords = (word.strip() for word in info.get("keywords", "").replace(";", ",").split(","))
         metadata = Metadata(

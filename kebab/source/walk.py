@@ -26,7 +26,7 @@ from kebab.core.files import (
     join_root,
     resolve_links,
 )
-from kebab.core.media import PLAIN, detect_media_type
+from kebab.core.media import DOC, PLAIN, detect_media_type
 from kebab.source.defaults import has_secret_content, is_secret_name, is_secret_name_below
 from kebab.source.ignore import (
     SECRET,
@@ -54,20 +54,20 @@ def detect_file_media(absolute: str, size: int) -> str | None:
         OSError: The file cannot be opened.
     """
     name = absolute.rpartition("/")[2]
-    media = detect_media_type(name)
-    if media is not None:
-        return media
+    named = detect_media_type(name)
     suffix = get_suffix(name)
-    known = describe_unsupported(suffix) is not None
-    if not size or (known and suffix not in _DISGUISES):
-        return None
+    is_sure = named is not None and suffix not in _DISGUISES
+    if is_sure or not size or describe_unsupported(suffix) is not None:
+        return named
     with open(absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
         head = file.read(HEAD_BYTES)
     media = detect_media_by_content(head)
-    if media != PLAIN or not suffix:
-        return media
+    # The first bytes of a compound file tell hardly what it is.
+    if media in {None, DOC}:
+        return named
     has_long_lines = max(map(len, head.split(b"\n"))) > _MAX_LINE
-    return None if known or size > MAX_UNKNOWN_BYTES or has_long_lines else media
+    is_doubtful = media == PLAIN and suffix and (size > MAX_UNKNOWN_BYTES or has_long_lines)
+    return named if is_doubtful else media
 
 
 def is_secret_file(rules: ScanRules, path: str, real: str, size: int) -> bool:
