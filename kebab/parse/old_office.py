@@ -28,17 +28,11 @@ from kebab.parse.archive import (
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.docx import DocxParser
 from kebab.parse.office import add_slide_heading, build_metadata, is_file_link
+from kebab.text.normalize import split_names
 
 FAULTS = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    OSError,
-    RecursionError,
-    TypeError,
-    ValueError,
-    struct.error,
-    zlib.error,
+    *(ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError),
+    *(ValueError, struct.error, zlib.error),
 )
 """What the libraries raise for damaged files, beside their own exceptions."""
 
@@ -59,11 +53,14 @@ class DocParser(DocxParser):
         with translate_import_errors("reading Word 97-2003 documents", "msdoc2docx", "office"):
             from doc2docx import convert
             from doc2docx.errors import Doc2DocxError, EncryptedDocumentError
+        if len(_read_stream(data, "WordDocument")) > _MAX_CONVERTED_BYTES:
+            document = _read_elements(data, path, self.version, ".doc")
+            return document._replace(warnings=(*document.warnings, _LONG))
         with TemporaryDirectory(prefix="kebab-") as folder:
             source, target = Path(folder, "file.doc"), Path(folder, "file.docx")
             source.write_bytes(data)
             try:
-                convert(source, target)
+                report = convert(source, target).report
                 converted = target.read_bytes()
             except EncryptedDocumentError as fault:
                 raise ParseFailed(path=path, parser=self.version, cause=ENCRYPTED) from fault
@@ -72,7 +69,19 @@ class DocParser(DocxParser):
                 if not document.text:
                     raise ParseFailed(path=path, parser=self.version, cause=_FOREIGN) from fault
                 return document._replace(warnings=(_DAMAGED,))
-        return super().parse(converted, path)
+        document = super().parse(converted, path)
+        is_partial = any(one.code in _LOST_PARTS for one in report.diagnostics)
+        return document._replace(warnings=(_DAMAGED,)) if is_partial else document
+
+
+_MAX_CONVERTED_BYTES = 400_000
+"""The longest text to convert: the time grows with its square, and this takes about 7 s."""
+
+_LONG = "the document is long: the numbers of its lists and the places of its notes are not read"
+_LOST_PARTS = split_names(
+    "MAIN_TEXTBOX_TABLE_MALFORMED NUMBERING_TABLE_MALFORMED STYLE_TABLE_MALFORMED"
+)
+"""Reports of the conversion that text or the meaning of styles is lost."""
 
 
 class PptParser:
@@ -144,26 +153,29 @@ def _read_elements(
             model = Dochan(str(source), **options).doc
         except FAULTS as fault:
             raise ParseFailed(path=path, parser=parser, cause=_FOREIGN) from fault
-    if model.source_format not in {"", suffix[1:]}:
-        raise ParseFailed(path=path, parser=parser, cause=_FOREIGN)
+    errors = "\n".join(model.errors)
+    if "MemoryError" in errors:  # the library catches it
+        raise MemoryError
     writer = ElementWriter([style.name for style in model.styles])
     for number, section in enumerate(model.sections, 1):
         if model.source_format == "ppt":
             writer.add_slide(section.elements, Place(0, number, of=len(model.sections)))
         else:
             writer.add(section.elements)
-    warnings = [_DAMAGED] if any(map(_LOSS.search, model.errors)) else []
-    if not writer.builder.length:
-        faults = [error for error in model.errors if error.startswith("ERR")]
-        cause = _explain_faults(faults) or ("only images, no text" if writer.pictures else "")
-        preview = _read_stream(data, "PrvText").decode("utf-16-le", "replace") if faults else ""
-        if cause and (cause == ENCRYPTED or not preview.strip()):
-            raise ParseFailed(path=path, parser=parser, cause=cause)
-        for line in preview.splitlines():
-            writer.builder.add_paragraph(line)
-        warnings = [_PREVIEW] if preview else []
+    builder, warning = writer.builder, _DAMAGED if _LOSS.search(errors) else ""
+    if "ERR" in errors and not builder.length:
+        warning = _PREVIEW
+        for line in _read_stream(data, "PrvText").decode("utf-16-le", "replace").splitlines():
+            builder.add_paragraph(line)
+    cause = ""
+    if not builder.length:
+        cause = _FOREIGN if "ERR" in errors else "only images, no text" if writer.pictures else ""
+    if _PROTECTED.search(errors) and "ERR" in errors:
+        cause = ENCRYPTED
+    if cause or model.source_format not in {"", suffix[1:]}:
+        raise ParseFailed(path=path, parser=parser, cause=cause or _FOREIGN)
     metadata = _read_properties(data) if metadata is None else metadata
-    return writer.builder.build(path, metadata, warnings=warnings, links=writer.links)
+    return builder.build(path, metadata, warnings=[warning] * bool(warning), links=writer.links)
 
 
 _LOSS = re.compile(r"ERR|생략|초과|budget|exceeded|skipped|omitted|truncated|malformed")
@@ -175,19 +187,6 @@ _DAMAGED = "parts of the file are damaged and not read"
 _PREVIEW = "only the preview is read, which is the beginning of the text: the rest is damaged"
 
 
-def _explain_faults(faults: Sequence[str]) -> str:
-    """Return why the library finds no text, empty without a fault.
-
-    Raises:
-        MemoryError: The file needs more memory than there is.
-    """
-    if any("MemoryError" in fault for fault in faults):
-        raise MemoryError
-    if any(map(_PROTECTED.search, faults)):
-        return ENCRYPTED
-    return _FOREIGN if faults else ""
-
-
 _SUMMARIES = ("\x05SummaryInformation", "\x05HwpSummaryInformation")
 _SUMMARY_ID = bytes.fromhex("e0859ff2f94f6810ab9108002b27b3d9")
 """The id of the properties of Office; those of Hangul have the same form under another id."""
@@ -196,7 +195,6 @@ _ID = slice(28, 44)
 
 
 def _read_stream(data: bytes, name: str) -> bytes:
-    """Return a stream of a compound file, empty when there is none or it is damaged."""
     from dochan.cfb import OleFileIO
 
     try:
@@ -208,7 +206,6 @@ def _read_stream(data: bytes, name: str) -> bytes:
 
 
 def _read_properties(data: bytes) -> Metadata:
-    """Return the properties of a compound file; damaged ones are none."""
     with translate_import_errors("reading properties of documents", "msdoc2docx", "office"):
         from doc2docx.diagnostics import ConversionReport
         from doc2docx.errors import Doc2DocxError
@@ -229,7 +226,6 @@ def _read_properties(data: bytes) -> Metadata:
 
 
 def _read_hwpx_metadata(archive: Archive) -> Metadata:
-    """Return the properties in the package document of the XML form."""
     name = "Contents/content.hpf"
     fields: dict[str, str] = {}
     try:
@@ -314,8 +310,7 @@ class ElementWriter:
             self.builder.add_quote(line)
 
     def _add_paragraph(self, paragraph: Any) -> None:
-        """Add a paragraph as a heading, an item of a list, or text."""
-        runs = [run for run in paragraph.runs if not run.note_ref]
+        runs = [run for run in paragraph.runs if not _is_added(run)]
         self.links += [run.link for run in runs if is_file_link(run.link)]
         marker = "".join(run.text for run in runs if _is_marker(run)).strip()
         text = "".join(_read_run(run) for run in runs if not _is_marker(run)).strip()
@@ -363,21 +358,21 @@ _NOTES = frozenset({"Footnote", "Comment"})
 
 
 def _get_path(element: Any) -> str:
-    """Return the part of the file that an element is from."""
     path: str = getattr(getattr(element, "provenance", None), "path", "")
     return path
 
 
 def _has_text(element: Any) -> bool:
-    """Return whether an element is a table or a paragraph with text."""
     return hasattr(element, "rows") or bool(getattr(element, "text", ""))
 
 
+def _is_added(run: Any) -> bool:
+    return run.note_ref or getattr(run, "_bookmark_annotation", False)
+
+
 def _is_marker(run: Any) -> bool:
-    """Return whether a run is a bullet or number that the library writes before an item."""
     return getattr(run, "_ppt_generated_list_prefix", False)
 
 
 def _read_run(run: Any) -> str:
-    """Return the text of a run, or its equation."""
     return run.text or (run.equation.latex if run.equation else "")

@@ -5,6 +5,7 @@ import pytest
 
 from kebab.core.media import detect_media_type
 from kebab.errors.catalog import DependencyMissing, ParseFailed
+from kebab.parse import old_office
 from kebab.parse.old_office import FAULTS, DocParser, ElementWriter, HwpParser, PptParser
 from kebab.parse.registry import PARSERS
 from tests.shape.libraries import list_own_exceptions
@@ -129,3 +130,13 @@ def test_every_exception_of_the_library_is_one_that_is_caught():
 
     assert not {kind for kind in own if not issubclass(kind, (Doc2DocxError, *FAULTS))}
     assert Doc2DocxError in own
+
+
+def test_a_long_word_file_is_read_without_conversion_and_said_so(monkeypatch):
+    monkeypatch.setattr(old_office, "_MAX_CONVERTED_BYTES", 0)
+    document = parse_sample("lighthouse-libreoffice.doc")
+
+    assert "# Lamp\n\nThe lamp burns 12 litres of oil each night." in document.text
+    assert document.warnings == (
+        "the document is long: the numbers of its lists and the places of its notes are not read",
+    )
