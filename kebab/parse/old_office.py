@@ -195,7 +195,8 @@ _ID = slice(28, 44)
 
 
 def _read_stream(data: bytes, name: str) -> bytes:
-    from dochan.cfb import OleFileIO
+    with translate_import_errors("reading old Office documents", "dochan", "office"):
+        from dochan.cfb import OleFileIO
 
     try:
         with OleFileIO(data) as container:

@@ -113,7 +113,8 @@ def test_a_merged_cell_stands_in_each_of_its_rows():
 
 
 @pytest.mark.parametrize(
-    ("parser", "library"), [(DocParser, "doc2docx"), (PptParser, "dochan"), (HwpParser, "dochan")]
+    ("parser", "library"),
+    [(DocParser, "doc2docx"), (DocParser, "dochan.cfb"), (HwpParser, "dochan")],
 )
 def test_a_missing_library_names_the_extra(monkeypatch, parser, library):
     monkeypatch.setitem(sys.modules, library, None)

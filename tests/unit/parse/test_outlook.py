@@ -2,7 +2,6 @@ import pytest
 
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.outlook import MsgParser
-from kebab.parse.registry import PARSERS
 from tests.unit.parse.office.compound_files import build_compound, build_msg
 from tests.unit.parse.test_old_office import parse_sample
 
@@ -59,4 +58,3 @@ def test_a_file_of_another_kind_is_no_message():
     with pytest.raises(ParseFailed) as refusal:
         parse({"Workbook": b"x"})
     assert refusal.value.cause == "damaged, or no message of Outlook"
-    assert PARSERS["application/vnd.ms-outlook"].extra == "office"
