@@ -170,6 +170,7 @@ def _read_elements(
     cause = ""
     if not builder.length:
         cause = _FOREIGN if "ERR" in errors else "only images, no text" if writer.pictures else ""
+        cause = "it exceeds the limits of the library" if _LIMIT.search(errors) else cause
     if _PROTECTED.search(errors) and "ERR" in errors:
         cause = ENCRYPTED
     if cause or model.source_format not in {"", suffix[1:]}:
@@ -181,6 +182,7 @@ def _read_elements(
 _LOSS = re.compile(r"ERR|생략|초과|budget|exceeded|skipped|omitted|truncated|malformed")
 """Reports of the library that some text is left out."""
 
+_LIMIT = re.compile(r"limit|exceed|초과")
 _FOREIGN = "damaged, or of another kind"
 _PROTECTED = re.compile(r"암호|DRM|password|ncrypt")
 _DAMAGED = "parts of the file are damaged and not read"

@@ -10,33 +10,18 @@ from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
 from kebab.text.normalize import split_names
 
-_CODEC_OF_CHARSET = {
-    77: "mac_roman",
-    128: "cp932",
-    129: "cp949",
-    130: "johab",
-    134: "gb18030",
-    136: "big5",
-    161: "cp1253",
-    162: "cp1254",
-    163: "cp1258",
-    177: "cp1255",
-    178: "cp1256",
-    186: "cp1257",
-    204: "cp1251",
-    222: "cp874",
-    238: "cp1250",
+_CODECS = (
+    "77:mac_roman 128:cp932 129:cp949 130:johab 134:gb18030 136:big5 161:cp1253 162:cp1254"
+    " 163:cp1258 177:cp1255 178:cp1256 186:cp1257 204:cp1251 222:cp874 238:cp1250"
+)
+CODEC_OF_CHARSET = {
+    int(number): codec for number, _, codec in (one.partition(":") for one in _CODECS.split())
 }
 """The codecs of the character sets of fonts; other fonts use the code page of the document."""
 
 _DOUBLE_BYTE = frozenset({"cp932", "cp949", "gb18030", "big5"})
 _CODE_PAGES = {936: "gb18030", 10000: "mac_roman", 65001: "utf-8"}
 DEFAULT = "cp1252"
-
-
-def find_charset_codec(charset: int) -> str:
-    """Return the codec of the character set of a font; empty for that of the document."""
-    return _CODEC_OF_CHARSET.get(charset, "")
 
 
 def find_page_codec(page: int) -> str:
@@ -106,16 +91,13 @@ class RtfWriter:
         self._notes: list[str] = []
         self._note: list[str] = []
 
-    def add_style(self, number: int, level: int, name: str) -> None:
-        """Remember a style that makes headings."""
-        plain = name.rstrip("; ").strip()
-        found = _HEADING_NAME.match(plain)
-        if found:
-            level = int(found[1])
-        elif plain.lower() in _TITLE_NAMES:
-            level = 1
+    def add_style(self, style: Paragraph) -> None:
+        """Remember a style that makes headings; its text is its name."""
+        name = "".join(style.text).rstrip("; ").strip()
+        found = _HEADING_NAME.match(name)
+        level = int(found[1]) if found else int(name.lower() in _TITLE_NAMES) or style.level
         if level:
-            self._levels[number] = level
+            self._levels[style.style] = level
 
     def add_info(self, name: str, text: str) -> None:
         """Add text to a property of the document."""
@@ -222,8 +204,7 @@ _TOKEN = re.compile(
 )
 _CHARACTERS = {
     "tab": "\t",
-    "line": "\n",
-    "softline": "\n",
+    **dict.fromkeys(("line", "softline"), "\n"),
     "emdash": "\u2014",
     "endash": "\u2013",
     "bullet": "\u2022",
@@ -231,10 +212,7 @@ _CHARACTERS = {
     "rquote": "\u2019",
     "ldblquote": "\u201c",
     "rdblquote": "\u201d",
-    "emspace": " ",
-    "enspace": " ",
-    "nestcell": " ",
-    "nestrow": " ",
+    **dict.fromkeys(("emspace", "enspace", "nestcell", "nestrow"), " "),
 }
 _SYMBOLS = {b"~": " ", b"_": "-", b"\\": "\\", b"{": "{", b"}": "}", b"\n": "\n", b"\r": "\n"}
 _LEFT_OUT = split_names(
@@ -258,15 +236,6 @@ class _Group:
     font: int = 0
 
 
-@dataclass(slots=True)
-class _Style:
-    """A style of the style sheet."""
-
-    number: int = 0
-    level: int = 0
-    name: list[str] = field(default_factory=list)
-
-
 class RtfReader:
     """Reads one text."""
 
@@ -282,7 +251,7 @@ class RtfReader:
         self._default_font = 0
         self._bytes = bytearray()
         self._skip = 0
-        self._style = _Style()
+        self._style = Paragraph()
         self._optional = False
         self._at_start = False
         self._actions = self._list_actions()
@@ -387,9 +356,9 @@ class RtfReader:
         ended = self._group
         if self._stack:
             self._group = self._stack.pop()
-        if ended.destination == "stylesheet" and self._style.name:
-            self._writer.add_style(self._style.number, self._style.level, "".join(self._style.name))
-            self._style = _Style()
+        if ended.destination == "stylesheet" and self._style.text:
+            self._writer.add_style(self._style)
+            self._style = Paragraph()
         if ended.destination == "footnote" != self._group.destination:
             self._writer.end_note()
 
@@ -414,7 +383,7 @@ class RtfReader:
         """Add text to the destination of the group."""
         destination = self._group.destination
         if destination == "stylesheet":
-            self._style.name.append(text)
+            self._style.text.append(text)
         elif destination in _INFO:
             self._writer.add_info(destination, text)
         elif destination in {"listtext", "pntext"}:
@@ -435,7 +404,7 @@ class RtfReader:
 
     def _set_charset(self, number: int | None) -> None:
         if self._group.destination == "fonttbl" and len(self._fonts) < _MAX_FONTS:
-            self._fonts[self._group.font] = find_charset_codec(number or 0)
+            self._fonts[self._group.font] = CODEC_OF_CHARSET.get(number or 0, "")
 
     def _set_skipped(self, number: int | None) -> None:
         self._group.skipped_after_unicode = max(0, min(1 if number is None else number, 8))
@@ -449,7 +418,7 @@ class RtfReader:
 
     def _set_style(self, number: int | None) -> None:
         if self._group.destination == "stylesheet":
-            self._style.number = number or 0
+            self._style.style = number or 0
         elif not self._group.destination:
             self._writer.paragraph.style = number or 0
 
