@@ -8,7 +8,7 @@ left out, as in Word documents.
 import re
 import struct
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -219,13 +219,8 @@ def _read_properties(data: bytes) -> Metadata:
         found = read_summary_information(bytes(content), report=ConversionReport("", ""))
     except (Doc2DocxError, *FAULTS):
         return Metadata()
-    return build_metadata(
-        title=found.title or "",
-        authors=found.creator or "",
-        keywords=found.keywords or "",
-        lang="",
-        dates=(found.modified or "", found.created or ""),
-    )
+    names = ("title", "creator", "keywords", "modified", "created")
+    return _build_metadata({name: getattr(found, name) or "" for name in names})
 
 
 def _read_hwpx_metadata(archive: Archive) -> Metadata:
@@ -236,13 +231,21 @@ def _read_hwpx_metadata(archive: Archive) -> Metadata:
     except ParseFailed:  # the text is worth more than its title
         return Metadata()
     for element in root.iter():
-        fields[get_attribute(element, "name") or get_local_tag(element.tag)] = element.text or ""
+        name = get_attribute(element, "name") or get_local_tag(element.tag)
+        fields[_HWPX_FIELDS.get(name, name)] = element.text or ""
+    return _build_metadata(fields)
+
+
+_HWPX_FIELDS = {"keyword": "keywords", "ModifiedDate": "modified", "CreatedDate": "created"}
+
+
+def _build_metadata(fields: Mapping[str, str]) -> Metadata:
     return build_metadata(
         title=fields.get("title", ""),
         authors=fields.get("creator", ""),
-        keywords=fields.get("keyword", ""),
+        keywords=fields.get("keywords", ""),
         lang=fields.get("language", ""),
-        dates=(fields.get("ModifiedDate", ""), fields.get("CreatedDate", "")),
+        dates=(fields.get("modified", ""), fields.get("created", "")),
     )
 
 
@@ -306,7 +309,8 @@ class ElementWriter:
         ]
         lines = ["Notes: " + "\n".join(notes)] if notes else []
         lines += [f"Comment: {text}" for text in comments]
-        has_text = bool(lines) or any(map(_has_text, body))
+        texts = (getattr(one, "text", "") or hasattr(one, "rows") for one in body)
+        has_text = bool(lines) or any(texts)
         add_slide_heading(self.builder, title, place.number, hidden=False, has_text=has_text)
         self.add(body)
         for line in lines:
@@ -316,7 +320,9 @@ class ElementWriter:
         runs = [run for run in paragraph.runs if not _is_added(run)]
         self.links += [run.link for run in runs if is_file_link(run.link)]
         marker = "".join(run.text for run in runs if _is_marker(run)).strip()
-        text = "".join(_read_run(run) for run in runs if not _is_marker(run)).strip()
+        text = "".join(
+            run.text or getattr(run.equation, "latex", "") for run in runs if not _is_marker(run)
+        ).strip()
         if marker and text:
             self._items.append((0, f"{marker} {text}" if marker[0].isalnum() else text))
             return
@@ -365,17 +371,9 @@ def _get_path(element: Any) -> str:
     return path
 
 
-def _has_text(element: Any) -> bool:
-    return hasattr(element, "rows") or bool(getattr(element, "text", ""))
-
-
 def _is_added(run: Any) -> bool:
     return run.note_ref or getattr(run, "_bookmark_annotation", False)
 
 
 def _is_marker(run: Any) -> bool:
     return getattr(run, "_ppt_generated_list_prefix", False)
-
-
-def _read_run(run: Any) -> str:
-    return run.text or (run.equation.latex if run.equation else "")

@@ -335,6 +335,8 @@ def find_media(folder, name, data):
         ("empty", b"", None),
         ("letter.doc", b"<html><p>x", "text/html"),
         ("letter.doc", b"plain words", "text/plain"),
+        ("letter.doc", b"{\\rtf1 words}", "application/rtf"),
+        ("sheet.xls", b"<html><table>", "text/html"),
         ("letter.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/msword"),
         ("letter.md", b"\0\1\2", "text/markdown"),
         ("photo.zip", b"Words", None),
