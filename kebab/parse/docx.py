@@ -1,12 +1,12 @@
 """Reads Word documents (`.docx`).
 
 The text is that of the latest version of the document: tracked insertions are in, deletions out.
-Footnotes, comments and text boxes follow the paragraph that they belong to. Headers, footers and
-tables of contents are left out.
+Footnotes, comments, text boxes, charts and diagrams follow the paragraph that they belong to;
+headers and footers stand at the end, each text once. Tables of contents are left out.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from xml.etree.ElementTree import Element
@@ -20,12 +20,20 @@ from kebab.parse.archive import (
     read_children,
 )
 from kebab.parse.blocks import TextBuilder
+from kebab.parse.formulas import END, NOTE, SUBSCRIPT, SUPERSCRIPT, read_equation, write_scripts
+from kebab.parse.graphics import (
+    OLD_EQUATIONS,
+    Graphic,
+    is_old_equation,
+    read_description,
+    read_linked_graphic,
+)
 from kebab.parse.office import (
     NO_STYLE,
     Numbering,
     Package,
-    Relation,
     Style,
+    choose_alternative,
     get_value,
     is_file_link,
     read_lists,
@@ -44,6 +52,8 @@ _NOTES = {
     "endnoteReference": "endnote",
     "commentReference": "comment",
 }
+_PAGE_NUMBER = re.compile(r"\W*(?:[^\W\d]+\s+)?\d*(?:\W+(?:[^\W\d]+\W+)?\d+)?\W*")
+_SCRIPT_MARKS = {"superscript": SUPERSCRIPT, "subscript": SUBSCRIPT}
 _PICTURES = frozenset({"drawing", "pict", "object"})
 _LINK_FIELD = re.compile(r'HYPERLINK\s+"([^"]+)"')
 _FALSE = frozenset({"0", "false", "off"})
@@ -51,10 +61,13 @@ _FALSE = frozenset({"0", "false", "off"})
 
 @dataclass(slots=True)
 class Inline:
-    """The text of a paragraph, the notes that it refers to, and its text boxes."""
+    """The text of a paragraph, what follows it, and its text boxes.
+
+    `notes` has the notes that it refers to, and its pictures, charts and diagrams.
+    """
 
     parts: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Graphic] = field(default_factory=list)
     boxes: list[Element] = field(default_factory=list)
     text: str = ""
 
@@ -62,47 +75,84 @@ class Inline:
 class InlineReader:
     """Reads paragraphs, and collects the links and counts the pictures of the document."""
 
-    def __init__(
-        self, relations: Mapping[str, Relation], notes: Mapping[tuple[str, str], str]
-    ) -> None:
+    def __init__(self, package: Package, part: str, styles: Mapping[str, Style]) -> None:
         self.links: list[str] = []
         self.pictures = 0
-        self._relations = relations
-        self._notes = notes
+        self.old_equations = 0
+        self.notes: Mapping[tuple[str, str], str] = {}
+        self._package, self._part, self._styles = package, part, styles
+        self._relations = package.read_relations(part)
 
     def read(self, paragraph: Element) -> Inline:
         """Return the contents of a paragraph."""
         inline = Inline()
         self._collect(paragraph, inline)
-        inline.text = "".join(inline.parts).strip("\n").rstrip()
+        inline.text = write_scripts("".join(inline.parts)).strip("\n").rstrip()
         return inline
 
-    def _collect(self, element: Element, inline: Inline) -> None:
+    def _collect(self, element: Iterable[Element], inline: Inline) -> None:
         for child in element:
             tag = get_local_tag(child.tag)
             if tag == "t":
                 inline.parts.append(child.text or "")
             elif tag in _SIGNS:
                 inline.parts.append(_SIGNS[tag])
+            elif tag == "oMath":
+                inline.parts.append(read_equation(child))
             elif tag == "txbxContent":
                 inline.boxes.append(child)
-            elif tag in _NOTES:
-                note = self._notes.get((_NOTES[tag], get_attribute(child, "id")))
-                inline.notes += [note] if note else []
-            elif tag == "instrText":
-                self._add_links(_LINK_FIELD.findall(child.text or ""))
-            elif tag not in _LEFT_OUT and not (tag == "r" and _is_hidden(child)):
-                if tag == "hyperlink":
-                    relation = self._relations.get(get_attribute(child, "id"))
-                    self._add_links([relation.target] if relation and relation.external else [])
-                elif tag == "docPr" and get_attribute(child, "descr").strip():
-                    inline.notes.append(f"Picture: {get_attribute(child, 'descr').strip()}")
-                elif tag in _PICTURES:
-                    self.pictures += 1
+            elif tag == "AlternateContent":
+                self._collect(choose_alternative(child), inline)
+            elif tag == "r":
+                if not _is_hidden(child):
+                    mark = self._find_script_mark(child)
+                    inline.parts.append(mark)
+                    self._collect(child, inline)
+                    inline.parts.append(END if mark else "")
+            elif tag not in _LEFT_OUT:
+                self._add_notes(child, tag, inline)
                 self._collect(child, inline)
+
+    def _add_notes(self, element: Element, tag: str, inline: Inline) -> None:
+        """Add what an element refers to: notes, pictures, charts and links."""
+        if tag in _NOTES:
+            note = self.notes.get((_NOTES[tag], get_attribute(element, "id")), "")
+            inline.notes.append(Graphic(description=note))
+        elif tag in {"chart", "relIds"}:
+            inline.notes.append(read_linked_graphic(self._package, self._part, element))
+        elif tag == "docPr":
+            inline.notes.append(Graphic(description=read_description(element)))
+        elif tag == "instrText":
+            self._add_links(_LINK_FIELD.findall(element.text or ""))
+        elif tag == "hyperlink":
+            relation = self._relations.get(get_attribute(element, "id"))
+            self._add_links([relation.target] if relation and relation.external else [])
+        elif tag == "OLEObject":
+            self.old_equations += is_old_equation(element)
+        elif tag in _PICTURES:
+            self.pictures += 1
 
     def _add_links(self, targets: list[str]) -> None:
         self.links += [target for target in targets if is_file_link(target)]
+
+    def _find_script_mark(self, run: Element) -> str:
+        """Return the begin of a raised or lowered run, empty for one on the line."""
+        properties = find_child(run, "rPr")
+        own = get_value(properties, "vertAlign")
+        style = self._styles.get(get_value(properties, "rStyle"), NO_STYLE)
+        mark = _SCRIPT_MARKS.get(own or style.script, "")
+        return f"{NOTE}{mark}" if mark and style.is_note_mark else mark
+
+
+def _list_lines(reader: InlineReader, elements: Iterable[Element]) -> Iterator[str]:
+    """Yield the paragraphs with text within elements of a part other than the body."""
+    for element in elements:
+        if get_local_tag(element.tag) != "p":
+            yield from _list_lines(reader, element)
+            continue
+        inline = reader.read(element)
+        yield from filter(None, (inline.text.strip(),))
+        yield from _list_lines(reader, inline.boxes)
 
 
 def _is_hidden(run: Element) -> bool:
@@ -217,7 +267,7 @@ _LAST_LEVEL = 9
 class DocxParser:
     """Parses Word documents."""
 
-    version = "docx-v1"
+    version = "docx-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; citations name its sections.
@@ -242,11 +292,12 @@ class _BodyReader:
         self._builder = TextBuilder()
         self._styles: Mapping[str, Style] = read_styles(self._find_part("styles"))
         self._lists = read_lists(self._find_part("numbering"))
-        self._inline = InlineReader(package.read_relations(package.main), self._read_notes())
+        self._inline = InlineReader(package, package.main, self._styles)
+        self._inline.notes = self._read_notes()
         self._tables = TableReader(self._read_paragraph, self._is_heading)
         self._items: list[tuple[int, str]] = []
         self._code: list[str] = []
-        self._notes: list[str] = []
+        self._notes: list[Graphic] = []
         self._title = ""
 
     def add_block(self, element: Element) -> None:
@@ -256,6 +307,9 @@ class _BodyReader:
             self._add_paragraph(element)
         elif tag == "tbl":
             self._add_table(element)
+        elif tag == "AlternateContent":
+            for child in choose_alternative(element):
+                self.add_block(child)
 
     def build(self, path: str) -> ParsedDocument:
         """Return the document."""
@@ -265,7 +319,24 @@ class _BodyReader:
             metadata = metadata._replace(title=self._title)
         if not self._builder.length and self._inline.pictures:
             raise self._package.archive.refuse("only images, no text")
-        return self._builder.build(path, metadata, links=self._inline.links)
+        self._add_headers()
+        count = self._inline.old_equations
+        warnings = [OLD_EQUATIONS.format(count)] if count else []
+        return self._builder.build(path, metadata, warnings=warnings, links=self._inline.links)
+
+    def _add_headers(self) -> None:
+        """Add the headers and footers but for numbers of pages, each text once."""
+        texts = {}
+        for relation in self._package.read_relations(self._package.main).values():
+            if relation.kind in {"header", "footer"} and not relation.external:
+                root = self._package.find_tree(relation.target)
+                reader = InlineReader(self._package, relation.target, self._styles)
+                lines = _list_lines(reader, list_children(root))
+                text = " ".join(line for line in lines if not _PAGE_NUMBER.fullmatch(line))
+                texts[text] = f"{relation.kind.capitalize()}: {text}"
+        texts.pop("", None)
+        for line in texts.values():
+            self._builder.add_quote(line)
 
     def _find_part(self, kind: str) -> Element | None:
         return self._package.find_tree(self._package.find_related(self._package.main, kind))
@@ -274,12 +345,12 @@ class _BodyReader:
         """Return the texts of footnotes, endnotes and comments by kind and id."""
         notes = {}
         for kind in ("footnote", "endnote", "comment"):
-            for element in list_children(self._find_part(f"{kind}s")):
+            part = self._package.find_related(self._package.main, f"{kind}s") or ""
+            reader = InlineReader(self._package, part, self._styles)
+            for element in list_children(self._package.find_tree(part)):
                 author = get_attribute(element, "author")
                 label = f"{kind.capitalize()} by {author}" if author else kind.capitalize()
-                paragraphs = (one for one in element.iter() if get_local_tag(one.tag) == "p")
-                reader = InlineReader({}, {})
-                text = " ".join(filter(None, (reader.read(one).text.strip() for one in paragraphs)))
+                text = " ".join(_list_lines(reader, element))
                 if text and get_attribute(element, "type", "normal") == "normal":
                     notes[kind, get_attribute(element, "id")] = f"{label}: {text}"
         return notes
@@ -379,5 +450,5 @@ class _BodyReader:
 
     def _flush_notes(self) -> None:
         for note in self._notes:
-            self._builder.add_quote(note)
+            note.write(self._builder)
         self._notes.clear()

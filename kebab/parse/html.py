@@ -6,14 +6,15 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
+from xml.etree.ElementTree import Element, SubElement
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
+from kebab.parse.formulas import END, NOTE, SUBSCRIPT, SUPERSCRIPT, read_equation, write_scripts
 from kebab.parse.html_flow import (
     BREAK,
     CODE,
-    SUPERSCRIPT,
     Flow,
     clean_line,
     find_alternative,
@@ -24,6 +25,7 @@ from kebab.parse.html_page import (
     BLOCKS,
     MAX_DEPTH,
     NOT_CONTENT,
+    VOID,
     Page,
     decode_html,
     get_attribute,
@@ -62,6 +64,8 @@ def find_heading_classes(styles: str) -> dict[str, int]:
 _TOKEN = re.compile("<([^>]*)>([^<]*)")
 """A tag without its brackets, and the text behind it."""
 
+_ATTRIBUTE = re.compile(' ([a-z]+)="([^"]*)"')
+_SCRIPT_TAGS = {"sup": SUPERSCRIPT, "/sup": END, "sub": SUBSCRIPT, "/sub": END}
 _LAYOUT = (' role="presentation"', ' role="none"')
 _TITLE_CLASS = re.compile(' class="(?:[^"]* )?(?:MsoTitle|title)(?: [^"]*)?"')
 _CLASS = re.compile(' class="([^"]+)"')
@@ -127,8 +131,8 @@ class Walker:
         action = self._actions.get(name)
         if attributes and is_left_out(name, tag):
             action = self._skip
-        if name == "a" and "noteref" in attributes:
-            action = self._write_mark(SUPERSCRIPT)
+        if name == "a" and action is None and ("noteref" in attributes or 'href="#' in attributes):
+            action = self._begin_note_mark
         if name == "a" and action is None and len(self._links) < _MAX_LINKS:
             target = find_target(tag)
             if target:
@@ -147,7 +151,7 @@ class Walker:
         for level in range(1, 7):
             actions[f"h{level}"] = partial(flow.begin_heading, level)
             actions[f"/h{level}"] = flow.end_heading
-        for name, mark in (("br", BREAK), ("sup", SUPERSCRIPT), ("q", '"'), ("/q", '"')):
+        for name, mark in (("br", BREAK), ("q", '"'), ("/q", '"'), *_SCRIPT_TAGS.items()):
             actions[name] = self._write_mark(mark)
         for name in ("code", "tt"):
             actions[name] = actions[f"/{name}"] = self._write_mark(CODE)
@@ -178,7 +182,8 @@ class Walker:
             "/th": flow.end_cell,
             "img": self._add_image,
             "input": self._add_checkbox,
-            "math": self._read_formula,
+            **dict.fromkeys(("math", "m:math", "mml:math"), self._read_formula),
+            "svg": self._read_drawing,
             "en-todo": self._add_task_of_evernote,
             "en-crypt": self._skip,
             "dialog": self._begin_dialog,
@@ -218,6 +223,8 @@ class Walker:
             if inner[:4] == "code":
                 language = language or find_code_language(inner)
                 codes += 1
+            if inner in _SCRIPT_TAGS:
+                parts.append(_SCRIPT_TAGS[inner])
             ends_line = inner in _LINE_ENDS or (codes > 1 and inner[:4] == "code")
             if ends_line and (inner == "br" or parts[-1][-1:] != "\n"):
                 parts.append("\n")
@@ -227,21 +234,63 @@ class Walker:
             parts.append(self._find_end(inner.partition(" ")[0]) if is_left_out else behind)
         language, self._language = language or self._language, ""
         is_code = bool(codes or language or "class=" in tag)
-        self._flow.add_code(unescape("".join(parts)), language, code=is_code)
+        code = write_scripts(unescape("".join(parts)))
+        self._flow.add_code(code, language, code=is_code)
         self._flow.inline.append(tail)
         return True
 
-    def _read_formula(self, _tag: str, text: str) -> bool:
-        """Read a formula: its TeX where it is given, else its characters."""
-        texts = [text]
-        annotation: list[str] = []
-        tail = ""
+    def _begin_note_mark(self, tag: str, text: str) -> bool:
+        """Mark a raised link within the page as the mark of a note."""
+        inline, is_note = self._flow.inline, "noteref" in tag
+        if is_note and text.strip() and inline[-1:] != [SUPERSCRIPT]:
+            inline += [SUPERSCRIPT, NOTE, text, END]
+            return True
+        inline.append(NOTE)
+        return False
+
+    def _read_formula(self, tag: str, text: str) -> bool:
+        """Read a formula as TeX."""
+        root = Element("math")
+        root.text, tail, opened = text, "", [root]
         for inner, behind in self._tokens:
-            if inner == "/math":
+            if inner == f"/{tag.partition(' ')[0]}":
                 tail = behind
                 break
-            (annotation if inner.startswith("annotation") else texts).append(behind)
-        self._flow.inline += [f"${annotation[0].strip()}$" if annotation else "".join(texts), tail]
+            if inner.startswith("/"):
+                closed = opened.pop() if len(opened) > 1 else root
+                closed.tail = unescape(behind)
+            else:
+                name = inner.partition(" ")[0].rpartition(":")[2]
+                child = SubElement(opened[-1], name, dict(_ATTRIBUTE.findall(inner)))
+                child.text = unescape(behind)
+                if name not in VOID:
+                    opened.append(child)
+        self._flow.inline += [read_equation(root), tail]
+        return True
+
+    def _read_drawing(self, _tag: str, _text: str) -> bool:
+        """Read the texts of a drawing in the page; each is a line."""
+        texts: list[list[str]] = []
+        depth, open_texts, tail = 1, 0, ""
+        for inner, behind in self._tokens:
+            name = inner.partition(" ")[0]
+            depth += (name == "svg") - (name == "/svg")
+            if not depth:
+                tail = behind
+                break
+            open_texts -= name in {"/text", "/foreignobject"}
+            if name in {"text", "foreignobject"}:
+                open_texts += 1
+                texts.append([])
+            if open_texts:
+                # A part with a place of its own is a line or a column of its own.
+                texts[-1] += [" "] if name != "tspan" or ' x="' in inner or ' dy="' in inner else []
+                texts[-1].append(behind)
+        if any("".join(one).strip() for one in texts):
+            self._flow.end_paragraph()
+            self._flow.inline.append(BREAK.join(map("".join, texts)))
+            self._flow.end_paragraph()
+        self._flow.inline.append(tail)
         return True
 
     def _begin_division(self, tag: str, _text: str) -> None:
@@ -348,7 +397,7 @@ class PageParts(NamedTuple):
 class HtmlParser:
     """Parses HTML: the main content of a page as structured text."""
 
-    version = "html-v1"
+    version = "html-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.

@@ -5,17 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kebab.parse.blocks import MAX_HEADING_LEVEL, TextBuilder
+from kebab.parse.formulas import write_scripts
 
 BREAK = "\x01"
 """A line break inside a paragraph, before the text is cleaned."""
 
-SUPERSCRIPT = "\x02"
-"""The begin of a superscript, before the text is cleaned."""
-
 CODE = "\x03"
 """The begin and the end of code inside a paragraph, before the text is cleaned."""
 
-_POWER = re.compile(SUPERSCRIPT + r"(?=[\d\[(+\u2212-]|[a-z]\b)")
 _INVISIBLE = re.compile("[\u00ad\u200b\ufeff\u2060]")
 _WIDE = "[\u3001-ヿ\u3400-\u9fff\uff00-\uffef]"
 _WIDE_BREAK = re.compile(rf"(?<={_WIDE})[ \t]*\n\s*(?={_WIDE})")
@@ -45,8 +42,7 @@ def clean_line(text: str) -> str:
         line = _INVISIBLE.sub("", line)
         # A line break between wide characters is no space, as in browsers.
         line = _WIDE_BREAK.sub("", line) if "\n" in line else line
-    if SUPERSCRIPT in line:
-        line = _POWER.sub("^", line).replace(SUPERSCRIPT, "")
+    line = write_scripts(line)
     if CODE in line:
         line = line.replace(CODE + CODE, "").replace(CODE, "`")
     return " ".join(line.split())

@@ -332,11 +332,13 @@ def slice_tags(html: str, size: int = 1 << 15) -> Iterator[str]:
 
 NOT_CONTENT = split_names(
     "audio button canvas colgroup datalist head map meter noscript object option progress"
-    " rp rt select svg template textarea title video"
+    " rp rt select template textarea title video"
 )
 """The elements that are never read."""
 
-_VOID = split_names("area base br col embed hr img input link meta source track wbr")
+VOID = split_names("area base br col embed hr img input link meta source track wbr")
+"""The elements without an end tag."""
+
 BLOCKS = split_names(
     "address article aside body caption center dd details dialog dir div fieldset"
     " figcaption figure footer form header hgroup hr legend main menu nav optgroup p"
@@ -356,7 +358,7 @@ _JUNK_IDS = frozenset({"breadcrumb", "breadcrumbs", "skip-link", "toc"})
 
 def is_left_out(name: str, tag: str) -> bool:
     """Return whether an element is marked, or is by its class no content of a page."""
-    if name in _VOID:
+    if name in VOID:
         return False
     if DROP in tag:
         return True

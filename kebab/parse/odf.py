@@ -1,7 +1,7 @@
 """Reads OpenDocument texts (`.odt`) and presentations (`.odp`), also those of one XML file.
 
-In texts, notes and comments follow their paragraph; deleted text, headers, footers and indexes
-are left out. Each slide of a presentation is a place, and its title a heading.
+In texts, notes and comments follow their paragraph, headers and footers stand at the end; deleted
+text and indexes are left out. Each slide of a presentation is a place, and its title a heading.
 """
 
 import re
@@ -13,6 +13,7 @@ from kebab.core.chunks import Place
 from kebab.core.documents import ParsedDocument
 from kebab.parse.archive import find_child, get_attribute, get_local_tag, read_children
 from kebab.parse.blocks import TextBuilder
+from kebab.parse.formulas import END, SUBSCRIPT, SUPERSCRIPT, read_equation, write_scripts
 from kebab.parse.office import (
     NO_STYLE,
     OpenDocument,
@@ -48,14 +49,15 @@ class Inline:
     @property
     def text(self) -> str:
         """Return the text."""
-        return "".join(self.parts).strip("\n").rstrip()
+        return write_scripts("".join(self.parts)).strip("\n").rstrip()
 
 
 class InlineReader:
     """Reads paragraphs, and collects the links of the document."""
 
-    def __init__(self) -> None:
+    def __init__(self, document: OpenDocument, styles: "OdfStyles") -> None:
         self.links: list[str] = []
+        self._document, self._styles = document, styles
 
     def read_paragraph(self, element: Element) -> Inline:
         """Return the contents of a paragraph or a heading."""
@@ -74,16 +76,36 @@ class InlineReader:
             elif tag == "line-break":
                 inline.parts.append("\n")
             elif tag in {"note", "annotation"}:
-                inline.notes += self._read_note(child, tag)
+                inline.notes += self.read_note(child, tag)
             elif tag in SHAPES:
-                inline.shapes.append(child)
+                equation = self.read_equation(child) if tag == "frame" else ""
+                if equation:
+                    inline.parts.append(equation)
+                else:
+                    inline.shapes.append(child)
             elif tag not in _LEFT_OUT:
+                style = get_attribute(child, "style-name") if tag == "span" else ""
+                mark = self._styles.get_script_mark(style)
+                inline.parts.append(mark)
                 if tag == "a" and is_file_link(get_attribute(child, "href")):
                     self.links.append(get_attribute(child, "href"))
                 self._collect(child, inline)
+                inline.parts.append(END if mark else "")
             inline.parts.append(BLANKS.sub(" ", child.tail or ""))
 
-    def _read_note(self, element: Element, tag: str) -> Iterator[str]:
+    def read_equation(self, frame: Element) -> str:
+        """Return the equation in a frame; empty for other contents."""
+        found = find_child(frame, "object")
+        if found is None:
+            return ""
+        root = next(iter(found), None)
+        if root is None:
+            root = self._document.find_object(get_attribute(found, "href"))
+        is_equation = root is not None and get_local_tag(root.tag) == "math"
+        return read_equation(root) if root is not None and is_equation else ""
+
+    def read_note(self, element: Element, tag: str) -> Iterator[str]:
+        """Yield a footnote, an endnote or a comment with its label, none without a text."""
         body = find_child(element, "note-body") if tag == "note" else element
         text = " ".join(self.list_texts(body))
         author = find_child(element, "creator")
@@ -131,6 +153,7 @@ class OdfStyles:
         self._names: dict[str, str] = {}
         self._levels: dict[tuple[str, int], tuple[str, str]] = {}
         self._hidden: set[str] = set()
+        self._scripts: dict[str, str] = {}
 
     def add(self, root: Element) -> None:
         """Add the styles within an element."""
@@ -142,6 +165,11 @@ class OdfStyles:
                 self._names[name] = get_attribute(element, "display-name")
                 if any(get_attribute(one, "visibility") == "hidden" for one in element):
                     self._hidden.add(name)
+                for properties in element:
+                    shift = get_attribute(properties, "text-position").partition(" ")[0]
+                    if shift.strip("-0%"):
+                        is_lower = shift.startswith(("sub", "-"))
+                        self._scripts[name] = SUBSCRIPT if is_lower else SUPERSCRIPT
             elif tag == "list-style":
                 for level in element:
                     depth = get_attribute(level, "level")
@@ -162,6 +190,14 @@ class OdfStyles:
                 return style
             name = self._parents.get(name, "")
         return NO_STYLE
+
+    def get_script_mark(self, name: str) -> str:
+        """Return the begin of a raised or lowered text of a style, empty for another style."""
+        for _ in range(_MAX_BASES):
+            if not name or name in self._scripts:
+                break
+            name = self._parents.get(name, "")
+        return self._scripts.get(name, "")
 
     def is_hidden(self, name: str) -> bool:
         """Return whether slides of a style are hidden."""
@@ -258,9 +294,10 @@ class OdfTextReader:
         self.builder = builder
         self._document = document
         self.styles = OdfStyles()
-        self.inline = InlineReader()
+        self.inline = InlineReader(document, self.styles)
         self._tables = TableReader(self.inline, self._list_texts)
         self.pictures = 0
+        self.headers: list[Element] = []
         self.title = ""
         self._code: list[str] = []
         self._items: list[tuple[int, str]] = []
@@ -300,12 +337,20 @@ class OdfTextReader:
             if tag == "image":
                 self.pictures += 1
             elif tag == "object":
+                self.builder.add_paragraph(self.inline.read_equation(shape))
                 self._add_chart(self._document.find_object(get_attribute(child, "href")))
             elif tag == "desc" and (child.text or "").strip():
                 self.builder.add_quote(f"Picture: {BLANKS.sub(' ', child.text or '').strip()}")
             else:
                 self.add_block(child)
         self.flush()
+
+    def add_headers(self) -> None:
+        """Add the headers and footers of the pages, each text once."""
+        texts = {" ".join(self.inline.list_texts(one)): one for one in self.headers}
+        texts.pop("", None)
+        for text, element in texts.items():
+            self.builder.add_quote(f"{get_local_tag(element.tag).capitalize()}: {text}")
 
     def has_content(self, shape: Element) -> bool:
         """Return whether a shape has text or a chart."""
@@ -419,7 +464,7 @@ _LINE_CM = 1.0
 class OdtParser:
     """Parses OpenDocument texts; citations name their sections."""
 
-    version = "odt-v1"
+    version = "odt-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -433,13 +478,14 @@ class OdtParser:
             if get_local_tag(element.tag) not in _INDEXES:
                 reader.add_block(element)
         reader.flush()
+        reader.add_headers()
         return _build(document, reader, path)
 
 
 class OdpParser:
     """Parses OpenDocument presentations; citations name their slides."""
 
-    version = "odp-v1"
+    version = "odp-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -465,18 +511,28 @@ def _read_body(document: OpenDocument, reader: OdfTextReader, kind: str) -> Iter
     """Yield the elements of the body; styles and properties are read on the way."""
     for root in document.list_style_roots():
         reader.styles.add(root)
+        reader.headers += find_headers(root)
     containers = _ROOTS | {kind}
     content, name = document.read_content(), document.content_name
     for element in read_children(content, name, document.refuse, containers):
         tag = get_local_tag(element.tag)
         if tag in _STYLES:
             reader.styles.add(element)
+        elif tag == "master-styles":
+            reader.headers += find_headers(element)
         elif tag == "meta":
             document.metadata = read_properties(element)
         elif tag in _KINDS and tag != kind:
             raise document.refuse(f"it is {_KINDS[tag]}, not {_KINDS[kind]}")
         else:
             yield element
+
+
+def find_headers(root: Element) -> Iterator[Element]:
+    """Yield the headers and footers of the master pages within an element."""
+    for page in root.iter():
+        if get_local_tag(page.tag) == "master-page":
+            yield from (one for one in page if get_local_tag(one.tag) in {"header", "footer"})
 
 
 def _build(
@@ -495,6 +551,7 @@ def _add_slide(reader: OdfTextReader, page: Element, number: int, *, hidden: boo
     titles = [one for one in shapes if get_attribute(one, "class") == "title"]
     others = [one for one in shapes if get_attribute(one, "class") not in _FOOTERS | {"title"}]
     title = " ".join(text for one in titles for text in reader.inline.list_texts(one))
+    comments = [one for one in page if get_local_tag(one.tag) == "annotation"]
     notes = [
         text
         for one in page
@@ -503,12 +560,15 @@ def _add_slide(reader: OdfTextReader, page: Element, number: int, *, hidden: boo
         if get_attribute(frame, "class") == "notes"
         for text in reader.inline.list_texts(frame)
     ]
-    has_text = bool(notes) or any(reader.has_content(one) for one in others)
+    has_text = bool(notes or comments) or any(reader.has_content(one) for one in others)
     add_slide_heading(reader.builder, title, number, hidden=hidden, has_text=has_text)
     for shape in sort_in_lines([(*_find_corner(one), one) for one in others], _LINE_CM):
         reader.add_shape(shape)
     if notes:
         reader.builder.add_quote("Notes: " + "\n".join(notes))
+    for one in comments:
+        for text in reader.inline.read_note(one, "annotation"):
+            reader.builder.add_quote(text)
 
 
 def _find_corner(shape: Element) -> tuple[float, float]:

@@ -103,6 +103,11 @@ class Package:
         data = self.archive.find(name) if name else None
         return None if data is None else read_tree(data, str(name), self.archive.refuse)
 
+    def find_target(self, part: str, relation: str) -> Element | None:
+        """Return the root of the part to which a part is related by an id."""
+        found = self.read_relations(part).get(relation)
+        return None if found is None or found.external else self.find_tree(found.target)
+
     def read_metadata(self) -> Metadata:
         """Return the properties of the file that people see in its information."""
         root = self.find_tree(self.find_related("", "core-properties"))
@@ -129,6 +134,12 @@ def build_metadata(
         authors=list_unique(name for name in names if name.casefold() not in _PROGRAMS),
         date=next(filter(None, map(parse_date, dates)), None),
     )
+
+
+def choose_alternative(element: Element) -> list[Element]:
+    """Return the content of the first of several forms of the same thing."""
+    choice = find_child(element, "Choice")
+    return list_children(find_child(element, "Fallback") if choice is None else choice)
 
 
 def is_file_link(target: str) -> bool:
@@ -227,6 +238,7 @@ _TITLE = frozenset({"title", "제목", "표제", "表題", "标题", "標題", "
 _CODE = re.compile(
     r"(?i)source ?code|html preformatted|preformatted text|code(?: ?block)?|macro(?: text)?"
 )
+_NOTE_MARK = re.compile(r"(?i)(?:foot|end)note")
 _QUOTE = re.compile(r"(?i)(?:intense )?quote|block ?text|quotations?")
 _CONTENTS = re.compile(
     r"(?i)toc \d|toc heading|contents \d|contents heading|table of figures|목차 \d|目次 \d"
@@ -245,11 +257,20 @@ class Numbering(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What a style of paragraphs means; `outline` is the level of a heading from 1, else 0."""
+    """What a style means; `outline` is the level of a heading from 1, else 0.
+
+    `script` is `superscript` or `subscript` where its text is raised or lowered.
+    """
 
     name: str = ""
     outline: int = 0
     numbering: Numbering | None = None
+    script: str = ""
+
+    @property
+    def is_note_mark(self) -> bool:
+        """Return whether the style is one of the marks of footnotes and endnotes."""
+        return _NOTE_MARK.search(self.name) is not None
 
     @property
     def is_title(self) -> bool:
@@ -277,7 +298,7 @@ NO_STYLE = Style()
 
 
 def read_styles(root: Element | None) -> Mapping[str, Style]:
-    """Return the styles of paragraphs by id, each with what it inherits."""
+    """Return the styles by id, each with what it inherits."""
     raw = {
         get_attribute(one, "styleId"): one
         for one in list_children(root)
@@ -288,7 +309,7 @@ def read_styles(root: Element | None) -> Mapping[str, Style]:
 
 def _resolve_style(name: str, raw: Mapping[str, Element]) -> Style:
     """Return a style; the nearest of it and its bases decides each property."""
-    label, outline, numbering = "", 0, None
+    label, outline, numbering, script = "", 0, None, ""
     current: str | None = name
     for _ in range(_MAX_BASES):
         element = raw.get(current or "")
@@ -300,8 +321,9 @@ def _resolve_style(name: str, raw: Mapping[str, Element]) -> Style:
         named = _HEADING.fullmatch(title.strip())
         outline = outline or read_outline(properties) or (int(named[1]) if named else 0)
         numbering = numbering or read_numbering(properties, title)
+        script = script or get_value(find_child(element, "rPr"), "vertAlign")
         current = get_value(element, "basedOn")
-    return Style(label, 0 if outline > _MAX_LEVEL else outline, numbering)
+    return Style(label, 0 if outline > _MAX_LEVEL else outline, numbering, script)
 
 
 def read_outline(properties: Element | None) -> int:

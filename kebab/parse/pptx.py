@@ -1,108 +1,37 @@
 """Reads PowerPoint presentations (`.pptx`): each slide is a place, its title a heading."""
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from kebab.core.chunks import Place
 from kebab.core.documents import ParsedDocument
-from kebab.parse.archive import find_child, get_attribute, get_local_tag, list_children
+from kebab.parse.archive import find_child, get_local_tag, list_children
 from kebab.parse.blocks import TextBuilder
+from kebab.parse.graphics import (
+    OLD_EQUATIONS,
+    Graphic,
+    get_id,
+    is_old_equation,
+    read_description,
+    read_linked_graphic,
+    read_paragraphs,
+)
 from kebab.parse.office import (
     Package,
     add_slide_heading,
+    choose_alternative,
     describe_hidden_slides,
     is_file_link,
     sort_in_lines,
 )
 
-_MAX_POINTS = 200
-"""The most rows of a chart; further ones repeat a sheet that is better read as one."""
-
-_MAX_SERIES = 20
-_INDEX = re.compile(r"[0-9]{1,5}")
-
-
-@dataclass(slots=True)
-class Graphic:
-    """The contents of a shape: a text, a list, or a table, and the description of a picture."""
-
-    text: str = ""
-    items: list[tuple[int, str]] = field(default_factory=list)
-    rows: list[list[str]] = field(default_factory=list)
-    description: str = ""
-
-    def __bool__(self) -> bool:
-        """Return whether there is text."""
-        return bool(self.text or self.items or self.description or any(map(any, self.rows)))
-
-    def write(self, builder: TextBuilder) -> None:
-        """Add the contents to a document."""
-        builder.add_paragraph(self.text)
-        builder.add_list(self.items)
-        builder.add_table(self.rows)
-        builder.add_quote(self.description)
-
-
-def read_chart(root: Element | None) -> Graphic:
-    """Return the title of a chart, and a table of its categories and series."""
-    if root is None:
-        return Graphic()
-    titles = [
-        " ".join(filter(None, (one.text for one in title.iter() if get_local_tag(one.tag) == "t")))
-        for title in root.iter()
-        if get_local_tag(title.tag) == "title"
-    ]
-    series = [one for one in root.iter() if get_local_tag(one.tag) == "ser"][:_MAX_SERIES]
-    names = [" ".join(_read_points(find_child(one, "tx")).values()) for one in series]
-    values = [_read_points(_find_any(one, ("val", "yVal"))) for one in series]
-    categories = [_read_points(_find_any(one, ("cat", "xVal"))) for one in series]
-    labels = next((one for one in categories if one), {})
-    indexes = sorted({index for one in (labels, *values) for index in one})[:_MAX_POINTS]
-    rows = [[labels.get(at, ""), *(one.get(at, "") for one in values)] for at in indexes]
-    text = f"Chart: {', '.join(filter(str.strip, titles))}" if any(titles) else ""
-    return Graphic(text=text, rows=[["", *names], *rows] if rows else [])
-
-
-def _find_any(element: Element, tags: tuple[str, ...]) -> Element | None:
-    return next((one for one in element if get_local_tag(one.tag) in tags), None)
-
-
-def _read_points(element: Element | None) -> dict[int, str]:
-    """Return the cached values of a series by index; a single value has the index 0."""
-    values = {}
-    for point in element.iter() if element is not None else ():
-        tag = get_local_tag(point.tag)
-        value = find_child(point, "v") if tag in {"pt", "tx"} else None
-        index = point.get("idx", "0")
-        if value is not None and value.text and _INDEX.fullmatch(index):
-            values[int(index)] = value.text.strip()
-    return values
-
-
-def read_diagram(root: Element | None) -> Graphic:
-    """Return the texts of a diagram as a list."""
-    items = []
-    for point in root.iter() if root is not None else ():
-        if get_local_tag(point.tag) == "pt":
-            texts = (one.text or "" for one in point.iter() if get_local_tag(one.tag) == "t")
-            text = " ".join("".join(texts).split())
-            if text:
-                items.append((0, text))
-    return Graphic(items=items)
-
-
 _SHAPES = frozenset({"sp", "pic", "graphicFrame"})
 _LISTS = frozenset({"body", "obj", ""})
 _BULLETS = frozenset({"buChar", "buAutoNum"})
-_MAX_LEVEL = 9
 _LINE_EMU = 350_000
 """Shapes whose tops differ by less than about a centimetre stand side by side."""
-
-_FILE_NAMES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".emf", ".wmf", ".svg", ".tif", ".tiff")
 
 
 class Position(NamedTuple):
@@ -152,7 +81,7 @@ def _list_members(group: Element) -> Iterator[Element]:
     """Yield the shapes of a group; of alternatives the first one."""
     for child in group:
         if get_local_tag(child.tag) == "AlternateContent":
-            yield from list_children(find_child(child, "Choice"))
+            yield from choose_alternative(child)
         else:
             yield child
 
@@ -160,9 +89,7 @@ def _list_members(group: Element) -> Iterator[Element]:
 def _build_shape(element: Element, tag: str) -> Shape:
     placeholder = _find_placeholder(element)
     properties = next((one for one in element.iter() if get_local_tag(one.tag) == "cNvPr"), element)
-    description = " ".join(properties.get("descr", "").split())
-    if description.lower().endswith(_FILE_NAMES):
-        description = ""
+    description = read_description(properties)
     if placeholder is None:
         bullets = any(get_local_tag(one.tag) in _BULLETS for one in element.iter())
         return Shape(element, tag, "", bullets, description)
@@ -208,32 +135,6 @@ def read_placeholder_positions(layout: Element) -> dict[str, Position]:
     return positions
 
 
-def read_paragraphs(element: Element) -> list[tuple[int, str]]:
-    """Return the paragraphs with text within an element, each with its level from 0."""
-    paragraphs = []
-    for paragraph in element.iter():
-        if get_local_tag(paragraph.tag) == "p":
-            text = "".join(_list_texts(paragraph)).strip()
-            properties = find_child(paragraph, "pPr")
-            level = 0 if properties is None else _to_int(get_attribute(properties, "lvl"))
-            if text:
-                paragraphs.append((min(level, _MAX_LEVEL), text))
-    return paragraphs
-
-
-def _list_texts(element: Element) -> Iterator[str]:
-    for child in element:
-        tag = get_local_tag(child.tag)
-        if tag == "t":
-            yield child.text or ""
-        elif tag == "br":
-            yield "\n"
-        elif tag == "tab":
-            yield "\t"
-        elif tag not in {"Fallback", "pPr", "rPr", "endParaRPr"}:
-            yield from _list_texts(child)
-
-
 def read_table(table: Element) -> list[list[str]]:
     """Return the rows of a table; a merged cell stands in each of its rows."""
     rows: list[list[str]] = []
@@ -260,7 +161,7 @@ _LAYOUTS_KEPT = 64
 class PptxParser:
     """Parses presentations; citations name their slides."""
 
-    version = "pptx-v1"
+    version = "pptx-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -280,6 +181,9 @@ class _DeckReader:
         self._builder = TextBuilder()
         self._links: list[str] = []
         self._pictures = 0
+        self._old_equations = 0
+        self._footers: set[str] = set()
+        self._authors: dict[str, str] = {}
         self._read_positions = lru_cache(_LAYOUTS_KEPT)(self._read_layout)
 
     def read(self, path: str) -> ParsedDocument:
@@ -292,6 +196,10 @@ class _DeckReader:
             if get_local_tag(one.tag) == "sldId"
         ]
         parts = [relations[one].target for one in ids if one in relations]
+        for relation in relations.values():
+            if relation.kind in {"commentAuthors", "authors"}:
+                for author in list_children(self._package.find_tree(relation.target)):
+                    self._authors[author.get("id", "")] = author.get("name", "")
         hidden = []
         for number, part in enumerate(parts, 1):
             slide = self._package.find_tree(part)
@@ -306,6 +214,8 @@ class _DeckReader:
             raise self._package.archive.refuse("only images, no text")
         metadata = self._package.read_metadata()
         warnings = describe_hidden_slides(hidden)
+        if self._old_equations:
+            warnings.append(OLD_EQUATIONS.format(self._old_equations))
         return self._builder.build(path, metadata, warnings=warnings, links=self._links)
 
     def _add_slide(self, slide: Element, part: str, number: int, *, hidden: bool) -> None:
@@ -322,6 +232,12 @@ class _DeckReader:
             graphic.write(self._builder)
         for quote in quotes:
             self._builder.add_quote(quote)
+        for shape in shapes:
+            lines = [text for _, text in read_paragraphs(shape.element)]
+            footer = " ".join(lines) if shape.role in {"ftr", "hdr"} else ""
+            if footer and footer not in self._footers:
+                self._footers.add(footer)
+                self._builder.add_quote(f"Footer: {footer}")
         self._links += [
             one.target
             for one in relations.values()
@@ -339,31 +255,22 @@ class _DeckReader:
             self._pictures += 1
         graphic = Graphic()
         if shape.tag == "graphicFrame":
-            for element in shape.element.iter():
-                tag = get_local_tag(element.tag)
-                if tag == "tbl":
-                    graphic = Graphic(rows=read_table(element))
-                    break
-                if tag == "chart":
-                    graphic = read_chart(self._find_target(part, get_id(element)))
-                    break
-                if tag == "relIds":
-                    graphic = read_diagram(self._find_target(part, get_attribute(element, "dm")))
-                    break
+            elements = {get_local_tag(one.tag): one for one in shape.element.iter()}
+            if "tbl" in elements:
+                graphic = Graphic(rows=read_table(elements["tbl"]))
+            else:
+                graphic = read_linked_graphic(self._package, part, shape.element)
+            if "oleObj" in elements:
+                self._old_equations += is_old_equation(elements["oleObj"])
         elif shape.tag == "sp":
             paragraphs = read_paragraphs(shape.element)
             if shape.is_list and len(paragraphs) > 1:
                 graphic.items = paragraphs
             else:
                 graphic.text = "\n".join(text for _, text in paragraphs)
-        if shape.description:
-            graphic.description = f"Picture: {shape.description}"
+        graphic.description = shape.description
         if graphic:
             yield graphic
-
-    def _find_target(self, part: str, relation: str) -> Element | None:
-        found = self._package.read_relations(part).get(relation)
-        return None if found is None or found.external else self._package.find_tree(found.target)
 
     def _read_notes(self, part: str) -> Iterator[str]:
         """Yield the notes of the speaker and the comments of a slide."""
@@ -382,8 +289,9 @@ class _DeckReader:
             elif relation.kind == "comments":
                 for comment in list_children(self._package.find_tree(relation.target)):
                     text = " ".join("".join(comment.itertext()).split())
+                    author = self._authors.get(comment.get("authorId", ""))
                     if text:
-                        yield f"Comment: {text}"
+                        yield f"Comment by {author}: {text}" if author else f"Comment: {text}"
 
 
 def _is_footer(shape: Shape) -> bool:
@@ -391,11 +299,3 @@ def _is_footer(shape: Shape) -> bool:
     if shape.role == "dt":
         return any(get_local_tag(one.tag) == "fld" for one in shape.element.iter())
     return shape.role in _FOOTERS
-
-
-def get_id(element: Element) -> str:
-    """Return the id of a relation, which has a namespace, other than the id of the element."""
-    for key, value in element.items():
-        if key.startswith("{") and get_local_tag(key) == "id":
-            return value
-    return ""

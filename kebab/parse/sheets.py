@@ -1,6 +1,7 @@
 """Reads workbooks of Excel and LibreOffice: `.xlsx`, `.xlsm`, `.xlsb`, `.xls` and `.ods`.
 
-Each run of rows without an empty row is a place, with one line of text for each row.
+Each run of rows without an empty row is a place, with one line of text for each row. The comments,
+text boxes and charts of a sheet follow, each as a line at its row; only those of XML are read.
 """
 
 import io
@@ -18,7 +19,9 @@ from kebab.errors.catalog import ParseFailed
 from kebab.errors.system import translate_import_errors
 from kebab.parse.archive import ENCRYPTED, OLE2_MAGIC, explain_foreign_file
 from kebab.parse.blocks import TextBuilder
+from kebab.parse.formulas import write_scripts
 from kebab.parse.office import OpenDocument, Package
+from kebab.parse.sheet_notes import list_notes, mark_scripts
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet, CalamineWorkbook
@@ -161,7 +164,7 @@ def _list_merged_cells(sheet: "CalamineSheet", offset: int) -> dict[int, list[in
 def format_value(value: Value) -> str:
     """Return the value of a cell as people write it: ISO dates, and `3` instead of `3.0`."""
     if isinstance(value, str):
-        return " ".join(value.split())
+        return write_scripts(" ".join(value.split()))
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, float):
@@ -216,7 +219,7 @@ _COUNT = re.compile(rb'[cC]ount="\d{9,}"')
 class SheetParser:
     """Parses workbooks; citations name the cells of rows."""
 
-    version = "sheet-v1"
+    version = "sheet-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -225,17 +228,17 @@ class SheetParser:
             ParseFailed: The file is damaged, encrypted, too large, or no workbook.
             DependencyMissing: The library that reads workbooks is not installed.
         """
-        metadata = self._check_file(data, path)
+        file = self._check_file(data, path)
         with self._translate_errors(path):
-            return self._read(data, path, metadata)
+            return self._read(data, path, file)
 
-    def _check_file(self, data: bytes, path: str) -> Metadata:
-        """Refuse what the library cannot bear, and return the properties of the file."""
+    def _check_file(self, data: bytes, path: str) -> Package | OpenDocument | None:
+        """Refuse what the library cannot bear; return the parts of a file that has parts."""
         if data.startswith(OLE2_MAGIC):
             cause = explain_foreign_file(data)
             if cause == ENCRYPTED:
                 raise ParseFailed(path=path, parser=self.version, cause=cause)
-            return Metadata()
+            return None
         if not data.startswith(b"PK"):
             is_markup = data.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"<")
             cause = _MARKUP if is_markup else "damaged: not a workbook"
@@ -243,7 +246,7 @@ class SheetParser:
         document = OpenDocument(data, path, self.version)
         if document.archive and document.is_recognized:
             document.archive.check_sizes()
-            return document.metadata
+            return document
         package = Package(data, path, self.version, "workbook")
         package.archive.check_sizes()
         for name in package.archive.names:
@@ -261,18 +264,35 @@ class SheetParser:
                     if area > MAX_AREA:
                         cause = f"`{name}` spans {area:,} cells, more than {MAX_AREA:,}"
                         raise ParseFailed(path=path, parser=self.version, cause=cause)
-        return package.read_metadata()
+        return package
 
-    def _read(self, data: bytes, path: str, metadata: Metadata) -> ParsedDocument:
+    def _read(self, data: bytes, path: str, file: Package | OpenDocument | None) -> ParsedDocument:
         from python_calamine import SheetTypeEnum, SheetVisibleEnum
 
         builder, budget = TextBuilder(), CellBudget()
+        metadata = Metadata()
+        notes: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+        if file is not None:
+            metadata = file.metadata if isinstance(file, OpenDocument) else file.read_metadata()
+            data = mark_scripts(file, data)
+            try:
+                for name, *note in list_notes(file):
+                    notes[name].append((*note,))
+            except ParseFailed as fault:
+                budget.warnings.append(
+                    f"comments, charts or text boxes are left out: {fault.cause}"
+                )
         with _open_workbook(data) as workbook:
             for index, info in enumerate(workbook.sheets_metadata):
                 if info.typ == SheetTypeEnum.WorkSheet:
                     hidden = info.visible != SheetVisibleEnum.Visible
                     sheet = workbook.get_sheet_by_index(index)
                     add_sheet(builder, budget, sheet, index, hidden=hidden)
+                for row, column, text in notes[info.name]:
+                    letters = format_column(column)
+                    columns = f"{letters}:{letters}"
+                    builder.begin_place(Place(0, index, label=info.name, row=row, columns=columns))
+                    builder.add_paragraph(text)
         return builder.build(path, metadata, warnings=budget.warnings)
 
     @contextmanager

@@ -8,6 +8,9 @@ _INVISIBLE = re.compile(
 )
 """Soft hyphens, zero-width signs, variation selectors, skin tones: never part of a token."""
 
+RAISED_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_EXPONENT = re.compile(f"[⁺⁻{RAISED_DIGITS}]+")
+
 _PUNCTUATION = str.maketrans(
     {
         **dict.fromkeys("“”„«»「」『』｢｣", '"'),
@@ -24,12 +27,26 @@ def split_names(names: str) -> frozenset[str]:
 
 
 def normalize_for_index(text: str) -> str:
-    """Return the text in NFKC, without invisible characters."""
+    """Return the text in NFKC, without invisible characters.
+
+    A raised number does not join the digits before it: `10⁵` is `10^5`, and not `105`. Behind a
+    letter it is a part of a compound: `m²` is `m_2`, whose tokens are `m`, `2` and `m2`.
+    """
     if text.isascii():
         return text
     import unicodedata
 
-    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    if not unicodedata.is_normalized("NFKC", text):
+        text = unicodedata.normalize("NFKC", _EXPONENT.sub(_separate_exponent, text))
+    return _INVISIBLE.sub("", text)
+
+
+def _separate_exponent(found: re.Match[str]) -> str:
+    before = found.string[: found.start()][-1:]
+    digits = found[0].strip("⁺⁻")
+    if not digits or not before.isalnum():
+        return found[0]
+    return f"^{digits}" if before.isdecimal() else f"_{digits}"
 
 
 def normalize_punctuation(text: str) -> str:

@@ -33,7 +33,7 @@ _INNER = ascii_letters + digits + "_-.',+#"
 
 _match_number = re.compile(r"[vV]?(\d+(?:\.\d+)+)").fullmatch
 _match_grouped = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?").fullmatch
-_split_parts = re.compile(r"[-._',+#]+").split
+_split_parts = re.compile(r"[-._',+#^]+").split
 _split_humps = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])").split
 _match_elided = re.compile(r"([^\W\d_]{1,2})'(\w{3,})").fullmatch
 _accents = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]")

@@ -19,6 +19,7 @@ from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys, compute_digest
 from kebab.core.queries import StoredChunk, VectorState
 from kebab.store.sqlite import connection, fts
 from kebab.store.sqlite.fts import parse_place, parse_strings, to_json
+from kebab.text.normalize import RAISED_DIGITS
 
 if TYPE_CHECKING:
     from kebab.core.documents import ChunkChanges, DocumentRow
@@ -281,13 +282,50 @@ def rebuild_word_index(
     """
     target = target or database
     target.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')")
-    rows = database.execute(
-        "SELECT c.key, d.title, c.heading_path, c.context, c.text,"
-        " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
-        " FROM chunks c JOIN documents d ON d.doc = c.doc WHERE c.key % ? = 0 ORDER BY c.key",
-        (step,),
-    )
-    target.executemany(
+    rows = database.execute(_INDEXED + " WHERE c.key % ? = 0 ORDER BY c.key", (step,))
+    _insert_words(target, rows, tokens)
+
+
+_WORD_RULE = "2"
+"""The rule by which words are cut: raise it when the tokens of a text change."""
+
+_CHANGED_WORDS = f"*[{RAISED_DIGITS}]*"
+"""The texts whose tokens differ from those of the rule before."""
+
+
+def update_words(database: apsw.Connection, tokens: fts.Tokenizer) -> None:
+    """Write the words again that an earlier version cut in another way."""
+    if connection.get_value(database, "word_rule") == _WORD_RULE:
+        return
+    with database:
+        rows: list[Any] = database.execute(
+            _INDEXED + " WHERE d.title || c.heading_path || c.context || c.text GLOB ?",
+            (_CHANGED_WORDS,),
+        ).fetchall()
+        keys = [row[:1] for row in rows]
+        database.executemany("DELETE FROM chunks_fts WHERE rowid = ?", keys)
+        _insert_words(database, rows, tokens)
+        database.execute(
+            "DELETE FROM document_names WHERE doc IN"
+            " (SELECT doc FROM documents WHERE title || path GLOB ?)",
+            (_CHANGED_WORDS,),
+        )
+        connection.set_value(database, "word_rule", _WORD_RULE)
+        if rows:
+            connection.advance_revision(database)
+
+
+_INDEXED = (
+    "SELECT c.key, d.title, c.heading_path, c.context, c.text,"
+    " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
+    " FROM chunks c JOIN documents d ON d.doc = c.doc"
+)
+
+
+def _insert_words(
+    database: apsw.Connection, rows: Iterable[tuple[Any, ...]], tokens: fts.Tokenizer
+) -> None:
+    database.executemany(
         "INSERT INTO chunks_fts (rowid, title, headings, body) VALUES (?, ?, ?, ?)",
         (
             (

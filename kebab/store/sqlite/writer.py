@@ -69,6 +69,7 @@ class SqliteWriter:
         self.old_copy = copies[0] if copies else None
         self.path = str(get_database_path(data_dir))
         with translate_sqlite_errors(self.path, "write"):
+            chunks.update_words(self._database, tokens)
             fts.add_missing_names(self._database)
             documents.add_missing_checksums(self._database)
         self._tokens = tokens

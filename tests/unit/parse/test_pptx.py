@@ -7,14 +7,11 @@ import pytest
 from kebab.core.documents import BlockKind
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
+from kebab.parse.graphics import Graphic, read_chart, read_diagram, read_paragraphs
 from kebab.parse.pptx import (
-    Graphic,
     Position,
     PptxParser,
     list_shapes,
-    read_chart,
-    read_diagram,
-    read_paragraphs,
     read_placeholder_positions,
     read_table,
 )

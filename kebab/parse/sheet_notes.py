@@ -1,0 +1,230 @@
+"""Reads what the library for workbooks leaves out: raised text, comments, text boxes and charts."""
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+from kebab.parse.archive import (
+    find_child,
+    get_attribute,
+    get_local_tag,
+    list_children,
+    read_events,
+)
+from kebab.parse.formulas import END, SUBSCRIPT, SUPERSCRIPT
+from kebab.parse.graphics import (
+    Graphic,
+    get_id,
+    read_description,
+    read_linked_graphic,
+    read_paragraphs,
+)
+from kebab.parse.office import OpenDocument, Package, choose_alternative
+
+_STRINGS = "xl/sharedStrings.xml"
+_CONTENT = "content.xml"
+_NEEDED = (".xml", ".rels", "mimetype")
+_MAX_ROW = 1 << 20
+_MAX_DIGITS = 7
+_REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
+_RUN_END = re.compile(r"(</(?:\w{1,9}:)?r>)")
+_VERTICAL = re.compile(r'vertAlign val="(super|sub)script"')
+_STYLE_NAME = re.compile(r'style:name="([^"]{1,99})"')
+_POSITION = re.compile(r'text-position="(super|sub|-?[1-9])')
+_SPAN = re.compile(r'(<text:span text:style-name="([^"<]{1,99})">)([^<]*)')
+
+
+def mark_scripts(file: Package | OpenDocument, data: bytes) -> bytes:
+    """Return a workbook with marks around the raised and lowered text of its cells.
+
+    The library returns the text of a cell without its format, but keeps the marks.
+    """
+    archive = file.archive
+    if archive is None:
+        return data
+    name = _STRINGS if isinstance(file, Package) else _CONTENT
+    sign = b"vertAlign" if isinstance(file, Package) else b"text-position"
+    part = archive.find(name) or b""
+    if sign not in part:
+        return data
+    text = part.decode("utf-8", "replace")
+    marked = _mark_runs(text) if isinstance(file, Package) else _mark_spans(text)
+    copy = io.BytesIO()
+    with zipfile.ZipFile(copy, "w") as target:
+        for other in archive.names:
+            if other.endswith(_NEEDED):
+                target.writestr(other, marked if other == name else archive.read(other))
+    return copy.getvalue()
+
+
+def _mark_runs(text: str) -> str:
+    """Mark the raised and lowered runs of shared strings: `<r><rPr>…</rPr><t>5</t></r>`."""
+    pieces = _RUN_END.split(text)
+    for number, piece in enumerate(pieces[:-1:2]):
+        found = _VERTICAL.search(piece)
+        if found:
+            head, close, tail = piece.rpartition("</")
+            before, bracket, run = head.rpartition(">")
+            mark = SUPERSCRIPT if found[1] == "super" else SUBSCRIPT
+            pieces[2 * number] = f"{before}{bracket}{mark}{run}{END}{close}{tail}"
+    return "".join(pieces)
+
+
+def _mark_spans(text: str) -> str:
+    """Mark the spans of OpenDocument whose style raises or lowers them."""
+    marks = {}
+    for style in text.split("</style:style>"):
+        position, names = _POSITION.search(style), _STYLE_NAME.findall(style)
+        if position and names:
+            is_lower = position[1].startswith(("sub", "-"))
+            marks[names[-1]] = SUBSCRIPT if is_lower else SUPERSCRIPT
+    return _SPAN.sub(
+        lambda one: f"{one[1]}{marks[one[2]]}{one[3]}{END}" if one[2] in marks else one[0], text
+    )
+
+
+class Note(NamedTuple):
+    """A line that belongs to a cell: the row from 1, the column from 0."""
+
+    sheet: str
+    row: int
+    column: int
+    text: str
+
+
+def list_notes(file: Package | OpenDocument) -> Iterator[Note]:
+    """Yield the comments, text boxes and charts of all sheets of a workbook.
+
+    Raises:
+        ParseFailed: A part is damaged or too large.
+    """
+    if isinstance(file, OpenDocument):
+        yield from _list_notes_of_open_document(file)
+    elif file.main.endswith(".xml"):
+        people = {
+            person.get("id", ""): person.get("displayName", "")
+            for one in file.read_relations(file.main).values()
+            if one.kind == "person"
+            for person in list_children(file.find_tree(one.target))
+        }
+        for sheet in list_children(find_child(file.find_tree(file.main), "sheets")):
+            part = file.read_relations(file.main).get(get_id(sheet))
+            for relation in file.read_relations(part.target).values() if part else ():
+                root = None
+                if relation.kind in {"drawing", "comments", "threadedComment"}:
+                    root = file.find_tree(relation.target)
+                if root is None:
+                    continue
+                if relation.kind == "drawing":
+                    notes = _list_drawings(file, relation.target, root)
+                else:
+                    notes = _list_comments(root, people)
+                for row, column, text in notes:
+                    yield Note(sheet.get("name", ""), row, column, text)
+
+
+def _list_comments(root: Element, people: dict[str, str]) -> Iterator[tuple[int, int, str]]:
+    """Yield the comments of a part; those that copy a thread for older programs are left out."""
+    names = [one.text or "" for one in list_children(find_child(root, "authors"))]
+    comments = find_child(root, "commentList")
+    for one in root if comments is None else comments:
+        place = _REFERENCE.match(one.get("ref", ""))
+        number = one.get("authorId", "")
+        author = people.get(one.get("personId", ""), "")
+        if number.isdecimal() and len(number) < _MAX_DIGITS and int(number) < len(names):
+            author = names[int(number)]
+        text = _join_texts(find_child(one, "text"))
+        if place and text and not author.startswith("tc="):
+            column = 0
+            for letter in place[1]:
+                column = column * 26 + ord(letter) - ord("A") + 1
+            label = f"Comment by {author}" if author else "Comment"
+            yield int(place[2]), column - 1, f"{label} on {place[0]}: {text}"
+
+
+def _join_texts(element: Element | None) -> str:
+    return " ".join("".join(element.itertext()).split()) if element is not None else ""
+
+
+def _list_drawings(package: Package, part: str, root: Element) -> Iterator[tuple[int, int, str]]:
+    """Yield the charts, diagrams, text boxes and descriptions of a drawing."""
+    for one in list(root.iter()):
+        if get_local_tag(one.tag) == "AlternateContent":
+            one[:] = choose_alternative(one)
+    for anchor in root:
+        corner = {
+            get_local_tag(one.tag): one.text for one in list_children(find_child(anchor, "from"))
+        }
+        row, column = _read_number(corner.get("row")) + 1, _read_number(corner.get("col"))
+        texts = [" ".join(text for _, text in read_paragraphs(anchor))]
+        for one in anchor.iter():
+            tag = get_local_tag(one.tag)
+            if tag == "cNvPr":
+                texts.append(read_description(one))
+            elif tag == "graphicData":
+                texts.append(_write_line(read_linked_graphic(package, part, one)))
+        for text in filter(None, texts):
+            yield row, column, " ".join(text.split())
+
+
+def _write_line(graphic: Graphic) -> str:
+    """Return a chart or a diagram as one line; the values of a chart are those of cells."""
+    names = ", ".join(filter(None, graphic.rows[0])) if graphic.rows else ""
+    labels = ", ".join(filter(None, (row[0] for row in graphic.rows[1:])))
+    items = ", ".join(text for _, text in graphic.items)
+    title = graphic.text or ("Chart" if graphic.rows else "")
+    return "; ".join(filter(None, (title, names, labels, items, graphic.description)))
+
+
+def _read_number(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() and len(text) <= _MAX_DIGITS else 0
+
+
+def _list_notes_of_open_document(file: OpenDocument) -> Iterator[Note]:
+    """Yield the comments, text boxes and the titles of charts of a workbook."""
+    content = file.read_content()
+    if b"<draw:" not in content and b"<office:annotation" not in content:
+        return
+    sheet, row, open_shapes = "", 1, 0
+    for kind, element in read_events(content, file.content_name, file.refuse):
+        tag = get_local_tag(element.tag)
+        is_shape = tag in {"annotation", "frame", "custom-shape"}
+        open_shapes += is_shape * (1 if kind == "start" else -1)
+        if kind == "start":
+            if tag == "table" and not open_shapes:
+                sheet, row = get_attribute(element, "name"), 1
+        elif is_shape and not open_shapes:
+            text = _describe_shape(file, element, tag)
+            if text:
+                yield Note(sheet, row, 0, text)
+            element.clear()
+        elif tag == "table-row" and not open_shapes:
+            row = min(
+                row + max(1, _read_number(get_attribute(element, "number-rows-repeated"))), _MAX_ROW
+            )
+            element.clear()
+
+
+def _describe_shape(file: OpenDocument, element: Element, tag: str) -> str:
+    paragraphs = [one for one in element.iter() if get_local_tag(one.tag) == "p"]
+    text = " ".join(filter(None, map(_join_texts, paragraphs)))
+    author = _join_texts(find_child(element, "creator"))
+    if tag == "annotation" and text:
+        return f"Comment by {author}: {text}" if author else f"Comment: {text}"
+    objects = (
+        get_attribute(one, "href") for one in element.iter() if get_local_tag(one.tag) == "object"
+    )
+    titles = [
+        _join_texts(title)
+        for address in objects
+        for title in _iterate(file.find_object(address))
+        if get_local_tag(title.tag) in {"title", "subtitle"}
+    ]
+    return f"Chart: {', '.join(filter(None, titles))}" if any(titles) else text
+
+
+def _iterate(root: Element | None) -> Iterator[Element]:
+    return iter(()) if root is None else root.iter()
