@@ -187,3 +187,64 @@ def test_a_table_that_places_sections_is_read_as_text():
     )
 
     assert document.text == "# Left\n\ntext\n\nRight"
+
+
+M = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+
+
+def run(text, properties):
+    return f"<w:r><w:rPr>{properties}</w:rPr><w:t>{text}</w:t></w:r>"
+
+
+def test_raised_text_and_equations_keep_their_meaning():
+    raised, lowered = ('<w:vertAlign w:val="superscript"/>', '<w:vertAlign w:val="subscript"/>')
+    linked = '<w:rStyle w:val="{}"/>'
+    styles = (
+        f'<w:style w:styleId="Up"><w:name w:val="Up"/><w:rPr>{raised}</w:rPr></w:style>'
+        '<w:style w:styleId="Mark"><w:basedOn w:val="Up"/><w:name w:val="footnote reference"/>'
+        "</w:style>"
+    )
+    fraction = "<m:f><m:num><m:r><m:t>mλ</m:t></m:r></m:num><m:den><m:r><m:t>a</m:t></m:r></m:den>"
+    body = (
+        f"<w:p>{run('10', '')}{run('-', raised)}{run('6', raised)}{run(' H', '')}"
+        f"{run('2', lowered)}{run('O', '')}{run('a, b', raised)}</w:p>"
+        f'<w:p><m:oMath xmlns:m="{M}">{fraction}</m:f></m:oMath></w:p>'
+        f"<w:p>{run('x', '')}{run('2', linked.format('Up'))}{run(' word', '')}"
+        f"{run('2', linked.format('Mark'))}</w:p>"
+    )
+
+    text = parse_docx(body, styles=styles).text
+
+    assert text == "10⁻⁶ H₂O^(a, b)\n\n$\\frac{mλ}{a}$\n\nx² word^2"
+
+
+def test_charts_and_headers_follow_and_alternatives_are_read_once():
+    box = "<w:txbxContent><w:p><w:r><w:t>box</w:t></w:r></w:p></w:txbxContent>"
+    chart = '<w:drawing><w:chart r:id="c"/></w:drawing>'
+    other = "<AlternateContent><Choice>{}</Choice><Choice>{}</Choice><Fallback>{}</Fallback>"
+    page = para("Page 3 of 7")
+    relations = {
+        "c": ("chart", "chart.xml"),
+        "h1": ("header", "one.xml"),
+        "h2": ("header", "two.xml"),
+    }
+    body = f"<w:p><w:r>{other.format(box, box, box)}</AlternateContent>{chart}</w:r></w:p>"
+
+    text = parse_docx(
+        body,
+        relations=relations,
+        chart="<title><p><t>Oil</t></p></title><ser><cat><pt idx='0'><v>May</v></pt></cat></ser>",
+        one=para("ACME") + page,
+        two=para("ACME"),
+    ).text
+
+    assert text == "Chart: Oil\n\n| May |  |\n\nbox\n\n> Header: ACME"
+
+
+def test_an_unreadable_chart_costs_itself():
+    body = para("text") + '<w:p><w:r><w:drawing><w:chart r:id="c"/></w:drawing></w:r></w:p>'
+    relations = {"c": ("chart", "chart.xml")}
+
+    document = parse_docx(body, relations=relations, chart="<title>")
+
+    assert document.text == "text\n\n> A chart or a diagram is unreadable"

@@ -197,7 +197,7 @@ def test_a_page_that_the_library_refuses_is_damaged(monkeypatch):
     with pytest.raises(ParseFailed) as refusal:
         parse("too long")
     assert refusal.value.cause == "damaged: too long"
-    assert refusal.value.parser == "html-v1"
+    assert refusal.value.parser == html.HtmlParser.version
 
 
 @given(pieces=PIECES)
@@ -358,10 +358,32 @@ def test_an_open_dialog_is_read():
     assert write("<dialog open>a</dialog>") == "a"
 
 
-def test_formulas_are_tex_or_characters():
-    assert write("<p>is <math><mi>x</mi><mo>=</mo></math>.</p>") == "is x=."
-    tex = "<math><mi>x</mi><annotation encoding=application/x-tex>x^2</annotation></math>"
-    assert write(f"<p>is {tex}.</p>") == "is $x^2$."
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<math><mi>x</mi><mo>=</mo></math>", "$x=$"),
+        ("<m:math><m:msup><m:mi>x</m:mi><m:mn>2</m:mn></m:msup></m:math>", "$x^{2}$"),
+        ("<math><mi>x</mi><annotation encoding=application/x-tex>x^2</annotation></math>", "$x^2$"),
+        ("10<sup>-6</sup> m<sup>2</sup> H<sub>2</sub>O", "10⁻⁶ m² H₂O"),
+        ("x<sup>n<sub>1</sub></sup> 1<sup>st</sup> ACME<sup>®</sup>", "x^(n₁) 1st ACME®"),
+        ("word<sup><a href='#f'>1</a></sup> 2010<a href='#g'><sup>2</sup></a>", "word^1 2010^[2]"),
+        ("word<a role=doc-noteref href='#f'>3</a> <a href='#s'>here</a>", "word^3 here"),
+    ],
+)
+def test_raised_text_and_formulas_keep_their_meaning(markup, text):
+    assert write(f"<p>is {markup}.</p>") == f"is {text}."
+
+
+def test_code_keeps_raised_text():
+    assert write("<pre>10<sup>5</sup></pre>") == "```\n10⁵\n```"
+
+
+def test_texts_of_drawings_are_lines():
+    drawing = (
+        "<svg><title>no</title><g><text>Trim <tspan>the</tspan><tspan dy=1>lens</tspan></text>"
+        "<text>at dusk</text></g><svg></svg></svg>"
+    )
+    assert write(f"<p>before {drawing} after</p>") == "before\n\nTrim the lens\nat dusk\n\nafter"
 
 
 def test_signatures_are_headings_below_the_last_heading():

@@ -362,3 +362,26 @@ def test_notes_of_items_follow_the_list():
     )
 
     assert document.text == "- one\n- two\n\n> Note: why"
+
+
+def test_raised_text_and_equations_keep_their_meaning():
+    shift = '<style:style style:name="{}"><style:text-properties style:text-position="{} 58%"/>'
+    styles = "".join(
+        shift.format(name, position) + "</style:style>"
+        for name, position in (("up", "super"), ("down", "-33%"), ("none", "0%"))
+    )
+    span = '<text:span text:style-name="{}">{}</text:span>'
+    equation = (
+        "<drawing:frame><drawing:object><math><msup><mi>x</mi><mn>2</mn></msup></math>"
+        "</drawing:object></drawing:frame>"
+    )
+    body = (
+        f"<text:p>10{span.format('up', '5')} H{span.format('down', '2')}O"
+        f"{span.format('none', '7')} is {equation}.</text:p>"
+    )
+    header = "<style:header><text:p>ACME</text:p></style:header>"
+    pages = f"<style:master-page>{header}</style:master-page>" * 2
+
+    text = parse_odt(body, styles=styles, extra=pages).text
+
+    assert text == "10⁵ H₂O7 is $x^{2}$.\n\n> Header: ACME"

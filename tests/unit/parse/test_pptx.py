@@ -16,7 +16,12 @@ from kebab.parse.pptx import (
     read_table,
 )
 from tests.shape.tree import ROOT
-from tests.unit.parse.office.office_files import build_docx, build_pptx, build_shape
+from tests.unit.parse.office.office_files import (
+    build_docx,
+    build_pptx,
+    build_relations,
+    build_shape,
+)
 from tests.unit.parse.office.office_files import build_shape as shape
 
 SAMPLES = sorted((ROOT / "samples" / "formats").glob("*.pptx"))
@@ -98,10 +103,36 @@ def test_an_empty_slide_keeps_the_numbers_of_the_others():
     assert [place.number for place in document.places] == [1, 3]
 
 
-def test_footers_and_slide_numbers_are_left_out():
-    document = parse(build_shape("text") + build_shape("7", "sldNum") + build_shape("ACME", "ftr"))
+def test_a_footer_stands_once_and_numbers_of_slides_are_left_out():
+    slide = build_shape("text") + build_shape("7", "sldNum") + build_shape("ACME", "ftr")
 
-    assert document.text == "# Slide 1\n\ntext"
+    assert parse(slide, slide).text == ("# Slide 1\n\ntext\n\n> Footer: ACME\n\n# Slide 2\n\ntext")
+
+
+def test_raised_text_and_equations_of_slides_keep_their_meaning():
+    power = "10</t></r><r><rPr baseline='30000'/><t>-6</t></r><r><rPr baseline='-25000'/><t>n"
+    equation = "</t></r><oMath><f><num><r><t>a</t></r></num><den><r><t>b</t></r></den></f></oMath>"
+
+    document = parse(build_shape(power), build_shape(f"{equation}<r><t>"))
+
+    assert document.text == "# Slide 1\n\n10⁻⁶ₙ\n\n# Slide 2\n\n$\\frac{a}{b}$"
+
+
+def test_comments_name_their_authors_and_old_equations_are_counted():
+    relations = {"c": ("comments", "../c.xml")}
+    frame = "<graphicFrame><oleObj progId='Equation.3'/></graphicFrame>"
+    parts = {
+        "ppt/c.xml": "<cmLst><cm authorId='3'><text>why?</text></cm></cmLst>",
+        "ppt/a.xml": "<authors><author id='3' name='Ada'/></authors>",
+        "ppt/_rels/presentation.xml.rels": build_relations(
+            {"r1": ("slide", "slides/s1.xml"), "a": ("authors", "a.xml")}
+        ),
+    }
+
+    document = parse(build_shape("text") + frame, relations=relations, parts=parts)
+
+    assert document.text.endswith("> Comment by Ada: why?")
+    assert document.warnings == ("equations of Equation Editor are not read: 1",)
 
 
 def test_several_hidden_slides_are_named():
@@ -172,7 +203,9 @@ def test_points_far_apart_take_no_room():
 
 
 def test_a_diagram_is_a_list_of_its_points():
-    diagram = fromstring("<d><pt><t>Trim</t></pt><pt/><pt><t>the </t><t>lens</t></pt></d>")
+    diagram = fromstring(
+        "<d><pt><p><t>Trim</t></p></pt><pt/><pt><p><t>the </t><t>lens</t></p></pt></d>"
+    )
 
     assert read_diagram(diagram).items == [(0, "Trim"), (0, "the lens")]
 
