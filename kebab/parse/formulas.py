@@ -92,9 +92,9 @@ _FUNCTIONS = split_names(
 _OPERATORS = {
     sign: f"\\{name}"
     for sign, name in zip(
-        "∑∏∐∫∬∭∮⋃⋂⋁⋀",
+        "∑∏∐∫∬∭∮∯∰⋃⋂⋁⋀",
         (
-            *("sum", "prod", "coprod", "int", "iint", "iiint", "oint"),
+            *("sum", "prod", "coprod", "int", "iint", "iiint", "oint", "oiint", "oiiint"),
             *("bigcup", "bigcap", "bigvee", "bigwedge"),
         ),
         strict=True,

@@ -1,7 +1,6 @@
 from xml.etree.ElementTree import fromstring
 
 import pytest
-
 from kebab.parse.formulas import (
     END,
     NOTE,
@@ -10,7 +9,6 @@ from kebab.parse.formulas import (
     read_equation,
     write_scripts,
 )
-
 
 CASES = "<dPr><begChr val='{'/><endChr val=''/></dPr>"
 
