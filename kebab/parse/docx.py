@@ -36,6 +36,7 @@ from kebab.parse.office import (
     choose_alternative,
     get_value,
     is_file_link,
+    is_page_number,
     read_lists,
     read_numbering,
     read_outline,
@@ -52,7 +53,6 @@ _NOTES = {
     "endnoteReference": "endnote",
     "commentReference": "comment",
 }
-_PAGE_NUMBER = re.compile(r"\W*(?:[^\W\d]+\s+)?\d*(?:\W+(?:[^\W\d]+\W+)?\d+)?\W*")
 _SCRIPT_MARKS = {"superscript": SUPERSCRIPT, "subscript": SUBSCRIPT}
 _PICTURES = frozenset({"drawing", "pict", "object"})
 _LINK_FIELD = re.compile(r'HYPERLINK\s+"([^"]+)"')
@@ -332,7 +332,7 @@ class _BodyReader:
                 root = self._package.find_tree(relation.target)
                 reader = InlineReader(self._package, relation.target, self._styles)
                 lines = _list_lines(reader, list_children(root))
-                text = " ".join(line for line in lines if not _PAGE_NUMBER.fullmatch(line))
+                text = " ".join(line for line in lines if not is_page_number(line))
                 texts[text] = f"{relation.kind.capitalize()}: {text}"
         texts.pop("", None)
         for line in texts.values():

@@ -101,20 +101,17 @@ _OPERATORS = {
     )
 }
 _ABOVE = {
-    **dict.fromkeys("^\u0302ˆ", r"\hat"),
-    **dict.fromkeys("~\u0303˜", r"\tilde"),
-    **dict.fromkeys("\u0304¯", r"\bar"),
-    **dict.fromkeys("\u0305‾", r"\overline"),
-    **dict.fromkeys("\u20d7→", r"\vec"),
-    **dict.fromkeys("\u0307˙", r"\dot"),
-    **dict.fromkeys("\u0308¨", r"\ddot"),
-    **dict.fromkeys("\u030cˇ", r"\check"),
-    **dict.fromkeys("\u0306˘", r"\breve"),
-    **dict.fromkeys("\u0301´", r"\acute"),
-    **dict.fromkeys("\u0300`", r"\grave"),
-    "⏞": r"\overbrace",
+    sign: f"\\{name}"
+    for name, signs in (
+        *(("hat", "^\u0302ˆ"), ("tilde", "~\u0303˜"), ("bar", "\u0304¯"), ("dot", "\u0307˙")),
+        *(("vec", "\u20d7→"), ("ddot", "\u0308¨"), ("check", "\u030cˇ"), ("breve", "\u0306˘")),
+        *(("overline", "\u0305‾"), ("acute", "\u0301´"), ("grave", "\u0300`")),
+        ("overbrace", "⏞"),
+    )
+    for sign in signs
 }
 _BELOW = {**dict.fromkeys("_\u0332\u0305‾¯", r"\underline"), "⏟": r"\underbrace"}
+_UNDER, _OVER = r"\underset{{{}}}", r"\overset{{{}}}"
 _TAKES_LIMITS = re.compile(
     rf"\\(?:{'|'.join(_FUNCTIONS)}|{'|'.join(one[1:] for one in _OPERATORS.values())})"
     r"|\\(?:over|under)brace\{.*\}"
@@ -202,7 +199,7 @@ def _write_multiscripts(operands: list[str], tags: list[str]) -> str:
     middle = tags.index("mprescripts") if "mprescripts" in tags else len(tags)
     before, behind = operands[middle + 1 :], operands[1:middle]
     left = _write_script_of("", "".join(before[::2]), "".join(before[1::2]))
-    right = _write_script_of(*operands[:1] or [""], "".join(behind[::2]), "".join(behind[1::2]))
+    right = _write_script_of("".join(operands[:1]), "".join(behind[::2]), "".join(behind[1::2]))
     return f"{{}}{left}{right}" if left else right
 
 
@@ -226,42 +223,27 @@ def _write_nary(element: Element, operands: list[str]) -> str:
 
 
 def _write_function(_element: Element, operands: list[str]) -> str:
-    name, argument = operands[:2]
-    word = re.match(r"[a-zA-Z]+", name)
-    if word and word[0] in _FUNCTIONS:
-        name = f"\\{name}"
-    return _join([name, argument])
+    word = re.match(r"[a-zA-Z]+", operands[0])
+    sign = "\\" if word and word[0] in _FUNCTIONS else ""
+    return _join([sign + operands[0], operands[1]])
 
 
-def _write_below(base: str, mark: str) -> str:
-    if mark in _BELOW:
-        return f"{_BELOW[mark]}{{{base}}}"
+def _write_limits(base: str, below: str, above: str) -> str:
+    """Return a base with what stands below and above it: limits, an accent, or a label."""
     if base in _FUNCTIONS:
         base = f"\\{base}"
     if _TAKES_LIMITS.fullmatch(base):
-        return _write_script_of(base, mark, "")
-    return f"\\underset{{{mark}}}{{{base}}}" if mark else base
-
-
-def _write_above(base: str, mark: str) -> str:
-    if mark in _ABOVE:
-        return f"{_ABOVE[mark]}{{{base}}}"
-    if _TAKES_LIMITS.fullmatch(base):
-        return _write_script_of(base, "", mark)
-    return f"\\overset{{{mark}}}{{{base}}}" if mark else base
-
-
-def _write_both(base: str, below: str, above: str) -> str:
-    if _TAKES_LIMITS.fullmatch(base):
         return _write_script_of(base, below, above)
-    return _write_above(_write_below(base, below), above)
+    if below:
+        base = f"{_BELOW.get(below, _UNDER.format(below))}{{{base}}}"
+    return f"{_ABOVE.get(above, _OVER.format(above))}{{{base}}}" if above else base
 
 
 def _write_bracket_sign(element: Element, operands: list[str]) -> str:
     """Return a base with a sign above or below it, such as a brace."""
     sign = _get_property(element, "chr", "⏟")
-    write = _write_above if _get_property(element, "pos", "bot") == "top" else _write_below
-    return write(operands[0], sign)
+    is_above = _get_property(element, "pos", "bot") == "top"
+    return _write_limits(operands[0], *(("", sign) if is_above else (sign, "")))
 
 
 def _write_bar(element: Element, operands: list[str]) -> str:
@@ -320,10 +302,10 @@ _WRITERS: dict[str, _Writer] = {
     "msqrt": lambda _, one: _write_root(_join(one), ""),
     "nary": _write_nary,
     "func": _write_function,
-    **dict.fromkeys(("limLow", "munder"), lambda _, one: _write_below(one[0], one[1])),
-    **dict.fromkeys(("limUpp", "mover"), lambda _, one: _write_above(one[0], one[1])),
-    "munderover": lambda _, one: _write_both(*one[:3]),
-    "acc": lambda element, one: _write_above(one[0], _get_property(element, "chr", "\u0302")),
+    **dict.fromkeys(("limLow", "munder"), lambda _, one: _write_limits(one[0], one[1], "")),
+    **dict.fromkeys(("limUpp", "mover"), lambda _, one: _write_limits(one[0], "", one[1])),
+    "munderover": lambda _, one: _write_limits(*one[:3]),
+    "acc": lambda element, one: _write_limits(one[0], "", _get_property(element, "chr", "\u0302")),
     "bar": _write_bar,
     "groupChr": _write_bracket_sign,
     **dict.fromkeys(("d", "mfenced"), _write_delimiters),

@@ -22,6 +22,7 @@ from kebab.parse.office import (
     describe_hidden_slides,
     format_number,
     is_file_link,
+    is_page_number,
     read_properties,
     sort_in_lines,
 )
@@ -347,7 +348,10 @@ class OdfTextReader:
 
     def add_headers(self) -> None:
         """Add the headers and footers of the pages, each text once."""
-        texts = {" ".join(self.inline.list_texts(one)): one for one in self.headers}
+        texts = {}
+        for one in self.headers:
+            lines = self.inline.list_texts(one)
+            texts[" ".join(line for line in lines if not is_page_number(line))] = one
         texts.pop("", None)
         for text, element in texts.items():
             self.builder.add_quote(f"{get_local_tag(element.tag).capitalize()}: {text}")

@@ -42,6 +42,7 @@ _KINDS = {
     "presentation": "a PowerPoint presentation",
     "workbook": "an Excel workbook",
 }
+_LONGEST_PAGE_NUMBER = 40
 _SCHEME = re.compile(r"(?i)[a-z][a-z0-9+.-]+:")
 
 
@@ -134,6 +135,14 @@ def build_metadata(
         authors=list_unique(name for name in names if name.casefold() not in _PROGRAMS),
         date=next(filter(None, map(parse_date, dates)), None),
     )
+
+
+_PAGE_NUMBER = re.compile(r"\W*(?:[^\W\d]+\s+)?\d{1,5}(?:\W+(?:[^\W\d]+\W+)?\d{1,5})?\W*")
+
+
+def is_page_number(line: str) -> bool:
+    """Return whether a line of a header or a footer is the number of a page: `Page 3 of 7`."""
+    return len(line) <= _LONGEST_PAGE_NUMBER and _PAGE_NUMBER.fullmatch(line) is not None
 
 
 def choose_alternative(element: Element) -> list[Element]:

@@ -21,7 +21,7 @@ from kebab.parse.archive import ENCRYPTED, OLE2_MAGIC, explain_foreign_file
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.formulas import write_scripts
 from kebab.parse.office import OpenDocument, Package
-from kebab.parse.sheet_notes import list_notes, mark_scripts
+from kebab.parse.sheet_notes import Note, list_notes, mark_scripts
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet, CalamineWorkbook
@@ -271,13 +271,13 @@ class SheetParser:
 
         builder, budget = TextBuilder(), CellBudget()
         metadata = Metadata()
-        notes: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+        notes: dict[str, list[Note]] = defaultdict(list)
         if file is not None:
             metadata = file.metadata if isinstance(file, OpenDocument) else file.read_metadata()
             data = mark_scripts(file, data)
             try:
-                for name, *note in list_notes(file):
-                    notes[name].append((*note,))
+                for note in list_notes(file):
+                    notes[note.sheet].append(note)
             except ParseFailed as fault:
                 budget.warnings.append(
                     f"comments, charts or text boxes are left out: {fault.cause}"
@@ -288,9 +288,8 @@ class SheetParser:
                     hidden = info.visible != SheetVisibleEnum.Visible
                     sheet = workbook.get_sheet_by_index(index)
                     add_sheet(builder, budget, sheet, index, hidden=hidden)
-                for row, column, text in notes[info.name]:
-                    letters = format_column(column)
-                    columns = f"{letters}:{letters}"
+                for _, row, column, text in notes[info.name]:
+                    columns = f"{format_column(column)}:{format_column(column)}"
                     builder.begin_place(Place(0, index, label=info.name, row=row, columns=columns))
                     builder.add_paragraph(text)
         return builder.build(path, metadata, warnings=budget.warnings)

@@ -1,14 +1,8 @@
 from xml.etree.ElementTree import fromstring
 
 import pytest
-from kebab.parse.formulas import (
-    END,
-    NOTE,
-    SUBSCRIPT,
-    SUPERSCRIPT,
-    read_equation,
-    write_scripts,
-)
+
+from kebab.parse.formulas import END, NOTE, SUBSCRIPT, SUPERSCRIPT, read_equation, write_scripts
 
 CASES = "<dPr><begChr val='{'/><endChr val=''/></dPr>"
 
