@@ -24,8 +24,8 @@ from kebab.parse.graphics import (
 )
 from kebab.parse.office import OpenDocument, Package, choose_alternative
 
-_STRINGS = "xl/sharedStrings.xml"
-_CONTENT = "content.xml"
+_CELLS = re.compile(r"xl/(?:sharedStrings|worksheets/[^/]+)\.xml")
+_CONTENT = re.compile(r"content\.xml")
 _NEEDED = (".xml", ".rels", "mimetype")
 _MAX_ROW = 1 << 20
 _MAX_DIGITS = 7
@@ -42,21 +42,20 @@ def mark_scripts(file: Package | OpenDocument, data: bytes) -> bytes:
 
     The library returns the text of a cell without its format, but keeps the marks.
     """
-    archive = file.archive
-    if archive is None:
+    archive, is_package = file.archive, isinstance(file, Package)
+    pattern, sign = (_CELLS, b"vertAlign") if is_package else (_CONTENT, b"text-position")
+    mark = _mark_runs if is_package else _mark_spans
+    marked = {}
+    for name in archive.names if archive is not None else ():
+        if pattern.fullmatch(name) and sign in (part := archive.read(name)):
+            marked[name] = mark(part.decode("utf-8", "replace"))
+    if not marked or archive is None:
         return data
-    name = _STRINGS if isinstance(file, Package) else _CONTENT
-    sign = b"vertAlign" if isinstance(file, Package) else b"text-position"
-    part = archive.find(name) or b""
-    if sign not in part:
-        return data
-    text = part.decode("utf-8", "replace")
-    marked = _mark_runs(text) if isinstance(file, Package) else _mark_spans(text)
     copy = io.BytesIO()
     with zipfile.ZipFile(copy, "w") as target:
         for other in archive.names:
             if other.endswith(_NEEDED):
-                target.writestr(other, marked if other == name else archive.read(other))
+                target.writestr(other, marked.get(other) or archive.read(other))
     return copy.getvalue()
 
 

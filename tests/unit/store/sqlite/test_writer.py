@@ -119,3 +119,18 @@ def test_many_documents_are_written_moved_and_removed_in_linear_time(writer):
             writer.put_document(document(f"moved/{path}", [f"words of {path}"], doc=ident))
     assert writer.remove_documents(ids) == 3_000
     assert writer.load_known_documents("notes") == {}
+
+
+def test_words_that_an_earlier_version_cut_are_written_again(tmp_path):
+    texts = ["10⁵ lumen", "105 lumen"]
+    with SqliteWriter(tmp_path, lambda text: text.replace("⁵", "5")) as old:
+        old.add_source(NOTES)
+        old.put_document(document("a.md", texts, title="lamps"))
+        old.set_value("word_rule", None)
+    for _ in range(2):
+        with SqliteWriter(tmp_path, lambda text: text.replace("⁵", " 5")):
+            pass
+        with SqliteReader(tmp_path) as reader:
+            fault = Catalogue(reader).find_word_fault(lambda text: text.replace("⁵", " 5"))
+
+        assert fault is None
