@@ -134,7 +134,7 @@ def _list_comments(root: Element, people: dict[str, str]) -> Iterator[tuple[int,
         number = one.get("authorId", "")
         author = people.get(one.get("personId", ""), "")
         if number.isdecimal() and len(number) < _MAX_DIGITS and int(number) < len(names):
-            author = names[int(number)]
+            author = names[int(number)].strip()
         text = _join_texts(find_child(one, "text"))
         if place and text and not author.startswith("tc="):
             column = 0
@@ -174,7 +174,7 @@ def _write_line(graphic: Graphic) -> str:
     names = ", ".join(filter(None, graphic.rows[0])) if graphic.rows else ""
     labels = ", ".join(filter(None, (row[0] for row in graphic.rows[1:])))
     items = ", ".join(text for _, text in graphic.items)
-    title = graphic.text or ("Chart" if graphic.rows else "")
+    title = graphic.text or ("Chart" if names or labels else "")
     return "; ".join(filter(None, (title, names, labels, items, graphic.description)))
 
 

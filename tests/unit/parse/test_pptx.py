@@ -6,8 +6,7 @@ import pytest
 
 from kebab.core.documents import BlockKind
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.blocks import TextBuilder
-from kebab.parse.graphics import Graphic, read_chart, read_diagram, read_paragraphs
+from kebab.parse.graphics import read_paragraphs
 from kebab.parse.pptx import (
     Position,
     PptxParser,
@@ -177,51 +176,6 @@ def test_other_and_damaged_files_are_refused():
     assert refuse(build_pptx(deep)) == "`ppt/slides/s1.xml` is nested more than 200 levels deep"
 
 
-def points(*values):
-    return "".join(f'<pt idx="{at}"><v>{value}</v></pt>' for at, value in enumerate(values))
-
-
-def test_a_chart_is_its_title_and_a_table():
-    chart = fromstring(
-        "<chart><title><p><t>Oil</t></p></title>"
-        f"<ser><tx>{points('Litres')}</tx><cat>{points('Spring', 'Summer')}</cat>"
-        f"<val>{points(310, 180)}</val></ser>"
-        f"<ser><tx><v>Cost</v></tx><val>{points(4)}</val></ser></chart>"
-    )
-
-    assert read_chart(chart) == Graphic(
-        text="Chart: Oil",
-        rows=[["", "Litres", "Cost"], ["Spring", "310", "4"], ["Summer", "180", ""]],
-    )
-
-
-def test_points_far_apart_take_no_room():
-    far = '<pt idx="99999999"><v>1</v></pt><pt idx="x"><v>2</v></pt>'
-    chart = fromstring(f"<chart><ser><val>{points(1)}{far}</val></ser></chart>")
-
-    assert read_chart(chart).rows == [["", ""], ["", "1"]]
-
-
-def test_a_diagram_is_a_list_of_its_points():
-    diagram = fromstring(
-        "<d><pt><p><t>Trim</t></p></pt><pt/><pt><p><t>the </t><t>lens</t></p></pt></d>"
-    )
-
-    assert read_diagram(diagram).items == [(0, "Trim"), (0, "the lens")]
-
-
-def test_what_is_not_there_has_no_text():
-    assert not read_chart(None)
-    assert not read_diagram(None)
-
-
-def test_contents_are_written_in_order():
-    builder = TextBuilder()
-    Graphic("text", [(0, "item")], [["a", "b"]], "Picture: lamp").write(builder)
-
-    assert builder.build("a.pptx").text == "text\n\n- item\n\n| a | b |\n\n> Picture: lamp"
-
-
 def read_order(shapes, layout=None):
     slide = fromstring(f"<sld><spTree>{shapes}</spTree></sld>")
     return [read_paragraphs(one.element)[0][1] for one in list_shapes(slide, layout or {})]
@@ -275,15 +229,6 @@ def test_the_first_of_two_alternatives_is_read():
     )
 
     assert read_order(alternatives) == ["new"]
-
-
-def test_paragraphs_have_levels_and_line_ends():
-    frame = fromstring(
-        "<f><p><pPr lvl='2'/><r><t>one</t></r><br/><r><t>two</t></r></p><p/>"
-        "<p><pPr lvl='99999999999999999'/><fld><t>three</t></fld></p></f>"
-    )
-
-    assert read_paragraphs(frame) == [(2, "one\ntwo"), (0, "three")]
 
 
 def test_cells_merged_downwards_stand_in_each_row():
