@@ -30,7 +30,7 @@ class _Note(NamedTuple):
 class EnexParser:
     """Parses an export of Evernote."""
 
-    version = "enex-v1"
+    version = "enex-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; an export of one note has its title, date and author.

@@ -53,7 +53,7 @@ class _Book(NamedTuple):
 class EpubParser:
     """Parses a book: its chapters as sections."""
 
-    version = "epub-v1"
+    version = "epub-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.

@@ -230,7 +230,7 @@ _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 class MhtmlParser:
     """Parses a saved page: its first HTML part."""
 
-    version = "mhtml-v1"
+    version = "mhtml-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.

@@ -103,14 +103,15 @@ def list_notes(file: Package | OpenDocument) -> Iterator[Note]:
     if isinstance(file, OpenDocument):
         yield from _list_notes_of_open_document(file)
     elif file.main.endswith(".xml"):
+        relations = file.read_relations(file.main)
         people = {
             person.get("id", ""): person.get("displayName", "")
-            for one in file.read_relations(file.main).values()
+            for one in relations.values()
             if one.kind == "person"
             for person in list_children(file.find_tree(one.target))
         }
         for sheet in list_children(find_child(file.find_tree(file.main), "sheets")):
-            part = file.read_relations(file.main).get(get_id(sheet))
+            part = relations.get(get_id(sheet))
             for relation in file.read_relations(part.target).values() if part else ():
                 root = None
                 if relation.kind in {"drawing", "comments", "threadedComment"}:
