@@ -47,11 +47,15 @@ _RAISED_BY_HABIT = frozenset({"st", "nd", "rd", "th", *"*†‡§¶′″'\"°º
 """The ends of ordinals and signs that are raised by themselves: no exponents."""
 
 
+_LONGEST_SCRIPT = 30
+"""A longer text is small print, which pages write as subscripts."""
+
+
 def write_scripts(text: str) -> str:
     """Return marked text with its superscripts and subscripts.
 
-    They are characters of Unicode where it has every one of them, else `^(…)` and `_(…)`. The mark
-    of a note is `^1`, behind a digit `^[1]`.
+    They are characters of Unicode where it has every one of them, else `^(…)` and `_(…)`; small
+    print stays as it is. The mark of a note is `^1`, behind a digit `^[1]`.
     """
     if _find_mark(text) is None:
         return text
@@ -67,7 +71,7 @@ def _write_script(found: re.Match[str]) -> str:
     text = re.sub(f"[{_MARKS}]", "", found[0])
     body = text.strip()
     sign, characters = _SCRIPTS[found[1]]
-    if not body or body in _RAISED_BY_HABIT:
+    if not body or body in _RAISED_BY_HABIT or len(body) > _LONGEST_SCRIPT:
         return text
     if set(body) <= characters.keys():
         script = "".join(characters[one] for one in body)

@@ -273,7 +273,7 @@ class Walker:
         texts: list[list[str]] = []
         depth, open_texts, tail = 1, 0, ""
         for inner, behind in self._tokens:
-            name = inner.partition(" ")[0]
+            name = inner.partition(" ")[0].lower()
             depth += (name == "svg") - (name == "/svg")
             if not depth:
                 tail = behind

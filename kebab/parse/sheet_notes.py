@@ -43,13 +43,15 @@ def mark_scripts(file: Package | OpenDocument, data: bytes) -> bytes:
     The library returns the text of a cell without its format, but keeps the marks.
     """
     archive, is_package = file.archive, isinstance(file, Package)
+    if archive is None:
+        return data
     pattern, sign = (_CELLS, b"vertAlign") if is_package else (_CONTENT, b"text-position")
     mark = _mark_runs if is_package else _mark_spans
     marked = {}
-    for name in archive.names if archive is not None else ():
+    for name in archive.names:
         if pattern.fullmatch(name) and sign in (part := archive.read(name)):
             marked[name] = mark(part.decode("utf-8", "replace"))
-    if not marked or archive is None:
+    if not marked:
         return data
     copy = io.BytesIO()
     with zipfile.ZipFile(copy, "w") as target:

@@ -26,6 +26,7 @@ def down(text):
         (f"x{up('a' + down('1'))}", "x^(a₁)"),
         (f"word{NOTE}{up('1')} 10{SUPERSCRIPT}{NOTE}5{END}", "word^1 10^[5]"),
         (f"a{SUPERSCRIPT}b {END}{NOTE} c{SUBSCRIPT}", "aᵇ  c"),
+        (down("made with care in a small lighthouse"), "made with care in a small lighthouse"),
         (SUPERSCRIPT * 9 + "2" + END * 9, "²"),
     ],
 )

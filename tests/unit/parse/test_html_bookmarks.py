@@ -381,9 +381,12 @@ def test_code_keeps_raised_text():
 def test_texts_of_drawings_are_lines():
     drawing = (
         "<svg><title>no</title><g><text>Trim <tspan>the</tspan><tspan dy=1>lens</tspan></text>"
-        "<text>at dusk</text></g><svg></svg></svg>"
+        "<text>at dusk</text></g><svg></svg><foreignObject><p>each day</p></foreignObject></svg>"
     )
-    assert write(f"<p>before {drawing} after</p>") == "before\n\nTrim the lens\nat dusk\n\nafter"
+    assert (
+        write(f"<p>before {drawing} after</p>")
+        == "before\n\nTrim the lens\nat dusk\neach day\n\nafter"
+    )
 
 
 def test_signatures_are_headings_below_the_last_heading():
