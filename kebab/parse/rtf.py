@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
+from kebab.parse.formulas import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 from kebab.text.normalize import split_names
 
 _CODECS = (
@@ -130,7 +131,7 @@ class RtfWriter:
     def end_paragraph(self) -> None:
         """End the open paragraph; its properties hold for the next one."""
         paragraph = self.paragraph
-        text = join_surrogates("".join(paragraph.text)).strip()
+        text = write_scripts(join_surrogates("".join(paragraph.text))).strip()
         marker = join_surrogates("".join(paragraph.marker)).strip()
         self.paragraph = replace(paragraph, text=[], marker=[])
         if not text:
@@ -233,6 +234,7 @@ class _Group:
     codec: str = ""
     skipped_after_unicode: int = 1
     hidden: bool = False
+    script: str = ""
     font: int = 0
 
 
@@ -319,6 +321,9 @@ class RtfReader:
             "uc": self._set_skipped,
             "v": self._set_hidden,
             "deleted": self._set_hidden,
+            "super": self._set_script(SUPERSCRIPT),
+            "sub": self._set_script(SUBSCRIPT),
+            "nosupersub": self._set_script(""),
             "plain": self._reset_characters,
             "s": self._set_style,
             "outlinelevel": self._set_level,
@@ -338,6 +343,7 @@ class RtfReader:
             if self._group.destination != "none":
                 self._group.destination = name
                 if name == "footnote":
+                    self._group.script = ""
                     self._writer.begin_note()
 
         return begin
@@ -389,7 +395,14 @@ class RtfReader:
         elif destination in {"listtext", "pntext"}:
             self._writer.add_marker(text)
         elif destination in {"", "footnote"} and not self._group.hidden:
-            self._writer.add_text(text)
+            script = self._group.script
+            self._writer.add_text(f"{script}{text}{END}" if script else text)
+
+    def _set_script(self, mark: str) -> Callable[[int | None], None]:
+        def change(number: int | None) -> None:
+            self._group.script = mark if number != 0 else ""
+
+        return change
 
     def _set_page(self, number: int | None) -> None:
         self._page_codec = find_page_codec(number or 0)
@@ -413,7 +426,7 @@ class RtfReader:
         self._group.hidden = number != 0
 
     def _reset_characters(self, _number: int | None) -> None:
-        self._group.hidden = False
+        self._group.hidden, self._group.script = False, ""
         self._group.codec = self._fonts.get(self._default_font, "")
 
     def _set_style(self, number: int | None) -> None:

@@ -246,3 +246,9 @@ def test_a_heading_as_long_as_a_page_is_a_paragraph():
 )
 def test_only_a_word_at_the_start_of_a_group_leaves_the_group_out(rtf, text):
     assert parse(rtf).text == text
+
+
+def test_raised_and_lowered_text_keeps_its_meaning():
+    text = rb"10{\super -}{\super 6} H{\sub 2}O x\super 2\nosupersub , y\super 3\plain  z"
+
+    assert parse(rb"{\rtf1 " + text + rb"\par}").text == "10⁻⁶ H₂O x², y³ z"
