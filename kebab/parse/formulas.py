@@ -47,6 +47,9 @@ _RAISED_BY_HABIT = frozenset({"st", "nd", "rd", "th", *"*†‡§¶′″'\"°º
 """The ends of ordinals and signs that are raised by themselves: no exponents."""
 
 
+_WORD = re.compile("[A-Za-z]{4}")
+"""Words stay words: few readers and no embedding model know them in raised letters."""
+
 _LONGEST_SCRIPT = 30
 """A longer text is small print, which pages write as subscripts."""
 
@@ -54,8 +57,8 @@ _LONGEST_SCRIPT = 30
 def write_scripts(text: str) -> str:
     """Return marked text with its superscripts and subscripts.
 
-    They are characters of Unicode where it has every one of them, else `^(…)` and `_(…)`; small
-    print stays as it is. The mark of a note is `^1`, behind a digit `^[1]`.
+    They are characters of Unicode where it has every one of them, `^(…)` and `_(…)` for words and
+    all others; small print stays as it is. The mark of a note is `^1`, behind a digit `^[1]`.
     """
     if _find_mark(text) is None:
         return text
@@ -73,7 +76,7 @@ def _write_script(found: re.Match[str]) -> str:
     sign, characters = _SCRIPTS[found[1]]
     if not body or body in _RAISED_BY_HABIT or len(body) > _LONGEST_SCRIPT:
         return text
-    if set(body) <= characters.keys():
+    if set(body) <= characters.keys() and not _WORD.search(body):
         script = "".join(characters[one] for one in body)
     elif body[0] + body[-1] in {"[]", "()"}:
         script = sign + body
