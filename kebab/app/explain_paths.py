@@ -19,10 +19,13 @@ from kebab.app.references import join_path, require_path, resolve_folder_of
 from kebab.core.content import describe_unsupported
 from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
 from kebab.core.files import (
+    CONTAINERS,
     IMAGE,
     OCR_SETTING,
     SECRET_SETTING,
+    ZIP,
     cut_root,
+    find_container,
     get_suffix,
     is_below,
     join_root,
@@ -30,6 +33,7 @@ from kebab.core.files import (
     to_slashes,
 )
 from kebab.core.media import detect_media_type, get_media_type
+from kebab.core.members import is_export
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.hints import build_variable_name
 from kebab.errors.signal import Signal
@@ -121,6 +125,7 @@ class _Explainer:
         # The name stays as it is: a link is a document under its own name.
         self._file = resolve_folder_of(path).rstrip("/") or "/"
         self._shown = escape_undecodable(path)
+        self._container = find_container(self._file)
         self._source = self._find_source()
         self._detail = library.load(self._file)
 
@@ -146,7 +151,7 @@ class _Explainer:
             # The same answer for what exists and what does not.
             return _leave_out(base, "symlink_outside" if self._source else "no_source")
         try:
-            status = os.stat(self._file)  # noqa: PTH116 - a plain string
+            status = os.stat(self._container)  # noqa: PTH116 - a plain string
         except OSError:
             broken = os.path.islink(self._file)  # noqa: PTH114 - a plain string
             return _leave_out(base, "symlink_broken" if broken else "missing")
@@ -232,6 +237,8 @@ class _Explainer:
         """Explain a file that no rule leaves out, by its format, its size and its content."""
         limit = self._settings.max_file_bytes
         base = self._detect_by_content(base, status.st_size)
+        if base.media == ZIP and not self._is_read_archive():
+            base = replace(base, media=None)
         if base.media is None:
             unread = describe_unsupported(get_suffix(os.path.basename(self._file)))  # noqa: PTH119 - a plain string
             return _leave_out(base, "unsupported", unread.hint if unread else None)
@@ -239,15 +246,21 @@ class _Explainer:
             rule = SkipRule(path=self._file, setting=OCR_SETTING)
             hint = f"export {build_variable_name(OCR_SETTING)}=true"
             return replace(_leave_out(base, "ocr_off", hint), rule=rule)
-        if 0 < limit < status.st_size:
+        is_member = self._container != self._file
+        if 0 < limit < status.st_size and not is_member and base.media not in CONTAINERS:
             rule = SkipRule(path=self._file, setting="ingest.max_file_bytes")
             hint = f"raise `ingest.max_file_bytes`, now {limit:,}"
             return replace(_leave_out(base, "over_limit", hint), rule=rule)
-        if not os.access(self._file, os.R_OK):
+        if not os.access(self._container, os.R_OK):
             return _leave_out(base, "unreadable", f"chmod u+r {shlex.quote(self._shown)}")
         if base.indexed is not None and base.indexed.freshness == "fresh":
             return replace(base, included=True, reason="included", message="it is in the index")
         return self._try_to_read(base, base.media)
+
+    def _is_read_archive(self) -> bool:
+        """Return whether the settings let an archive be read."""
+        archives = self._settings.archives
+        return archives == "all" or (archives == "exports" and is_export(self._file))
 
     def _detect_by_content(self, base: PathExplanation, size: int) -> PathExplanation:
         """Return the explanation with the format that the first bytes show."""
@@ -269,8 +282,10 @@ class _Explainer:
     def _try_to_read(self, base: PathExplanation, media: str) -> PathExplanation:
         """Parse a file that is not in the index as it is now."""
         try:
-            with open(self._file, "rb") as file:  # noqa: PTH123 - a plain string
-                parse_file(file.read(), self._file, build_parsers(self._context.settings)[media])
+            from kebab.parse.containers import read_document
+
+            data = read_document(self._file)
+            parse_file(data, self._file, build_parsers(self._context.settings)[media])
         except OSError:
             return _leave_out(base, "unreadable")
         except Signal as signal:

@@ -9,9 +9,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
+from kebab.app.file_text import read_file
 from kebab.app.grep import find_at_paths
 from kebab.app.references import join_path
 from kebab.core.documents import EMBEDDING_VERSION, DocumentDetail
+from kebab.core.files import find_container
 from kebab.core.ids import DocId, Key, hash_content, hash_file
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
@@ -130,12 +132,15 @@ class _Verification:
     ) -> tuple[VerifyKind, str | None] | None:
         """Return how a document differs from its file, or its passages from what they were."""
         path = join_path(document.summary)
+        file_path = find_container(path)
         by_offsets = get_media_type(document.summary.media).cites in _BY_OFFSETS
         try:
-            status = os.stat(path)  # noqa: PTH116 - a plain string
+            status = os.stat(file_path)  # noqa: PTH116 - a plain string
             if not stat.S_ISREG(status.st_mode):
                 return "unreadable", "not a regular file"
             indexed = document.summary.size
+            if file_path != path:
+                return self._compare_member(document, passages, by_offsets=by_offsets)
             if status.st_size != indexed:
                 return "changed", f"{indexed:,} bytes were indexed, now {status.st_size:,}"
             with open(path, "rb") as file:  # noqa: PTH123 - a plain string
@@ -152,6 +157,20 @@ class _Verification:
         if content_hash != document.content_hash:
             return "same_size", None
         return self._compare_passages(passages, None if data is None else self._decode(data, path))
+
+    def _compare_member(
+        self, document: DocumentDetail, passages: "Sequence[CheckedChunk]", *, by_offsets: bool
+    ) -> tuple[VerifyKind, str | None] | None:
+        """Return how a document differs from the member of a container that it was read from."""
+        try:
+            data = read_file(document.summary)
+        except Signal as fault:
+            return "unreadable", fault.format_message()
+        self.bytes += len(data)
+        if hash_content(data) != document.content_hash:
+            return "changed", None
+        text = self._decode(data, join_path(document.summary)) if by_offsets else None
+        return self._compare_passages(passages, text)
 
     def _compare_passages(
         self, passages: "Sequence[CheckedChunk]", text: str | None

@@ -4,8 +4,10 @@ A format is named by a suffix, e.g. `.pdf`, which `kebab.core.media` and this mo
 """
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
+from kebab.core.files import get_suffix
 from kebab.core.media import PLAIN, CitationKind, detect_media_type, get_media_type
 
 
@@ -46,8 +48,9 @@ _HINTED: dict[UnsupportedFormat, tuple[str, ...]] = {
     UnsupportedFormat("CAD drawing", _DRAWING): (".dwg", ".dxf", ".skp", ".blend", ".step", ".stl"),
     UnsupportedFormat("Access database", _SHEETS): (".mdb", ".accdb"),
     UnsupportedFormat("compiled help", "extract it as HTML"): (".chm", ".hlp"),
+    UnsupportedFormat("zip archive", "extract it, or set `ingest.archives` to `all`"): (".zip",),
     UnsupportedFormat("archive", _ARCHIVE): (
-        *(".zip", ".tar", ".gz", ".tgz", ".bz2", ".tbz2", ".xz", ".txz", ".zst", ".7z", ".rar"),
+        *(".tar", ".gz", ".tgz", ".bz2", ".tbz2", ".xz", ".txz", ".zst", ".7z", ".rar"),
         *(".lz", ".lz4", ".lzma", ".br", ".cab", ".z", ".egg", ".zipx"),
     ),
 }
@@ -169,6 +172,23 @@ _HTML = re.compile(
 )
 PRIVATE_KEY = re.compile(rb"\s*-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY")
 """How the file of a private key begins."""
+_LARGEST_SECRET = 16 * 1024
+"""The largest file that is opened to look for a key. The key files of services have 2 to 4 KB."""
+
+
+def may_hold_secret(path: str, size: int) -> bool:
+    """Return whether the bytes of a file tell whether it is a key: no suffix or `.json`, small."""
+    suffix = get_suffix(path.rpartition("/")[2])
+    return suffix in {"", ".json"} and 0 < size <= _LARGEST_SECRET
+
+
+def holds_secret(path: str, data: bytes) -> bool:
+    """Return whether the bytes of such a file are a private key or that of a service account."""
+    if get_suffix(path.rpartition("/")[2]) != ".json":
+        return PRIVATE_KEY.match(data) is not None
+    return b'"private_key"' in data and b'"type":"service_account"' in data.translate(None, b" \t")
+
+
 _SHEBANG = re.compile(rb"#!\s*+(?:[^\s/]*+/)*+(?:env\s+(?:-\S+\s+)*)?(?:[^\s/]*+/)*+([A-Za-z]+)")
 _INTERPRETERS = {
     **dict.fromkeys(("sh", "bash", "dash", "ksh", "zsh"), ".sh"),
@@ -241,6 +261,31 @@ def detect_media_by_content(head: bytes) -> str | None:
         return None
     media = detect_media_type(f"file{suffix}")
     return media or (PLAIN if is_text(head) else None)
+
+
+MAX_UNKNOWN_BYTES = 256 * 1024
+"""The largest text of unknown suffix that is read."""
+
+_MAX_LINE = 2000
+_DISGUISES = frozenset({".doc", ".xls", ".ppt"})
+"""Old formats whose suffix programs also give to HTML, RTF and new formats."""
+
+
+def detect_media(name: str, size: int, read_head: Callable[[], bytes]) -> str | None:
+    """Return the media type by the name of a file, else by its first bytes."""
+    media = detect_media_type(name)
+    if media is not None:
+        return media
+    suffix = get_suffix(name)
+    known = describe_unsupported(suffix) is not None
+    if not size or (known and suffix not in _DISGUISES):
+        return None
+    head = read_head()
+    media = detect_media_by_content(head)
+    if media != PLAIN or not suffix:
+        return media
+    has_long_lines = max(map(len, head.split(b"\n"))) > _MAX_LINE
+    return None if known or size > MAX_UNKNOWN_BYTES or has_long_lines else media
 
 
 class Mismatch(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from kebab.core.files import IMAGE, get_suffix
+from kebab.core.files import IMAGE, MBOX, ZIP, get_suffix
 
 
 class CitationKind(StrEnum):
@@ -49,6 +49,7 @@ XLS = "application/vnd.ms-excel"
 ODT = "application/vnd.oasis.opendocument.text"
 ODP = "application/vnd.oasis.opendocument.presentation"
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
+EMAIL = "message/rfc822"
 
 _CODE = CitationKind.CODE
 
@@ -183,8 +184,9 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType("application/enex+xml", "Evernote export", (".enex",), CitationKind.SECTION),
     MediaType("application/rtf", "RTF", (".rtf",), CitationKind.SECTION),
     MediaType("multipart/related", "saved page", (".mhtml", ".mht"), CitationKind.SECTION),
-    MediaType("message/rfc822", "e-mail", (".eml", ".emlx"), CitationKind.SECTION),
-    MediaType("application/mbox", "mailbox", (".mbox", ".mbx"), CitationKind.SECTION),
+    MediaType(EMAIL, "e-mail", (".eml", ".emlx"), CitationKind.SECTION),
+    MediaType(MBOX, "mailbox", (".mbox", ".mbx"), CitationKind.SECTION),
+    MediaType(ZIP, "zip archive", (".zip",), CitationKind.SECTION),
     MediaType("text/x-rst", "reStructuredText", (".rst", ".rest")),
     *_LANGUAGES,
     *_WITHOUT_GRAMMAR,

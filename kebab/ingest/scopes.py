@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from kebab.core.documents import KnownDocument, Source
+from kebab.core.documents import KnownDocument, Listing, Source
 from kebab.core.files import (
     IGNORE_FILES,
+    MEMBER_MARK,
     add_working_folder,
     cut_root,
     is_below,
@@ -46,6 +47,11 @@ class EmptyLibrary:
         """Return nothing."""
         del source, folder
         return set()
+
+    def load_listing(self, source: str) -> Listing:
+        """Return no rules and no files."""
+        del source
+        return Listing()
 
     def get_value(self, name: str) -> str | None:
         """Return no value."""
@@ -85,7 +91,7 @@ class Scope:
     def contains(self, path: str) -> bool:
         """Return whether a path of the source lies in the scope."""
         if self.files is not None:
-            return path in self.files
+            return path in self.files or path.partition(MEMBER_MARK)[0] in self.files
         return not self.below or path == self.below or path.startswith(f"{self.below}/")
 
 

@@ -4,12 +4,12 @@ import unicodedata
 
 import pytest
 
+from kebab.core.content import MAX_UNKNOWN_BYTES
 from kebab.core.files import ScanRules, SeenFiles
 from kebab.core.media import MARKDOWN, PLAIN, detect_media_type
 from kebab.source import walk
 from kebab.source.walk import (
     CHANGED_NS,
-    MAX_UNKNOWN_BYTES,
     FolderScanner,
     detect_file_media,
     read_change_time,
