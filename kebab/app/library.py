@@ -161,7 +161,7 @@ def _mark_container(library: "SqliteWriter", document: StoredDocument) -> None:
     path = document.path.partition(MEMBER_MARK)[0]
     container = library.load_known_documents(document.source, [path]).get(path)
     if container is not None and path != document.path:
-        stamp = FileStamp(size=container.size, mtime_ns=0, inode=container.inode)
+        stamp = FileStamp(size=container.size, mtime_ns=container.mtime_ns, inode=0)
         library.update_stamp(container.doc_id, stamp)
 
 

@@ -214,9 +214,10 @@ class _Run:
         )
         errors += committer.errors
         self._record_run(summary, report, library)
-        has_failed = len(committer.errors) == len(committer.items) > 0
-        if is_single_file(self._job, summary.scopes) and has_failed:
-            raise committer.errors[0]
+        if is_single_file(self._job, summary.scopes) and committer.errors:
+            failed = next(item for item in committer.items if item.kind == "error")
+            if failed.doc_path in (summary.scopes[0].files or ()):
+                raise committer.errors[0]
         return report
 
     def _plan(self) -> tuple[ScanSummary, Plan]:

@@ -113,8 +113,9 @@ def test_a_forwarded_message_is_an_attachment_and_keeps_its_own():
 
 def test_a_file_beside_a_text_that_is_not_shown_is_an_attachment():
     plan = 'Content-Type: application/pdf; name="plan.pdf"\n\nx'
-    other = "\n--y\n".join(["Content-Type: multipart/mixed; boundary=y\n", HTML, plan, plan])
-    text, _ = write(join_parts(PLAIN, f"{other}\n--y--", kind="alternative"))
+    other = MIXED.replace("x\n", "y\n").replace("--x", "--y").partition("\n")[2]
+    inner = other.format(kind="mixed", parts="\n--y\n".join((HTML, plan, plan)))
+    text, _ = write(join_parts(PLAIN, inner, kind="alternative"))
 
     assert "rich" not in text
     assert "- plan.pdf (application/pdf, 1 bytes)\n- plan (2).pdf" in text

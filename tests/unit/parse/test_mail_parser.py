@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.errors.catalog import ParseFailed
-from kebab.parse import mail
 from kebab.parse.mail import EmailParser
 
 SAMPLES = Path("samples/formats")
@@ -59,7 +58,7 @@ def test_a_file_of_apple_mail_is_read():
     "data", [b"", b"just a text\n", b"name: value\n\nx", b"\x00" * 99, b"<html>"]
 )
 def test_what_has_no_headers_is_no_message(data):
-    with pytest.raises(ParseFailed, match="no e-mail|not text"):
+    with pytest.raises(ParseFailed, match=r"no e-mail|not text"):
         parse(data)
 
 
