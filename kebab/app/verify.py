@@ -139,37 +139,26 @@ class _Verification:
             if not stat.S_ISREG(status.st_mode):
                 return "unreadable", "not a regular file"
             indexed = document.summary.size
-            if file_path != path:
-                return self._compare_member(document, passages, by_offsets=by_offsets)
-            if status.st_size != indexed:
+            is_member = file_path != path
+            if status.st_size != indexed and not is_member:
                 return "changed", f"{indexed:,} bytes were indexed, now {status.st_size:,}"
-            with open(path, "rb") as file:  # noqa: PTH123 - a plain string
-                data = file.read() if by_offsets else None
+            with open(file_path, "rb") as file:  # noqa: PTH123 - a plain string
+                data = file.read() if by_offsets and not is_member else None
+                data = read_file(document.summary) if is_member else data
                 content_hash = hash_file(file) if data is None else hash_content(data)
                 size = file.tell() if data is None else len(data)
         except (FileNotFoundError, NotADirectoryError):
             return "gone", None
         except OSError as fault:
             return "unreadable", fault.strerror
-        self.bytes += status.st_size
-        if size != status.st_size:
-            return "unreadable", f"{size:,} bytes were read, {status.st_size:,} expected"
-        if content_hash != document.content_hash:
-            return "same_size", None
-        return self._compare_passages(passages, None if data is None else self._decode(data, path))
-
-    def _compare_member(
-        self, document: DocumentDetail, passages: "Sequence[CheckedChunk]", *, by_offsets: bool
-    ) -> tuple[VerifyKind, str | None] | None:
-        """Return how a document differs from the member of a container that it was read from."""
-        try:
-            data = read_file(document.summary)
         except Signal as fault:
             return "unreadable", fault.format_message()
-        self.bytes += len(data)
-        if hash_content(data) != document.content_hash:
-            return "changed", None
-        text = self._decode(data, join_path(document.summary)) if by_offsets else None
+        self.bytes += size
+        if size != status.st_size and not is_member:
+            return "unreadable", f"{size:,} bytes were read, {status.st_size:,} expected"
+        if content_hash != document.content_hash:
+            return "changed" if is_member else "same_size", None
+        text = self._decode(data, path) if data is not None and by_offsets else None
         return self._compare_passages(passages, text)
 
     def _compare_passages(

@@ -22,7 +22,7 @@ _DOCUMENTS = "save it as DOCX, PDF or HTML"
 _SLIDES = "save it as PPTX or PDF"
 _SHEETS = "save it as XLSX or CSV"
 _DRAWING = "export it as PDF"
-_ARCHIVE = "extract it"
+_ARCHIVE = "extract it; zip archives are read with `ingest.archives`"
 
 _HINTED: dict[UnsupportedFormat, tuple[str, ...]] = {
     UnsupportedFormat("Hangul document", _DOCUMENTS): (".hwp", ".hwpx", ".hwt", ".hml"),
@@ -48,9 +48,8 @@ _HINTED: dict[UnsupportedFormat, tuple[str, ...]] = {
     UnsupportedFormat("CAD drawing", _DRAWING): (".dwg", ".dxf", ".skp", ".blend", ".step", ".stl"),
     UnsupportedFormat("Access database", _SHEETS): (".mdb", ".accdb"),
     UnsupportedFormat("compiled help", "extract it as HTML"): (".chm", ".hlp"),
-    UnsupportedFormat("zip archive", "extract it, or set `ingest.archives` to `all`"): (".zip",),
     UnsupportedFormat("archive", _ARCHIVE): (
-        *(".tar", ".gz", ".tgz", ".bz2", ".tbz2", ".xz", ".txz", ".zst", ".7z", ".rar"),
+        *(".zip", ".tar", ".gz", ".tgz", ".bz2", ".tbz2", ".xz", ".txz", ".zst", ".7z", ".rar"),
         *(".lz", ".lz4", ".lzma", ".br", ".cab", ".z", ".egg", ".zipx"),
     ),
 }

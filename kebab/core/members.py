@@ -4,11 +4,7 @@ A container is a mail, a mailbox or a zip archive; its members are documents of 
 `kebab.source` asks which archives are exports, `kebab.parse.containers` reads the members.
 """
 
-import io
 import re
-import struct
-import zlib
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -56,6 +52,7 @@ MAX_FILES = 100_000
 """The most files of an archive; an export of many photos has some ten thousand."""
 
 _MAX_DIRECTORY_BYTES = 32_000_000
+LOCAL_HEADER_BYTES = 30
 
 _EXPORT = re.compile(
     r"Takeout/|[^/]*archive_browser\.html\Z"  # Google
@@ -66,17 +63,18 @@ _EXPORT = re.compile(
 )
 """The names by which the export of a program is known."""
 
-BROKEN_ZIP = (ValueError, LookupError, NotImplementedError, EOFError, struct.error, zlib.error)
-"""What reading a broken archive raises beside `BadZipFile` and `OSError`."""
 
-
-class _BoundedReader(io.BufferedReader):
+class _BoundedReader:
     """A file of which no large part is read at once, as `zipfile` reads the directory."""
 
-    def read(self, size: int | None = -1, /) -> bytes:
-        if size is not None and size > _MAX_DIRECTORY_BYTES:
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        if size > _MAX_DIRECTORY_BYTES:
             raise ValueError("its directory is too large")
-        return super().read(size)
+        return self._file.read(size)
 
 
 def read_directory(file: BinaryIO) -> "list[ZipInfo]":
@@ -88,25 +86,26 @@ def read_directory(file: BinaryIO) -> "list[ZipInfo]":
         ValueError: It is no sound archive, or has too many files.
     """
     import stat
+    import struct
     from zipfile import BadZipFile, ZipFile
 
     try:
         with ZipFile(_BoundedReader(file)) as archive:  # type: ignore[arg-type]
             members = [one for one in archive.infolist() if not one.is_dir()]
-    except (BadZipFile, OSError, *BROKEN_ZIP) as fault:
+    except (BadZipFile, OSError, LookupError, ValueError, RuntimeError, struct.error) as fault:
         raise ValueError(f"damaged: {fault or 'not a zip archive'}") from fault
     if len(members) > MAX_FILES:
         raise ValueError(f"more than {MAX_FILES:,} files in one archive")
+    end = 0
+    for one in sorted(members, key=lambda one: one.header_offset):
+        if one.header_offset < end:  # small bombs share bytes of the file
+            raise ValueError("damaged: files of the archive overlap")
+        end = one.header_offset + LOCAL_HEADER_BYTES + one.compress_size
     return [one for one in members if not stat.S_ISLNK(one.external_attr >> 16)]
 
 
 def is_export(absolute: str) -> bool:
     """Return whether a zip archive is the export of a program, by the names of its files."""
-    with suppress(ValueError, OSError), open(absolute, "rb", buffering=0) as file:  # noqa: PTH123 - a plain string
-        return has_export_names(one.filename for one in read_directory(file))  # type: ignore[arg-type]
+    with suppress(ValueError, OSError), open(absolute, "rb") as file:  # noqa: PTH123 - a plain string
+        return any(_EXPORT.match(one.filename) for one in read_directory(file))
     return False
-
-
-def has_export_names(names: Iterable[str]) -> bool:
-    """Return whether one of the names is that of an export."""
-    return any(map(_EXPORT.match, names))

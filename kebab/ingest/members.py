@@ -172,10 +172,10 @@ class MemberScanner:
         skipped = found.skips.total
         try:
             for member in self._list(entry, 1, root, found):
-                left -= member.size
-                if left < 0:
+                if member.size > left:
                     found.skips.add("over_limit", member.path)
                 else:
+                    left -= member.size
                     found.entries.append(member)
                 self.tick()
         except (OSError, Signal):

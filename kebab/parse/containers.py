@@ -12,14 +12,14 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from typing import BinaryIO, Protocol, TypeAlias
+from typing import BinaryIO, TypeAlias
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipInfo
 
 from kebab.core.content import HEAD_BYTES, detect_media
 from kebab.core.documents import ParsedDocument
 from kebab.core.files import MBOX, MEMBER_MARK, ZIP, find_container
 from kebab.core.media import EMAIL, PLAIN
-from kebab.core.members import Member, clean_name, make_unique, read_directory
+from kebab.core.members import LOCAL_HEADER_BYTES, Member, clean_name, make_unique, read_directory
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.archive import ENCRYPTED, MAX_MEMBER_BYTES, MAX_RATIO
 from kebab.parse.blocks import TextBuilder
@@ -43,21 +43,6 @@ class ContainerParser:
         """Return the document."""
         del data
         return TextBuilder().build(path, title=path.rpartition("/")[2].rpartition(".")[0])
-
-
-class _Container(Protocol):
-    """The members of one container."""
-
-    def list_members(self) -> Iterator[Member]:
-        """Yield the members in their order."""
-
-    def read(self, name: str) -> bytes:
-        """Return the bytes of a member.
-
-        Raises:
-            LookupError: There is no such member.
-            ValueError: It cannot be read.
-        """
 
 
 class _Mail:
@@ -133,9 +118,7 @@ def read_message(file: BinaryIO, span: Span) -> bytes:
 
 _ENCRYPTED_FLAG = 0x1
 _UTF8_FLAG = 0x800
-_LOCAL_HEADER_BYTES = 30
 _MIN_SUSPICIOUS_BYTES = 16_000_000
-_MB = 1_000_000
 
 
 class _Zip:
@@ -143,11 +126,6 @@ class _Zip:
         self._open = open_source
         with open_source() as file:
             infos = read_directory(file)
-        end = 0
-        for info in sorted(infos, key=lambda info: info.header_offset):
-            if info.header_offset < end:  # small bombs share bytes of the file
-                raise ValueError("damaged: files of the archive overlap")
-            end = info.header_offset + _LOCAL_HEADER_BYTES + info.compress_size
         taken: set[str] = set()
         names = zip(map(clean_name, _decode_names(infos)), infos, strict=True)
         self._infos = {make_unique(name, taken): info for name, info in names if name}
@@ -168,12 +146,12 @@ class _Zip:
             raise ValueError(f"packed by a method that is not read: {info.compress_type}")
         size = info.file_size if most is None else min(most, info.file_size)
         if size > MAX_MEMBER_BYTES:
-            raise ValueError(f"expands to more than {MAX_MEMBER_BYTES // _MB} MB")
+            raise ValueError(f"expands to more than {MAX_MEMBER_BYTES // 1_000_000} MB")
         if size > max(info.compress_size * MAX_RATIO, _MIN_SUSPICIOUS_BYTES):
             raise ValueError(f"expands to more than {MAX_RATIO} times its size")
         with self._open() as file:
             file.seek(info.header_offset)
-            head = file.read(_LOCAL_HEADER_BYTES)
+            head = file.read(LOCAL_HEADER_BYTES)
             lengths = (int.from_bytes(head[at : at + 2], "little") for at in (26, 28))
             file.seek(sum(lengths), os.SEEK_CUR)
             packed = file.read(min(info.compress_size, 2 * size + _LINE_BYTES))
@@ -242,13 +220,13 @@ def _translate(path: str) -> Iterator[None]:
             raise ParseFailed(path=path, parser=_VERSION, cause=str(fault)) from fault
 
 
-def _open(path: str, span: Span) -> _Container:
+def _open(path: str, span: Span) -> "_Mail | _Mailbox | _Zip":
     status = os.stat(find_container(path))  # noqa: PTH116 - a plain string
     return _load(path, span, status.st_size, status.st_mtime_ns)
 
 
 @lru_cache(maxsize=2)
-def _load(path: str, span: Span, *_state: int) -> _Container:
+def _load(path: str, span: Span, *_state: int) -> "_Mail | _Mailbox | _Zip":
     """Return a container; the last ones stay open for their next members."""
     if is_nested := find_container(path) != path:
         source: _OpenSource = partial(io.BytesIO, ContainerFiles().read(path, span))

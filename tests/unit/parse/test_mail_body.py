@@ -114,7 +114,7 @@ def test_a_forwarded_message_is_an_attachment_and_keeps_its_own():
 def test_a_file_beside_a_text_that_is_not_shown_is_an_attachment():
     plan = 'Content-Type: application/pdf; name="plan.pdf"\n\nx'
     other = MIXED.replace("x\n", "y\n").replace("--x", "--y").partition("\n")[2]
-    inner = other.format(kind="mixed", parts="\n--y\n".join((HTML, plan, plan)))
+    inner = other.format(kind="mixed", parts=f"{HTML}\n--y\n{plan}\n--y\n{plan}")
     text, _ = write(join_parts(PLAIN, inner, kind="alternative"))
 
     assert "rich" not in text
