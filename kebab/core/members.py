@@ -90,10 +90,10 @@ def read_directory(file: BinaryIO) -> "list[ZipInfo]":
     from zipfile import BadZipFile, ZipFile
 
     try:
-        with ZipFile(_BoundedReader(file)) as archive:  # type: ignore[arg-type]
+        with ZipFile(_BoundedReader(file)) as archive:
             members = [one for one in archive.infolist() if not one.is_dir()]
     except (BadZipFile, OSError, LookupError, ValueError, RuntimeError, struct.error) as fault:
-        raise ValueError(f"damaged: {fault or 'not a zip archive'}") from fault
+        raise ValueError(f"damaged: {fault}") from fault
     if len(members) > MAX_FILES:
         raise ValueError(f"more than {MAX_FILES:,} files in one archive")
     end = 0

@@ -40,7 +40,24 @@ MAX_EXPANSION_BYTES = 4_000_000_000
 TIMESTAMP_GRANULARITY_NS = 2_000_000_000
 """The coarsest time stamp of a file system in use."""
 
+MAX_MEMBERS = 1_000_000
+"""The most members of one file, with those of its members."""
+
 _OPENED = CONTAINERS | {EMAIL}
+
+
+@dataclass(slots=True)
+class _Budget:
+    """How many bytes and members a file may still have."""
+
+    size: int
+    members: int
+
+    def allows(self, size: int) -> bool:
+        self.members -= 1
+        fits = size <= self.size and self.members >= 0
+        self.size -= size * fits
+        return fits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,15 +185,11 @@ class MemberScanner:
         known: dict[str, KnownDocument],
         documents: list[KnownDocument],
     ) -> None:
-        count, left = len(found.entries), MAX_EXPANSION_BYTES
+        count, budget = len(found.entries), _Budget(MAX_EXPANSION_BYTES, MAX_MEMBERS)
         skipped = found.skips.total
         try:
-            for member in self._list(entry, 1, root, found):
-                if member.size > left:
-                    found.skips.add("over_limit", member.path)
-                else:
-                    left -= member.size
-                    found.entries.append(member)
+            for member in self._list(entry, 1, root, found, budget):
+                found.entries.append(member)
                 self.tick()
         except (OSError, Signal):
             # Reading the container tells the reason.
@@ -187,7 +200,7 @@ class MemberScanner:
         found.inner += found.skips.total - skipped
 
     def _list(
-        self, entry: FileEntry, depth: int, root: str, found: ScanResult
+        self, entry: FileEntry, depth: int, root: str, found: ScanResult, budget: _Budget
     ) -> Iterator[FileEntry]:
         """Yield the members of a container that are read, each before its own members."""
         members = self.containers.list_members(entry.absolute, entry.span)
@@ -206,13 +219,17 @@ class MemberScanner:
             reason = None if entry.media == MBOX else self._find_skip_reason(one, root)
             if reason is None and one.media in _OPENED and depth >= MAX_DEPTH:
                 reason = "nested"
+            if reason is None and not found.accepts(one, self.job.rules):
+                continue
+            if reason is None and not budget.allows(one.size):
+                reason = "expansion"
             if reason is not None:
                 found.skips.add(reason, one.path)
-            elif found.accepts(one, self.job.rules):
+            else:
                 yield one
                 if one.media in _OPENED:
                     with suppress(OSError, Signal):  # reading it tells the reason
-                        yield from self._list(one, depth + 1, root, found)
+                        yield from self._list(one, depth + 1, root, found, budget)
 
     def _find_skip_reason(self, entry: FileEntry, root: str) -> str | None:
         """Return why the rules skip a member; those of folders hold unless they skip its file."""

@@ -90,7 +90,7 @@ def scan_scopes(
             summary.failures.append((scope, error))
     if not summary.scans and summary.failures:
         raise summary.failures[0][1]
-    if is_single_file(job, scopes):
+    if is_single_file(job, scopes) and not summary.scans[0].found.entries:
         scan = summary.scans[0]
         location, reasons = scan.scope.location, scan.found.skips.by_reason
         if reasons["secret"] and not scan.known:

@@ -200,4 +200,10 @@ def test_more_than_a_file_may_expand_to_is_left_out(desk, monkeypatch):
 
     report = desk.ingest()
     assert len(desk.ids()) == 4
-    assert report.skipped_by_reason == {"over_limit": 2}
+    assert report.skipped_by_reason == {"expansion": 2}
+
+
+def test_a_named_mail_is_read_although_a_file_of_it_is_not(desk):
+    put(desk, "m.eml", build_mail("m", ("a.xyz9", b"\0"), ("b.md", b"# B\n")))
+
+    assert count(desk.ingest("m.eml")) == {"new": 2}
