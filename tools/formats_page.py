@@ -20,8 +20,8 @@ _CITED_BY = {
 
 _WITHIN = """## Files within files
 
-The attachments of a mail, the messages of a mailbox and the files of a zip archive are documents of their own. `!/` stands between a file and what is
-within it, also several times:
+The attachments of a mail, the messages of a mailbox and the files of a zip archive are documents
+of their own. `!/` stands between a file and what is within it, also several times:
 
 | path | what it names |
 |---|---|
@@ -31,17 +31,27 @@ within it, also several times:
 | `box.mbox!/12.eml!/plan.pdf` | an attachment of it |
 | `export.zip!/Page.md:12` | a line of a file in an archive |
 
-`fetch`, `inspect doc`, `outline`, `grep`, `verify`, `rm` and the filters take such paths, and `fetch` also takes `mail.eml#attachment=plan.pdf&page=2` and
-`box.mbox#message=12&attachment=plan.pdf`. `open` opens the file that holds the document. A second file of one name is `plan (2).pdf`.
+`fetch`, `inspect doc`, `outline`, `grep`, `verify`, `rm` and the filters take such paths, and
+`fetch` also takes `mail.eml#attachment=plan.pdf&page=2` and
+`box.mbox#message=12&attachment=plan.pdf`. `open` opens the file that holds the document. A second
+file of one name is `plan (2).pdf`.
 
-- **Archives**: by default exports of Notion, Slack, WhatsApp, Google Takeout, Telegram, ChatGPT and Claude are read, which their files tell, and archives within
-  mails and exports. Other archives are often code, or copies of notes. `ingest.archives` is `all` for every archive, and `none` for no archive.
-- **Rules**: ignore files, the size limit, secret names and the recognition of text hold for members as for files; the limit of size holds for each member, and
-  not for the mailbox or the archive. What is left out is counted by the run that opens the file. A member that cannot be read costs itself, and is named.
-- **Changes**: a changed file is opened again, and only members with other bytes are read. Messages that are appended to a mailbox are read alone. After a message
-  in the middle was deleted, those behind it are read again, because their numbers change; equal passages keep their vectors.
-- **Counts**: `list` and `stats` count documents; the run also says how many files it found in the folder. A mailbox and an archive are documents without text.
-- **Limits**: four levels, 1,000,000 members and 4 GB of them for one file; of an archive 100,000 files, 128 MB each, and 200 times its packed size above 16 MB.
+- **Archives**: by default exports of Notion, Slack, WhatsApp, Google Takeout, Telegram, ChatGPT
+  and Claude are read, which their files tell, and archives within mails and exports. Other
+  archives are often code, or copies of notes. `ingest.archives` is `all` for every archive, and
+  `none` for no archive.
+- **Rules**: ignore files, the size limit, secret names and the recognition of text hold for
+  members as for files; the limit of size holds for each member, and not for the mailbox or the
+  archive. What is left out is counted by the run that opens the file. A member that cannot be
+  read costs itself, and is named.
+- **Changes**: a changed file is opened again, and only members with other bytes are read.
+  Messages that are appended to a mailbox are read alone. After a message in the middle was
+  deleted, those behind it are read again, because their numbers change; equal passages keep their
+  vectors.
+- **Counts**: `list` and `stats` count documents; the run also says how many files it found in the
+  folder. A mailbox and an archive are documents without text.
+- **Limits**: four levels, 1,000,000 members and 4 GB of them for one file; of an archive 100,000
+  files, 128 MB each, and 200 times its packed size above 16 MB.
 
 """
 

@@ -11,6 +11,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from email.errors import MessageError
 from functools import lru_cache, partial
 from typing import BinaryIO, TypeAlias
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipInfo
@@ -216,7 +217,7 @@ def _translate(path: str) -> Iterator[None]:
     with convert_exceptions(path, _VERSION):
         try:
             yield
-        except ValueError as fault:
+        except (ValueError, zlib.error, MessageError) as fault:
             raise ParseFailed(path=path, parser=_VERSION, cause=str(fault)) from fault
 
 
@@ -225,13 +226,17 @@ def _open(path: str, span: Span) -> "_Mail | _Mailbox | _Zip":
     return _load(path, span, status.st_size, status.st_mtime_ns)
 
 
+def _open_file(path: str) -> BinaryIO:
+    return open(path, "rb")  # noqa: PTH123, SIM115 - the caller closes it
+
+
 @lru_cache(maxsize=2)
 def _load(path: str, span: Span, *_state: int) -> "_Mail | _Mailbox | _Zip":
     """Return a container; the last ones stay open for their next members."""
     if is_nested := find_container(path) != path:
         source: _OpenSource = partial(io.BytesIO, ContainerFiles().read(path, span))
     else:
-        source = partial(open, path, "rb")
+        source = partial(_open_file, path)
     with source() as file:
         media = detect_media(path.rpartition("/")[2], 1, partial(file.read, HEAD_BYTES))
     if media == ZIP:

@@ -98,10 +98,9 @@ def test_an_unchanged_container_is_not_opened(desk, monkeypatch):
     desk.ingest()
     ids = desk.ids()
 
-    opened = []
-    monkeypatch.setattr(ContainerFiles, "list_members", lambda *_: opened.append(1) or iter(()))
+    monkeypatch.setattr(ContainerFiles, "list_members", None)
     assert count(desk.again()) == {"unchanged": 3}
-    assert (opened, desk.ids()) == ([], ids)
+    assert desk.ids() == ids
 
 
 def test_an_appended_message_leaves_the_others(desk):
