@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from kebab.core.files import get_suffix
+from kebab.core.files import CONTAINERS, get_suffix
 from kebab.core.media import PLAIN, CitationKind, detect_media_type, get_media_type
 
 
@@ -307,7 +307,7 @@ def find_mismatch(media: str, head: bytes) -> Mismatch | None:
         return None
     if suffix.startswith(".xls") and expected.suffixes and expected.suffixes[0].startswith(".xls"):
         return None  # their parser tells them apart
-    if found is not None:
+    if found is not None and found not in CONTAINERS:
         label = get_media_type(found).label
         return Mismatch(found, f"the file is {label}, not {expected.label}: rename it to {suffix}")
     known = describe_unsupported(suffix)

@@ -107,7 +107,7 @@ class DocumentBuilder:
             if mismatch is not None and media not in CONTAINERS:
                 found = mismatch.media
                 escapes = found is not None and self.is_isolated(found) > self.is_isolated(media)
-                if found is None or found in CONTAINERS or found not in self.parsers or escapes:
+                if found is None or found not in self.parsers or escapes:
                     raise build_failure(entry.path, parser.version, mismatch.cause)
                 media = found
             document = self.parsers[media].parse(content.data, entry.path)

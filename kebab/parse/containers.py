@@ -227,7 +227,7 @@ def _open(path: str, span: Span) -> "_Mail | _Mailbox | _Zip":
 
 
 def _open_file(path: str) -> BinaryIO:
-    return open(path, "rb")  # noqa: PTH123, SIM115 - the caller closes it
+    return open(path, "rb")  # noqa: PTH123 - a plain string
 
 
 @lru_cache(maxsize=2)

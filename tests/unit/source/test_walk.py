@@ -336,7 +336,7 @@ def find_media(folder, name, data):
         ("letter.doc", b"<html><p>x", "text/html"),
         ("letter.doc", b"plain words", None),
         ("letter.md", b"\0\1\2", "text/markdown"),
-        ("photo.zip", b"Words", None),
+        ("photo.rar", b"Words", None),
         ("id_rsa", b"-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNz\n", None),
         ("deploy.foo", b"-----BEGIN RSA PRIVATE KEY-----\nMIIE\n", None),
         ("production.env", b"API_KEY=abc\n", None),
