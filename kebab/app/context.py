@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kebab.config.settings import AUTO, Paths, Settings, resolve_paths
 from kebab.config.tuning import limit_blas_threads
 from kebab.core.documents import EMBEDDING_VERSION
-from kebab.core.files import IMAGE, ZIP, ScanRules
+from kebab.core.files import IMAGE, ScanRules
 from kebab.core.media import READABLE_NAMES
 from kebab.errors.catalog import (
     NOT_UTF8,
@@ -302,11 +302,7 @@ class AppContext:
             secret_files=tuple(settings.secret_files),
             hidden=settings.hidden,
             max_file_bytes=settings.max_file_bytes,
-            left_out=frozenset(
-                media
-                for media, is_read in ((IMAGE, settings.ocr), (ZIP, settings.archives != "none"))
-                if not is_read
-            ),
+            left_out=frozenset(() if settings.ocr else (IMAGE,)),
             archives=settings.archives,
             readable=READABLE_NAMES,
         )

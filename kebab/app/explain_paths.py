@@ -33,7 +33,6 @@ from kebab.core.files import (
     to_slashes,
 )
 from kebab.core.media import detect_media_type, get_media_type
-from kebab.core.members import is_export
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.hints import build_variable_name
 from kebab.errors.signal import Signal
@@ -132,6 +131,8 @@ class _Explainer:
     def explain(self) -> PathExplanation:
         """Return the first reason that leaves the path out, else how the index holds it."""
         media = detect_media_type(self._file)
+        if media is None and self._detail is not None and self._container != self._file:
+            media = self._detail.summary.media
         known = get_media_type(media) if media else None
         unread = describe_unsupported(get_suffix(os.path.basename(self._file)))  # noqa: PTH119 - a plain string
         base = PathExplanation(
@@ -237,8 +238,6 @@ class _Explainer:
         """Explain a file that no rule leaves out, by its format, its size and its content."""
         limit = self._settings.max_file_bytes
         base = self._detect_by_content(base, status.st_size)
-        if base.media == ZIP and not self._is_read_archive():
-            base = replace(base, media=None)
         if base.media is None:
             unread = describe_unsupported(get_suffix(os.path.basename(self._file)))  # noqa: PTH119 - a plain string
             return _leave_out(base, "unsupported", unread.hint if unread else None)
@@ -257,20 +256,15 @@ class _Explainer:
             return replace(base, included=True, reason="included", message="it is in the index")
         return self._try_to_read(base, base.media)
 
-    def _is_read_archive(self) -> bool:
-        """Return whether the settings let an archive be read."""
-        archives = self._settings.archives
-        return archives == "all" or (archives == "exports" and is_export(self._file))
-
     def _detect_by_content(self, base: PathExplanation, size: int) -> PathExplanation:
         """Return the explanation with the format that the first bytes show."""
-        from kebab.source.walk import detect_file_media
+        from kebab.source.walk import find_media
 
-        if base.media is not None or not os.access(self._file, os.R_OK):
+        if base.media not in {None, ZIP} or not os.access(self._file, os.R_OK):
             return base
-        media = detect_file_media(self._file, size)
+        media = find_media(self._file, size, self._context.build_scan_rules())
         if media is None:
-            return base
+            return replace(base, media=None)
         return replace(
             base,
             media=media,

@@ -18,6 +18,7 @@ from kebab.core.files import (
     CONTAINERS,
     MBOX,
     MEMBER_MARK,
+    ZIP,
     FileEntry,
     ScanResult,
     cut_root,
@@ -208,11 +209,12 @@ class MemberScanner:
             with self.guard(entry.path, EMAIL, self.job.deadline_s):
                 members = iter(list(members))
         for member in members:
+            is_read = member.media != ZIP or self.job.rules.archives != "none"
             one = entry._replace(
                 path=f"{entry.path}{MEMBER_MARK}{member.name}",
                 absolute=f"{entry.absolute}{MEMBER_MARK}{member.name}",
                 size=member.size,
-                media=member.media,
+                media=member.media if is_read else "",
                 container=entry.container or entry.absolute,
                 span=member.span if depth == 1 else entry.span,
             )

@@ -56,11 +56,12 @@ def detect_file_media(absolute: str, size: int) -> str | None:
     return detect_media(absolute.rpartition("/")[2], size, read_head)
 
 
-def _find_media(absolute: str, size: int, rules: ScanRules) -> str | None:
+def find_media(absolute: str, size: int, rules: ScanRules) -> str | None:
     """Return the media type of a file that the rules read; None also for most zip archives."""
     media = detect_file_media(absolute, size)
-    is_left_out = media == ZIP and rules.archives == "exports" and not is_export(absolute)
-    return None if is_left_out else media
+    if media != ZIP or rules.archives == "all":
+        return media
+    return media if rules.archives == "exports" and is_export(absolute) else None
 
 
 def is_secret_file(rules: ScanRules, path: str, real: str, size: int) -> bool:
@@ -143,7 +144,7 @@ def _is_found_by_scan(path: str, root: str, rules: ScanRules, stat: os.stat_resu
     if stat is None:
         return True
     with suppress(OSError):
-        media = _find_media(f"{_add_slash(root)}{path}", stat.st_size, rules)
+        media = find_media(f"{_add_slash(root)}{path}", stat.st_size, rules)
         return media is not None and media not in rules.left_out
     return True
 
@@ -251,7 +252,7 @@ class _Walk:
 
     def _add_linked_file(self, link: Entry, target: Target) -> None:
         try:
-            media = _find_media(link.absolute, target.stat.st_size, self._rules)
+            media = find_media(link.absolute, target.stat.st_size, self._rules)
             is_known = media is not None and target.real in self._followed
             if is_known:
                 self.found.skips.add("duplicate", link.path)
@@ -443,7 +444,7 @@ def _add_file(
     if is_secret:
         found.skips.add(SECRET, path)
         return
-    media = _find_media(absolute, stat.st_size, rules)
+    media = find_media(absolute, stat.st_size, rules)
     _add_entry(found, path, absolute, stat, media, rules)
 
 

@@ -13,7 +13,7 @@ from kebab.app.verify import verify
 from kebab.cli.render.canvas import build_link
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.wire.fetch import FetchRequest, GrepRequest
-from kebab.wire.library import ExplainPathsRequest, RmRequest
+from kebab.wire.library import ExplainPathsRequest, FetchResult, RmRequest
 from kebab.wire.repair import VerifyRequest
 
 MEMBER = "m.eml!/plan.md"
@@ -53,6 +53,7 @@ def list_all(desk):
 def test_a_reference_names_lines_of_an_attachment(desk, reference):
     (found,) = fetch_references(desk.context(), FetchRequest(refs=[reference])).results
 
+    assert isinstance(found, FetchResult)
     assert (found.text, found.freshness) == ("the quay", "fresh")
 
 

@@ -12,6 +12,7 @@ from kebab.core.content import (
 )
 from kebab.core.media import MEDIA_TYPES
 
+EXTRACT = "extract it; zip archives are read with `ingest.archives`"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
 
 
@@ -86,7 +87,7 @@ def test_text_of_a_format_without_a_parser_is_plain_text():
             "application/pdf",
             "the file is PDF, not Markdown: rename it to .pdf",
         ),
-        ("text/plain", b"\x1f\x8b\x08\0", None, "the file is no text: archive, extract it"),
+        ("text/plain", b"\x1f\x8b\x08\0", None, f"the file is no text: archive, {EXTRACT}"),
         (
             "text/markdown",
             OLE + "HwpSummaryInformation".encode("utf-16-le"),

@@ -22,7 +22,7 @@ def test_the_name_of_a_member_is_a_relative_path(name, expected):
 
 
 def test_a_taken_name_gets_a_number():
-    taken = set()
+    taken: set[str] = set()
 
     assert [make_unique("a/b.md", taken) for _ in range(3)] == [
         "a/b.md",

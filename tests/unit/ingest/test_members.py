@@ -164,8 +164,7 @@ def test_a_killed_run_is_completed(desk, monkeypatch):
 )
 def test_exports_are_read_and_other_archives_with_a_setting(desk, name, archives, is_read):
     put(desk, "a.zip", pack((name, b"# P\n")))
-    left_out = frozenset({"application/zip"} if archives == "none" else ())
-    report = desk.ingest(rules=ScanRules(archives=archives, left_out=left_out))
+    report = desk.ingest(rules=ScanRules(archives=archives))
 
     assert set(desk.ids()) == ({"a.zip", f"a.zip!/{name}"} if is_read else set())
     assert report.skipped_by_extension == ({} if is_read else {".zip": 1})
