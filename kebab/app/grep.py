@@ -92,7 +92,7 @@ def find_at_paths(
     found: dict[str, set[DocId]] = {}
     for path in paths:
         named = names.find_exact(path) or names.find_folded(path) or names.list_folder(path)
-        named = named or catalogue.find_named(path)
+        named = [*(named or catalogue.find_named(path)), *names.list_folder(f"{path}!")]
         if not named:
             filters = resolve_filters(context, reader, Filters(path_glob=path))
             matching = catalogue.list_documents(filters, limit=-1).documents
