@@ -74,6 +74,7 @@ class _Mailbox:
     def __init__(self, open_source: _OpenSource, *, is_nested: bool) -> None:
         self._open = open_source
         self._is_nested = is_nested
+        self._spans: dict[str, Span] | None = None
 
     def list_members(self) -> Iterator[Member]:
         number = 0
@@ -85,11 +86,14 @@ class _Mailbox:
             raise ValueError("not a mailbox in mbox format")
 
     def read(self, name: str) -> bytes:
+        if self._spans is None:
+            with self._open() as file:
+                self._spans = {
+                    f"{number}.eml": span
+                    for number, span in enumerate(find_messages(file), start=1)
+                }
         with self._open() as file:
-            for number, span in enumerate(find_messages(file), start=1):
-                if name == f"{number}.eml":
-                    return read_message(file, span)
-        raise LookupError(name)
+            return read_message(file, self._spans[name])
 
 
 def find_messages(file: BinaryIO) -> Iterator[Span]:
@@ -110,11 +114,8 @@ def find_messages(file: BinaryIO) -> Iterator[Span]:
 
 def read_message(file: BinaryIO, span: Span) -> bytes:
     """Return a message of a mailbox; it moves the file."""
-    place = file.tell()
     file.seek(span[0])
-    data = file.read(span[1] - span[0])
-    file.seek(place)
-    return _ESCAPED.sub(rb"\1", data)
+    return _ESCAPED.sub(rb"\1", file.read(span[1] - span[0]))
 
 
 _ENCRYPTED_FLAG = 0x1
