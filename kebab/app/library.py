@@ -30,7 +30,7 @@ from kebab.core.documents import (
     build_last_scan_key,
     build_named_files_key,
 )
-from kebab.core.files import MEMBER_MARK, resolve_links
+from kebab.core.files import list_containers, resolve_links
 from kebab.core.ids import ChunkId, DocId
 from kebab.core.queries import StoredChunk
 from kebab.search.citations import build_file_path, cite_chunk
@@ -158,9 +158,9 @@ def remove_documents(context: AppContext, request: RmRequest) -> RemoveReport | 
 
 def _mark_container(library: "SqliteWriter", document: StoredDocument) -> None:
     """Let the next ingest open the container of a removed member again."""
-    path = document.path.partition(MEMBER_MARK)[0]
-    container = library.load_known_documents(document.source, [path]).get(path)
-    if container is not None and path != document.path:
+    paths = list_containers(document.path)
+    known = library.load_known_documents(document.source, paths)
+    for container in (known[path] for path in paths if path in known):
         stamp = FileStamp(size=container.size, mtime_ns=container.mtime_ns, inode=0)
         library.update_stamp(container.doc_id, stamp)
 

@@ -132,15 +132,20 @@ MEMBER_MARK = "!/"
 """Stands between the path of a container and the name of a member, as in `mail.eml!/plan.pdf`."""
 
 
+def list_containers(path: str) -> list[str]:
+    """Return the paths that can hold a member of this path; a folder `a!` has one of no file."""
+    parts = path.split(MEMBER_MARK)
+    return [MEMBER_MARK.join(parts[:count]) for count in range(1, len(parts))]
+
+
 def find_container(path: str) -> str:
     """Return the file on disk for an absolute path: its container for a member, else the path.
 
     The name of a folder may end in `!` too, so the disk decides.
     """
-    end = path.find(MEMBER_MARK)
-    while end > 0 and not os.path.isfile(path[:end]):  # noqa: PTH113 - called for every hit
-        end = path.find(MEMBER_MARK, end + 1)
-    return path[:end] if end > 0 else path
+    if MEMBER_MARK not in path:  # called for every hit
+        return path
+    return next(filter(os.path.isfile, list_containers(path)), path)
 
 
 class FileState(NamedTuple):

@@ -23,6 +23,7 @@ from kebab.core.files import (
     ScanResult,
     cut_root,
     join_root,
+    list_containers,
 )
 from kebab.core.ids import hash_content, hash_file
 from kebab.core.media import EMAIL, detect_media_type
@@ -55,7 +56,6 @@ class _Budget:
     members: int
 
     def allows(self, size: int) -> bool:
-        self.members -= 1
         fits = size <= self.size and self.members >= 0
         self.size -= size * fits
         return fits
@@ -136,9 +136,10 @@ class MemberScanner:
             return
         members: defaultdict[str, list[KnownDocument]] = defaultdict(list)
         for path, document in known.items():
-            members[path.partition(MEMBER_MARK)[0]].append(document)
+            for container in (path, *list_containers(path)):
+                members[container].append(document)
         listing = self.library.load_listing(source)
-        unread = {path.partition(MEMBER_MARK)[0] for path in listing.unread if MEMBER_MARK in path}
+        unread = {container for path in listing.unread for container in list_containers(path)}
         media_of = {recipe: media for media, recipe in self.recipes.items()}
         files, found.entries = found.entries, []
         for entry in files:
@@ -209,6 +210,7 @@ class MemberScanner:
             with self.guard(entry.path, EMAIL, self.job.deadline_s):
                 members = iter(list(members))
         for member in members:
+            budget.members -= 1
             is_read = member.media != ZIP or self.job.rules.archives != "none"
             one = entry._replace(
                 path=f"{entry.path}{MEMBER_MARK}{member.name}",

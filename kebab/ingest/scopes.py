@@ -15,11 +15,11 @@ from typing import TypeAlias
 from kebab.core.documents import KnownDocument, Listing, Source
 from kebab.core.files import (
     IGNORE_FILES,
-    MEMBER_MARK,
     add_working_folder,
     cut_root,
     is_below,
     join_root,
+    list_containers,
     resolve_folder_links,
     resolve_links,
 )
@@ -91,7 +91,7 @@ class Scope:
     def contains(self, path: str) -> bool:
         """Return whether a path of the source lies in the scope."""
         if self.files is not None:
-            return path in self.files or path.partition(MEMBER_MARK)[0] in self.files
+            return any(one in self.files for one in (path, *list_containers(path)))
         return not self.below or path == self.below or path.startswith(f"{self.below}/")
 
 

@@ -94,7 +94,8 @@ def test_a_changed_container_updates_only_what_changed(desk):
 
 
 def test_an_unchanged_container_is_not_opened(desk, monkeypatch):
-    put(desk, "b.mbox", box(build_mail("1"), build_mail("2")))
+    (desk.root / "Yahoo!").mkdir()
+    put(desk, "Yahoo!/b.mbox", box(build_mail("1"), build_mail("2")))
     desk.ingest()
     ids = desk.ids()
 
