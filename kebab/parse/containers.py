@@ -41,8 +41,14 @@ class ContainerParser:
     version = _VERSION
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document."""
-        del data
+        """Return the document; the first bytes of the file are enough.
+
+        Raises:
+            ParseFailed: The bytes are neither a mailbox nor an archive.
+        """
+        if not data.startswith(b"PK") and next(find_messages(io.BytesIO(data)), None) is None:
+            cause = "neither a mailbox nor a zip archive"
+            raise ParseFailed(path=path, parser=self.version, cause=cause)
         return TextBuilder().build(path, title=path.rpartition("/")[2].rpartition(".")[0])
 
 
