@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from kebab.core.files import CONTAINERS, get_suffix
-from kebab.core.media import PLAIN, CitationKind, detect_media_type, get_media_type
+from kebab.core.media import DOC, PLAIN, CitationKind, detect_media_type, get_media_type
 
 
 class UnsupportedFormat(NamedTuple):
@@ -25,9 +25,7 @@ _DRAWING = "export it as PDF"
 _ARCHIVE = "extract it; zip archives are read with `ingest.archives`"
 
 _HINTED: dict[UnsupportedFormat, tuple[str, ...]] = {
-    UnsupportedFormat("Hangul document", _DOCUMENTS): (".hwp", ".hwpx", ".hwt", ".hml"),
-    UnsupportedFormat("old Word document", _DOCUMENTS): (".doc", ".dot"),
-    UnsupportedFormat("old PowerPoint presentation", _SLIDES): (".ppt", ".pps", ".pot"),
+    UnsupportedFormat("Hangul markup", _DOCUMENTS): (".hml",),
     UnsupportedFormat("Apple Pages document", _DOCUMENTS): (".pages",),
     UnsupportedFormat("Apple Keynote presentation", _SLIDES): (".key",),
     UnsupportedFormat("Apple Numbers workbook", _SHEETS): (".numbers",),
@@ -41,7 +39,6 @@ _HINTED: dict[UnsupportedFormat, tuple[str, ...]] = {
     UnsupportedFormat("Publisher document", _DRAWING): (".pub",),
     UnsupportedFormat("Visio drawing", _DRAWING): (".vsd", ".vsdx"),
     UnsupportedFormat("OneNote section", "export it as PDF or DOCX"): (".one", ".onetoc2"),
-    UnsupportedFormat("Outlook message", "save it as EML"): (".msg", ".oft"),
     UnsupportedFormat("Outlook mailbox", "export it as MBOX"): (".pst", ".ost"),
     UnsupportedFormat("Photoshop or Illustrator image", _DRAWING): (".psd", ".psb", ".ai", ".indd"),
     UnsupportedFormat("design file", _DRAWING): (".sketch", ".fig", ".xd", ".xcf", ".kra"),
@@ -272,19 +269,18 @@ _DISGUISES = frozenset({".doc", ".xls", ".ppt"})
 
 def detect_media(name: str, size: int, read_head: Callable[[], bytes]) -> str | None:
     """Return the media type by the name of a file, else by its first bytes."""
-    media = detect_media_type(name)
-    if media is not None:
-        return media
-    suffix = get_suffix(name)
-    known = describe_unsupported(suffix) is not None
-    if not size or (known and suffix not in _DISGUISES):
-        return None
+    named, suffix = detect_media_type(name), get_suffix(name)
+    is_sure = named is not None and suffix not in _DISGUISES
+    if is_sure or not size or describe_unsupported(suffix) is not None:
+        return named
     head = read_head()
     media = detect_media_by_content(head)
-    if media != PLAIN or not suffix:
-        return media
+    # The first bytes of a compound file tell hardly what it is.
+    if media in {None, DOC}:
+        return named
     has_long_lines = max(map(len, head.split(b"\n"))) > _MAX_LINE
-    return None if known or size > MAX_UNKNOWN_BYTES or has_long_lines else media
+    is_doubtful = media == PLAIN and suffix and (size > MAX_UNKNOWN_BYTES or has_long_lines)
+    return named if is_doubtful else media
 
 
 class Mismatch(NamedTuple):

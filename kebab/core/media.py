@@ -44,6 +44,11 @@ PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+DOC = "application/msword"
+PPT = "application/vnd.ms-powerpoint"
+MSG = "application/vnd.ms-outlook"
+HWP = "application/x-hwp"
+HWPX = "application/hwp+zip"
 XLSB = "application/vnd.ms-excel.sheet.binary.macroenabled.12"
 XLS = "application/vnd.ms-excel"
 ODT = "application/vnd.oasis.opendocument.text"
@@ -179,12 +184,16 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
         (".txt", ".text", ".log", ".textile"),
     ),
     MediaType(DOCX, "Word", (".docx", ".docm", ".dotx", ".dotm"), CitationKind.SECTION),
+    MediaType(DOC, "Word 97-2003", (".doc", ".dot"), CitationKind.SECTION),
+    MediaType(HWP, "Hangul", (".hwp", ".hwt"), CitationKind.SECTION),
+    MediaType(HWPX, "Hangul XML", (".hwpx",), CitationKind.SECTION),
     MediaType("text/html", "HTML", (".html", ".htm", ".xhtml", ".shtml"), CitationKind.SECTION),
     MediaType("application/epub+zip", "EPUB", (".epub",), CitationKind.SECTION),
     MediaType("application/enex+xml", "Evernote export", (".enex",), CitationKind.SECTION),
     MediaType("application/rtf", "RTF", (".rtf",), CitationKind.SECTION),
     MediaType("multipart/related", "saved page", (".mhtml", ".mht"), CitationKind.SECTION),
     MediaType(EMAIL, "e-mail", (".eml", ".emlx"), CitationKind.SECTION),
+    MediaType(MSG, "Outlook message", (".msg", ".oft"), CitationKind.SECTION),
     MediaType(MBOX, "mailbox", (".mbox", ".mbx"), CitationKind.SECTION),
     MediaType(ZIP, "zip archive", (".zip",), CitationKind.SECTION),
     MediaType("text/x-rst", "reStructuredText", (".rst", ".rest")),
@@ -205,6 +214,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType("text/x-tex", "LaTeX", (".tex", ".ltx", ".latex")),
     MediaType("text/vtt", "subtitles", (".srt", ".vtt", ".sbv", ".ass", ".ssa")),
     MediaType(PPTX, "PowerPoint", (".pptx", ".pptm", ".ppsx", ".potx"), CitationKind.SLIDE),
+    MediaType(PPT, "PowerPoint 97-2003", (".ppt", ".pps", ".pot"), CitationKind.SLIDE),
     MediaType(XLSX, "Excel", (".xlsx", ".xlsm", ".xltx", ".xltm"), CitationKind.CELL),
     MediaType(XLSB, "Excel binary workbook", (".xlsb",), CitationKind.CELL),
     MediaType(XLS, "Excel 97-2003", (".xls", ".xlt"), CitationKind.CELL),

@@ -185,7 +185,7 @@ def explain_foreign_file(data: bytes) -> str:
         return "damaged: not a zip archive"
     if _ENCRYPTED_PACKAGE in data:
         return ENCRYPTED
-    return "an old Microsoft Office file; save it as `.docx`, `.xlsx` or `.pptx`"
+    return "an old Microsoft Office file; rename it to `.doc`, `.xls` or `.ppt`"
 
 
 MAX_DEPTH = 200

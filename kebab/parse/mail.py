@@ -205,23 +205,29 @@ def read_attachment(part: Message) -> bytes:
 class MessageWriter:
     """Writes a message into a builder, below a heading with its subject."""
 
-    def __init__(self, builder: TextBuilder, path: str, parser: str) -> None:
-        """`path` and `parser` are for errors."""
+    def __init__(
+        self, builder: TextBuilder, path: str, parser: str, *, inline: bool = False
+    ) -> None:
+        """`path` and `parser` are for errors; `inline` messages within it become sections."""
         self.warnings: list[str] = []
         self._builder = builder
         self._path, self._parser = path, parser
+        self._inline = inline
         self._parts = 0
+        self._level = 1
 
-    def write(self, message: Message) -> None:
+    def write(self, message: Message, level: int = 1) -> None:
         """Write a message: its headers, its text, and the names of its attachments."""
+        outer, self._level = self._level, level
         subject = read_header(message, "subject")
-        self._builder.add_heading(1, subject or "(no subject)")
+        self._builder.add_heading(level, subject or "(no subject)")
         headers = ((name, read_header(message, name.lower())) for name in _HEADERS)
         self._builder.add_paragraph("\n".join(f"{name}: {text}" for name, text in headers if text))
         self._write_part(message, 0)
         if attachments := list_attachments(message):
             self._builder.add_paragraph("Attachments:")
             self._builder.add_list([(0, _describe(one)) for one in attachments])
+        self._level = outer
 
     def _write_part(self, part: Message, depth: int) -> None:
         """Write the texts of a part."""
@@ -232,7 +238,10 @@ class MessageWriter:
         kind, parts = part.get_content_type(), _list_parts(part)
         if kind == "multipart/alternative" and parts:
             self._write_part(_choose_alternative(parts), depth + 1)
-        elif parts and (kind != _MESSAGE or not depth):
+        elif parts and kind == _MESSAGE and depth:
+            if self._inline:
+                self.write(parts[0], min(self._level + 1, 6))
+        elif parts:
             for inner in parts:
                 self._write_part(inner, depth + 1)
         elif kind in _TEXTS and not _is_attached(part):
@@ -243,7 +252,7 @@ class MessageWriter:
         try:
             text = read_text(part, self._path, self._parser, html=html)
             if html:
-                warning = add_fragment(self._builder, text, 1)
+                warning = add_fragment(self._builder, text, self._level)
                 if warning:
                     self._warn(warning)
             else:
@@ -374,6 +383,8 @@ class EmailParser:
     """Parses one message: its headers, its text, and the names of its attachments."""
 
     version = "email-v2"
+    inline = False
+    """Whether messages within the message are sections of it, and no documents of their own."""
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -383,7 +394,7 @@ class EmailParser:
         """
         message = load_message(data, path, self.version)
         builder = TextBuilder()
-        writer = MessageWriter(builder, path, self.version)
+        writer = MessageWriter(builder, path, self.version, inline=self.inline)
         writer.write(message)
         metadata = Metadata(
             title=read_header(message, "subject") or None,

@@ -11,14 +11,19 @@ from kebab.core.documents import Metadata, ParsedDocument
 from kebab.core.files import CONTAINERS, IMAGE, OcrSettings
 from kebab.core.media import (
     CHAT,
+    DOC,
     DOCX,
     EMAIL,
+    HWP,
+    HWPX,
     MEDIA_TYPES,
+    MSG,
     ODP,
     ODS,
     ODT,
     PATTERN_LANGUAGES,
     PDF,
+    PPT,
     PPTX,
     SOURCE,
     XLS,
@@ -107,12 +112,17 @@ def _load_parser(target: str, *arguments: str | OcrSettings) -> Parser:
     return parser
 
 
+_HANGUL = LazyParser("hwp-v1", "old_office:HwpParser", extra="office", isolated=True)
 _SHEETS = LazyParser("sheet-v1", "sheets:SheetParser", extra="office", isolated=True)
 
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
     DOCX: LazyParser("docx-v1", "docx:DocxParser", isolated=True),
+    DOC: LazyParser("doc-v1", "old_office:DocParser", extra="office", isolated=True),
+    PPT: LazyParser("ppt-v1", "old_office:PptParser", extra="office", isolated=True),
+    MSG: LazyParser("msg-v1", "outlook:MsgParser", extra="office", isolated=True),
+    **dict.fromkeys((HWP, HWPX), _HANGUL),
     "text/html": LazyParser("html-v1", "html:HtmlParser", isolated=True),
     PPTX: LazyParser("pptx-v1", "pptx:PptxParser", isolated=True),
     ODT: LazyParser("odt-v1", "odf:OdtParser", isolated=True),
@@ -120,7 +130,7 @@ PARSERS: Mapping[str, Parser] = {
     **dict.fromkeys((XLSX, XLSB, XLS, ODS), _SHEETS),
     "application/epub+zip": LazyParser("epub-v1", "epub:EpubParser", isolated=True),
     "application/enex+xml": LazyParser("enex-v1", "enex:EnexParser", isolated=True),
-    "application/rtf": LazyParser("rtf-v1", "rtf:RtfParser"),
+    "application/rtf": LazyParser("rtf-v2", "rtf:RtfParser"),
     "multipart/related": LazyParser("mhtml-v1", "mail:MhtmlParser", isolated=True),
     EMAIL: LazyParser("email-v2", "mail:EmailParser", isolated=True),
     **dict.fromkeys(CONTAINERS, LazyParser("container-v1", "containers:ContainerParser")),

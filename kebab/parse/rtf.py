@@ -10,33 +10,18 @@ from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
 from kebab.text.normalize import split_names
 
-_CODEC_OF_CHARSET = {
-    77: "mac_roman",
-    128: "cp932",
-    129: "cp949",
-    130: "johab",
-    134: "gb18030",
-    136: "big5",
-    161: "cp1253",
-    162: "cp1254",
-    163: "cp1258",
-    177: "cp1255",
-    178: "cp1256",
-    186: "cp1257",
-    204: "cp1251",
-    222: "cp874",
-    238: "cp1250",
+_CODECS = (
+    "77:mac_roman 128:cp932 129:cp949 130:johab 134:gb18030 136:big5 161:cp1253 162:cp1254"
+    " 163:cp1258 177:cp1255 178:cp1256 186:cp1257 204:cp1251 222:cp874 238:cp1250"
+)
+CODEC_OF_CHARSET = {
+    int(number): codec for number, _, codec in (one.partition(":") for one in _CODECS.split())
 }
 """The codecs of the character sets of fonts; other fonts use the code page of the document."""
 
 _DOUBLE_BYTE = frozenset({"cp932", "cp949", "gb18030", "big5"})
 _CODE_PAGES = {936: "gb18030", 10000: "mac_roman", 65001: "utf-8"}
 DEFAULT = "cp1252"
-
-
-def find_charset_codec(charset: int) -> str:
-    """Return the codec of the character set of a font; empty for that of the document."""
-    return _CODEC_OF_CHARSET.get(charset, "")
 
 
 def find_page_codec(page: int) -> str:
@@ -106,16 +91,13 @@ class RtfWriter:
         self._notes: list[str] = []
         self._note: list[str] = []
 
-    def add_style(self, number: int, level: int, name: str) -> None:
-        """Remember a style that makes headings."""
-        plain = name.rstrip("; ").strip()
-        found = _HEADING_NAME.match(plain)
-        if found:
-            level = int(found[1])
-        elif plain.lower() in _TITLE_NAMES:
-            level = 1
+    def add_style(self, style: Paragraph) -> None:
+        """Remember a style that makes headings; its text is its name."""
+        name = "".join(style.text).rstrip("; ").strip()
+        found = _HEADING_NAME.match(name)
+        level = int(found[1]) if found else int(name.lower() in _TITLE_NAMES) or style.level
         if level:
-            self._levels[number] = level
+            self._levels[style.style] = level
 
     def add_info(self, name: str, text: str) -> None:
         """Add text to a property of the document."""
@@ -222,8 +204,7 @@ _TOKEN = re.compile(
 )
 _CHARACTERS = {
     "tab": "\t",
-    "line": "\n",
-    "softline": "\n",
+    **dict.fromkeys(("line", "softline"), "\n"),
     "emdash": "\u2014",
     "endash": "\u2013",
     "bullet": "\u2022",
@@ -231,18 +212,15 @@ _CHARACTERS = {
     "rquote": "\u2019",
     "ldblquote": "\u201c",
     "rdblquote": "\u201d",
-    "emspace": " ",
-    "enspace": " ",
-    "nestcell": " ",
-    "nestrow": " ",
+    **dict.fromkeys(("emspace", "enspace", "nestcell", "nestrow"), " "),
 }
 _SYMBOLS = {b"~": " ", b"_": "-", b"\\": "\\", b"{": "{", b"}": "}", b"\n": "\n", b"\r": "\n"}
 _LEFT_OUT = split_names(
-    "colortbl pict object header headerl headerr headerf footer footerl footerr footerf"
-    " fldinst themedata listtable generator listoverridetable rsidtbl xmlnstbl nonshppict"
-    " ftnsep ftnsepc aftnsep aftnsepc private operator comment doccomm pgptbl revtbl filetbl"
-    " tc xe rxe datafield nonesttables"
+    "colortbl pict object fldinst themedata listtable generator listoverridetable rsidtbl"
+    " xmlnstbl nonshppict ftnsep ftnsepc aftnsep aftnsepc private operator comment doccomm pgptbl"
+    " revtbl filetbl tc xe rxe datafield nonesttables"
 )
+_MARGINS = split_names("header headerl headerr headerf footer footerl footerr footerf")
 _INFO = frozenset({"title", "author", "keywords", "subject"})
 _MAX_FONTS = 10_000
 
@@ -258,21 +236,14 @@ class _Group:
     font: int = 0
 
 
-@dataclass(slots=True)
-class _Style:
-    """A style of the style sheet."""
-
-    number: int = 0
-    level: int = 0
-    name: list[str] = field(default_factory=list)
-
-
 class RtfReader:
     """Reads one text."""
 
-    def __init__(self, data: bytes, writer: RtfWriter) -> None:
-        """Prepare to read `data` into a writer."""
-        self._data, self._writer = data, writer
+    def __init__(
+        self, data: bytes, writer: RtfWriter, left_out: frozenset[str] = _LEFT_OUT | _MARGINS
+    ) -> None:
+        """Prepare to read `data` into a writer, without the destinations `left_out`."""
+        self._data, self._writer, self._left_out = data, writer, left_out
         self._group = _Group()
         self._stack: list[_Group] = []
         self._page_codec = DEFAULT
@@ -280,8 +251,9 @@ class RtfReader:
         self._default_font = 0
         self._bytes = bytearray()
         self._skip = 0
-        self._style = _Style()
+        self._style = Paragraph()
         self._optional = False
+        self._at_start = False
         self._actions = self._list_actions()
 
     def read(self) -> None:
@@ -315,6 +287,7 @@ class RtfReader:
         if word == "bin":
             return max(0, number or 0)
         optional, self._optional = self._optional, False
+        begins, self._at_start = self._at_start, False
         if word == "u":
             self._flush()
             self._add_text(chr((number or 0) & 0xFFFF))
@@ -324,8 +297,10 @@ class RtfReader:
         self._skip = 0
         if word in _CHARACTERS:
             self._add_text(_CHARACTERS[word])
-        elif word in _LEFT_OUT or (optional and word not in self._actions):
-            self._group.destination = "none"
+        elif word in self._left_out or (optional and word not in self._actions):
+            # Elsewhere than at the start of a group, programs write it without a meaning.
+            if begins:
+                self._group.destination = "none"
         elif word in self._actions:
             self._actions[word](number)
         elif word in _INFO and self._group.destination == "info":
@@ -372,17 +347,18 @@ class RtfReader:
         self._skip = 0
         self._stack.append(self._group)
         self._group = replace(self._group)
-        self._optional = False
+        self._optional, self._at_start = False, True
 
     def _end_group(self) -> None:
         self._flush()
         self._skip = 0
+        self._at_start = False
         ended = self._group
         if self._stack:
             self._group = self._stack.pop()
-        if ended.destination == "stylesheet" and self._style.name:
-            self._writer.add_style(self._style.number, self._style.level, "".join(self._style.name))
-            self._style = _Style()
+        if ended.destination == "stylesheet" and self._style.text:
+            self._writer.add_style(self._style)
+            self._style = Paragraph()
         if ended.destination == "footnote" != self._group.destination:
             self._writer.end_note()
 
@@ -394,6 +370,7 @@ class RtfReader:
             self._skip -= skipped
             data = data[skipped:] if not escaped else b""
         self._bytes += data
+        self._at_start = self._at_start and data.isspace()
 
     def _flush(self) -> None:
         """Decode the collected bytes."""
@@ -406,7 +383,7 @@ class RtfReader:
         """Add text to the destination of the group."""
         destination = self._group.destination
         if destination == "stylesheet":
-            self._style.name.append(text)
+            self._style.text.append(text)
         elif destination in _INFO:
             self._writer.add_info(destination, text)
         elif destination in {"listtext", "pntext"}:
@@ -427,7 +404,7 @@ class RtfReader:
 
     def _set_charset(self, number: int | None) -> None:
         if self._group.destination == "fonttbl" and len(self._fonts) < _MAX_FONTS:
-            self._fonts[self._group.font] = find_charset_codec(number or 0)
+            self._fonts[self._group.font] = CODEC_OF_CHARSET.get(number or 0, "")
 
     def _set_skipped(self, number: int | None) -> None:
         self._group.skipped_after_unicode = max(0, min(1 if number is None else number, 8))
@@ -441,7 +418,7 @@ class RtfReader:
 
     def _set_style(self, number: int | None) -> None:
         if self._group.destination == "stylesheet":
-            self._style.number = number or 0
+            self._style.style = number or 0
         elif not self._group.destination:
             self._writer.paragraph.style = number or 0
 
@@ -475,7 +452,7 @@ _MAX_KEYWORDS = 20
 class RtfParser:
     """Parses Rich Text Format: headings, lists, tables and footnotes."""
 
-    version = "rtf-v1"
+    version = "rtf-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -489,6 +466,10 @@ class RtfParser:
         builder = TextBuilder()
         writer = RtfWriter(builder)
         RtfReader(body, writer).read()
+        if not builder.length:
+            # Forms may have all their text in the margins of the page.
+            writer = RtfWriter(builder)
+            RtfReader(body, writer, _LEFT_OUT).read()
         info = {name: " ".join(text.split()) for name, text in writer.info.items()}
         keywords = (word.strip() for word in info.get("keywords", "").replace(";", ",").split(","))
         metadata = Metadata(

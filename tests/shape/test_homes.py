@@ -19,6 +19,8 @@ HOMES = {
     "apsw": ("kebab.store.sqlite",),
     "charset_normalizer": ("kebab.parse.encoding",),
     "click": ("kebab.cli",),
+    "doc2docx": ("kebab.parse",),
+    "dochan": ("kebab.parse",),
     "fastembed": ("kebab.embed.catalogue",),
     "frontmatter": ("kebab.parse",),
     "h11": ("kebab.http.protocol",),

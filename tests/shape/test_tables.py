@@ -21,6 +21,10 @@ TABLES = {
         "cli/test_errors.py",
         "test_every_exception_of_click_is_one_of_usage_or_an_ending",
     ),
+    "doc2docx": (
+        "parse/test_old_office.py",
+        "test_every_exception_of_the_library_is_one_that_is_caught",
+    ),
     "frontmatter": (
         "parse/test_yaml_fields.py",
         "test_every_exception_of_the_libraries_is_one_that_is_caught",
@@ -108,6 +112,7 @@ TABLES = {
 HARMLESS = {
     "h11": "raises for a request that it refuses, which the protocol of uvicorn answers",
     "fastembed": "only its tables of models are read by a command",
+    "dochan": "describes every fault in its model; those of its compound files are system errors",
     "markdown_it": "reads any text without an error, and stops at a depth of nesting",
     "numpy": "works on arrays whose shapes and types are ours, checked where they are read",
     "platformdirs": "joins names of folders, and has no exception of its own",

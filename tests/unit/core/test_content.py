@@ -91,8 +91,8 @@ def test_text_of_a_format_without_a_parser_is_plain_text():
         (
             "text/markdown",
             OLE + "HwpSummaryInformation".encode("utf-16-le"),
-            None,
-            "the file is no Markdown: Hangul document, save it as DOCX, PDF or HTML",
+            "application/x-hwp",
+            "the file is Hangul, not Markdown: rename it to .hwp",
         ),
         (
             "application/pdf",
@@ -130,7 +130,10 @@ def test_many_comments_above_a_text_take_linear_time():
 
 
 def test_a_known_format_is_named_with_what_to_do():
-    assert describe_unsupported(".HWP") == ("Hangul document", "save it as DOCX, PDF or HTML")
+    assert describe_unsupported(".PAGES") == (
+        "Apple Pages document",
+        "save it as DOCX, PDF or HTML",
+    )
     assert describe_unsupported(".7z") == describe_unsupported(".zip")
 
 

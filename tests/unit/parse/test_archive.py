@@ -73,7 +73,7 @@ def test_the_last_of_two_members_with_one_name_is_read():
         (b"PK\x03\x04" + bytes(100), "damaged: the zip archive is cut off or broken"),
         (
             archive.OLE2_MAGIC + bytes(512),
-            "an old Microsoft Office file; save it as `.docx`, `.xlsx` or `.pptx`",
+            "an old Microsoft Office file; rename it to `.doc`, `.xls` or `.ppt`",
         ),
         (
             archive.OLE2_MAGIC + bytes(512) + archive._ENCRYPTED_PACKAGE,

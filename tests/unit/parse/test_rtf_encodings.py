@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.rtf import (
+    CODEC_OF_CHARSET,
+    Paragraph,
     RtfParser,
     RtfReader,
     RtfWriter,
     decode_bytes,
-    find_charset_codec,
     find_page_codec,
     join_surrogates,
 )
@@ -21,8 +22,7 @@ KOREAN = "\ub4f1\ub300 \ub620"
 
 
 def test_fonts_and_code_pages_have_codecs():
-    assert find_charset_codec(129) == "cp949"
-    assert find_charset_codec(0) == ""
+    assert CODEC_OF_CHARSET[129] == "cp949"
     assert find_page_codec(949) == "cp949"
     assert find_page_codec(936) == "gb18030"
     assert find_page_codec(77_777) == "cp1252"
@@ -178,11 +178,11 @@ def add(text, **properties):
 
 def test_styles_make_headings_by_name_or_level():
     text = build(
-        lambda writer: writer.add_style(1, 0, "heading 2;"),
-        lambda writer: writer.add_style(2, 0, "\uac1c\uc694 3;"),
-        lambda writer: writer.add_style(3, 1, "Chapter;"),
-        lambda writer: writer.add_style(4, 0, "Title;"),
-        lambda writer: writer.add_style(5, 0, "Normal;"),
+        lambda writer: writer.add_style(Paragraph(["heading 2;"], style=1, level=0)),
+        lambda writer: writer.add_style(Paragraph(["\uac1c\uc694 3;"], style=2, level=0)),
+        lambda writer: writer.add_style(Paragraph(["Chapter;"], style=3, level=1)),
+        lambda writer: writer.add_style(Paragraph(["Title;"], style=4, level=0)),
+        lambda writer: writer.add_style(Paragraph(["Normal;"], style=5, level=0)),
         add("a", style=1),
         add("b", style=2),
         add("c", style=3),
@@ -232,3 +232,17 @@ def test_footnotes_stand_at_the_end():
 
 def test_a_heading_as_long_as_a_page_is_a_paragraph():
     assert build(add("word " * 100, level=1)).startswith("word")
+
+
+@pytest.mark.parametrize(
+    ("rtf", "text"),
+    [
+        (rb"{\rtf1\ansi\*\foo words \b bold\plain\b0 plain\par}", "words boldplain"),
+        (rb"{\rtf1{\fldrslt \*\cs12 link text} after{\*\unknown hidden}}", "link text after"),
+        (rb"{\rtf1\private1\ansi words\par}", "words"),
+        (rb"{\rtf1{\header\b Letterhead\plain\par}}", "Letterhead"),
+        (rb"{\rtf1{\header Top}Body{\footer End}}", "Body"),
+    ],
+)
+def test_only_a_word_at_the_start_of_a_group_leaves_the_group_out(rtf, text):
+    assert parse(rtf).text == text
