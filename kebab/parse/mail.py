@@ -224,7 +224,10 @@ class MessageWriter:
         headers = ((name, read_header(message, name.lower())) for name in _HEADERS)
         self._builder.add_paragraph("\n".join(f"{name}: {text}" for name, text in headers if text))
         self._write_part(message, 0)
-        if attachments := list_attachments(message):
+        attachments = list_attachments(message)
+        if self._inline:
+            attachments = [one for one in attachments if not _list_parts(one.part)]
+        if attachments:
             self._builder.add_paragraph("Attachments:")
             self._builder.add_list([(0, _describe(one)) for one in attachments])
         self._level = outer
