@@ -18,6 +18,44 @@ _CITED_BY = {
 }
 
 
+_WITHIN = """## Files within files
+
+The attachments of a mail, the messages of a mailbox and the files of a zip archive are documents
+of their own. `!/` stands between a file and what is within it, also several times:
+
+| path | what it names |
+|---|---|
+| `mail.eml!/plan.pdf#page=2` | a page of an attachment |
+| `mail.eml!/part-3.eml` | the third part of a mail: an attached message without a name |
+| `box.mbox!/12.eml` | the twelfth message of a mailbox |
+| `box.mbox!/12.eml!/plan.pdf` | an attachment of it |
+| `export.zip!/Page.md:12` | a line of a file in an archive |
+
+`fetch`, `inspect doc`, `outline`, `grep`, `verify`, `rm` and the filters take such paths, and
+`fetch` also takes `mail.eml#attachment=plan.pdf&page=2` and
+`box.mbox#message=12&attachment=plan.pdf`. `open` opens the file that holds the document. A second
+file of one name is `plan (2).pdf`.
+
+- **Archives**: by default exports of Notion, Slack, WhatsApp, Google Takeout, Telegram, ChatGPT
+  and Claude are read, which their files tell, and archives within mails and exports. Other
+  archives are often code, or copies of notes. `ingest.archives` is `all` for every archive, and
+  `none` for no archive.
+- **Rules**: ignore files, the size limit, secret names and the recognition of text hold for
+  members as for files; the limit of size holds for each member, and not for the mailbox or the
+  archive. What is left out is counted by the run that opens the file. A member that cannot be
+  read costs itself, and is named.
+- **Changes**: a changed file is opened again, and only members with other bytes are read.
+  Messages that are appended to a mailbox are read alone. After a message in the middle was
+  deleted, those behind it are read again, because their numbers change; equal passages keep their
+  vectors.
+- **Counts**: `list` and `stats` count documents; the run also says how many files it found in the
+  folder. A mailbox and an archive are documents without text.
+- **Limits**: four levels, 1,000,000 members and 4 GB of them for one file; of an archive 100,000
+  files, 128 MB each, and 200 times its packed size above 16 MB.
+
+"""
+
+
 def render_formats_page() -> str:
     """Return the text of `formats.md`."""
     readable = [_format_media(media) for media in sorted(MEDIA_TYPES, key=_get_sort_key)]
@@ -31,6 +69,7 @@ def render_formats_page() -> str:
         " `kebab/core/content.py`. The content of a file decides where its name says nothing"
         " or something wrong.\n\n## What kebab reads\n\n"
         f"{_render_table(['format', 'files', 'cited by', 'needs'], readable)}\n"
+        f"{_WITHIN}"
         "## What kebab does not read\n\n`kebab ingest --explain FILE` says so as well.\n\n"
         f"{_render_table(['format', 'files', 'what helps'], others)}"
     )

@@ -54,6 +54,7 @@ SETTINGS = (
     "ingest.hidden",
     "ingest.exclude",
     "ingest.max_file_bytes",
+    "ingest.archives",
     "ingest.ocr",
     "ingest.ocr_languages",
     "index.chunk_tokens",

@@ -303,6 +303,7 @@ class AppContext:
             hidden=settings.hidden,
             max_file_bytes=settings.max_file_bytes,
             left_out=frozenset(() if settings.ocr else (IMAGE,)),
+            archives=settings.archives,
             readable=READABLE_NAMES,
         )
 

@@ -12,7 +12,7 @@ from msgspec import UNSET
 
 from kebab.app.context import format_index_version
 from kebab.core.documents import StoredDocument
-from kebab.core.files import FileState
+from kebab.core.files import FileState, find_container, join_root
 from kebab.core.queries import Detail, Hit, Page, Query, QueryInterpretation, StoredChunk
 from kebab.errors.catalog import InvalidInput
 from kebab.search.citations import build_file_path, cite_chunk
@@ -65,16 +65,19 @@ _NANO = 1_000_000_000
 
 def check_freshness(stored: Stored | FileState) -> Freshness:
     """Compare the file on disk with what was indexed, by size and modification time."""
+    path = join_root(stored.root, stored.path)
     try:
-        status = os.stat(os.path.join(stored.root, stored.path))  # noqa: PTH116, PTH118 - called for every hit
+        status = os.stat(find_container(path))  # noqa: PTH116 - called for every hit
     except OSError:
         return "gone"
     return compare_status(stored, status)
 
 
 def compare_status(stored: Stored | FileState, status: os.stat_result) -> Freshness:
-    """Compare the status of the file with what was indexed."""
-    same = (status.st_size, status.st_mtime_ns) == (stored.size, stored.mtime_ns)
+    """Compare the status of the file with what was indexed; for a member, that of its container."""
+    path = join_root(stored.root, stored.path)
+    size = status.st_size if find_container(path) == path else stored.size
+    same = (size, status.st_mtime_ns) == (stored.size, stored.mtime_ns)
     return "fresh" if same else "changed"
 
 

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING
 from kebab.app.context import AppContext
 from kebab.app.conversions import format_timestamp
 from kebab.core.documents import Extent, FileCounts
-from kebab.core.files import IGNORE_FILES, SeenFiles, cut_root, is_absolute, is_below
+from kebab.core.files import (
+    IGNORE_FILES,
+    SeenFiles,
+    cut_root,
+    find_container,
+    is_absolute,
+    is_below,
+)
 from kebab.core.ids import hash_file
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.core.queries import Filters
@@ -295,7 +302,7 @@ class _Survey:
             if looks % _STEP == 0 and not budget.allows(looks):
                 raise _TimeUp
             absolute = join_root(root, path)
-            if not os.path.lexists(absolute):
+            if not os.path.lexists(find_container(absolute)):
                 changes.gone.add(absolute)
         seen = SeenFiles(changed=folders, folders=listed, files=documents | unread)
         extents = {one.source.name: one for one in self._sources}
@@ -319,7 +326,8 @@ class _Survey:
         for looks, (path, size, mtime_ns) in enumerate(documents):
             if looks % _STEP == 0 and not budget.allows(looks):
                 return
-            absolute = start + path
+            absolute = find_container(start + path)
+            is_member = absolute != start + path
             try:
                 status = os.stat(absolute)  # noqa: PTH116 - called for every file
             except (FileNotFoundError, NotADirectoryError):
@@ -327,9 +335,11 @@ class _Survey:
             except OSError:
                 continue
             else:
-                if status.st_size != size:
+                if status.st_size != size and not is_member:
                     changes.changed.add(absolute)
                 elif status.st_mtime_ns != mtime_ns:
+                    if is_member:  # the container is compared by itself
+                        continue
                     if not budget.allows_reading(size):
                         continue
                     same = _holds_content(absolute, self._known.find_content_hash(extent, path))

@@ -19,10 +19,13 @@ from kebab.app.references import join_path, require_path, resolve_folder_of
 from kebab.core.content import describe_unsupported
 from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
 from kebab.core.files import (
+    CONTAINERS,
     IMAGE,
     OCR_SETTING,
     SECRET_SETTING,
+    ZIP,
     cut_root,
+    find_container,
     get_suffix,
     is_below,
     join_root,
@@ -121,12 +124,15 @@ class _Explainer:
         # The name stays as it is: a link is a document under its own name.
         self._file = resolve_folder_of(path).rstrip("/") or "/"
         self._shown = escape_undecodable(path)
+        self._container = find_container(self._file)
         self._source = self._find_source()
         self._detail = library.load(self._file)
 
     def explain(self) -> PathExplanation:
         """Return the first reason that leaves the path out, else how the index holds it."""
         media = detect_media_type(self._file)
+        if media is None and self._detail is not None and self._container != self._file:
+            media = self._detail.summary.media
         known = get_media_type(media) if media else None
         unread = describe_unsupported(get_suffix(os.path.basename(self._file)))  # noqa: PTH119 - a plain string
         base = PathExplanation(
@@ -146,7 +152,7 @@ class _Explainer:
             # The same answer for what exists and what does not.
             return _leave_out(base, "symlink_outside" if self._source else "no_source")
         try:
-            status = os.stat(self._file)  # noqa: PTH116 - a plain string
+            status = os.stat(self._container)  # noqa: PTH116 - a plain string
         except OSError:
             broken = os.path.islink(self._file)  # noqa: PTH114 - a plain string
             return _leave_out(base, "symlink_broken" if broken else "missing")
@@ -239,11 +245,12 @@ class _Explainer:
             rule = SkipRule(path=self._file, setting=OCR_SETTING)
             hint = f"export {build_variable_name(OCR_SETTING)}=true"
             return replace(_leave_out(base, "ocr_off", hint), rule=rule)
-        if 0 < limit < status.st_size:
+        is_member = self._container != self._file
+        if 0 < limit < status.st_size and not is_member and base.media not in CONTAINERS:
             rule = SkipRule(path=self._file, setting="ingest.max_file_bytes")
             hint = f"raise `ingest.max_file_bytes`, now {limit:,}"
             return replace(_leave_out(base, "over_limit", hint), rule=rule)
-        if not os.access(self._file, os.R_OK):
+        if not os.access(self._container, os.R_OK):
             return _leave_out(base, "unreadable", f"chmod u+r {shlex.quote(self._shown)}")
         if base.indexed is not None and base.indexed.freshness == "fresh":
             return replace(base, included=True, reason="included", message="it is in the index")
@@ -251,13 +258,13 @@ class _Explainer:
 
     def _detect_by_content(self, base: PathExplanation, size: int) -> PathExplanation:
         """Return the explanation with the format that the first bytes show."""
-        from kebab.source.walk import detect_file_media
+        from kebab.source.walk import find_media
 
-        if base.media is not None or not os.access(self._file, os.R_OK):
+        if base.media not in {None, ZIP} or not os.access(self._file, os.R_OK):
             return base
-        media = detect_file_media(self._file, size)
+        media = find_media(self._file, size, self._context.build_scan_rules())
         if media is None:
-            return base
+            return replace(base, media=None)
         return replace(
             base,
             media=media,
@@ -269,8 +276,10 @@ class _Explainer:
     def _try_to_read(self, base: PathExplanation, media: str) -> PathExplanation:
         """Parse a file that is not in the index as it is now."""
         try:
-            with open(self._file, "rb") as file:  # noqa: PTH123 - a plain string
-                parse_file(file.read(), self._file, build_parsers(self._context.settings)[media])
+            from kebab.parse.containers import read_document
+
+            data = read_document(self._file)
+            parse_file(data, self._file, build_parsers(self._context.settings)[media])
         except OSError:
             return _leave_out(base, "unreadable")
         except Signal as signal:

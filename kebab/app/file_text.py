@@ -18,7 +18,7 @@ from kebab.app.context import AppContext
 from kebab.config.settings import Settings
 from kebab.core.chunks import Place
 from kebab.core.documents import BlockKind, DocumentDetail, ParsedDocument, StoredDocument
-from kebab.core.files import OcrSettings
+from kebab.core.files import CONTAINERS, OcrSettings, join_root
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.ports import Parser
 from kebab.core.queries import StoredChunk
@@ -245,7 +245,7 @@ def load_text(context: AppContext, detail: DocumentDetail, freshness: Freshness)
         return FileText(
             document, lines, (), detail.chunks, lambda: list_sections(_parse(context, document))
         )
-    if freshness == "changed":
+    if freshness == "changed" and document.media not in CONTAINERS:
         parsed = _parse(context, document)
         places = list(_list_places(parsed))
         lines = split_lines(parsed.text)
@@ -268,14 +268,17 @@ def _parse(context: AppContext, document: StoredDocument) -> ParsedDocument:
 
 
 def read_file(document: StoredDocument) -> bytes:
-    """Return the bytes of the file.
+    """Return the bytes of the file, or of the member of a container.
 
     Raises:
         IoError: It cannot be read.
+        ParseFailed: The member cannot be read.
     """
-    path = Path(document.root, document.path)
-    with translate_os_errors(path, "read"):
-        return path.read_bytes()
+    from kebab.parse.containers import read_document
+
+    path = join_root(document.root, document.path)
+    with translate_os_errors(Path(path), "read"):
+        return read_document(path)
 
 
 def read_lines(context: AppContext, document: StoredDocument) -> list[str]:

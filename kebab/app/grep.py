@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness, compare_status
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
-from kebab.app.file_text import UNREADABLE, FileText, has_own_lines, load_text, split_lines
+from kebab.app.file_text import (
+    UNREADABLE,
+    FileText,
+    has_own_lines,
+    load_text,
+    read_file,
+    split_lines,
+)
 from kebab.app.filters import explain_filters, resolve_filters, suggest_filters
 from kebab.app.line_pattern import LinePart, LinePattern, Matcher, MatchTask
 from kebab.app.references import DocumentNames
 from kebab.app.search import build_filters, require_utf8
-from kebab.core.files import join_root
+from kebab.core.files import find_container, join_root
 from kebab.core.queries import Filters
 from kebab.errors.catalog import ParseFailed
 from kebab.search.citations import build_file_path
@@ -85,7 +92,7 @@ def find_at_paths(
     found: dict[str, set[DocId]] = {}
     for path in paths:
         named = names.find_exact(path) or names.find_folded(path) or names.list_folder(path)
-        named = named or catalogue.find_named(path)
+        named = [*(named or catalogue.find_named(path)), *names.list_folder(f"{path}!")]
         if not named:
             filters = resolve_filters(context, reader, Filters(path_glob=path))
             matching = catalogue.list_documents(filters, limit=-1).documents
@@ -154,10 +161,10 @@ class _Search:
             return _Read(text, freshness, places) if places else "gone"
         path = join_root(document.root, document.path)
         try:
-            with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - called for every file
+            with open(find_container(path), "rb", buffering=0) as file:  # noqa: PTH123 - called for every file
                 freshness = compare_status(document, os.fstat(file.fileno()))
-                data = file.read()
-        except OSError:
+                data = file.read() if file.name == path else read_file(document)
+        except (OSError, *UNREADABLE):
             return "gone" if check_freshness(document) == "gone" else "unreadable"
         try:
             can_match = self._pattern.can_match(data)

@@ -393,6 +393,7 @@ def _open_ports(
         downloads = job.vector_seconds is None
         models = RunEmbedder(context, library, report, cancel, downloads=downloads)
         publish = report if library is None else watch_progress(context, library, report)
+        from kebab.parse.containers import ContainerFiles
         from kebab.parse.registry import guard_parser
         from kebab.source.walk import FolderScanner
 
@@ -410,6 +411,7 @@ def _open_ports(
                 is_model_intact=context.embedders.is_intact,
                 repair_model=models.repair,
                 list_searched=lambda: list_last_hits(context.settings),
+                containers=ContainerFiles(),
             ),
             publish,
         )

@@ -24,12 +24,13 @@ from kebab.core.documents import (
     ChunkDetail,
     DocumentDetail,
     DocumentOrder,
+    FileStamp,
     SourceCounts,
     StoredDocument,
     build_last_scan_key,
     build_named_files_key,
 )
-from kebab.core.files import resolve_links
+from kebab.core.files import list_containers, resolve_links
 from kebab.core.ids import ChunkId, DocId
 from kebab.core.queries import StoredChunk
 from kebab.search.citations import build_file_path, cite_chunk
@@ -57,6 +58,7 @@ from kebab.wire.record import LookupFault, NotFound
 if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
+    from kebab.store.sqlite.writer import SqliteWriter
 
 
 def list_documents(context: AppContext, request: ListRequest) -> DocList:
@@ -137,16 +139,30 @@ def remove_documents(context: AppContext, request: RmRequest) -> RemoveReport | 
         found = [find_document_id(catalogue, name) for name in request.names]
         if missing := next((reply for reply in found if isinstance(reply, NotFound)), None):
             return missing
-        ids = [doc for doc in dict.fromkeys(found) if not isinstance(doc, NotFound)]
-        documents = [row for row in map(catalogue.load_summary, ids) if row is not None]
+        named = [doc for doc in dict.fromkeys(found) if not isinstance(doc, NotFound)]
+        documents = [row for row in map(catalogue.load_summary, named) if row is not None]
     with context.open_writer("rm") as library:
-        chunks = library.remove_documents(ids)
+        ids = set(named)
+        for one in documents:
+            members = library.load_known_documents(one.source, [f"{one.path}!"])
+            ids |= {member.doc_id for member in members.values()}
+            _mark_container(library, one)
+        chunks = library.remove_documents(sorted(ids))
     for document in documents:
         if document.source == STDIN:
             Path(document.root, document.path).unlink(missing_ok=True)
     removed = [to_doc_summary(document) for document in documents]
     returns = any(document.freshness != "gone" for document in removed)
     return RemoveReport(removed=removed, chunks=chunks, returns=returns)
+
+
+def _mark_container(library: "SqliteWriter", document: StoredDocument) -> None:
+    """Let the next ingest open the container of a removed member again."""
+    paths = list_containers(document.path)
+    known = library.load_known_documents(document.source, paths)
+    for container in (known[path] for path in paths if path in known):
+        stamp = FileStamp(size=container.size, mtime_ns=container.mtime_ns, inode=0)
+        library.update_stamp(container.doc_id, stamp)
 
 
 def _to_brief(chunk: StoredChunk) -> ChunkBrief:

@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from kebab.core.files import read_uri_path
+from kebab.core.files import MEMBER_MARK, read_uri_path
 from kebab.text.normalize import escape_undecodable
 
 
@@ -37,6 +37,9 @@ class Reading(NamedTuple):
 
 _LINES = re.compile(r"L?(\d{1,9})(?:C\d+)?(?:-L?(\d{1,9})(?:C\d+)?)?", re.IGNORECASE)
 """A fragment such as `L5`, `5-9` or `L5C2-L9C4`; the columns behind `C` are ignored."""
+_MEMBERS = frozenset({"message", "attachment"})
+_PARTS = re.compile(r"(?:message=\d{1,9}|attachment=.)")
+"""A fragment that names a message of a mailbox or an attachment, as some mail programs write it."""
 _COLON = re.compile(r":(?=L?\d)")
 _AFTER_COLON = re.compile(r"L?(\d{1,9})(?:-L?(\d{1,9}))?(?::.*)?", re.IGNORECASE | re.DOTALL)
 _FILE = "file://"
@@ -88,6 +91,13 @@ def _read_fragment(text: str) -> list[Reading]:
 
 def _build_readings(name: str, fragment: str) -> list[Reading]:
     decoded = decode_percent(name)
+    if _PARTS.match(fragment):
+        pairs = [part.partition("=") for part in fragment.split("&")]
+        members = [pair for pair in pairs if pair[0] in _MEMBERS]
+        for kind, _, value in members:
+            decoded += MEMBER_MARK + decode_percent(value) + (".eml" if kind == "message" else "")
+        rest = "&".join("".join(pair) for pair in pairs if pair not in members)
+        return _build_readings(decoded, rest) if rest else [Reading(decoded)]
     if match := _LINES.fullmatch(fragment):
         lines, bare = _to_lines(match), fragment.isdecimal()
         return [Reading(decoded, lines, bare=bare), Reading(name, lines, bare=bare)]

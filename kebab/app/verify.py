@@ -9,9 +9,11 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
+from kebab.app.file_text import read_file
 from kebab.app.grep import find_at_paths
 from kebab.app.references import join_path
 from kebab.core.documents import EMBEDDING_VERSION, DocumentDetail
+from kebab.core.files import find_container
 from kebab.core.ids import DocId, Key, hash_content, hash_file
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
@@ -130,28 +132,34 @@ class _Verification:
     ) -> tuple[VerifyKind, str | None] | None:
         """Return how a document differs from its file, or its passages from what they were."""
         path = join_path(document.summary)
+        file_path = find_container(path)
         by_offsets = get_media_type(document.summary.media).cites in _BY_OFFSETS
         try:
-            status = os.stat(path)  # noqa: PTH116 - a plain string
+            status = os.stat(file_path)  # noqa: PTH116 - a plain string
             if not stat.S_ISREG(status.st_mode):
                 return "unreadable", "not a regular file"
             indexed = document.summary.size
-            if status.st_size != indexed:
+            is_member = file_path != path
+            if status.st_size != indexed and not is_member:
                 return "changed", f"{indexed:,} bytes were indexed, now {status.st_size:,}"
-            with open(path, "rb") as file:  # noqa: PTH123 - a plain string
-                data = file.read() if by_offsets else None
+            with open(file_path, "rb") as file:  # noqa: PTH123 - a plain string
+                data = file.read() if by_offsets and not is_member else None
+                data = read_file(document.summary) if is_member else data
                 content_hash = hash_file(file) if data is None else hash_content(data)
                 size = file.tell() if data is None else len(data)
         except (FileNotFoundError, NotADirectoryError):
             return "gone", None
         except OSError as fault:
             return "unreadable", fault.strerror
-        self.bytes += status.st_size
-        if size != status.st_size:
+        except Signal as fault:
+            return "unreadable", fault.format_message()
+        self.bytes += size
+        if size != status.st_size and not is_member:
             return "unreadable", f"{size:,} bytes were read, {status.st_size:,} expected"
         if content_hash != document.content_hash:
-            return "same_size", None
-        return self._compare_passages(passages, None if data is None else self._decode(data, path))
+            return "changed" if is_member else "same_size", None
+        text = self._decode(data, path) if data is not None and by_offsets else None
+        return self._compare_passages(passages, text)
 
     def _compare_passages(
         self, passages: "Sequence[CheckedChunk]", text: str | None

@@ -4,9 +4,11 @@ A format is named by a suffix, e.g. `.pdf`, which `kebab.core.media` and this mo
 """
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
-from kebab.core.media import PLAIN, CitationKind, detect_media_type, get_media_type
+from kebab.core.files import CONTAINERS, get_suffix
+from kebab.core.media import DOC, PLAIN, CitationKind, detect_media_type, get_media_type
 
 
 class UnsupportedFormat(NamedTuple):
@@ -20,7 +22,7 @@ _DOCUMENTS = "save it as DOCX, PDF or HTML"
 _SLIDES = "save it as PPTX or PDF"
 _SHEETS = "save it as XLSX or CSV"
 _DRAWING = "export it as PDF"
-_ARCHIVE = "extract it"
+_ARCHIVE = "extract it; zip archives are read with `ingest.archives`"
 
 _HINTED: dict[UnsupportedFormat, tuple[str, ...]] = {
     UnsupportedFormat("Hangul markup", _DOCUMENTS): (".hml",),
@@ -166,6 +168,23 @@ _HTML = re.compile(
 )
 PRIVATE_KEY = re.compile(rb"\s*-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY")
 """How the file of a private key begins."""
+_LARGEST_SECRET = 16 * 1024
+"""The largest file that is opened to look for a key. The key files of services have 2 to 4 KB."""
+
+
+def may_hold_secret(path: str, size: int) -> bool:
+    """Return whether the bytes of a file tell whether it is a key: no suffix or `.json`, small."""
+    suffix = get_suffix(path.rpartition("/")[2])
+    return suffix in {"", ".json"} and 0 < size <= _LARGEST_SECRET
+
+
+def holds_secret(path: str, data: bytes) -> bool:
+    """Return whether the bytes of such a file are a private key or that of a service account."""
+    if get_suffix(path.rpartition("/")[2]) != ".json":
+        return PRIVATE_KEY.match(data) is not None
+    return b'"private_key"' in data and b'"type":"service_account"' in data.translate(None, b" \t")
+
+
 _SHEBANG = re.compile(rb"#!\s*+(?:[^\s/]*+/)*+(?:env\s+(?:-\S+\s+)*)?(?:[^\s/]*+/)*+([A-Za-z]+)")
 _INTERPRETERS = {
     **dict.fromkeys(("sh", "bash", "dash", "ksh", "zsh"), ".sh"),
@@ -240,6 +259,30 @@ def detect_media_by_content(head: bytes) -> str | None:
     return media or (PLAIN if is_text(head) else None)
 
 
+MAX_UNKNOWN_BYTES = 256 * 1024
+"""The largest text of unknown suffix that is read."""
+
+_MAX_LINE = 2000
+_DISGUISES = frozenset({".doc", ".xls", ".ppt"})
+"""Old formats whose suffix programs also give to HTML, RTF and new formats."""
+
+
+def detect_media(name: str, size: int, read_head: Callable[[], bytes]) -> str | None:
+    """Return the media type by the name of a file, else by its first bytes."""
+    named, suffix = detect_media_type(name), get_suffix(name)
+    is_sure = named is not None and suffix not in _DISGUISES
+    if is_sure or not size or describe_unsupported(suffix) is not None:
+        return named
+    head = read_head()
+    media = detect_media_by_content(head)
+    # The first bytes of a compound file tell hardly what it is.
+    if media in {None, DOC}:
+        return named
+    has_long_lines = max(map(len, head.split(b"\n"))) > _MAX_LINE
+    is_doubtful = media == PLAIN and suffix and (size > MAX_UNKNOWN_BYTES or has_long_lines)
+    return named if is_doubtful else media
+
+
 class Mismatch(NamedTuple):
     """What a file is instead of what its name says; `media` is None when no parser reads it."""
 
@@ -260,7 +303,7 @@ def find_mismatch(media: str, head: bytes) -> Mismatch | None:
         return None
     if suffix.startswith(".xls") and expected.suffixes and expected.suffixes[0].startswith(".xls"):
         return None  # their parser tells them apart
-    if found is not None:
+    if found is not None and found not in CONTAINERS:
         label = get_media_type(found).label
         return Mismatch(found, f"the file is {label}, not {expected.label}: rename it to {suffix}")
     known = describe_unsupported(suffix)

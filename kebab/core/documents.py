@@ -9,7 +9,7 @@ import posixpath
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -124,6 +124,13 @@ class UnreadFile(NamedTuple):
     path: str
     indexed: bool
     reason: str | None = None
+
+
+class Listing(NamedTuple):
+    """The digest of the rules of the last complete scan of a source, and its unread files."""
+
+    rules: str | None = None
+    unread: Collection[str] = ()
 
 
 class KnownDocument(Struct, frozen=True, kw_only=True):

@@ -7,17 +7,22 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import Struct, field
 
 from kebab.core.ids import compute_digest
-from kebab.platform import get_inode, is_windows
+from kebab.platform import is_windows
 
 OCR_SETTING = "ingest.ocr"
 """The setting that turns the recognition of text on."""
 IMAGE = "image/any"
 """The media type of pictures, which are read only when the recognition of text is turned on."""
+
+ZIP = "application/zip"
+MBOX = "application/mbox"
+CONTAINERS = frozenset({ZIP, MBOX})
+"""The media types of files without a text of their own: their members are the documents."""
 
 SECRET_SETTING = "ingest.secret_files"  # noqa: S105 - the name of a setting
 """The setting that names files to read although they usually hold secrets."""
@@ -123,6 +128,26 @@ def cut_root(path: str, root: str) -> str:
     return path[len(root) :].lstrip("/")
 
 
+MEMBER_MARK = "!/"
+"""Stands between the path of a container and the name of a member, as in `mail.eml!/plan.pdf`."""
+
+
+def list_containers(path: str) -> list[str]:
+    """Return the paths that can hold a member of this path; a folder `a!` has one of no file."""
+    parts = path.split(MEMBER_MARK)
+    return [MEMBER_MARK.join(parts[:count]) for count in range(1, len(parts))]
+
+
+def find_container(path: str) -> str:
+    """Return the file on disk for an absolute path: its container for a member, else the path.
+
+    The name of a folder may end in `!` too, so the disk decides.
+    """
+    if MEMBER_MARK not in path:  # called for every hit
+        return path
+    return next(filter(os.path.isfile, list_containers(path)), path)
+
+
 class FileState(NamedTuple):
     """Where the file of a document is, and its size and time when it was read."""
 
@@ -133,7 +158,11 @@ class FileState(NamedTuple):
 
 
 class FileEntry(NamedTuple):
-    """A file that can be a document; `path` is relative to the root, with slashes."""
+    """A file that can be a document; `path` is relative to the root, with slashes.
+
+    A member of a container has the absolute path of the container, and its time and inode. `span`
+    are the bytes of the container that hold it, where they do so as they are.
+    """
 
     path: str
     absolute: str
@@ -141,6 +170,8 @@ class FileEntry(NamedTuple):
     mtime_ns: int
     inode: int
     media: str
+    container: str = ""
+    span: tuple[int, int] = (0, 0)
 
 
 class ScanRules(Struct, frozen=True, kw_only=True):
@@ -149,6 +180,7 @@ class ScanRules(Struct, frozen=True, kw_only=True):
     `secret_files` are patterns of files that are read although they usually hold secrets.
     `left_out` are the media types that are not read with these settings: images without `ocr`.
     `readable` are the names and suffixes that this version reads, which the digest tells apart.
+    `archives` says which zip archives are read.
     """
 
     exclude: tuple[str, ...] = ()
@@ -157,12 +189,14 @@ class ScanRules(Struct, frozen=True, kw_only=True):
     max_file_bytes: int = 0
     left_out: frozenset[str] = frozenset({IMAGE})
     readable: frozenset[str] = frozenset()
+    archives: Literal["exports", "all", "none"] = "exports"
 
     def compute_digest(self) -> str:
         """Return a digest that changes with the rules."""
         limits = (str(self.hidden), str(self.max_file_bytes))
         media = ("left out", *sorted(self.left_out), "readable", *sorted(self.readable))
-        secrets = ("secret files", *self.secret_files, "defaults", _DEFAULTS_VERSION)
+        defaults = ("defaults", _DEFAULTS_VERSION, "archives", self.archives)
+        secrets = ("secret files", *self.secret_files, *defaults)
         return compute_digest(*limits, "exclude", *self.exclude, *media, *secrets)
 
 
@@ -214,7 +248,8 @@ class ScanResult(Struct):
     `unreadable` holds the paths that cannot be read; those of folders end in a slash. Documents
     below them do not count as deleted. `seen` counts the entries that are not hidden, documents or
     not. `largest` is the size of the largest file above the limit. `folders` holds the times of the
-    listed folders and of their ignore files by path; the path of the root is empty.
+    listed folders and of their ignore files by path; the path of the root is empty. `inner` counts
+    the skipped members of containers.
     """
 
     entries: list[FileEntry] = field(default_factory=list)
@@ -223,21 +258,22 @@ class ScanResult(Struct):
     seen: int = 0
     largest: int = 0
     folders: dict[str, int] = field(default_factory=dict)
+    inner: int = 0
 
-    def add_file(
-        self, path: str, absolute: str, stat: os.stat_result, media: str | None, rules: ScanRules
-    ) -> None:
-        """Add a file, or skip it when no parser reads it or it is above the limit."""
-        if media is None or media in rules.left_out:
-            self.skips.add("unsupported" if media is None else "ocr_off", path)
-            self.skips.by_extension[get_suffix(path.rpartition("/")[2])] += 1
-            return
-        if 0 < rules.max_file_bytes < stat.st_size:
-            self.skips.add("over_limit", path)
-            self.largest = max(self.largest, stat.st_size)
-            return
-        entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, get_inode(stat), media)
-        self.entries.append(entry)
+    def accepts(self, entry: FileEntry, rules: ScanRules) -> bool:
+        """Return whether a file is read; count it as skipped without a parser, or when too large.
+
+        The limit holds for the members of a container, and not for the container.
+        """
+        if not entry.media or entry.media in rules.left_out:
+            self.skips.add("ocr_off" if entry.media == IMAGE else "unsupported", entry.path)
+            self.skips.by_extension[get_suffix(entry.path.rpartition("/")[2])] += 1
+            return False
+        if 0 < rules.max_file_bytes < entry.size and entry.media not in CONTAINERS:
+            self.skips.add("over_limit", entry.path)
+            self.largest = max(self.largest, entry.size)
+            return False
+        return True
 
     def skip_unreadable(self, path: str) -> None:
         """Record a path that cannot be read."""

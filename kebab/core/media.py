@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from kebab.core.files import IMAGE, get_suffix
+from kebab.core.files import IMAGE, MBOX, ZIP, get_suffix
 
 
 class CitationKind(StrEnum):
@@ -54,6 +54,7 @@ XLS = "application/vnd.ms-excel"
 ODT = "application/vnd.oasis.opendocument.text"
 ODP = "application/vnd.oasis.opendocument.presentation"
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
+EMAIL = "message/rfc822"
 
 _CODE = CitationKind.CODE
 
@@ -191,9 +192,10 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType("application/enex+xml", "Evernote export", (".enex",), CitationKind.SECTION),
     MediaType("application/rtf", "RTF", (".rtf",), CitationKind.SECTION),
     MediaType("multipart/related", "saved page", (".mhtml", ".mht"), CitationKind.SECTION),
-    MediaType("message/rfc822", "e-mail", (".eml", ".emlx"), CitationKind.SECTION),
+    MediaType(EMAIL, "e-mail", (".eml", ".emlx"), CitationKind.SECTION),
     MediaType(MSG, "Outlook message", (".msg", ".oft"), CitationKind.SECTION),
-    MediaType("application/mbox", "mailbox", (".mbox", ".mbx"), CitationKind.SECTION),
+    MediaType(MBOX, "mailbox", (".mbox", ".mbx"), CitationKind.SECTION),
+    MediaType(ZIP, "zip archive", (".zip",), CitationKind.SECTION),
     MediaType("text/x-rst", "reStructuredText", (".rst", ".rest")),
     *_LANGUAGES,
     *_WITHOUT_GRAMMAR,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         DocumentRow,
         FileStamp,
         KnownDocument,
+        Listing,
         MovedDocument,
         ParsedDocument,
         Source,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     )
     from kebab.core.files import ScanResult, ScanRules, SeenFiles
     from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys
+    from kebab.core.members import Member
     from kebab.core.queries import Filters, NamedDocument, StoredChunk, VectorState
 
 
@@ -51,6 +53,26 @@ class Parser(Protocol):
 def is_isolated(parser: Parser) -> bool:
     """Return whether a parser runs native code or expands its input, and so needs a worker."""
     return bool(getattr(parser, "isolated", False))
+
+
+class ContainerReader(Protocol):
+    """Reads the members of containers: mails, mailboxes, archives; it is picklable."""
+
+    def list_members(self, absolute: str, span: tuple[int, int] = ...) -> Iterator[Member]:
+        """Yield the members of a container, which may be a member itself.
+
+        Raises:
+            OSError: The file cannot be read.
+            ParseFailed: It is damaged.
+        """
+
+    def read(self, absolute: str, span: tuple[int, int] = ...) -> bytes:
+        """Return the bytes of a member.
+
+        Raises:
+            OSError: The file or the member is gone, or cannot be read.
+            ParseFailed: The member is damaged, encrypted, or expands beyond the limits.
+        """
 
 
 class FileScanner(Protocol):
@@ -171,6 +193,9 @@ class LibraryWriter(Protocol):
 
     def list_children(self, source: str, folder: str) -> set[str]:
         """Return the documents, unread files and folders that are known directly in a folder."""
+
+    def load_listing(self, source: str) -> Listing:
+        """Return the rules of the last complete scan of a source, and its unread files."""
 
     def store_plans(self, plans: Sequence[SourcePlan]) -> None:
         """Store what a run is about to read, in place of what was known of its scopes."""

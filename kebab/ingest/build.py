@@ -20,27 +20,20 @@ from kebab.chunk.split import split_document
 from kebab.core.chunks import ChunkRow, add_tokens
 from kebab.core.content import HEAD_BYTES, find_mismatch
 from kebab.core.documents import DocumentRow, FileStamp, ParsedDocument, Source
-from kebab.core.files import FileEntry
-from kebab.core.ids import DocId, compute_digest, hash_content, hash_file
+from kebab.core.files import CONTAINERS, FileEntry
+from kebab.core.ids import DocId, compute_digest, hash_file
 from kebab.core.media import CitationKind, get_media_type
-from kebab.core.ports import Parser, is_isolated
+from kebab.core.ports import ContainerReader, Parser, is_isolated
 from kebab.errors.catalog import UnsupportedMedia
 from kebab.errors.signal import Signal
 from kebab.ingest.job import ParserGuard
+from kebab.ingest.members import FileContent, read_entry
 from kebab.limits.deadline import build_failure, raise_memory_error
 from kebab.limits.worker import DEFAULT_MEMORY_MB
 from kebab.platform import get_inode
 from kebab.text.dates import choose_date
 from kebab.text.names import TITLE_RULE
 from kebab.text.tokenizer import join_tokens
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileContent:
-    """The bytes of a file, with its stamp from before they were read."""
-
-    data: bytes
-    stamp: FileStamp
 
 
 class BuildTask(NamedTuple):
@@ -71,6 +64,7 @@ class DocumentBuilder:
     recipes: Mapping[str, str]
     deadline_s: float
     max_memory_mb: int = DEFAULT_MEMORY_MB
+    containers: ContainerReader | None = None
 
     def is_isolated(self, media: str) -> bool:
         """Return whether files of a media type are parsed in a worker process only."""
@@ -110,14 +104,14 @@ class DocumentBuilder:
         parser = self._get_parser(entry)
         with self.guard(entry.path, parser.version, self.get_deadline(entry.media)):
             media, mismatch = entry.media, find_mismatch(entry.media, content.data[:HEAD_BYTES])
-            if mismatch is not None:
+            if mismatch is not None and media not in CONTAINERS:
                 found = mismatch.media
                 escapes = found is not None and self.is_isolated(found) > self.is_isolated(media)
                 if found is None or found not in self.parsers or escapes:
                     raise build_failure(entry.path, parser.version, mismatch.cause)
                 media = found
             document = self.parsers[media].parse(content.data, entry.path)
-        return ParsedFile(document, content.stamp, hash_content(content.data), media)
+        return ParsedFile(document, content.stamp, content.content_hash, media)
 
     def _get_parser(self, entry: FileEntry) -> Parser:
         parser = self.parsers.get(entry.media)
@@ -200,7 +194,8 @@ class WorkerBuilder:
         """
         started = time.monotonic()
         try:
-            parsed = self.builder.parse(task.entry, read_file(task.entry.absolute))
+            content = read_entry(task.entry, self.builder.containers)
+            parsed = self.builder.parse(task.entry, content)
             made: DocumentRow | ParsedFile = parsed
             if self.cuts:
                 row = self.builder.build_row(*task, parsed)
@@ -221,21 +216,6 @@ def compute_recipes(parsers: Mapping[str, Parser], chunker: str) -> dict[str, st
         )
         for media, parser in parsers.items()
     }
-
-
-def read_file(absolute: str) -> FileContent:
-    """Return a file's bytes; its stamp is older than they are, so a later edit is noticed.
-
-    The size is that of the bytes: a file that was cut off while it was read is read again.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
-    with open(absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
-        stat = os.fstat(file.fileno())
-        data = file.read()
-    stamp = FileStamp(size=len(data), mtime_ns=stat.st_mtime_ns, inode=get_inode(stat))
-    return FileContent(data=data, stamp=stamp)
 
 
 LARGE_BYTES = 20_000_000

@@ -33,9 +33,9 @@ from kebab.ingest.build import (
     WorkerBuilder,
     build_large_row,
     is_large_text,
-    read_file,
 )
 from kebab.ingest.job import RunContext
+from kebab.ingest.members import read_entry
 from kebab.ingest.plan import FileTask, MissingDocument
 from kebab.limits.deadline import Elapsed, build_failure, can_set_alarm
 from kebab.limits.worker import GRACE_S, START_S, WorkerProcess, wait_for_replies
@@ -468,4 +468,5 @@ def _build_row(task: FileTask, builder: DocumentBuilder, doc_id: DocId) -> Docum
     """
     if is_large_text(task.entry):
         return build_large_row(builder, BuildTask(task.source, task.entry, doc_id))
-    return builder.build_row(task.source, task.entry, doc_id, read_file(task.entry.absolute))
+    content = read_entry(task.entry, builder.containers)
+    return builder.build_row(task.source, task.entry, doc_id, content)

@@ -8,7 +8,15 @@ from typing import NamedTuple, TypeAlias
 from kebab.chunk.budget import CHUNKER_VERSION, Budget
 from kebab.core.files import ScanRules
 from kebab.core.ids import ChunkId
-from kebab.core.ports import Clock, Embedder, FileScanner, LibraryWriter, Parser, VectorWriter
+from kebab.core.ports import (
+    Clock,
+    ContainerReader,
+    Embedder,
+    FileScanner,
+    LibraryWriter,
+    Parser,
+    VectorWriter,
+)
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.errors.signal import Signal
 from kebab.limits.rate import RateMeter
@@ -67,6 +75,7 @@ class IngestPorts:
     reading them, whether the model files of an embedding version are as they were installed.
     `repair_model` installs a model that failed again; it returns None when that does not help.
     `list_searched` returns the chunks that were found last; their documents are embedded first.
+    Without `containers` the files within mails, mailboxes and archives are not read.
     """
 
     library: LibraryWriter | None
@@ -81,6 +90,7 @@ class IngestPorts:
     is_model_intact: Callable[[str], bool] = lambda _version: True
     repair_model: Callable[[str], Embedder | None] = lambda _version: None
     list_searched: Callable[[], Sequence[ChunkId]] = tuple
+    containers: ContainerReader | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

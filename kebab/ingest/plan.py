@@ -22,11 +22,11 @@ from kebab.core.files import (
     join_root,
     resolve_links,
 )
-from kebab.core.ids import hash_content
-from kebab.core.ports import FileScanner, LibraryWriter
+from kebab.core.ports import ContainerReader, FileScanner, LibraryWriter
 from kebab.errors.catalog import KNOWN_IN_IT, IoError, SecretFile, TooLarge, UnsupportedMedia
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.job import IngestJob, build_item
+from kebab.ingest.members import TIMESTAMP_GRANULARITY_NS, MemberScanner, compute_entry_hash
 from kebab.ingest.scopes import LibraryState, Scope
 from kebab.text.dates import find_date_in_path
 from kebab.text.names import join_name
@@ -62,6 +62,7 @@ def scan_scopes(
     library: LibraryState,
     scanner: FileScanner,
     tick: Callable[[], None],
+    members: MemberScanner | None = None,
 ) -> ScanSummary:
     """Scan every scope.
 
@@ -78,14 +79,18 @@ def scan_scopes(
     summary = ScanSummary(scopes)
     for scope in scopes:
         try:
-            summary.scans.append(scope_scanner.scan(scope, sources.values()))
+            scan = scope_scanner.scan(scope, sources.values())
+            if members is not None:
+                source = scope.source
+                members.add_members(source.name, source.root, scan.found, scan.known)
+            summary.scans.append(scan)
         except IoError as error:
             if (job.paths and not job.changed) or len(scopes) == 1:
                 raise
             summary.failures.append((scope, error))
     if not summary.scans and summary.failures:
         raise summary.failures[0][1]
-    if is_single_file(job, scopes):
+    if is_single_file(job, scopes) and not summary.scans[0].found.entries:
         scan = summary.scans[0]
         location, reasons = scan.scope.location, scan.found.skips.by_reason
         if reasons["secret"] and not scan.known:
@@ -290,10 +295,6 @@ def _build_missing_root_error(root: str, count: int) -> IoError:
     return build_read_error(root, cause)
 
 
-TIMESTAMP_GRANULARITY_NS = 2_000_000_000
-"""The coarsest time stamp of a file system in use."""
-
-
 @dataclass(slots=True, kw_only=True)
 class FileTask:
     """A file that must be stored; `known` is the document that it replaces.
@@ -327,7 +328,7 @@ class MissingDocument:
 
 @dataclass(slots=True)
 class Plan:
-    """The work of a run; `files` counts the compared files."""
+    """The work of a run; `files` counts the compared files, without those within others."""
 
     tasks: list[FileTask] = field(default_factory=list)
     touched: list[tuple[KnownDocument, FileStamp]] = field(default_factory=list)
@@ -352,6 +353,7 @@ def compare_files(
     last_scans: Mapping[str, int],
     force: bool,
     should_stop: Callable[[], bool],
+    containers: ContainerReader | None = None,
 ) -> Plan:
     """Return the plan that makes the library agree with the files.
 
@@ -368,7 +370,7 @@ def compare_files(
             if (source.name, entry.path) in seen:
                 continue
             seen.add((source.name, entry.path))
-            plan.files += 1
+            plan.files += not entry.container
             if known is None:
                 plan.tasks.append(FileTask(kind="new", source=source, entry=entry))
                 continue
@@ -381,7 +383,7 @@ def compare_files(
                 plan.unchanged += 1
             elif should_stop():
                 continue
-            elif may_be_same and compute_file_hash(entry.absolute) == known.content_hash:
+            elif may_be_same and compute_entry_hash(entry, containers) == known.content_hash:
                 plan.unchanged += 1
                 if not has_same_stamp:
                     stamp = FileStamp(size=entry.size, mtime_ns=entry.mtime_ns, inode=entry.inode)
@@ -397,7 +399,8 @@ def compare_files(
             if path not in unreadable and not path.startswith(folders)
         ]
     if plan.missing:
-        match_moved_files(plan.tasks, plan.missing, {} if force else recipes, should_stop)
+        due = {} if force else recipes
+        match_moved_files(plan.tasks, plan.missing, due, should_stop, containers)
     return plan
 
 
@@ -406,6 +409,7 @@ def match_moved_files(
     missing: list[MissingDocument],
     recipes: Mapping[str, str],
     should_stop: Callable[[], bool],
+    containers: ContainerReader | None = None,
 ) -> None:
     """Turn new files into moved documents, in place; each document is used at most once.
 
@@ -422,7 +426,7 @@ def match_moved_files(
     candidates: dict[str, list[FileTask]] = defaultdict(list)
     for task in tasks:
         if task.kind == "new" and task.entry.size in sizes and not should_stop():
-            content_hash = compute_file_hash(task.entry.absolute)
+            content_hash = compute_entry_hash(task.entry, containers)
             if content_hash in by_hash:
                 candidates[content_hash].append(task)
     for content_hash, files in candidates.items():
@@ -467,11 +471,3 @@ def _has_same_inode(file: FileTask, document: MissingDocument) -> bool:
 
 def _has_same_name(file: FileTask, document: MissingDocument) -> bool:
     return file.entry.path.rpartition("/")[2] == document.known.path.rpartition("/")[2]
-
-
-def compute_file_hash(absolute: str) -> str | None:
-    """Return the hash of a file's bytes, None when it cannot be read."""
-    try:
-        return hash_content(Path(absolute).read_bytes())
-    except OSError:
-        return None

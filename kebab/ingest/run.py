@@ -38,6 +38,7 @@ from kebab.ingest.job import (
     TextNote,
     build_item,
 )
+from kebab.ingest.members import MemberScanner
 from kebab.ingest.plan import (
     FileTask,
     Plan,
@@ -74,11 +75,12 @@ def build_report(job: IngestJob, summary: ScanSummary, plan: Plan) -> IngestRepo
     if job.dry_run:
         items += [task.to_item() for task in plan.tasks]
         items += [document.to_item() for document in plan.missing]
+    inner = sum(scan.found.inner for scan in summary.scans)
     entries = [entry for scan in summary.scans for entry in scan.found.entries]
     report = IngestReport(
         scope=[scope.location for scope in summary.scopes],
         dry_run=job.dry_run,
-        scanned=plan.files + skips.total + len(summary.failures),
+        scanned=plan.files + skips.total - inner + len(summary.failures),
         new=0,
         updated=0,
         moved=0,
@@ -213,7 +215,9 @@ class _Run:
         errors += committer.errors
         self._record_run(summary, report, library)
         if is_single_file(self._job, summary.scopes) and committer.errors:
-            raise committer.errors[0]
+            failed = next(item for item in committer.items if item.kind == "error")
+            if failed.doc_path in (summary.scopes[0].files or ()):
+                raise committer.errors[0]
         return report
 
     def _plan(self) -> tuple[ScanSummary, Plan]:
@@ -229,7 +233,20 @@ class _Run:
                 if is_new and os.access(source.root, os.R_OK | os.X_OK):
                     self._ports.library.add_source(source)
         tick = partial(self._reporter.send_heartbeat, "scan")
-        summary = scan_scopes(scopes, job, library, scanner, tick)
+        members = (
+            None
+            if self._ports.containers is None
+            else MemberScanner(
+                containers=self._ports.containers,
+                scanner=scanner,
+                library=library,
+                job=job,
+                guard=self._ports.guard,
+                recipes=self._recipes,
+                tick=tick,
+            )
+        )
+        summary = scan_scopes(scopes, job, library, scanner, tick, members)
         total = sum(len(scan.found.entries) for scan in summary.scans)
         self._reporter.send(ProgressKind.SCAN_COMPLETED, count=(total, total), unit="files")
         sources = [scan.scope.source for scan in summary.scans]
@@ -244,6 +261,7 @@ class _Run:
             last_scans=last_scans,
             force=job.force,
             should_stop=self._should_stop,
+            containers=self._ports.containers,
         )
         return summary, plan
 
@@ -260,8 +278,9 @@ class _Run:
             return None
         self._reporter.send(ProgressKind.HEARTBEAT, phase="model")
         try:
-            parsers, guard = self._ports.parsers, self._ports.guard
-            model = self._ports.embedder(partial(survey_languages, plan, library, parsers, guard))
+            ports = self._ports
+            reads = (ports.parsers, ports.guard, ports.containers)
+            model = ports.embedder(partial(survey_languages, plan, library, *reads))
             if model is None:
                 return None
             vectors.set_model(model.embedder, reason=model.reason)
@@ -328,6 +347,7 @@ class _Run:
                         recipes=self._recipes,
                         deadline_s=self._job.deadline_s,
                         max_memory_mb=self._job.max_memory_mb,
+                        containers=self._ports.containers,
                     ),
                 )
         missing = plan.missing + committer.missing

@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from kebab.core.documents import KnownDocument, Source
+from kebab.core.documents import KnownDocument, Listing, Source
 from kebab.core.files import (
     IGNORE_FILES,
     add_working_folder,
     cut_root,
     is_below,
     join_root,
+    list_containers,
     resolve_folder_links,
     resolve_links,
 )
@@ -46,6 +47,11 @@ class EmptyLibrary:
         """Return nothing."""
         del source, folder
         return set()
+
+    def load_listing(self, source: str) -> Listing:
+        """Return no rules and no files."""
+        del source
+        return Listing()
 
     def get_value(self, name: str) -> str | None:
         """Return no value."""
@@ -85,7 +91,7 @@ class Scope:
     def contains(self, path: str) -> bool:
         """Return whether a path of the source lies in the scope."""
         if self.files is not None:
-            return path in self.files
+            return any(one in self.files for one in (path, *list_containers(path)))
         return not self.below or path == self.below or path.startswith(f"{self.below}/")
 
 

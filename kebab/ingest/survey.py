@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from kebab.core.files import FileEntry
 from kebab.core.media import CitationKind, get_media_type
-from kebab.core.ports import LibraryWriter, Parser, is_isolated
+from kebab.core.ports import ContainerReader, LibraryWriter, Parser, is_isolated
 from kebab.errors.signal import Signal
-from kebab.ingest.build import read_file
 from kebab.ingest.job import ParserGuard
+from kebab.ingest.members import read_entry
 from kebab.ingest.plan import Plan
 from kebab.limits.deadline import raise_memory_error
 from kebab.limits.worker import DEFAULT_MEMORY_MB, WorkerProcess
@@ -48,6 +48,7 @@ class TextMeter:
 
     parsers: Mapping[str, Parser]
     guard: ParserGuard
+    containers: ContainerReader | None = None
 
     def __call__(self, entry: FileEntry) -> TextMeasure | None:
         """Return the measure; None for a file that cannot be read.
@@ -57,7 +58,7 @@ class TextMeter:
         """
         parser = self.parsers[entry.media]
         try:
-            data = read_file(entry.absolute).data
+            data = read_entry(entry, self.containers).data
             with self.guard(entry.path, parser.version, _FILE_SECONDS):
                 text = parser.parse(data, entry.path).text
         except OSError:
@@ -114,7 +115,11 @@ _SECONDS = 2.0
 
 
 def survey_languages(
-    plan: Plan, library: LibraryWriter, parsers: Mapping[str, Parser], guard: ParserGuard
+    plan: Plan,
+    library: LibraryWriter,
+    parsers: Mapping[str, Parser],
+    guard: ParserGuard,
+    containers: ContainerReader | None = None,
 ) -> Mapping[str, int]:
     """Return the bytes of text by ISO 639 code, under an empty string where it is unsure.
 
@@ -124,39 +129,41 @@ def survey_languages(
     files = [task.entry for task in plan.list_files_to_read() if task.entry.media in parsers]
     isolated = [is_isolated(parsers[entry.media]) for entry in files]
     texts = [entry for entry, alone in zip(files, isolated, strict=True) if not alone]
-    found.update(_survey_files(texts, parsers, guard))
-    found.update(survey_isolated([*compress(files, isolated)], TextMeter(parsers, guard)))
+    meter = TextMeter(parsers, guard, containers)
+    found.update(_survey_files(texts, meter))
+    found.update(survey_isolated([*compress(files, isolated)], meter))
     return found
 
 
-def _survey_files(
-    files: Sequence[FileEntry], parsers: Mapping[str, Parser], guard: ParserGuard
-) -> Counter[str]:
+def _survey_files(files: Sequence[FileEntry], meter: TextMeter) -> Counter[str]:
     """Return the bytes of the files by language, extrapolated from files at equal steps."""
     step = max(1, -(-len(files) // SAMPLE_FILES))
     sampled: Counter[str] = Counter()
     for entry in files[::step]:
         # A file that cannot be read or parsed is reported when its turn comes.
-        parser = parsers[entry.media]
-        with suppress(OSError, Signal), guard(entry.path, parser.version, _SECONDS):
-            sampled.update(measure_languages(_read_text(entry, parser)))
+        parser = meter.parsers[entry.media]
+        with suppress(OSError, Signal), meter.guard(entry.path, parser.version, _SECONDS):
+            data = _read_beginning(entry, meter.containers)
+            sampled.update(measure_languages(_read_text(entry, parser, data)))
     total, measured = sum(entry.size for entry in files), sampled.total()
     return Counter({code: size * total // measured for code, size in sampled.items()})
 
 
-def _read_text(entry: FileEntry, parser: Parser) -> str:
+def _read_text(entry: FileEntry, parser: Parser, data: bytes) -> str:
     """Return the text of the beginning of a file; UTF-8 that is cited by lines is not parsed."""
-    data = _read_beginning(entry)
     if get_media_type(entry.media).cites is CitationKind.LINE and b"\0" not in data:
         with suppress(UnicodeDecodeError):
             return data.decode()
     return parser.parse(data, entry.path).text
 
 
-def _read_beginning(entry: FileEntry) -> bytes:
+def _read_beginning(entry: FileEntry, containers: ContainerReader | None) -> bytes:
     """Return the first bytes of a file, up to a line end so that no character is divided."""
-    with open(entry.absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
-        data = file.read(SAMPLE_BYTES + 1)
+    if containers is not None and entry.container:
+        data = containers.read(entry.absolute, entry.span)[: SAMPLE_BYTES + 1]
+    else:
+        with open(entry.absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
+            data = file.read(SAMPLE_BYTES + 1)
     if len(data) <= SAMPLE_BYTES:
         return data
     end = data.rfind(b"\n", 0, SAMPLE_BYTES)

@@ -1,8 +1,8 @@
-"""Reads e-mail: single messages, mailboxes, and web pages that are saved as messages."""
+"""Reads e-mail: single messages, their attachments, and web pages that are saved as messages."""
 
 import binascii
 import re
-from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC
 from email import policy
 from email.errors import HeaderParseError, MessageError
@@ -11,8 +11,15 @@ from email.message import Message
 from email.parser import BytesParser
 from email.utils import getaddresses, parsedate_to_datetime
 from itertools import islice
+from mimetypes import MimeTypes
+from typing import NamedTuple
 
+from kebab.core.content import describe_unsupported
 from kebab.core.documents import Metadata, ParsedDocument
+from kebab.core.files import get_suffix
+from kebab.core.media import EMAIL as _MESSAGE
+from kebab.core.media import detect_media_type, get_media_type
+from kebab.core.members import clean_name, make_unique
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import decode
@@ -124,61 +131,124 @@ _MAX_MESSAGE_PARTS = 500
 _KB = 1_000
 _FLOWED_BREAK = re.compile(r"(?<=\S) \n(?=[^>\s])")
 _MANY_WARNINGS = 20
+_TEXTS = frozenset({"text/plain", "text/html"})
+_TOO_MANY = "parts of the message are left out: there are too many"
+
+
+class Attachment(NamedTuple):
+    """A part of a message that is a file; its name is unique in the message."""
+
+    name: str
+    part: Message
+
+
+def list_attachments(message: Message) -> list[Attachment]:
+    """Return the files of a message, also those beside a text that is not shown.
+
+    A message within the message is one of them, and keeps its own.
+    """
+    attachments: list[Attachment] = []
+    taken: set[str] = set()
+    waiting: list[tuple[Message, int]] = [(message, 0)]
+    for number in range(_MAX_MESSAGE_PARTS):
+        if not waiting:
+            break
+        part, depth = waiting.pop()
+        kind, inner = part.get_content_type(), _list_parts(part)
+        if kind == "multipart/alternative" and inner:  # other forms of the text are no files
+            chosen = _choose_alternative(inner)
+            inner = [
+                one for one in inner if one is chosen or _list_parts(one) or find_file_name(one)
+            ]
+        if inner and (kind != _MESSAGE or not number):
+            waiting += [(one, depth + 1) for one in reversed(inner) if depth < _MAX_DEPTH]
+        elif (kind == _MESSAGE and number) or _is_file(part):
+            name = clean_name(find_file_name(part)) or f"part-{number}"
+            suffix = next(iter(get_media_type(kind).suffixes), "")
+            suffix = suffix or MimeTypes().guess_extension(kind) or ""
+            if describe_unsupported(get_suffix(name)) is None and not detect_media_type(name):
+                name += suffix
+            attachments.append(Attachment(make_unique(name, taken), part))
+    return attachments
+
+
+def _list_parts(part: Message) -> list[Message]:
+    payload = part.get_payload()
+    return [one for one in payload if isinstance(one, Message)] if isinstance(payload, list) else []
+
+
+def _is_file(part: Message) -> bool:
+    """Return whether a part without parts is a file; an empty one without a name is none."""
+    if part.get_content_type() in _TEXTS and not _is_attached(part):
+        return False
+    return bool(find_file_name(part) or read_payload(part))
+
+
+def _is_attached(part: Message) -> bool:
+    disposition = str(part.get("content-disposition", "")).strip().lower()
+    return disposition.startswith("attachment")
+
+
+def read_attachment(part: Message) -> bytes:
+    """Return the bytes of an attached file or message."""
+    inner = _list_parts(part)
+    if not inner:
+        return read_payload(part)
+    encoding = str(part.get("content-transfer-encoding", "")).strip().lower()
+    with suppress(*_BROKEN):
+        if encoding == "base64":  # against the standard, and common
+            return binascii.a2b_base64(str(inner[0].get_payload()))
+        return inner[0].as_bytes()
+    return b""
 
 
 class MessageWriter:
-    """Writes messages into a builder, each below a heading with its subject."""
+    """Writes a message into a builder, below a heading with its subject."""
 
-    def __init__(self, builder: TextBuilder, path: str, parser: str) -> None:
-        """`path` and `parser` are for errors."""
+    def __init__(
+        self, builder: TextBuilder, path: str, parser: str, *, inline: bool = False
+    ) -> None:
+        """`path` and `parser` are for errors; `inline` messages within it become sections."""
         self.warnings: list[str] = []
         self._builder = builder
         self._path, self._parser = path, parser
+        self._inline = inline
         self._parts = 0
         self._level = 1
-        self._attachments: list[tuple[int, str]] = []
 
     def write(self, message: Message, level: int = 1) -> None:
-        """Write a message, its headers first, with a heading of a level."""
-        attachments, self._attachments = self._attachments, []
+        """Write a message: its headers, its text, and the names of its attachments."""
         outer, self._level = self._level, level
         subject = read_header(message, "subject")
         self._builder.add_heading(level, subject or "(no subject)")
         headers = ((name, read_header(message, name.lower())) for name in _HEADERS)
         self._builder.add_paragraph("\n".join(f"{name}: {text}" for name, text in headers if text))
         self._write_part(message, 0)
-        if self._attachments:
+        attachments = list_attachments(message)
+        if self._inline:
+            attachments = [one for one in attachments if not _list_parts(one.part)]
+        if attachments:
             self._builder.add_paragraph("Attachments:")
-            self._builder.add_list(self._attachments)
-        self._attachments, self._level = attachments, outer
+            self._builder.add_list([(0, _describe(one)) for one in attachments])
+        self._level = outer
 
     def _write_part(self, part: Message, depth: int) -> None:
-        """Write a part of a message with its own parts."""
+        """Write the texts of a part."""
         self._parts += 1
         if depth > _MAX_DEPTH or self._parts > _MAX_MESSAGE_PARTS:
-            self._warn("parts of the message are left out: there are too many")
+            self._warn(_TOO_MANY)
             return
-        kind = part.get_content_type()
-        payload = part.get_payload()
-        inners: Iterable[object] = payload if isinstance(payload, list) else []
-        parts = [inner for inner in inners if isinstance(inner, Message)]
-        disposition = str(part.get("content-disposition", "")).strip().lower()
-        is_attachment = disposition.startswith("attachment")
-        if kind == "message/rfc822" and parts:
-            self.write(parts[0], min(self._level + 1, 6))
-        elif kind == "multipart/alternative" and parts:
+        kind, parts = part.get_content_type(), _list_parts(part)
+        if kind == "multipart/alternative" and parts:
             self._write_part(_choose_alternative(parts), depth + 1)
+        elif parts and kind == _MESSAGE and depth:
+            if self._inline:
+                self.write(parts[0], min(self._level + 1, 6))
         elif parts:
             for inner in parts:
                 self._write_part(inner, depth + 1)
-        elif kind in {"text/plain", "text/html"} and not is_attachment:
+        elif kind in _TEXTS and not _is_attached(part):
             self._write_text(part, kind)
-        else:
-            name = find_file_name(part)
-            data = read_payload(part)
-            if name or data:
-                size = f"{len(data) / _KB:.0f} kB" if len(data) >= _KB else f"{len(data)} bytes"
-                self._attachments.append((0, f"{name or 'unnamed'} ({kind}, {size})"))
 
     def _write_text(self, part: Message, kind: str) -> None:
         html = kind == "text/html"
@@ -196,6 +266,12 @@ class MessageWriter:
     def _warn(self, warning: str) -> None:
         if warning not in self.warnings and len(self.warnings) < _MANY_WARNINGS:
             self.warnings.append(warning)
+
+
+def _describe(attachment: Attachment) -> str:
+    size = len(read_attachment(attachment.part))
+    shown = f"{size / _KB:.0f} kB" if size >= _KB else f"{size} bytes"
+    return f"{attachment.name} ({attachment.part.get_content_type()}, {shown})"
 
 
 def _choose_alternative(parts: list[Message]) -> Message:
@@ -269,17 +345,49 @@ _KNOWN_HEADER = re.compile(
 )
 _APPLE_LENGTH = re.compile(rb"\s{0,20}(\d{1,12})[ \t]*\r?\n")
 _HEAD_BYTES = 65_536
-_BEGIN = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]{0,1000}\r?\n")
-_ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
-MAX_MESSAGES = 50_000
-MAX_CHARS = 200_000_000
 _NOT_MAIL = "no e-mail: it has no headers"
+_ENCODED = frozenset({"base64", "quoted-printable"})
+_MAY_HAVE_FILES = re.compile(
+    rb"^content-(?:type:(?!\s*(?:text/(?:plain|html)|multipart/alternative))"
+    rb"|disposition:\s*attachment)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def load_message(data: bytes, path: str = "", parser: str = "") -> Message:
+    """Return the message of a file: plain, of Apple Mail, or in UTF-16.
+
+    Raises:
+        ParseFailed: The bytes are no message.
+    """
+    # A file of Apple Mail begins with the length of the message.
+    found = _APPLE_LENGTH.match(data)
+    body = data[found.end() : found.end() + int(found[1])] if found else data
+    is_wide = b"\0" in body[:4] or body.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if is_wide:
+        body = decode(body, path, parser).text.encode()
+    body = body.lstrip(b"\xef\xbb\xbf\r\n")
+    if not _has_headers(body):
+        raise ParseFailed(path=path, parser=parser, cause=_NOT_MAIL)
+    message = parse_message(body)
+    for part in message.walk() if is_wide else ():
+        if str(part.get("content-transfer-encoding", "")).strip().lower() not in _ENCODED:
+            with suppress(*_BROKEN):
+                part.set_param("charset", "utf-8")
+    return message
+
+
+def may_have_attachments(data: bytes) -> bool:
+    """Return whether a message can have an attachment, without parsing it."""
+    return b"\0" in data[:4] or _MAY_HAVE_FILES.search(data) is not None
 
 
 class EmailParser:
     """Parses one message: its headers, its text, and the names of its attachments."""
 
-    version = "email-v1"
+    version = "email-v2"
+    inline = False
+    """Whether messages within the message are sections of it, and no documents of their own."""
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -287,17 +395,9 @@ class EmailParser:
         Raises:
             ParseFailed: The bytes are no message.
         """
-        # A file of Apple Mail begins with the length of the message.
-        found = _APPLE_LENGTH.match(data)
-        if found:
-            body = data[found.end() : found.end() + int(found[1])]
-        else:
-            body = data.lstrip(b"\xef\xbb\xbf\r\n")
-        if not _has_headers(body):
-            raise ParseFailed(path=path, parser=self.version, cause=_NOT_MAIL)
-        message = parse_message(body)
+        message = load_message(data, path, self.version)
         builder = TextBuilder()
-        writer = MessageWriter(builder, path, self.version)
+        writer = MessageWriter(builder, path, self.version, inline=self.inline)
         writer.write(message)
         metadata = Metadata(
             title=read_header(message, "subject") or None,
@@ -305,43 +405,6 @@ class EmailParser:
             date=read_date(message),
         )
         return builder.build(path, metadata, warnings=writer.warnings)
-
-
-class MboxParser:
-    """Parses a mailbox: each message is a section whose heading is its subject."""
-
-    version = "mbox-v1"
-
-    def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document.
-
-        Raises:
-            ParseFailed: The bytes are no mailbox.
-        """
-        if not _BEGIN.match(data) or not _has_headers(data.partition(b"\n")[2]):
-            raise ParseFailed(path=path, parser=self.version, cause="not a mailbox in mbox format")
-        builder = TextBuilder()
-        warnings: list[str] = []
-        for number, message in enumerate(split_mailbox(data)):
-            if number >= MAX_MESSAGES or builder.length > MAX_CHARS:
-                warnings.append(f"only the first {number:,} messages are searched")
-                break
-            writer = MessageWriter(builder, path, self.version)
-            writer.write(parse_message(message))
-            warnings += [text for text in writer.warnings if text not in warnings]
-        stem = path.rpartition("/")[2].rpartition(".")[0]
-        return builder.build(path, warnings=warnings, title=stem)
-
-
-def split_mailbox(data: bytes) -> Iterator[bytes]:
-    """Yield the messages of a mailbox without the lines that separate them."""
-    start: int | None = None
-    for begin in _BEGIN.finditer(data):
-        if start is not None:
-            yield _ESCAPED.sub(rb"\1", data[start : begin.start()])
-        start = begin.end()
-    if start is not None:
-        yield _ESCAPED.sub(rb"\1", data[start:])
 
 
 def _has_headers(data: bytes) -> bool:

@@ -26,6 +26,7 @@ class MsgParser(EmailParser):
     """Parses a message of Outlook as the e-mail that its properties make."""
 
     version = "msg-v1"
+    inline = True
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.

@@ -8,11 +8,12 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from kebab.core.documents import Metadata, ParsedDocument
-from kebab.core.files import IMAGE, OcrSettings
+from kebab.core.files import CONTAINERS, IMAGE, OcrSettings
 from kebab.core.media import (
     CHAT,
     DOC,
     DOCX,
+    EMAIL,
     HWP,
     HWPX,
     MEDIA_TYPES,
@@ -131,8 +132,8 @@ PARSERS: Mapping[str, Parser] = {
     "application/enex+xml": LazyParser("enex-v1", "enex:EnexParser", isolated=True),
     "application/rtf": LazyParser("rtf-v2", "rtf:RtfParser"),
     "multipart/related": LazyParser("mhtml-v1", "mail:MhtmlParser", isolated=True),
-    "message/rfc822": LazyParser("email-v1", "mail:EmailParser", isolated=True),
-    "application/mbox": LazyParser("mbox-v1", "mail:MboxParser", isolated=True),
+    EMAIL: LazyParser("email-v2", "mail:EmailParser", isolated=True),
+    **dict.fromkeys(CONTAINERS, LazyParser("container-v1", "containers:ContainerParser")),
     "text/x-rst": LazyParser("rst-v1", "rst:RstParser"),
     **{
         media.name: LazyParser("source-v2", "code:SourceParser")

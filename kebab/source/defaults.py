@@ -8,7 +8,7 @@ import os
 import re
 from functools import cache
 
-from kebab.core.content import PRIVATE_KEY
+from kebab.core.content import holds_secret, may_hold_secret
 from kebab.core.files import get_suffix
 from kebab.text.normalize import split_names
 
@@ -152,10 +152,6 @@ def is_secret_name_below(path: str) -> bool:
     return path.lower().rpartition("/")[2] in _SECRET_BELOW
 
 
-_LARGEST_SECRET = 16 * 1024
-"""The largest file that is opened to look for a key. The key files of services have 2 to 4 KB."""
-
-
 def has_secret_content(absolute: str, size: int) -> bool:
     """Return whether a file is a private key, or the key of a service account.
 
@@ -164,11 +160,7 @@ def has_secret_content(absolute: str, size: int) -> bool:
     Raises:
         OSError: The file cannot be read.
     """
-    suffix = get_suffix(absolute.rpartition("/")[2])
-    if suffix not in {"", ".json"} or not 0 < size <= _LARGEST_SECRET:
+    if not may_hold_secret(absolute, size):
         return False
     with open(absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
-        head = file.read(_LARGEST_SECRET)
-    if suffix != ".json":
-        return PRIVATE_KEY.match(head) is not None
-    return b'"private_key"' in head and b'"type":"service_account"' in head.translate(None, b" \t")
+        return holds_secret(absolute, file.read(size))

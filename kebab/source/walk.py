@@ -16,17 +16,19 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from kebab.core.content import HEAD_BYTES, describe_unsupported, detect_media_by_content
+from kebab.core.content import HEAD_BYTES, detect_media
 from kebab.core.files import (
     IGNORE_FILES,
+    ZIP,
+    FileEntry,
     ScanResult,
     ScanRules,
     SeenFiles,
-    get_suffix,
     join_root,
     resolve_links,
 )
-from kebab.core.media import DOC, PLAIN, detect_media_type
+from kebab.core.members import is_export
+from kebab.platform import get_inode
 from kebab.source.defaults import has_secret_content, is_secret_name, is_secret_name_below
 from kebab.source.ignore import (
     SECRET,
@@ -39,13 +41,6 @@ from kebab.source.ignore import (
     find_skip_reason_from_root,
 )
 
-MAX_UNKNOWN_BYTES = 256 * 1024
-"""The largest text of unknown suffix that is read."""
-
-_MAX_LINE = 2000
-_DISGUISES = frozenset({".doc", ".xls", ".ppt"})
-"""Old formats whose suffix programs also give to HTML, RTF and new formats."""
-
 
 def detect_file_media(absolute: str, size: int) -> str | None:
     """Return the media type of a regular file, None when no parser reads it.
@@ -53,21 +48,20 @@ def detect_file_media(absolute: str, size: int) -> str | None:
     Raises:
         OSError: The file cannot be opened.
     """
-    name = absolute.rpartition("/")[2]
-    named = detect_media_type(name)
-    suffix = get_suffix(name)
-    is_sure = named is not None and suffix not in _DISGUISES
-    if is_sure or not size or describe_unsupported(suffix) is not None:
-        return named
-    with open(absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
-        head = file.read(HEAD_BYTES)
-    media = detect_media_by_content(head)
-    # The first bytes of a compound file tell hardly what it is.
-    if media in {None, DOC}:
-        return named
-    has_long_lines = max(map(len, head.split(b"\n"))) > _MAX_LINE
-    is_doubtful = media == PLAIN and suffix and (size > MAX_UNKNOWN_BYTES or has_long_lines)
-    return named if is_doubtful else media
+
+    def read_head() -> bytes:
+        with open(absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
+            return file.read(HEAD_BYTES)
+
+    return detect_media(absolute.rpartition("/")[2], size, read_head)
+
+
+def find_media(absolute: str, size: int, rules: ScanRules) -> str | None:
+    """Return the media type of a file that the rules read; None also for most zip archives."""
+    media = detect_file_media(absolute, size)
+    if media != ZIP or rules.archives == "all":
+        return media
+    return media if rules.archives == "exports" and is_export(absolute) else None
 
 
 def is_secret_file(rules: ScanRules, path: str, real: str, size: int) -> bool:
@@ -150,7 +144,7 @@ def _is_found_by_scan(path: str, root: str, rules: ScanRules, stat: os.stat_resu
     if stat is None:
         return True
     with suppress(OSError):
-        media = detect_file_media(f"{_add_slash(root)}{path}", stat.st_size)
+        media = find_media(f"{_add_slash(root)}{path}", stat.st_size, rules)
         return media is not None and media not in rules.left_out
     return True
 
@@ -258,14 +252,14 @@ class _Walk:
 
     def _add_linked_file(self, link: Entry, target: Target) -> None:
         try:
-            media = detect_file_media(link.absolute, target.stat.st_size)
+            media = find_media(link.absolute, target.stat.st_size, self._rules)
             is_known = media is not None and target.real in self._followed
             if is_known:
                 self.found.skips.add("duplicate", link.path)
             elif is_secret_file(self._rules, link.path, target.real, target.stat.st_size):
                 self.found.skips.add(SECRET, link.path)
             else:
-                self.found.add_file(link.path, link.absolute, target.stat, media, self._rules)
+                _add_entry(self.found, link.path, link.absolute, target.stat, media, self._rules)
         except OSError as failure:
             self._handle_failure(failure, link.path)
             return
@@ -450,5 +444,19 @@ def _add_file(
     if is_secret:
         found.skips.add(SECRET, path)
         return
-    media = detect_file_media(absolute, stat.st_size)
-    found.add_file(path, absolute, stat, media, rules)
+    media = find_media(absolute, stat.st_size, rules)
+    _add_entry(found, path, absolute, stat, media, rules)
+
+
+def _add_entry(
+    found: ScanResult,
+    path: str,
+    absolute: str,
+    stat: os.stat_result,
+    media: str | None,
+    rules: ScanRules,
+) -> None:
+    inode = get_inode(stat)
+    entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, inode, media or "")
+    if found.accepts(entry, rules):
+        found.entries.append(entry)

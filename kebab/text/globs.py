@@ -28,7 +28,8 @@ def matches_glob(pattern: str, path: str) -> bool:
     """Return whether the whole path matches the pattern; case matters, Unicode forms do not.
 
     A pattern that ends in `/` or `/**` means everything below that folder; one that ends in `/***`
-    means the folder or file itself too.
+    means the folder or file itself too. The files within a file, such as `mail.eml!/plan.pdf`, are
+    below it.
     """
     segments, names = _compile(pattern), normalize("NFC", path).split("/")
     # Match name by name; on a mismatch the last `**` takes one more name.
@@ -36,7 +37,9 @@ def matches_glob(pattern: str, path: str) -> bool:
     star_part, star_name = -1, 0
     while name_index < len(names):
         part = segments[part_index] if part_index < len(segments) else None
-        if part is not None and part.match(names[name_index]):
+        name = names[name_index]
+        is_container = name.endswith("!") and name_index < len(names) - 1
+        if part is not None and (part.match(name) or (is_container and part.match(name[:-1]))):
             part_index, name_index = part_index + 1, name_index + 1
         elif part is None and part_index < len(segments):
             star_part, star_name = part_index, name_index

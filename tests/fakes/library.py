@@ -24,6 +24,7 @@ from kebab.core.documents import (
     DocumentRow,
     FileStamp,
     KnownDocument,
+    Listing,
     MovedDocument,
     Source,
     SourcePlan,
@@ -59,6 +60,7 @@ class MemoryLibrary:
     runs: list[tuple[str, float, float, int]] = field(default_factory=list)
     checkpoints: int = 0
     unread: dict[tuple[str, str], str | None] = field(default_factory=dict)
+    rules: dict[str, str] = field(default_factory=dict)
     closed: bool = False
 
     def __post_init__(self) -> None:
@@ -96,7 +98,10 @@ class MemoryLibrary:
             )
             for row in self._documents.values()
             if row.source == source
-            and (at is None or any(f"{row.path}/".startswith(f"{path}/") for path in at))
+            and (
+                at is None
+                or any(f"{row.path}/".startswith((f"{path}/", f"{path}!/")) for path in at)
+            )
         }
 
     def list_children(self, source: str, folder: str) -> set[str]:
@@ -104,15 +109,23 @@ class MemoryLibrary:
         known += [path for name, path in self.unread if name == source]
         return {path for path in known if path.rpartition("/")[0] == folder}
 
+    def load_listing(self, source: str) -> Listing:
+        return Listing(
+            self.rules.get(source), {path for name, path in self.unread if name == source}
+        )
+
     def store_plans(self, plans: Sequence[SourcePlan]) -> None:
         for plan in plans:
             below = [plan.below] if plan.files is None else plan.files
             for place in list(self.unread):
                 if place[0] == plan.source and any(
-                    (not path or f"{place[1]}/".startswith(f"{path}/")) for path in below
+                    (not path or f"{place[1]}/".startswith((f"{path}/", f"{path}!/")))
+                    for path in below
                 ):
                     del self.unread[place]
             self.unread |= {(plan.source, file.path): file.reason for file in plan.unread}
+            if plan.files is None and not plan.below:
+                self.rules[plan.source] = plan.rules
 
     def mark_failed(self, source: str, path: str, reason: str) -> None:
         if (source, path) in self.unread:

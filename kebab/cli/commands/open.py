@@ -46,13 +46,17 @@ def command(context: CommandContext, /, ref: str, *, print_only: bool) -> Exit:
     found = _find_place(context, ref)
     if isinstance(found, NotFound):
         return context.print_reply(found, _render_command)
-    from kebab.cli.editor import build_open_command, run_command
+    from kebab.cli.editor import build_open_command, build_opener_command, run_command
     from kebab.cli.render.hits import get_line
+    from kebab.core.files import find_container
 
     # Where a file no longer has the passage, its last line is shown.
     line = max(1, min(get_line(found.citation) or 1, found.line_count))
-    file = str(found.file)
-    words = build_open_command(file, found.citation, line, os.environ)
+    file = find_container(str(found.file))
+    if file == found.file:
+        words = build_open_command(file, found.citation, line, os.environ)
+    else:  # a program opens the file that holds the document
+        words = build_opener_command(file, os.environ, f"kebab fetch {shlex.quote(ref)}")
     if not print_only:
         run_command(words, file, context.channels, quiet=context.flags.machine)
     report = OpenReport(

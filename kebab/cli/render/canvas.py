@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from kebab.cli.channels import OutputChannel
 from kebab.cli.options import ColorChoice
+from kebab.core.files import find_container
 from kebab.errors.hints import limit_hint
 from kebab.platform import get_host_name
 
@@ -169,6 +170,9 @@ def build_link(file: str | None, line: int | None, form: str, page: int | None =
     template = _FORMATS.get(form, form)
     if file is None or not template:
         return ""
+    container = find_container(file)
+    if container != file:  # a program opens the file that holds the document
+        file, line, page = container, None, None
     try:
         path = Path(file).as_uri().removeprefix(_SCHEME)
     except (ValueError, UnicodeEncodeError):

@@ -42,6 +42,8 @@ _REASONS = {
     "generated": "written by build tools",
     "ocr_off": "images",
     "over_limit": "larger than `ingest.max_file_bytes`",
+    "expansion": "more than a mailbox or an archive may hold",
+    "nested": "too deep within other files",
     "unreadable": "without permission to read",
     "duplicate": "links to files that are read anyway",
     "symlink_broken": "links that lead nowhere",

@@ -17,13 +17,14 @@ from kebab.core.documents import (
     FileCounts,
     FileStamp,
     KnownDocument,
+    Listing,
     MovedDocument,
     Source,
     SourcePlan,
     compute_link_key,
     is_partial,
 )
-from kebab.core.files import FileState
+from kebab.core.files import MEMBER_MARK, FileState
 from kebab.core.ids import DocId, Key, compute_digest
 from kebab.store.sqlite import chunks, fts
 from kebab.store.sqlite.connection import translate_sqlite_errors
@@ -57,7 +58,9 @@ def load_known_documents(
         rows = database.execute(condition, (source, path, f"{path}0"))
         known.update(
             _read_known_documents(
-                row for row in rows if row[1] == path or row[1].startswith(f"{path}/")
+                row
+                for row in rows
+                if row[1] == path or row[1].startswith((f"{path}/", f"{path}{MEMBER_MARK}"))
             )
         )
     return known
@@ -336,6 +339,13 @@ def measure_languages(database: apsw.Connection) -> dict[str, int]:
     return {str(code): int(size) for code, size in rows}
 
 
+def load_listing(database: apsw.Connection, source: str) -> Listing:
+    """Return the rules of the last complete scan of a source, and its unread files."""
+    rules = database.execute("SELECT listed_rules FROM sources WHERE name = ?", (source,)).get
+    sql = f"SELECT path FROM unread_files WHERE source = {_SOURCE}"  # noqa: S608 - a constant
+    return Listing(rules, {path for (path,) in database.execute(sql, (source,))})
+
+
 def store_plan(database: apsw.Connection, plan: SourcePlan) -> None:
     """Replace what is known of the unread files and the folders of a scope."""
     paths = [plan.below] if plan.files is None else list(plan.files)
@@ -391,10 +401,11 @@ def list_children(database: apsw.Connection, source: str, folder: str) -> set[st
 
 
 def _match_below(path: str, column: str = "path") -> tuple[str, tuple[str, ...]]:
-    """Return the condition for a path and all below it; every path for an empty one."""
+    """Return the condition for a path with its members and all below; all for an empty one."""
     if not path:
         return "1", ()
-    return f"({column} = ? OR {column} >= ? AND {column} < ?)", (path, f"{path}/", f"{path}0")
+    where = " OR ".join((f"{column} = ?", *[f"{column} >= ? AND {column} < ?"] * 2))
+    return f"({where})", (path, f"{path}/", f"{path}0", f"{path}{MEMBER_MARK}", f"{path}!0")
 
 
 def _match_directly_in(folder: str) -> tuple[str, tuple[str | int, ...]]:

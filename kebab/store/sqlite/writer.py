@@ -38,6 +38,7 @@ class SqliteWriter:
 
     load_known_documents = forward(documents.load_known_documents)
     list_children = forward(documents.list_children)
+    load_listing = forward(documents.load_listing)
     has_document = forward(documents.has_document)
     list_pending = forward(chunks.list_pending)
     list_chunks = forward(chunks.list_chunks_after)

@@ -12,6 +12,7 @@ from kebab.core.content import (
 )
 from kebab.core.media import MEDIA_TYPES
 
+EXTRACT = "extract it; zip archives are read with `ingest.archives`"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
 
 
@@ -86,7 +87,7 @@ def test_text_of_a_format_without_a_parser_is_plain_text():
             "application/pdf",
             "the file is PDF, not Markdown: rename it to .pdf",
         ),
-        ("text/plain", b"\x1f\x8b\x08\0", None, "the file is no text: archive, extract it"),
+        ("text/plain", b"\x1f\x8b\x08\0", None, f"the file is no text: archive, {EXTRACT}"),
         (
             "text/markdown",
             OLE + "HwpSummaryInformation".encode("utf-16-le"),
@@ -133,7 +134,7 @@ def test_a_known_format_is_named_with_what_to_do():
         "Apple Pages document",
         "save it as DOCX, PDF or HTML",
     )
-    assert describe_unsupported(".zip") == ("archive", "extract it")
+    assert describe_unsupported(".7z") == describe_unsupported(".zip")
 
 
 def test_some_formats_have_no_text():
@@ -147,7 +148,7 @@ def test_an_unknown_suffix_has_no_description():
 
 
 def test_formats_that_are_read_without_an_option_are_not_listed():
-    images = {".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp"}
-    read = {suffix for media in MEDIA_TYPES for suffix in media.suffixes} - images
+    optional = {".zip", ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp"}
+    read = {suffix for media in MEDIA_TYPES for suffix in media.suffixes} - optional
 
     assert not [suffix for suffix in read if describe_unsupported(suffix)]

@@ -7,7 +7,8 @@ from kebab.core.documents import Metadata, ParsedDocument, Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, hash_content
 from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
-from kebab.ingest.build import DocumentBuilder, compute_recipes, read_file
+from kebab.ingest.build import DocumentBuilder, compute_recipes
+from kebab.ingest.members import read_entry
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import guard_parser
 
@@ -52,7 +53,7 @@ def entry(tmp_path):
 
 
 def test_a_row_holds_all_that_is_stored_of_a_file(entry):
-    content = read_file(entry.absolute)
+    content = read_entry(entry, None)
 
     row = builder(PARSERS).build_row(SOURCE, entry, DocId("d"), content)
 
@@ -67,17 +68,17 @@ def test_a_row_holds_all_that_is_stored_of_a_file(entry):
 def test_what_was_read_carries_the_stamp_of_the_file(entry, tmp_path):
     stat = (tmp_path / "a.md").stat()
 
-    stamp = read_file(entry.absolute).stamp
+    stamp = read_entry(entry, None).stamp
 
     assert (stamp.size, stamp.mtime_ns) == (stat.st_size, stat.st_mtime_ns)
     assert stamp.inode == stat.st_ino
 
 
 def test_a_file_that_was_cut_off_while_it_was_read_does_not_look_whole(entry, monkeypatch):
-    whole = read_file(entry.absolute).stamp
+    whole = read_entry(entry, None).stamp
     monkeypatch.setattr("builtins.open", lambda *_: _Cut(entry.absolute))
 
-    assert read_file(entry.absolute).stamp.size == whole.size // 2
+    assert read_entry(entry, None).stamp.size == whole.size // 2
 
 
 class _Cut(io.FileIO):
@@ -97,7 +98,7 @@ def test_a_recipe_changes_with_parser_and_chunker():
 def test_a_parser_that_never_returns_meets_the_deadline(entry):
     with pytest.raises(TimedOut) as caught:
         builder({"text/markdown": Endless()}, 0.05).build_row(
-            SOURCE, entry, DocId("d"), read_file(entry.absolute)
+            SOURCE, entry, DocId("d"), read_entry(entry, None)
         )
 
     assert caught.value.operation == "parse"
@@ -105,14 +106,14 @@ def test_a_parser_that_never_returns_meets_the_deadline(entry):
 
 def test_a_medium_without_a_parser_is_refused(entry):
     with pytest.raises(UnsupportedMedia):
-        builder({}).build_row(SOURCE, entry, DocId("d"), read_file(entry.absolute))
+        builder({}).build_row(SOURCE, entry, DocId("d"), read_entry(entry, None))
 
 
 def test_an_unexpected_exception_of_a_parser_is_a_refusal_of_the_file(entry):
     odd = builder({"text/markdown": Surprised(IndexError)})
 
     with pytest.raises(ParseFailed) as caught:
-        odd.build_row(SOURCE, entry, DocId("d"), read_file(entry.absolute))
+        odd.build_row(SOURCE, entry, DocId("d"), read_entry(entry, None))
 
     assert (caught.value.path, caught.value.parser) == ("a.md", "surprised-v1")
     assert caught.value.cause == "the parser failed: out of the blue"
@@ -131,7 +132,7 @@ def test_the_date_of_a_note_comes_from_its_text_and_then_from_its_name(tmp_path,
     path.write_text(text)
     entry = FileEntry(name, str(path), 1, 1, 1, "text/markdown")
 
-    row = builder(PARSERS).build_row(SOURCE, entry, DocId("d"), read_file(entry.absolute))
+    row = builder(PARSERS).build_row(SOURCE, entry, DocId("d"), read_entry(entry, None))
 
     assert row.date == date
 
@@ -149,7 +150,7 @@ def test_the_name_of_a_file_comes_before_its_properties(tmp_path):
     media = "application/pdf"
     entry = FileEntry(path.name, str(path), 1, 1, 1, media)
 
-    row = builder({media: Dated()}).build_row(SOURCE, entry, DocId("d"), read_file(entry.absolute))
+    row = builder({media: Dated()}).build_row(SOURCE, entry, DocId("d"), read_entry(entry, None))
 
     assert row.date == "2024-03-01"
 
@@ -162,7 +163,7 @@ def build_content(tmp_path, parsers, media, data):
     path = tmp_path / "file"
     path.write_bytes(data)
     entry = FileEntry("file", str(path), len(data), 0, 0, media)
-    return builder(parsers).build_row(SOURCE, entry, DocId("d1"), read_file(str(path)))
+    return builder(parsers).build_row(SOURCE, entry, DocId("d1"), read_entry(entry, None))
 
 
 def test_a_file_with_a_wrong_suffix_is_read_as_what_it_is(tmp_path):

@@ -7,8 +7,8 @@ from kebab.core.files import FileEntry, ScanResult, ScanRules
 from kebab.core.ids import DocId, hash_content
 from kebab.errors.catalog import IoError
 from kebab.ingest.job import IngestJob
+from kebab.ingest.members import TIMESTAMP_GRANULARITY_NS
 from kebab.ingest.plan import (
-    TIMESTAMP_GRANULARITY_NS,
     FileTask,
     MissingDocument,
     ScopeScan,

@@ -7,8 +7,10 @@ from kebab.parse.mail import (
     MessageWriter,
     add_plain_text,
     find_file_name,
+    list_attachments,
     list_names,
     parse_message,
+    read_attachment,
     read_date,
     read_header,
     read_payload,
@@ -71,7 +73,7 @@ def test_an_invitation_is_read_only_where_a_message_has_no_other_form():
     assert "calendar" not in text
 
     text, _ = write(join_parts(calendar, kind="alternative"))
-    assert "unnamed (text/calendar, 15 bytes)" in text
+    assert "part-1 (text/calendar, 15 bytes)" in text
 
 
 def test_the_last_form_of_a_message_without_plain_text_is_read():
@@ -91,14 +93,32 @@ def test_attachments_are_named_and_not_read():
     text, _ = write(join_parts(PLAIN, attached, "Content-Type: image/png\n\n" + "x" * 5_000))
 
     assert "secret" not in text
-    assert "- a.txt (text/plain, 6 bytes)\n- unnamed (image/png, 5 kB)" in text
+    assert "- a.txt (text/plain, 6 bytes)\n- part-3.png (image/png, 5 kB)" in text
 
 
-def test_a_forwarded_message_is_a_section():
+def test_a_forwarded_message_is_an_attachment_and_keeps_its_own():
     forwarded = "Content-Type: message/rfc822\n\nSubject: inner\nFrom: b@x\n\ndeep"
-    text, _ = write(join_parts(PLAIN, forwarded))
+    coded = (
+        "Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n"
+        'Content-Disposition: attachment; filename="../a/b.eml"\n\nU3ViamVjdDogYg==\n'
+    )
+    message = parse_message(join_parts(PLAIN, forwarded, coded).encode())
 
-    assert "## inner\n\nFrom: b@x\nSubject: inner\n\ndeep" in text
+    found = {name: read_attachment(part) for name, part in list_attachments(message)}
+    assert found == {
+        "part-2.eml": b"Subject: inner\nFrom: b@x\n\ndeep",
+        "a/b.eml": b"Subject: b",
+    }
+
+
+def test_a_file_beside_a_text_that_is_not_shown_is_an_attachment():
+    plan = 'Content-Type: application/pdf; name="plan.pdf"\n\nx'
+    other = MIXED.replace("x\n", "y\n").replace("--x", "--y").partition("\n")[2]
+    inner = other.format(kind="mixed", parts=f"{HTML}\n--y\n{plan}\n--y\n{plan}")
+    text, _ = write(join_parts(PLAIN, inner, kind="alternative"))
+
+    assert "rich" not in text
+    assert "- plan.pdf (application/pdf, 1 bytes)\n- plan (2).pdf" in text
 
 
 def test_an_unreadable_part_costs_only_itself():

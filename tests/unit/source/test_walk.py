@@ -4,12 +4,12 @@ import unicodedata
 
 import pytest
 
+from kebab.core.content import MAX_UNKNOWN_BYTES
 from kebab.core.files import ScanRules, SeenFiles
 from kebab.core.media import MARKDOWN, PLAIN, detect_media_type
 from kebab.source import walk
 from kebab.source.walk import (
     CHANGED_NS,
-    MAX_UNKNOWN_BYTES,
     FolderScanner,
     detect_file_media,
     read_change_time,
@@ -339,7 +339,7 @@ def find_media(folder, name, data):
         ("sheet.xls", b"<html><table>", "text/html"),
         ("letter.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/msword"),
         ("letter.md", b"\0\1\2", "text/markdown"),
-        ("photo.zip", b"Words", None),
+        ("photo.rar", b"Words", None),
         ("id_rsa", b"-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNz\n", None),
         ("deploy.foo", b"-----BEGIN RSA PRIVATE KEY-----\nMIIE\n", None),
         ("production.env", b"API_KEY=abc\n", None),

@@ -1,0 +1,251 @@
+"""Adds the members of containers to a scan, and reads the bytes of files and members.
+
+A mail, a mailbox and a zip archive are documents, and so is each file within them. A container is
+opened when it changed, when one of its members is not read yet, or when other files would be read
+of it. Otherwise its members are those that are stored. Each has the time of its container, so a
+run that was killed half-way is noticed.
+"""
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from kebab.core.content import HEAD_BYTES, holds_secret, may_hold_secret
+from kebab.core.documents import FileStamp, KnownDocument, build_last_scan_key
+from kebab.core.files import (
+    CONTAINERS,
+    MBOX,
+    MEMBER_MARK,
+    ZIP,
+    FileEntry,
+    ScanResult,
+    cut_root,
+    join_root,
+    list_containers,
+)
+from kebab.core.ids import hash_content, hash_file
+from kebab.core.media import EMAIL, detect_media_type
+from kebab.core.ports import ContainerReader, FileScanner
+from kebab.errors.signal import Signal
+from kebab.ingest.job import IngestJob, ParserGuard
+from kebab.ingest.scopes import LibraryState
+from kebab.platform import get_inode
+
+MAX_DEPTH = 4
+"""How deep containers are opened within each other: a mail in a mailbox in an export has three."""
+
+MAX_EXPANSION_BYTES = 4_000_000_000
+"""The most bytes of readable members of one file."""
+
+TIMESTAMP_GRANULARITY_NS = 2_000_000_000
+"""The coarsest time stamp of a file system in use."""
+
+MAX_MEMBERS = 1_000_000
+"""The most members of one file, with those of its members."""
+
+_OPENED = CONTAINERS | {EMAIL}
+
+
+@dataclass(slots=True)
+class _Budget:
+    """How many bytes and members a file may still have."""
+
+    size: int
+    members: int
+
+    def allows(self, size: int) -> bool:
+        fits = size <= self.size and self.members >= 0
+        self.size -= size * fits
+        return fits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileContent:
+    """The bytes of a file, with its stamp from before they were read.
+
+    Of a container without a text of its own these are the first bytes; `content_hash` is that of
+    the whole file.
+    """
+
+    data: bytes
+    stamp: FileStamp
+    content_hash: str
+
+
+def read_entry(entry: FileEntry, containers: ContainerReader | None) -> FileContent:
+    """Return the bytes of a file or a member; the stamp is older, so a later edit is noticed.
+
+    The size is that of the bytes: a file that was cut off while it was read is read again.
+
+    Raises:
+        OSError: It cannot be read.
+        ParseFailed: The container is damaged, or the member in it.
+    """
+    with open(entry.container or entry.absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
+        stat = os.fstat(file.fileno())
+        if containers is not None and entry.container:
+            data = containers.read(entry.absolute, entry.span)
+        elif containers is not None and entry.media in CONTAINERS:
+            next(iter(containers.list_members(entry.absolute)), None)  # refuses a damaged one
+            content_hash = hash_file(file)
+            size = file.tell()
+            file.seek(0)
+            data = file.read(HEAD_BYTES)
+            stamp = FileStamp(size=size, mtime_ns=stat.st_mtime_ns, inode=get_inode(stat))
+            return FileContent(data=data, stamp=stamp, content_hash=content_hash)
+        else:
+            data = file.read()
+    stamp = FileStamp(size=len(data), mtime_ns=stat.st_mtime_ns, inode=get_inode(stat))
+    return FileContent(data=data, stamp=stamp, content_hash=hash_content(data))
+
+
+def compute_entry_hash(entry: FileEntry, containers: ContainerReader | None) -> str | None:
+    """Return the hash of the bytes of a file or a member, None when it cannot be read."""
+    try:
+        if containers is not None and entry.container:
+            return hash_content(containers.read(entry.absolute, entry.span))
+        with open(entry.absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
+            return hash_file(file)
+    except (OSError, Signal):
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberScanner:
+    """Adds members to the scans of one run; `recipes` are digests by media type."""
+
+    containers: ContainerReader
+    scanner: FileScanner
+    library: LibraryState
+    job: IngestJob
+    guard: ParserGuard
+    recipes: Mapping[str, str]
+    tick: Callable[[], None]
+
+    def add_members(
+        self, source: str, root: str, found: ScanResult, known: dict[str, KnownDocument]
+    ) -> None:
+        """Add the members of all containers of a scan, in place.
+
+        Members of a container that cannot be opened are taken out of the known documents, so that
+        they stay as they are.
+        """
+        if not any(entry.media in _OPENED for entry in found.entries):
+            return
+        members: defaultdict[str, list[KnownDocument]] = defaultdict(list)
+        for path, document in known.items():
+            for container in (path, *list_containers(path)):
+                members[container].append(document)
+        listing = self.library.load_listing(source)
+        unread = {container for path in listing.unread for container in list_containers(path)}
+        media_of = {recipe: media for media, recipe in self.recipes.items()}
+        files, found.entries = found.entries, []
+        for entry in files:
+            found.entries.append(entry)
+            if entry.media not in _OPENED:
+                continue
+            self.tick()
+            documents = members[entry.path]
+            is_open = entry.path in unread or listing.rules != self.job.rules.compute_digest()
+            if is_open or not self._is_unchanged(source, entry, documents, media_of):
+                self._open(root, entry, found, known, documents)
+                continue
+            for one in documents:
+                if one.path != entry.path:
+                    media = detect_media_type(one.path) or ""
+                    if self.recipes.get(media) != one.recipe:
+                        media = media_of[one.recipe]
+                    absolute = join_root(root, one.path)
+                    size, own = one.size, entry._replace(container=entry.absolute)
+                    member = own._replace(path=one.path, absolute=absolute, size=size, media=media)
+                    found.entries.append(member)
+
+    def _is_unchanged(
+        self,
+        source: str,
+        entry: FileEntry,
+        documents: list[KnownDocument],
+        media_of: Mapping[str, str],
+    ) -> bool:
+        """Return whether the documents of a container are those that it has now."""
+        scanned = self.library.get_value(build_last_scan_key(source)) or ""
+        is_old = scanned.isdecimal() and entry.mtime_ns < int(scanned) - TIMESTAMP_GRANULARITY_NS
+        own = any((one.path, one.size) == (entry.path, entry.size) for one in documents)
+        stamp = (entry.mtime_ns, entry.inode)
+        is_same = all(
+            (one.mtime_ns, one.inode) == stamp and one.recipe in media_of for one in documents
+        )
+        return own and is_same and is_old and not self.job.force
+
+    def _open(
+        self,
+        root: str,
+        entry: FileEntry,
+        found: ScanResult,
+        known: dict[str, KnownDocument],
+        documents: list[KnownDocument],
+    ) -> None:
+        count, budget = len(found.entries), _Budget(MAX_EXPANSION_BYTES, MAX_MEMBERS)
+        skipped = found.skips.total
+        try:
+            for member in self._list(entry, 1, root, found, budget):
+                found.entries.append(member)
+                self.tick()
+        except (OSError, Signal):
+            # Reading the container tells the reason.
+            del found.entries[count:]
+            for one in documents:
+                if one.path != entry.path:
+                    known.pop(one.path, None)
+        found.inner += found.skips.total - skipped
+
+    def _list(
+        self, entry: FileEntry, depth: int, root: str, found: ScanResult, budget: _Budget
+    ) -> Iterator[FileEntry]:
+        """Yield the members of a container that are read, each before its own members."""
+        members = self.containers.list_members(entry.absolute, entry.span)
+        if entry.media == EMAIL:
+            with self.guard(entry.path, EMAIL, self.job.deadline_s):
+                members = iter(list(members))
+        for member in members:
+            budget.members -= 1
+            is_read = member.media != ZIP or self.job.rules.archives != "none"
+            one = entry._replace(
+                path=f"{entry.path}{MEMBER_MARK}{member.name}",
+                absolute=f"{entry.absolute}{MEMBER_MARK}{member.name}",
+                size=member.size,
+                media=member.media if is_read else "",
+                container=entry.container or entry.absolute,
+                span=member.span if depth == 1 else entry.span,
+            )
+            reason = None if entry.media == MBOX else self._find_skip_reason(one, root)
+            if reason is None and one.media in _OPENED and depth >= MAX_DEPTH:
+                reason = "nested"
+            if reason is None and not found.accepts(one, self.job.rules):
+                continue
+            if reason is None and not budget.allows(one.size):
+                reason = "expansion"
+            if reason is not None:
+                found.skips.add(reason, one.path)
+            else:
+                yield one
+                if one.media in _OPENED:
+                    with suppress(OSError, Signal):  # reading it tells the reason
+                        yield from self._list(one, depth + 1, root, found, budget)
+
+    def _find_skip_reason(self, entry: FileEntry, root: str) -> str | None:
+        """Return why the rules skip a member; those of folders hold unless they skip its file."""
+        find, rules = self.scanner.find_skip_reason, self.job.rules
+        file = cut_root(entry.container, root)
+        if find(root, rules, file, folder=False) is None:
+            reason = find(root, rules, entry.path, folder=False)
+        else:  # the user named the file
+            start = len(file) + len(MEMBER_MARK)
+            reason = find(f"{entry.container}!", rules, entry.path[start:], folder=False)
+        if reason is None and may_hold_secret(entry.path, entry.size):
+            with suppress(OSError, Signal):
+                data = self.containers.read(entry.absolute, entry.span)
+                return "secret" if holds_secret(entry.path, data) else None
+        return reason

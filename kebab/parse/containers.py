@@ -1,0 +1,269 @@
+"""Reads the members of containers: attachments of mails, messages of mailboxes, zip archives.
+
+The path of a member is `mail.eml!/plan.pdf`, `box.mbox!/12.eml!/plan.pdf` or `export.zip!/a/b.md`.
+An ingest lists members and reads them one at a time; `fetch`, `grep` and others read one. Members
+are never written anywhere. A damaged member costs itself.
+"""
+
+import io
+import os
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from email.errors import MessageError
+from functools import lru_cache, partial
+from typing import BinaryIO, TypeAlias
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipInfo
+
+from kebab.core.content import HEAD_BYTES, detect_media
+from kebab.core.documents import ParsedDocument
+from kebab.core.files import MBOX, MEMBER_MARK, ZIP, find_container
+from kebab.core.media import EMAIL, PLAIN
+from kebab.core.members import LOCAL_HEADER_BYTES, Member, clean_name, make_unique, read_directory
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.archive import ENCRYPTED, MAX_MEMBER_BYTES, MAX_RATIO
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.encoding import decode
+from kebab.parse.mail import list_attachments, load_message, may_have_attachments, read_attachment
+from kebab.parse.registry import convert_exceptions
+
+Span: TypeAlias = tuple[int, int]
+_OpenSource: TypeAlias = Callable[[], BinaryIO]
+
+_VERSION = "container-v1"
+_WHOLE = (0, 0)
+
+
+class ContainerParser:
+    """Parses a mailbox or an archive to a document without text: its members have it."""
+
+    version = _VERSION
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document; the first bytes of the file are enough.
+
+        Raises:
+            ParseFailed: The bytes are neither a mailbox nor an archive.
+        """
+        if not data.startswith(b"PK") and next(find_messages(io.BytesIO(data)), None) is None:
+            cause = "neither a mailbox nor a zip archive"
+            raise ParseFailed(path=path, parser=self.version, cause=cause)
+        return TextBuilder().build(path, title=path.rpartition("/")[2].rpartition(".")[0])
+
+
+class _Mail:
+    def __init__(self, data: bytes, path: str) -> None:
+        self._parts = {}
+        if may_have_attachments(data):
+            message = load_message(data, path, _VERSION)
+            self._parts = {one.name: one.part for one in list_attachments(message)}
+
+    def list_members(self) -> Iterator[Member]:
+        for name, part in self._parts.items():
+            data = read_attachment(part)
+            media = detect_media(name, len(data), lambda data=data: data[:HEAD_BYTES])  # type: ignore[misc]
+            yield Member(name, len(data), media or "")
+
+    def read(self, name: str) -> bytes:
+        return read_attachment(self._parts[name])
+
+
+_LINE_BYTES = 1 << 16
+_BEGIN = re.compile(rb">?[!-9;-~]{1,76}:|>From ")
+"""The line after the one that separates messages: a header."""
+
+_ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
+
+
+class _Mailbox:
+    def __init__(self, open_source: _OpenSource, *, is_nested: bool) -> None:
+        self._open = open_source
+        self._is_nested = is_nested
+        self._spans: dict[str, Span] | None = None
+
+    def list_members(self) -> Iterator[Member]:
+        number = 0
+        with self._open() as file:
+            for number, span in enumerate(find_messages(file), start=1):
+                shown = _WHOLE if self._is_nested else span
+                yield Member(f"{number}.eml", span[1] - span[0], EMAIL, shown)
+        if not number:
+            raise ValueError("not a mailbox in mbox format")
+
+    def read(self, name: str) -> bytes:
+        if self._spans is None:
+            with self._open() as file:
+                self._spans = {
+                    f"{number}.eml": span
+                    for number, span in enumerate(find_messages(file), start=1)
+                }
+        with self._open() as file:
+            return read_message(file, self._spans[name])
+
+
+def find_messages(file: BinaryIO) -> Iterator[Span]:
+    """Yield the bytes of each message of a mailbox, without the lines that separate them."""
+    start = candidate = None
+    offset, is_blank = 0, True
+    for line in iter(partial(file.readline, _LINE_BYTES), b""):
+        if candidate is not None and _BEGIN.match(line):
+            if start is not None:
+                yield start, candidate
+            start = offset
+        candidate = offset if is_blank and line.startswith(b"From ") else None
+        is_blank = line in {b"\n", b"\r\n"}
+        offset += len(line)
+    if start is not None:
+        yield start, offset
+
+
+def read_message(file: BinaryIO, span: Span) -> bytes:
+    """Return a message of a mailbox; it moves the file."""
+    file.seek(span[0])
+    return _ESCAPED.sub(rb"\1", file.read(span[1] - span[0]))
+
+
+_ENCRYPTED_FLAG = 0x1
+_UTF8_FLAG = 0x800
+_MIN_SUSPICIOUS_BYTES = 16_000_000
+
+
+class _Zip:
+    def __init__(self, open_source: _OpenSource) -> None:
+        self._open = open_source
+        with open_source() as file:
+            infos = read_directory(file)
+        taken: set[str] = set()
+        names = zip(map(clean_name, _decode_names(infos)), infos, strict=True)
+        self._infos = {make_unique(name, taken): info for name, info in names if name}
+
+    def list_members(self) -> Iterator[Member]:
+        for name, info in self._infos.items():
+            try:
+                media = detect_media(name, info.file_size, partial(self.read, name, HEAD_BYTES))
+            except ValueError:
+                media = PLAIN  # reading it tells why it cannot be read
+            yield Member(name, info.file_size, media or "")
+
+    def read(self, name: str, most: int | None = None) -> bytes:
+        info = self._infos[name]
+        if info.flag_bits & _ENCRYPTED_FLAG:
+            raise ValueError(ENCRYPTED)
+        if info.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
+            raise ValueError(f"packed by a method that is not read: {info.compress_type}")
+        size = info.file_size if most is None else min(most, info.file_size)
+        if size > MAX_MEMBER_BYTES:
+            raise ValueError(f"expands to more than {MAX_MEMBER_BYTES // 1_000_000} MB")
+        if size > max(info.compress_size * MAX_RATIO, _MIN_SUSPICIOUS_BYTES):
+            raise ValueError(f"expands to more than {MAX_RATIO} times its size")
+        with self._open() as file:
+            file.seek(info.header_offset)
+            head = file.read(LOCAL_HEADER_BYTES)
+            lengths = (int.from_bytes(head[at : at + 2], "little") for at in (26, 28))
+            file.seek(sum(lengths), os.SEEK_CUR)
+            packed = file.read(min(info.compress_size, 2 * size + _LINE_BYTES))
+        if info.compress_type == ZIP_DEFLATED:
+            packed = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, size + 1)
+        if most is None and (len(packed) != size or zlib.crc32(packed) != info.CRC):
+            raise ValueError("damaged: its bytes have another size or checksum")
+        return packed[:size]
+
+
+def _decode_names(infos: list[ZipInfo]) -> list[str]:
+    """Return the names of members; those of no declared encoding are decoded together."""
+    names = [info.filename for info in infos]
+    undeclared = [number for number, info in enumerate(infos) if not info.flag_bits & _UTF8_FLAG]
+    raw = b"\n".join(infos[number].filename.encode("cp437", "replace") for number in undeclared)
+    if not raw.isascii():
+        try:
+            decoded = decode(raw).text.split("\n")
+        except ParseFailed:
+            return names
+        if len(decoded) == len(undeclared):
+            for number, name in zip(undeclared, decoded, strict=True):
+                names[number] = name
+    return names
+
+
+class ContainerFiles:
+    """Implements the port `ContainerReader` for files on disk."""
+
+    def list_members(self, absolute: str, span: Span = _WHOLE) -> Iterator[Member]:
+        """Yield the members of a container, which may be a member itself.
+
+        Raises:
+            OSError: The file cannot be read.
+            ParseFailed: It is damaged, or no container.
+        """
+        with _translate(absolute):
+            yield from _open(absolute, span).list_members()
+
+    def read(self, absolute: str, span: Span = _WHOLE) -> bytes:
+        """Return the bytes of a member.
+
+        Raises:
+            FileNotFoundError: There is no such member.
+            OSError: The file cannot be read.
+            ParseFailed: The member is damaged, encrypted, or expands beyond the limits.
+        """
+        outer, _, name = absolute.rpartition(MEMBER_MARK)
+        if span != _WHOLE and outer == find_container(absolute):
+            with open(outer, "rb") as file:  # noqa: PTH123 - a plain string
+                return read_message(file, span)
+        with _translate(absolute):
+            container = _open(outer, span)
+            try:
+                return container.read(name)
+            except LookupError as fault:
+                raise FileNotFoundError(absolute) from fault
+
+
+@contextmanager
+def _translate(path: str) -> Iterator[None]:
+    with convert_exceptions(path, _VERSION):
+        try:
+            yield
+        except (ValueError, zlib.error, MessageError) as fault:
+            raise ParseFailed(path=path, parser=_VERSION, cause=str(fault)) from fault
+
+
+def _open(path: str, span: Span) -> "_Mail | _Mailbox | _Zip":
+    status = os.stat(find_container(path))  # noqa: PTH116 - a plain string
+    return _load(path, span, status.st_size, status.st_mtime_ns)
+
+
+def _open_file(path: str) -> BinaryIO:
+    return open(path, "rb")  # noqa: PTH123 - a plain string
+
+
+@lru_cache(maxsize=2)
+def _load(path: str, span: Span, *_state: int) -> "_Mail | _Mailbox | _Zip":
+    """Return a container; the last ones stay open for their next members."""
+    if is_nested := find_container(path) != path:
+        source: _OpenSource = partial(io.BytesIO, ContainerFiles().read(path, span))
+    else:
+        source = partial(_open_file, path)
+    with source() as file:
+        media = detect_media(path.rpartition("/")[2], 1, partial(file.read, HEAD_BYTES))
+    if media == ZIP:
+        return _Zip(source)
+    if media == MBOX:
+        return _Mailbox(source, is_nested=is_nested)
+    if media != EMAIL:
+        raise ValueError("it has no files within it")
+    with source() as file:
+        return _Mail(file.read(), path)
+
+
+def read_document(absolute: str) -> bytes:
+    """Return the bytes of a document: of a file, or of a member of a container.
+
+    Raises:
+        OSError: The file cannot be read.
+        ParseFailed: The member cannot be read.
+    """
+    if find_container(absolute) != absolute:
+        return ContainerFiles().read(absolute)
+    with open(absolute, "rb") as file:  # noqa: PTH123 - a plain string
+        return file.read()

@@ -1,0 +1,98 @@
+"""Documents within mails, mailboxes and archives, as the use cases show them."""
+
+import os
+from email.message import EmailMessage
+
+import pytest
+
+from kebab.app.explain_paths import explain_paths
+from kebab.app.fetch_references import fetch_references
+from kebab.app.grep import grep
+from kebab.app.library import remove_documents
+from kebab.app.verify import verify
+from kebab.cli.render.canvas import build_link
+from kebab.core.progress import Cancel, ignore_progress
+from kebab.wire.fetch import FetchRequest, GrepRequest
+from kebab.wire.library import ExplainPathsRequest, FetchResult, RmRequest
+from kebab.wire.repair import VerifyRequest
+
+MEMBER = "m.eml!/plan.md"
+
+
+def put(desk, text="# Plan\n\nthe quay\n"):
+    message = EmailMessage()
+    message["Subject"] = "Works"
+    message.set_content("see the plan\n")
+    message.add_attachment(text, filename="plan.md", subtype="markdown")
+    path = desk.notes / "b.mbox"
+    path.write_bytes(b"From a\n" + message.as_bytes() + b"\n")
+    (desk.notes / "m.eml").write_bytes(message.as_bytes())
+
+
+@pytest.fixture
+def desk(desk):
+    put(desk)
+    desk.ingest()
+    return desk
+
+
+def list_all(desk):
+    return {path: one.freshness for path, one in desk.documents().items()}
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        f"{MEMBER}:3",
+        f"{MEMBER}#L3",
+        "m.eml#attachment=plan.md&L3",
+        "b.mbox!/1.eml!/plan.md:3",
+        "b.mbox#message=1&attachment=plan.md&L3",
+    ],
+)
+def test_a_reference_names_lines_of_an_attachment(desk, reference):
+    (found,) = fetch_references(desk.context(), FetchRequest(refs=[reference])).results
+
+    assert isinstance(found, FetchResult)
+    assert (found.text, found.freshness) == ("the quay", "fresh")
+
+
+def test_attachments_are_searched_as_files_are(desk):
+    for path in ("m.eml!/*", "m.eml", "*.md"):
+        hits = desk.search("quay", path_glob=path).hits
+        assert "m.eml!/plan.md#L1-L3" in [hit.citation.uri for hit in hits]
+
+    lines = grep(desk.context(), GrepRequest(pattern="quay", paths=["m.eml"])).hits
+    assert {(hit.doc_path, hit.line) for hit in lines} == {(MEMBER, 3)}
+
+
+def test_a_member_changes_with_its_file(desk):
+    assert verify(desk.context(), VerifyRequest(), ignore_progress, Cancel()).equal
+    assert set(list_all(desk).values()) == {"fresh"}
+
+    put(desk, "# Plan\n\nthe pier\n")
+    os.utime(desk.notes / "m.eml", (1, 1))
+    assert list_all(desk)[MEMBER] == "changed"
+    reply = verify(desk.context(), VerifyRequest(paths=[MEMBER]), ignore_progress, Cancel())
+    assert [one.kind for one in reply.differences] == ["changed"]
+
+    (desk.notes / "m.eml").unlink()
+    assert list_all(desk)[MEMBER] == "gone"
+
+
+def test_a_removed_member_returns_and_a_removed_mail_takes_its_members(desk):
+    remove_documents(desk.context(), RmRequest(names=[MEMBER]))
+    assert MEMBER not in list_all(desk)
+    assert desk.again().new == 1
+
+    remove_documents(desk.context(), RmRequest(names=["m.eml"]))
+    assert not any(path.startswith("m.eml") for path in list_all(desk))
+    assert desk.again().new == 2
+
+
+def test_a_member_is_explained_and_opened_with_its_file(desk):
+    path = str(desk.notes / MEMBER)
+    (reply,) = explain_paths(desk.context(), ExplainPathsRequest(paths=[path])).paths
+
+    assert (reply.included, reply.message) == (True, "it is in the index")
+    assert build_link(path, 3, "default", 2) == (desk.notes / "m.eml").as_uri()

@@ -1,0 +1,208 @@
+import io
+import os
+import zipfile
+from dataclasses import replace
+from email.message import EmailMessage
+
+import pytest
+
+from kebab.core.files import ScanRules
+from kebab.parse.containers import ContainerFiles, ContainerParser
+from kebab.parse.mail import EmailParser
+
+PAGE = "Page 0123456789abcdef0123456789abcdef.md"
+"""The name of a page in an export of Notion."""
+
+
+def build_mail(subject, *files):
+    message = EmailMessage()
+    message["Subject"], message["From"] = subject, "a@x"
+    message.set_content(f"body of {subject}\n")
+    for name, data in files:
+        message.add_attachment(data, maintype="application", subtype="x", filename=name)
+    return message.as_bytes()
+
+
+def pack(*members):
+    with io.BytesIO() as file:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in members:
+                archive.writestr(name, data)
+        return file.getvalue()
+
+
+def box(*messages):
+    return b"".join(b"From a\n" + message + b"\n\n" for message in messages)
+
+
+@pytest.fixture
+def desk(desk):
+    desk.parsers |= dict.fromkeys(("application/mbox", "application/zip"), ContainerParser())
+    desk.parsers["message/rfc822"] = EmailParser()
+    plain = desk.ports
+    desk.ports = lambda: replace(plain(), containers=ContainerFiles())
+    return desk
+
+
+def put(desk, name, data, age=60):
+    """Write a file that is old enough not to be compared by its content."""
+    path = desk.root / name
+    path.write_bytes(data)
+    moment = desk.clock.now() - age
+    os.utime(path, (moment, moment))
+    return path
+
+
+def vectors(desk):
+    return {key for table in desk.tables.values() for key in table.list_keys()}
+
+
+def count(report):
+    return {
+        kind: getattr(report, kind)
+        for kind in ("new", "updated", "moved", "removed", "unchanged", "errors")
+        if getattr(report, kind)
+    }
+
+
+def test_the_files_of_a_mail_are_documents_of_their_own(desk):
+    inner = build_mail("inner", ("deep.md", b"# Deep\n"))
+    put(desk, "m.eml", build_mail("m", ("a.md", b"# A\n"), ("b.eml", inner), ("c.xyz9", b"\0")))
+
+    report = desk.ingest()
+    paths = {"m.eml", "m.eml!/a.md", "m.eml!/b.eml", "m.eml!/b.eml!/deep.md"}
+    assert set(desk.ids()) == paths
+    assert count(report) == {"new": 4}
+    assert (report.scanned, report.skipped_by_extension) == (1, {".xyz9": 1})
+
+
+def test_a_changed_container_updates_only_what_changed(desk):
+    put(desk, "m.eml", build_mail("m", ("a.md", b"# A\n"), ("b.md", b"# B\n")), 90)
+    desk.ingest()
+    ids, keys = desk.ids(), vectors(desk)
+
+    put(desk, "m.eml", build_mail("m", ("a.md", b"# A\n"), ("c.md", b"# C\n")))
+    assert count(desk.again()) == {"new": 1, "updated": 1, "removed": 1, "unchanged": 1}
+    assert desk.ids()["m.eml!/a.md"] == ids["m.eml!/a.md"]
+    assert len(vectors(desk) & keys) >= 1
+
+    (desk.root / "m.eml").rename(desk.root / "n.eml")
+    assert count(desk.again()) == {"moved": 3}
+    (desk.root / "n.eml").unlink()
+    desk.write("other.md", "x")
+    assert count(desk.again()) == {"new": 1, "removed": 3}
+
+
+def test_an_unchanged_container_is_not_opened(desk, monkeypatch):
+    (desk.root / "Yahoo!").mkdir()
+    put(desk, "Yahoo!/b.mbox", box(build_mail("1"), build_mail("2")))
+    desk.ingest()
+    ids = desk.ids()
+
+    monkeypatch.setattr(ContainerFiles, "list_members", None)
+    assert count(desk.again()) == {"unchanged": 3}
+    assert desk.ids() == ids
+
+
+def test_an_appended_message_leaves_the_others(desk):
+    put(desk, "b.mbox", box(build_mail("1"), build_mail("2")), 90)
+    desk.ingest()
+    before = desk.library.list_committed_keys()
+
+    put(desk, "b.mbox", box(build_mail("1"), build_mail("2"), build_mail("3")))
+    assert count(desk.again()) == {"new": 1, "updated": 1, "unchanged": 2}
+    assert set(before) < set(desk.library.list_committed_keys())
+
+
+def test_a_member_that_cannot_be_read_is_an_error_with_its_path_and_is_tried_again(desk):
+    mail = build_mail("m", ("a.txt", bytes(99)), ("b.txt", b"fine"))
+    put(desk, "m.eml", mail)
+
+    for expected in ({"new": 2, "errors": 1}, {"unchanged": 2, "errors": 1}):
+        report = desk.again() if desk.ids() else desk.ingest("m.eml")
+        assert count(report) == expected
+        assert [one.doc_path for one in report.items if one.kind == "error"] == ["m.eml!/a.txt"]
+
+
+def test_a_damaged_container_keeps_its_documents(desk):
+    put(desk, "e.zip", pack((PAGE, b"# P\n"), ("x.md", b"# X\n")), 90)
+    desk.ingest()
+    put(desk, "e.zip", b"PK\3\4 cut off")
+
+    report = desk.again(rules=ScanRules(archives="all"))
+    assert count(report) == {"errors": 1}
+    assert len(desk.ids()) == 3
+
+
+def test_a_killed_run_is_completed(desk, monkeypatch):
+    put(desk, "m.eml", build_mail("m", ("a.md", b"# A\n"), ("b.md", b"# B\n")), 90)
+    desk.ingest()
+    put(desk, "m.eml", build_mail("m", ("a.md", b"# A2\n"), ("c.md", b"# C\n")))
+
+    store = type(desk.library).put_document
+    monkeypatch.setattr(
+        desk.library,
+        "put_document",
+        lambda row: store(desk.library, row) if row.path == "m.eml" else 1 / 0,
+        raising=False,
+    )
+    with pytest.raises(ZeroDivisionError):
+        desk.again()
+    monkeypatch.undo()
+    assert count(desk.again())["removed"] == 1
+    assert set(desk.ids()) == {"m.eml", "m.eml!/a.md", "m.eml!/c.md"}
+
+
+@pytest.mark.parametrize(
+    ("name", "archives", "is_read"),
+    [
+        (PAGE, "exports", True),
+        ("Takeout/Keep/a.md", "exports", True),
+        ("a.md", "exports", False),
+        ("a.md", "all", True),
+        (PAGE, "none", False),
+    ],
+)
+def test_exports_are_read_and_other_archives_with_a_setting(desk, name, archives, is_read):
+    put(desk, "a.zip", pack((name, b"# P\n")))
+    report = desk.ingest(rules=ScanRules(archives=archives))
+
+    assert set(desk.ids()) == ({"a.zip", f"a.zip!/{name}"} if is_read else set())
+    assert report.skipped_by_extension == ({} if is_read else {".zip": 1})
+
+
+def test_the_rules_of_files_hold_for_members(desk):
+    key = b"-----BEGIN OPENSSH " + b"PRIVATE KEY-----\nx\n"
+    names = ("id_rsa", ".hidden.md", "draft/x.md", "deploy")
+    data = pack(*((name, key) for name in names), ("large.md", b"x" * 99), (PAGE, b"# P\n"))
+    put(desk, "e.zip", data)
+    desk.write(".kebabignore", "draft/\n")
+
+    report = desk.ingest(rules=ScanRules(max_file_bytes=50))
+    assert set(desk.ids()) == {"e.zip", f"e.zip!/{PAGE}"}
+    assert report.skipped_by_reason == {"hidden": 2, "ignored": 1, "over_limit": 1, "secret": 2}
+
+
+def test_containers_within_each_other_are_opened_to_a_depth(desk):
+    data = build_mail("0", ("x.md", b"# X\n"))
+    for number in range(1, 8):
+        data = build_mail(str(number), ("m.eml", data))
+    put(desk, "m.eml", data)
+
+    report = desk.ingest()
+    assert (len(desk.ids()), report.skipped_by_reason) == (4, {"nested": 1})
+
+
+def test_more_than_a_file_may_expand_to_is_left_out(desk, monkeypatch):
+    monkeypatch.setattr("kebab.ingest.members.MAX_EXPANSION_BYTES", 25)
+    put(desk, "e.zip", pack(*((f"{number}.md", b"x" * 10) for number in range(4)), (PAGE, b"")))
+
+    report = desk.ingest()
+    assert len(desk.ids()) == 4
+    assert report.skipped_by_reason == {"expansion": 2}
+
+
+def test_a_named_mail_is_read_although_a_file_of_it_is_not(desk):
+    put(desk, "m.eml", build_mail("m", ("a.xyz9", b"\0"), ("b.md", b"# B\n")))
+
+    assert count(desk.ingest("m.eml")) == {"new": 2}

@@ -1,0 +1,152 @@
+import io
+import zipfile
+
+import pytest
+
+from kebab.errors.catalog import ParseFailed
+from kebab.parse import containers
+from kebab.parse.containers import ContainerFiles, find_messages, read_message
+
+FILES = ContainerFiles()
+MAIL = (
+    b"Subject: s\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nbody\n--x\n"
+    b'Content-Type: text/markdown; name="a.md"\nContent-Disposition: attachment\n\n# A\n--x--\n'
+)
+MAILBOX = b"From a\nS: 1\n\nx\nFrom y\n>From z\n\nFrom here on\n\nFrom b\r\n" + MAIL
+
+
+def pack(*members, method=zipfile.ZIP_DEFLATED, overlaps=False):
+    with io.BytesIO() as file:
+        with zipfile.ZipFile(file, "w", method) as archive:
+            for name, data in members:
+                archive.writestr(name, data)
+            if overlaps:
+                archive.infolist()[1].header_offset = 5
+        return file.getvalue()
+
+
+def list_all(path):
+    return {member.name: member for member in FILES.list_members(str(path))}
+
+
+def test_a_mailbox_is_split_where_messages_begin():
+    file = io.BytesIO(b"From here on\nit is a text\n")
+    assert list(find_messages(file)) == []
+
+    file = io.BytesIO(MAILBOX)
+    spans = list(find_messages(file))
+    assert [read_message(file, span) for span in spans] == [
+        b"S: 1\n\nx\nFrom y\nFrom z\n\nFrom here on\n\n",
+        MAIL,
+    ]
+
+
+@pytest.mark.parametrize("is_nested", [False, True])
+def test_each_file_within_containers_has_a_path(tmp_path, is_nested):
+    path, box = tmp_path / "box.mbox", str(tmp_path / "box.mbox")
+    path.write_bytes(MAILBOX)
+    if is_nested:
+        path = tmp_path / "all.zip"
+        path.write_bytes(pack(("mail/box.mbox", MAILBOX)))
+        box = f"{path}!/mail/box.mbox"
+        assert list_all(path)["mail/box.mbox"].media == "application/mbox"
+
+    second = list_all(box)["2.eml"]
+    assert (second.media, bool(second.span[1])) == ("message/rfc822", not is_nested)
+    (member,) = FILES.list_members(f"{box}!/2.eml", second.span)
+    assert (member.name, member.size, member.media) == ("a.md", 3, "text/markdown")
+    for span in (second.span, (0, 0)):
+        assert FILES.read(f"{box}!/2.eml!/a.md", span) == b"# A"
+    with pytest.raises(FileNotFoundError):
+        FILES.read(f"{box}!/3.eml")
+
+
+def test_names_in_an_archive_are_only_keys(tmp_path):
+    path = tmp_path / "a.zip"
+    names = ("../../etc/x.md", "/etc/x.md", "a\\b.md", "Yahoo!/c.md", "no\x01de.md", "..", "d/")
+    path.write_bytes(pack(*((name, b"x") for name in names)))
+
+    assert list(list_all(path)) == ["etc/x.md", "etc/x (2).md", "a/b.md", "Yahoo/c.md", "no_de.md"]
+
+
+def test_names_without_a_declared_encoding_are_decoded_together(tmp_path):
+    names = ["보고서 계획 정리.md", "회의록 요약.md", "a.md"]
+    data = pack(
+        *((f"{number}" * len(name.encode("cp949")), b"x") for number, name in enumerate(names))
+    )
+    for number, name in enumerate(names):
+        raw = name.encode("cp949")
+        data = data.replace(f"{number}".encode() * len(raw), raw)
+    (tmp_path / "a.zip").write_bytes(data)
+
+    assert list(list_all(tmp_path / "a.zip")) == names
+
+
+def damage(data, old, new):
+    assert old in data
+    return data.replace(old, new)
+
+
+STORED = pack(("a.md", b"hello"), ("b.md", b"there"), method=zipfile.ZIP_STORED)
+ENCRYPTED = bytearray(STORED)
+ENCRYPTED[STORED.index(b"PK\x01\x02") + 8] |= 1
+
+
+@pytest.mark.parametrize(
+    ("data", "cause"),
+    [
+        (damage(STORED, b"hello", b"hollo"), "size or checksum"),
+        (bytes(ENCRYPTED), "encrypted"),
+        (
+            damage(pack(("a.md", b"x" * 9), ("b.md", b"there")), b"\xab\xa8\x80", b"\xff" * 3),
+            "block",
+        ),
+        (damage(pack(("a.md", b"x" * 9), ("b.md", b"there")), b"\x08\0", b"\x0c\0"), "method"),
+        (pack(("a.md", bytes(17_000_000)), ("b.md", b"there")), "200 times"),
+    ],
+)
+def test_a_member_that_cannot_be_read_costs_itself(tmp_path, data, cause):
+    path = tmp_path / "a.zip"
+    path.write_bytes(data)
+
+    assert set(list_all(path)) == {"a.md", "b.md"}
+    with pytest.raises(ParseFailed, match=cause):
+        FILES.read(f"{path}!/a.md")
+    if cause != "method":
+        assert FILES.read(f"{path}!/b.md") == b"there"
+
+
+def test_a_member_larger_than_it_says_is_not_unpacked(tmp_path):
+    path = tmp_path / "a.zip"
+    data, size = pack(("a.md", bytes(5_000_000))), (5_000_000).to_bytes(4, "little")
+    path.write_bytes(damage(data, size, (10).to_bytes(4, "little")))
+
+    with pytest.raises(ParseFailed, match="size or checksum"):
+        FILES.read(f"{path}!/a.md")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "cause"),
+    [
+        ("a.mbox", b"Subject: x\n\ny", "not a mailbox"),
+        ("a.zip", STORED[:-30], "damaged"),
+        ("a.zip", pack(("a.md", b"hello"), ("b.md", b"there"), overlaps=True), "overlap"),
+        ("a.md", b"text", "no files within"),
+    ],
+)
+def test_what_is_no_container_is_refused(tmp_path, name, data, cause):
+    path = tmp_path / name
+    path.write_bytes(data)
+
+    with pytest.raises(ParseFailed, match=cause):
+        list(FILES.list_members(str(path)))
+
+
+def test_a_changed_container_is_opened_again(tmp_path):
+    path = tmp_path / "a.zip"
+    path.write_bytes(STORED)
+    assert len(list_all(path)) == 2
+
+    path.write_bytes(pack(("c.md", b"new")))
+    assert list(list_all(path)) == ["c.md"]
+    assert containers.read_document(f"{path}!/c.md") == b"new"
