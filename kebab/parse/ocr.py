@@ -20,7 +20,7 @@ from kebab.errors.system import build_missing_program
 from kebab.limits.deadline import Elapsed
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.pdf_pages import PageText
-from kebab.parse.pdf_paragraphs import join_lines
+from kebab.parse.pdf_paragraphs import LineJoiner
 from kebab.platform import read_processor_time
 
 PROGRAM = "tesseract"
@@ -105,12 +105,12 @@ def _build_install_command(language: str = "") -> str:
     return f"sudo apt install tesseract-ocr{suffix}"
 
 
-def write_recognized_text(builder: TextBuilder, text: str) -> None:
+def write_recognized_text(builder: TextBuilder, text: str, joiner: LineJoiner) -> None:
     """Add the paragraphs of a recognised page; specks that were read as signs are left out."""
     for part in _PARAGRAPH_END.split(text):
         lines = [" ".join(line.split()) for line in part.split("\n") if _HAS_WORD.search(line)]
         if lines:
-            builder.add_paragraph(reduce(join_lines, lines))
+            builder.add_paragraph(reduce(joiner.join, lines))
 
 
 _DPI = 250
@@ -199,9 +199,10 @@ class ImageParser:
             raise ParseFailed(path=path, parser=self.version, cause="not a picture")
         pages = recognize_text(data, self._settings, path, self.version)
         builder = TextBuilder()
+        joiner = LineJoiner(line for text in pages for line in text.splitlines())
         for number, text in enumerate(pages, 1):
             builder.begin_place(Place(0, number, of=len(pages)))
-            write_recognized_text(builder, text)
+            write_recognized_text(builder, text, joiner)
         if not builder.length:
             raise ParseFailed(path=path, parser=self.version, cause="no text in the picture")
         return builder.build(path)

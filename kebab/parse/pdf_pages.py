@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _FEW = 20
 _UNREADABLE_SHARE = 0.25
 _LATIN_LETTERS = 120
+_DOUBTED_LETTERS = 40
+"""The letters that decide about a page most of whose fonts do not say which letters they show."""
 _LATIN_SHARE = 0.7
 _VOWEL_SHARE = 0.25
 """The least share of vowels in Latin letters: languages have .35 to .5, a shifted code .14."""
@@ -30,11 +32,12 @@ _WORDS = re.compile(r"[^\W\d_]{3,}")
 _NOT_LATIN = re.compile("[^A-Za-z\u00aa-\u024f]+")
 
 
-def is_legible(text: str) -> bool:
+def is_legible(text: str, least: int = _LATIN_LETTERS) -> bool:
     """Return whether a text can be read, as far as its characters tell.
 
     A font without a table of its letters gives private characters, control characters, or the
-    letters of another code, whose statistics are those of no language.
+    letters of another code, whose statistics are those of no language. `least` is the number of
+    letters from which they decide.
     """
     visible = "".join(text.split())
     unreadable = (
@@ -44,13 +47,21 @@ def is_legible(text: str) -> bool:
         return not visible or unreadable < len(visible)
     if unreadable > _UNREADABLE_SHARE * len(visible):
         return False
-    letters = "".join(_WORDS.findall(text))
+    words = _WORDS.findall(text)
+    letters = "".join(words)
     latin = letters if letters.isascii() else _NOT_LATIN.sub("", letters)
-    if len(latin) < max(_LATIN_LETTERS, _LATIN_SHARE * len(letters)):
+    if len(latin) < max(least, _LATIN_SHARE * len(letters)) or _has_vowels(latin):
         return True
-    bases = latin if latin.isascii() else unicodedata.normalize("NFD", latin)
+    # An index of code has names without vowels, as `FlxqX`, and words.
+    plain = "".join(word for word in words if word.isupper() or word[1:].islower())
+    return len(plain) >= least and _has_vowels(plain)
+
+
+def _has_vowels(letters: str) -> bool:
+    """Return whether letters have the vowels of a language."""
+    bases = letters if letters.isascii() else unicodedata.normalize("NFD", letters)
     vowels = sum(map(bases.lower().count, "aeiouy\u00e6\u00f8\u0153\u0131"))
-    return vowels >= _VOWEL_SHARE * len(latin)
+    return vowels >= _VOWEL_SHARE * len(letters)
 
 
 _SYMBOLS = {
@@ -65,14 +76,26 @@ _SYMBOLS = {
     0xFEFF: None,
     0xFFFE: "-",
 }
+_CORK = re.compile(r"^\x88(?= )|[\x10\x15\x1b-\x1f](?=\w)|(?<=[\w.,])[\x11\x1b-\x1f]", re.MULTILINE)
+_CORK_SIGNS = dict(zip("\x10\x11\x15\x1b\x1c\x1d\x1e\x1f\x88", "“”–\ufb00\ufb01\ufb02\ufb03\ufb04•", strict=True))
+"""Signs beside letters in fonts of TeX that give only their own codes."""
+_FORMS = re.compile("[\ufb1d-\ufdfc\ufe80-\ufefc]+")
+"""The forms of Hebrew and Arabic letters, and their ligatures."""
+_ALEF_LAM = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
+_LEFTWARD = re.compile("[\u0590-\u08ff]")
 _UNWANTED = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ufff0-\ufffb\uffff]+")
+
+
+def _read_cork(code: re.Match[str]) -> str:
+    return _CORK_SIGNS[code[0]]
 
 
 def clean_text(text: str) -> str:
     """Return text without ligatures, soft hyphens and control characters."""
     if text.isascii() and text.isprintable():
         return text
-    return _UNWANTED.sub("", text.translate(_SYMBOLS))
+    plain = _FORMS.sub(lambda form: unicodedata.normalize("NFKC", form[0]), text)
+    return _UNWANTED.sub("", plain.translate(_SYMBOLS))
 
 
 MAX_PAGE_CHARS = 200_000
@@ -218,10 +241,10 @@ class PageReader:
                         get_type(get(page, index)) in {_IMAGE, _FORM} for index in range(objects)
                     )
                     return PageText(number, (), has_image=has_image)
-                lines = list(self._find_lines(text))
+                lines = list(self._find_lines(_CORK.sub(_read_cork, text)))
                 errors = sum(self._has_error(self._text, line.starts[0]) > 0 for line in lines)
-                # Most fonts must say which letters they show, by the first of each line.
-                if errors > _UNMAPPED_SHARE * len(lines) or not is_legible(text):
+                is_doubted = errors > _UNMAPPED_SHARE * len(lines)
+                if not is_legible(text, _DOUBTED_LETTERS if is_doubted else _LATIN_LETTERS):
                     return PageText(number, (), legible=False)
                 return PageText(number, self._cut_lines(lines), cut=count > MAX_PAGE_CHARS)
             finally:
@@ -235,7 +258,19 @@ class PageReader:
         units = (ctypes.c_ushort * (min(count, MAX_PAGE_CHARS) + 1))()
         read = self._c.FPDFText_GetText(handle, 0, len(units) - 1, units)
         data = bytes(memoryview(units))[: 2 * max(read - 1, 0)]
-        return data.decode("utf-16-le", "replace"), count
+        text = data.decode("utf-16-le", "replace")
+        return _ALEF_LAM.sub(self._order_ligature, text), count
+
+    def _order_ligature(self, pair: re.Match[str]) -> str:
+        """Return alef and lam in the order of their ligature when one glyph shows both.
+
+        PDFium turns a line around, also where the file has the letters of a glyph in order.
+        """
+        places = []
+        for index in range(*pair.span()):
+            self._get_origin(self._text, index, ctypes.byref(self._x), ctypes.byref(self._y))
+            places.append((self._x.value, self._y.value))
+        return pair[0][::-1] if places[0] == places[1] else pair[0]
 
     def _cut_lines(self, lines: list[_Line]) -> tuple[Segment, ...]:
         """Return the segments of all lines."""
@@ -246,6 +281,9 @@ class PageReader:
         firsts = [start for line in lines for start in line.starts]
         words = [word for line in lines for word in line.words]
         lasts = [first + len(word) - 1 for first, word in zip(firsts, words, strict=True)]
+        for at, word in enumerate(words):
+            if not word.isascii() and _LEFTWARD.match(word):
+                firsts[at], lasts[at] = lasts[at], firsts[at]
         first_sides, last_sides = self._get_boxes(firsts), self._get_boxes(lasts)
         segments: list[Segment] = []
         begin = 0
@@ -334,7 +372,7 @@ def _cut_line(
         hyphen = line.hyphen and end == len(words)
         piece = _join_words(words[begin:end], gaps[begin : end - 1], size)
         text = clean_text(piece) + ("-" if hyphen else "")
-        left, right = starts[begin], max(ends[end - 1], starts[begin])
+        left, right = min(starts[begin:end]), max(ends[end - 1], *starts[begin:end])
         yield Segment(text, left, right, line.base, size, line.bold, hyphen, turned)
         begin = end
 
@@ -527,9 +565,12 @@ def _join_segments(segments: Iterable[Segment]) -> list[Row]:
 def _build_row(line: Sequence[Segment]) -> Row:
     if len(line) == 1:
         return Row((line[0].text,), *line[0][1:])
+    leftward = [one for one in line if _LEFTWARD.search(one.text)]
+    if 2 * len(leftward) > len(line):
+        line = sorted(line, key=lambda one: -one.right)
     cells = [line[0].text]
     for before, after in pairwise(line):
-        gap = after.left - before.right
+        gap = max(after.left - before.right, before.left - after.right)
         if gap > _SAME_LINE * 2 * before.size:
             cells.append(after.text)
         else:
@@ -537,7 +578,7 @@ def _build_row(line: Sequence[Segment]) -> Row:
     longest = max(line, key=lambda one: len(one.text))
     return Row(
         cells=tuple(cells),
-        left=line[0].left,
+        left=min(one.left for one in line),
         right=max(one.right for one in line),
         base=longest.base,
         size=longest.size,

@@ -177,16 +177,26 @@ _HAS_LEADERS = re.compile(r"[.…·](?:\s*+[.…·]){4}")
 _DENSE = re.compile("[\u3001-ヿ\u3400-\u9fff\uf900-\ufaff\uff01-\uff5e]")
 
 
-def write_page(builder: TextBuilder, rows: Sequence[Row], rules: HeadingRules, page: int) -> None:
-    """Add the rows of a page, in reading order; `page` counts from 1."""
-    _PageWriter(builder, rows, [rules.get_level(row, page) for row in rows]).write()
+def write_page(
+    builder: TextBuilder,
+    rows: Sequence[Row],
+    levels: Sequence[int],
+    joiner: "LineJoiner",
+) -> None:
+    """Add the rows of a page, in reading order, with the levels of the headings among them."""
+    _PageWriter(builder, rows, levels, joiner).write()
 
 
 class _PageWriter:
-    """Adds the rows of one page; `levels` are the levels of the headings among them."""
-
-    def __init__(self, builder: TextBuilder, rows: Sequence[Row], levels: Sequence[int]) -> None:
+    def __init__(
+        self,
+        builder: TextBuilder,
+        rows: Sequence[Row],
+        levels: Sequence[int],
+        joiner: "LineJoiner",
+    ) -> None:
         self._builder = builder
+        self._joiner = joiner
         self._rows = rows
         self._levels = levels
         self._layout = _PageLayout(rows)
@@ -201,7 +211,7 @@ class _PageWriter:
                 text = first.text
                 while self._continues_heading(first, level, text):
                     before, after = self._rows[self._index], self._rows[self._index + 1]
-                    text = join_lines(text, after.text, hyphen=before.hyphen)
+                    text = self._joiner.join(text, after.text, hyphen=before.hyphen)
                     self._index += 1
                 self._index += 1
                 self._builder.add_heading(level, _remove_leaders(text))
@@ -259,7 +269,9 @@ class _PageWriter:
             if not before.hyphen and self._layout.is_short(self._index):
                 parts += ["\n", after.text]
             else:
-                parts[-1:] = _join_pair(parts[-1], after.text, hyphen=before.hyphen)
+                parts[-1:] = self._joiner.join_pair(
+                    parts[-1], after.text, hyphen=before.hyphen
+                )
             self._index += 1
         return _remove_leaders("".join(parts))
 
@@ -346,14 +358,63 @@ def _write_table(builder: TextBuilder, rows: Sequence[Row]) -> None:
         builder.add_paragraph("\n".join(" | ".join(row.cells) for row in rows))
 
 
-def join_lines(before: str, after: str, *, hyphen: bool = False) -> str:
-    """Return two lines of a paragraph as one; a word that was divided is whole again."""
-    return "".join(_join_pair(before, after, hyphen=hyphen))
+_MIN_HALF = 3
+"""The letters that each half of a compound has at least where only the halves are known."""
+_PARTS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_DIVIDED = re.compile(r"([^\W\d_]+)-\n([^\W\d_]+)")
+_LAST_PART = re.compile(r"([^\W\d_]+)-\Z")
+_SUSPENDED = re.compile(r"(?:and|or|und|oder|bzw|och|eller|y|o|e|и|или)\b(?!-)")
+"""The words behind a hyphen that ends a word, as in `pre- and postwar`."""
 
 
-def _join_pair(before: str, after: str, *, hyphen: bool) -> tuple[str, str]:
-    if hyphen or (before[-1:] == "-" and before[-2:-1].isalpha()):
-        return (before[:-1] if after[:1].islower() else before), after
-    if _DENSE.match(before[-1:]) and _DENSE.match(after):
-        return before, after
-    return f"{before} ", after
+class LineJoiner:
+    """Joins the lines of paragraphs; the words of a document say which hyphens divide words.
+
+    A hyphen stays where the document has the compound, or has the halves as words and the joined
+    form nowhere, or where no line of it ends within a word that it has elsewhere.
+    """
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        """Count the words and the compounds of a document."""
+        text = "\n".join(lines).casefold()
+        divided = _DIVIDED.findall(text)
+        known = Counter(_PARTS.findall(_DIVIDED.sub(" ", text)) if divided else ())
+        for word, count in [*known.items()]:
+            parts = word.split("-")
+            for part in [*parts, *map("-".join, pairwise(parts))] if parts[1:] else ():
+                known[part] += count
+        self._known = known
+        seen = [self._compare(*halves) for halves in divided]
+        self._divides_words = max(seen, default=0) <= 0 or min(seen) < 0
+
+    def _compare(self, left: str, right: str) -> int:
+        """Return how much more often the halves occur with a hyphen than as one word."""
+        return self._known[f"{left}-{right}"] - self._known[left + right]
+
+    def join(self, before: str, after: str, *, hyphen: bool = False) -> str:
+        """Return two lines of a paragraph as one; `hyphen` says that a division ends the first."""
+        return "".join(self.join_pair(before, after, hyphen=hyphen))
+
+    def join_pair(self, before: str, after: str, *, hyphen: bool) -> tuple[str, str]:
+        """Return the parts of the joined line."""
+        if hyphen or (before[-1:] == "-" and before[-2:-1].isalnum()):
+            return self._join_halves(before, after)
+        if _DENSE.match(before[-1:]) and _DENSE.match(after):
+            return before, after
+        return f"{before} ", after
+
+    def _join_halves(self, before: str, after: str) -> tuple[str, str]:
+        last, first = _LAST_PART.search(before), _PARTS.match(after)
+        if not last or not first:
+            return before, after
+        left, right = last[1].casefold(), first[0].partition("-")[0].casefold()
+        more = self._compare(left, right)
+        if more < 0:
+            return before[:-1], after
+        if _SUSPENDED.match(after):
+            return f"{before} ", after
+        is_known = min(self._known[left], self._known[right]) > 0
+        is_compound = is_known and min(len(left), len(right)) >= _MIN_HALF
+        if more > 0 or not after[0].islower() or not self._divides_words or is_compound:
+            return before, after
+        return before[:-1], after

@@ -8,6 +8,7 @@ from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.ocr import ImageParser, draw_page, recognize_text, write_recognized_text
 from kebab.parse.pdf import PdfParser
+from kebab.parse.pdf_paragraphs import LineJoiner
 from tests.fakes.tesseract import install_tesseract
 from tests.pdf_files import Text, build_pdf, write_lines
 from tests.shape.tree import ROOT
@@ -96,7 +97,8 @@ def test_a_page_may_wait_longer_than_its_processor_time(folder):
 
 def test_paragraphs_are_joined_and_specks_left_out():
     builder = TextBuilder()
-    write_recognized_text(builder, "The hedge along the ca-\nnal is cut.\n\n~ |\n\nNext\n . \n")
+    text = "The hedge along the ca-\nnal is cut.\n\n~ |\n\nNext\n . \n"
+    write_recognized_text(builder, text, LineJoiner(text.splitlines()))
 
     assert builder.build("a.png").text == "The hedge along the canal is cut.\n\nNext"
 

@@ -3,7 +3,7 @@ import pytest
 from kebab.core.documents import BlockKind
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.pdf_pages import Row
-from kebab.parse.pdf_paragraphs import HeadingRules, join_lines, write_page
+from kebab.parse.pdf_paragraphs import HeadingRules, LineJoiner, write_page
 
 FULL = 300.0
 
@@ -15,7 +15,9 @@ def row(text, base, *, left=72.0, right=FULL, size=10.0, hyphen=False):
 
 def write(*rows):
     builder = TextBuilder()
-    write_page(builder, rows, HeadingRules([rows], ()), 1)
+    rules = HeadingRules([rows], ())
+    joiner = LineJoiner(row.text for row in rows)
+    write_page(builder, rows, [rules.get_level(row, 1) for row in rows], joiner)
     return builder.build("a.pdf")
 
 
@@ -90,11 +92,26 @@ def test_a_heading_of_two_lines_is_one():
     assert document.blocks[0].label == "A heading of two lines"
 
 
+WORDS = (
+    "a well-known dual system and an encoder in JavaScript with multistage filters",
+    "the art of the state-of-the-art model, sensors and a trans-",
+    "mission",
+    "two-phases of transmission",
+)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "hyphen", "joined"),
     [
         ("transmis-", "sion", True, "transmission"),
-        ("well-", "known", False, "wellknown"),
+        ("well-", "known", False, "well-known"),
+        ("two-", "phases", True, "two-phases"),
+        ("dual-", "encoder", True, "dual-encoder"),
+        ("multi-", "stage", True, "multistage"),
+        ("Java-", "Script", True, "JavaScript"),
+        ("pre-", "and postwar", True, "pre- and postwar"),
+        ("state-of-the-", "art", True, "state-of-the-art"),
+        ("3-", "way", False, "3-way"),
         ("Anglo-", "American", True, "Anglo-American"),
         ("one", "two", False, "one two"),
         ("토양 수분", "측정", False, "토양 수분 측정"),
@@ -102,4 +119,13 @@ def test_a_heading_of_two_lines_is_one():
     ],
 )
 def test_lines_are_joined_as_words_were_divided(before, after, hyphen, joined):
-    assert join_lines(before, after, hyphen=hyphen) == joined
+    joiner = LineJoiner([*WORDS, before, after])
+
+    assert joiner.join(before, after, hyphen=hyphen) == joined
+
+
+def test_a_document_that_divides_no_words_keeps_its_hyphens():
+    lines = ["the low-cost sensor is a low-", "cost part of a rain-", "gauge"]
+
+    assert LineJoiner(lines).join("a rain-", "gauge") == "a rain-gauge"
+    assert LineJoiner(lines[2:]).join("a rain-", "gauge") == "a raingauge"
