@@ -22,12 +22,14 @@ _LATIN_LETTERS = 120
 _DOUBTED_LETTERS = 40
 """The letters that decide about a page most of whose fonts do not say which letters they show."""
 _LATIN_SHARE = 0.7
+_SURE_SHARE = 0.33
 _VOWEL_SHARE = 0.25
 """The least share of vowels in Latin letters: languages have .35 to .5, a shifted code .14."""
 
 _UNREADABLE = re.compile(
     "[\0-\x08\x0e-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\ufffd\U000f0000-\U0010ffff]"
 )
+_NO_ASCII_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
 _WORDS = re.compile(r"[^\W\d_]{3,}")
 _NOT_LATIN = re.compile("[^A-Za-z\u00aa-\u024f]+")
 
@@ -47,6 +49,9 @@ def is_legible(text: str, least: int = _LATIN_LETTERS) -> bool:
         return not visible or unreadable < len(visible)
     if unreadable > _UNREADABLE_SHARE * len(visible):
         return False
+    quick = visible.encode("ascii", "ignore").translate(None, _NO_ASCII_LETTERS).lower()
+    if sum(map(quick.count, b"aeiouy")) > _SURE_SHARE * len(quick):
+        return True
     words = _WORDS.findall(text)
     letters = "".join(words)
     latin = letters if letters.isascii() else _NOT_LATIN.sub("", letters)
@@ -81,13 +86,17 @@ _CORK_SIGNS = dict(zip("\x10\x11\x15\x1b\x1c\x1d\x1e\x1f\x88", "“”–\ufb00\
 """Signs beside letters in fonts of TeX that give only their own codes."""
 _FORMS = re.compile("[\ufb1d-\ufdfc\ufe80-\ufefc]+")
 """The forms of Hebrew and Arabic letters, and their ligatures."""
+_LAM = "\u0644"
 _ALEF_LAM = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
 _LEFTWARD = re.compile("[\u0590-\u08ff]")
 _UNWANTED = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ufff0-\ufffb\uffff]+")
 
 
-def _read_cork(code: re.Match[str]) -> str:
-    return _CORK_SIGNS[code[0]]
+def _restore_cork(text: str) -> str:
+    """Return text with the signs for which a font gave the codes of TeX, one for one."""
+    if not any(map(text.__contains__, _CORK_SIGNS)):
+        return text
+    return _CORK.sub(lambda code: _CORK_SIGNS[code[0]], text)
 
 
 def clean_text(text: str) -> str:
@@ -241,7 +250,7 @@ class PageReader:
                         get_type(get(page, index)) in {_IMAGE, _FORM} for index in range(objects)
                     )
                     return PageText(number, (), has_image=has_image)
-                lines = list(self._find_lines(_CORK.sub(_read_cork, text)))
+                lines = list(self._find_lines(_restore_cork(text)))
                 errors = sum(self._has_error(self._text, line.starts[0]) > 0 for line in lines)
                 is_doubted = errors > _UNMAPPED_SHARE * len(lines)
                 if not is_legible(text, _DOUBTED_LETTERS if is_doubted else _LATIN_LETTERS):
@@ -259,7 +268,7 @@ class PageReader:
         read = self._c.FPDFText_GetText(handle, 0, len(units) - 1, units)
         data = bytes(memoryview(units))[: 2 * max(read - 1, 0)]
         text = data.decode("utf-16-le", "replace")
-        return _ALEF_LAM.sub(self._order_ligature, text), count
+        return _ALEF_LAM.sub(self._order_ligature, text) if _LAM in text else text, count
 
     def _order_ligature(self, pair: re.Match[str]) -> str:
         """Return alef and lam in the order of their ligature when one glyph shows both.

@@ -6,7 +6,7 @@ Headings are found by the outline and by the size and weight of the fonts.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import median
 from typing import NamedTuple
 
@@ -360,9 +360,9 @@ def _write_table(builder: TextBuilder, rows: Sequence[Row]) -> None:
 
 _MIN_HALF = 3
 """The letters that each half of a compound has at least where only the halves are known."""
-_PARTS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_DIVIDED = re.compile(r"([^\W\d_]+)-\n([^\W\d_]+)")
-_LAST_PART = re.compile(r"([^\W\d_]+)-\Z")
+_MARKS = "-.,;:!?()[]{}\"'`“”‘’«»„…"
+_LAST_PART = re.compile(r"[^\W\d_]+(?=-\Z)")
+_FIRST_PART = re.compile(r"[^\W\d_]+")
 _SUSPENDED = re.compile(r"(?:and|or|und|oder|bzw|och|eller|y|o|e|и|или)\b(?!-)")
 """The words behind a hyphen that ends a word, as in `pre- and postwar`."""
 
@@ -376,13 +376,19 @@ class LineJoiner:
 
     def __init__(self, lines: Iterable[str]) -> None:
         """Count the words and the compounds of a document."""
-        text = "\n".join(lines).casefold()
-        divided = _DIVIDED.findall(text)
-        known = Counter(_PARTS.findall(_DIVIDED.sub(" ", text)) if divided else ())
-        for word, count in [*known.items()]:
-            parts = word.split("-")
-            for part in [*parts, *map("-".join, pairwise(parts))] if parts[1:] else ():
-                known[part] += count
+        lines = list(lines)
+        pairs = [_find_halves(*pair) for pair in pairwise(lines) if pair[0].endswith("-")]
+        divided = [halves for halves in pairs if halves]
+        tokens = Counter(chain.from_iterable(map(str.split, lines))) if divided else Counter()
+        known: Counter[str] = Counter()
+        for token, count in tokens.items():
+            word = token.strip(_MARKS).casefold()
+            known[word] += count
+            if "-" in word:
+                parts = word.split("-")
+                for part in {*parts, *map("-".join, pairwise(parts))} - {word}:
+                    known[part] += count
+        known.subtract(chain.from_iterable(divided))
         self._known = known
         seen = [self._compare(*halves) for halves in divided]
         self._divides_words = max(seen, default=0) <= 0 or min(seen) < 0
@@ -404,17 +410,24 @@ class LineJoiner:
         return f"{before} ", after
 
     def _join_halves(self, before: str, after: str) -> tuple[str, str]:
-        last, first = _LAST_PART.search(before), _PARTS.match(after)
-        if not last or not first:
+        halves = _find_halves(before, after)
+        if not halves:
             return before, after
-        left, right = last[1].casefold(), first[0].partition("-")[0].casefold()
+        left, right = halves
         more = self._compare(left, right)
         if more < 0:
             return before[:-1], after
         if _SUSPENDED.match(after):
             return f"{before} ", after
+        is_one_case = after[0].islower() or (before[-3:-1].isupper() and after[:2].isupper())
         is_known = min(self._known[left], self._known[right]) > 0
         is_compound = is_known and min(len(left), len(right)) >= _MIN_HALF
-        if more > 0 or not after[0].islower() or not self._divides_words or is_compound:
+        if more > 0 or not is_one_case or not self._divides_words or is_compound:
             return before, after
         return before[:-1], after
+
+
+def _find_halves(before: str, after: str) -> tuple[str, str] | None:
+    """Return the letters on both sides of a hyphen that ends a line."""
+    left, right = _LAST_PART.search(before.rpartition(" ")[2]), _FIRST_PART.match(after)
+    return (left[0].casefold(), right[0].casefold()) if left and right else None
