@@ -269,9 +269,7 @@ def _build_document(
     return builder.build(path, metadata, title=title, warnings=_describe_losses(pages, total))
 
 
-def _find_title(
-    pages: Sequence[Sequence[Row]], body: float, joiner: LineJoiner
-) -> str | None:
+def _find_title(pages: Sequence[Sequence[Row]], body: float, joiner: LineJoiner) -> str | None:
     """Return the largest text of the first page, when it is larger than the text and short."""
     first = next((rows for rows in pages if rows), ())
     size = max((row.size for row in first if not row.turned), default=0.0)

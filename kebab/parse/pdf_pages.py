@@ -82,7 +82,9 @@ _SYMBOLS = {
     0xFFFE: "-",
 }
 _CORK = re.compile(r"^\x88(?= )|[\x10\x15\x1b-\x1f](?=\w)|(?<=[\w.,])[\x11\x1b-\x1f]", re.MULTILINE)
-_CORK_SIGNS = dict(zip("\x10\x11\x15\x1b\x1c\x1d\x1e\x1f\x88", "“”–\ufb00\ufb01\ufb02\ufb03\ufb04•", strict=True))
+_CORK_SIGNS = dict(
+    zip("\x10\x11\x15\x1b\x1c\x1d\x1e\x1f\x88", "“”–\ufb00\ufb01\ufb02\ufb03\ufb04•", strict=True)
+)
 """Signs beside letters in fonts of TeX that give only their own codes."""
 _FORMS = re.compile("[\ufb1d-\ufdfc\ufe80-\ufefc]+")
 """The forms of Hebrew and Arabic letters, and their ligatures."""
@@ -418,7 +420,10 @@ _TOUCHING = 0.15
 
 
 class Row(NamedTuple):
-    """A line of a page: its cells from left to right, most often one."""
+    """A line of a page: its cells from left to right, most often one.
+
+    `spans` are the left and right sides of the cells where there are several.
+    """
 
     cells: tuple[str, ...]
     left: float
@@ -428,6 +433,7 @@ class Row(NamedTuple):
     bold: bool
     hyphen: bool
     turned: bool
+    spans: tuple[tuple[float, float], ...] = ()
 
     @property
     def text(self) -> str:
@@ -578,12 +584,15 @@ def _build_row(line: Sequence[Segment]) -> Row:
     if 2 * len(leftward) > len(line):
         line = sorted(line, key=lambda one: -one.right)
     cells = [line[0].text]
+    spans = [(line[0].left, line[0].right)]
     for before, after in pairwise(line):
         gap = max(after.left - before.right, before.left - after.right)
         if gap > _SAME_LINE * 2 * before.size:
             cells.append(after.text)
+            spans.append((after.left, after.right))
         else:
             cells[-1] += after.text if gap < _TOUCHING * before.size else f" {after.text}"
+            spans[-1] = (min(spans[-1][0], after.left), max(spans[-1][1], after.right))
     longest = max(line, key=lambda one: len(one.text))
     return Row(
         cells=tuple(cells),
@@ -594,4 +603,5 @@ def _build_row(line: Sequence[Segment]) -> Row:
         bold=all(one.bold for one in line),
         hyphen=line[-1].hyphen,
         turned=longest.turned,
+        spans=tuple(spans),
     )

@@ -24,6 +24,8 @@ _MAX_STYLES = 5
 _MAX_CELLS = 2
 _SAME = 0.95
 _SIZE_STEP = 0.5
+_HAS_DIGIT = re.compile(r"\d")
+_WORD = re.compile(r"\S+")
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 _NO_HEADING = re.compile(
     r"[,;:]$|\.$(?<!\d\.)|^[•\u2023\u25aa\u25cf\u25cb\u25a0\u25a1*–—-]\s|^\W+$"
@@ -269,9 +271,7 @@ class _PageWriter:
             if not before.hyphen and self._layout.is_short(self._index):
                 parts += ["\n", after.text]
             else:
-                parts[-1:] = self._joiner.join_pair(
-                    parts[-1], after.text, hyphen=before.hyphen
-                )
+                parts[-1:] = self._joiner.join_pair(parts[-1], after.text, hyphen=before.hyphen)
             self._index += 1
         return _remove_leaders("".join(parts))
 
@@ -351,11 +351,65 @@ def _is_table_row(row: Row) -> bool:
 
 
 def _write_table(builder: TextBuilder, rows: Sequence[Row]) -> None:
-    """Add a table; rows with different numbers of cells stay lines."""
-    if len({len(row.cells) for row in rows}) == 1:
+    """Add a table; rows of different lengths without common columns stay lines."""
+    columns = _find_columns(rows)
+    most = max(len(row.cells) for row in rows)
+    table = [_align_cells(row, columns) for row in rows]
+    # The first row may lack a cell, above the names of the rows.
+    if len(columns) <= most + (most >= _WIDE_ROW) and all(table):
+        builder.add_table(table)
+    elif len({len(row.cells) for row in rows}) == 1:
         builder.add_table([row.cells for row in rows])
     else:
         builder.add_paragraph("\n".join(" | ".join(row.cells) for row in rows))
+
+
+def _find_columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """Return the left and right sides of the columns in which the cells of rows stand."""
+    columns: list[tuple[float, float]] = []
+    spans = [span for row in rows for span in row.spans]
+    for span in sorted(spans, key=lambda one: one[1] - one[0]):
+        found = [column for column in columns if _overlaps(column, span)]
+        # A wider cell widens its column; one above several columns is a heading of them.
+        if len(found) <= 1:
+            sides = [*found, span]
+            columns = [one for one in columns if one not in found]
+            columns.append((min(one[0] for one in sides), max(one[1] for one in sides)))
+    return sorted(columns)
+
+
+def _align_cells(row: Row, columns: Sequence[tuple[float, float]]) -> list[str]:
+    """Return the cells of a row by columns, nothing when two stand in one column."""
+    line = [""] * len(columns)
+    for text, span in zip(row.cells, row.spans, strict=True):
+        parts = [(text, span)]
+        words = text.split()
+        if all(map(_HAS_DIGIT.search, words)):
+            # Numbers with a narrow gap between them stand about where their characters do.
+            width = (span[1] - span[0]) / len(text)
+            places = [span[0] + width * word.start() for word in _WORD.finditer(text)]
+            numbers = [
+                (word, (place, place + width * len(word)))
+                for word, place in zip(words, places, strict=True)
+            ]
+            homes = [_list_columns(columns, place) for _, place in numbers]
+            if all(homes) and len({one[0] for one in homes}) == len(words):
+                parts = numbers
+        for part, place in parts:
+            index = _list_columns(columns, place)[0]
+            if line[index]:
+                return []
+            line[index] = part
+    return line
+
+
+def _list_columns(columns: Sequence[tuple[float, float]], span: tuple[float, float]) -> list[int]:
+    """Return the numbers of the columns that a cell touches."""
+    return [at for at, column in enumerate(columns) if _overlaps(column, span)]
+
+
+def _overlaps(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return min(one[1], other[1]) - max(one[0], other[0]) > 0 or one == other
 
 
 _MIN_HALF = 3

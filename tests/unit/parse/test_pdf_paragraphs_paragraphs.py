@@ -9,8 +9,9 @@ FULL = 300.0
 
 
 def row(text, base, *, left=72.0, right=FULL, size=10.0, hyphen=False):
-    cells = tuple(text) if isinstance(text, list) else (text,)
-    return Row(cells, left, right, base, size, bold=False, hyphen=hyphen, turned=False)
+    places = text if isinstance(text, dict) else {text: left}
+    spans = tuple((place, place + 5 * len(cell)) for cell, place in places.items())
+    return Row((*places,), left, right, base, size, False, hyphen, False, spans)  # noqa: FBT003
 
 
 def write(*rows):
@@ -69,16 +70,44 @@ def test_items_become_a_list_with_its_depths():
     assert [block.kind for block in document.blocks] == [BlockKind.LIST]
 
 
-def test_rows_with_equal_cells_become_a_table():
-    document = write(*(row(["part", str(number)], 700 - 12 * number) for number in range(3)))
+@pytest.mark.parametrize(
+    ("rows", "table"),
+    [
+        pytest.param(
+            [{"part": 72, "0": 200}, {"part": 72, "1": 200}, {"part": 72, "2": 200}],
+            "| part | 0 |\n|---|---|\n| part | 1 |\n| part | 2 |",
+            id="full",
+        ),
+        pytest.param(
+            [
+                {"Name": 72, "Severity": 150, "Status": 250},
+                {"A-1": 72, "open": 255},
+                {"CRITICAL": 150, "closed": 250},
+            ],
+            "| Name | Severity | Status |\n|---|---|---|\n| A-1 |  | open |\n|  | CRITICAL | closed |",
+            id="sparse",
+        ),
+        pytest.param(
+            [{"2023": 150, "2024": 200, "all": 250}, {"peas": 72, "12": 160, "13": 210, "25": 255}],
+            "|  | 2023 | 2024 | all |\n|---|---|---|---|\n| peas | 12 | 13 | 25 |",
+            id="a corner without text",
+        ),
+        pytest.param(
+            [{"area": 72, "2023": 150, "2024": 175}, {"fields": 72, "1.20 1.30": 150}],
+            "| area | 2023 | 2024 |\n|---|---|---|\n| fields | 1.20 | 1.30 |",
+            id="numbers close to each other",
+        ),
+        pytest.param(
+            [{"a": 72, "b": 150, "c": 200}, {"d": 100, "e": 175}],
+            "a | b | c\nd | e",
+            id="no common columns",
+        ),
+    ],
+)
+def test_cells_stay_in_their_columns(rows, table):
+    document = write(*(row(cells, 700 - 12 * number) for number, cells in enumerate(rows)))
 
-    assert document.text == "| part | 0 |\n|---|---|\n| part | 1 |\n| part | 2 |"
-
-
-def test_rows_with_other_numbers_of_cells_stay_lines():
-    text = write(row(["a", "b", "c"], 700), row(["d", "e"], 688), row(["f", "g"], 676)).text
-
-    assert text == "a | b | c\nd | e\nf | g"
+    assert document.text == table
 
 
 def test_the_dots_of_a_table_of_contents_are_left_out():
