@@ -90,7 +90,6 @@ _FORMS = re.compile("[\ufb1d-\ufdfc\ufe80-\ufefc]+")
 """The forms of Hebrew and Arabic letters, and their ligatures."""
 _LAM = "\u0644"
 _ALEF_LAM = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
-_LEFTWARD = re.compile("[\u0590-\u08ff]")
 _UNWANTED = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ufff0-\ufffb\uffff]+")
 
 
@@ -292,9 +291,6 @@ class PageReader:
         firsts = [start for line in lines for start in line.starts]
         words = [word for line in lines for word in line.words]
         lasts = [first + len(word) - 1 for first, word in zip(firsts, words, strict=True)]
-        for at, word in enumerate(words):
-            if not word.isascii() and _LEFTWARD.match(word):
-                firsts[at], lasts[at] = lasts[at], firsts[at]
         first_sides, last_sides = self._get_boxes(firsts), self._get_boxes(lasts)
         segments: list[Segment] = []
         begin = 0
@@ -383,7 +379,7 @@ def _cut_line(
         hyphen = line.hyphen and end == len(words)
         piece = _join_words(words[begin:end], gaps[begin : end - 1], size)
         text = clean_text(piece) + ("-" if hyphen else "")
-        left, right = min(starts[begin:end]), max(ends[end - 1], *starts[begin:end])
+        left, right = starts[begin], max(ends[end - 1], starts[begin])
         yield Segment(text, left, right, line.base, size, line.bold, hyphen, turned)
         begin = end
 
@@ -580,13 +576,10 @@ def _join_segments(segments: Iterable[Segment]) -> list[Row]:
 def _build_row(line: Sequence[Segment]) -> Row:
     if len(line) == 1:
         return Row((line[0].text,), *line[0][1:])
-    leftward = [one for one in line if _LEFTWARD.search(one.text)]
-    if 2 * len(leftward) > len(line):
-        line = sorted(line, key=lambda one: -one.right)
     cells = [line[0].text]
     spans = [(line[0].left, line[0].right)]
     for before, after in pairwise(line):
-        gap = max(after.left - before.right, before.left - after.right)
+        gap = after.left - before.right
         if gap > _SAME_LINE * 2 * before.size:
             cells.append(after.text)
             spans.append((after.left, after.right))
@@ -596,7 +589,7 @@ def _build_row(line: Sequence[Segment]) -> Row:
     longest = max(line, key=lambda one: len(one.text))
     return Row(
         cells=tuple(cells),
-        left=min(one.left for one in line),
+        left=line[0].left,
         right=max(one.right for one in line),
         base=longest.base,
         size=longest.size,

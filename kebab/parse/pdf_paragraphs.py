@@ -465,14 +465,14 @@ class LineJoiner:
 
     def _join_halves(self, before: str, after: str) -> tuple[str, str]:
         halves = _find_halves(before, after)
-        if not halves:
-            return before, after
-        left, right = halves
-        more = self._compare(left, right)
+        more = self._compare(*halves) if halves else 0
         if more < 0:
             return before[:-1], after
         if _SUSPENDED.match(after):
             return f"{before} ", after
+        if not halves:
+            return before, after
+        left, right = halves
         is_one_case = after[0].islower() or (before[-3:-1].isupper() and after[:2].isupper())
         is_known = min(self._known[left], self._known[right]) > 0
         is_compound = is_known and min(len(left), len(right)) >= _MIN_HALF
