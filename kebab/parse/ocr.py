@@ -30,7 +30,12 @@ _POLL_S = 0.2
 _PAGE_END = "\f"
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _HAS_WORD = re.compile(r"[^\W_]{2}")
-_MISSING_LANGUAGE = re.compile(r"Failed loading language '([\w/-]+)'")
+_MISSING_LANGUAGE = re.compile(r"Failed loading language '(?!osd')([\w/-]+)'")
+_OPTIONS = ("--psm", "1", "-c", "preserve_interword_spaces=1")
+"""Find the direction of a page, if `osd` is installed, and keep the spaces of the picture.
+
+Without the second, `eng+kor` puts a space behind each syllable of many words.
+"""
 
 
 def recognize_text(
@@ -48,7 +53,7 @@ def recognize_text(
     program = shutil.which(PROGRAM)
     if program is None:
         raise build_missing_program(PROGRAM, FEATURE, _build_install_command())
-    arguments = [program, "stdin", "stdout", "-l", settings.languages]
+    arguments = [program, "stdin", "stdout", "-l", settings.languages, *_OPTIONS]
     arguments += ["--dpi", str(dpi)] if dpi else []
     done = _run_program(arguments, image, settings.page_deadline_s, path)
     message = done.stderr.decode("utf-8", "replace")
@@ -181,7 +186,7 @@ _BMP_HEADERS = {12, 40, 52, 56, 108, 124}
 class ImageParser:
     """Recognises the text of a picture; the pages of a TIFF file are numbered."""
 
-    version = "image-v1"
+    version = "image-v2"
 
     def __init__(self, settings: OcrSettings = OcrSettings()) -> None:  # noqa: B008 - immutable
         """Store the languages and limits."""

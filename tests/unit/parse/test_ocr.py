@@ -39,7 +39,8 @@ def test_the_picture_and_the_languages_reach_the_program(folder):
     recognize(OcrSettings("eng+kor"), dpi=250)
 
     assert log.read_text().split() == [
-        *("stdin", "stdout", "-l", "eng+kor", "--dpi", "250"),
+        *("stdin", "stdout", "-l", "eng+kor", "--psm", "1"),
+        *("-c", "preserve_interword_spaces=1", "--dpi", "250"),
         str(len(b"picture")),
     ]
 
@@ -61,6 +62,12 @@ def test_a_language_that_is_not_installed_is_named(folder, monkeypatch):
         recognize(OcrSettings("chi_sim"))
 
     assert missing.value.install == "sudo apt install tesseract-ocr-chi-sim"
+
+
+def test_the_direction_of_pages_is_optional(folder):
+    install_tesseract(folder, "text", error="Failed loading language \\047osd\\047")
+
+    assert recognize() == ["text"]
 
 
 def test_a_picture_that_the_program_refuses_is_damaged(folder):

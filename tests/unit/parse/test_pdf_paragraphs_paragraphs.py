@@ -80,11 +80,12 @@ def test_items_become_a_list_with_its_depths():
         ),
         pytest.param(
             [
-                {"Name": 72, "Severity": 150, "Status": 250},
+                {"Id": 72, "Severity": 150, "Status": 250},
                 {"A-1": 72, "open": 255},
                 {"CRITICAL": 150, "closed": 250},
             ],
-            "| Name | Severity | Status |\n|---|---|---|\n| A-1 |  | open |\n|  | CRITICAL | closed |",
+            "| Id | Severity | Status |\n|---|---|---|\n| A-1 |  | open |\n"
+            "|  | CRITICAL | closed |",
             id="sparse",
         ),
         pytest.param(
