@@ -291,6 +291,10 @@ class PageReader:
         firsts = [start for line in lines for start in line.starts]
         words = [word for line in lines for word in line.words]
         lasts = [first + len(word) - 1 for first, word in zip(firsts, words, strict=True)]
+        for line in lines:
+            for at, word in enumerate(line.words):
+                if word[-1].isdigit() and len(word) > 1:
+                    line.words[at] = self._raise_end(word, line.starts[at], line.quarter)
         first_sides, last_sides = self._get_boxes(firsts), self._get_boxes(lasts)
         segments: list[Segment] = []
         begin = 0
@@ -302,6 +306,21 @@ class PageReader:
             segments += _cut_line(line, starts, ends, turned=line.quarter != main)
             begin = end
         return tuple(segments)
+
+    def _raise_end(self, word: str, start: int, quarter: int) -> str:
+        """Return a word whose last digits are raised and small as superscripts."""
+        size, last = self._get_size(self._text, start), start + len(word) - 1
+        small = self._get_size(self._text, last)
+        if quarter or not 0 < small < _SMALL * size:
+            return word
+        bases = []
+        for index in (start, last):
+            self._get_origin(self._text, index, ctypes.byref(self._x), ctypes.byref(self._y))
+            bases.append(self._y.value)
+        at = len(word)
+        while self._get_size(self._text, start + at - 1) == small:
+            at -= 1
+        return _raise(word[:at], word[at:]) if bases[1] - bases[0] > _RAISED * small else word
 
     def _get_boxes(self, indexes: Sequence[int]) -> list[float]:
         """Return the four sides of each of these characters."""
@@ -393,11 +412,26 @@ def _join_words(words: Sequence[str], gaps: Sequence[float], size: float) -> str
     return words[0] + "".join(space + text for space, text in zip(spaces, words[1:], strict=True))
 
 
+def _raise(base: str, end: str) -> str:
+    """Return text with a superscript at its end; only powers of ten and two stand at a number."""
+    match = _EXPONENT.fullmatch(end)
+    if not match:
+        return base + end
+    space = " " if base[-1:].isdigit() and not _POWER.search(base) else ""
+    return base + space + match[1].translate(_SUPERSCRIPTS) + match[2]
+
+
 def _clamp(points: float) -> float:
     """Return a coordinate that can be computed with, whatever the file says."""
     return points if -_MAX_POINTS < points < _MAX_POINTS else 0.0
 
 
+_SMALL = 0.85
+_RAISED = 0.2
+"""How much smaller and higher than the text a superscript is; it is raised by .3 to .5."""
+_EXPONENT = re.compile(r"([-+\u2212\u2013]?\d{1,3})(\Z|\W.*)", re.DOTALL)
+_POWER = re.compile(r"(?<![\d.,])(?:10|2)\Z")
+_SUPERSCRIPTS = str.maketrans("0123456789-+\u2212\u2013", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺⁻⁻")
 _SAME_LINE = 0.35
 """How far base lines of one line are apart at most, in font sizes."""
 _OVERLAP = 0.3
@@ -573,6 +607,10 @@ def _join_segments(segments: Iterable[Segment]) -> list[Row]:
     return [_build_row(line) for line in lines]
 
 
+def _is_raised(before: Segment, after: Segment) -> bool:
+    return after.size < _SMALL * before.size and after.base - before.base > _RAISED * after.size
+
+
 def _build_row(line: Sequence[Segment]) -> Row:
     if len(line) == 1:
         return Row((line[0].text,), *line[0][1:])
@@ -583,9 +621,11 @@ def _build_row(line: Sequence[Segment]) -> Row:
         if gap > _SAME_LINE * 2 * before.size:
             cells.append(after.text)
             spans.append((after.left, after.right))
+        elif gap < _TOUCHING * before.size and _is_raised(before, after):
+            cells[-1] = _raise(cells[-1], after.text)
         else:
             cells[-1] += after.text if gap < _TOUCHING * before.size else f" {after.text}"
-            spans[-1] = (min(spans[-1][0], after.left), max(spans[-1][1], after.right))
+        spans[-1] = (min(spans[-1][0], after.left), max(spans[-1][1], after.right))
     longest = max(line, key=lambda one: len(one.text))
     return Row(
         cells=tuple(cells),

@@ -211,3 +211,27 @@ def test_the_text_of_a_page_is_bounded(monkeypatch):
     page = read(Text(72, 700, "abcdefghijklmn"))
 
     assert (page.segments[0].text, page.cut) == ("abcdefgh", True)
+
+
+@pytest.mark.parametrize(
+    ("before", "small", "rise", "text"),
+    [
+        ("a load of 10", "5", 4, "a load of 10⁵"),
+        ("a rate of 10", "-3", 4, "a rate of 10⁻³"),
+        ("an area of 25 m", "2", 4, "an area of 25 m²"),
+        ("shown in 1998", "3", 4, "shown in 1998 ³"),
+        ("water is H", "2", -2, "water is H2"),
+        ("a name", "th", 4, "a nameth"),
+    ],
+)
+@pytest.mark.parametrize("gap", [0, 0.5], ids=["one word", "two words"])
+def test_raised_digits_become_superscripts(before, small, rise, text, gap):
+    (first,) = read(Text(72, 700, before)).segments
+
+    page = read(
+        Text(72, 700, before),
+        Text(first.right + gap, 700 + rise, small, size=6),
+        Text(72, 600, "end"),
+    )
+
+    assert build_rows(page.segments)[0].text == text
