@@ -86,11 +86,12 @@ _CORK_SIGNS = dict(
     zip("\x10\x11\x15\x1b\x1c\x1d\x1e\x1f\x88", "“”–\ufb00\ufb01\ufb02\ufb03\ufb04•", strict=True)
 )
 """Signs beside letters in fonts of TeX that give only their own codes."""
-_FORMS = re.compile("[\ufb1d-\ufdfc\ufe80-\ufefc]+")
-"""The forms of Hebrew and Arabic letters, and their ligatures."""
 _LAM = "\u0644"
 _ALEF_LAM = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
-_UNWANTED = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ufff0-\ufffb\uffff]+")
+_ODD = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\ufff0-\ufffb\uffff]+|(?P<forms>[\ufb1d-\ufdfc\ufe80-\ufefc]+)"
+)
+"""Control characters, and the forms and ligatures of Hebrew and Arabic letters."""
 
 
 def _restore_cork(text: str) -> str:
@@ -104,8 +105,9 @@ def clean_text(text: str) -> str:
     """Return text without ligatures, soft hyphens and control characters."""
     if text.isascii() and text.isprintable():
         return text
-    plain = _FORMS.sub(lambda form: unicodedata.normalize("NFKC", form[0]), text)
-    return _UNWANTED.sub("", plain.translate(_SYMBOLS))
+    return _ODD.sub(
+        lambda odd: unicodedata.normalize("NFKC", odd["forms"] or ""), text.translate(_SYMBOLS)
+    )
 
 
 MAX_PAGE_CHARS = 200_000
@@ -413,7 +415,7 @@ def _join_words(words: Sequence[str], gaps: Sequence[float], size: float) -> str
 
 
 def _raise(base: str, end: str) -> str:
-    """Return text with a superscript at its end; only powers of ten and two stand at a number."""
+    """Return text with a superscript at its end; at a number only a power of ten or a digit."""
     match = _EXPONENT.fullmatch(end)
     if not match:
         return base + end
@@ -430,7 +432,7 @@ _SMALL = 0.85
 _RAISED = 0.2
 """How much smaller and higher than the text a superscript is; it is raised by .3 to .5."""
 _EXPONENT = re.compile(r"([-+\u2212\u2013]?\d{1,3})(\Z|\W.*)", re.DOTALL)
-_POWER = re.compile(r"(?<![\d.,])(?:10|2)\Z")
+_POWER = re.compile(r"(?<![\d.,])(?:10|\d)\Z")
 _SUPERSCRIPTS = str.maketrans("0123456789-+\u2212\u2013", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺⁻⁻")
 _SAME_LINE = 0.35
 """How far base lines of one line are apart at most, in font sizes."""

@@ -124,6 +124,20 @@ def test_letters_of_another_code_are_not():
     assert not is_legible(shifted)
 
 
+def test_an_index_of_code_with_words_is_legible():
+    names = "\n".join(f"FlxqXQ_rem GENqfr_{word} Fp{word[:1]}XQ" for word in ENGLISH.split())
+
+    assert is_legible(names)
+
+
+def test_few_letters_decide_about_a_doubted_page():
+    shifted = "".join(chr(ord(char) - 29) if char > "=" else char for char in ENGLISH[:80])
+
+    assert is_legible(shifted)
+    assert not is_legible(shifted, 40)
+    assert is_legible(ENGLISH[:80], 40)
+
+
 @pytest.mark.parametrize("char", ["\ue000", "\ufffd", "\x03", "\x91", "\U000f0001"])
 def test_private_and_control_characters_are_not(char):
     assert not is_legible(char * 30)
@@ -138,6 +152,7 @@ def test_private_and_control_characters_are_not(char):
         ("soft\u00adhyphen", "softhyphen"),
         ("\uf0b7 item", "• item"),
         ("a\x03b", "ab"),
+        ("\ufee1\ufefc\u0633", "ملاس"),
         ("plain", "plain"),
     ],
 )
@@ -179,6 +194,19 @@ def test_a_hyphen_that_divides_a_word_is_marked():
         ("the transmis-", True),
         ("sion of the well-known sign", False),
     ]
+
+
+def test_a_page_is_read_by_its_language_where_the_fonts_name_no_letters(monkeypatch):
+    text = ENGLISH.replace("warms", "\x1crst")
+    monkeypatch.setattr(PageReader, "_get_text", lambda *_: (text, len(text)))
+    document = pypdfium2.PdfDocument(build_pdf([[Text(10, 700, ENGLISH, size=4)]]))
+    reader = PageReader(document.raw)
+    reader._has_error = lambda *_: 1
+
+    page = reader.read(0)
+
+    assert page.legible
+    assert page.segments[0].text.startswith("Dry soil first faster")
 
 
 def test_text_across_the_page_is_turned():
