@@ -2,6 +2,7 @@ import pypdfium2
 import pytest
 
 from kebab.parse.pdf_pages import (
+    _ALEF_LAM,
     PageReader,
     Segment,
     build_rows,
@@ -263,3 +264,16 @@ def test_raised_digits_become_superscripts(before, small, rise, text, gap):
     )
 
     assert build_rows(page.segments)[0].text == text
+
+
+@pytest.mark.parametrize(("step", "text"), [(0, "سلام"), (5, "سالم")])
+def test_the_letters_of_an_arabic_ligature_stand_in_order(step, text):
+    document = pypdfium2.PdfDocument(build_pdf([[Text(72, 700, "abcdef")]]))
+    reader = PageReader(document.raw)
+
+    def place(_text, index, x, _y):
+        x._obj.value = step * index
+
+    reader._get_origin = place
+
+    assert _ALEF_LAM.sub(reader._order_ligature, "سالم") == text
