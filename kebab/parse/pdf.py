@@ -21,10 +21,10 @@ from kebab.parse.pdf_pages import (
     Row,
     Segment,
     build_rows,
-    is_legible,
     load_pdfium,
 )
 from kebab.parse.pdf_paragraphs import Bookmark, HeadingRules, LineJoiner, write_page
+from kebab.parse.pdf_text import is_legible
 
 _MIN_PAGES = 3
 _EDGE_LINES = 3

@@ -6,10 +6,9 @@ from kebab.parse.pdf_pages import (
     PageReader,
     Segment,
     build_rows,
-    clean_text,
-    is_legible,
     order_segments,
 )
+from kebab.parse.pdf_text import clean_text, is_legible
 from tests.pdf_files import Text, build_pdf
 
 LINE = "a line of text in its column"
