@@ -20,7 +20,7 @@ from kebab.errors.system import build_missing_program
 from kebab.limits.deadline import Elapsed
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.pdf_pages import PageText
-from kebab.parse.pdf_paragraphs import join_lines
+from kebab.parse.pdf_paragraphs import LineJoiner
 from kebab.platform import read_processor_time
 
 PROGRAM = "tesseract"
@@ -30,7 +30,12 @@ _POLL_S = 0.2
 _PAGE_END = "\f"
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _HAS_WORD = re.compile(r"[^\W_]{2}")
-_MISSING_LANGUAGE = re.compile(r"Failed loading language '([\w/-]+)'")
+_MISSING_LANGUAGE = re.compile(r"Failed loading language '(?!osd')([\w/-]+)'")
+_OPTIONS = ("--psm", "1", "-c", "preserve_interword_spaces=1")
+"""Find the direction of a page, if `osd` is installed, and keep the spaces of the picture.
+
+Without the second, `eng+kor` puts a space behind each syllable of many words.
+"""
 
 
 def recognize_text(
@@ -48,7 +53,7 @@ def recognize_text(
     program = shutil.which(PROGRAM)
     if program is None:
         raise build_missing_program(PROGRAM, FEATURE, _build_install_command())
-    arguments = [program, "stdin", "stdout", "-l", settings.languages]
+    arguments = [program, "stdin", "stdout", "-l", settings.languages, *_OPTIONS]
     arguments += ["--dpi", str(dpi)] if dpi else []
     done = _run_program(arguments, image, settings.page_deadline_s, path)
     message = done.stderr.decode("utf-8", "replace")
@@ -105,12 +110,12 @@ def _build_install_command(language: str = "") -> str:
     return f"sudo apt install tesseract-ocr{suffix}"
 
 
-def write_recognized_text(builder: TextBuilder, text: str) -> None:
+def write_recognized_text(builder: TextBuilder, text: str, joiner: LineJoiner) -> None:
     """Add the paragraphs of a recognised page; specks that were read as signs are left out."""
     for part in _PARAGRAPH_END.split(text):
         lines = [" ".join(line.split()) for line in part.split("\n") if _HAS_WORD.search(line)]
         if lines:
-            builder.add_paragraph(reduce(join_lines, lines))
+            builder.add_paragraph(reduce(joiner.join, lines))
 
 
 _DPI = 250
@@ -181,7 +186,7 @@ _BMP_HEADERS = {12, 40, 52, 56, 108, 124}
 class ImageParser:
     """Recognises the text of a picture; the pages of a TIFF file are numbered."""
 
-    version = "image-v1"
+    version = "image-v2"
 
     def __init__(self, settings: OcrSettings = OcrSettings()) -> None:  # noqa: B008 - immutable
         """Store the languages and limits."""
@@ -199,9 +204,10 @@ class ImageParser:
             raise ParseFailed(path=path, parser=self.version, cause="not a picture")
         pages = recognize_text(data, self._settings, path, self.version)
         builder = TextBuilder()
+        joiner = LineJoiner(line for text in pages for line in text.splitlines())
         for number, text in enumerate(pages, 1):
             builder.begin_place(Place(0, number, of=len(pages)))
-            write_recognized_text(builder, text)
+            write_recognized_text(builder, text, joiner)
         if not builder.length:
             raise ParseFailed(path=path, parser=self.version, cause="no text in the picture")
         return builder.build(path)

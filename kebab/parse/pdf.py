@@ -21,10 +21,10 @@ from kebab.parse.pdf_pages import (
     Row,
     Segment,
     build_rows,
-    is_legible,
     load_pdfium,
 )
-from kebab.parse.pdf_paragraphs import Bookmark, HeadingRules, join_lines, write_page
+from kebab.parse.pdf_paragraphs import Bookmark, HeadingRules, LineJoiner, write_page
+from kebab.parse.pdf_text import is_legible
 
 _MIN_PAGES = 3
 _EDGE_LINES = 3
@@ -167,7 +167,7 @@ _LOCK = threading.Lock()
 class PdfParser:
     """Parses PDF files; a passage is cited by its page."""
 
-    version = "pdf-v1"
+    version = "pdf-v2"
 
     def __init__(self, ocr: OcrSettings | None = None) -> None:
         """Store the settings of the recognition of pictures; None means that it is off."""
@@ -253,17 +253,23 @@ def _build_document(
 ) -> ParsedDocument:
     rows = [build_rows(page.segments) for page in remove_running_heads(pages)]
     rules = HeadingRules(rows, bookmarks)
+    joiner = LineJoiner(
+        line
+        for page, page_rows in zip(pages, rows, strict=True)
+        for line in (*page.recognized.splitlines(), *(row.text for row in page_rows))
+    )
     builder = TextBuilder()
     for page, page_rows in zip(pages, rows, strict=True):
         builder.begin_place(Place(0, page.number, of=total))
         if page.recognized:
-            write_recognized_text(builder, page.recognized)
-        write_page(builder, page_rows, rules, page.number)
-    title = None if metadata.title else _find_title(rows, rules.body)
+            write_recognized_text(builder, page.recognized, joiner)
+        levels = [rules.get_level(row, page.number) for row in page_rows]
+        write_page(builder, page_rows, levels, joiner)
+    title = None if metadata.title else _find_title(rows, rules.body, joiner)
     return builder.build(path, metadata, title=title, warnings=_describe_losses(pages, total))
 
 
-def _find_title(pages: Sequence[Sequence[Row]], body: float) -> str | None:
+def _find_title(pages: Sequence[Sequence[Row]], body: float, joiner: LineJoiner) -> str | None:
     """Return the largest text of the first page, when it is larger than the text and short."""
     first = next((rows for rows in pages if rows), ())
     size = max((row.size for row in first if not row.turned), default=0.0)
@@ -272,7 +278,7 @@ def _find_title(pages: Sequence[Sequence[Row]], body: float) -> str | None:
     title = ""
     for row in first:
         if row.size == size and not row.turned:
-            title = join_lines(title, row.text, hyphen=row.hyphen) if title else row.text
+            title = joiner.join(title, row.text, hyphen=row.hyphen) if title else row.text
         elif title:
             break
     letters = sum(char.isalpha() for char in title)

@@ -3,7 +3,6 @@
 import ctypes
 import logging
 import re
-import unicodedata
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -12,68 +11,20 @@ from operator import sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kebab.errors.system import translate_import_errors
+from kebab.parse.pdf_text import (
+    DOUBTED_LETTERS,
+    LATIN_LETTERS,
+    clean_text,
+    is_legible,
+    raise_end,
+    restore_cork,
+)
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-_FEW = 20
-_UNREADABLE_SHARE = 0.25
-_LATIN_LETTERS = 120
-_LATIN_SHARE = 0.7
-_VOWEL_SHARE = 0.25
-"""The least share of vowels in Latin letters: languages have .35 to .5, a shifted code .14."""
-
-_UNREADABLE = re.compile(
-    "[\0-\x08\x0e-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\ufffd\U000f0000-\U0010ffff]"
-)
-_WORDS = re.compile(r"[^\W\d_]{3,}")
-_NOT_LATIN = re.compile("[^A-Za-z\u00aa-\u024f]+")
-
-
-def is_legible(text: str) -> bool:
-    """Return whether a text can be read, as far as its characters tell.
-
-    A font without a table of its letters gives private characters, control characters, or the
-    letters of another code, whose statistics are those of no language.
-    """
-    visible = "".join(text.split())
-    unreadable = (
-        0 if visible.isascii() and visible.isprintable() else len(_UNREADABLE.findall(visible))
-    )
-    if len(visible) < _FEW:
-        return not visible or unreadable < len(visible)
-    if unreadable > _UNREADABLE_SHARE * len(visible):
-        return False
-    letters = "".join(_WORDS.findall(text))
-    latin = letters if letters.isascii() else _NOT_LATIN.sub("", letters)
-    if len(latin) < max(_LATIN_LETTERS, _LATIN_SHARE * len(letters)):
-        return True
-    bases = latin if latin.isascii() else unicodedata.normalize("NFD", latin)
-    vowels = sum(map(bases.lower().count, "aeiouy\u00e6\u00f8\u0153\u0131"))
-    return vowels >= _VOWEL_SHARE * len(latin)
-
-
-_SYMBOLS = {
-    **{
-        0xFB00 + number: text
-        for number, text in enumerate(("ff", "fi", "fl", "ffi", "ffl", "st", "st"))
-    },
-    # Bullets of the fonts Symbol and Wingdings.
-    **dict.fromkeys((0xF0B7, 0xF0A7, 0xF076, 0xF0D8, 0xF0FC), "•"),
-    0x00AD: None,
-    0x200B: None,
-    0xFEFF: None,
-    0xFFFE: "-",
-}
-_UNWANTED = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\ufff0-\ufffb\uffff]+")
-
-
-def clean_text(text: str) -> str:
-    """Return text without ligatures, soft hyphens and control characters."""
-    if text.isascii() and text.isprintable():
-        return text
-    return _UNWANTED.sub("", text.translate(_SYMBOLS))
-
+_LAM = "\u0644"
+_ALEF_LAM = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
 
 MAX_PAGE_CHARS = 200_000
 """The characters that are read of one page; a page of dense print has about 10,000."""
@@ -218,10 +169,10 @@ class PageReader:
                         get_type(get(page, index)) in {_IMAGE, _FORM} for index in range(objects)
                     )
                     return PageText(number, (), has_image=has_image)
-                lines = list(self._find_lines(text))
+                lines = list(self._find_lines(restore_cork(text)))
                 errors = sum(self._has_error(self._text, line.starts[0]) > 0 for line in lines)
-                # Most fonts must say which letters they show, by the first of each line.
-                if errors > _UNMAPPED_SHARE * len(lines) or not is_legible(text):
+                is_doubted = errors > _UNMAPPED_SHARE * len(lines)
+                if not is_legible(text, DOUBTED_LETTERS if is_doubted else LATIN_LETTERS):
                     return PageText(number, (), legible=False)
                 return PageText(number, self._cut_lines(lines), cut=count > MAX_PAGE_CHARS)
             finally:
@@ -235,7 +186,19 @@ class PageReader:
         units = (ctypes.c_ushort * (min(count, MAX_PAGE_CHARS) + 1))()
         read = self._c.FPDFText_GetText(handle, 0, len(units) - 1, units)
         data = bytes(memoryview(units))[: 2 * max(read - 1, 0)]
-        return data.decode("utf-16-le", "replace"), count
+        text = data.decode("utf-16-le", "replace")
+        return _ALEF_LAM.sub(self._order_ligature, text) if _LAM in text else text, count
+
+    def _order_ligature(self, pair: re.Match[str]) -> str:
+        """Return alef and lam in the order of their ligature when one glyph shows both.
+
+        PDFium turns a line around, also where the file has the letters of a glyph in order.
+        """
+        places = []
+        for index in range(*pair.span()):
+            self._get_origin(self._text, index, ctypes.byref(self._x), ctypes.byref(self._y))
+            places.append((self._x.value, self._y.value))
+        return pair[0][::-1] if places[0] == places[1] else pair[0]
 
     def _cut_lines(self, lines: list[_Line]) -> tuple[Segment, ...]:
         """Return the segments of all lines."""
@@ -246,6 +209,10 @@ class PageReader:
         firsts = [start for line in lines for start in line.starts]
         words = [word for line in lines for word in line.words]
         lasts = [first + len(word) - 1 for first, word in zip(firsts, words, strict=True)]
+        for line in lines:
+            for at, word in enumerate(line.words):
+                if word[-1].isdigit() and len(word) > 1:
+                    line.words[at] = self._raise_end(word, line.starts[at], line.quarter)
         first_sides, last_sides = self._get_boxes(firsts), self._get_boxes(lasts)
         segments: list[Segment] = []
         begin = 0
@@ -257,6 +224,21 @@ class PageReader:
             segments += _cut_line(line, starts, ends, turned=line.quarter != main)
             begin = end
         return tuple(segments)
+
+    def _raise_end(self, word: str, start: int, quarter: int) -> str:
+        """Return a word whose last digits are raised and small as superscripts."""
+        size, last = self._get_size(self._text, start), start + len(word) - 1
+        small = self._get_size(self._text, last)
+        if quarter or not 0 < small < _SMALL * size:
+            return word
+        bases = []
+        for index in (start, last):
+            self._get_origin(self._text, index, ctypes.byref(self._x), ctypes.byref(self._y))
+            bases.append(self._y.value)
+        at = len(word)
+        while self._get_size(self._text, start + at - 1) == small:
+            at -= 1
+        return raise_end(word[:at], word[at:]) if bases[1] - bases[0] > _RAISED * small else word
 
     def _get_boxes(self, indexes: Sequence[int]) -> list[float]:
         """Return the four sides of each of these characters."""
@@ -353,6 +335,9 @@ def _clamp(points: float) -> float:
     return points if -_MAX_POINTS < points < _MAX_POINTS else 0.0
 
 
+_SMALL = 0.85
+_RAISED = 0.2
+"""How much smaller and higher than the text a superscript is; it is raised by .3 to .5."""
 _SAME_LINE = 0.35
 """How far base lines of one line are apart at most, in font sizes."""
 _OVERLAP = 0.3
@@ -371,7 +356,10 @@ _TOUCHING = 0.15
 
 
 class Row(NamedTuple):
-    """A line of a page: its cells from left to right, most often one."""
+    """A line of a page: its cells from left to right, most often one.
+
+    `spans` are the left and right sides of the cells where there are several.
+    """
 
     cells: tuple[str, ...]
     left: float
@@ -381,6 +369,7 @@ class Row(NamedTuple):
     bold: bool
     hyphen: bool
     turned: bool
+    spans: tuple[tuple[float, float], ...] = ()
 
     @property
     def text(self) -> str:
@@ -524,16 +513,25 @@ def _join_segments(segments: Iterable[Segment]) -> list[Row]:
     return [_build_row(line) for line in lines]
 
 
+def _is_raised(before: Segment, after: Segment) -> bool:
+    return after.size < _SMALL * before.size and after.base - before.base > _RAISED * after.size
+
+
 def _build_row(line: Sequence[Segment]) -> Row:
     if len(line) == 1:
         return Row((line[0].text,), *line[0][1:])
     cells = [line[0].text]
+    spans = [(line[0].left, line[0].right)]
     for before, after in pairwise(line):
         gap = after.left - before.right
         if gap > _SAME_LINE * 2 * before.size:
             cells.append(after.text)
+            spans.append((after.left, after.right))
+        elif gap < _TOUCHING * before.size and _is_raised(before, after):
+            cells[-1] = raise_end(cells[-1], after.text)
         else:
             cells[-1] += after.text if gap < _TOUCHING * before.size else f" {after.text}"
+        spans[-1] = (min(spans[-1][0], after.left), max(spans[-1][1], after.right))
     longest = max(line, key=lambda one: len(one.text))
     return Row(
         cells=tuple(cells),
@@ -544,4 +542,5 @@ def _build_row(line: Sequence[Segment]) -> Row:
         bold=all(one.bold for one in line),
         hyphen=line[-1].hyphen,
         turned=longest.turned,
+        spans=tuple(spans),
     )

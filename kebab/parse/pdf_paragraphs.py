@@ -6,7 +6,7 @@ Headings are found by the outline and by the size and weight of the fonts.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import median
 from typing import NamedTuple
 
@@ -24,6 +24,8 @@ _MAX_STYLES = 5
 _MAX_CELLS = 2
 _SAME = 0.95
 _SIZE_STEP = 0.5
+_HAS_DIGIT = re.compile(r"\d")
+_WORD = re.compile(r"\S+")
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 _NO_HEADING = re.compile(
     r"[,;:]$|\.$(?<!\d\.)|^[•\u2023\u25aa\u25cf\u25cb\u25a0\u25a1*–—-]\s|^\W+$"
@@ -177,16 +179,26 @@ _HAS_LEADERS = re.compile(r"[.…·](?:\s*+[.…·]){4}")
 _DENSE = re.compile("[\u3001-ヿ\u3400-\u9fff\uf900-\ufaff\uff01-\uff5e]")
 
 
-def write_page(builder: TextBuilder, rows: Sequence[Row], rules: HeadingRules, page: int) -> None:
-    """Add the rows of a page, in reading order; `page` counts from 1."""
-    _PageWriter(builder, rows, [rules.get_level(row, page) for row in rows]).write()
+def write_page(
+    builder: TextBuilder,
+    rows: Sequence[Row],
+    levels: Sequence[int],
+    joiner: "LineJoiner",
+) -> None:
+    """Add the rows of a page, in reading order, with the levels of the headings among them."""
+    _PageWriter(builder, rows, levels, joiner).write()
 
 
 class _PageWriter:
-    """Adds the rows of one page; `levels` are the levels of the headings among them."""
-
-    def __init__(self, builder: TextBuilder, rows: Sequence[Row], levels: Sequence[int]) -> None:
+    def __init__(
+        self,
+        builder: TextBuilder,
+        rows: Sequence[Row],
+        levels: Sequence[int],
+        joiner: "LineJoiner",
+    ) -> None:
         self._builder = builder
+        self._joiner = joiner
         self._rows = rows
         self._levels = levels
         self._layout = _PageLayout(rows)
@@ -201,7 +213,7 @@ class _PageWriter:
                 text = first.text
                 while self._continues_heading(first, level, text):
                     before, after = self._rows[self._index], self._rows[self._index + 1]
-                    text = join_lines(text, after.text, hyphen=before.hyphen)
+                    text = self._joiner.join(text, after.text, hyphen=before.hyphen)
                     self._index += 1
                 self._index += 1
                 self._builder.add_heading(level, _remove_leaders(text))
@@ -259,7 +271,7 @@ class _PageWriter:
             if not before.hyphen and self._layout.is_short(self._index):
                 parts += ["\n", after.text]
             else:
-                parts[-1:] = _join_pair(parts[-1], after.text, hyphen=before.hyphen)
+                parts[-1:] = self._joiner.join_pair(parts[-1], after.text, hyphen=before.hyphen)
             self._index += 1
         return _remove_leaders("".join(parts))
 
@@ -339,21 +351,137 @@ def _is_table_row(row: Row) -> bool:
 
 
 def _write_table(builder: TextBuilder, rows: Sequence[Row]) -> None:
-    """Add a table; rows with different numbers of cells stay lines."""
-    if len({len(row.cells) for row in rows}) == 1:
+    """Add a table; rows of different lengths without common columns stay lines."""
+    columns = _find_columns(rows)
+    most = max(len(row.cells) for row in rows)
+    table = [_align_cells(row, columns) for row in rows]
+    # The first row may lack a cell, above the names of the rows.
+    if len(columns) <= most + (most >= _WIDE_ROW) and all(table):
+        builder.add_table(table)
+    elif len({len(row.cells) for row in rows}) == 1:
         builder.add_table([row.cells for row in rows])
     else:
         builder.add_paragraph("\n".join(" | ".join(row.cells) for row in rows))
 
 
-def join_lines(before: str, after: str, *, hyphen: bool = False) -> str:
-    """Return two lines of a paragraph as one; a word that was divided is whole again."""
-    return "".join(_join_pair(before, after, hyphen=hyphen))
+def _find_columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """Return the left and right sides of the columns in which the cells of rows stand."""
+    columns: list[tuple[float, float]] = []
+    spans = [span for row in rows for span in row.spans]
+    for span in sorted(spans, key=lambda one: one[1] - one[0]):
+        found = [column for column in columns if _overlaps(column, span)]
+        # A wider cell widens its column; one above several columns is a heading of them.
+        if len(found) <= 1:
+            sides = [*found, span]
+            columns = [one for one in columns if one not in found]
+            columns.append((min(one[0] for one in sides), max(one[1] for one in sides)))
+    return sorted(columns)
 
 
-def _join_pair(before: str, after: str, *, hyphen: bool) -> tuple[str, str]:
-    if hyphen or (before[-1:] == "-" and before[-2:-1].isalpha()):
-        return (before[:-1] if after[:1].islower() else before), after
-    if _DENSE.match(before[-1:]) and _DENSE.match(after):
-        return before, after
-    return f"{before} ", after
+def _align_cells(row: Row, columns: Sequence[tuple[float, float]]) -> list[str]:
+    """Return the cells of a row by columns, nothing when two stand in one column."""
+    line = [""] * len(columns)
+    for text, span in zip(row.cells, row.spans, strict=True):
+        parts = [(text, span)]
+        words = text.split()
+        if all(map(_HAS_DIGIT.search, words)):
+            # Numbers with a narrow gap between them stand about where their characters do.
+            width = (span[1] - span[0]) / len(text)
+            places = [span[0] + width * word.start() for word in _WORD.finditer(text)]
+            numbers = [
+                (word, (place, place + width * len(word)))
+                for word, place in zip(words, places, strict=True)
+            ]
+            homes = [_list_columns(columns, place) for _, place in numbers]
+            if all(homes) and len({one[0] for one in homes}) == len(words):
+                parts = numbers
+        for part, place in parts:
+            index = _list_columns(columns, place)[0]
+            if line[index]:
+                return []
+            line[index] = part
+    return line
+
+
+def _list_columns(columns: Sequence[tuple[float, float]], span: tuple[float, float]) -> list[int]:
+    """Return the numbers of the columns that a cell touches."""
+    return [at for at, column in enumerate(columns) if _overlaps(column, span)]
+
+
+def _overlaps(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return min(one[1], other[1]) - max(one[0], other[0]) > 0 or one == other
+
+
+_MIN_HALF = 3
+"""The letters that each half of a compound has at least where only the halves are known."""
+_MARKS = "-.,;:!?()[]{}\"'`“”‘’«»„…"
+_LAST_PART = re.compile(r"[^\W\d_]+(?=-\Z)")
+_FIRST_PART = re.compile(r"[^\W\d_]+")
+_SUSPENDED = re.compile(r"(?:and|or|und|oder|bzw|och|eller|y|o|e|и|или)\b(?!-)")
+"""The words behind a hyphen that ends a word, as in `pre- and postwar`."""
+
+
+class LineJoiner:
+    """Joins the lines of paragraphs; the words of a document say which hyphens divide words.
+
+    A hyphen stays where the document has the compound, or has the halves as words and the joined
+    form nowhere, or where no line of it ends within a word that it has elsewhere.
+    """
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        """Count the words and the compounds of a document."""
+        lines = list(lines)
+        pairs = [_find_halves(*pair) for pair in pairwise(lines) if pair[0].endswith("-")]
+        divided = [halves for halves in pairs if halves]
+        tokens = Counter(chain.from_iterable(map(str.split, lines))) if divided else Counter()
+        known: Counter[str] = Counter()
+        for token, count in tokens.items():
+            word = token.strip(_MARKS).casefold()
+            known[word] += count
+            if "-" in word:
+                parts = word.split("-")
+                for part in {*parts, *map("-".join, pairwise(parts))} - {word}:
+                    known[part] += count
+        known.subtract(chain.from_iterable(divided))
+        self._known = known
+        seen = [self._compare(*halves) for halves in divided]
+        self._divides_words = max(seen, default=0) <= 0 or min(seen) < 0
+
+    def _compare(self, left: str, right: str) -> int:
+        """Return how much more often the halves occur with a hyphen than as one word."""
+        return self._known[f"{left}-{right}"] - self._known[left + right]
+
+    def join(self, before: str, after: str, *, hyphen: bool = False) -> str:
+        """Return two lines of a paragraph as one; `hyphen` says that a division ends the first."""
+        return "".join(self.join_pair(before, after, hyphen=hyphen))
+
+    def join_pair(self, before: str, after: str, *, hyphen: bool) -> tuple[str, str]:
+        """Return the parts of the joined line."""
+        if hyphen or (before[-1:] == "-" and before[-2:-1].isalnum()):
+            return self._join_halves(before, after)
+        if _DENSE.match(before[-1:]) and _DENSE.match(after):
+            return before, after
+        return f"{before} ", after
+
+    def _join_halves(self, before: str, after: str) -> tuple[str, str]:
+        halves = _find_halves(before, after)
+        more = self._compare(*halves) if halves else 0
+        if more < 0:
+            return before[:-1], after
+        if _SUSPENDED.match(after):
+            return f"{before} ", after
+        if not halves:
+            return before, after
+        left, right = halves
+        is_one_case = after[0].islower() or (before[-3:-1].isupper() and after[:2].isupper())
+        is_known = min(self._known[left], self._known[right]) > 0
+        is_compound = is_known and min(len(left), len(right)) >= _MIN_HALF
+        if more > 0 or not is_one_case or not self._divides_words or is_compound:
+            return before, after
+        return before[:-1], after
+
+
+def _find_halves(before: str, after: str) -> tuple[str, str] | None:
+    """Return the letters on both sides of a hyphen that ends a line."""
+    left, right = _LAST_PART.search(before.rpartition(" ")[2]), _FIRST_PART.match(after)
+    return (left[0].casefold(), right[0].casefold()) if left and right else None

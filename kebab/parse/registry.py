@@ -162,8 +162,8 @@ PARSERS: Mapping[str, Parser] = {
     "text/org": LazyParser("org-v1", "org:OrgParser"),
     "text/x-tex": LazyParser("latex-v1", "latex:LatexParser"),
     "text/vtt": LazyParser("subtitles-v1", "subtitles:SubtitlesParser"),
-    PDF: LazyParser("pdf-v1", "pdf:PdfParser", extra="pdf", isolated=True),
-    IMAGE: LazyParser("image-v1", "ocr:ImageParser", isolated=True),
+    PDF: LazyParser("pdf-v2", "pdf:PdfParser", extra="pdf", isolated=True),
+    IMAGE: LazyParser("image-v2", "ocr:ImageParser", isolated=True),
 }
 """The parser of every media type of `kebab.core.media`; a new format needs a row in both."""
 
@@ -174,8 +174,8 @@ def configure_parsers(ocr: OcrSettings | None) -> Mapping[str, Parser]:
         return PARSERS
     return {
         **PARSERS,
-        PDF: LazyParser("pdf-v1", "pdf:PdfParser", ocr, extra="pdf", isolated=True),
-        IMAGE: LazyParser("image-v1", "ocr:ImageParser", ocr, isolated=True),
+        PDF: LazyParser("pdf-v2", "pdf:PdfParser", ocr, extra="pdf", isolated=True),
+        IMAGE: LazyParser("image-v2", "ocr:ImageParser", ocr, isolated=True),
     }
 
 

@@ -8,6 +8,7 @@ from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.ocr import ImageParser, draw_page, recognize_text, write_recognized_text
 from kebab.parse.pdf import PdfParser
+from kebab.parse.pdf_paragraphs import LineJoiner
 from tests.fakes.tesseract import install_tesseract
 from tests.pdf_files import Text, build_pdf, write_lines
 from tests.shape.tree import ROOT
@@ -38,7 +39,8 @@ def test_the_picture_and_the_languages_reach_the_program(folder):
     recognize(OcrSettings("eng+kor"), dpi=250)
 
     assert log.read_text().split() == [
-        *("stdin", "stdout", "-l", "eng+kor", "--dpi", "250"),
+        *("stdin", "stdout", "-l", "eng+kor", "--psm", "1"),
+        *("-c", "preserve_interword_spaces=1", "--dpi", "250"),
         str(len(b"picture")),
     ]
 
@@ -60,6 +62,12 @@ def test_a_language_that_is_not_installed_is_named(folder, monkeypatch):
         recognize(OcrSettings("chi_sim"))
 
     assert missing.value.install == "sudo apt install tesseract-ocr-chi-sim"
+
+
+def test_the_direction_of_pages_is_optional(folder):
+    install_tesseract(folder, "text", error="Failed loading language \\047osd\\047")
+
+    assert recognize() == ["text"]
 
 
 def test_a_picture_that_the_program_refuses_is_damaged(folder):
@@ -96,7 +104,8 @@ def test_a_page_may_wait_longer_than_its_processor_time(folder):
 
 def test_paragraphs_are_joined_and_specks_left_out():
     builder = TextBuilder()
-    write_recognized_text(builder, "The hedge along the ca-\nnal is cut.\n\n~ |\n\nNext\n . \n")
+    text = "The hedge along the ca-\nnal is cut.\n\n~ |\n\nNext\n . \n"
+    write_recognized_text(builder, text, LineJoiner(text.splitlines()))
 
     assert builder.build("a.png").text == "The hedge along the canal is cut.\n\nNext"
 

@@ -2,13 +2,13 @@ import pypdfium2
 import pytest
 
 from kebab.parse.pdf_pages import (
+    _ALEF_LAM,
     PageReader,
     Segment,
     build_rows,
-    clean_text,
-    is_legible,
     order_segments,
 )
+from kebab.parse.pdf_text import clean_text, is_legible
 from tests.pdf_files import Text, build_pdf
 
 LINE = "a line of text in its column"
@@ -124,6 +124,20 @@ def test_letters_of_another_code_are_not():
     assert not is_legible(shifted)
 
 
+def test_an_index_of_code_with_words_is_legible():
+    names = "\n".join(f"FlxqXQ_rem GENqfr_{word} Fp{word[:1]}XQ" for word in ENGLISH.split())
+
+    assert is_legible(names)
+
+
+def test_few_letters_decide_about_a_doubted_page():
+    shifted = "".join(chr(ord(char) - 29) if char > "=" else char for char in ENGLISH[:80])
+
+    assert is_legible(shifted)
+    assert not is_legible(shifted, 40)
+    assert is_legible(ENGLISH[:80], 40)
+
+
 @pytest.mark.parametrize("char", ["\ue000", "\ufffd", "\x03", "\x91", "\U000f0001"])
 def test_private_and_control_characters_are_not(char):
     assert not is_legible(char * 30)
@@ -138,6 +152,7 @@ def test_private_and_control_characters_are_not(char):
         ("soft\u00adhyphen", "softhyphen"),
         ("\uf0b7 item", "• item"),
         ("a\x03b", "ab"),
+        ("\ufee1\ufefc\u0633", "ملاس"),
         ("plain", "plain"),
     ],
 )
@@ -181,6 +196,19 @@ def test_a_hyphen_that_divides_a_word_is_marked():
     ]
 
 
+def test_a_page_is_read_by_its_language_where_the_fonts_name_no_letters(monkeypatch):
+    text = ENGLISH.replace("warms", "\x1crst")
+    monkeypatch.setattr(PageReader, "_get_text", lambda *_: (text, len(text)))
+    document = pypdfium2.PdfDocument(build_pdf([[Text(10, 700, ENGLISH, size=4)]]))
+    reader = PageReader(document.raw)
+    reader._has_error = lambda *_: 1
+
+    page = reader.read(0)
+
+    assert page.legible
+    assert page.segments[0].text.startswith("Dry soil first faster")
+
+
 def test_text_across_the_page_is_turned():
     page = read(Text(72, 700, "most of the page"), Text(30, 300, "stamp", turned=True))
 
@@ -211,3 +239,40 @@ def test_the_text_of_a_page_is_bounded(monkeypatch):
     page = read(Text(72, 700, "abcdefghijklmn"))
 
     assert (page.segments[0].text, page.cut) == ("abcdefgh", True)
+
+
+@pytest.mark.parametrize(
+    ("before", "small", "rise", "text"),
+    [
+        ("a load of 10", "5", 4, "a load of 10⁵"),
+        ("a rate of 10", "-3", 4, "a rate of 10⁻³"),
+        ("an area of 25 m", "2", 4, "an area of 25 m²"),
+        ("shown in 1998", "3", 4, "shown in 1998 ³"),
+        ("water is H", "2", -2, "water is H2"),
+        ("a name", "th", 4, "a nameth"),
+    ],
+)
+@pytest.mark.parametrize("gap", [0, 0.5], ids=["one word", "two words"])
+def test_raised_digits_become_superscripts(before, small, rise, text, gap):
+    (first,) = read(Text(72, 700, before)).segments
+
+    page = read(
+        Text(72, 700, before),
+        Text(first.right + gap, 700 + rise, small, size=6),
+        Text(72, 600, "end"),
+    )
+
+    assert build_rows(page.segments)[0].text == text
+
+
+@pytest.mark.parametrize(("step", "text"), [(0, "سلام"), (5, "سالم")])
+def test_the_letters_of_an_arabic_ligature_stand_in_order(step, text):
+    document = pypdfium2.PdfDocument(build_pdf([[Text(72, 700, "abcdef")]]))
+    reader = PageReader(document.raw)
+
+    def place(_text, index, x, _y):
+        x._obj.value = step * index
+
+    reader._get_origin = place
+
+    assert _ALEF_LAM.sub(reader._order_ligature, "سالم") == text

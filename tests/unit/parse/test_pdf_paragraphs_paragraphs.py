@@ -3,19 +3,22 @@ import pytest
 from kebab.core.documents import BlockKind
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.pdf_pages import Row
-from kebab.parse.pdf_paragraphs import HeadingRules, join_lines, write_page
+from kebab.parse.pdf_paragraphs import HeadingRules, LineJoiner, write_page
 
 FULL = 300.0
 
 
 def row(text, base, *, left=72.0, right=FULL, size=10.0, hyphen=False):
-    cells = tuple(text) if isinstance(text, list) else (text,)
-    return Row(cells, left, right, base, size, bold=False, hyphen=hyphen, turned=False)
+    places = text if isinstance(text, dict) else {text: left}
+    spans = tuple((place, place + 5 * len(cell)) for cell, place in places.items())
+    return Row((*places,), left, right, base, size, False, hyphen, False, spans)  # noqa: FBT003
 
 
 def write(*rows):
     builder = TextBuilder()
-    write_page(builder, rows, HeadingRules([rows], ()), 1)
+    rules = HeadingRules([rows], ())
+    joiner = LineJoiner(row.text for row in rows)
+    write_page(builder, rows, [rules.get_level(row, 1) for row in rows], joiner)
     return builder.build("a.pdf")
 
 
@@ -67,16 +70,45 @@ def test_items_become_a_list_with_its_depths():
     assert [block.kind for block in document.blocks] == [BlockKind.LIST]
 
 
-def test_rows_with_equal_cells_become_a_table():
-    document = write(*(row(["part", str(number)], 700 - 12 * number) for number in range(3)))
+@pytest.mark.parametrize(
+    ("rows", "table"),
+    [
+        pytest.param(
+            [{"part": 72, "0": 200}, {"part": 72, "1": 200}, {"part": 72, "2": 200}],
+            "| part | 0 |\n|---|---|\n| part | 1 |\n| part | 2 |",
+            id="full",
+        ),
+        pytest.param(
+            [
+                {"Id": 72, "Severity": 150, "Status": 250},
+                {"A-1": 72, "open": 255},
+                {"CRITICAL": 150, "closed": 250},
+            ],
+            "| Id | Severity | Status |\n|---|---|---|\n| A-1 |  | open |\n"
+            "|  | CRITICAL | closed |",
+            id="sparse",
+        ),
+        pytest.param(
+            [{"2023": 150, "2024": 200, "all": 250}, {"peas": 72, "12": 160, "13": 210, "25": 255}],
+            "|  | 2023 | 2024 | all |\n|---|---|---|---|\n| peas | 12 | 13 | 25 |",
+            id="a corner without text",
+        ),
+        pytest.param(
+            [{"area": 72, "2023": 150, "2024": 175}, {"fields": 72, "1.20 1.30": 150}],
+            "| area | 2023 | 2024 |\n|---|---|---|\n| fields | 1.20 | 1.30 |",
+            id="numbers close to each other",
+        ),
+        pytest.param(
+            [{"a": 72, "b": 150, "c": 200}, {"d": 100, "e": 175}],
+            "a | b | c\nd | e",
+            id="no common columns",
+        ),
+    ],
+)
+def test_cells_stay_in_their_columns(rows, table):
+    document = write(*(row(cells, 700 - 12 * number) for number, cells in enumerate(rows)))
 
-    assert document.text == "| part | 0 |\n|---|---|\n| part | 1 |\n| part | 2 |"
-
-
-def test_rows_with_other_numbers_of_cells_stay_lines():
-    text = write(row(["a", "b", "c"], 700), row(["d", "e"], 688), row(["f", "g"], 676)).text
-
-    assert text == "a | b | c\nd | e\nf | g"
+    assert document.text == table
 
 
 def test_the_dots_of_a_table_of_contents_are_left_out():
@@ -90,11 +122,26 @@ def test_a_heading_of_two_lines_is_one():
     assert document.blocks[0].label == "A heading of two lines"
 
 
+WORDS = (
+    "a well-known dual system and an encoder in JavaScript with multistage filters",
+    "the art of the state-of-the-art model, sensors and a trans-",
+    "mission",
+    "two-phases of transmission",
+)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "hyphen", "joined"),
     [
         ("transmis-", "sion", True, "transmission"),
-        ("well-", "known", False, "wellknown"),
+        ("well-", "known", False, "well-known"),
+        ("two-", "phases", True, "two-phases"),
+        ("dual-", "encoder", True, "dual-encoder"),
+        ("multi-", "stage", True, "multistage"),
+        ("Java-", "Script", True, "JavaScript"),
+        ("pre-", "and postwar", True, "pre- and postwar"),
+        ("state-of-the-", "art", True, "state-of-the-art"),
+        ("3-", "way", False, "3-way"),
         ("Anglo-", "American", True, "Anglo-American"),
         ("one", "two", False, "one two"),
         ("토양 수분", "측정", False, "토양 수분 측정"),
@@ -102,4 +149,13 @@ def test_a_heading_of_two_lines_is_one():
     ],
 )
 def test_lines_are_joined_as_words_were_divided(before, after, hyphen, joined):
-    assert join_lines(before, after, hyphen=hyphen) == joined
+    joiner = LineJoiner([*WORDS, before, after])
+
+    assert joiner.join(before, after, hyphen=hyphen) == joined
+
+
+def test_a_document_that_divides_no_words_keeps_its_hyphens():
+    lines = ["the low-cost sensor is a low-", "cost part of a rain-", "gauge"]
+
+    assert LineJoiner(lines).join("a rain-", "gauge") == "a rain-gauge"
+    assert LineJoiner(lines[2:]).join("a rain-", "gauge") == "a raingauge"
