@@ -29,7 +29,7 @@ from kebab.core.files import (
     resolve_links,
     to_slashes,
 )
-from kebab.core.media import detect_media_type, get_media_type
+from kebab.core.media import choose_limit, detect_media_type, get_media_type
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.hints import build_variable_name
 from kebab.errors.signal import Signal
@@ -239,7 +239,7 @@ class _Explainer:
             rule = SkipRule(path=self._file, setting=OCR_SETTING)
             hint = f"export {build_variable_name(OCR_SETTING)}=true"
             return replace(_leave_out(base, "ocr_off", hint), rule=rule)
-        if 0 < limit < status.st_size:
+        if choose_limit(base.media, status.st_size, limit) is None:
             rule = SkipRule(path=self._file, setting="ingest.max_file_bytes")
             hint = f"raise `ingest.max_file_bytes`, now {limit:,}"
             return replace(_leave_out(base, "over_limit", hint), rule=rule)

@@ -133,7 +133,10 @@ class FileState(NamedTuple):
 
 
 class FileEntry(NamedTuple):
-    """A file that can be a document; `path` is relative to the root, with slashes."""
+    """A file that can be a document; `path` is relative to the root, with slashes.
+
+    Of a file that is too large only the first `limit` bytes are read; 0 means all.
+    """
 
     path: str
     absolute: str
@@ -141,6 +144,7 @@ class FileEntry(NamedTuple):
     mtime_ns: int
     inode: int
     media: str
+    limit: int = 0
 
 
 class ScanRules(Struct, frozen=True, kw_only=True):
@@ -232,11 +236,17 @@ class ScanResult(Struct):
             self.skips.add("unsupported" if media is None else "ocr_off", path)
             self.skips.by_extension[get_suffix(path.rpartition("/")[2])] += 1
             return
+        limit: int | None = 0
         if 0 < rules.max_file_bytes < stat.st_size:
+            from kebab.core.media import choose_limit
+
+            limit = choose_limit(media, stat.st_size, rules.max_file_bytes)
+        if limit is None:
             self.skips.add("over_limit", path)
             self.largest = max(self.largest, stat.st_size)
             return
-        entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, get_inode(stat), media)
+        times = (stat.st_size, stat.st_mtime_ns, get_inode(stat))
+        entry = FileEntry(path, absolute, *times, media, limit)
         self.entries.append(entry)
 
     def skip_unreadable(self, path: str) -> None:

@@ -41,6 +41,7 @@ class MediaType(NamedTuple):
 MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
 PDF = "application/pdf"
+MBOX = "application/mbox"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -193,7 +194,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType("multipart/related", "saved page", (".mhtml", ".mht"), CitationKind.SECTION),
     MediaType("message/rfc822", "e-mail", (".eml", ".emlx"), CitationKind.SECTION),
     MediaType(MSG, "Outlook message", (".msg", ".oft"), CitationKind.SECTION),
-    MediaType("application/mbox", "mailbox", (".mbox", ".mbx"), CitationKind.SECTION),
+    MediaType(MBOX, "mailbox", (".mbox", ".mbx"), CitationKind.SECTION),
     MediaType("text/x-rst", "reStructuredText", (".rst", ".rest")),
     *_LANGUAGES,
     *_WITHOUT_GRAMMAR,
@@ -242,6 +243,22 @@ READABLE_NAMES = frozenset({*_BY_SUFFIX, *_BY_FILE_NAME})
 def get_media_type(name: str) -> MediaType:
     """Return the row of a media type; an unknown one is cited by lines, as text is."""
     return _BY_NAME.get(name) or MediaType(name, name, ())
+
+
+_MOST_PARTS = 10
+"""How many times as large as the limit a file may be that is read in part: `fetch` and `grep` read
+the whole file."""
+
+
+def choose_limit(name: str, size: int, most: int) -> int | None:
+    """Return how many bytes of a file of a media type are read, 0 for all; None when none are.
+
+    The first bytes of a mailbox and of a file that is cited by lines are a file too.
+    """
+    if not most or size <= most:
+        return 0
+    is_text = get_media_type(name).cites in {CitationKind.LINE, CitationKind.CODE}
+    return most if (is_text or name == MBOX) and size <= most * _MOST_PARTS else None
 
 
 def is_prose(name: str | None) -> bool:
