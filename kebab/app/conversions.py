@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import UNSET
 
 from kebab.app.context import format_index_version
-from kebab.core.documents import StoredDocument
+from kebab.core.documents import StoredDocument, find_emptiness, is_cut
 from kebab.core.files import FileState, find_container, join_root
 from kebab.core.queries import Detail, Hit, Page, Query, QueryInterpretation, StoredChunk
 from kebab.errors.catalog import InvalidInput
@@ -85,6 +85,7 @@ def to_doc_summary(document: StoredDocument) -> "DocSummary":
     """Convert a document, and compare its file with the disk."""
     from kebab.wire.library import DocSummary
 
+    said = document.warnings
     return DocSummary(
         doc_id=document.doc_id,
         doc_path=document.path,
@@ -101,6 +102,8 @@ def to_doc_summary(document: StoredDocument) -> "DocSummary":
         date=document.date,
         authors=list(document.authors),
         aliases=list(document.aliases),
+        no_passages=None if document.chunks else find_emptiness(said) or "not recorded",
+        partial=[*filter(is_cut, said)],
     )
 
 

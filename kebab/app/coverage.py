@@ -139,7 +139,8 @@ def measure_coverage(
         unlisted=survey.unlisted,
         pending_vectors=pending,
         partial=len(partial),
-        partial_examples=partial[:MOST_NAMED],
+        partial_examples=[path for path, _ in partial[:MOST_NAMED]],
+        partial_reasons=[reason for _, reason in partial[:MOST_NAMED]],
         indexing=indexing,
     )
 
@@ -231,9 +232,9 @@ class _Survey:
             return self._reader.count_pending()
         return self._known.count_pending(self._extents)
 
-    def list_partial(self) -> list[str]:
-        """Return the documents of which only a part is searched."""
-        return [path for extent in self._extents for path in self._known.list_partial(extent)]
+    def list_partial(self) -> list[tuple[str, str]]:
+        """Return the documents of which only a part is searched, and what is cut."""
+        return [found for extent in self._extents for found in self._known.list_partial(extent)]
 
     def compare(self, seconds: float | None) -> _DiskChanges:
         """Compare folders, then files, within a time."""

@@ -19,7 +19,6 @@ from kebab.app.references import join_path, require_path, resolve_folder_of
 from kebab.core.content import describe_unsupported
 from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
 from kebab.core.files import (
-    CONTAINERS,
     IMAGE,
     OCR_SETTING,
     SECRET_SETTING,
@@ -32,7 +31,7 @@ from kebab.core.files import (
     resolve_links,
     to_slashes,
 )
-from kebab.core.media import detect_media_type, get_media_type
+from kebab.core.media import choose_limit, detect_media_type, get_media_type
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.hints import build_variable_name
 from kebab.errors.signal import Signal
@@ -246,7 +245,7 @@ class _Explainer:
             hint = f"export {build_variable_name(OCR_SETTING)}=true"
             return replace(_leave_out(base, "ocr_off", hint), rule=rule)
         is_member = self._container != self._file
-        if 0 < limit < status.st_size and not is_member and base.media not in CONTAINERS:
+        if not is_member and choose_limit(base.media, status.st_size, limit) is None:
             rule = SkipRule(path=self._file, setting="ingest.max_file_bytes")
             hint = f"raise `ingest.max_file_bytes`, now {limit:,}"
             return replace(_leave_out(base, "over_limit", hint), rule=rule)

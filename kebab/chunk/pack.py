@@ -35,6 +35,7 @@ _SENTENCE = re.compile(
 _GROUP = re.compile(r"\n[ \t]*\n+")
 _LINE = re.compile(r"\n+")
 _SPACE = re.compile(r"\s+|[,、，]")
+_ITEM = re.compile(r"""(?:[}\]"\d]|true|false|null),[ \t]*(?=["{\[])|>[ \t]*(?=<\w)""")
 _INDENT = re.compile(r"^[ \t]*(?=\S)", re.MULTILINE)
 _WINDOW_SHARE = 4
 _COMMAS = ",、，"
@@ -89,13 +90,11 @@ def _split_at(whole: Range, ends: Iterable[int]) -> list[Range]:
     return parts
 
 
-_cut_groups, _cut_lines, _cut_sentences = (
-    _make_cutter(_GROUP),
-    _make_cutter(_LINE),
-    _make_cutter(_SENTENCE),
+_cut_groups, _cut_lines, _cut_values, _cut_sentences = map(
+    _make_cutter, (_GROUP, _LINE, _ITEM, _SENTENCE)
 )
 _PROSE_CUTTERS: tuple[Cutter, ...] = (_cut_sentences, _cut_lines, _cut_windows)
-_LINE_CUTTERS: tuple[Cutter, ...] = (_cut_groups, _cut_lines, _cut_sentences, _cut_windows)
+_LINE_CUTTERS = (_cut_groups, _cut_lines, _cut_values, _cut_sentences, _cut_windows)
 _CUTTERS = {
     BlockKind.PARAGRAPH: _PROSE_CUTTERS,
     BlockKind.HEADING: _PROSE_CUTTERS,
@@ -115,7 +114,7 @@ def halve(text: str, whole: Range) -> list[Range]:
         return []
     middle = whole.start + length // 2
     quarter = Range(whole.start + length // 4, whole.end - length // 4)
-    for pattern in (_GROUP, _LINE, _SENTENCE, _SPACE):
+    for pattern in (_GROUP, _LINE, _ITEM, _SENTENCE, _SPACE):
         ends = [
             match.end() for match in pattern.finditer(text, *quarter) if match.end() < whole.end
         ]

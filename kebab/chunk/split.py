@@ -92,6 +92,9 @@ class LeadFinder:
 _MAX_GAP = 200
 """How much text between two blocks may be part of a chunk, such as a comment between paragraphs."""
 
+_PART_CHARS = 1_000_000
+"""How much of a long text is cut at once, so that a limit leaves the passages before it."""
+
 _HAS_WORD = re.compile(r"\w")
 _INTRODUCTION = (BlockKind.PARAGRAPH, BlockKind.LIST)
 _COLONS = (":", "：")
@@ -128,6 +131,8 @@ def split_sections(
     for block in blocks:
         far = block.start - end > _MAX_GAP and len(text[end : block.start].strip()) > _MAX_GAP
         end = block.end
+        if section.blocks and end - section.blocks[0].start > _PART_CHARS:
+            far = True
         if (far or block.start in starts) and section.blocks:
             yield section
             section = Section()
@@ -173,19 +178,40 @@ def split_document(document: ParsedDocument, budget: Budget) -> list[Chunk]:
     Every character of a block that is not blank is in exactly one chunk. The title must leave
     room in the limit, as the titles of parsers do.
     """
+    return list(iterate_chunks(document, budget))
+
+
+def iterate_chunks(document: ParsedDocument, budget: Budget) -> Iterator[Chunk]:
+    """Yield what `split_document` returns; a long document is cut part by part."""
+    return _build_chunks(document, _draft_document(document, budget))
+
+
+def _draft_document(document: ParsedDocument, budget: Budget) -> Iterator[ChunkDraft]:
+    """Yield the drafts of a document, measured together for each part of whole sections."""
     text, title = document.text, document.title
-    sections = list(split_sections(text, document.blocks, document.places))
-    contexts = build_contexts(title, [path for part in sections for path in part.paths], budget)
     leads = LeadFinder(text, document.blocks, budget)
     meter = TextMeter(text, budget)
-    cells = _measure_blocks(meter, sections, contexts)
-    drafts = [
-        draft._replace(lead=lead) if (lead := leads.find(draft.start)) else draft
-        for section in sections
-        for draft in _draft_chunks(text, section, contexts, cells)
-    ]
-    drafts = enforce_limit(meter, title, drafts, leads.find)
-    return list(_build_chunks(document, drafts))
+    remaining = split_sections(text, document.blocks, document.places)
+    while sections := list(_take_sections(remaining)):
+        paths = [path for part in sections for path in part.paths]
+        contexts = build_contexts(title, paths, budget)
+        cells = _measure_blocks(meter, sections, contexts)
+        drafts = [
+            draft._replace(lead=lead) if (lead := leads.find(draft.start)) else draft
+            for section in sections
+            for draft in _draft_chunks(text, section, contexts, cells)
+        ]
+        yield from enforce_limit(meter, title, drafts, leads.find)
+
+
+def _take_sections(remaining: Iterator[Section]) -> Iterator[Section]:
+    """Yield the next sections, up to one that ends a part."""
+    start: int | None = None
+    for section in remaining:
+        start = section.blocks[0].start if start is None else start
+        yield section
+        if section.blocks[-1].end - start > _PART_CHARS:
+            return
 
 
 def _measure_blocks(
@@ -293,7 +319,7 @@ def _find_path(section: Section, first: int, end: int) -> tuple[str, ...]:
     return tuple(level[0] for level in takewhile(lambda level: len({*level}) == 1, levels))
 
 
-def _build_chunks(document: ParsedDocument, drafts: Sequence[ChunkDraft]) -> Iterator[Chunk]:
+def _build_chunks(document: ParsedDocument, drafts: Iterable[ChunkDraft]) -> Iterator[Chunk]:
     """Yield the chunks of the drafts, with their text, lines and places."""
     text = document.text
     line, offset, ordinal = 1, 0, 0

@@ -50,15 +50,16 @@ class Ingest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Patterns of files to read although files of their name or content usually hold keys or
     passwords, in `.gitignore` form, such as `samples/credentials.json`."""
     max_file_bytes: Positive = 20_000_000
-    """The largest file to read, in bytes; larger files are skipped. For mailboxes and archives it
-    holds for each message or file within them."""
+    """The largest file to read, in bytes. Of text, data and code up to ten times as large the first
+    part is read; other larger files are skipped. For mailboxes and archives it holds for each
+    message or file within them."""
     archives: Literal["exports", "all", "none"] = "exports"
     """Which zip archives are read: `exports` of Notion, Slack, WhatsApp, Google Takeout, Telegram,
     ChatGPT and Claude, `all` or `none`. An archive within a mail or an export is read, but for
     `none`."""
     deadline_s: Annotated[float, Meta(ge=0)] = 30.0
-    """The limit of processor time for parsing one document, in seconds; 0 means no limit. A parser
-    that waits or sleeps ends after 20 times as long."""
+    """The limit of processor time for parsing and cutting one document, in seconds; 0 means no
+    limit. What was read by then is kept. A parser that waits ends after 20 times as long."""
     max_memory_mb: Natural = 1024
     """The memory of a process that reads files such as PDF or office documents, in MB; a file that
     needs more is reported. 0 means no limit."""

@@ -156,7 +156,10 @@ class FileStamp(Struct, frozen=True, kw_only=True):
 
 
 class DocumentRow(Struct, frozen=True, kw_only=True):
-    """A document ready to be stored, with its chunks in order, first `chunks`, then the others."""
+    """A document ready to be stored, with its chunks in order, first `chunks`, then the others.
+
+    `late_warnings` are those that come up while the other chunks are read.
+    """
 
     doc_id: DocId
     source: str
@@ -177,6 +180,7 @@ class DocumentRow(Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     more_chunks: Iterable[Sequence[ChunkRow]] = ()
+    late_warnings: Sequence[str] = ()
 
 
 class ChunkChanges(Struct, frozen=True, kw_only=True):
@@ -357,12 +361,27 @@ def build_named_files_key(source: str) -> str:
     return f"named_files:{compute_digest(source)}"
 
 
+NO_PASSAGE = "nothing to search"
+"""What the warning of a document without a passage begins with."""
+
+
+def find_emptiness(warnings: Iterable[str]) -> str | None:
+    """Return why a document has no passage, as its warnings say; None where none says so."""
+    start = f"{NO_PASSAGE}: "
+    return next((text.removeprefix(start) for text in warnings if text.startswith(start)), None)
+
+
 _PARTIAL = re.compile(r"\b(?:searched|are left out|cut|unreadable|only images)\b")
 
 
 def is_partial(warnings: Iterable[str]) -> bool:
     """Return whether the warnings of a document say that a part of it is not searched."""
-    return any(map(_PARTIAL.search, warnings))
+    return any(map(is_cut, warnings))
+
+
+def is_cut(warning: str) -> bool:
+    """Return whether a warning says that a part of a document is not searched."""
+    return _PARTIAL.search(warning) is not None
 
 
 CURSOR_SALT = "cursor_salt"

@@ -161,7 +161,8 @@ class FileEntry(NamedTuple):
     """A file that can be a document; `path` is relative to the root, with slashes.
 
     A member of a container has the absolute path of the container, and its time and inode. `span`
-    are the bytes of the container that hold it, where they do so as they are.
+    are the bytes of the container that hold it, where they do so as they are. Of a file that is too
+    large only the first `limit` bytes are read; 0 means all.
     """
 
     path: str
@@ -172,6 +173,7 @@ class FileEntry(NamedTuple):
     media: str
     container: str = ""
     span: tuple[int, int] = (0, 0)
+    limit: int = 0
 
 
 class ScanRules(Struct, frozen=True, kw_only=True):
@@ -263,13 +265,14 @@ class ScanResult(Struct):
     def accepts(self, entry: FileEntry, rules: ScanRules) -> bool:
         """Return whether a file is read; count it as skipped without a parser, or when too large.
 
-        The limit holds for the members of a container, and not for the container.
+        Of its members a container has those below the limit.
         """
         if not entry.media or entry.media in rules.left_out:
             self.skips.add("ocr_off" if entry.media == IMAGE else "unsupported", entry.path)
             self.skips.by_extension[get_suffix(entry.path.rpartition("/")[2])] += 1
             return False
-        if 0 < rules.max_file_bytes < entry.size and entry.media not in CONTAINERS:
+        is_part = entry.limit and not entry.container
+        if 0 < rules.max_file_bytes < entry.size and entry.media not in CONTAINERS and not is_part:
             self.skips.add("over_limit", entry.path)
             self.largest = max(self.largest, entry.size)
             return False

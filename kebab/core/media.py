@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from kebab.core.files import IMAGE, MBOX, ZIP, get_suffix
+from kebab.core.files import CONTAINERS, IMAGE, MBOX, ZIP, get_suffix
 
 
 class CitationKind(StrEnum):
@@ -244,6 +244,23 @@ READABLE_NAMES = frozenset({*_BY_SUFFIX, *_BY_FILE_NAME})
 def get_media_type(name: str) -> MediaType:
     """Return the row of a media type; an unknown one is cited by lines, as text is."""
     return _BY_NAME.get(name) or MediaType(name, name, ())
+
+
+_MOST_PARTS = 10
+"""How many times as large as the limit a file may be that is read in part: `fetch` and `grep` read
+the whole file."""
+
+
+def choose_limit(name: str, size: int, most: int) -> int | None:
+    """Return how many bytes of a file of a media type are read, 0 for all; None when none are.
+
+    The first bytes of a file that is cited by lines are a file too. Of a container the limit holds
+    for each member.
+    """
+    if not most or size <= most or name in CONTAINERS:
+        return 0
+    is_text = get_media_type(name).cites in {CitationKind.LINE, CitationKind.CODE}
+    return most if is_text and size <= most * _MOST_PARTS else None
 
 
 def is_prose(name: str | None) -> bool:

@@ -23,7 +23,7 @@ from kebab.errors.catalog import (
 from kebab.errors.hints import MAX_HINT_CHARS, build_variable_name
 from kebab.errors.signal import Signal
 from kebab.platform import is_on_read_only_disk, list_missing_features, read_open_files_limit
-from kebab.wire.coverage import Coverage, describe_gaps
+from kebab.wire.coverage import Coverage, describe_gaps, describe_partial
 from kebab.wire.health import CheckStatus, Doctor, DoctorCheck
 
 
@@ -477,7 +477,8 @@ def check_files(documents: DocumentInputs) -> Finding:
     if coverage is None or coverage.files == lost:
         return skip("no document has a file")
     subject = "every other file" if lost else "every file"
-    return succeed(f"{subject} is read as it is now: {format_count(coverage.files - lost, 'file')}")
+    count = format_count(coverage.files - lost, "file")
+    return succeed(f"{subject} is read as it is now: {count}{describe_partial(coverage)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

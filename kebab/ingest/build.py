@@ -7,27 +7,29 @@ the whole file.
 """
 
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, NamedTuple, TypeAlias
+from itertools import islice
+from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
 from kebab.chunk.budget import Budget, build_chunk_rows
-from kebab.chunk.split import split_document
+from kebab.chunk.split import iterate_chunks
 from kebab.core.chunks import ChunkRow, add_tokens
 from kebab.core.content import HEAD_BYTES, find_mismatch
-from kebab.core.documents import DocumentRow, FileStamp, ParsedDocument, Source
+from kebab.core.documents import NO_PASSAGE, DocumentRow, FileStamp, ParsedDocument, Source
 from kebab.core.files import CONTAINERS, FileEntry
 from kebab.core.ids import DocId, compute_digest, hash_file
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.ports import ContainerReader, Parser, is_isolated
-from kebab.errors.catalog import UnsupportedMedia
+from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
 from kebab.errors.signal import Signal
 from kebab.ingest.job import ParserGuard
-from kebab.ingest.members import FileContent, read_entry
+from kebab.ingest.members import FileContent, read_entry, read_portion
 from kebab.limits.deadline import build_failure, raise_memory_error
 from kebab.limits.worker import DEFAULT_MEMORY_MB
 from kebab.platform import get_inode
@@ -45,12 +47,44 @@ class BuildTask(NamedTuple):
 
 
 class ParsedFile(NamedTuple):
-    """A parsed file, with what its row needs of its bytes, and its media type by its content."""
+    """A parsed file, with what its row needs of its bytes, and its media type by its content.
+
+    `spent_s` is the processor time of its parser.
+    """
 
     document: ParsedDocument
     stamp: FileStamp
     content_hash: str
     media: str
+    spent_s: float = 0.0
+
+
+class CutDocument(NamedTuple):
+    """The chunks of a document, and a warning where they are only the first."""
+
+    chunks: tuple[ChunkRow, ...]
+    warnings: tuple[str, ...] = ()
+
+
+CUT_SHARE = 0.25
+"""The part of the deadline that cutting has in any case, so that what was parsed is kept."""
+_CHUNKS_AT_ONCE = 1_000
+
+
+_WORD = re.compile(r"\w")
+
+
+def describe_emptiness(text: str, warnings: Sequence[str]) -> str:
+    """Return why the document of a text has no passage; its warnings are the reason if any."""
+    if warnings:
+        cause = "; ".join(warnings)
+    elif not text.strip():
+        cause = "no text"
+    elif not _WORD.search(text):
+        cause = "no words"
+    else:
+        cause = "only front matter" if text.startswith(("---", "+++")) else "only comments or marks"
+    return f"{NO_PASSAGE}: {cause}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +124,12 @@ class DocumentBuilder:
         """
         parsed = content if isinstance(content, ParsedFile) else self.parse(entry, content)
         task = BuildTask(source, entry, doc_id)
-        return self.make_row(task, parsed, self.cut_chunks(task, parsed.document))
+        cut = self.cut_chunks(task, parsed.document, spent_s=parsed.spent_s)
+        row = self.make_row(task, parsed, cut.chunks)
+        warnings = (*row.warnings, *cut.warnings)
+        if not cut.chunks:
+            warnings = (describe_emptiness(parsed.document.text, warnings),)
+        return replace(row, warnings=warnings)
 
     def parse(self, entry: FileEntry, content: FileContent) -> ParsedFile:
         """Return the parsed file, by its content where its name has the wrong suffix.
@@ -102,6 +141,7 @@ class DocumentBuilder:
             DependencyMissing: The libraries of the parser are not installed.
         """
         parser = self._get_parser(entry)
+        started = time.thread_time()
         with self.guard(entry.path, parser.version, self.get_deadline(entry.media)):
             media, mismatch = entry.media, find_mismatch(entry.media, content.data[:HEAD_BYTES])
             if mismatch is not None and media not in CONTAINERS:
@@ -111,7 +151,8 @@ class DocumentBuilder:
                     raise build_failure(entry.path, parser.version, mismatch.cause)
                 media = found
             document = self.parsers[media].parse(content.data, entry.path)
-        return ParsedFile(document, content.stamp, content.content_hash, media)
+        spent_s = time.thread_time() - started
+        return ParsedFile(document, content.stamp, content.content_hash, media, spent_s)
 
     def _get_parser(self, entry: FileEntry) -> Parser:
         parser = self.parsers.get(entry.media)
@@ -120,13 +161,36 @@ class DocumentBuilder:
         return parser
 
     def cut_chunks(
-        self, task: BuildTask, document: ParsedDocument, seen: Counter[str] | None = None
-    ) -> tuple[ChunkRow, ...]:
-        """Return the chunks of a document; `seen` counts those of its earlier portions."""
+        self,
+        task: BuildTask,
+        document: ParsedDocument,
+        seen: Counter[str] | None = None,
+        spent_s: float = 0.0,
+    ) -> CutDocument:
+        """Return the chunks of a document; where its time is over, those that were cut before.
+
+        `seen` counts the chunks of earlier portions, `spent_s` is the time that parsing took.
+
+        Raises:
+            TimedOut: There is no time for any chunk.
+        """
         path, version = task.entry.path, self._get_parser(task.entry).version
-        with self.guard(path, version, self.get_deadline(task.entry.media)):
-            chunks = split_document(document, self.budget)
-            return build_chunk_rows(task.doc_id, document.title, chunks, self.chunker, seen)
+        seen = Counter() if seen is None else seen
+        limit = self.get_deadline(task.entry.media)
+        rows: list[ChunkRow] = []
+        try:
+            with self.guard(path, version, limit and max(limit - spent_s, limit * CUT_SHARE)):
+                chunks = iterate_chunks(document, self.budget)
+                while batch := [*islice(chunks, _CHUNKS_AT_ONCE)]:
+                    rows += build_chunk_rows(task.doc_id, document.title, batch, self.chunker, seen)
+        except TimedOut:
+            if not rows:
+                raise
+            size, end = len(document.text), rows[-1].chunk.end
+            cause = "cutting it into passages takes longer than `ingest.deadline_s`"
+            warning = f"only the first {end:,} of {size:,} characters are searched: {cause}"
+            return CutDocument((*rows,), (warning,))
+        return CutDocument((*rows,))
 
     def make_row(
         self, task: BuildTask, parsed: ParsedFile, chunks: tuple[ChunkRow, ...]
@@ -148,11 +212,11 @@ class DocumentBuilder:
             tags=document.metadata.tags,
             stamp=parsed.stamp,
             content_hash=parsed.content_hash,
-            recipe=self.recipes[entry.media],
+            recipe=choose_recipe(self.recipes, entry),
             parser_version=self.parsers[parsed.media].version,
             chunker_version=self.chunker,
             chunks=chunks,
-            warnings=document.warnings,
+            warnings=(*_describe_limit(entry), *document.warnings),
             authors=document.metadata.authors,
             date=choose_date(document.metadata.date, entry.path, is_property=is_property),
             aliases=document.metadata.aliases,
@@ -218,13 +282,25 @@ def compute_recipes(parsers: Mapping[str, Parser], chunker: str) -> dict[str, st
     }
 
 
+def choose_recipe(recipes: Mapping[str, str], entry: FileEntry) -> str:
+    """Return the recipe of a file; that of a part has its limit, so that another one reads more."""
+    recipe = recipes.get(entry.media, "-")
+    return f"{recipe}:{entry.limit}" if entry.limit else recipe
+
+
+def _describe_limit(entry: FileEntry) -> tuple[str, ...]:
+    """Return the warning about a file that is read in part."""
+    if not entry.limit:
+        return ()
+    share = f"{entry.limit:,} of {entry.size:,} bytes"
+    return (f"only the first {share} are searched, see `ingest.max_file_bytes`",)
+
+
 LARGE_BYTES = 20_000_000
 """Smaller texts are read at once; this is also the default of the largest file."""
 
 _PORTION_BYTES = 4_000_000
 _MEDIA = ("text/markdown", "text/plain")
-_CONTINUATION = 0b1100_0000
-_CONTINUES = 0b1000_0000
 
 
 class _Position(NamedTuple):
@@ -237,11 +313,11 @@ class _Position(NamedTuple):
 
 def is_large_text(entry: FileEntry) -> bool:
     """Return whether a file is a text that is read in portions."""
-    if entry.media not in _MEDIA or entry.size <= LARGE_BYTES:
+    if entry.media not in _MEDIA or (entry.limit or entry.size) <= LARGE_BYTES:
         return False
     try:
         with open(entry.absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
-            return b"\0" not in file.read(1 << 16)  # UTF-16 has zero bytes at its beginning
+            return b"\0" not in file.read(HEAD_BYTES)  # UTF-16 has zero bytes at its beginning
     except OSError:
         return False
 
@@ -250,11 +326,12 @@ def build_large_row(builder: DocumentBuilder, task: BuildTask) -> DocumentRow:
     """Return the row of a large text, whose further chunks are read while they are stored.
 
     Title, language and metadata come from the first portion. The deadline holds for each portion.
+    At one that cannot be read the text ends, and `late_warnings` says so.
 
     Raises:
         OSError: The file cannot be read.
-        ParseFailed: The parser refuses the first portion; `more_chunks` raises it for the others.
-        TimedOut: The parser takes too long.
+        ParseFailed: The parser refuses the first portion.
+        TimedOut: The parser takes too long for the first portion.
     """
     with open(task.entry.absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
         stat = os.fstat(file.fileno())
@@ -263,16 +340,17 @@ def build_large_row(builder: DocumentBuilder, task: BuildTask) -> DocumentRow:
     portions = _parse_portions(builder, task)
     first = next(portions)
     seen: Counter[str] = Counter()
-    chunks = builder.cut_chunks(task, first, seen)
+    chunks = builder.cut_chunks(task, first, seen).chunks
     parsed = ParsedFile(first, stamp, content_hash, task.entry.media)
     row = builder.make_row(task, parsed, chunks)
     note = (
         f"read in parts of {_PORTION_BYTES // 1_000_000} MB because of its size: headings and"
         " blocks of code end with a part"
     )
-    position = _advance(_Position(), first, chunks)
-    more = _iterate_chunks(builder, task, portions, position, seen)
-    return replace(row, warnings=(*row.warnings, note), more_chunks=more)
+    position, late = _advance(_Position(), first, chunks), list[str]()
+    more = _iterate_chunks(builder, task, portions, position, seen, late)
+    warnings = (*row.warnings, note)
+    return replace(row, warnings=warnings, more_chunks=more, late_warnings=late)
 
 
 def _parse_portions(builder: DocumentBuilder, task: BuildTask) -> Iterator[ParsedDocument]:
@@ -280,27 +358,13 @@ def _parse_portions(builder: DocumentBuilder, task: BuildTask) -> Iterator[Parse
     parser, path = builder.parsers[task.entry.media], task.entry.path
     title = ""
     with open(task.entry.absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
-        while data := _read_portion(file):
+        while data := read_portion(file, _PORTION_BYTES):
             with builder.guard(path, parser.version, builder.deadline_s):
                 document = parser.parse(data, path)
             title = title or document.title
             yield document._replace(title=title)
-
-
-def _read_portion(file: BinaryIO) -> bytes:
-    """Return the next bytes, cut behind a blank line, else a line, else a character."""
-    data = file.read(_PORTION_BYTES)
-    if len(data) < _PORTION_BYTES:
-        return data
-    end = data.rfind(b"\n\n", len(data) // 2) + 2
-    end = end if end > 1 else data.rfind(b"\n") + 1
-    if not end:
-        # The last character of UTF-8 begins before its continuation bytes.
-        end = len(data) - 1
-        while end > 1 and data[end] & _CONTINUATION == _CONTINUES:
-            end -= 1
-    file.seek(end - len(data), os.SEEK_CUR)
-    return data[:end]
+            if 0 < task.entry.limit <= file.tell():
+                return
 
 
 def _iterate_chunks(
@@ -309,10 +373,22 @@ def _iterate_chunks(
     portions: Iterator[ParsedDocument],
     position: _Position,
     seen: Counter[str],
+    late: list[str],
 ) -> Iterator[tuple[ChunkRow, ...]]:
-    """Yield the chunks of the further portions, with their place in the whole text."""
-    for document in portions:
-        chunks = builder.cut_chunks(task, document, seen)
+    """Yield the chunks of the further portions, with their place in the whole text.
+
+    Add a warning to `late` where one cannot be read.
+    """
+    while True:
+        try:
+            document = next(portions, None)
+            if document is None:
+                return
+            chunks = builder.cut_chunks(task, document, seen).chunks
+        except (ParseFailed, TimedOut) as error:
+            cause = getattr(error, "cause", "reading takes longer than `ingest.deadline_s`")
+            late.append(f"only the first {position.lines:,} lines are searched: {cause}")
+            return
         yield tuple(
             row._replace(
                 chunk=row.chunk._replace(

@@ -18,14 +18,14 @@ from typing import NamedTuple
 from msgspec import structs
 
 from kebab.chunk.budget import Budget, estimate_tokens
-from kebab.core.documents import DocumentRow, FileStamp, KnownDocument
+from kebab.core.documents import DocumentRow, FileStamp, KnownDocument, find_emptiness
 from kebab.core.ids import DocId, make_doc_id
 from kebab.core.ports import LibraryWriter
 from kebab.core.progress import ProgressKind
-from kebab.errors.catalog import ParseFailed, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error
 from kebab.ingest.build import (
+    CUT_SHARE,
     BuildResult,
     BuildTask,
     BuiltFile,
@@ -292,7 +292,8 @@ class _Pool:
             return
         files = slot.units[0].files if slot.units else ()
         limits = [self._builder.get_deadline(self._tasks[number].entry.media) for number in files]
-        if limits and all(limits) and elapsed.exceeds(sum(limits), GRACE_S):
+        longest = sum(limits) * (1 + CUT_SHARE)
+        if limits and all(limits) and elapsed.exceeds(longest, GRACE_S):
             slot.end()
             self._fail(slot, "", late=elapsed)
 
@@ -376,7 +377,10 @@ class DocumentCommitter:
         stamp = FileStamp(size=entry.size, mtime_ns=entry.mtime_ns, inode=entry.inode)
         moved = self._library.move_document(known.doc_id, task.source.name, entry.path, stamp)
         item = structs.replace(
-            task.to_item(), chunk_count=moved.chunks, warnings=list(moved.warnings)
+            task.to_item(),
+            chunk_count=moved.chunks,
+            warnings=list(moved.warnings),
+            no_passages=find_emptiness(moved.warnings),
         )
         self.items.append(item)
 
@@ -426,10 +430,7 @@ class DocumentCommitter:
         except Signal as error:
             self._add_error(task, error)
             return
-        try:
-            self._put(task, row)
-        except (ParseFailed, TimedOut) as error:  # of a later portion of a large text
-            self._add_error(task, error)
+        self._put(task, row)
 
     def _put(self, task: FileTask, row: DocumentRow) -> None:
         changes = self._library.put_document(row)
@@ -438,7 +439,8 @@ class DocumentCommitter:
                 task.to_item(),
                 doc_id=row.doc_id,
                 chunk_count=changes.kept + changes.added,
-                warnings=list(row.warnings),
+                warnings=[*row.warnings, *row.late_warnings],
+                no_passages=find_emptiness(row.warnings),
             )
         )
 

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import BinaryIO
 
 from kebab.core.content import HEAD_BYTES, holds_secret, may_hold_secret
 from kebab.core.documents import FileStamp, KnownDocument, build_last_scan_key
@@ -65,13 +66,13 @@ class _Budget:
 class FileContent:
     """The bytes of a file, with its stamp from before they were read.
 
-    Of a container without a text of its own these are the first bytes; `content_hash` is that of
-    the whole file.
+    Of a container without a text of its own, and of a file that is too large, these are the first
+    bytes; `content_hash` is that of the whole file.
     """
 
     data: bytes
     stamp: FileStamp
-    content_hash: str
+    content_hash: str = ""
 
 
 def read_entry(entry: FileEntry, containers: ContainerReader | None) -> FileContent:
@@ -95,10 +96,35 @@ def read_entry(entry: FileEntry, containers: ContainerReader | None) -> FileCont
             data = file.read(HEAD_BYTES)
             stamp = FileStamp(size=size, mtime_ns=stat.st_mtime_ns, inode=get_inode(stat))
             return FileContent(data=data, stamp=stamp, content_hash=content_hash)
+        elif entry.limit:
+            data = read_portion(file, entry.limit)
+            file.seek(0)
+            stamp = FileStamp(size=stat.st_size, mtime_ns=stat.st_mtime_ns, inode=get_inode(stat))
+            return FileContent(data=data, stamp=stamp, content_hash=hash_file(file))
         else:
             data = file.read()
     stamp = FileStamp(size=len(data), mtime_ns=stat.st_mtime_ns, inode=get_inode(stat))
     return FileContent(data=data, stamp=stamp, content_hash=hash_content(data))
+
+
+_CONTINUATION = 0b1100_0000
+_CONTINUES = 0b1000_0000
+
+
+def read_portion(file: BinaryIO, most: int) -> bytes:
+    """Return the next bytes, cut behind a blank line, else a line, else a character."""
+    data = file.read(most)
+    if len(data) < most or b"\0" in data[:HEAD_BYTES]:  # UTF-16 has other line ends
+        return data
+    end = data.rfind(b"\n\n", len(data) // 2) + 2
+    end = end if end > 1 else data.rfind(b"\n") + 1
+    if not end:
+        # The last character of UTF-8 begins before its continuation bytes.
+        end = len(data) - 1
+        while end > 1 and data[end] & _CONTINUATION == _CONTINUES:
+            end -= 1
+    file.seek(end - len(data), os.SEEK_CUR)
+    return data[:end]
 
 
 def compute_entry_hash(entry: FileEntry, containers: ContainerReader | None) -> str | None:

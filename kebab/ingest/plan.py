@@ -25,6 +25,7 @@ from kebab.core.files import (
 from kebab.core.ports import ContainerReader, FileScanner, LibraryWriter
 from kebab.errors.catalog import KNOWN_IN_IT, IoError, SecretFile, TooLarge, UnsupportedMedia
 from kebab.errors.system import build_io_error, build_read_error
+from kebab.ingest.build import choose_recipe
 from kebab.ingest.job import IngestJob, build_item
 from kebab.ingest.members import TIMESTAMP_GRANULARITY_NS, MemberScanner, compute_entry_hash
 from kebab.ingest.scopes import LibraryState, Scope
@@ -375,7 +376,9 @@ def compare_files(
                 plan.tasks.append(FileTask(kind="new", source=source, entry=entry))
                 continue
             may_be_same = (
-                known.size == entry.size and known.recipe == recipes.get(entry.media) and not force
+                known.size == entry.size
+                and known.recipe == choose_recipe(recipes, entry)
+                and not force
             )
             has_same_stamp = known.mtime_ns == entry.mtime_ns and known.inode == entry.inode
             is_old = entry.mtime_ns < last_scans.get(source.name, 0) - TIMESTAMP_GRANULARITY_NS
@@ -437,7 +440,7 @@ def match_moved_files(
                 if file.kind == "new" and match is not None:
                     documents.remove(match)
                     file.kind, file.known = "moved", match.known
-                    recipe = recipes.get(file.entry.media)
+                    recipe = choose_recipe(recipes, file.entry)
                     file.is_same_document = match.known.recipe == recipe and (
                         _is_path_unused(match.known, file.entry.path)
                     )

@@ -27,7 +27,7 @@ from kebab.core.progress import Cancel, ProgressCallback, ProgressKind, ignore_p
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, ParseFailed, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.ingest.build import DocumentBuilder, compute_recipes
+from kebab.ingest.build import DocumentBuilder, choose_recipe, compute_recipes
 from kebab.ingest.commit import DocumentCommitter
 from kebab.ingest.job import (
     IngestJob,
@@ -331,7 +331,7 @@ class _Run:
         if known is None or task.kind != "updated":
             return False
         is_same = (known.size, known.mtime_ns) == (entry.size, entry.mtime_ns)
-        return is_same and (self._job.force or known.recipe != self._recipes.get(entry.media))
+        return is_same and (self._job.force or known.recipe != choose_recipe(self._recipes, entry))
 
     def _store_changes(self, plan: Plan, committer: DocumentCommitter, vectors: VectorSync) -> None:
         with self._ports.batch():

@@ -72,8 +72,18 @@ class Elapsed(NamedTuple):
         )
 
 
-class _DeadlinePassed(BaseException):
-    """The deadline passed; this is no `Exception`, so that no parser catches it."""
+class DeadlinePassed(BaseException):
+    """The deadline of a file passed; this is no `Exception`, so that no parser catches it.
+
+    Who has a part of the file catches it and calls `excuse`. The part then counts as in time.
+    """
+
+    def __init__(self, deadline: "FileDeadline") -> None:
+        self._deadline = deadline
+
+    def excuse(self) -> None:
+        """Let the file end without an error."""
+        self._deadline.excuse()
 
 
 class FileDeadline:
@@ -92,6 +102,10 @@ class FileDeadline:
         """Start the time for a file."""
         self._processor, self._clock = time.thread_time(), time.monotonic()
         self._path = path
+
+    def excuse(self) -> None:
+        """Let the present file take as long as it did."""
+        self._path = None
 
     def end(self, *, is_late: bool = False) -> None:
         """Stop the time for the file.
@@ -125,7 +139,7 @@ class FileDeadline:
                 processor = (self._seconds, self._check_processor_time)
                 with set_alarms(processor, (clock_s, self._check_clock)):
                     yield self
-        except _DeadlinePassed:
+        except DeadlinePassed:
             is_late = True
         self.end(is_late=is_late)
 
@@ -140,7 +154,7 @@ class FileDeadline:
         """Return the seconds that are left for the file, and raise when none are."""
         left = limit if self._path is None else limit - elapsed
         if left <= 0:
-            raise _DeadlinePassed
+            raise DeadlinePassed(self)
         return left
 
 

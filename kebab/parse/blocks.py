@@ -3,12 +3,14 @@
 The text of parts is Markdown, which people and models read: `#` headings, `- ` items, `|` rows,
 fences. The blocks and places are recorded while the text is written, so no text is parsed a second
 time. Encoded and minified data, which nobody searches for, makes no block: a line is data when most
-of it is base64 or hexadecimal, or when it is very long and has hardly any space; so are eight or
-more lines in a row that are nothing but base64.
+of it is base64 or hexadecimal, or when it is very long and has hardly any space or characters; so
+are eight or more lines in a row that are nothing but base64.
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import accumulate
 from pathlib import PurePosixPath
 from typing import NamedTuple, TypeAlias
@@ -63,8 +65,13 @@ def build_line_document(
     metadata: Metadata,
     links: Iterable[str] = (),
 ) -> ParsedDocument:
-    """Return the document whose text is the decoded file."""
+    """Return the document whose text is the decoded file, without encoded and minified data."""
     text = decoded.text
+    blobs = find_blob_lines(text)
+    if blobs:
+        dropped = list(group_lines(sorted(blobs)))
+        gaps = (Span(None, *where) for where in dropped)
+        spans = sorted([*exclude_lines(spans, dropped), *gaps], key=lambda span: span.first)
     blocks = build_blocks(text, 0, spans)
     return ParsedDocument(
         text=text,
@@ -73,9 +80,20 @@ def build_line_document(
         metadata=metadata,
         lang=metadata.lang or detect_document_language(text, blocks),
         encoding=decoded.encoding,
-        warnings=decoded.warnings,
+        warnings=(*decoded.warnings, *describe_blobs(text, blobs)),
         links=tuple(dict.fromkeys(links)),
     )
+
+
+def cut_text(text: str, most: int) -> tuple[str, tuple[str, ...]]:
+    """Return the beginning of a text that is too long, up to a line end, and what it lacks."""
+    if len(text) <= most:
+        return text, ()
+    end = text.rfind("\n", most // 2, most)
+    if end < 0:
+        return text[:most], (f"only the first {most:,} of {len(text):,} characters are searched",)
+    first, count = text.count("\n", 0, end) + 1, len(text.rstrip("\n").split("\n"))
+    return text[:end], (f"only the first {first:,} of {count:,} lines are searched",)
 
 
 def shift_spans(spans: Iterable[Span], lines: int) -> Iterator[Span]:
@@ -99,16 +117,6 @@ def group_lines(numbers: Iterable[int]) -> Iterator[Range]:
 
 def exclude_lines(spans: Iterable[Span], ranges: Sequence[Range]) -> Iterator[Span]:
     """Yield the spans without the lines of sorted ranges; a span with some inside is split."""
-    return (span for span, is_within in _split_spans(spans, ranges) if not is_within)
-
-
-def isolate_lines(spans: Iterable[Span], ranges: Sequence[Range]) -> Iterator[Span]:
-    """Yield the spans with the lines of sorted ranges as spans of their own."""
-    return (span for span, _ in _split_spans(spans, ranges))
-
-
-def _split_spans(spans: Iterable[Span], ranges: Sequence[Range]) -> Iterator[tuple[Span, bool]]:
-    """Yield the parts of spans, each with whether it lies within a range."""
     index = 0
     for span in spans:
         first = span.first
@@ -116,13 +124,11 @@ def _split_spans(spans: Iterable[Span], ranges: Sequence[Range]) -> Iterator[tup
             index += 1
         at = index
         while at < len(ranges) and ranges[at][0] < span.last:
-            start, end = max(ranges[at][0], first), min(ranges[at][1], span.last)
-            if first < start:
-                yield span._replace(first=first, last=start), False
-            yield span._replace(first=start, last=end), True
-            first, at = end, at + 1
+            if first < ranges[at][0]:
+                yield span._replace(first=first, last=ranges[at][0])
+            first, at = min(ranges[at][1], span.last), at + 1
         if first < span.last:
-            yield span if first == span.first else span._replace(first=first), False
+            yield span if first == span.first else span._replace(first=first)
 
 
 def omit_gaps(spans: Iterable[Span], lines: int) -> Iterator[Span]:
@@ -195,12 +201,29 @@ def shorten_line(line: str, most: int) -> str:
 
 
 MAX_HEADING_LEVEL = 6
+_first_builder: ContextVar["TextBuilder | None"] = ContextVar("first_builder", default=None)
+
+
+@contextmanager
+def watch_builder() -> Iterator[Callable[[], "TextBuilder | None"]]:
+    """Yield a function that returns the first builder of the block, that of the whole document."""
+    token = _first_builder.set(None)
+    try:
+        yield _first_builder.get
+    finally:
+        _first_builder.reset(token)
 
 
 class TextBuilder:
-    """Collects the parts of a document in reading order. Parts without visible text are dropped."""
+    """Collects the parts of a document in reading order.
+
+    Parts without visible text are dropped, and so are encoded and minified data.
+    """
 
     def __init__(self) -> None:
+        if _first_builder.get() is None:
+            _first_builder.set(self)
+        self._left_out = 0
         self._parts: list[str] = []
         self._length = 0
         self._blocks: list[Block] = []
@@ -278,19 +301,36 @@ class TextBuilder:
         text = "".join(self._parts)
         blocks = tuple(self._blocks)
         metadata = metadata if metadata.title else metadata._replace(title=title)
+        noise = (f"left out as {BLOBS}: {self._left_out:,} characters",) if self._left_out else ()
         return ParsedDocument(
             text=text,
             title=choose_title(metadata, blocks, path),
             blocks=blocks,
             metadata=metadata,
             lang=metadata.lang or detect_document_language(text, blocks),
-            warnings=tuple(warnings),
+            warnings=(*warnings, *noise),
             places=tuple(self._places),
             links=tuple(dict.fromkeys(links)),
         )
 
+    def build_part(self, path: str, cause: str) -> ParsedDocument | None:
+        """Return the document of what was added before the work was cut off; None for nothing."""
+        if not self._blocks:
+            return None
+        end = self._blocks[-1].end
+        self._parts = ["".join(self._parts)[:end]]
+        self._places = [place for place in self._places if place.start < end]
+        last = self._places[-1] if self._places else None
+        pages = f" ({last.number} of {last.of} pages)" if last and last.of else ""
+        warning = f"only the first {end:,} characters{pages} are searched: {cause}"
+        return self.build(path, warnings=[warning])
+
     def _add(self, kind: BlockKind, text: str, level: int = 0, label: str = "") -> None:
         body = normalize_text(text).strip("\n").rstrip()
+        if len(body) >= _LONG_LINE_CHARS and (blobs := find_blob_lines(body)):
+            lines = body.split("\n")
+            self._left_out += sum(len(lines[number]) for number in blobs)
+            body = "\n".join(line for at, line in enumerate(lines) if at not in blobs).strip("\n")
         if not body:
             return
         if self._parts:
@@ -331,11 +371,16 @@ _MIN_CHARACTERS = 16
 _DIGIT_SHARE = 0.02
 _MAX_ESCAPE_SHARE = 0.2
 _MINIFIED_CHARS = 2_000
+_REPEATED_CHARS = 20_000
 _MAX_SPACE_SHARE = 0.08
 _ASCII_SHARE = 0.9
 _MARK_SHARE = 0.1
 _MARKS = re.compile(r"[{}()\[\];:=\"'<>&|]")
 _ESCAPES = re.compile(r"%[0-9A-Fa-f]{2}")
+
+
+BLOBS = "encoded, minified or repeated data"
+"""What a person reads of the lines that `find_blob_lines` finds."""
 
 
 def find_blob_lines(text: str) -> set[int]:
@@ -346,13 +391,26 @@ def find_blob_lines(text: str) -> set[int]:
         number
         for number in wide
         if len(lines[number]) >= _LONG_LINE_CHARS
-        and (_is_encoded(lines[number]) or _is_minified(lines[number]))
+        and any(is_blob(lines[number]) for is_blob in (_is_encoded, _is_minified, is_repeated))
     }
     encoded = (number for number in wide if _is_encoded_part(lines[number]))
     for first, last in group_lines(encoded):
         if last - first >= _MIN_ENCODED_LINES and _is_random("".join(lines[first:last])):
             found.update(range(first, last))
     return found
+
+
+def describe_blobs(text: str, numbers: Collection[int]) -> tuple[str, ...]:
+    """Return the warning about the lines of a text that are encoded or minified data."""
+    return describe_left_out(BLOBS, text, numbers)
+
+
+def describe_left_out(what: str, text: str, numbers: Collection[int]) -> tuple[str, ...]:
+    """Return the warning about lines without value, empty when there are none."""
+    if not numbers:
+        return ()
+    lines = text.split("\n")
+    return (f"left out as {what}: {sum(len(lines[one]) for one in numbers):,} characters",)
 
 
 def _is_encoded_part(line: str) -> bool:
@@ -390,6 +448,11 @@ def _is_minified(line: str) -> bool:
         and len(line.encode("ascii", "ignore")) > _ASCII_SHARE * size
         and len(_MARKS.findall(line)) > _MARK_SHARE * size
     )
+
+
+def is_repeated(line: str) -> bool:
+    """Return whether a very long line has the characters of no language."""
+    return len(line) >= _REPEATED_CHARS and len(set(line)) < _MIN_CHARACTERS
 
 
 _TAB = 8

@@ -13,7 +13,9 @@ from kebab.parse.blocks import (
     Span,
     build_blocks,
     choose_title,
+    describe_blobs,
     exclude_lines,
+    find_blob_lines,
     format_file_name,
     group_lines,
     omit_gaps,
@@ -22,7 +24,7 @@ from kebab.parse.blocks import (
 from kebab.parse.code_patterns import find_named_spans
 from kebab.parse.encoding import Decoded, decode
 
-VERSION = "code-v2"
+VERSION = "code-v3"
 _GENERATED = re.compile(
     r"code generated .{0,80}do not edit|@generated\b|<auto-?generated|"
     r"\b(?:auto[- ]?|automatically |is |was |file |machine[- ])generated"
@@ -32,10 +34,9 @@ _GENERATED = re.compile(
 )
 _HEAD_LINES = 12  # which may say that the file is generated
 _KEPT_LINES = 40
-_LONG_LINE = 2_000
 _MINIFIED_AVERAGE = 300
 _MANY_CHARS = 10_000
-"""A file of more characters is minified if its lines have more than 300 on average."""
+"""A file of more characters may be minified if its lines have more than 300 on average."""
 _CPLUSPLUS = re.compile(
     r"^[^\S\n]*(?:class\s+\w+[^;]*$|namespace\b|template\s*<|using\s+\w+|(?:public|private|protected)\s*:)",
     re.MULTILINE,
@@ -52,7 +53,7 @@ _NO_SUMMARY = re.compile(
     r"copyright|licen[sc]e|frozen_string|spdx|coding[:=]|eslint|vim:|@file|\bpragma\b|^[\W_]*$|author|<",
     re.IGNORECASE,
 )
-_MAX_SUMMARY_CHARS = 80
+_SUMMARY_CHARS, _MAX_SUMMARY_CHARS = 2_000, 80
 
 
 class CodeParser:
@@ -90,7 +91,7 @@ class CodeParser:
 class SourceParser:
     """Parses source code without a grammar: names are found by simple patterns."""
 
-    version = "source-v2"
+    version = "source-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
@@ -104,7 +105,9 @@ def find_generated(text: str) -> str:
     """Return what makes a file one that no person wrote, else an empty string."""
     lines = text.count("\n") + 1
     if len(text) > _MANY_CHARS and len(text) > lines * _MINIFIED_AVERAGE:
-        return "minified code"
+        parts = text.split("\n")
+        if sum(len(parts[number]) for number in find_blob_lines(text)) * 2 > len(text):
+            return "minified code"
     head = "\n".join(text[:_MANY_CHARS].split("\n", _HEAD_LINES)[:_HEAD_LINES])
     return "generated code" if _GENERATED.search(head) else ""
 
@@ -114,20 +117,17 @@ def build_bounded(decoded: Decoded, path: str, reason: str) -> ParsedDocument:
     lines = decoded.text.count("\n") + 1
     spans = [Span(BlockKind.CODE, 0, min(lines, _KEPT_LINES))]
     document = build_document(decoded, path, spans)
-    if lines <= _KEPT_LINES and reason != "minified code":
+    if lines <= _KEPT_LINES:
         return document
-    warning = f"{reason}: only the first {_KEPT_LINES:,} lines are searched"
-    return document._replace(warnings=(*decoded.warnings, warning))
+    warning = f"{reason}: only the first {_KEPT_LINES:,} of {lines:,} lines are searched"
+    return document._replace(warnings=(*document.warnings, warning))
 
 
 def build_document(decoded: Decoded, path: str, spans: Iterable[Span]) -> ParsedDocument:
-    """Return the document of source code; lines between spans and long lines are not searched."""
+    """Return the document of source code, without encoded and minified data."""
     text = decoded.text
-    long = [number for number, line in enumerate(text.split("\n")) if len(line) > _LONG_LINE]
-    warnings = decoded.warnings
-    if long:
-        spans = exclude_lines(spans, list(group_lines(long)))
-        warnings = (*warnings, f"lines that are too long are not searched: {len(long)}")
+    blobs = find_blob_lines(text)
+    spans = exclude_lines(spans, list(group_lines(sorted(blobs))))
     blocks = build_blocks(text, 0, omit_gaps(spans, text.count("\n") + 1))
     title, summary = format_file_name(path, _VAGUE_STEMS), _find_summary(text)
     metadata = Metadata(title=f"{title}: {summary}" if summary else title)
@@ -136,13 +136,13 @@ def build_document(decoded: Decoded, path: str, spans: Iterable[Span]) -> Parsed
         title=choose_title(metadata, (), path),
         blocks=blocks,
         encoding=decoded.encoding,
-        warnings=warnings,
+        warnings=(*decoded.warnings, *describe_blobs(text, blobs)),
     )
 
 
 def _find_summary(text: str) -> str:
     """Return the first line of the documentation at the top of a file, else an empty string."""
-    head = text[:_LONG_LINE]
+    head = text[:_SUMMARY_CHARS]
     found = _DOC_STRING.match(head) or _DOC_COMMENT.match(head)
     # The text is in the last group of a docstring, and in either group of a comment.
     line = next(filter(None, found.groups()[-2:][::-1]), "") if found else ""

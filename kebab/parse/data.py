@@ -5,22 +5,30 @@ to its length, and no stack.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple
 from xml.parsers import expat
 
-from kebab.core.documents import Block, BlockKind, Metadata, ParsedDocument
+from msgspec.structs import replace
+
+from kebab.core.documents import BlockKind, Metadata, ParsedDocument
 from kebab.parse.blocks import (
+    Range,
     Span,
     build_blocks,
     choose_title,
+    cut_text,
+    describe_blobs,
+    describe_left_out,
     exclude_lines,
+    find_blob_lines,
     format_file_name,
-    isolate_lines,
+    group_lines,
+    is_repeated,
     omit_gaps,
     shorten_line,
 )
@@ -28,8 +36,8 @@ from kebab.parse.code import build_bounded
 from kebab.parse.encoding import Decoded, decode
 from kebab.text.normalize import split_names
 
-MAX_LINES = 20_000
-MAX_LINE_CHARS = 10_000
+MAX_CHARS = 5_000_000
+"""How much of a file is searched: about 15,000 passages."""
 _DEEPEST_LEVEL = 6
 _FEW_LINES = 8
 _WORD = re.compile(r"\w")
@@ -38,6 +46,11 @@ _VAGUE_STEMS = split_names(
     " settings tsconfig values"
 )
 """Stems of files that say less than the names of their folders."""
+
+_LONG_LINE = 2_000
+_WIDTH = 200
+_ITEMS = re.compile(r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"?|([\[{])|([\]}],?)|(,)')
+_TAGS = re.compile(r"(<\w[^<>]*(?<!/)>)|(</\w[^<>]*>)|(<\w[^<>]*/>)")
 
 
 class Region(NamedTuple):
@@ -49,44 +62,67 @@ class Region(NamedTuple):
     last: int
 
 
-class Bounds(NamedTuple):
-    """What is left out of a file: lines [first, last), and warnings about them."""
+class Outline(NamedTuple):
+    """The spans of a file, its long runs of numbers, which are left out, and warnings."""
 
-    dropped: tuple[tuple[int, int], ...] = ()
+    spans: Iterable[Span]
+    numbers: Sequence[Range] = ()
     warnings: tuple[str, ...] = ()
 
 
-def build_data_document(
-    decoded: Decoded,
-    path: str,
-    spans: Iterable[Span],
-    bounds: Bounds = Bounds(),  # noqa: B008 - immutable
-) -> ParsedDocument:
-    """Return the document of a file of data with these spans, without what is left out."""
+def break_long_lines(text: str, tokens: re.Pattern[str], follow: str) -> tuple[str, list[int]]:
+    """Return a text whose long lines are broken at their structure, and where it has new line ends.
+
+    A line may be broken behind a token, which opens, closes or separates values as its group
+    says, where `follow` comes next. It is broken at the outermost of these places.
+    """
+    lines, ends, at = [], list[int](), 0
+    for line in text.split("\n"):
+        if len(line) > _LONG_LINE and not is_repeated(line):
+            parts = [*_find_breaks(line, tokens, follow), len(line)]
+            line = "\n".join(line[one:two] for one, two in pairwise([0, *parts]))  # noqa: PLW2901
+            ends += (at + number + part for number, part in enumerate(parts[:-1]))
+        lines.append(line)
+        at += len(line) + 1
+    return "\n".join(lines), ends
+
+
+def _find_breaks(line: str, tokens: re.Pattern[str], follow: str) -> Iterator[int]:
+    """Yield where to break a long line; the places that wait go inwards from left to right."""
+    depth = start = 0
+    waiting: list[tuple[int, int]] = []
+    for token in tokens.finditer(line):
+        if token.lastindex is None:
+            continue
+        end = token.end()
+        while waiting and end - start > _WIDTH:
+            start = waiting.pop(0)[1]
+            yield start
+        depth += {1: 1, 2: -1, 3: 0}[token.lastindex]
+        if end < len(line) and line.startswith(follow, end):
+            while waiting and waiting[-1][0] >= depth:
+                waiting.pop()
+            waiting.append((depth, end))
+
+
+def build_data_document(decoded: Decoded, path: str, outline: Outline) -> ParsedDocument:
+    """Return the document of a file of data, without what is left out."""
     lines = decoded.text.split("\n")
-    warnings = [*decoded.warnings, *bounds.warnings]
-    count = len(lines) - (not lines[-1])
-    dropped = [(first, min(last, MAX_LINES)) for first, last in bounds.dropped if first < MAX_LINES]
-    if count > MAX_LINES:
-        dropped.append((MAX_LINES, len(lines)))
-        warnings.append(f"only the first {MAX_LINES:,} of {count:,} lines are searched")
-    long = [
-        (number, number + 1)
-        for number, line in enumerate(lines[:MAX_LINES])
-        if len(line) > MAX_LINE_CHARS
-    ]
-    if long:
-        shown = f"lines of which only the first {MAX_LINE_CHARS:,} characters are searched"
-        warnings.append(f"{shown}: {len(long)}")
-    said = (span for span in spans if _has_word(lines, span))
-    kept = isolate_lines(exclude_lines(said, dropped), long)
-    blocks = build_blocks(decoded.text, 0, omit_gaps(kept, len(lines)))
+    blobs = find_blob_lines(decoded.text)
+    numbers = {number for run in outline.numbers for number in range(*run)} - blobs
+    dropped = list(group_lines(sorted(blobs | numbers)))
+    said = (span for span in outline.spans if _has_word(lines, span))
     return ParsedDocument(
         text=decoded.text,
         title=choose_title(Metadata(title=format_file_name(path, _VAGUE_STEMS)), (), path),
-        blocks=tuple(_shorten(decoded.text, block) for block in blocks),
+        blocks=build_blocks(decoded.text, 0, omit_gaps(exclude_lines(said, dropped), len(lines))),
         encoding=decoded.encoding,
-        warnings=tuple(warnings),
+        warnings=(
+            *decoded.warnings,
+            *outline.warnings,
+            *describe_blobs(decoded.text, blobs),
+            *describe_left_out("long runs of numbers", decoded.text, numbers),
+        ),
     )
 
 
@@ -126,22 +162,15 @@ def _cut_code(first: int, last: int, level: int) -> Iterator[Span]:
         yield Span(BlockKind.CODE, first, last, ends=level)
 
 
-def _shorten(text: str, block: Block) -> Block:
-    """Return a block without the end of a line that is too long."""
-    if block.end - block.start <= MAX_LINE_CHARS or text.find("\n", block.start, block.end) >= 0:
-        return block
-    return block._replace(end=block.start + MAX_LINE_CHARS)
-
-
 _LEAST_VALUE_LINES = 6
 """A value on fewer lines stays in a passage with its neighbours."""
 _DEEPEST_KEY = 4
-MAX_MEMBERS = 1_000
+_MAX_OPENED = 100_000
 _LONG_NUMBERS = 20
 _MAX_LABEL_CHARS = 80
 _MAX_KEY_CHARS = 300
 """How much of a line is searched for a key, so that no pattern takes long."""
-_TOKEN = re.compile(r'("[^"\\\n]*(?:\\.[^"\\\n]*)*")([ \t]*:)?|([\[{])|([\]}])|(,)|(\n)|//[^\n]*')
+_TOKEN = re.compile(r'("[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"?)([ \t]*:)?|([\[{])|([\]}])|(\n)|//[^\n]*')
 _LETTER = re.compile(r"[^\W\d_]")
 _YAML_KEY = re.compile(
     r"""("[^"]*"|'[^']*'|[^\s#&*!|>'"%@`{}\[\],?:-](?:[^:#]*[^\s:#])?)\s*+:(?=\s|$)"""
@@ -153,62 +182,47 @@ _SECTION = re.compile(r"\s*\[\[?([^\[\],]+)\]\]?\s*(?:[#;].*)?")
 _TRIPLE = re.compile(r"\"\"\"|'''")
 
 
-@dataclass(slots=True)
-class _Container:
-    """An object or a list that is open, with the key that names it and how many commas it has."""
+class _Container(NamedTuple):
+    """An object or a list that is open, with the key that names it."""
 
     closer: str
     key: str
     line: int
-    commas: int = 0
-    full: int = 0
 
 
-@dataclass(slots=True)
-class JsonKeys:
-    """The keys of a JSON text, and the lines of what long lists and objects have too much."""
+def scan_json(text: str) -> list[Region] | None:
+    """Return the keys of a JSON text, which may have comments and lack its end.
 
-    regions: list[Region] = field(default_factory=list)
-    dropped: list[tuple[int, int]] = field(default_factory=list)
-    is_balanced: bool = True
-
-
-def scan_json(text: str) -> JsonKeys:
-    """Find the keys of a JSON text, which may have comments."""
-    found = JsonKeys()
+    None means that a bracket closes another kind, or that very many are open.
+    """
+    regions: list[Region] = []
     opened: list[_Container] = []
     line, key = 0, ""
     for token in _TOKEN.finditer(text):
-        string, colon, opener, closer, comma, end = token.groups()
+        string, colon, opener, closer, end = token.groups()
         if end:
             line += 1
         elif string:
             key = string[1:-1] if colon else ""
         elif opener:
+            if len(opened) == _MAX_OPENED:
+                return None
             opened.append(_Container("}" if opener == "{" else "]", key, line))
             key = ""
-        elif comma and opened:
-            container = opened[-1]
-            container.commas += 1
-            if container.commas == MAX_MEMBERS:
-                container.full = line + 1
         elif closer:
-            found.is_balanced &= bool(opened) and opened[-1].closer == closer
-            if opened:
-                _close(found, opened.pop(), line, len(opened))
-    found.is_balanced &= not opened
-    found.regions.sort(key=lambda region: (region.first, -region.last))
-    found.dropped = list(merge_dropped(found.dropped))
-    return found
+            if not opened or opened[-1].closer != closer:
+                return None
+            regions += _close(opened.pop(), line, len(opened))
+    while opened:
+        regions += _close(opened.pop(), line, len(opened))
+    return sorted(regions, key=lambda region: (region.first, -region.last))
 
 
-def _close(found: JsonKeys, container: _Container, line: int, depth: int) -> None:
-    """Record the key of a container that ends, and what it has too much."""
+def _close(container: _Container, line: int, depth: int) -> Iterator[Region]:
+    """Yield the key of a container that ends on a line, unless it is short or deep."""
     if container.key and depth <= _DEEPEST_KEY and line - container.line >= _LEAST_VALUE_LINES - 1:
         label = shorten_label(container.key)
-        found.regions.append(Region(label, container.line, container.line + 1, line + 1))
-    if container.full and container.full < line:
-        found.dropped.append((container.full, line))
+        yield Region(label, container.line, container.line + 1, line + 1)
 
 
 def find_number_runs(lines: Sequence[str]) -> list[tuple[int, int]]:
@@ -220,17 +234,6 @@ def find_number_runs(lines: Sequence[str]) -> list[tuple[int, int]]:
                 runs.append((start, number))
             start = number + 1
     return runs
-
-
-def merge_dropped(*parts: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Return the union of ranges of lines, sorted."""
-    merged: list[tuple[int, int]] = []
-    for first, last in sorted(chain.from_iterable(parts)):
-        if merged and first <= merged[-1][1]:
-            merged[-1] = merged[-1][0], max(last, merged[-1][1])
-        else:
-            merged.append((first, last))
-    return tuple(merged)
 
 
 def scan_yaml(lines: Sequence[str]) -> list[Region]:
@@ -312,28 +315,20 @@ _DEEPEST = 4
 _NAMES = ("name", "id", "key", "title", "text", "label")
 
 
-class XmlElements(NamedTuple):
-    """The regions of long elements, and what is wrong with the file."""
-
-    regions: tuple[Region, ...]
-    warnings: tuple[str, ...] = ()
-
-
 class _Refused(Exception):  # noqa: N818 - ends the parser from a handler
     """The file declares entities."""
 
 
-def scan_xml(text: str) -> XmlElements:
-    """Return the elements of XML; of a broken file those before the damage."""
-    reader = _ElementReader()
+def scan_xml(text: str) -> tuple[list[Region], str]:
+    """Return the elements of XML that end, and what is wrong; of a broken file those before."""
+    reader, fault = _ElementReader(), ""
     try:
-        reader.parser.Parse(text.encode("utf-8", "replace"), True)  # noqa: FBT003 - its own order
+        reader.parser.Parse(text.encode("utf-8", "replace"), False)  # noqa: FBT003 - its own order
     except _Refused:
-        return XmlElements((), ("the file declares entities: read as text",))
-    except (expat.ExpatError, ValueError) as fault:
-        line = getattr(fault, "lineno", 0)
-        return XmlElements((), (f"not well-formed at line {line}: read as text",))
-    return XmlElements(tuple(sorted(reader.regions, key=lambda one: (one.first, -one.last))))
+        return [], "the file declares entities: read as text"
+    except (expat.ExpatError, ValueError) as error:
+        fault = f"not well-formed at line {getattr(error, 'lineno', 0)}: read as text from there"
+    return sorted(reader.regions, key=lambda one: (one.first, -one.last)), fault
 
 
 class _ElementReader:
@@ -359,7 +354,7 @@ class _ElementReader:
         if self._depth <= _DEEPEST:
             label, first = self._opened.pop()
             last = self.parser.CurrentLineNumber
-            if self._depth > 1 and last - first >= _LEAST_ELEMENT_LINES and first < MAX_LINES:
+            if self._depth > 1 and last - first >= _LEAST_ELEMENT_LINES:
                 self.regions.append(Region(shorten_label(label), first, first + 1, last))
         self._depth -= 1
 
@@ -426,60 +421,63 @@ _LOCK_FILES = split_names(
 class DataParser:
     """Parses one kind of data; its text is the file."""
 
-    version = "data-v1"
+    version = "data-v2"
 
     def __init__(self, kind: str) -> None:
         """Parse `json`, `lines` (JSON on each line), `yaml`, `sections`, `table` or `xml`."""
         self._read = _READERS[kind]
+        self._structure = STRUCTURES.get(kind)
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; keys with a value of several lines are headings."""
+        """Return the document; keys with a value of several lines are headings.
+
+        Long lines are read as if they had line ends at their structure.
+        """
         decoded = decode(data, path, self.version)
         if PurePosixPath(path).name.lower() in _LOCK_FILES:
             return build_bounded(decoded, path, "lock file")
-        return self._read(decoded, path)
+        text, warnings = cut_text(decoded.text, MAX_CHARS)
+        broken, ends = break_long_lines(text, *self._structure) if self._structure else (text, [])
+        document = build_data_document(replace(decoded, text=broken), path, self._read(broken))
+        blocks = (
+            block._replace(
+                start=block.start - bisect_left(ends, block.start),
+                end=block.end - bisect_left(ends, block.end),
+            )
+            for block in document.blocks
+        )
+        return document._replace(
+            text=decoded.text,
+            blocks=tuple(blocks) if ends else document.blocks,
+            warnings=(*warnings, *document.warnings),
+        )
 
 
-def _read_json(decoded: Decoded, path: str) -> ParsedDocument:
-    keys = scan_json(decoded.text)
-    lines = decoded.text.split("\n")
-    warnings: tuple[str, ...] = ()
-    if not keys.is_balanced:
-        keys = JsonKeys()
-        warnings = ("brackets do not match: read as text",)
-    elif lost := len(keys.dropped):
-        shown = f"lists of which only the first {MAX_MEMBERS:,} members are searched"
-        warnings = (f"{shown}: {lost}",)
-    dropped = merge_dropped(keys.dropped, find_number_runs(lines[:MAX_LINES]))
-    spans = cut_regions(keys.regions, len(lines))
-    return build_data_document(decoded, path, spans, Bounds(dropped, warnings))
+def _read_json(text: str) -> Outline:
+    keys, lines = scan_json(text), text.split("\n")
+    warnings = ("brackets do not match: read as text",) if keys is None else ()
+    return Outline(cut_regions(keys or (), len(lines)), find_number_runs(lines), warnings)
 
 
-def _read_lines(decoded: Decoded, path: str) -> ParsedDocument:
-    spans = [Span(BlockKind.CODE, 0, decoded.text.count("\n") + 1)]
-    return build_data_document(decoded, path, spans)
+def _read_lines(text: str) -> Outline:
+    return Outline([Span(BlockKind.CODE, 0, text.count("\n") + 1)])
 
 
-def _read_regions(
-    scan: Callable[[list[str]], Iterable[Region]], decoded: Decoded, path: str
-) -> ParsedDocument:
-    lines = decoded.text.split("\n")
-    regions = scan(lines[:MAX_LINES])
-    dropped = merge_dropped(find_number_runs(lines[:MAX_LINES]))
-    return build_data_document(decoded, path, cut_regions(regions, len(lines)), Bounds(dropped))
+def _read_regions(scan: Callable[[list[str]], Iterable[Region]], text: str) -> Outline:
+    lines = text.split("\n")
+    return Outline(cut_regions(scan(lines), len(lines)), find_number_runs(lines))
 
 
-def _read_table(decoded: Decoded, path: str) -> ParsedDocument:
-    return build_data_document(decoded, path, find_table_spans(decoded.text.split("\n")))
+def _read_table(text: str) -> Outline:
+    return Outline(find_table_spans(text.split("\n")))
 
 
-def _read_xml(decoded: Decoded, path: str) -> ParsedDocument:
-    found = scan_xml(decoded.text)
-    spans = cut_regions(found.regions, decoded.text.count("\n") + 1)
-    return build_data_document(decoded, path, spans, Bounds((), found.warnings))
+def _read_xml(text: str) -> Outline:
+    regions, fault = scan_xml(text)
+    return Outline(cut_regions(regions, text.count("\n") + 1), (), (fault,) if fault else ())
 
 
-_READERS: dict[str, Callable[[Decoded, str], ParsedDocument]] = {
+_READERS: dict[str, Callable[[str], Outline]] = {
     "json": _read_json,
     "lines": _read_lines,
     "yaml": partial(_read_regions, scan_yaml),
@@ -487,3 +485,4 @@ _READERS: dict[str, Callable[[Decoded, str], ParsedDocument]] = {
     "table": _read_table,
     "xml": _read_xml,
 }
+STRUCTURES = {**dict.fromkeys(("json", "lines", "yaml"), (_ITEMS, "")), "xml": (_TAGS, "<")}

@@ -20,6 +20,7 @@ from kebab.parse.blocks import (
     Span,
     build_blocks,
     choose_title,
+    describe_blobs,
     exclude_lines,
     find_blob_lines,
     group_lines,
@@ -518,5 +519,5 @@ def read_visible_body(source: str, *, is_mdx: bool = False) -> VisibleBody:
         span for span in spans if not has_visible_text("\n".join(lines[span.first : span.last]))
     )
     hidden |= {number for span in empty for number in range(span.first, span.last)}
-    warnings = (f"lines of encoded or minified data were left out: {len(blobs)}",) if blobs else ()
+    warnings = describe_blobs(source, blobs)
     return VisibleBody(hide_lines(source, hidden), body, frozenset(hidden), warnings)

@@ -33,8 +33,8 @@ from kebab.core.media import (
 )
 from kebab.core.ports import Parser
 from kebab.errors.catalog import ParseFailed
-from kebab.limits.deadline import describe_failure, limit_time
-from kebab.parse.blocks import build_line_document
+from kebab.limits.deadline import DeadlinePassed, describe_failure, limit_time
+from kebab.parse.blocks import build_line_document, watch_builder
 from kebab.parse.encoding import decode
 from kebab.parse.markdown import MarkdownParser
 
@@ -42,11 +42,17 @@ from kebab.parse.markdown import MarkdownParser
 class TextParser:
     """Parses text without markup: paragraphs between blank lines."""
 
-    version = "text-v1"
+    version = "text-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its title is the file's stem."""
         return build_line_document(decode(data, path, self.version), path, (), Metadata())
+
+
+_CAUSES = (
+    "there is not enough memory, see `ingest.max_memory_mb`",
+    "reading takes longer than `ingest.deadline_s`",
+)
 
 
 class LazyParser:
@@ -91,18 +97,34 @@ class LazyParser:
         return limits[0] if limits else None
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document.
+        """Return the document; where a limit ends the work, what was read before.
 
         Raises:
             ParseFailed: The bytes are not what the media type promises.
             DependencyMissing: The libraries of the parser are not installed.
+            MemoryError: There is too little memory for any part.
         """
-        try:
-            return _load_parser(self._target, *self._arguments).parse(data, path)
-        except ParseFailed as error:
-            if data:
-                raise
-            raise ParseFailed(path=path, parser=self.version, cause="the file is empty") from error
+        parser = _load_parser(self._target, *self._arguments)
+        with watch_builder() as get_builder:
+            try:
+                return parser.parse(data, path)
+            except ParseFailed as error:
+                if data:
+                    raise
+                cause = "the file is empty"
+                raise ParseFailed(path=path, parser=self.version, cause=cause) from error
+            except (DeadlinePassed, MemoryError) as limit:
+                # The frames of the parser hold what it has read.
+                stopped = limit.with_traceback(None)
+            is_late = isinstance(stopped, DeadlinePassed)
+            part = (
+                builder.build_part(path, _CAUSES[is_late]) if (builder := get_builder()) else None
+            )
+            if part is None:
+                raise stopped
+            if isinstance(stopped, DeadlinePassed):
+                stopped.excuse()
+            return part
 
 
 @cache
@@ -136,14 +158,14 @@ PARSERS: Mapping[str, Parser] = {
     **dict.fromkeys(CONTAINERS, LazyParser("container-v1", "containers:ContainerParser")),
     "text/x-rst": LazyParser("rst-v1", "rst:RstParser"),
     **{
-        media.name: LazyParser("source-v2", "code:SourceParser")
+        media.name: LazyParser("source-v3", "code:SourceParser")
         if media.language in PATTERN_LANGUAGES
-        else LazyParser("code-v2", "code:CodeParser", media.language, extra="code", isolated=True)
+        else LazyParser("code-v3", "code:CodeParser", media.language, extra="code", isolated=True)
         for media in MEDIA_TYPES
         if media.cites is CitationKind.CODE
     },
     **{
-        media: LazyParser("data-v1", "data:DataParser", kind)
+        media: LazyParser("data-v2", "data:DataParser", kind)
         for media, kind in (
             ("application/json", "json"),
             ("application/x-ndjson", "lines"),
@@ -157,7 +179,7 @@ PARSERS: Mapping[str, Parser] = {
     },
     CHAT: LazyParser("chat-v1", "chat_export:ChatExportParser", isolated=True),
     "application/x-ipynb+json": LazyParser("notebook-v1", "notebook:NotebookParser", isolated=True),
-    SOURCE: LazyParser("source-v2", "code:SourceParser"),
+    SOURCE: LazyParser("source-v3", "code:SourceParser"),
     "text/asciidoc": LazyParser("asciidoc-v1", "asciidoc:AsciiDocParser"),
     "text/org": LazyParser("org-v1", "org:OrgParser"),
     "text/x-tex": LazyParser("latex-v1", "latex:LatexParser"),

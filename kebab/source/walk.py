@@ -27,6 +27,7 @@ from kebab.core.files import (
     join_root,
     resolve_links,
 )
+from kebab.core.media import choose_limit
 from kebab.core.members import is_export
 from kebab.platform import get_inode
 from kebab.source.defaults import has_secret_content, is_secret_name, is_secret_name_below
@@ -458,5 +459,8 @@ def _add_entry(
 ) -> None:
     inode = get_inode(stat)
     entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, inode, media or "")
+    if media and 0 < rules.max_file_bytes < stat.st_size:
+        limit = choose_limit(media, stat.st_size, rules.max_file_bytes)
+        entry = entry._replace(limit=limit or 0)
     if found.accepts(entry, rules):
         found.entries.append(entry)

@@ -76,6 +76,8 @@ class Coverage(Struct, frozen=True, kw_only=True):
     """The number of documents of which only a part is searched."""
     partial_examples: list[str] = msgspec.field(default_factory=list)
     """The paths of a few of them."""
+    partial_reasons: list[str] = msgspec.field(default_factory=list)
+    """What is not searched of each of `partial_examples`."""
     indexing: Indexing | None
     """The ingest that runs now; null when there is none."""
 
@@ -93,8 +95,6 @@ def _list_gaps(
     unchecked = 0 if reads_files else coverage.files - coverage.unread - coverage.failed
     unchecked = max(0, unchecked - coverage.checked)
     whole = _pluralize(coverage.files, "file")
-    more = coverage.partial - len(coverage.partial_examples)
-    named = _name_some(coverage.partial_examples, more)
     phrases = (
         (coverage.indexing is not None, _describe_indexing(coverage)),
         (coverage.unlisted, f"not all files of {_name_some(coverage.unlisted)} are known"),
@@ -123,7 +123,7 @@ def _list_gaps(
         ),
         (
             coverage.partial and statement != "healthy",
-            f"perhaps in the part of {named} that is not searched",
+            f"perhaps in the part of {_name_partial(coverage)} that is not searched",
         ),
     )
     gaps = [phrase for is_true, phrase in phrases if is_true]
@@ -144,6 +144,19 @@ def describe_gaps(
     if coverage is None or coverage.complete:
         return ""
     return "; ".join(_list_gaps(coverage, statement, by_words=by_words, lost=lost))
+
+
+def describe_partial(coverage: Coverage) -> str:
+    """Return the end of a sentence that names the documents of which a part is searched."""
+    return f"; in part: {_name_partial(coverage)}" if coverage.partial else ""
+
+
+def _name_partial(coverage: Coverage) -> str:
+    """Return the documents of which only a part is searched; of one also what is not."""
+    more = coverage.partial - len(coverage.partial_examples)
+    named = _name_some(coverage.partial_examples, more)
+    reasons = coverage.partial_reasons if coverage.partial == 1 else []
+    return f"{named} ({reasons[0]})" if reasons else named
 
 
 def describe_known_gaps(coverage: Coverage | None) -> str:

@@ -48,6 +48,10 @@ class DocSummary(Record, frozen=True, kw_only=True, tag="doc_summary.v1"):
     """The authors of the document."""
     aliases: list[str] = msgspec.field(default_factory=list)
     """Further names of the document."""
+    no_passages: str | None = None
+    """The reason why the document has no passage, e.g. `no text`; null when it has some."""
+    partial: list[str] = msgspec.field(default_factory=list)
+    """What of the document is not searched, and why; empty when all of it is."""
 
 
 class DocLink(Struct, frozen=True, kw_only=True):

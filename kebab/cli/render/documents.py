@@ -168,7 +168,7 @@ def render_document_list(reply: DocList, canvas: Canvas, next_page: str = "") ->
         titles = [clean(doc.title) for doc in reply.documents]
         counts = [f"{doc.chunk_count:,}" for doc in reply.documents]
         dates = [doc.modified_at[:_DATE] for doc in reply.documents]
-        notes = ["" if doc.freshness == "fresh" else doc.freshness for doc in reply.documents]
+        notes = [_note_state(doc) for doc in reply.documents]
         room = canvas.width - _DATE - max(map(len, (_COUNT, *counts))) - max(map(len, notes)) - 8
         path = max(10, min(max(map(measure_width, paths)), room * 3 // 5))
         columns = (
@@ -182,6 +182,13 @@ def render_document_list(reply: DocList, canvas: Canvas, next_page: str = "") ->
         yield from render_columns(columns, rows, canvas)
         yield ""
     yield from render_list_notes(reply, canvas, next_page)
+
+
+def _note_state(document: DocSummary) -> str:
+    """Return what is unusual about a document in a list: its file differs, or text is missing."""
+    if document.freshness != "fresh":
+        return document.freshness
+    return "no text" if document.no_passages else "in part" if document.partial else ""
 
 
 def render_list_notes(reply: DocList, canvas: Canvas, next_page: str = "") -> Iterator[str]:

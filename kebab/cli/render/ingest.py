@@ -18,6 +18,7 @@ from kebab.cli.render.canvas import (
     render_columns,
     render_fields,
 )
+from kebab.core.documents import is_cut
 from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.wire.ingest import EmbeddingSummary, IngestReport
 from kebab.wire.library import PathExplanations, SkipRule
@@ -78,18 +79,37 @@ def render_ingest_report(
     yield from _render_skipped(reply, canvas, verbose=verbose)
     yield from _render_remedies(reply, canvas, verbose=verbose)
     yield from _render_failures(reply, canvas, verbose=verbose)
-    warned = [item for item in reply.items if item.warnings]
-    if warned and not verbose:
-        yield canvas.dim(f"{pluralize(len(warned), 'file')} with warnings; --verbose shows them")
-    for item in warned if verbose else []:
-        for warning in item.warnings:
-            yield from canvas.hang(f"{clean(item.doc_path)}: {clean(warning)}", "  ", 4)
+    yield from _render_losses(reply, canvas, verbose=verbose)
     if not reply.dry_run:
         yield from _render_vectors(reply.embedding, canvas)
     if verbose and reply.slowest:
         yield canvas.strong("slowest files")
         for file in reply.slowest:
             yield f"  {file.duration_ms / 1000:>6.2f} s  {clean(file.doc_path)}"
+
+
+def _render_losses(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
+    """Yield the documents without a passage, those that are read in part, and other warnings."""
+    empty = [(item.doc_path, item.no_passages) for item in reply.items if item.no_passages]
+    warned = [
+        (item.doc_path, warning)
+        for item in reply.items
+        if not item.no_passages
+        for warning in item.warnings
+    ]
+    cut = [pair for pair in warned if is_cut(pair[1])]
+    others = [pair for pair in warned if not is_cut(pair[1])]
+    shown = [("nothing to search in", empty), ("searched in part", cut)]
+    for title, pairs in [*shown, ("warnings", others)] if verbose else shown:
+        if pairs:
+            yield canvas.strong(title)
+        for path, warning in pairs if verbose else pairs[:_FEW]:
+            yield from canvas.hang(f"{clean(path)}: {clean(warning)}", "  ", 4)
+        if len(pairs) > _FEW and not verbose:
+            yield canvas.dim(f"  and {len(pairs) - _FEW:,} more; --verbose lists them all")
+    if others and not verbose:
+        files = pluralize(len({path for path, _ in others}), "file")
+        yield canvas.dim(f"{files} with warnings; --verbose shows them")
 
 
 def _format_headline(reply: IngestReport) -> str:

@@ -22,6 +22,7 @@ from kebab.core.documents import (
     Source,
     SourcePlan,
     compute_link_key,
+    is_cut,
     is_partial,
 )
 from kebab.core.files import MEMBER_MARK, FileState
@@ -158,6 +159,15 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> tu
     if before[1] != asset:
         _delete_unused_assets(database, [before[1]])
     return doc, not is_same
+
+
+def add_late_warnings(database: apsw.Connection, doc: int, row: DocumentRow) -> None:
+    """Store the warnings that came up while the chunks of a document were stored."""
+    warnings = (*row.warnings, *row.late_warnings)
+    database.execute(
+        "UPDATE documents SET warnings = ?, partial = ? WHERE doc = ?",
+        (to_json(warnings), is_partial(warnings), doc),
+    )
 
 
 def _to_columns(stamp: FileStamp) -> tuple[int, int, int]:
@@ -495,9 +505,10 @@ class KnownFiles:
         """Return the time of each listed folder and ignore file of an extent."""
         return dict(self._select("path, mtime_ns", "listed_folders", extent))
 
-    def list_partial(self, extent: Extent) -> list[str]:
-        """Return the paths of the documents of an extent of which only a part is searched."""
-        return [path for (path,) in self._select("path", "documents", extent, " AND partial")]
+    def list_partial(self, extent: Extent) -> list[tuple[str, str]]:
+        """Return the documents of which only a part is searched: their paths, and what is cut."""
+        rows = self._select("path, warnings", "documents", extent, " AND partial")
+        return [(path, "; ".join(filter(is_cut, parse_strings(said)))) for path, said in rows]
 
     def count_pending(self, extents: Iterable[Extent]) -> int:
         """Return how many chunks of these extents lack a vector."""

@@ -144,6 +144,7 @@ class SqliteWriter:
             target = chunks.ChunkTarget(self._tokens, document, *saved)
             written = chunks.replace_chunks(self._database, target)
             if document.more_chunks != ():
+                documents.add_late_warnings(self._database, target.doc, document)
                 documents.store_checksum(self._database, target.doc)
             documents.forget_unread(self._database, document.source, document.path)
             self._transactions.mark_changed()

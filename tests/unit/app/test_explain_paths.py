@@ -108,7 +108,7 @@ def test_a_file_that_cannot_be_parsed_has_its_error(shelf):
 
 
 def test_a_large_file_names_the_setting(shelf):
-    found = explain(shelf, "a.md", ingest__max_file_bytes=3)
+    found = explain(shelf, "a.md", ingest__max_file_bytes=1)
 
     assert found.reason == "over_limit"
     assert found.rule is not None

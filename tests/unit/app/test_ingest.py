@@ -77,7 +77,7 @@ def test_settings_exclude_files(desk):
     for name in ("a.md", ".hidden.md", "draft.md", "large.md"):
         desk.write(name, "the cat\n" * (200 if name == "large.md" else 1))
     context = desk.context(
-        ingest__hidden=True, ingest__exclude=["draft*"], ingest__max_file_bytes=1_000
+        ingest__hidden=True, ingest__exclude=["draft*"], ingest__max_file_bytes=100
     )
     desk.ingest(context=context)
 

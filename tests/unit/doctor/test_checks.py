@@ -234,6 +234,8 @@ def test_files_that_are_not_read_as_they_are_now_are_counted():
 
 def test_passages_without_a_vector_are_no_matter_of_files():
     assert checks.check_files(asked(coverage(pending_vectors=3))).status == "ok"
+    cut = coverage(partial=1, partial_examples=["a.csv"], partial_reasons=["only 9 of 10 rows"])
+    assert checks.check_files(asked(cut)).summary.endswith("in part: `a.csv` (only 9 of 10 rows)")
 
 
 def test_without_files_there_is_nothing_to_look_at():

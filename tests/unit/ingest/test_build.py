@@ -1,16 +1,29 @@
 import io
+from dataclasses import replace
 
 import pytest
 
-from kebab.chunk.budget import Budget
-from kebab.core.documents import Metadata, ParsedDocument, Source
+from kebab.chunk import split
+from kebab.chunk.budget import Budget, estimate_tokens
+from kebab.core.chunks import Place
+from kebab.core.documents import (
+    FileStamp,
+    Metadata,
+    ParsedDocument,
+    Source,
+    find_emptiness,
+    is_partial,
+)
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, hash_content
 from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
+from kebab.ingest import build
 from kebab.ingest.build import DocumentBuilder, compute_recipes
-from kebab.ingest.members import read_entry
+from kebab.ingest.members import FileContent, read_entry
+from kebab.parse import registry
+from kebab.parse.blocks import TextBuilder
 from kebab.parse.markdown import MarkdownParser
-from kebab.parse.registry import guard_parser
+from kebab.parse.registry import LazyParser, guard_parser
 
 SOURCE = Source(name="notes", root="/notes", kind="folder")
 PARSERS = {"text/markdown": MarkdownParser()}
@@ -197,3 +210,95 @@ def test_a_parser_may_need_longer_than_others(usual, own, limit):
 
     assert build.get_deadline("image/any") == limit
     assert build.get_deadline("text/markdown") == usual
+
+
+class Stopping:
+    """A parser that writes a page and does not get to the end of the next."""
+
+    version = "stopping-v1"
+
+    def __init__(self, stop, *, writes=True):
+        self._stop = stop
+        self._writes = writes
+
+    def parse(self, data, path):
+        builder = TextBuilder()
+        if self._writes:
+            builder.begin_place(Place(0, 1, of=9))
+            builder.add_paragraph("the first page")
+        self._stop()
+        return builder.build(path)
+
+
+def exhaust():
+    raise MemoryError
+
+
+def spin():
+    Endless().parse(b"", "")
+
+
+PDF_ENTRY = FileEntry("a.pdf", "a.pdf", 1, 1, 1, "application/pdf")
+
+
+def build_stopping(monkeypatch, parser):
+    monkeypatch.setattr(registry, "_load_parser", lambda _target: parser)
+    parsers = {"application/pdf": LazyParser("stopping-v1", "-")}
+    content = FileContent(data=b"%PDF-1.7", stamp=FileStamp(size=8, mtime_ns=1, inode=1))
+    return builder(parsers, 0.2).build_row(SOURCE, PDF_ENTRY, DocId("d"), content)
+
+
+@pytest.mark.parametrize(
+    ("stop", "cause"),
+    [
+        (spin, "reading takes longer than `ingest.deadline_s`"),
+        (exhaust, "there is not enough memory, see `ingest.max_memory_mb`"),
+    ],
+)
+def test_what_was_read_before_a_limit_is_a_document_that_says_so(monkeypatch, stop, cause):
+    row = build_stopping(monkeypatch, Stopping(stop))
+    assert [chunk.chunk.text for chunk in row.chunks] == ["the first page"]
+    assert row.warnings == (f"only the first 14 characters (1 of 9 pages) are searched: {cause}",)
+    assert is_partial(row.warnings)
+
+
+@pytest.mark.parametrize(("stop", "error"), [(spin, TimedOut), (exhaust, ParseFailed)])
+def test_a_limit_before_any_text_is_an_error(monkeypatch, stop, error):
+    with pytest.raises(error):
+        build_stopping(monkeypatch, Stopping(stop, writes=False))
+
+
+def test_passages_that_were_cut_before_the_deadline_are_kept(entry, monkeypatch):
+    monkeypatch.setattr(build, "_CHUNKS_AT_ONCE", 1)
+    monkeypatch.setattr(split, "_PART_CHARS", 100)
+
+    def count(texts):
+        if any("late" in text for text in texts):
+            spin()
+        return estimate_tokens(texts)
+
+    text = (
+        "".join(f"# Part {n}\n\n{'words of a part. ' * 30}\n\n" for n in range(5)) + "# late\n\nx"
+    )
+    slow = replace(builder(PARSERS, 0.5), budget=Budget(count=count))
+    content = FileContent(data=text.encode(), stamp=FileStamp(size=1, mtime_ns=1, inode=1))
+    row = slow.build_row(SOURCE, entry, DocId("d"), content)
+    assert row.chunks[-1].chunk.heading_path == ("Part 4",)
+    assert row.warnings[0].startswith("only the first 2,6")
+    assert is_partial(row.warnings)
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("\n \n", "no text"),
+        ("---\ntags: [a]\n---\n", "only front matter"),
+        ("<!-- a note -->\n", "only comments or marks"),
+        ("a" * 20_000, "left out as encoded, minified or repeated data: 20,000 characters"),
+    ],
+)
+def test_a_document_without_a_passage_says_why(entry, text, cause):
+    content = FileContent(data=text.encode(), stamp=FileStamp(size=1, mtime_ns=1, inode=1))
+    row = builder(PARSERS).build_row(SOURCE, entry, DocId("d"), content)
+    assert row.chunks == ()
+    assert find_emptiness(row.warnings) == cause

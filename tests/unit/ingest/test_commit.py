@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from kebab.chunk.budget import Budget
-from kebab.core.documents import Source
+from kebab.core.documents import Source, is_partial
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, make_doc_id
 from kebab.core.progress import Cancel
@@ -192,18 +192,17 @@ def test_a_large_text_is_stored_in_portions_as_one_document(desk, builder, monke
     assert item.chunk_count == desk.library.count_all_chunks() > 5
 
 
-def test_a_large_text_whose_end_is_no_text_is_an_error_and_stores_nothing(
-    desk, builder, monkeypatch
-):
+def test_of_a_large_text_whose_end_is_no_text_the_beginning_is_stored(desk, builder, monkeypatch):
     monkeypatch.setattr(build, "_PORTION_BYTES", 1_000)
     monkeypatch.setattr(build, "LARGE_BYTES", 2_000)
     task = work(desk, "a.md")
-    (desk.root / "a.md").write_bytes(b"some words\n\n" * 300 + bytes(range(32)) * 100)
+    (desk.root / "a.md").write_bytes(b"some words\n\n" * 300 + bytes(range(1, 32)) * 100)
     task = replace(task, entry=task.entry._replace(size=5_000))
     writer = committer(desk)
 
     writer.store([task], builder)
 
     (item,) = writer.items
-    assert item.kind == "error"
-    assert desk.library.count_all_chunks() == 0
+    assert item.kind == "new"
+    assert is_partial(item.warnings)
+    assert item.chunk_count == desk.library.count_all_chunks() > 0

@@ -325,7 +325,7 @@ def test_named_files_are_looked_up_one_by_one(desk):
     (desk.root / "dir.md").mkdir()
     files = ("a.md", "big.md", "photo.mp3", "dir.md", "missing.md")
 
-    rules = ScanRules(max_file_bytes=50)
+    rules = ScanRules(max_file_bytes=9)
     scan = scan_scope(desk, Scope(source=folder(desk.root), files=files, named=True), rules=rules)
 
     assert [entry.path for entry in scan.found.entries] == ["a.md"]

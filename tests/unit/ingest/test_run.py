@@ -545,9 +545,23 @@ def test_the_only_named_file_above_the_limit_is_an_error(desk):
     desk.write("a.md", "x" * 100)
 
     with pytest.raises(TooLarge) as caught:
-        desk.ingest("a.md", rules=ScanRules(max_file_bytes=50))
+        desk.ingest("a.md", rules=ScanRules(max_file_bytes=9))
 
-    assert (caught.value.size, caught.value.limit) == (100, 50)
+    assert (caught.value.size, caught.value.limit) == (100, 9)
+
+
+def test_of_a_text_above_the_limit_the_first_part_is_stored_until_the_limit_rises(desk):
+    desk.write("a.md", "first words\n\n" + "later words\n\n" * 9)
+    rules = ScanRules(max_file_bytes=20)
+
+    (item,) = desk.ingest("a.md", rules=rules).items
+    again = desk.ingest("a.md", rules=rules)
+    (raised,) = desk.ingest("a.md", rules=ScanRules(max_file_bytes=999)).items
+
+    cut = "only the first 20 of 130 bytes are searched, see `ingest.max_file_bytes`"
+    assert (item.kind, item.warnings) == ("new", [cut])
+    assert again.unchanged == 1
+    assert (raised.kind, raised.warnings) == ("updated", [])
 
 
 def test_several_named_files_leave_out_those_without_a_parser(desk):

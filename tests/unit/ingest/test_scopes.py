@@ -338,7 +338,7 @@ def test_a_damaged_file_is_an_item_and_not_the_end_of_the_run(notes):
 
     outcome = notes.run(
         IngestJob(
-            paths=(str(notes.root / "a.md"),), changed=True, rules=ScanRules(max_file_bytes=10)
+            paths=(str(notes.root / "a.md"),), changed=True, rules=ScanRules(max_file_bytes=9)
         )
     )
 

@@ -18,7 +18,6 @@ from kebab.parse.blocks import (
     find_paragraphs,
     format_file_name,
     group_lines,
-    isolate_lines,
     omit_gaps,
     read_metadata,
     shift_spans,
@@ -78,10 +77,6 @@ def test_lines_are_taken_out_of_spans_or_stand_alone():
     spans = [Span(BlockKind.CODE, 0, 5), Span(BlockKind.LIST, 6, 9)]
     ranges = [(1, 2), (4, 7)]
     assert [one[1:3] for one in exclude_lines(spans, ranges)] == [(0, 1), (2, 4), (7, 9)]
-    assert [one[1:3] for one in isolate_lines(spans, ranges)] == [
-        *((0, 1), (1, 2), (2, 4), (4, 5)),
-        *((6, 7), (7, 9)),
-    ]
 
 
 def test_lines_between_spans_make_no_block():
@@ -120,8 +115,9 @@ MINIFIED = "".join(f"function a{n}(b,c){{return b+c*{n}}};" for n in range(200))
         f'<img src="data:image/svg+xml;base64,{BASE64}">',
         MINIFIED,
         '{"a":"b","c":[1,2,{"d":null}]},' * 100,
+        "a" * 20_000,
     ],
-    ids=["base64", "hex", "image", "definition", "html", "javascript", "json"],
+    ids=["base64", "hex", "image", "definition", "html", "javascript", "json", "repeated"],
 )
 def test_encoded_and_minified_lines_are_found(line):
     assert find_blob_lines(f"text\n{line}\nmore") == {1}
@@ -305,3 +301,20 @@ def test_a_long_title_is_cut():
     title = choose_title(Metadata(title="word " * 100), [], "a.md")
     assert len(title) <= MAX_TITLE_CHARS
     assert title.endswith("word…")
+
+
+def test_a_builder_leaves_out_encoded_data_and_says_so():
+    builder = TextBuilder()
+    builder.add_paragraph(f"before\n{BASE64}\nafter")
+    builder.add_paragraph(BASE64)
+    document = builder.build("a.html")
+    assert document.text == "before\nafter"
+    noise = "left out as encoded, minified or repeated data: 8,000 characters"
+    assert document.warnings == (noise,)
+
+
+def test_lines_of_data_in_text_make_no_block():
+    document = build_line_document(decode(f"a\n{BASE64}\nb".encode()), "a.txt", (), Metadata())
+    assert [document.text[one.start : one.end] for one in document.blocks] == ["a", "b"]
+    noise = "left out as encoded, minified or repeated data: 4,000 characters"
+    assert document.warnings == (noise,)

@@ -1,3 +1,5 @@
+import base64
+import random
 import sys
 from typing import Any
 
@@ -67,25 +69,35 @@ def test_symbols_of_one_line_share_a_passage_of_their_class():
 )
 def test_of_generated_code_only_the_head_is_searched(mark):
     document = SourceParser().parse(mark.encode() + b"\nx" * 100, "a.css")
-    assert document.warnings == ("generated code: only the first 40 lines are searched",)
+    assert document.warnings == ("generated code: only the first 40 of 101 lines are searched",)
     assert document.text.count("\n", 0, document.blocks[-1].end) == 39
 
 
 def test_of_minified_code_no_long_line_is_searched():
     document = CodeParser("javascript").parse(b"/*! a 1.0 */\n" + b"f();" * 9_000, "a.min.js")
     assert [document.text[block.start : block.end] for block in document.blocks] == ["/*! a 1.0 */"]
-    assert "minified code: only the first 40 lines are searched" in document.warnings
+    noise = "left out as encoded, minified or repeated data: 36,000 characters"
+    assert document.warnings == (noise,)
 
 
-def test_a_long_line_is_left_out_of_its_symbol():
-    text = f"def f():\n    a = 1\n    b = '{'x' * 3_000}'\n    return a\n"
+def test_a_line_of_data_is_left_out_of_its_symbol():
+    data = base64.b64encode(random.Random(1).randbytes(3_000)).decode()
+    text = f"def f():\n    a = 1\n    b = '{data}'\n    return a\n"
     document = PYTHON.parse(text.encode(), "a.py")
     assert [document.text[block.start : block.end] for block in document.blocks] == [
         "def f():",
         "    a = 1",
         "    return a",
     ]
-    assert document.warnings == ("lines that are too long are not searched: 1",)
+    noise = "left out as encoded, minified or repeated data: 4,010 characters"
+    assert document.warnings == (noise,)
+
+
+def test_long_lines_of_words_are_searched():
+    row = "INSERT INTO notes VALUES (" + ", ".join(f"('word {n}', {n})" for n in range(900)) + ");"
+    document = SourceParser().parse(row.encode(), "dump.sql")
+    assert sum(block.end - block.start for block in document.blocks) == len(row)
+    assert document.warnings == ()
 
 
 def test_a_header_is_read_as_the_language_that_it_is_in():

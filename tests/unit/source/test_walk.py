@@ -114,15 +114,17 @@ def test_a_name_that_is_not_utf8_is_left_out_and_shown(root):
     assert found.skips.examples["undecodable_name"] == ["folder-\udcff", "latin-\udce9.md"]
 
 
-def test_files_above_the_limit_are_left_out(root):
+def test_files_above_the_limit_are_read_in_part_or_left_out(root):
     write(root, "small.md")
-    (root / "large.md").write_text("x" * 100, encoding="utf-8")
+    for name, size in (("a.docx", 100), ("huge.md", 991), ("large.md", 100), ("large.mbox", 990)):
+        (root / name).write_text("x" * size, encoding="utf-8")
 
     found = SCANNER.scan(str(root), ScanRules(max_file_bytes=99))
 
-    assert paths(found) == ["small.md"]
-    assert found.skips.by_reason == {"over_limit": 1}
-    assert found.largest == 100
+    limits = {entry.path: entry.limit for entry in found.entries}
+    assert limits == {"large.mbox": 0, "large.md": 99, "small.md": 0}
+    assert found.skips.by_reason == {"over_limit": 2}
+    assert found.largest == 991
 
 
 def test_a_pipe_with_the_name_of_a_note_is_not_read(root):

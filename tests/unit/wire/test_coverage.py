@@ -43,8 +43,8 @@ def test_an_absence_that_is_not_covered_says_what_is_missing():
         pytest.param({"pending_vectors": 7}, "", id="vectors"),
         pytest.param({"gone": 7}, "", id="gone"),
         pytest.param(
-            {"partial": 1, "partial_examples": ["elife.xml"]},
-            "perhaps in the part of `elife.xml` that is not searched",
+            {"partial": 1, "partial_examples": ["a.xml"], "partial_reasons": ["only page 1"]},
+            "perhaps in the part of `a.xml` (only page 1) that is not searched",
             id="part",
         ),
         pytest.param(

@@ -145,6 +145,20 @@ def test_odd_files_are_counted_and_named_on_request():
     assert "  ops/backup.md: odd encoding" in drawn(report, verbose=True)
 
 
+def test_documents_without_text_or_with_a_part_of_it_are_named():
+    cut = "only the first 20 of 60 lines are searched"
+    report = replies.ingest_report(
+        items=[
+            replies.item(doc_path="a.md", warnings=["x"], no_passages="no text"),
+            *(replies.item(doc_path=f"{n}.csv", warnings=[cut]) for n in range(12)),
+        ]
+    )
+    text = "\n".join(drawn(report))
+    assert "nothing to search in\n  a.md: no text\nsearched in part\n  0.csv: only" in text
+    assert "  and 2 more; --verbose lists them all" in text
+    assert f"  11.csv: {cut}" in drawn(report, verbose=True)
+
+
 def test_pending_passages_have_a_reason_and_a_hint():
     none = EmbeddingSummary(version=None, embedded=0, reused=0, pending=17, unsupported=0)
     some = EmbeddingSummary(version="m", embedded=1, reused=0, pending=1, unsupported=5)

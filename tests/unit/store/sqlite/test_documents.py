@@ -207,7 +207,7 @@ def test_documents_of_which_a_part_is_searched_are_listed(empty):
 
     with SqliteReader(folder) as reader:
         known = KnownFiles(reader)
-        assert known.list_partial(known.list_extents()[0]) == ["cut.json"]
+        assert known.list_partial(known.list_extents()[0]) == [("cut.json", *cut.warnings)]
 
 
 def test_the_files_directly_in_a_folder_are_listed(empty):
@@ -257,7 +257,7 @@ def test_an_older_index_is_migrated_without_a_new_reading(tmp_path):
         known = KnownFiles(reader)
         extent = known.list_extents()[0]
         assert extent.rules is None
-        assert known.list_partial(extent) == ["a"]
+        assert [path for path, _ in known.list_partial(extent)] == ["a"]
         assert known.list_folders(extent) == {}
 
 
