@@ -160,7 +160,9 @@ def compare_file(name: str, media: str, path: str, data: bytes) -> FileResult:
         reference = list_words(
             read_with_pdftotext(data) if name == "pdf" else read_with_kreuzberg(data, media)
         )
-    except Exception:  # noqa: BLE001 - libraries fail in many ways
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: BLE001 - libraries fail in many ways, those of Rust by a panic
         reference = []
     if len(reference) > 1:
         recall, order = measure_overlap(words, reference)
