@@ -127,7 +127,7 @@ class DocumentBuilder:
         cut = self.cut_chunks(task, parsed.document, spent_s=parsed.spent_s)
         row = self.make_row(task, parsed, cut.chunks)
         warnings = (*row.warnings, *cut.warnings)
-        if not cut.chunks:
+        if not cut.chunks and parsed.media not in CONTAINERS:
             warnings = (describe_emptiness(parsed.document.text, warnings),)
         return replace(row, warnings=warnings)
 
