@@ -2,14 +2,17 @@
 
 import re
 import time
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+import msgspec
 
 from kebab.config.settings import AUTO, Paths, Settings, resolve_paths
 from kebab.config.tuning import limit_blas_threads
-from kebab.core.documents import EMBEDDING_VERSION
+from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS
 from kebab.core.files import IMAGE, ScanRules
 from kebab.core.media import READABLE_NAMES
 from kebab.errors.catalog import (
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
     from kebab.app.model_adapters import Embedders
     from kebab.chunk.budget import Budget
     from kebab.config.load import SettingsReport
-    from kebab.core.ports import Embedder
+    from kebab.core.ports import Embedder, LibraryReader
     from kebab.store.lance.vectors import LanceVectors, MappedVectors
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import QueryCache, ReaderPool, SqliteReader
@@ -56,6 +59,19 @@ def parse_dimension(embedding_version: str | None) -> int:
     """Return the dimension that an embedding version names, 0 without one."""
     dimension = _DIMENSION.search(embedding_version or "")
     return int(dimension[1]) if dimension else 0
+
+
+StoredFormats: TypeAlias = Mapping[str, tuple[str, str]]
+"""The media type and the package of each suffix or file name that plugins add."""
+
+
+def load_formats(reader: "LibraryReader") -> StoredFormats:
+    """Return the formats of plugins that the last ingest knew."""
+    text = reader.get_value(PLUGIN_FORMATS) or "{}"
+    try:
+        return msgspec.json.decode(text, type=dict[str, tuple[str, str]])
+    except msgspec.MsgspecError:
+        return {}
 
 
 class SystemClock:
@@ -294,8 +310,14 @@ class AppContext:
         """The folders that no scan enters: those of the index and of the models."""
         return str(self.paths.data), str(self.paths.models)
 
-    def build_scan_rules(self) -> ScanRules:
-        """Return the rules of a scan under these settings."""
+    def build_scan_rules(self, formats: StoredFormats | None = None) -> ScanRules:
+        """Return the rules of a scan under these settings.
+
+        Without `formats` those of plugins are the ones that the last ingest knew.
+        """
+        if formats is None:
+            with suppress(NotIndexed), self.open_reader() as reader:
+                formats = load_formats(reader)
         settings = self.settings.ingest
         return ScanRules(
             exclude=tuple(settings.exclude),
@@ -305,6 +327,7 @@ class AppContext:
             left_out=frozenset(() if settings.ocr else (IMAGE,)),
             archives=settings.archives,
             readable=READABLE_NAMES,
+            added={name: form for name, (form, _) in (formats or {}).items()},
         )
 
     def decode_text(self, data: bytes, path: object) -> str:

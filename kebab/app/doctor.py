@@ -13,6 +13,7 @@ from kebab.app.indexing import explain_checks, read_indexing
 from kebab.app.library import list_lost_sources
 from kebab.app.model_adapters import check_server, resolve_endpoint
 from kebab.app.own_files import list_exposed, list_leftovers, list_remains, list_unusable
+from kebab.app.plugins import check_plugins
 from kebab.config.settings import AUTO
 from kebab.config.sockets import find_fault
 from kebab.core.chunks import ProbePair
@@ -89,6 +90,7 @@ def build_inputs(
             list_foreign=partial(list_unusable, context, foreign=True),
             list_denied=partial(list_unusable, context, foreign=False),
             list_exposed=partial(list_exposed, context),
+            check_plugins=partial(check_plugins, context),
         ),
         storage=StorageInputs(
             path=context.database,

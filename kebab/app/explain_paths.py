@@ -15,6 +15,7 @@ from kebab.app.classify import build_error_reply, build_view
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness, format_timestamp
 from kebab.app.file_text import build_parsers, parse_file
+from kebab.app.plugins import find_parser
 from kebab.app.references import join_path, require_path, resolve_folder_of
 from kebab.core.content import describe_unsupported
 from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
@@ -45,6 +46,7 @@ from kebab.wire.library import (
 )
 
 if TYPE_CHECKING:
+    from kebab.core.ports import Parser
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
 
@@ -119,6 +121,7 @@ class _Explainer:
         self._context = context
         self._library = library
         self._settings = context.settings.ingest
+        self._rules = context.build_scan_rules()
         self._confined = not context.is_owner
         # The name stays as it is: a link is a document under its own name.
         self._file = resolve_folder_of(path).rstrip("/") or "/"
@@ -129,7 +132,7 @@ class _Explainer:
 
     def explain(self) -> PathExplanation:
         """Return the first reason that leaves the path out, else how the index holds it."""
-        media = detect_media_type(self._file)
+        media = detect_media_type(self._file, self._rules.added)
         if media is None and self._detail is not None and self._container != self._file:
             media = self._detail.summary.media
         known = get_media_type(media) if media else None
@@ -144,7 +147,7 @@ class _Explainer:
             media=media,
             label=known.label if known else unread.label if unread else None,
             detected_by="name" if media else None,
-            parser=_get_parser_version(media) if media else None,
+            parser=self._get_parser_version(media) if media else None,
             indexed=_describe_document(self._detail) if self._detail else None,
         )
         if self._confined and (self._source is None or not self._is_inside()):
@@ -205,7 +208,7 @@ class _Explainer:
         if not path or named:
             return None
         return explain_skip(
-            self._source.root, self._context.build_scan_rules(), path, folder=folder
+            self._source.root, self._rules, path, folder=folder
         )
 
     def _is_secret(self, status: os.stat_result) -> bool:
@@ -217,7 +220,7 @@ class _Explainer:
         root = self._source.root if self._source else os.path.dirname(self._file)  # noqa: PTH120 - a plain string
         path, real = cut_root(self._file, root), resolve_links(self._file)
         with suppress(OSError):
-            return is_secret_file(self._context.build_scan_rules(), path, real, status.st_size)
+            return is_secret_file(self._rules, path, real, status.st_size)
         return False
 
     def _find_link_reason(self, status: os.stat_result, *, folder: bool) -> str | None:
@@ -261,7 +264,7 @@ class _Explainer:
 
         if base.media not in {None, ZIP} or not os.access(self._file, os.R_OK):
             return base
-        media = find_media(self._file, size, self._context.build_scan_rules())
+        media = find_media(self._file, size, self._rules)
         if media is None:
             return replace(base, media=None)
         return replace(
@@ -269,16 +272,21 @@ class _Explainer:
             media=media,
             label=get_media_type(media).label,
             detected_by="content",
-            parser=_get_parser_version(media),
+            parser=self._get_parser_version(media),
         )
+
+    def _find_parser(self, media: str) -> "Parser":
+        return find_parser(self._context, build_parsers(self._context.settings), media)
+
+    def _get_parser_version(self, media: str) -> str | None:
+        return self._find_parser(media).version or None
 
     def _try_to_read(self, base: PathExplanation, media: str) -> PathExplanation:
         """Parse a file that is not in the index as it is now."""
         try:
             from kebab.parse.containers import read_document
 
-            data = read_document(self._file)
-            parse_file(data, self._file, build_parsers(self._context.settings)[media])
+            parse_file(read_document(self._file), self._file, self._find_parser(media))
         except OSError:
             return _leave_out(base, "unreadable")
         except Signal as signal:
@@ -312,13 +320,6 @@ _MESSAGES = {
 
 def _leave_out(base: PathExplanation, reason: str, hint: str | None = None) -> PathExplanation:
     return replace(base, reason=reason, message=_MESSAGES[reason], hint=hint or None)
-
-
-def _get_parser_version(media: str) -> str | None:
-    from kebab.parse.registry import PARSERS
-
-    parser = PARSERS.get(media)
-    return parser.version if parser else None
 
 
 def _describe_document(detail: DocumentDetail) -> IndexedState:

@@ -262,8 +262,9 @@ def join_passages(detail: DocumentDetail) -> FileText:
 
 
 def _parse(context: AppContext, document: StoredDocument) -> ParsedDocument:
-    parsers = build_parsers(context.settings)
-    parser = parsers.get(document.media) or parsers["text/plain"]
+    from kebab.app.plugins import find_parser
+
+    parser = find_parser(context, build_parsers(context.settings), document.media)
     return parse_file(read_file(document), document.path, parser)
 
 

@@ -13,6 +13,7 @@ from msgspec import structs
 from kebab.app.classify import DEFAULT_VIEW, View, build_error_reply, build_view
 from kebab.app.context import AppContext
 from kebab.app.file_text import build_parsers
+from kebab.app.plugins import list_formats, store_formats
 from kebab.app.indexing import watch_progress
 from kebab.app.references import list_last_hits
 from kebab.config.load import read_locale_language
@@ -52,6 +53,7 @@ from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest, UnreadKind
 
 if TYPE_CHECKING:
+    from kebab.plugins import Formats
     from collections.abc import Callable, Sequence
 
     from kebab.chunk.budget import Budget
@@ -299,7 +301,8 @@ def ingest(
     from kebab.ingest.scopes import EmptyLibrary, choose_scopes
     from kebab.source.walk import FolderScanner
 
-    job = _build_job(context, request)
+    formats = list_formats(context)
+    job = _build_job(context, request, formats)
     if not request.dry_run:
         context.refuse_when_read_only("ingest")
     if request.changed:
@@ -308,7 +311,7 @@ def ingest(
         _require_sources(job, ())
         # This refuses paths for which only an empty knowledge base would be created.
         choose_scopes(job, EmptyLibrary(), FolderScanner())
-    with _open_ports(context, job, report, cancel) as (ports, publish):
+    with _open_ports(context, job, report, cancel, formats) as (ports, publish):
         if not job.changed:
             _require_sources(job, ports.library.list_sources() if ports.library else ())
         with _set_path_of_errors(request.paths[0] if request.paths else ""):
@@ -319,7 +322,9 @@ def ingest(
             if isinstance(error, ParseFailed | UnsupportedMedia):
                 root = str(context.paths.stdin_dir) if item.source == STDIN else item.source
                 error.path = resolve_path(error.path, root)
-        return add_advice(to_ingest_report(outcome, build_view(context.settings)), ports.library)
+        done = to_ingest_report(outcome, build_view(context.settings))
+        done = structs.replace(done, plugin_faults=list(formats.faults))
+        return add_advice(done, ports.library)
 
 
 def ingest_text(
@@ -367,7 +372,9 @@ def _set_path_of_errors(path: str) -> Iterator[None]:
         raise
 
 
-def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:
+def _build_job(
+    context: AppContext, request: IngestRequest, formats: "Formats | None" = None
+) -> IngestJob:
     settings = context.settings
     return IngestJob(
         paths=tuple(request.paths),
@@ -376,7 +383,7 @@ def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:
         vector_seconds=request.vector_seconds,
         dry_run=request.dry_run,
         changed=request.changed,
-        rules=context.build_scan_rules(),
+        rules=context.build_scan_rules(formats and formats.media),
         chunker=context.chunker_version,
         deadline_s=settings.ingest.deadline_s,
         max_memory_mb=settings.ingest.max_memory_mb,
@@ -386,10 +393,19 @@ def _build_job(context: AppContext, request: IngestRequest) -> IngestJob:
 
 @contextmanager
 def _open_ports(
-    context: AppContext, job: IngestJob, report: ProgressCallback, cancel: Cancel
+    context: AppContext,
+    job: IngestJob,
+    report: ProgressCallback,
+    cancel: Cancel,
+    formats: "Formats | None" = None,
 ) -> Iterator[tuple[IngestPorts, ProgressCallback]]:
     """Yield the ports of one run over the open library, and the callback for its progress."""
     with _open_library(context, report, dry_run=job.dry_run) as library:
+        parsers = build_parsers(context.settings)
+        if formats is not None:
+            parsers = {**parsers, **formats.parsers} if formats.parsers else parsers
+            if library is not None and not job.dry_run:
+                store_formats(library, formats)
         downloads = job.vector_seconds is None
         models = RunEmbedder(context, library, report, cancel, downloads=downloads)
         publish = report if library is None else watch_progress(context, library, report)
@@ -403,7 +419,7 @@ def _open_ports(
                 vectors=context.open_vector_table,
                 embedder=models.load,
                 scanner=FolderScanner(),
-                parsers=build_parsers(context.settings),
+                parsers=parsers,
                 guard=guard_parser,
                 budget=models.budget,
                 clock=context.clock,

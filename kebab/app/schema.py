@@ -17,6 +17,7 @@ from kebab.wire.health import (
     IndexBytes,
     Introspection,
     ModelInfo,
+    PluginRow,
     SchemaRequest,
     Stats,
     WireInfo,
@@ -75,6 +76,7 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
         if signal.found:
             unreadable = _build_error(context, signal)
     from kebab.parse.registry import PARSERS, list_parser_versions
+    from kebab.plugins import GROUPS, find_plugins
 
     return Introspection(
         kebab_version=__version__,
@@ -94,6 +96,10 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
         unreadable=unreadable,
         indexing=read_indexing(context),
         coverage=coverage,
+        plugins=[
+            PluginRow(group=one.group, name=one.name, package=one.package, version=one.version)
+            for one in find_plugins(context.settings.plugins, *GROUPS)
+        ],
     )
 
 

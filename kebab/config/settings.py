@@ -207,6 +207,16 @@ class Watch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How long files must be quiet before they are indexed, in milliseconds."""
 
 
+class Plugins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What other packages add: formats, embedding models, providers and rules."""
+
+    enabled: bool = True
+    """Use the plugins that are installed beside kebab; they run with your permissions."""
+    replace: list[str] = msgspec.field(default_factory=list)
+    """The plugins, by name, that may replace a format or provider of kebab; otherwise its own is
+    used."""
+
+
 class GlossaryEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A term of the glossary."""
 
@@ -267,6 +277,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How changes of files are followed."""
     review: Review = Review()
     """How documents are reviewed."""
+    plugins: Plugins = Plugins()
+    """What other packages add: formats, embedding models, providers and rules."""
 
 
 _APP = "kebab"

@@ -8,7 +8,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from kebab.core.files import CONTAINERS, get_suffix
-from kebab.core.media import DOC, PLAIN, CitationKind, detect_media_type, get_media_type
+from kebab.core.media import (
+    DOC,
+    PLAIN,
+    CitationKind,
+    detect_media_type,
+    get_media_type,
+    is_built_in,
+)
 
 
 class UnsupportedFormat(NamedTuple):
@@ -296,6 +303,8 @@ def find_mismatch(media: str, head: bytes) -> Mismatch | None:
     if suffix is None or suffix == ".txt":
         return None
     expected, found = get_media_type(media), detect_media_type(f"file{suffix}")
+    if not is_built_in(media):
+        return None  # the parser of a plugin judges its files
     text = is_text(head) and suffix not in {".pdf", ".rtf"}
     of_lines = expected.cites in {CitationKind.LINE, CitationKind.CODE}
     vague = suffix in {".zip", ".doc"} and not of_lines

@@ -339,6 +339,9 @@ EMBEDDING_VERSION = "embedding_version"
 EMBEDDING_REASON = "embedding_reason"
 """The key of the reason why `auto` chose the embedding model; absent when a person named it."""
 
+PLUGIN_FORMATS = "plugin_formats"
+"""The key of the formats of plugins that the last ingest knew, so that readers need no plugin."""
+
 LOCALE_ADVICE = "locale_advice"
 """The key of the version of which it was said that another model would fit the locale."""
 

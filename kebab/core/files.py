@@ -6,7 +6,7 @@ Paths that are stored and compared have slashes on every system; Windows takes t
 import os
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple
 
 from msgspec import Struct, field
@@ -192,11 +192,14 @@ class ScanRules(Struct, frozen=True, kw_only=True):
     left_out: frozenset[str] = frozenset({IMAGE})
     readable: frozenset[str] = frozenset()
     archives: Literal["exports", "all", "none"] = "exports"
+    added: Mapping[str, str] = field(default_factory=dict)
+    """The media types of plugins by suffix or file name."""
 
     def compute_digest(self) -> str:
         """Return a digest that changes with the rules."""
         limits = (str(self.hidden), str(self.max_file_bytes))
         media = ("left out", *sorted(self.left_out), "readable", *sorted(self.readable))
+        media += tuple(f"{name} {one}" for name, one in sorted(self.added.items()))
         defaults = ("defaults", _DEFAULTS_VERSION, "archives", self.archives)
         secrets = ("secret files", *self.secret_files, *defaults)
         return compute_digest(*limits, "exclude", *self.exclude, *media, *secrets)

@@ -4,8 +4,9 @@ One row is one file format. The parser of each row is declared in `kebab.parse.r
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import NamedTuple
 
 from kebab.core.files import CONTAINERS, IMAGE, MBOX, ZIP, get_suffix
@@ -241,9 +242,31 @@ READABLE_NAMES = frozenset({*_BY_SUFFIX, *_BY_FILE_NAME})
 """The suffixes and the whole file names of every file format that kebab reads."""
 
 
+_CITES = "; cites="
+
+
+def is_built_in(name: str) -> bool:
+    """Return whether kebab itself reads a media type."""
+    return name in _BY_NAME
+
+
+def format_stored_media(media: MediaType) -> str:
+    """Return the name of a media type of a plugin with the kind of its citations.
+
+    So its documents are cited alike when the plugin is gone.
+    """
+    is_plain = is_built_in(media.name) and _BY_NAME[media.name].cites is media.cites
+    cites = "" if is_plain or media.cites is CitationKind.LINE else _CITES + media.cites.value
+    return f"{media.name}{cites}"
+
+
 def get_media_type(name: str) -> MediaType:
-    """Return the row of a media type; an unknown one is cited by lines, as text is."""
-    return _BY_NAME.get(name) or MediaType(name, name, ())
+    """Return the row of a media type; an unknown one is cited by lines unless its name differs."""
+    if row := _BY_NAME.get(name):
+        return row
+    label, _, kind = name.partition(_CITES)
+    known = {one.value: one for one in CitationKind}
+    return MediaType(name, label, (), known.get(kind, CitationKind.LINE))
 
 
 _MOST_PARTS = 10
@@ -302,8 +325,13 @@ def list_type_names(media: Iterable[str]) -> dict[str, str]:
     }
 
 
-def detect_media_type(name: str) -> str | None:
-    """Return the media type of a file by its name, None when no parser reads it."""
+def detect_media_type(name: str, added: Mapping[str, str] = MappingProxyType({})) -> str | None:
+    """Return the media type of a file by its name, None when no parser reads it.
+
+    `added` has the media types of plugins by suffix or file name.
+    """
     file = name.rpartition("/")[2].lower()
+    if found := added and (added.get(file) or added.get(get_suffix(name))):
+        return found
     day = CHAT if _SLACK_DAY.fullmatch(file) else None
     return day or _BY_FILE_NAME.get(file) or _BY_SUFFIX.get(get_suffix(name))

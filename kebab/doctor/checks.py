@@ -160,6 +160,7 @@ def build_checks(inputs: DoctorInputs) -> Sequence[Check]:
         *([Check("system", partial(succeed, f"off on this system: {off}"), init)] if off else []),
         Check("writer_lock", partial(check_writer, machine.find_writer), init),
         Check("log", partial(check_log, machine.log), init),
+        Check("plugins", partial(check_plugins, machine.check_plugins), init),
         Check("database", partial(check_database, stores), FIX),
         Check("integrity", partial(check_integrity, stores), FIX, readable),
         Check("full_text", partial(check_full_text, stores), FIX, intact),
@@ -198,6 +199,16 @@ class SettingsFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PluginState:
+    """The plugins that can be used, why others cannot be, and the packages that are missing."""
+
+    enabled: bool = True
+    labels: Sequence[str] = ()
+    faults: Sequence[str] = ()
+    packages: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MachineInputs:
     """The inputs of the checks of the machine.
 
@@ -216,6 +227,7 @@ class MachineInputs:
     list_foreign: Callable[[], Sequence[Path]] = tuple
     list_denied: Callable[[], Sequence[Path]] = tuple
     list_exposed: Callable[[], Sequence[Path]] = tuple
+    check_plugins: Callable[[], PluginState] = PluginState
 
 
 def check_settings(read_settings: Callable[[], SettingsFile]) -> Finding:
@@ -304,6 +316,19 @@ def check_log(path: Path) -> Finding:
     if not path.exists():
         return succeed(f"no error was logged yet: {path}")
     return succeed(f"{format_count(path.stat().st_size, 'byte')}: {path}")
+
+
+def check_plugins(check: Callable[[], PluginState]) -> Finding:
+    """Check that every plugin can be used."""
+    state = check()
+    if state.faults:
+        fix = f"export KEBAB_PLUGINS_ENABLED={str(not state.enabled).lower()}"
+        if state.enabled and state.packages:
+            fix = f"pip install {' '.join(state.packages)}"
+        return warn("; ".join(state.faults), fix)
+    if not state.enabled:
+        return succeed("plugins are off")
+    return succeed(", ".join(state.labels) or "no plugin is installed")
 
 
 def _find_existing_folder(path: Path) -> Path:

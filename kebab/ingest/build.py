@@ -273,18 +273,25 @@ class WorkerBuilder:
 
 
 def compute_recipes(parsers: Mapping[str, Parser], chunker: str) -> dict[str, str]:
-    """Return by media type the digest of everything that decides what is stored of a file."""
+    """Return by media type the digest of everything that decides what is stored of a file.
+
+    A parser whose recipe is None cannot read anything now.
+    """
+    found = {media: getattr(one, "recipe", one.version) for media, one in parsers.items()}
     return {
-        media: compute_digest(
-            "recipe", getattr(parser, "recipe", parser.version), chunker, TITLE_RULE
-        )
-        for media, parser in parsers.items()
+        media: compute_digest("recipe", recipe, chunker, TITLE_RULE)
+        for media, recipe in found.items()
+        if recipe is not None
     }
 
 
-def choose_recipe(recipes: Mapping[str, str], entry: FileEntry) -> str:
-    """Return the recipe of a file; that of a part has its limit, so that another one reads more."""
-    recipe = recipes.get(entry.media, "-")
+def choose_recipe(recipes: Mapping[str, str], entry: FileEntry, known: str = "-") -> str:
+    """Return the recipe of a file; that of a part has its limit, so that another one reads more.
+
+    Without a parser, when a plugin is gone, it is the `known` one, so that a document stays.
+    """
+    if (recipe := recipes.get(entry.media)) is None:
+        return known
     return f"{recipe}:{entry.limit}" if entry.limit else recipe
 
 

@@ -377,7 +377,7 @@ def compare_files(
                 continue
             may_be_same = (
                 known.size == entry.size
-                and known.recipe == choose_recipe(recipes, entry)
+                and known.recipe == choose_recipe(recipes, entry, known.recipe)
                 and not force
             )
             has_same_stamp = known.mtime_ns == entry.mtime_ns and known.inode == entry.inode
@@ -440,7 +440,7 @@ def match_moved_files(
                 if file.kind == "new" and match is not None:
                     documents.remove(match)
                     file.kind, file.known = "moved", match.known
-                    recipe = choose_recipe(recipes, file.entry)
+                    recipe = choose_recipe(recipes, file.entry, match.known.recipe)
                     file.is_same_document = match.known.recipe == recipe and (
                         _is_path_unused(match.known, file.entry.path)
                     )

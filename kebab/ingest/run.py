@@ -9,7 +9,7 @@ import re
 import tempfile
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -101,15 +101,17 @@ def build_report(job: IngestJob, summary: ScanSummary, plan: Plan) -> IngestRepo
         slowest=[],
         media=Counter(get_media_type(entry.media).label for entry in entries),
     )
-    return _add_items(report, items)
+    return _add_items(report, items, job.rules.added)
 
 
-def _add_items(report: IngestReport, items: Sequence[IngestItem]) -> IngestReport:
+def _add_items(
+    report: IngestReport, items: Sequence[IngestItem], added: Mapping[str, str]
+) -> IngestReport:
     """Return a report with further items, and with the counts that follow from them."""
     kinds = Counter(item.kind for item in (*report.items, *items))
     media = Counter(report.media)
     for item in items:
-        failed = detect_media_type(item.doc_path) if item.kind == "error" else None
+        failed = detect_media_type(item.doc_path, added) if item.kind == "error" else None
         if failed is not None:
             media[get_media_type(failed).label] -= 1
     return structs.replace(
@@ -210,7 +212,8 @@ class _Run:
         if not self._context.cancel.requested:
             self._update_vectors(vectors, embedder)
         report = structs.replace(
-            _add_results(report, committer, vectors, library), not_read=not_read
+            _add_results(report, committer, vectors, library, self._job.rules.added),
+            not_read=not_read,
         )
         errors += committer.errors
         self._record_run(summary, report, library)
@@ -331,7 +334,8 @@ class _Run:
         if known is None or task.kind != "updated":
             return False
         is_same = (known.size, known.mtime_ns) == (entry.size, entry.mtime_ns)
-        return is_same and (self._job.force or known.recipe != choose_recipe(self._recipes, entry))
+        recipe = choose_recipe(self._recipes, entry, known.recipe)
+        return is_same and (self._job.force or known.recipe != recipe)
 
     def _store_changes(self, plan: Plan, committer: DocumentCommitter, vectors: VectorSync) -> None:
         with self._ports.batch():
@@ -397,6 +401,7 @@ def _add_results(
     committer: DocumentCommitter,
     vectors: VectorSync,
     library: LibraryWriter,
+    added: Mapping[str, str],
 ) -> IngestReport:
     """Return a report with the items of the stored files and the vectors of each."""
     counts = vectors.counts
@@ -415,7 +420,7 @@ def _add_results(
     elsewhere = sum(count for doc_id, count in counts.copied.items() if doc_id not in stored)
     reused = elsewhere + sum(item.reused for item in items)
     return structs.replace(
-        _add_items(report, items),
+        _add_items(report, items, added),
         slowest=committer.slowest,
         embedding=structs.replace(vectors.build_summary(), reused=reused),
     )
@@ -519,7 +524,7 @@ def _build_planned_report(note: TextNote, path: Path, content: bytes) -> IngestR
     if path.is_file() and path.read_bytes() == content:
         return structs.replace(report, unchanged=1, documents=1)
     return _add_items(
-        report, [build_item("updated" if path.is_file() else "new", STDIN, path.name)]
+        report, [build_item("updated" if path.is_file() else "new", STDIN, path.name)], {}
     )
 
 

@@ -30,6 +30,7 @@ from kebab.core.files import (
 from kebab.core.media import choose_limit
 from kebab.core.members import is_export
 from kebab.platform import get_inode
+from kebab.core.media import ZIP, detect_media_type
 from kebab.source.defaults import has_secret_content, is_secret_name, is_secret_name_below
 from kebab.source.ignore import (
     SECRET,
@@ -59,7 +60,8 @@ def detect_file_media(absolute: str, size: int) -> str | None:
 
 def find_media(absolute: str, size: int, rules: ScanRules) -> str | None:
     """Return the media type of a file that the rules read; None also for most zip archives."""
-    media = detect_file_media(absolute, size)
+    added = rules.added and detect_media_type(absolute, rules.added)
+    media = added or detect_file_media(absolute, size)
     if media != ZIP or rules.archives == "all":
         return media
     return media if rules.archives == "exports" and is_export(absolute) else None

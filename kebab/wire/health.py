@@ -196,6 +196,19 @@ class Stats(Struct, frozen=True, kw_only=True):
     above that estimated from as many files. `kebab doctor` counts them all."""
 
 
+class PluginRow(Struct, frozen=True, kw_only=True):
+    """One plugin: an entry point of a package beside kebab."""
+
+    group: str
+    """What it adds: `kebab.parsers`, `kebab.embedders`, `kebab.providers` or `kebab.rules`."""
+    name: str
+    """The name of the entry point."""
+    package: str
+    """The package that declares it."""
+    version: str
+    """The version of the package."""
+
+
 class Introspection(Reply, frozen=True, kw_only=True, tag="schema.v1"):
     """The version, the capabilities and the contents of kebab."""
 
@@ -216,6 +229,8 @@ class Introspection(Reply, frozen=True, kw_only=True, tag="schema.v1"):
     """The ingest that another process runs now; absent when there is none."""
     coverage: Coverage | None = None
     """What the index covers of all sources; null without an index that can be read."""
+    plugins: list[PluginRow] = field(default_factory=list)
+    """The plugins that are installed; `kebab doctor` says which can be used."""
 
 
 class SchemaRequest(Request["Introspection"], frozen=True, kw_only=True, tag="schema_request.v1"):

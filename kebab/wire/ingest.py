@@ -153,6 +153,8 @@ class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     run reads them."""
     install: str | None = None
     """The command that installs all parts of kebab that these files need; null for none."""
+    plugin_faults: list[str] = msgspec.field(default_factory=list)
+    """The plugins for formats that were not used, each with its package and the reason."""
 
 
 class IngestProgress(Reply, frozen=True, kw_only=True, tag="ingest_progress.v1"):

@@ -99,6 +99,9 @@ def render_schema(reply: Introspection, canvas: Canvas, *, verbose: bool = False
         yield from ("", canvas.strong(title))
         rows = [(name, _format_value(name, value)) for name, value in values.items()]
         yield from render_fields(rows, canvas, "  ")
+    if reply.plugins:
+        plugins = ", ".join(f"{one.name} ({one.package} {one.version})" for one in reply.plugins)
+        yield from ("", canvas.strong("plugins"), *canvas.wrap(clean(plugins), "  "))
     yield from ("", canvas.strong("capabilities"))
     capabilities = msgspec.to_builtins(reply.capabilities)
     for works, mark in ((True, canvas.success("✓")), (False, canvas.dim("✗"))):
