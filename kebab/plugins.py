@@ -238,7 +238,7 @@ class MissingParser:
     def __init__(self, media: str, package: str, *, enabled: bool) -> None:
         self._media = media
         self._install = (
-            f"pip install {package}" if enabled else "export KEBAB_PLUGINS_ENABLED=true"
+            f"pip install --upgrade {package}" if enabled else "export KEBAB_PLUGINS_ENABLED=true"
         )
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
@@ -265,8 +265,7 @@ class Formats(NamedTuple):
 
 def find_formats(settings: Plugins) -> Formats:
     """Return the formats of all plugins that can be used."""
-    formats = Formats({}, {})
-    parsers, media, faults = dict(formats.parsers), dict(formats.media), list[str]()
+    parsers, media, faults = dict[str, Parser](), dict[str, tuple[str, str]](), list[str]()
     for plugin, facts in inspect_plugins(settings, faults, PARSERS):
         row = facts.media
         assert row is not None, "a parser has a media type"
@@ -278,14 +277,15 @@ def find_formats(settings: Plugins) -> Formats:
         if is_built_in(row.name) and stored != row.name:
             faults.append(f"{plugin.label}: {row.name} is cited in another way")
             continue
-        taken = set(media) if may_replace else {*READABLE_NAMES, *media}
-        names = (*row.suffixes, *row.names)
-        faults += [
-            f"{plugin.label}: {'another plugin' if name in media else 'kebab itself'} reads {name}"
-            for name in names
-            if name in taken
-        ]
-        media.update({name: (stored, plugin.package) for name in names if name not in taken})
+        if stored in parsers:
+            faults.append(f"{plugin.label}: another plugin reads {row.name}")
+            continue
+        for name in (*row.suffixes, *row.names):
+            owner = "another plugin" if name in media else "kebab itself"
+            if name in media or (name in READABLE_NAMES and not may_replace):
+                faults.append(f"{plugin.label}: {owner} reads {name}")
+            else:
+                media[name] = (stored, plugin.package)
         parsers[stored] = PluginParser(plugin, facts.version)
     return Formats(parsers, media, tuple(faults))
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.writer import SqliteWriter
 
 _DEFAULT_DIMENSION = 384
+_PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _DIMENSION = re.compile(r"-(\d+)-v\d+$")
 """Matches the dimension in an embedding version."""
 
@@ -69,9 +70,11 @@ def load_formats(reader: "LibraryReader") -> StoredFormats:
     """Return the formats of plugins that the last ingest knew."""
     text = reader.get_value(PLUGIN_FORMATS) or "{}"
     try:
-        return msgspec.json.decode(text, type=dict[str, tuple[str, str]])
+        found = msgspec.json.decode(text, type=dict[str, tuple[str, str]])
     except msgspec.MsgspecError:
         return {}
+    # The database may be from an archive, and commands name the package.
+    return {name: pair for name, pair in found.items() if _PACKAGE.fullmatch(pair[1])}
 
 
 class SystemClock:
@@ -316,7 +319,10 @@ class AppContext:
         Without `formats` those of plugins are the ones that the last ingest knew.
         """
         if formats is None:
-            with suppress(NotIndexed), self.open_reader() as reader:
+            with (
+                suppress(NotIndexed, IoError, Locked, StoreCorrupt),  # other steps report it
+                self.open_reader() as reader,
+            ):
                 formats = load_formats(reader)
         settings = self.settings.ingest
         return ScanRules(

@@ -207,9 +207,7 @@ class _Explainer:
         named = self._source.kind != "folder" or self._file in self._library.named
         if not path or named:
             return None
-        return explain_skip(
-            self._source.root, self._rules, path, folder=folder
-        )
+        return explain_skip(self._source.root, self._rules, path, folder=folder)
 
     def _is_secret(self, status: os.stat_result) -> bool:
         """Return whether a regular file usually holds secrets, and no setting asks for it."""

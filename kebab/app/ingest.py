@@ -13,8 +13,8 @@ from msgspec import structs
 from kebab.app.classify import DEFAULT_VIEW, View, build_error_reply, build_view
 from kebab.app.context import AppContext
 from kebab.app.file_text import build_parsers
-from kebab.app.plugins import list_formats, store_formats
 from kebab.app.indexing import watch_progress
+from kebab.app.plugins import list_formats, store_formats
 from kebab.app.references import list_last_hits
 from kebab.config.load import read_locale_language
 from kebab.core.content import UnsupportedFormat, describe_unsupported
@@ -53,12 +53,12 @@ from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest, UnreadKind
 
 if TYPE_CHECKING:
-    from kebab.plugins import Formats
     from collections.abc import Callable, Sequence
 
     from kebab.chunk.budget import Budget
     from kebab.core.ports import Embedder, LibraryWriter
     from kebab.embed.onnx_embedder import OnnxEmbedder
+    from kebab.plugins import Formats
     from kebab.store.sqlite.writer import SqliteWriter
 
 _EXAMPLES = 3

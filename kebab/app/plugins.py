@@ -1,18 +1,25 @@
 """Joins what plugins add with what the index knows of plugins that are gone."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from kebab.app.context import AppContext, load_formats
 from kebab.core.documents import PLUGIN_FORMATS
-from kebab.core.media import READABLE_NAMES, is_built_in
-from kebab.doctor.checks import PluginState
-from kebab.errors.catalog import NotIndexed
-from kebab.plugins import GROUPS, Formats, MissingParser, find_formats, inspect_plugins
+from kebab.core.media import READABLE_NAMES, get_media_type, is_built_in
+from kebab.doctor.checks import Finding, succeed, warn
+from kebab.errors.catalog import IoError, Locked, NotIndexed, StoreCorrupt
+from kebab.plugins import (
+    GROUPS,
+    Formats,
+    MissingParser,
+    find_formats,
+    inspect_plugins,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kebab.core.ports import LibraryWriter, Parser
 
 
@@ -24,7 +31,7 @@ def list_formats(context: AppContext) -> Formats:
         with context.open_reader() as reader:
             stored = load_formats(reader)
             counts = context.build_catalogue(reader).count_contents().media if stored else {}
-    except NotIndexed:
+    except (NotIndexed, IoError, Locked, StoreCorrupt):  # other steps report it
         return found
     media, parsers, faults = dict(found.media), dict(found.parsers), list(found.faults)
     for name, (form, package) in stored.items():
@@ -33,11 +40,9 @@ def list_formats(context: AppContext) -> Formats:
         media[name] = (form, package)
         if form not in parsers and not is_built_in(form):
             parsers[form] = MissingParser(form, package, enabled=settings.enabled)
-            cause = "is not used" if settings.enabled else "is off"
-            faults.append(
-                f"the plugin of {package} {cause}: {counts[form]:,} documents of {form} stay as"
-                " they were read"
-            )
+            cause = "cannot be used" if settings.enabled else "is off"
+            label = get_media_type(form).label
+            faults.append(f"{package} {cause}; files of {label} in the index: {counts[form]:,}")
     return Formats(parsers, media, tuple(faults))
 
 
@@ -56,20 +61,27 @@ def find_parser(context: AppContext, parsers: "Mapping[str, Parser]", media: str
     return parser or parsers["text/plain"]
 
 
-def check_plugins(context: AppContext) -> PluginState:
-    """Return the plugins that can be used, and why others cannot be."""
-    faults, formats = list[str](), list_formats(context)
-    used = inspect_plugins(context.settings.plugins, faults, *GROUPS)
-    labels = tuple(plugin.label for plugin, _ in used)
-    return PluginState(
-        enabled=context.settings.plugins.enabled,
-        labels=labels,
-        faults=tuple(dict.fromkeys((*formats.faults, *faults))),
-        packages=tuple(
-            dict.fromkeys(
-                package
-                for form, package in formats.media.values()
-                if isinstance(formats.parsers.get(form), MissingParser)
-            )
-        ),
-    )
+def check_plugins(context: AppContext) -> Finding:
+    """Check that every plugin can be used, and that none is missing."""
+    from kebab.review.rules.registry import RULES
+
+    settings = context.settings.plugins
+    own_rules = {rule.id for rule in RULES}
+    formats, labels = list_formats(context), []
+    faults = list(formats.faults)
+    for plugin, facts in inspect_plugins(settings, faults, *GROUPS):
+        if own := own_rules.intersection(facts.names):
+            faults.append(f"{plugin.label}: kebab itself has the rule {', '.join(own)}")
+        else:
+            labels.append(plugin.label)
+    if not faults:
+        return succeed(", ".join(labels) or ("none" if settings.enabled else "switched off"))
+    missing = {
+        package
+        for form, package in formats.media.values()
+        if isinstance(formats.parsers.get(form), MissingParser)
+    }
+    fix = f"export KEBAB_PLUGINS_ENABLED={str(not settings.enabled).lower()}"
+    if settings.enabled and missing:
+        fix = f"pip install --upgrade {' '.join(sorted(missing))}"
+    return warn("; ".join(dict.fromkeys(faults)), fix)

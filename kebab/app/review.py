@@ -49,7 +49,7 @@ from kebab.errors.system import translate_os_errors
 from kebab.parse.encoding import decode_raw, encode_raw
 from kebab.platform import copy_owner, open_descriptor, rename_over
 from kebab.review.pages import PageOptions, RunPages
-from kebab.review.rules.registry import RULES, describe_rule
+from kebab.review.rules.registry import describe_rule, find_rules
 from kebab.review.worker import RunPorts
 from kebab.wire.record import NotFound, decode_request
 from kebab.wire.review import (
@@ -136,14 +136,15 @@ def remove_runs(context: AppContext, request: ReviewRmRequest) -> ReviewRemoved 
 def list_rules(context: AppContext, request: ReviewRulesRequest) -> ReviewRules | NotFound:
     """Return the description of a rule, or of all."""
     disabled = context.settings.review.disable
+    known = find_rules(context.settings.plugins)
     rules = [
         describe_rule(rule, enabled=rule.id not in disabled)
-        for rule in RULES
+        for rule in known
         if request.rule in (None, rule.id)
     ]
     if request.rule is not None and not rules:
         missing = build_not_found(request.rule, "rule")
-        near = find_near_name(request.rule, [rule.id for rule in RULES], _MOST_EDITS)
+        near = find_near_name(request.rule, [rule.id for rule in known], _MOST_EDITS)
         candidates = [near] if near else []
         return replace(missing, error=replace(missing.error, candidates=candidates))
     return ReviewRules(rules=rules)

@@ -50,7 +50,7 @@ from kebab.errors.signal import Retry, Signal
 from kebab.errors.system import build_read_error, translate_os_errors
 from kebab.review.document import ReviewDocument
 from kebab.review.model_worker import ModelWorker
-from kebab.review.rules.registry import select_rules
+from kebab.review.rules.registry import find_rules, select_rules
 from kebab.review.worker import RulesWorker, UnitWorker
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.text.globs import matches_glob
@@ -269,7 +269,8 @@ def build_workers(
         ConfigInvalid: The settings name a rule that does not exist, or an invalid server.
     """
     surroundings = build_surroundings(context)
-    rules = select_rules(first.rules, context.settings.review.disable)
+    known = find_rules(context.settings.plugins)
+    rules = select_rules(first.rules, context.settings.review.disable, known)
     base = RulesWorker(rules, surroundings, first.imported or ())
     if run.model is None:
         return base, None

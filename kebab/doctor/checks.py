@@ -160,7 +160,7 @@ def build_checks(inputs: DoctorInputs) -> Sequence[Check]:
         *([Check("system", partial(succeed, f"off on this system: {off}"), init)] if off else []),
         Check("writer_lock", partial(check_writer, machine.find_writer), init),
         Check("log", partial(check_log, machine.log), init),
-        Check("plugins", partial(check_plugins, machine.check_plugins), init),
+        Check("plugins", machine.check_plugins, init),
         Check("database", partial(check_database, stores), FIX),
         Check("integrity", partial(check_integrity, stores), FIX, readable),
         Check("full_text", partial(check_full_text, stores), FIX, intact),
@@ -199,16 +199,6 @@ class SettingsFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PluginState:
-    """The plugins that can be used, why others cannot be, and the packages that are missing."""
-
-    enabled: bool = True
-    labels: Sequence[str] = ()
-    faults: Sequence[str] = ()
-    packages: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MachineInputs:
     """The inputs of the checks of the machine.
 
@@ -227,7 +217,7 @@ class MachineInputs:
     list_foreign: Callable[[], Sequence[Path]] = tuple
     list_denied: Callable[[], Sequence[Path]] = tuple
     list_exposed: Callable[[], Sequence[Path]] = tuple
-    check_plugins: Callable[[], PluginState] = PluginState
+    check_plugins: Callable[[], Finding] = lambda: succeed("none")
 
 
 def check_settings(read_settings: Callable[[], SettingsFile]) -> Finding:
@@ -318,19 +308,6 @@ def check_log(path: Path) -> Finding:
     return succeed(f"{format_count(path.stat().st_size, 'byte')}: {path}")
 
 
-def check_plugins(check: Callable[[], PluginState]) -> Finding:
-    """Check that every plugin can be used."""
-    state = check()
-    if state.faults:
-        fix = f"export KEBAB_PLUGINS_ENABLED={str(not state.enabled).lower()}"
-        if state.enabled and state.packages:
-            fix = f"pip install {' '.join(state.packages)}"
-        return warn("; ".join(state.faults), fix)
-    if not state.enabled:
-        return succeed("plugins are off")
-    return succeed(", ".join(state.labels) or "no plugin is installed")
-
-
 def _find_existing_folder(path: Path) -> Path:
     """Return the path, or the nearest parent that exists."""
     candidates = (path, *path.parents)
@@ -343,8 +320,7 @@ UPGRADE = "pip install --upgrade kebab"
 """The fix for what a newer version wrote; no repair touches it."""
 REWRITE = "kebab ingest"
 """The fix for all other damage: it finds lost and damaged vectors and computes them again."""
-_MAX_QUOTED = 3
-_MOST_NAMES = 5
+_MAX_QUOTED, _MOST_NAMES = 3, 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -402,7 +402,7 @@ def compare_files(
             if path not in unreadable and not path.startswith(folders)
         ]
     if plan.missing:
-        due = {} if force else recipes
+        due = None if force else recipes
         match_moved_files(plan.tasks, plan.missing, due, should_stop, containers)
     return plan
 
@@ -410,12 +410,13 @@ def compare_files(
 def match_moved_files(
     tasks: list[FileTask],
     missing: list[MissingDocument],
-    recipes: Mapping[str, str],
+    recipes: Mapping[str, str] | None,
     should_stop: Callable[[], bool],
     containers: ContainerReader | None = None,
 ) -> None:
     """Turn new files into moved documents, in place; each document is used at most once.
 
+    Without `recipes` every file is read again.
     Only files with the size of a missing document are read. Among several candidates the same
     inode comes before the same name, and that before the order of paths, so the result never
     varies.
@@ -440,9 +441,11 @@ def match_moved_files(
                 if file.kind == "new" and match is not None:
                     documents.remove(match)
                     file.kind, file.known = "moved", match.known
-                    recipe = choose_recipe(recipes, file.entry, match.known.recipe)
-                    file.is_same_document = match.known.recipe == recipe and (
-                        _is_path_unused(match.known, file.entry.path)
+                    recipe = choose_recipe(recipes or {}, file.entry, match.known.recipe)
+                    file.is_same_document = (
+                        recipes is not None
+                        and match.known.recipe == recipe
+                        and _is_path_unused(match.known, file.entry.path)
                     )
     moved = {task.known.doc_id for task in tasks if task.kind == "moved" and task.known}
     missing[:] = [document for document in missing if document.known.doc_id not in moved]

@@ -30,7 +30,7 @@ from kebab.core.files import (
 from kebab.core.media import choose_limit
 from kebab.core.members import is_export
 from kebab.platform import get_inode
-from kebab.core.media import ZIP, detect_media_type
+from kebab.core.media import detect_media_type
 from kebab.source.defaults import has_secret_content, is_secret_name, is_secret_name_below
 from kebab.source.ignore import (
     SECRET,

@@ -12,6 +12,9 @@ ALIKE = 0.6
 FEWEST = 3
 """Fields in common that are no coincidence."""
 REASONS = {
+    ("kebab.plugins.Plugin", "kebab.wire.health.PluginRow"): (
+        "it names the object to import, and is a key of what was inspected"
+    ),
     ("kebab.mcp.tools.ReadArguments", "kebab.wire.fetch.FetchRequest"): (
         "one reference may stand alone, and models read its schema"
     ),

@@ -26,7 +26,7 @@ SURFACES = ("kebab.app", "kebab.cli", "kebab.http")
 MAY_RAISE = {
     Origin.CORE: ("kebab",),
     # The server is the adapter of its own sockets, files and deadlines.
-    Origin.ADAPTER: (*ADAPTERS, *TRANSLATIONS, "kebab.http"),
+    Origin.ADAPTER: (*ADAPTERS, *TRANSLATIONS, "kebab.http", "kebab.plugins"),
     Origin.SURFACE: SURFACES,
 }
 """Where a signal may be made, by its origin; whoever catches one may raise it again anywhere."""

@@ -80,7 +80,7 @@ def render_ingest_report(
     yield from _render_remedies(reply, canvas, verbose=verbose)
     yield from _render_failures(reply, canvas, verbose=verbose)
     for fault in reply.plugin_faults:
-        yield from canvas.note(clean(f"a plugin is not used: {fault}"))
+        yield from canvas.note(clean(f"plugin {fault}"))
     yield from _render_losses(reply, canvas, verbose=verbose)
     if not reply.dry_run:
         yield from _render_vectors(reply.embedding, canvas)

@@ -1,10 +1,18 @@
 """Lists the rules, selects and describes them."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from inspect import cleandoc
 
+from kebab.config.settings import Plugins
+from kebab.core.review import Finding, Surroundings
 from kebab.core.spelling import find_near_name
 from kebab.errors.catalog import ConfigInvalid, InvalidInput
+from kebab.errors.signal import Signal
+from kebab.limits.deadline import FileDeadline
+from kebab.plugins import RULES as PLUGIN_RULES
+from kebab.plugins import inspect_plugins
+from kebab.review.document import ReviewDocument
 from kebab.review.rules.links import (
     BrokenAnchor,
     BrokenLink,
@@ -22,7 +30,7 @@ from kebab.review.rules.punctuation import (
     UnbalancedBracket,
     UnclosedFence,
 )
-from kebab.review.rules.rule import Rule
+from kebab.review.rules.rule import Rule, build_finding
 from kebab.review.rules.structure import (
     DuplicateAnchor,
     DuplicateHeading,
@@ -68,25 +76,71 @@ _DISABLED = "review.disable"
 _MOST_EDITS = 4
 
 
-def select_rules(named: Collection[str] | None, disabled: Collection[str]) -> tuple[Rule, ...]:
-    """Return the rules with these names, or all that are not disabled when none is named.
+_CHECK_S = 10.0
+"""The limit of processor time for a rule of a plugin over one document."""
+
+
+class PluginRule:
+    """A rule of a plugin; its failure becomes a finding at the start of the document."""
+
+    def __init__(self, label: str, rule: Rule) -> None:
+        self._label, self._rule = label, rule
+        self.__doc__ = type(rule).__doc__
+        self.id, self.kind, self.severity = rule.id, rule.kind, rule.severity
+        self.example = rule.example
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> list[Finding]:
+        """Return the findings, or one that says why there are none."""
+        end = len(document.text)
+        try:
+            with FileDeadline(_CHECK_S, "review").interrupt() as deadline:
+                deadline.begin(self._label)
+                found = [
+                    replace(one, reason=str(one.reason), kind=self.kind, rule_id=self.id)
+                    for one in self._rule.check(document, surroundings)
+                ]
+            if all(0 <= one.start <= one.end <= end for one in found):
+                return found
+            cause = "a finding is outside of the text"
+        except (Exception, SystemExit) as fault:  # noqa: BLE001 - a plugin may raise anything
+            cause = fault.format_message() if isinstance(fault, Signal) else f"{fault!r}"
+        return [build_finding(self, 0, min(1, end), f"the plugin {self._label} failed: {cause}")]
+
+
+def find_rules(settings: Plugins) -> tuple[Rule, ...]:
+    """Return the rules of kebab and those of plugins that can be used."""
+    known = {rule.id for rule in RULES}
+    found: list[Rule] = []
+    for plugin, facts in inspect_plugins(settings, [], PLUGIN_RULES):
+        if not known.intersection(facts.names):
+            known.update(facts.names)
+            rule = plugin.load()
+            rule = rule() if isinstance(rule, type) else rule
+            found.append(PluginRule(plugin.label, rule))
+    return (*RULES, *found)
+
+
+def select_rules(
+    named: Collection[str] | None, disabled: Collection[str], rules: Sequence[Rule] = RULES
+) -> tuple[Rule, ...]:
+    """Return those of `rules` with these names, or all that are not disabled when none is named.
 
     Raises:
         InvalidInput: A name is no rule.
         ConfigInvalid: The settings disable something that is no rule.
     """
-    for cause in _find_unknown(disabled):
+    for cause in _find_unknown(disabled, rules):
         raise ConfigInvalid(path=_DISABLED, cause=cause)
     if named is None:
-        return tuple(rule for rule in RULES if rule.id not in disabled)
-    for cause in _find_unknown(named):
+        return tuple(rule for rule in rules if rule.id not in disabled)
+    for cause in _find_unknown(named, rules):
         raise InvalidInput(field="$.rules", cause=cause)
-    return tuple(rule for rule in RULES if rule.id in named)
+    return tuple(rule for rule in rules if rule.id in named)
 
 
 def describe_rule(rule: Rule, *, enabled: bool = True) -> ReviewRule:
     """Return the description of a rule; its docstring is the explanation."""
-    summary, *explanation = cleandoc(type(rule).__doc__ or "").split("\n\n")
+    summary, *explanation = cleandoc(rule.__doc__ or "").split("\n\n")
     return ReviewRule(
         id=rule.id,
         kind=rule.kind,
@@ -98,9 +152,9 @@ def describe_rule(rule: Rule, *, enabled: bool = True) -> ReviewRule:
     )
 
 
-def _find_unknown(names: Iterable[str]) -> Iterator[str]:
+def _find_unknown(names: Iterable[str], rules: Sequence[Rule]) -> Iterator[str]:
     """Yield what is wrong with each name that is no rule."""
-    known = [rule.id for rule in RULES]
+    known = [rule.id for rule in rules]
     for name in names:
         if name not in known:
             near = find_near_name(name, known, _MOST_EDITS)

@@ -1,7 +1,7 @@
 """Declares what a rule is."""
 
 from collections.abc import Iterable
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from kebab.core.review import Finding, Fix, Surroundings
 from kebab.review.document import ReviewDocument
@@ -16,10 +16,21 @@ class Rule(Protocol):
     with exactly one finding of the rule.
     """
 
-    id: ClassVar[str]
-    kind: ClassVar[str]
-    severity: ClassVar[SeverityName]
-    example: ClassVar[str]
+    @property
+    def id(self) -> str:
+        """The name of the rule."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of its findings."""
+
+    @property
+    def severity(self) -> SeverityName:
+        """The severity of its findings."""
+
+    @property
+    def example(self) -> str:
+        """Markdown with exactly one finding."""
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterable[Finding]:
         """Yield the findings in any order."""

@@ -1,0 +1,92 @@
+"""What an entry point may name; `tests/unit/app/test_plugins.py` runs whole packages."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kebab import plugins
+from kebab.config.settings import Plugins
+from kebab.core.media import CitationKind, MediaType
+from kebab.plugins import (
+    EMBEDDERS,
+    PARSERS,
+    PROVIDERS,
+    RULES,
+    EmbeddingFactory,
+    Facts,
+    Format,
+    Plugin,
+    PluginError,
+    PluginParser,
+    find_plugins,
+    inspect_plugin,
+)
+
+PARSER: Any = SimpleNamespace(version="x-v1", parse=lambda data, path: None)
+MEDIA = MediaType("application/x-x", "x", (".x",))
+FACTORY = EmbeddingFactory(
+    "acme/mini", "acme-mini-8-v1", 8, 64, "English", "MIT", is_multilingual=False, build=list
+)
+NOTHING: Any = None
+MEDIA_LESS, PARSERLESS = Format(NOTHING, PARSER), Format(MEDIA, NOTHING)
+VERSIONLESS = Format(MEDIA, PARSER.__class__(parse=list))
+
+
+class Rule:
+    """Finds x."""
+
+    id, kind, severity, example = "x", "x", "warning", "x"
+    check = None
+
+
+@pytest.mark.parametrize(
+    ("group", "found", "cause"),
+    [
+        (PARSERS, PARSER, "no `kebab.plugins.Format`"),
+        (PARSERS, MEDIA_LESS, "no `MediaType`"),
+        (PARSERS, Format(MEDIA._replace(name="x"), PARSER), "no media type"),
+        (PARSERS, Format(MEDIA._replace(suffixes=(".X",)), PARSER), "not lower"),
+        (PARSERS, Format(MEDIA._replace(suffixes=()), PARSER), "not lower"),
+        (PARSERS, Format(MEDIA._replace(suffixes=("x",)), PARSER), "no dot"),
+        (PARSERS, Format(MEDIA._replace(cites=CitationKind.CODE), PARSER), "as code"),
+        (PARSERS, PARSERLESS, "no `parse`"),
+        (PARSERS, VERSIONLESS, "no `version`"),
+        (EMBEDDERS, PARSER, "no `kebab.plugins.EmbeddingFactory`"),
+        (EMBEDDERS, FACTORY._replace(name="mini"), "owner/name"),
+        (EMBEDDERS, FACTORY._replace(version="acme-v1"), "DIMENSION"),
+        (PROVIDERS, 7, "cannot be called"),
+        (RULES, SimpleNamespace(), "no `id`"),
+        (RULES, Rule, "no `check`"),
+    ],
+)
+def test_what_is_not_of_its_group_says_why(group, found, cause):
+    with pytest.raises(PluginError, match=cause):
+        plugins._CHECKS[group](found)
+
+
+def test_the_facts_of_each_group_are_those_of_the_object():
+    assert plugins._CHECKS[PARSERS](Format(MEDIA, PARSER)) == Facts(MEDIA, "x-v1")
+    assert plugins._CHECKS[EMBEDDERS](FACTORY) == Facts(None, "acme-mini-8-v1", ("acme/mini",))
+    assert plugins._CHECKS[PROVIDERS](list) == Facts()
+
+
+def test_no_entry_point_is_read_when_plugins_are_off():
+    assert find_plugins(Plugins(enabled=False), "console_scripts") == []
+    assert find_plugins(Plugins(), "console_scripts")
+
+
+def test_an_import_that_hangs_ends(monkeypatch, tmp_path):
+    (tmp_path / "hangs.py").write_text("import time; time.sleep(60)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(plugins, "IMPORT_S", 0.5)
+
+    with pytest.raises(PluginError, match="its import takes more than"):
+        inspect_plugin(Plugin(PARSERS, "x", "hangs:X", "hangs", "1.0"))
+
+
+def test_the_versions_of_the_parser_and_of_its_package_are_the_recipe():
+    plugin = Plugin(PARSERS, "x", "x:X", "kebab-x", "1.0")
+
+    assert PluginParser(plugin, "x-v1").recipe == "x-v1 kebab-x 1.0"
+    assert PluginParser(plugin, "x-v1").isolated
