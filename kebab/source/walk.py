@@ -27,10 +27,9 @@ from kebab.core.files import (
     join_root,
     resolve_links,
 )
-from kebab.core.media import choose_limit
+from kebab.core.media import detect_media_type
 from kebab.core.members import is_export
 from kebab.platform import get_inode
-from kebab.core.media import detect_media_type
 from kebab.source.defaults import has_secret_content, is_secret_name, is_secret_name_below
 from kebab.source.ignore import (
     SECRET,
