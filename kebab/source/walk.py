@@ -27,7 +27,7 @@ from kebab.core.files import (
     join_root,
     resolve_links,
 )
-from kebab.core.media import detect_media_type
+from kebab.core.media import choose_limit, detect_media_type
 from kebab.core.members import is_export
 from kebab.platform import get_inode
 from kebab.source.defaults import has_secret_content, is_secret_name, is_secret_name_below
