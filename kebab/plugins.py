@@ -1,17 +1,18 @@
 """Finds what other packages add to kebab through entry points, and checks it in a worker process.
 
-A plugin is an entry point of one of `GROUPS`. Its code runs in this process only when it is a rule,
-an embedder or a language model that a command uses; a parser always runs in a worker.
+A plugin is an entry point of one of `GROUPS`. Its code runs in this process only when it is a rule
+or a language model that a command uses; a parser always runs in a worker.
 `docs/plugins.md` shows how to write one.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, get_args
 
-from kebab.config.settings import Plugins
+from kebab.config.settings import Plugins, Settings
+from kebab.core.answers import Completion
 from kebab.core.documents import ParsedDocument
 from kebab.core.media import (
     READABLE_NAMES,
@@ -20,12 +21,15 @@ from kebab.core.media import (
     format_stored_media,
     is_built_in,
 )
-from kebab.core.ports import Embedder, Parser
-from kebab.errors.catalog import DependencyMissing, ParseFailed
+from kebab.core.ports import Parser
+from kebab.errors.catalog import ConfigInvalid, DependencyMissing, ModelProtocol, ParseFailed
+from kebab.errors.signal import Signal
 
-PARSERS, EMBEDDERS = "kebab.parsers", "kebab.embedders"
-PROVIDERS, RULES = "kebab.providers", "kebab.rules"
-GROUPS = (PARSERS, EMBEDDERS, PROVIDERS, RULES)
+PARSERS, PROVIDERS, RULES = "kebab.parsers", "kebab.providers", "kebab.rules"
+GROUPS = (PARSERS, PROVIDERS, RULES)
+
+OWN_PROVIDERS = ("ollama", "openai", "extractive")
+"""The providers of kebab itself."""
 
 IMPORT_S = 30.0
 """The longest time by the clock in which a plugin must be imported."""
@@ -43,23 +47,6 @@ class Format(NamedTuple):
 
     media: MediaType
     parser: Parser
-
-
-class EmbeddingFactory(NamedTuple):
-    """What an entry point of `kebab.embedders` names: the facts of a model and its embedder.
-
-    The version must hold the dimension, as in `acme-mini-384-v1`; a change of the vectors needs
-    another version.
-    """
-
-    name: str
-    version: str
-    dimension: int
-    window: int
-    languages: str
-    licence: str
-    is_multilingual: bool
-    build: Callable[[], Embedder]
 
 
 class Plugin(NamedTuple):
@@ -166,15 +153,6 @@ def _check_format(found: Any) -> Facts:
     return Facts(MediaType(*media), str(version))
 
 
-def _check_factory(found: Any) -> Facts:
-    _require(isinstance(found, EmbeddingFactory), "it is no `kebab.plugins.EmbeddingFactory`")
-    _require("/" in found.name, "its name is not `owner/name`")
-    is_label = f"-{found.dimension}-" in found.version and _NAME.fullmatch(found.version)
-    _require(is_label, "its version is not `name-DIMENSION-vN`")
-    _require(callable(found.build), "its `build` cannot be called")
-    return Facts(version=str(found.version), names=(str(found.name),))
-
-
 def _check_provider(found: Any) -> Facts:
     _require(callable(found), "it cannot be called")
     return Facts()
@@ -194,7 +172,6 @@ def _check_rule(found: Any) -> Facts:
 
 _CHECKS = {
     PARSERS: _check_format,
-    EMBEDDERS: _check_factory,
     PROVIDERS: _check_provider,
     RULES: _check_rule,
 }
@@ -309,3 +286,57 @@ def inspect_plugins(
             faults.append(f"{plugin.label}: {error}")
         else:
             yield plugin, facts
+
+
+_PROVIDER_SETTING = "models.llm.provider"
+
+
+class PluginModel:
+    """A language model of a plugin; whatever it raises becomes a signal."""
+
+    def __init__(self, settings: Settings, name: str, operation: str) -> None:
+        """Import the plugin and build its model.
+
+        Raises:
+            ConfigInvalid: No plugin has the provider of the settings, or it cannot be used.
+        """
+        llm = settings.models.llm
+        found = [
+            one for one in find_plugins(settings.plugins, PROVIDERS) if one.name == llm.provider
+        ]
+        if not found:
+            off = "" if settings.plugins.enabled else "; plugins are off"
+            cause = f"no provider `{llm.provider}`: {', '.join(OWN_PROVIDERS)}, or a plugin{off}"
+            raise ConfigInvalid(path=_PROVIDER_SETTING, cause=cause)
+        plugin = found[0]
+        self.label, self._operation = plugin.label, operation
+        try:
+            self._model: Any = plugin.load()(llm, name)
+            self.name, self.context_tokens = name, int(self._model.context_tokens)
+        except (Exception, SystemExit) as fault:
+            if isinstance(fault, Signal):
+                raise
+            cause = f"{plugin.label}: {type(fault).__name__}: {fault}"
+            raise ConfigInvalid(path=_PROVIDER_SETTING, cause=cause) from fault
+
+    def chat(self, *arguments: Any, **options: Any) -> Completion:
+        """Return the answer of the model.
+
+        Raises:
+            ModelProtocol: The plugin failed.
+        """
+        try:
+            completion = self._model.chat(*arguments, **options)
+        except Exception as fault:
+            if isinstance(fault, Signal):
+                raise
+            cause = f"{type(fault).__name__}: {fault}"
+            raise build_provider_failure(self.label, self._operation, cause) from fault
+        if isinstance(completion, Completion):
+            return completion
+        raise build_provider_failure(self.label, self._operation, "it returned no `Completion`")
+
+
+def build_provider_failure(provider: str, operation: str, cause: str) -> ModelProtocol:
+    """Return the error of a model of a plugin."""
+    return ModelProtocol(endpoint=provider, operation=operation, cause=cause)

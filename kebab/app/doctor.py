@@ -35,6 +35,7 @@ from kebab.doctor.checks import (
 from kebab.embed.registry import describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.ingest.vectors import find_unfinished_change
+from kebab.plugins import OWN_PROVIDERS
 from kebab.wire.coverage import Coverage
 from kebab.wire.health import Doctor, DoctorRequest
 
@@ -138,7 +139,8 @@ def _read_settings(context: AppContext) -> SettingsFile:
         unknown_variables=report.unknown_variables if report else (),
     )
     try:
-        resolve_endpoint(context.settings.models.llm, {})
+        if context.settings.models.llm.provider in OWN_PROVIDERS:
+            resolve_endpoint(context.settings.models.llm, {})
     except ConfigInvalid as signal:
         return replace(file, warnings=(signal.format_message(),))
     return file

@@ -14,7 +14,13 @@ from kebab.config.settings import AUTO, Llm, Settings
 from kebab.embed import install, registry
 from kebab.embed.registry import EmbeddingModel
 from kebab.embed.sources import FetchProgress
-from kebab.errors.catalog import ConfigInvalid, EmbeddingMismatch, InvalidInput, TimedOut
+from kebab.errors.catalog import (
+    ConfigInvalid,
+    EmbeddingMismatch,
+    InvalidInput,
+    TimedOut,
+)
+from kebab.plugins import OWN_PROVIDERS, PluginModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -237,6 +243,10 @@ def build_language_model(
 
     llm = settings.models.llm
     environ = os.environ if environ is None else environ
+    if llm.provider not in OWN_PROVIDERS:
+        model: LanguageModel = PluginModel(settings, name or llm.model, operation)
+        mask = mask_secrets if settings.output.mask_secrets else str
+        return CheckedModel(model=model, check=int, loading_s=0, on_wait=on_wait, mask=mask)
     endpoint, name = resolve_endpoint(llm, environ), name or llm.model
     masks = settings.output.mask_secrets and not endpoint.is_loopback
     return CheckedModel(
@@ -337,6 +347,8 @@ def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -
     environ = os.environ if environ is None else environ
     if llm.provider == "extractive":
         return None
+    if llm.provider not in OWN_PROVIDERS:
+        return f"{PluginModel(settings, llm.model, 'doctor').label} is not asked"
     endpoint = resolve_endpoint(llm, environ)
     request = _build_probe_request(llm, llm.model, endpoint, environ)
     check_server_responds(request, _build_deadlines(llm))
@@ -362,6 +374,9 @@ def require_language_model(settings: Settings, name: str, operation: str) -> Non
     from kebab.llm.server_check import check_server_responds, probe_ollama
 
     llm = settings.models.llm
+    if llm.provider not in OWN_PROVIDERS:
+        PluginModel(settings, name, operation)
+        return
     endpoint = resolve_endpoint(llm)
     request = _build_probe_request(llm, name, endpoint, os.environ, operation)
     check_server_responds(request, _build_deadlines(llm))

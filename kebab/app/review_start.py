@@ -48,6 +48,7 @@ from kebab.errors.catalog import (
 )
 from kebab.errors.signal import Retry, Signal
 from kebab.errors.system import build_read_error, translate_os_errors
+from kebab.plugins import OWN_PROVIDERS, build_provider_failure
 from kebab.review.document import ReviewDocument
 from kebab.review.model_worker import ModelWorker
 from kebab.review.rules.registry import find_rules, select_rules
@@ -314,9 +315,12 @@ def build_unusable_failure(context: AppContext, operation: str, count: int) -> S
     """Return the failure of a model without a usable answer to so many parts of a text."""
     from kebab.llm.http_stream import Call
 
-    call = Call(endpoint=resolve_endpoint(context.settings.models.llm), operation=operation)
     asked = "the text" if count == 1 else f"{count} parts of the text in a row"
     cause = f"the model gave no usable answer to {asked}"
+    llm = context.settings.models.llm
+    if llm.provider not in OWN_PROVIDERS:
+        return build_provider_failure(llm.provider, operation, cause)
+    call = Call(endpoint=resolve_endpoint(llm), operation=operation)
     return call.build_protocol_error(cause)
 
 

@@ -29,10 +29,12 @@ _HYPERLINK = (
 
 
 _OCR_LANGUAGES = r"^[A-Za-z][A-Za-z0-9_/]*(\+[A-Za-z][A-Za-z0-9_/]*)*$"
+_PROVIDER = r"^[a-z0-9][a-z0-9_.-]*$"
 _KEEP_ALIVE = r"^\s*[-+]?(\d+|((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+)\s*$"
 """A duration of Go, or a number of seconds."""
 
 FORMS = {
+    "models.llm.provider": "`ollama`, `openai`, `extractive`, or the name of a plugin",
     "models.llm.keep_alive": "a duration such as `5m`, or a number of seconds such as `300`",
     "output.hyperlink_format": "a name such as `default`, or an address with `{path}`",
 }
@@ -97,9 +99,9 @@ class Embedding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Llm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The language model."""
 
-    provider: Literal["ollama", "openai", "extractive"] = "ollama"
-    """What writes answers: `ollama`, `openai` (any server with the OpenAI-compatible API), or
-    `extractive` (sentences from the notes, no server)."""
+    provider: Annotated[str, Meta(pattern=_PROVIDER)] = "ollama"
+    """What writes answers: `ollama`, `openai` (any server with the OpenAI-compatible API),
+    `extractive` (sentences from the notes, no server), or the name of a plugin."""
     endpoint: str = ""
     """The address of the server; empty means `OLLAMA_HOST` or `http://127.0.0.1:11434` for
     `ollama`, and `http://127.0.0.1:8080/v1` for `openai`."""
@@ -208,13 +210,12 @@ class Watch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Plugins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What other packages add: formats, embedding models, providers and rules."""
+    """What other packages add: formats, providers and rules."""
 
     enabled: bool = True
     """Use the plugins that are installed beside kebab; they run with your permissions."""
     replace: list[str] = msgspec.field(default_factory=list)
-    """The plugins, by name, that may replace a format or provider of kebab; otherwise its own is
-    used."""
+    """The plugins, by name, that may replace a format of kebab; otherwise its own is used."""
 
 
 class GlossaryEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -278,7 +279,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     review: Review = Review()
     """How documents are reviewed."""
     plugins: Plugins = Plugins()
-    """What other packages add: formats, embedding models, providers and rules."""
+    """What other packages add: formats, providers and rules."""
 
 
 _APP = "kebab"

@@ -200,7 +200,7 @@ class PluginRow(Struct, frozen=True, kw_only=True):
     """One plugin: an entry point of a package beside kebab."""
 
     group: str
-    """What it adds: `kebab.parsers`, `kebab.embedders`, `kebab.providers` or `kebab.rules`."""
+    """What it adds: `kebab.parsers`, `kebab.providers` or `kebab.rules`."""
     name: str
     """The name of the entry point."""
     package: str

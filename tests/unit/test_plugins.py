@@ -9,11 +9,9 @@ from kebab import plugins
 from kebab.config.settings import Plugins
 from kebab.core.media import CitationKind, MediaType
 from kebab.plugins import (
-    EMBEDDERS,
     PARSERS,
     PROVIDERS,
     RULES,
-    EmbeddingFactory,
     Facts,
     Format,
     Plugin,
@@ -25,9 +23,6 @@ from kebab.plugins import (
 
 PARSER: Any = SimpleNamespace(version="x-v1", parse=lambda data, path: None)
 MEDIA = MediaType("application/x-x", "x", (".x",))
-FACTORY = EmbeddingFactory(
-    "acme/mini", "acme-mini-8-v1", 8, 64, "English", "MIT", is_multilingual=False, build=list
-)
 NOTHING: Any = None
 MEDIA_LESS, PARSERLESS = Format(NOTHING, PARSER), Format(MEDIA, NOTHING)
 VERSIONLESS = Format(MEDIA, PARSER.__class__(parse=list))
@@ -52,9 +47,6 @@ class Rule:
         (PARSERS, Format(MEDIA._replace(cites=CitationKind.CODE), PARSER), "as code"),
         (PARSERS, PARSERLESS, "no `parse`"),
         (PARSERS, VERSIONLESS, "no `version`"),
-        (EMBEDDERS, PARSER, "no `kebab.plugins.EmbeddingFactory`"),
-        (EMBEDDERS, FACTORY._replace(name="mini"), "owner/name"),
-        (EMBEDDERS, FACTORY._replace(version="acme-v1"), "DIMENSION"),
         (PROVIDERS, 7, "cannot be called"),
         (RULES, SimpleNamespace(), "no `id`"),
         (RULES, Rule, "no `check`"),
@@ -67,7 +59,6 @@ def test_what_is_not_of_its_group_says_why(group, found, cause):
 
 def test_the_facts_of_each_group_are_those_of_the_object():
     assert plugins._CHECKS[PARSERS](Format(MEDIA, PARSER)) == Facts(MEDIA, "x-v1")
-    assert plugins._CHECKS[EMBEDDERS](FACTORY) == Facts(None, "acme-mini-8-v1", ("acme/mini",))
     assert plugins._CHECKS[PROVIDERS](list) == Facts()
 
 

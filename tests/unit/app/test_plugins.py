@@ -212,6 +212,40 @@ def test_a_broken_plugin_costs_itself_and_is_named(site):
     assert "the rule broke" in item["r"]
 
 
+PROVIDER = """
+from kebab.core.answers import Completion
+
+class Model:
+    name, context_tokens = "m", 4096
+
+    def chat(self, messages, *, max_tokens, on_text, schema=None):
+        if max_tokens == 99:
+            raise RuntimeError("no luck")
+        on_text("Sourdough [1].")
+        return Completion(
+            text="Sourdough [1].", finish="stop", prompt_tokens=1, completion_tokens=1,
+            first_token_ms=1.0,
+        )
+
+def build(settings, name):
+    return Model()
+"""
+
+
+def test_a_provider_of_a_plugin_answers_and_its_failures_are_errors(site, monkeypatch):
+    install(site, "kebab-acme", "1.0", PROVIDER, {"kebab.providers": {"acme": "kebab_acme:build"}})
+    ingest()
+    monkeypatch.setenv("KEBAB_MODELS_LLM_PROVIDER", "acme")
+    assert "Sourdough" in kebab("ask", "What is great news?")["answer"]
+
+    monkeypatch.setenv("KEBAB_MODELS_LLM_ANSWER_TOKENS", "99")
+    failed = run("ask", "What is great news?", "--json")
+    assert '"model_protocol"' in failed.err
+    assert "no luck" in failed.err
+    monkeypatch.setenv("KEBAB_PLUGINS_ENABLED", "false")
+    assert '"config_invalid"' in run("ask", "What is great news?", "--json").err
+
+
 def test_a_plugin_replaces_a_format_of_kebab_where_a_setting_says_so(site, monkeypatch):
     module = BROKEN.replace(
         'if what == "exit":',
