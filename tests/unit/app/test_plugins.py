@@ -221,9 +221,9 @@ class Model:
     def chat(self, messages, *, max_tokens, on_text, schema=None):
         if max_tokens == 99:
             raise RuntimeError("no luck")
-        on_text("Sourdough [1].")
+        on_text("This is GREAT! news [1].")
         return Completion(
-            text="Sourdough [1].", finish="stop", prompt_tokens=1, completion_tokens=1,
+            text="This is GREAT! news [1].", finish="stop", prompt_tokens=1, completion_tokens=1,
             first_token_ms=1.0,
         )
 
@@ -236,7 +236,7 @@ def test_a_provider_of_a_plugin_answers_and_its_failures_are_errors(site, monkey
     install(site, "kebab-acme", "1.0", PROVIDER, {"kebab.providers": {"acme": "kebab_acme:build"}})
     ingest()
     monkeypatch.setenv("KEBAB_MODELS_LLM_PROVIDER", "acme")
-    assert "Sourdough" in kebab("ask", "What is great news?")["answer"]
+    assert "GREAT" in kebab("ask", "What is great news?")["answer"]
 
     monkeypatch.setenv("KEBAB_MODELS_LLM_ANSWER_TOKENS", "99")
     failed = run("ask", "What is great news?", "--json")
