@@ -138,7 +138,12 @@ def _require(condition: object, cause: str) -> None:
         raise PluginError(cause)
 
 
-def _check_format(found: Any) -> Facts:
+def check_format(found: Any) -> Facts:
+    """Return the facts of a format.
+
+    Raises:
+        PluginError: It cannot be used.
+    """
     _require(isinstance(found, Format), "it is no `kebab.plugins.Format`")
     media, parser = found
     _require(isinstance(media, MediaType), "its `media` is no `MediaType`")
@@ -171,7 +176,7 @@ def _check_rule(found: Any) -> Facts:
 
 
 _CHECKS = {
-    PARSERS: _check_format,
+    PARSERS: check_format,
     PROVIDERS: _check_provider,
     RULES: _check_rule,
 }

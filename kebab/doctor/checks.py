@@ -182,8 +182,7 @@ def build_checks(inputs: DoctorInputs) -> Sequence[Check]:
     )
 
 
-_MIB = 1 << 20
-_LOW_SPACE = 1024 * _MIB
+_MIB, _LOW_SPACE = 1 << 20, 1 << 30
 _FEW_OPEN_FILES = 256
 """The vector store alone keeps dozens of files open during compaction."""
 

@@ -1,7 +1,6 @@
 """What every parser promises, whatever the bytes."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import ClassVar
@@ -18,6 +17,7 @@ from kebab.errors.signal import Signal
 from kebab.limits.worker import WorkerProcess
 from kebab.parse.isolation import ParseTask, run_parser
 from kebab.parse.registry import PARSERS
+from kebab.testing import check_document
 
 MEDIA = sorted(PARSERS)
 LINES = sorted(
@@ -105,28 +105,10 @@ def parse_note(media: str, note: str) -> ParsedDocument:
         reject()
 
 
-def assert_sound(document: ParsedDocument) -> None:
-    text, end = document.text, 0
-    assert unicodedata.is_normalized("NFC", text)
-    assert "\r" not in text
-    assert "\0" not in text
-    for block in document.blocks:
-        assert end <= block.start < block.end <= len(text)
-        assert block.start == 0 or text[block.start - 1] == "\n"
-        assert text[block.start : block.end].strip()
-        assert bool(block.level) == (block.kind == "heading")
-        end = block.end
-    starts = [place.start for place in document.places]
-    assert starts == sorted(set(starts))
-    assert {*starts} <= {block.start for block in document.blocks}
-    assert document.title
-    assert "\n" not in document.title
-
-
 @pytest.mark.parametrize("media", LINES)
 @given(note=NOTES)
 def test_every_note_becomes_sound_blocks(media, note):
-    assert_sound(parse_note(media, note))
+    check_document(parse_note(media, note))
 
 
 def assert_noise(left_out: str, media: str) -> None:
@@ -167,7 +149,7 @@ def test_only_front_matter_and_noise_are_left_out_of_the_blocks(media, note):
 @given(data=st.binary(max_size=400))
 def test_bytes_are_parsed_or_refused_and_never_fail_otherwise(media, data):
     with suppress(ParseFailed):
-        assert_sound(get_parser(media).parse(data, "a.md"))
+        check_document(get_parser(media).parse(data, "a.md"))
 
 
 @pytest.mark.parametrize("media", MEDIA)
