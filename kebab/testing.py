@@ -7,7 +7,6 @@ attributes, and pytest runs it. `tests/ports/test_parsers.py` holds kebab's own 
 import pickle
 import random
 import unicodedata
-from typing import ClassVar
 
 from kebab.core.documents import ParsedDocument
 from kebab.errors.catalog import ParseFailed
@@ -37,8 +36,8 @@ def check_document(document: ParsedDocument) -> None:
 class ParserSuite:
     """What every parser promises; `samples` are files of the format."""
 
-    format: ClassVar[Format]
-    samples: ClassVar[tuple[bytes, ...]]
+    format: Format
+    samples: tuple[bytes, ...]
 
     def test_the_format_can_be_used(self) -> None:
         """Its media type, suffixes and version are what kebab accepts."""

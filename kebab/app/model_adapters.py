@@ -246,7 +246,9 @@ def build_language_model(
     if llm.provider not in OWN_PROVIDERS:
         model: LanguageModel = PluginModel(settings, name or llm.model, operation)
         mask = mask_secrets if settings.output.mask_secrets else str
-        return CheckedModel(model=model, check=int, loading_s=0, on_wait=on_wait, mask=mask)
+        return CheckedModel(
+            model=model, check=lambda: None, loading_s=0, on_wait=on_wait, mask=mask
+        )
     endpoint, name = resolve_endpoint(llm, environ), name or llm.model
     masks = settings.output.mask_secrets and not endpoint.is_loopback
     return CheckedModel(

@@ -14,7 +14,8 @@ from tests.shape.tree import ROOT
 def suite():
     page = (ROOT / "docs" / "plugins.md").read_text()
     module = ModuleType("kebab_recipe")
-    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], module.__dict__)
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(code, module.__dict__)
     suite = ParserSuite()
     suite.format, suite.samples = module.RECIPE, (b"!Bread\n\nsourdough\n", b"!Soup")
     return suite
