@@ -240,7 +240,7 @@ class _Explainer:
         if base.media is None:
             unread = describe_unsupported(get_suffix(os.path.basename(self._file)))  # noqa: PTH119 - a plain string
             return _leave_out(base, "unsupported", unread.hint if unread else None)
-        if base.media == IMAGE and not self._settings.ocr:
+        if base.media == IMAGE and not (self._settings.ocr or self._settings.captions):
             rule = SkipRule(path=self._file, setting=OCR_SETTING)
             hint = f"export {build_variable_name(OCR_SETTING)}=true"
             return replace(_leave_out(base, "ocr_off", hint), rule=rule)
@@ -278,7 +278,7 @@ class _Explainer:
             from kebab.parse.containers import read_document
 
             data = read_document(self._file)
-            parse_file(data, self._file, build_parsers(self._context.settings)[media])
+            parse_file(data, self._file, build_parsers(self._context)[media])
         except OSError:
             return _leave_out(base, "unreadable")
         except Signal as signal:

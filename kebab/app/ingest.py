@@ -49,7 +49,13 @@ from kebab.ingest.job import (
     TextNote,
 )
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest, UnreadKind
+from kebab.wire.ingest import (
+    IngestReport,
+    IngestRequest,
+    IngestTextRequest,
+    PictureFailure,
+    UnreadKind,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,7 +83,26 @@ def to_ingest_report(outcome: IngestOutcome, view: View = DEFAULT_VIEW) -> Inges
         items=items,
         unread=list_unread_kinds(outcome),
         install=build_install(outcome.errors),
+        pictures=_group_failures(outcome.pictures, view),
     )
+
+
+def _group_failures(failures: Iterable[tuple[str, Signal]], view: View) -> list[PictureFailure]:
+    """Return the reasons why a model could not read pictures, each once."""
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    faults: dict[str, Signal] = {}
+    for path, fault in failures:
+        message = fault.format_message()
+        faults.setdefault(message, fault)
+        groups[message].append(path)
+    return [
+        PictureFailure(
+            error=build_error_reply(faults[message], operation="ingest", view=view),
+            count=len(paths),
+            examples=paths[:_EXAMPLES],
+        )
+        for message, paths in groups.items()
+    ]
 
 
 def list_failures(outcome: IngestOutcome) -> list[tuple[str, Signal]]:
@@ -403,7 +428,7 @@ def _open_ports(
                 vectors=context.open_vector_table,
                 embedder=models.load,
                 scanner=FolderScanner(),
-                parsers=build_parsers(context.settings),
+                parsers=build_parsers(context, asks=True),
                 guard=guard_parser,
                 budget=models.budget,
                 clock=context.clock,

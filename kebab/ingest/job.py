@@ -174,11 +174,14 @@ class RunContext:
 class IngestOutcome(NamedTuple):
     """The report of a run, and the errors of its failed items in their order.
 
+    `pictures` are the paths of documents with pictures that no model could read, and why.
+
     The items have no error, because only the caller knows how an error is worded.
     """
 
     report: IngestReport
     errors: list[Signal]
+    pictures: Sequence[tuple[str, Signal]] = ()
 
 
 def build_item(kind: ItemKindName, source: str, path: str, doc_id: str | None = None) -> IngestItem:

@@ -161,6 +161,7 @@ class _Run:
         self._library_state: LibraryState = ports.library or EmptyLibrary()
         self._recipes = compute_recipes(ports.parsers, job.chunker)
         self._started = ports.clock.now()
+        self._pictures: list[tuple[str, Signal]] = []
 
     def execute(self) -> IngestOutcome:
         """Run all steps."""
@@ -177,6 +178,7 @@ class _Run:
                 report, cancelled=cancel.requested, duration_ms=self._reporter.elapsed_ms
             ),
             errors,
+            self._pictures,
         )
 
     def _apply(
@@ -213,6 +215,7 @@ class _Run:
             _add_results(report, committer, vectors, library), not_read=not_read
         )
         errors += committer.errors
+        self._pictures = committer.pictures
         self._record_run(summary, report, library)
         if is_single_file(self._job, summary.scopes) and committer.errors:
             failed = next(item for item in committer.items if item.kind == "error")

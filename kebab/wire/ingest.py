@@ -102,6 +102,17 @@ class UnreadKind(Hinted, frozen=True, kw_only=True):
     """A few of their paths."""
 
 
+class PictureFailure(Struct, frozen=True, kw_only=True):
+    """Why a model could not read some pictures; the next ingest asks again."""
+
+    error: ErrorReply
+    """The reason; its detail `operation` is `ocr` or `caption`."""
+    count: int
+    """The number of documents with such pictures. What else is known of them is indexed."""
+    examples: list[str]
+    """A few of their paths."""
+
+
 class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     """The result of a run."""
 
@@ -153,6 +164,8 @@ class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     run reads them."""
     install: str | None = None
     """The command that installs all parts of kebab that these files need; null for none."""
+    pictures: list[PictureFailure] = msgspec.field(default_factory=list)
+    """Why a model could not read pictures, each reason once."""
 
 
 class IngestProgress(Reply, frozen=True, kw_only=True, tag="ingest_progress.v1"):

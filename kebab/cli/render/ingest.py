@@ -79,6 +79,12 @@ def render_ingest_report(
     yield from _render_skipped(reply, canvas, verbose=verbose)
     yield from _render_remedies(reply, canvas, verbose=verbose)
     yield from _render_failures(reply, canvas, verbose=verbose)
+    for failure in reply.pictures:
+        count = pluralize(failure.count, "document")
+        text = f"pictures of {count} are not searched: {clean(failure.error.message)}"
+        yield from canvas.note(text)
+        if failure.error.hint:
+            yield from canvas.hint(clean(failure.error.hint))
     yield from _render_losses(reply, canvas, verbose=verbose)
     if not reply.dry_run:
         yield from _render_vectors(reply.embedding, canvas)
