@@ -429,6 +429,7 @@ def _open_ports(
                 embedder=models.load,
                 scanner=FolderScanner(),
                 parsers=build_parsers(context, asks=True),
+                survey_parsers=build_parsers(context),
                 guard=guard_parser,
                 budget=models.budget,
                 clock=context.clock,

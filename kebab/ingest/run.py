@@ -282,7 +282,7 @@ class _Run:
         self._reporter.send(ProgressKind.HEARTBEAT, phase="model")
         try:
             ports = self._ports
-            reads = (ports.parsers, ports.guard, ports.containers)
+            reads = (ports.survey_parsers or ports.parsers, ports.guard, ports.containers)
             model = ports.embedder(partial(survey_languages, plan, library, *reads))
             if model is None:
                 return None
