@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from kebab.config.settings import Settings
 from kebab.core.ids import compute_digest, hash_content
 from kebab.core.ports import PictureAnswer, PictureTask
-from kebab.errors.catalog import ConfigInvalid, ModelUnreachable, ParseFailed, TimedOut
+from kebab.errors.catalog import ConfigInvalid, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.platform import close_locked, lock_descriptor
 from kebab.store.sqlite.replacement import PICTURES
@@ -69,7 +69,7 @@ class PictureModel:
         """Return what the model writes about each page of a picture; a caption is of the first.
 
         Raises:
-            ParseFailed: It cannot be read as a picture, or nobody has asked about it yet.
+            ParseFailed: It cannot be read as a picture.
             DependencyMissing: Pillow is not installed.
         """
         from kebab.llm.pictures import PROMPT_VERSION, count_pages, encode_page
@@ -79,10 +79,9 @@ class PictureModel:
         for number in range(pages):
             key = compute_digest("picture", task, self.name, PROMPT_VERSION, digest, str(number))
             known = self._cache.find(key)
-            if known is None and not self._asks:
-                cause = "a model reads it with the next ingest"
-                raise ParseFailed(path=path, parser="picture", cause=cause)
-            answers.append(known or self._ask(task, key, encode_page(data, number, path)))
+            if known is None and self._asks:
+                known = self._ask(task, key, encode_page(data, number, path))
+            answers.append(known or PictureAnswer())
         return answers
 
     def _ask(self, task: PictureTask, key: str, picture: bytes) -> PictureAnswer:

@@ -72,7 +72,7 @@ class Ingest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The limit of processor time for recognising the text of one page, in seconds; 0 means no
     limit. A file may take 20 times as long."""
     captions: bool = False
-    """Let the model server describe each image; slow. This and `ocr = "model"` need the extra
+    """Let the model server describe each image; slow. This and `model` for `ocr` need the extra
     `kebab[pictures]`."""
 
 
