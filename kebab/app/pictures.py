@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from kebab.config.settings import Settings
 from kebab.core.ids import compute_digest, hash_content
-from kebab.core.ports import PictureAnswer, PictureTask
+from kebab.core.pictures import PictureAnswer, PictureTask
 from kebab.errors.catalog import ConfigInvalid, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.platform import close_locked, lock_descriptor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys
     from kebab.core.members import Member
     from kebab.core.queries import Filters, NamedDocument, StoredChunk, VectorState
-    from kebab.errors.signal import Signal
 
 
 class Parser(Protocol):
@@ -73,43 +72,6 @@ class ContainerReader(Protocol):
         Raises:
             OSError: The file or the member is gone, or cannot be read.
             ParseFailed: The member is damaged, encrypted, or expands beyond the limits.
-        """
-
-
-PictureTask: TypeAlias = Literal["ocr", "caption"]
-
-
-class PictureAnswer(NamedTuple):
-    """What a model wrote about a page of a picture, empty without text; or why it wrote nothing.
-
-    `is_cut` means that it reached the limit of its answer.
-    """
-
-    text: str = ""
-    is_cut: bool = False
-    failure: Signal | None = None
-
-
-class PictureReader(Protocol):
-    """Reads pictures through a model; it is picklable and hashable."""
-
-    name: str
-    """The name of the model."""
-    tasks: tuple[PictureTask, ...]
-    """What it is asked for."""
-    deadline_s: float
-    """The time limit of one answer in seconds; 0 means none."""
-
-    @property
-    def recipe(self) -> str:
-        """What decides the text of a document besides the parser."""
-
-    def read(self, task: PictureTask, data: bytes, path: str) -> list[PictureAnswer]:
-        """Return what the model writes about each page of a picture; a caption is of the first.
-
-        Raises:
-            ParseFailed: It cannot be read as a picture.
-            DependencyMissing: A library is not installed.
         """
 
 

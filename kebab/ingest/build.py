@@ -37,7 +37,6 @@ from kebab.text.dates import choose_date
 from kebab.text.names import TITLE_RULE
 from kebab.text.tokenizer import join_tokens
 
-
 INCOMPLETE = "incomplete"
 """The recipe of a document that the next ingest reads again."""
 

@@ -8,7 +8,7 @@ from io import BytesIO
 from typing import NamedTuple
 
 from kebab.core.answers import LanguageModel, Message
-from kebab.core.ports import PictureTask
+from kebab.core.pictures import PictureTask
 from kebab.errors.catalog import ModelProtocol, ModelRejected, ParseFailed
 from kebab.errors.system import translate_import_errors
 
@@ -35,7 +35,8 @@ _MAX_TOKENS: dict[PictureTask, int] = {"ocr": 2048, "caption": 300}
 
 _MAX_SIDE = 1568
 """The longest side of a picture in pixels; vision models scale larger pictures down themselves."""
-_MAX_PIXELS = 100_000_000
+_MAX_PIXELS = 80_000_000
+"""About 240 MB when it is decoded; Pillow warns at 89 million."""
 _MAX_PAGES = 100
 _QUALITY = 90
 _FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "PPM")

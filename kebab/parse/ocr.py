@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import reduce
 from typing import Any
@@ -15,9 +15,14 @@ from kebab import platform
 from kebab.core.chunks import Place
 from kebab.core.documents import ParsedDocument
 from kebab.core.files import OcrSettings
-from kebab.core.ports import PictureAnswer, PictureReader, PictureTask
+from kebab.core.pictures import (
+    PictureAnswer,
+    PictureReader,
+    describe_answers,
+    format_origin,
+    list_failures,
+)
 from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
-from kebab.errors.signal import Signal
 from kebab.errors.system import build_missing_program
 from kebab.limits.deadline import WALL_FACTOR, Elapsed
 from kebab.parse.blocks import TextBuilder
@@ -120,34 +125,10 @@ def write_recognized_text(builder: TextBuilder, text: str, joiner: LineJoiner) -
             builder.add_paragraph(reduce(joiner.join, lines))
 
 
-_ORIGINS: dict[PictureTask, str] = {"ocr": "text read by", "caption": "caption by"}
-
-
-def format_origin(task: PictureTask, model: str) -> str:
-    """Return the words that mark the text of a model, because it may be wrong."""
-    return f"{_ORIGINS[task]} {model}"
-
-
 def write_model_text(builder: TextBuilder, text: str) -> None:
     """Add the paragraphs that a model wrote, with their lines."""
     for part in _PARAGRAPH_END.split(text):
         builder.add_paragraph(part)
-
-
-def list_failures(answers: Iterable[PictureAnswer]) -> tuple[Signal, ...]:
-    """Return why a model wrote nothing, each reason once."""
-    faults = (answer.failure for answer in answers if answer.failure is not None)
-    return tuple({fault.format_message(): fault for fault in faults}.values())
-
-
-def describe_answers(answers: Sequence[PictureAnswer]) -> list[str]:
-    """Return the warnings about what a model did not write."""
-    faults = [fault.format_message() for fault in list_failures(answers)]
-    cut = any(answer.is_cut for answer in answers)
-    return [
-        *(f"a picture is not searched, the next ingest asks again: {fault}" for fault in faults),
-        *(["text of a picture was cut: the answer of the model was too long"] if cut else []),
-    ]
 
 
 _DPI = 250

@@ -11,18 +11,11 @@ from typing import Any
 from kebab.core.chunks import Place
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.core.files import OCR_SETTING, OcrSettings
-from kebab.core.ports import PictureReader
+from kebab.core.pictures import PictureReader, describe_answers, format_origin, list_failures
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.metadata import list_unique, split_authors
-from kebab.parse.ocr import (
-    describe_answers,
-    format_origin,
-    list_failures,
-    recognize_pages,
-    write_model_text,
-    write_recognized_text,
-)
+from kebab.parse.ocr import recognize_pages, write_model_text, write_recognized_text
 from kebab.parse.pdf_pages import (
     PageReader,
     PageText,

@@ -10,7 +10,7 @@ from itertools import groupby, pairwise, repeat
 from operator import sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kebab.core.ports import PictureAnswer
+from kebab.core.pictures import PictureAnswer
 from kebab.errors.system import translate_import_errors
 from kebab.parse.pdf_text import (
     DOUBTED_LETTERS,

@@ -31,7 +31,8 @@ from kebab.core.media import (
     XLSX,
     CitationKind,
 )
-from kebab.core.ports import Parser, PictureReader
+from kebab.core.pictures import PictureReader
+from kebab.core.ports import Parser
 from kebab.errors.catalog import ParseFailed
 from kebab.limits.deadline import DeadlinePassed, describe_failure, limit_time
 from kebab.parse.blocks import build_line_document, watch_builder

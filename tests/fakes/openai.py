@@ -191,4 +191,4 @@ def _is_part(part: Any) -> bool:
     """Return whether a part of a message is a text or a picture."""
     if part["type"] == "text":
         return isinstance(part["text"], str)
-    return part["type"] == "image_url" and part["image_url"]["url"].startswith("data:image/")
+    return bool(part["type"] == "image_url" and part["image_url"]["url"].startswith("data:"))

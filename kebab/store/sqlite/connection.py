@@ -501,14 +501,8 @@ class Transactions:
                 undo.pop_all()
             self._database.execute("RELEASE unit")
             self._units += 1
-            if not self._batching or self._units >= _UNITS_PER_COMMIT:
-                self._commit()
-        self.commit_when_due()
-
-    def commit_when_due(self) -> None:
-        """Commit the finished units of a batch when the first of them is a second old."""
-        if self._monotonic() - self._began >= _SECONDS_PER_COMMIT:
-            with translate_sqlite_errors(self._path, "write"):
+            is_late = self._monotonic() - self._began >= _SECONDS_PER_COMMIT
+            if not self._batching or is_late or self._units >= _UNITS_PER_COMMIT:
                 self._commit()
 
     @contextmanager

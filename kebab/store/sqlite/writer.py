@@ -133,7 +133,9 @@ class SqliteWriter:
 
     def commit_when_due(self) -> None:
         """Commit what was written a while ago, so that waiting blocks no other writer."""
-        self._transactions.commit_when_due()
+        if self._database.in_transaction:
+            with self._transactions.unit():
+                pass  # the end of a unit commits what is a second old
 
     def forget_unread(self, source: str, path: str) -> None:
         """Delete a planned file that is gone."""

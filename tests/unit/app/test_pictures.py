@@ -1,6 +1,7 @@
 import base64
 import io
 import json
+from typing import Any
 
 import pytest
 from PIL import Image, ImageDraw
@@ -9,7 +10,7 @@ from kebab.app.fetch import fetch_doc
 from kebab.app.library import inspect_doc
 from kebab.app.search import search
 from kebab.errors.catalog import ConfigInvalid
-from kebab.wire.library import FetchDocRequest, InspectDocRequest
+from kebab.wire.library import DocInspection, FetchDocRequest, FetchResult, InspectDocRequest
 from kebab.wire.search import SearchRequest
 from tests.fakes.ollama import Fail, Model, Say, fake_ollama
 from tests.fakes.openai import fake_openai
@@ -52,7 +53,9 @@ def find(desk, query):
 
 
 def list_warnings(desk, name):
-    return inspect_doc(desk.context(), InspectDocRequest(name=name)).warnings
+    found = inspect_doc(desk.context(), InspectDocRequest(name=name))
+    assert isinstance(found, DocInspection)
+    return found.warnings
 
 
 def test_text_and_caption_are_stored_apart_and_marked_as_a_models(desk, server):
@@ -68,6 +71,7 @@ def test_text_and_caption_are_stored_apart_and_marked_as_a_models(desk, server):
     sent = Image.open(io.BytesIO(base64.b64decode(request["images"][0])))
     assert (sent.format, max(sent.size)) == ("JPEG", 1568)
     whole = fetch_doc(desk.context(**flags(server, **BOTH)), FetchDocRequest(name="shop.png"))
+    assert isinstance(whole, FetchResult)
     assert whole.text.split("\n\n") == ["Sale of walnuts", "A photo of a shop window."]
 
 
@@ -105,7 +109,7 @@ def test_only_the_pages_of_a_pdf_without_text_are_read(desk, server):
     assert sent.count(sent[0]) == 1
 
 
-FAILURES = {
+FAILURES: dict[str, tuple[Any, dict[str, Any], str, int]] = {
     "no such model": (None, {"models__vision": "absent"}, "model_not_pulled", 0),
     "no vision": (None, {"models__vision": "blind"}, "model_rejected", 0),
     "slow": (Say("late", held_s=30), {"models__llm__first_token_s": 0.2}, "timeout", 1),
