@@ -7,6 +7,9 @@ from kebab.errors.signal import Signal
 
 PictureTask: TypeAlias = Literal["ocr", "caption"]
 
+UNREAD_PICTURE = "a picture is not searched, the next ingest asks again"
+"""What the warning about a picture begins with that no model could read."""
+
 
 class PictureAnswer(NamedTuple):
     """What a model wrote about a page of a picture, empty without text; or why it wrote nothing.
@@ -64,6 +67,6 @@ def describe_answers(answers: Sequence[PictureAnswer]) -> list[str]:
     faults = [fault.format_message() for fault in list_failures(answers)]
     cut = any(answer.is_cut for answer in answers)
     return [
-        *(f"a picture is not searched, the next ingest asks again: {fault}" for fault in faults),
+        *(f"{UNREAD_PICTURE}: {fault}" for fault in faults),
         *(["text of a picture was cut: the answer of the model was too long"] if cut else []),
     ]

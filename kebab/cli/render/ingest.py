@@ -19,6 +19,7 @@ from kebab.cli.render.canvas import (
     render_fields,
 )
 from kebab.core.documents import is_cut
+from kebab.core.pictures import UNREAD_PICTURE
 from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.wire.ingest import EmbeddingSummary, IngestReport
 from kebab.wire.library import PathExplanations, SkipRule
@@ -103,6 +104,10 @@ def _render_losses(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Ite
         if not item.no_passages
         for warning in item.warnings
     ]
+    if not verbose:  # the reasons are shown once
+        empty, warned = (
+            [one for one in pairs if UNREAD_PICTURE not in one[1]] for pairs in (empty, warned)
+        )
     cut = [pair for pair in warned if is_cut(pair[1])]
     others = [pair for pair in warned if not is_cut(pair[1])]
     shown = [("nothing to search in", empty), ("searched in part", cut)]
