@@ -132,3 +132,5 @@ class FetchedPlace(Struct, frozen=True, kw_only=True):
     """The line of its first line, counted as `start_line` is."""
     uri: str
     """Its citation, which `fetch` takes, e.g. `paper.pdf#page=3`."""
+    origin: str | UnsetType = UNSET
+    """What wrote its text where a model did, as in the citation."""

@@ -22,6 +22,7 @@ from kebab.wire.citation import (
     CellCitation,
     Citation,
     CodeCitation,
+    FetchedPlace,
     Freshness,
     LineCitation,
     PageCitation,
@@ -119,7 +120,7 @@ def note_freshness(freshness: Freshness, form: str = "  ({})") -> str:
     return "" if freshness == "fresh" else form.format(_FRESHNESS[freshness])
 
 
-def note_origin(citation: Citation, form: str = "  ({})") -> str:
+def note_origin(citation: Citation | FetchedPlace, form: str = "  ({})") -> str:
     """Return which model wrote a passage, empty for the text of the file itself."""
     return form.format(clean(citation.origin)) if citation.origin is not UNSET else ""
 
