@@ -88,7 +88,7 @@ def _format_media(media: MediaType) -> list[str]:
 def _describe_needs(media: MediaType, parser: Parser) -> str:
     """Return what has to be installed or turned on before a format is read."""
     if media.name == IMAGE:
-        return f"`{OCR_SETTING}`, tesseract"
+        return f"`{OCR_SETTING}` or `ingest.captions`, see [pictures](pictures.md)"
     extra = parser.extra if isinstance(parser, LazyParser) else None
     return f"`kebab[{extra}]`" if extra else "-"
 

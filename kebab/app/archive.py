@@ -57,6 +57,8 @@ SETTINGS = (
     "ingest.archives",
     "ingest.ocr",
     "ingest.ocr_languages",
+    "ingest.captions",
+    "models.vision",
     "index.chunk_tokens",
     "models.embedding.model",
     "review.disable",

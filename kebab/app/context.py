@@ -330,7 +330,7 @@ class AppContext:
             secret_files=tuple(settings.secret_files),
             hidden=settings.hidden,
             max_file_bytes=settings.max_file_bytes,
-            left_out=frozenset(() if settings.ocr else (IMAGE,)),
+            left_out=frozenset(() if settings.ocr or settings.captions else (IMAGE,)),
             archives=settings.archives,
             readable=READABLE_NAMES,
             added={name: form for name, (form, _) in (formats or {}).items()},

@@ -241,7 +241,7 @@ class _Explainer:
         if base.media is None:
             unread = describe_unsupported(get_suffix(os.path.basename(self._file)))  # noqa: PTH119 - a plain string
             return _leave_out(base, "unsupported", unread.hint if unread else None)
-        if base.media == IMAGE and not self._settings.ocr:
+        if base.media == IMAGE and not (self._settings.ocr or self._settings.captions):
             rule = SkipRule(path=self._file, setting=OCR_SETTING)
             hint = f"export {build_variable_name(OCR_SETTING)}=true"
             return replace(_leave_out(base, "ocr_off", hint), rule=rule)
@@ -274,7 +274,7 @@ class _Explainer:
         )
 
     def _find_parser(self, media: str) -> "Parser":
-        return find_parser(self._context, build_parsers(self._context.settings), media)
+        return find_parser(self._context, build_parsers(self._context), media)
 
     def _get_parser_version(self, media: str) -> str | None:
         return self._find_parser(media).version or None

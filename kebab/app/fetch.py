@@ -240,7 +240,9 @@ def _list_places(text: FileText, first: int, last: int) -> list[FetchedPlace]:
     inside = (one for one in text.places if one.first <= last and first <= one.last)
     return [
         FetchedPlace(
-            line=max(one.first, first), uri=cite_place_lines(path, one, kind, first, last).uri
+            line=max(one.first, first),
+            uri=cite_place_lines(path, one, kind, first, last).uri,
+            origin=one.place.origin or UNSET,
         )
         for one in inside
     ]

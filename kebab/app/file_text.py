@@ -15,7 +15,6 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from kebab.app.context import AppContext
-from kebab.config.settings import Settings
 from kebab.core.chunks import Place
 from kebab.core.documents import BlockKind, DocumentDetail, ParsedDocument, StoredDocument
 from kebab.core.files import CONTAINERS, OcrSettings, join_root
@@ -28,13 +27,23 @@ from kebab.search.citations import cite_code, cite_lines, cite_place, cite_secti
 from kebab.wire.citation import Citation, Freshness
 
 
-def build_parsers(settings: Settings) -> Mapping[str, Parser]:
-    """Return the parsers by media type; they read pictures when `ingest.ocr` is on."""
+def build_parsers(context: AppContext, *, asks: bool = False) -> Mapping[str, Parser]:
+    """Return the parsers by media type; those of pictures read them as the settings say.
+
+    Only with `asks` a model is asked about pictures that it has not seen.
+
+    Raises:
+        ConfigInvalid: The model server may not have pictures.
+    """
     from kebab.parse.registry import configure_parsers
 
-    ingest = settings.ingest
+    ingest, model = context.settings.ingest, None
+    if ingest.captions or ingest.ocr == "model":
+        from kebab.app.pictures import PictureModel
+
+        model = PictureModel(context.settings, context.paths.data, asks=asks)
     ocr = OcrSettings(ingest.ocr_languages, ingest.ocr_page_deadline_s)
-    return configure_parsers(ocr if ingest.ocr else None)
+    return configure_parsers(ocr if ingest.ocr is True else None, model)
 
 
 class Section(NamedTuple):
@@ -264,7 +273,7 @@ def join_passages(detail: DocumentDetail) -> FileText:
 def _parse(context: AppContext, document: StoredDocument) -> ParsedDocument:
     from kebab.app.plugins import find_parser
 
-    parser = find_parser(context, build_parsers(context.settings), document.media)
+    parser = find_parser(context, build_parsers(context), document.media)
     return parse_file(read_file(document), document.path, parser)
 
 
@@ -325,9 +334,10 @@ def _group_places(chunks: Sequence[StoredChunk]) -> Iterator[PlaceLines]:
 
 
 def _is_same_place(known: PlaceLines, place: Place, line: int) -> bool:
-    if (known.place.number, known.place.label) != (place.number, place.label):
+    before = known.place
+    if (before.number, before.label, before.origin) != (place.number, place.label, place.origin):
         return False
-    return not place.row or place.row - line == known.place.row - known.first
+    return not place.row or place.row - line == before.row - known.first
 
 
 def _join_lines(chunks: Sequence[StoredChunk]) -> list[str]:

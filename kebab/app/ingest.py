@@ -50,7 +50,13 @@ from kebab.ingest.job import (
     TextNote,
 )
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest, UnreadKind
+from kebab.wire.ingest import (
+    IngestReport,
+    IngestRequest,
+    IngestTextRequest,
+    PictureFailure,
+    UnreadKind,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,7 +85,26 @@ def to_ingest_report(outcome: IngestOutcome, view: View = DEFAULT_VIEW) -> Inges
         items=items,
         unread=list_unread_kinds(outcome),
         install=build_install(outcome.errors),
+        pictures=_group_failures(outcome.pictures, view),
     )
+
+
+def _group_failures(failures: Iterable[tuple[str, Signal]], view: View) -> list[PictureFailure]:
+    """Return the reasons why a model could not read pictures, each once."""
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    faults: dict[str, Signal] = {}
+    for path, fault in failures:
+        message = fault.format_message()
+        faults.setdefault(message, fault)
+        groups[message].append(path)
+    return [
+        PictureFailure(
+            error=build_error_reply(faults[message], operation="ingest", view=view),
+            count=len(paths),
+            examples=paths[:_EXAMPLES],
+        )
+        for message, paths in groups.items()
+    ]
 
 
 def list_failures(outcome: IngestOutcome) -> list[tuple[str, Signal]]:
@@ -401,9 +426,11 @@ def _open_ports(
 ) -> Iterator[tuple[IngestPorts, ProgressCallback]]:
     """Yield the ports of one run over the open library, and the callback for its progress."""
     with _open_library(context, report, dry_run=job.dry_run) as library:
-        parsers = build_parsers(context.settings)
+        parsers, survey_parsers = build_parsers(context, asks=True), build_parsers(context)
         if formats is not None:
-            parsers = {**parsers, **formats.parsers} if formats.parsers else parsers
+            if formats.parsers:
+                parsers = {**parsers, **formats.parsers}
+                survey_parsers = {**survey_parsers, **formats.parsers}
             if library is not None and not job.dry_run:
                 store_formats(library, formats)
         downloads = job.vector_seconds is None
@@ -420,6 +447,7 @@ def _open_ports(
                 embedder=models.load,
                 scanner=FolderScanner(),
                 parsers=parsers,
+                survey_parsers=survey_parsers,
                 guard=guard_parser,
                 budget=models.budget,
                 clock=context.clock,

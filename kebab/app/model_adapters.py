@@ -362,8 +362,12 @@ def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -
     return _check_openai(llm, request, environ)
 
 
-def require_language_model(settings: Settings, name: str, operation: str) -> None:
+def require_language_model(
+    settings: Settings, name: str, operation: str, *, vision: bool = False
+) -> None:
     """Check that the server of a language model responds, and that Ollama has the model.
+
+    With `vision` Ollama must also say that the model sees pictures; other servers do not tell.
 
     Raises:
         ModelUnreachable: There is no connection, or the server stays silent.
@@ -383,7 +387,7 @@ def require_language_model(settings: Settings, name: str, operation: str) -> Non
     request = _build_probe_request(llm, name, endpoint, os.environ, operation)
     check_server_responds(request, _build_deadlines(llm))
     if llm.provider == "ollama":
-        probe_ollama(endpoint, name, operation=operation)
+        probe_ollama(endpoint, name, operation=operation, vision=vision)
 
 
 def _check_openai(llm: Llm, request: "ModelRequest", environ: Mapping[str, str]) -> str:

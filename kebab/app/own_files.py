@@ -36,14 +36,14 @@ def list_index_files(context: AppContext) -> list[Path]:
 def list_own_files(context: AppContext) -> list[Path]:
     """Return every path that kebab may have created in the data directory, the lock last."""
     from kebab.store.sqlite import replacement
-    from kebab.store.sqlite.replacement import LOCK_NAME, SIGNATURES
+    from kebab.store.sqlite.replacement import LOCK_NAME, PICTURES, SIGNATURES
     from kebab.store.sqlite.reviews import get_reviews_path
 
     data = context.paths.data
     databases = [*_list_files(context.database), *_list_files(get_reviews_path(data))]
     folders = [get_vectors_folder(context), context.paths.stdin_dir, data / replacement.FOLDER]
     signatures = [data / SIGNATURES, *sorted(data.glob(f".{SIGNATURES}.*"))]
-    return [*databases, *folders, *signatures, data / LOCK_NAME]
+    return [*databases, *folders, *signatures, data / PICTURES, data / LOCK_NAME]
 
 
 def list_own_names(context: AppContext) -> Mapping[Path, Callable[[str], bool]]:

@@ -47,7 +47,7 @@ def _render_search(reply: SearchResponse) -> Iterator[str]:
 def _render_fetched(reply: FetchList) -> Iterator[str]:
     """Yield each text below its reference, and what is left out."""
     from kebab.cli.render.documents import render_not_found
-    from kebab.cli.render.hits import note_freshness
+    from kebab.cli.render.hits import note_freshness, note_origin
     from kebab.cli.render.lines import render_lines
 
     for number, one in enumerate(reply.results):
@@ -57,7 +57,7 @@ def _render_fetched(reply: FetchList) -> Iterator[str]:
             yield from render_not_found(one, _PIPE)
             continue
         lines = f"lines {one.start_line} to {one.end_line} of {one.line_count}"
-        changed = note_freshness(one.freshness, ", {}")
+        changed = note_freshness(one.freshness, ", {}") + note_origin(one.citation, ", {}")
         indexed = ", this is the text that was indexed" * one.is_indexed_text
         yield f"==> {clean(one.citation.uri)} <== {lines}{changed}{indexed}"
         yield from render_lines(one, _PIPE)

@@ -65,13 +65,17 @@ class Ingest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     max_memory_mb: Natural = 1024
     """The memory of a process that reads files such as PDF or office documents, in MB; a file that
     needs more is reported. 0 means no limit."""
-    ocr: bool = False
-    """Recognise the text of images and of scanned pages with the program `tesseract`; slow."""
+    ocr: bool | Literal["model"] = False
+    """Recognise the text of images and of scanned pages: `true` with the program `tesseract`,
+    `model` with the model server; slow."""
     ocr_languages: Annotated[str, Meta(pattern=_OCR_LANGUAGES)] = "eng"
     """The languages of images, as `tesseract --list-langs` names them, e.g. `eng+kor`."""
     ocr_page_deadline_s: Annotated[float, Meta(ge=0)] = 30.0
     """The limit of processor time for recognising the text of one page, in seconds; 0 means no
     limit. A file may take 20 times as long."""
+    captions: bool = False
+    """Let the model server describe each image; slow. This and `model` for `ocr` need the extra
+    `kebab[pictures]`."""
 
 
 class Index(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -134,6 +138,8 @@ class Models(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The embedding model."""
     llm: Llm = Llm()
     """The language model."""
+    vision: str = ""
+    """The model that reads pictures on the same server; empty means the model that answers."""
 
 
 class Search(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

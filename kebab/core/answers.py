@@ -49,6 +49,8 @@ class Message(Struct, frozen=True):
 
     role: Literal["system", "user", "assistant"]
     content: str
+    images: tuple[bytes, ...] = ()
+    """JPEG files that the message shows; only a vision model sees them."""
 
 
 class Completion(Struct, frozen=True, kw_only=True):

@@ -47,7 +47,8 @@ class Place(NamedTuple):
     It begins at the offset `start` of the text and ends where the next place begins. `number`
     counts pages and slides from 1, and the cells of a notebook from 0. `of` is the number of pages.
     A sheet has its name as `label`, the columns of its cells as `columns` (`A:F`), and the row of
-    its first line as `row`; each further line of the text is the next row.
+    its first line as `row`; each further line of the text is the next row. `origin` says that a
+    model wrote the text, e.g. `caption by llava`; it is empty for the text of the file.
     """
 
     start: int
@@ -56,6 +57,7 @@ class Place(NamedTuple):
     label: str = ""
     row: int = 0
     columns: str = ""
+    origin: str = ""
 
 
 class Chunk(NamedTuple):

@@ -23,6 +23,7 @@ from kebab.core.queries import StoredChunk
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
+    from kebab.errors.signal import Signal
 
 
 class BlockKind(StrEnum):
@@ -77,7 +78,8 @@ class ParsedDocument(NamedTuple):
     file, so that its lines are the file's lines; for other formats it is extracted text. Blocks are
     in order, do not overlap, and leave out front matter. `lang` is what the front matter says, else
     a guess. `places` are the pages, slides or cells of the text, sorted by `start`. `links` are the
-    targets of its links to other files, as written.
+    targets of its links to other files, as written. `failures` say why a model wrote nothing about
+    its pictures; such a document is read again by the next ingest.
     """
 
     text: str
@@ -89,6 +91,7 @@ class ParsedDocument(NamedTuple):
     warnings: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
     links: tuple[str, ...] = ()
+    failures: tuple["Signal", ...] = ()
 
 
 class Source(Struct, frozen=True, kw_only=True):
@@ -179,6 +182,7 @@ class DocumentRow(Struct, frozen=True, kw_only=True):
     date: str | None = None
     aliases: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
+    failures: tuple["Signal", ...] = ()
     more_chunks: Iterable[Sequence[ChunkRow]] = ()
     late_warnings: Sequence[str] = ()
 

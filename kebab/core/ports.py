@@ -206,6 +206,9 @@ class LibraryWriter(Protocol):
     def forget_unread(self, source: str, path: str) -> None:
         """Delete a planned file that is gone."""
 
+    def commit_when_due(self) -> None:
+        """Commit what was written a while ago, before the caller waits for something else."""
+
     def has_document(self, doc_id: DocId) -> bool:
         """Return whether a document has this id."""
 

@@ -34,7 +34,7 @@ def limit_hint(hint: str | None) -> str | None:
     return hint if fits else None
 
 
-NEEDS_MODEL = ("translate",)
+NEEDS_MODEL = ("translate", "ocr", "caption")
 """The operations that cannot go on without a language model."""
 
 _FALLBACKS: Mapping[str, tuple[str, Rerun]] = {
@@ -49,6 +49,8 @@ _OTHER_MODEL = {
     "ask": "kebab ask --model NAME QUESTION",
     "review": "kebab review --model NAME DOCUMENT",
     "translate": "kebab translate --model NAME --to LANG DOCUMENT",
+    "ocr": "export KEBAB_MODELS_VISION=NAME",
+    "caption": "export KEBAB_MODELS_VISION=NAME",
 }
 """How an operation is repeated with another model."""
 _SAFE_VALUES = {"models.llm.think": "false", "models.llm.keep_alive": "5m"}

@@ -37,6 +37,9 @@ from kebab.text.dates import choose_date
 from kebab.text.names import TITLE_RULE
 from kebab.text.tokenizer import join_tokens
 
+INCOMPLETE = "incomplete"
+"""The recipe of a document that the next ingest reads again."""
+
 
 class BuildTask(NamedTuple):
     """A file, and the id that its document has or gets."""
@@ -212,7 +215,7 @@ class DocumentBuilder:
             tags=document.metadata.tags,
             stamp=parsed.stamp,
             content_hash=parsed.content_hash,
-            recipe=choose_recipe(self.recipes, entry),
+            recipe=INCOMPLETE if document.failures else choose_recipe(self.recipes, entry),
             parser_version=self.parsers[parsed.media].version,
             chunker_version=self.chunker,
             chunks=chunks,
@@ -221,6 +224,7 @@ class DocumentBuilder:
             date=choose_date(document.metadata.date, entry.path, is_property=is_property),
             aliases=document.metadata.aliases,
             links=document.links,
+            failures=document.failures,
         )
 
 

@@ -340,6 +340,8 @@ class DocumentCommitter:
         """The errors of the failed items, in their order."""
         self.slowest: list[SlowFile] = []
         self.missing: list[MissingDocument] = []
+        self.pictures: list[tuple[str, Signal]] = []
+        """The paths of documents with pictures that no model could read, and why."""
         self.tried = 0
         self._library = library
         self._context = context
@@ -401,6 +403,7 @@ class DocumentCommitter:
 
     def _should_stop(self) -> bool:
         self._context.reporter.send_heartbeat("parse")
+        self._library.commit_when_due()
         return self._context.cancel.requested
 
     def _store_result(self, task: FileTask, builder: DocumentBuilder, result: BuildResult) -> None:
@@ -434,6 +437,7 @@ class DocumentCommitter:
 
     def _put(self, task: FileTask, row: DocumentRow) -> None:
         changes = self._library.put_document(row)
+        self.pictures += [(row.path, failure) for failure in row.failures]
         self.items.append(
             structs.replace(
                 task.to_item(),

@@ -71,7 +71,8 @@ class IngestPorts:
     `library` is None only for a dry run without a database. `vectors` opens the index of an
     embedding version. `budget` is called once, after `embedder` and before the first document is
     split. Writes to the library within `batch` may share commits. `parsers` and `guard` are
-    picklable, because worker processes get a copy of them. `is_model_intact` tells, without
+    picklable, because worker processes get a copy of them. `survey_parsers` take their place where
+    only the language of a sample is wanted, so they ask no model. `is_model_intact` tells, without
     reading them, whether the model files of an embedding version are as they were installed.
     `repair_model` installs a model that failed again; it returns None when that does not help.
     `list_searched` returns the chunks that were found last; their documents are embedded first.
@@ -83,6 +84,7 @@ class IngestPorts:
     embedder: Callable[[SurveyLanguages], LoadedModel | None]
     scanner: FileScanner
     parsers: Mapping[str, Parser]
+    survey_parsers: Mapping[str, Parser] | None = None
     guard: ParserGuard
     budget: Callable[[], Budget]
     clock: Clock
@@ -174,11 +176,14 @@ class RunContext:
 class IngestOutcome(NamedTuple):
     """The report of a run, and the errors of its failed items in their order.
 
+    `pictures` are the paths of documents with pictures that no model could read, and why.
+
     The items have no error, because only the caller knows how an error is worded.
     """
 
     report: IngestReport
     errors: list[Signal]
+    pictures: Sequence[tuple[str, Signal]] = ()
 
 
 def build_item(kind: ItemKindName, source: str, path: str, doc_id: str | None = None) -> IngestItem:

@@ -163,6 +163,7 @@ class _Run:
         self._library_state: LibraryState = ports.library or EmptyLibrary()
         self._recipes = compute_recipes(ports.parsers, job.chunker)
         self._started = ports.clock.now()
+        self._pictures: list[tuple[str, Signal]] = []
 
     def execute(self) -> IngestOutcome:
         """Run all steps."""
@@ -179,6 +180,7 @@ class _Run:
                 report, cancelled=cancel.requested, duration_ms=self._reporter.elapsed_ms
             ),
             errors,
+            self._pictures,
         )
 
     def _apply(
@@ -216,6 +218,7 @@ class _Run:
             not_read=not_read,
         )
         errors += committer.errors
+        self._pictures = committer.pictures
         self._record_run(summary, report, library)
         if is_single_file(self._job, summary.scopes) and committer.errors:
             failed = next(item for item in committer.items if item.kind == "error")
@@ -282,7 +285,7 @@ class _Run:
         self._reporter.send(ProgressKind.HEARTBEAT, phase="model")
         try:
             ports = self._ports
-            reads = (ports.parsers, ports.guard, ports.containers)
+            reads = (ports.survey_parsers or ports.parsers, ports.guard, ports.containers)
             model = ports.embedder(partial(survey_languages, plan, library, *reads))
             if model is None:
                 return None

@@ -76,11 +76,13 @@ class ChatModel(Generic[_Options]):
     def _build_body(self, messages: Sequence[Message]) -> dict[str, Any]:
         return {
             "model": self._model,
-            "messages": [
-                {"role": message.role, "content": message.content} for message in messages
-            ],
+            "messages": [self._encode_message(message) for message in messages],
             "stream": True,
         }
+
+    def _encode_message(self, message: Message) -> dict[str, Any]:
+        """Return a message in the form of the API."""
+        return {"role": message.role, "content": message.content}
 
     def _open_stream(
         self, request: ModelRequest, body: dict[str, Any], deadlines: Deadlines

@@ -1,6 +1,7 @@
 """Implements the port `LanguageModel` with the chat API of Ollama."""
 
 import re
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -90,6 +91,11 @@ class OllamaChat(ChatModel[OllamaOptions]):
             except _SchemaRefusedError:
                 self._accepts_schemas = False
         return self._complete(request, body, max_tokens, on_text)
+
+    def _encode_message(self, message: Message) -> dict[str, Any]:
+        body = super()._encode_message(message)
+        images = [b64encode(image).decode() for image in message.images]
+        return body | {"images": images} if images else body
 
     def _complete(
         self,

@@ -5,6 +5,7 @@ some servers.
 """
 
 import re
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -97,6 +98,14 @@ class OpenAiChat(ChatModel[OpenAiOptions]):
                 return self._complete(request, body | accepted, on_text)
             except _OptionRefusedError as refused:
                 self._refused.update(refused.args)
+
+    def _encode_message(self, message: Message) -> dict[str, Any]:
+        body = super()._encode_message(message)
+        if not message.images:
+            return body
+        urls = [f"data:image/jpeg;base64,{b64encode(image).decode()}" for image in message.images]
+        pictures = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
+        return body | {"content": [{"type": "text", "text": message.content}, *pictures]}
 
     def _complete(
         self, request: ModelRequest, body: dict[str, Any], on_text: Callable[[str], None]

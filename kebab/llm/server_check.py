@@ -10,6 +10,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kebab.core.answers import Completion, JsonSchema, LanguageModel, Message
 from kebab.errors.catalog import (
@@ -32,7 +33,7 @@ from kebab.llm.server_errors import (
 )
 
 _OK = 200
-_COMPLETION = "completion"
+_COMPLETION, _VISION = "completion", "vision"
 _MAX_BODY_BYTES = 8_000_000
 _MIN_S = 0.001
 
@@ -51,10 +52,11 @@ def probe_ollama(
     operation: str = "doctor",
     connect_s: float = 1.0,
     read_s: float = 2.0,
+    vision: bool = False,
 ) -> OllamaServer:
     """Return the version and the models of an Ollama server, after at most `read_s` seconds.
 
-    An empty `model` requires no model.
+    An empty `model` requires no model; with `vision` the server must say that it sees pictures.
 
     Raises:
         ModelUnreachable: There is no server at the endpoint.
@@ -81,6 +83,9 @@ def probe_ollama(
         tasks = [task for task in found if isinstance(task, str)] if isinstance(found, list) else []
         if tasks and _COMPLETION not in tasks:
             raise request.build_rejection(f"it can only do: {', '.join(tasks)}", "task")
+        # Old servers ignore pictures that the model does not see.
+        if vision and _VISION not in tasks:
+            raise request.build_rejection("it does not see pictures", "task")
     return server
 
 
@@ -285,7 +290,7 @@ class CheckedModel(Struct, frozen=True, kw_only=True):
             ModelBusy: The server is busy, or still loads its model at the end of the wait.
         """
         self.check()
-        messages = [Message(one.role, self.mask(one.content)) for one in messages]
+        messages = [replace(one, content=self.mask(one.content)) for one in messages]
         started, wait_s = monotonic(), _FIRST_WAIT_S
         while True:
             try:

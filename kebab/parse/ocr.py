@@ -1,4 +1,4 @@
-"""Recognises the text of pictures and scanned pages with tesseract, asked through pipes."""
+"""Reads pictures and scanned pages with tesseract, asked through pipes, or through a model."""
 
 import ctypes
 import os
@@ -15,9 +15,16 @@ from kebab import platform
 from kebab.core.chunks import Place
 from kebab.core.documents import ParsedDocument
 from kebab.core.files import OcrSettings
+from kebab.core.pictures import (
+    PictureAnswer,
+    PictureReader,
+    describe_answers,
+    format_origin,
+    list_failures,
+)
 from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
 from kebab.errors.system import build_missing_program
-from kebab.limits.deadline import Elapsed
+from kebab.limits.deadline import WALL_FACTOR, Elapsed
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.pdf_pages import PageText
 from kebab.parse.pdf_paragraphs import LineJoiner
@@ -118,6 +125,12 @@ def write_recognized_text(builder: TextBuilder, text: str, joiner: LineJoiner) -
             builder.add_paragraph(reduce(joiner.join, lines))
 
 
+def write_model_text(builder: TextBuilder, text: str) -> None:
+    """Add the paragraphs that a model wrote, with their lines."""
+    for part in _PARAGRAPH_END.split(text):
+        builder.add_paragraph(part)
+
+
 _DPI = 250
 _POINTS_PER_INCH = 72
 MAX_PIXELS = 25_000_000
@@ -127,7 +140,11 @@ _TIME_SHARE = 0.8
 
 
 def recognize_pages(
-    document: Any, pages: Sequence[PageText], settings: OcrSettings, path: str, parser: str
+    document: Any,
+    pages: Sequence[PageText],
+    reader: OcrSettings | PictureReader,
+    path: str,
+    parser: str,
 ) -> list[PageText]:
     """Return the pages, with the text of those that have none but a picture.
 
@@ -135,16 +152,30 @@ def recognize_pages(
         DependencyMissing: The program or a language is not installed, and no page has text.
     """
     has_text = any(page.segments for page in pages)
-    until = time.monotonic() + _TIME_SHARE * settings.deadline_s
+    limit_s = _TIME_SHARE * reader.deadline_s
+    if not isinstance(reader, OcrSettings):
+        limit_s *= WALL_FACTOR  # waiting for a server takes no processor time
+    until = time.monotonic() + limit_s
     done: list[PageText] = []
     for page in pages:
-        is_late = bool(settings.deadline_s) and time.monotonic() > until
-        if is_late or page.segments or (page.legible and not page.has_image):
+        is_late = bool(reader.deadline_s) and time.monotonic() > until
+        if page.segments or (page.legible and not page.has_image):
             done.append(page)
+            continue
+        if is_late:
+            late = Elapsed(0.0, limit_s).build_timeout(
+                limit_s, path, "ocr", setting="models.llm.total_s"
+            )
+            answer = None if isinstance(reader, OcrSettings) else PictureAnswer(failure=late)
+            done.append(page._replace(answer=answer))
             continue
         try:
             picture, dpi = draw_page(document, page.number - 1)
-            texts = recognize_text(picture, settings, path, parser, dpi=dpi)
+            if not isinstance(reader, OcrSettings):
+                answer = reader.read("ocr", picture, path)[0]
+                done.append(page._replace(recognized=answer.text, answer=answer))
+                continue
+            texts = recognize_text(picture, reader, path, parser, dpi=dpi)
         except DependencyMissing:
             if not has_text:
                 raise
@@ -184,13 +215,18 @@ _BMP_HEADERS = {12, 40, 52, 56, 108, 124}
 
 
 class ImageParser:
-    """Recognises the text of a picture; the pages of a TIFF file are numbered."""
+    """Reads the text of a picture, or its caption; the pages of a TIFF file are numbered."""
 
     version = "image-v2"
 
-    def __init__(self, settings: OcrSettings = OcrSettings()) -> None:  # noqa: B008 - immutable
-        """Store the languages and limits."""
+    def __init__(
+        self,
+        settings: OcrSettings | None = OcrSettings(),  # noqa: B008 - immutable
+        model: PictureReader | None = None,
+    ) -> None:
+        """Store the settings of tesseract, None to leave it out, and the model if there is one."""
         self._settings = settings
+        self._model = model
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its title is the name of the file.
@@ -202,15 +238,25 @@ class ImageParser:
         """
         if not _is_picture(data):
             raise ParseFailed(path=path, parser=self.version, cause="not a picture")
-        pages = recognize_text(data, self._settings, path, self.version)
-        builder = TextBuilder()
+        pages = recognize_text(data, self._settings, path, self.version) if self._settings else []
+        builder, answers = TextBuilder(), list[PictureAnswer]()
         joiner = LineJoiner(line for text in pages for line in text.splitlines())
         for number, text in enumerate(pages, 1):
             builder.begin_place(Place(0, number, of=len(pages)))
             write_recognized_text(builder, text, joiner)
-        if not builder.length:
+        if (model := self._model) is not None:
+            for task in model.tasks:
+                found = model.read(task, data, path)
+                for number, answer in enumerate(found, 1):
+                    origin = format_origin(task, model.name)
+                    builder.begin_place(Place(0, number, of=len(found), origin=origin))
+                    write_model_text(builder, answer.text)
+                answers += found
+        failures = list_failures(answers)
+        if not builder.length and not failures:
             raise ParseFailed(path=path, parser=self.version, cause="no text in the picture")
-        return builder.build(path)
+        document = builder.build(path, warnings=describe_answers(answers))
+        return document._replace(failures=failures)
 
 
 def _is_picture(data: bytes) -> bool:

@@ -11,10 +11,11 @@ from typing import Any
 from kebab.core.chunks import Place
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.core.files import OCR_SETTING, OcrSettings
+from kebab.core.pictures import PictureReader, describe_answers, format_origin, list_failures
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.metadata import list_unique, split_authors
-from kebab.parse.ocr import recognize_pages, write_recognized_text
+from kebab.parse.ocr import recognize_pages, write_model_text, write_recognized_text
 from kebab.parse.pdf_pages import (
     PageReader,
     PageText,
@@ -169,9 +170,12 @@ class PdfParser:
 
     version = "pdf-v2"
 
-    def __init__(self, ocr: OcrSettings | None = None) -> None:
-        """Store the settings of the recognition of pictures; None means that it is off."""
+    def __init__(self, ocr: OcrSettings | PictureReader | None = None) -> None:
+        """Store what reads pages without text, tesseract or a model; None means that they stay."""
         self._ocr = ocr
+        self._origin = ""
+        if ocr is not None and not isinstance(ocr, OcrSettings):
+            self._origin = format_origin("ocr", ocr.name)
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its title is that of its properties, else the largest text.
@@ -188,7 +192,12 @@ class PdfParser:
             if self._ocr is not None:
                 pages = recognize_pages(document, pages, self._ocr, path, self.version)
         self._require_text(pages, path)
-        return _build_document(pages, total, metadata, bookmarks, path)
+        answers = [page.answer for page in pages if page.answer is not None]
+        document = _build_document(pages, total, metadata, bookmarks, path, self._origin)
+        return document._replace(
+            warnings=(*document.warnings, *describe_answers(answers)),
+            failures=list_failures(answers),
+        )
 
     @contextmanager
     def _open(self, data: bytes, path: str) -> Iterator[Any]:
@@ -210,6 +219,8 @@ class PdfParser:
     def _require_text(self, pages: Sequence[PageText], path: str) -> None:
         """Refuse a document without any text."""
         if any(page.segments or page.recognized for page in pages):
+            return
+        if any(page.answer and page.answer.failure for page in pages):
             return
         if any(not page.legible for page in pages):
             raise self._refuse(path, "the text is unreadable: broken fonts")
@@ -250,6 +261,7 @@ def _build_document(
     metadata: Metadata,
     bookmarks: Sequence[Bookmark],
     path: str,
+    origin: str,
 ) -> ParsedDocument:
     rows = [build_rows(page.segments) for page in remove_running_heads(pages)]
     rules = HeadingRules(rows, bookmarks)
@@ -260,8 +272,10 @@ def _build_document(
     )
     builder = TextBuilder()
     for page, page_rows in zip(pages, rows, strict=True):
-        builder.begin_place(Place(0, page.number, of=total))
-        if page.recognized:
+        builder.begin_place(Place(0, page.number, of=total, origin=origin if page.answer else ""))
+        if page.recognized and page.answer:
+            write_model_text(builder, page.recognized)
+        elif page.recognized:
             write_recognized_text(builder, page.recognized, joiner)
         levels = [rules.get_level(row, page.number) for row in page_rows]
         write_page(builder, page_rows, levels, joiner)

@@ -10,6 +10,7 @@ from itertools import groupby, pairwise, repeat
 from operator import sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kebab.core.pictures import PictureAnswer
 from kebab.errors.system import translate_import_errors
 from kebab.parse.pdf_text import (
     DOUBTED_LETTERS,
@@ -77,7 +78,8 @@ class PageText(NamedTuple):
 
     `number` counts from 1. `legible` is false when the fonts do not say which letters they show.
     `cut` says that the page has more text than was read, and `has_image` that a page without text
-    has a picture. `recognized` is text that was recognised in the picture of the page.
+    has a picture. `recognized` is text that was recognised in the picture of the page; where a
+    model was asked, `answer` is what it wrote.
     """
 
     number: int
@@ -86,6 +88,7 @@ class PageText(NamedTuple):
     cut: bool = False
     has_image: bool = False
     recognized: str = ""
+    answer: PictureAnswer | None = None
 
 
 class _Line(NamedTuple):

@@ -31,6 +31,7 @@ from kebab.core.media import (
     XLSX,
     CitationKind,
 )
+from kebab.core.pictures import PictureReader
 from kebab.core.ports import Parser
 from kebab.errors.catalog import ParseFailed
 from kebab.limits.deadline import DeadlinePassed, describe_failure, limit_time
@@ -66,7 +67,7 @@ class LazyParser:
         self,
         version: str,
         target: str,
-        *arguments: str | OcrSettings,
+        *arguments: str | OcrSettings | PictureReader | None,
         extra: str | None = None,
         isolated: bool = False,
     ) -> None:
@@ -79,8 +80,11 @@ class LazyParser:
 
     @property
     def recipe(self) -> str:
-        """What decides the text of a document: the version, languages of pictures, a grammar."""
-        languages = [one.languages for one in self._arguments if isinstance(one, OcrSettings)]
+        """What decides the text of a document: the version, the reading of pictures, a grammar."""
+        readers = [one for one in self._arguments if one and not isinstance(one, str)]
+        languages = [
+            one.languages if isinstance(one, OcrSettings) else one.recipe for one in readers
+        ]
         found = [] if self.extra != "code" or self._has_grammar() else ["without grammar"]
         return " ".join([self.version, *languages, *found])
 
@@ -93,8 +97,8 @@ class LazyParser:
     @property
     def deadline_s(self) -> float | None:
         """The time limit of a file that needs longer than others, in seconds; 0 means none."""
-        limits = [one.deadline_s for one in self._arguments if isinstance(one, OcrSettings)]
-        return limits[0] if limits else None
+        limits = [one.deadline_s for one in self._arguments if one and not isinstance(one, str)]
+        return max(limits) * all(limits) if limits else None
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; where a limit ends the work, what was read before.
@@ -128,7 +132,7 @@ class LazyParser:
 
 
 @cache
-def _load_parser(target: str, *arguments: str | OcrSettings) -> Parser:
+def _load_parser(target: str, *arguments: str | OcrSettings | PictureReader | None) -> Parser:
     module, _, name = target.partition(":")
     parser: Parser = getattr(import_module(f"kebab.parse.{module}"), name)(*arguments)
     return parser
@@ -190,14 +194,17 @@ PARSERS: Mapping[str, Parser] = {
 """The parser of every media type of `kebab.core.media`; a new format needs a row in both."""
 
 
-def configure_parsers(ocr: OcrSettings | None) -> Mapping[str, Parser]:
-    """Return the parsers for the settings of the recognition of text; None means that it is off."""
-    if ocr is None:
+def configure_parsers(
+    ocr: OcrSettings | None, model: PictureReader | None = None
+) -> Mapping[str, Parser]:
+    """Return the parsers that read pictures with tesseract, a model, both, or not at all."""
+    if ocr is None and model is None:
         return PARSERS
+    reader = ocr or (model if model and "ocr" in model.tasks else None)
     return {
         **PARSERS,
-        PDF: LazyParser("pdf-v2", "pdf:PdfParser", ocr, extra="pdf", isolated=True),
-        IMAGE: LazyParser("image-v2", "ocr:ImageParser", ocr, isolated=True),
+        PDF: LazyParser("pdf-v2", "pdf:PdfParser", reader, extra="pdf", isolated=True),
+        IMAGE: LazyParser("image-v2", "ocr:ImageParser", ocr, model, isolated=True),
     }
 
 

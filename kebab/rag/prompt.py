@@ -207,6 +207,8 @@ def _describe_location(passage: Evidence) -> str:
     end = passage.start + len(passage.text.rstrip())
     first, last = Quote(chunk=chunk, start=passage.start, end=end).lines
     lines = f"line {first}" if first == last else f"lines {first}-{last}"
+    if chunk.place is not None and chunk.place.origin:
+        lines += f", {escape_line(chunk.place.origin, _MAX_LINE)}"
     # A title that is also the first heading is shown once.
     skip = int(chunk.heading_path[:1] == (chunk.title,))
     parts = (chunk.title, *chunk.heading_path[skip:][-_MAX_HEADINGS:])

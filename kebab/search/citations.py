@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
+
 from kebab.core.chunks import Place
 from kebab.core.documents import STDIN, StoredDocument
 from kebab.core.files import join_root
@@ -97,7 +99,8 @@ def cite_place(path: str, place: Place, kind: CitationKind, rows: int) -> Citati
     quoted = quote_path(path)
     if kind is CitationKind.PAGE:
         page = PageSpan(number=place.number, of=max(place.of, place.number))
-        return PageCitation(path=path, uri=f"{quoted}#page={place.number}", page=page)
+        uri, origin = f"{quoted}#page={place.number}", place.origin or UNSET
+        return PageCitation(path=path, uri=uri, page=page, origin=origin)
     if kind is CitationKind.SLIDE:
         slide = SlideSpan(number=place.number)
         return SlideCitation(path=path, uri=f"{quoted}#slide={place.number}", slide=slide)

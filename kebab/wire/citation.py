@@ -5,7 +5,7 @@ Each kind of place has its own record.
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 Freshness = Literal["fresh", "changed", "gone"]
 Count = Annotated[int, Meta(ge=0)]
@@ -73,6 +73,9 @@ class _Citation(Struct, frozen=True, kw_only=True, tag_field="kind"):
     """The path of the document below its source, exactly as on disk."""
     uri: str
     """The path, percent-encoded where needed, with a fragment that names the place."""
+    origin: str | UnsetType = UNSET
+    """What wrote the passage where a model did, e.g. `caption by llava` or `text read by llava`: it
+    may be wrong. Left out for the text of the file itself."""
 
 
 class LineCitation(_Citation, frozen=True, kw_only=True, tag="line"):
@@ -129,3 +132,5 @@ class FetchedPlace(Struct, frozen=True, kw_only=True):
     """The line of its first line, counted as `start_line` is."""
     uri: str
     """Its citation, which `fetch` takes, e.g. `paper.pdf#page=3`."""
+    origin: str | UnsetType = UNSET
+    """What wrote its text where a model did, as in the citation."""

@@ -102,6 +102,17 @@ class UnreadKind(Hinted, frozen=True, kw_only=True):
     """A few of their paths."""
 
 
+class PictureFailure(Struct, frozen=True, kw_only=True):
+    """Why a model could not read some pictures; the next ingest asks again."""
+
+    error: ErrorReply
+    """The reason; its detail `operation` is `ocr` or `caption`."""
+    count: int
+    """The number of documents with such pictures. What else is known of them is indexed."""
+    examples: list[str]
+    """A few of their paths."""
+
+
 class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     """The result of a run."""
 
@@ -155,6 +166,8 @@ class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     """The command that installs all parts of kebab that these files need; null for none."""
     plugin_faults: list[str] = msgspec.field(default_factory=list)
     """The plugins for formats that were not used, each with its package and the reason."""
+    pictures: list[PictureFailure] = msgspec.field(default_factory=list)
+    """Why a model could not read pictures, each reason once."""
 
 
 class IngestProgress(Reply, frozen=True, kw_only=True, tag="ingest_progress.v1"):

@@ -134,6 +134,9 @@ class MemoryLibrary:
     def forget_unread(self, source: str, path: str) -> None:
         self.unread.pop((source, path), None)
 
+    def commit_when_due(self) -> None:
+        pass
+
     def has_document(self, doc_id: DocId) -> bool:
         return doc_id in self._documents
 

@@ -183,5 +183,12 @@ def _is_valid(message: object) -> bool:
         isinstance(message, dict)
         and set(message) == {"role", "content"}
         and message["role"] in _ROLES
-        and isinstance(message["content"], str)
+        and (isinstance(message["content"], str) or all(map(_is_part, message["content"])))
     )
+
+
+def _is_part(part: Any) -> bool:
+    """Return whether a part of a message is a text or a picture."""
+    if part["type"] == "text":
+        return isinstance(part["text"], str)
+    return bool(part["type"] == "image_url" and part["image_url"]["url"].startswith("data:"))

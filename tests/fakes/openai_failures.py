@@ -158,6 +158,14 @@ FAILURES: Mapping[str, Mapping[str, Failure]] = {
         "vllm": _vllm(400, "BadRequestError", "Grammar error: unimplemented keys"),
         "": _openai(400, None, "Invalid schema for response_format 'answer'.", "response_format"),
     },
+    "no_images": {
+        "": _llama(
+            500,
+            "server_error",
+            "image input is not supported - hint: if this is unexpected, you may need to provide"
+            " the mmproj",
+        )
+    },
     "no_route": {
         "llamacpp": _llama(404, "not_found_error", "File Not Found"),
         "lmstudio": (200, {"error": "Unexpected endpoint or method. (POST /chat/completions)"}),

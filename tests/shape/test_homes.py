@@ -60,6 +60,7 @@ HOMES = {
     "numpy": ("kebab.embed", "kebab.evals.metrics", "kebab.search", "kebab.store"),
     "onnxruntime": ("kebab.embed",),
     "pathspec": ("kebab.source.ignore",),
+    "PIL": ("kebab.llm.pictures",),
     "platformdirs": ("kebab.config.settings",),
     "prompt_toolkit": ("kebab.cli.picker",),
     "py_rust_stemmers": ("kebab.text.tokenizer",),

@@ -65,6 +65,10 @@ TABLES = {
         "parse/test_registry_exceptions.py",
         "test_the_libraries_of_parsers_have_no_exception_that_would_pass",
     ),
+    "PIL": (
+        "llm/test_pictures.py",
+        "test_every_exception_of_the_library_is_one_that_is_caught_or_of_other_work",
+    ),
     "pypdfium2": (
         "parse/test_pdf_parser.py",
         "test_every_exception_of_the_library_is_one_that_is_caught_or_of_other_work",

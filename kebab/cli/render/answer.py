@@ -26,6 +26,7 @@ from kebab.cli.render.hits import (
     fit_location,
     format_headings,
     note_freshness,
+    note_origin,
     render_degraded,
     render_location,
     render_refresh,
@@ -148,7 +149,7 @@ def _render_place(
     ranged: bool = False,
 ) -> str:
     """Return a location with its headings, cut to the line."""
-    note = note_freshness(found.freshness)
+    note = note_freshness(found.freshness) + note_origin(found.citation)
     if canvas.width is not None:
         where = fit_location(found.citation, canvas, margin + len(note), ranged=ranged)
         room = canvas.width - margin - measure_width(where + note) - 2

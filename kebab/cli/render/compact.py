@@ -21,6 +21,7 @@ from kebab.cli.render.hits import (
     get_line,
     list_queries,
     note_freshness,
+    note_origin,
     render_degraded,
     render_gaps,
     render_limits,
@@ -214,7 +215,7 @@ def _render_head(block: Block, canvas: Canvas, reference: str) -> str:
     first = block.first
     found = sorted({index for hit in block.hits for index in hit.queries or []})
     facts = " ".join([block.confidence, *(f"q{index + 1}" for index in found)])
-    facts += note_freshness(first.freshness, ", {}")
+    facts += note_freshness(first.freshness, ", {}") + note_origin(first.citation, ", {}")
     headings = " > ".join(map(clean, select_headings(first)))
     return f"{canvas.location(reference)} [{facts}]" + (
         f" {canvas.dim(headings)}" if headings else ""

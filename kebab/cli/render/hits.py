@@ -22,6 +22,7 @@ from kebab.wire.citation import (
     CellCitation,
     Citation,
     CodeCitation,
+    FetchedPlace,
     Freshness,
     LineCitation,
     PageCitation,
@@ -119,6 +120,11 @@ def note_freshness(freshness: Freshness, form: str = "  ({})") -> str:
     return "" if freshness == "fresh" else form.format(_FRESHNESS[freshness])
 
 
+def note_origin(citation: Citation | FetchedPlace, form: str = "  ({})") -> str:
+    """Return which model wrote a passage, empty for the text of the file itself."""
+    return form.format(clean(citation.origin)) if citation.origin is not UNSET else ""
+
+
 def render_hit(hit: SearchHit, canvas: Canvas, lines: int | None = MOST_LINES) -> Iterator[str]:
     """Yield the place, the headings and the text of a hit, on a terminal at most `lines` of it."""
     paint = {"strong": canvas.success, "fair": canvas.warning, "weak": canvas.dim}[hit.confidence]
@@ -158,7 +164,7 @@ def render_location(
     On a terminal the path is shortened to fit beside `margin` cells; its file name and line stay.
     A `ranged` location has its last line too.
     """
-    note = note_freshness(freshness)
+    note = note_freshness(freshness) + note_origin(citation)
     text = fit_location(citation, canvas, margin + len(note), ranged=ranged)
     shown = canvas.location(text)
     link = canvas.link(shown, file, get_line(citation), get_page(citation))

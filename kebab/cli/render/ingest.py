@@ -19,6 +19,7 @@ from kebab.cli.render.canvas import (
     render_fields,
 )
 from kebab.core.documents import is_cut
+from kebab.core.pictures import UNREAD_PICTURE
 from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.wire.ingest import EmbeddingSummary, IngestReport
 from kebab.wire.library import PathExplanations, SkipRule
@@ -81,6 +82,12 @@ def render_ingest_report(
     yield from _render_failures(reply, canvas, verbose=verbose)
     for fault in reply.plugin_faults:
         yield from canvas.note(clean(f"plugin {fault}"))
+    for failure in reply.pictures:
+        count = pluralize(failure.count, "document")
+        text = f"pictures of {count} are not searched: {clean(failure.error.message)}"
+        yield from canvas.note(text)
+        if failure.error.hint:
+            yield from canvas.hint(clean(failure.error.hint))
     yield from _render_losses(reply, canvas, verbose=verbose)
     if not reply.dry_run:
         yield from _render_vectors(reply.embedding, canvas)
@@ -99,6 +106,10 @@ def _render_losses(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Ite
         if not item.no_passages
         for warning in item.warnings
     ]
+    if not verbose:  # the reasons are shown once
+        empty, warned = (
+            [one for one in pairs if UNREAD_PICTURE not in one[1]] for pairs in (empty, warned)
+        )
     cut = [pair for pair in warned if is_cut(pair[1])]
     others = [pair for pair in warned if not is_cut(pair[1])]
     shown = [("nothing to search in", empty), ("searched in part", cut)]

@@ -25,6 +25,7 @@ from kebab.cli.render.hits import (
     format_location,
     get_page,
     note_freshness,
+    note_origin,
     render_unmatched_filters,
 )
 from kebab.wire.citation import CodeCitation, LineCitation
@@ -61,9 +62,9 @@ def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
     marks = {}
     for one in reply.places or []:
         if one.line <= reply.end_line:
-            fragment = clean(decode_percent(one.uri.rpartition("#")[2]))
-            marks[one.line] = canvas.location(f"[{_NUMBER.sub(' ', fragment)}]")
-    marks = marks if len(marks) > 1 else {}
+            fragment = _NUMBER.sub(" ", clean(decode_percent(one.uri.rpartition("#")[2])))
+            marks[one.line] = canvas.location(f"[{fragment}{note_origin(one, ', {}')}]")
+    marks = marks if len(marks) > 1 or any(one.origin for one in reply.places or []) else {}
     if not canvas.is_terminal:
         yield from _insert_marks(text, reply.start_line, marks) if marks else [text]
         return

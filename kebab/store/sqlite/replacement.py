@@ -23,10 +23,13 @@ LOCK_NAME = "writer.lock"
 SIGNATURES = "signatures"
 """The file of the signatures of passages, which can be computed again."""
 
+PICTURES = "pictures.jsonl"
+"""The file of what models wrote about pictures."""
+
 FILES = (
     *(f"kebab.sqlite{end}" for end in ("", "-wal", "-shm")),
     *(f"reviews.sqlite{end}" for end in ("", "-wal", "-shm")),
-    *("lance", "stdin", SIGNATURES),
+    *("lance", "stdin", SIGNATURES, PICTURES),
 )
 """The files and folders of a knowledge base, the database first."""
 

@@ -131,6 +131,12 @@ class SqliteWriter:
         with self._transactions.unit():
             documents.mark_failed(self._database, source, path, reason)
 
+    def commit_when_due(self) -> None:
+        """Commit what was written a while ago, so that waiting blocks no other writer."""
+        if self._database.in_transaction:
+            with self._transactions.unit():
+                pass  # the end of a unit commits what is a second old
+
     def forget_unread(self, source: str, path: str) -> None:
         """Delete a planned file that is gone."""
         with self._transactions.unit():

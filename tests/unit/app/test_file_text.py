@@ -10,7 +10,6 @@ from kebab.app.file_text import (
     make_anchor,
     parse_file,
 )
-from kebab.config.settings import Ingest, Settings
 from kebab.core.chunks import Place
 from kebab.core.documents import DocumentDetail, StoredDocument
 from kebab.core.files import IMAGE
@@ -198,17 +197,23 @@ def test_a_section_is_found_by_the_titles_above_it(sections):
     assert find_section_by_title(sections, "…") is None
 
 
-def get_recipe(settings, media):
-    return compute_recipes(build_parsers(settings), "chunker")[media]
+def get_recipes(desk, **flags):
+    return compute_recipes(build_parsers(desk.context(**flags)), "chunker")
 
 
-def test_without_the_setting_the_parsers_are_those_of_the_registry():
-    assert build_parsers(Settings()) is PARSERS
+def test_without_the_setting_the_parsers_are_those_of_the_registry(desk):
+    assert build_parsers(desk.context()) is PARSERS
 
 
-def test_the_languages_of_pictures_are_part_of_what_decides_their_text():
-    korean = Settings(ingest=Ingest(ocr=True, ocr_languages="kor"))
+@pytest.mark.parametrize(
+    ("flags", "changed"),
+    [
+        ({"ingest__ocr": True, "ingest__ocr_languages": "kor"}, {PDF, IMAGE}),
+        ({"ingest__ocr": "model", "models__vision": "eyes"}, {PDF, IMAGE}),
+        ({"ingest__captions": True}, {IMAGE}),
+    ],
+)
+def test_how_pictures_are_read_is_part_of_what_decides_their_text(desk, flags, changed):
+    before, after = get_recipes(desk), get_recipes(desk, **flags)
 
-    assert get_recipe(korean, PDF) != get_recipe(Settings(), PDF)
-    assert get_recipe(korean, IMAGE) != get_recipe(Settings(), IMAGE)
-    assert get_recipe(korean, "text/markdown") == get_recipe(Settings(), "text/markdown")
+    assert {media for media in before if before[media] != after[media]} == changed

@@ -31,6 +31,7 @@ def test_the_lock_is_the_last_own_file(desk):
         "stdin",
         "import",
         "signatures",
+        "pictures.jsonl",
         "writer.lock",
     ]
     assert {path.parent for path in files} == {desk.data}

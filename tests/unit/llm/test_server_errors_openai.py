@@ -43,6 +43,7 @@ MEANINGS = {
     "no_counts": ModelRejected,
     "no_schemas": ModelRejected,
     "bad_schema": ModelRejected,
+    "no_images": ModelRejected,
     "no_route": ModelProtocol,
     "invalid": ModelRejected,
     "unscripted": ModelProtocol,

@@ -22,7 +22,7 @@ def test_whole_names_of_files_stand_beside_suffixes():
 
 
 def test_images_need_a_setting_and_a_program():
-    assert find_row("image")[-1] == "`ingest.ocr`, tesseract"
+    assert find_row("image")[-1] == "`ingest.ocr` or `ingest.captions`, see [pictures](pictures.md)"
 
 
 def test_every_format_is_in_the_page():

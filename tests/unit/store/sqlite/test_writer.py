@@ -134,3 +134,15 @@ def test_words_that_an_earlier_version_cut_are_written_again(tmp_path):
             fault = Catalogue(reader).find_word_fault(lambda text: text.replace("⁵", " 5"))
 
         assert fault is None
+
+
+def test_what_was_written_a_second_ago_is_committed_before_a_wait(writer, monkeypatch):
+    now = iter([0.0, 0.5, 0.9, 1.5])
+    monkeypatch.setattr(writer._transactions, "_monotonic", lambda: next(now))
+    with writer.batch():
+        writer.set_value("a", "1")
+        writer.commit_when_due()
+        assert writer._database.in_transaction
+        writer.commit_when_due()
+        assert not writer._database.in_transaction
+        writer.commit_when_due()
