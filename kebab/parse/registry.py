@@ -156,6 +156,9 @@ PARSERS: Mapping[str, Parser] = {
     "multipart/related": LazyParser("mhtml-v1", "mail:MhtmlParser", isolated=True),
     EMAIL: LazyParser("email-v2", "mail:EmailParser", isolated=True),
     **dict.fromkeys(CONTAINERS, LazyParser("container-v1", "containers:ContainerParser")),
+    "text/calendar": LazyParser("icalendar-v1", "events:CalendarParser"),
+    "text/vcard": LazyParser("vcard-v1", "contacts:ContactParser"),
+    "text/x-bibtex": LazyParser("bibtex-v1", "bibtex:BibtexParser", isolated=True),
     "text/x-rst": LazyParser("rst-v1", "rst:RstParser"),
     **{
         media.name: LazyParser("source-v3", "code:SourceParser")
@@ -182,7 +185,7 @@ PARSERS: Mapping[str, Parser] = {
     SOURCE: LazyParser("source-v3", "code:SourceParser"),
     "text/asciidoc": LazyParser("asciidoc-v1", "asciidoc:AsciiDocParser"),
     "text/org": LazyParser("org-v1", "org:OrgParser"),
-    "text/x-tex": LazyParser("latex-v1", "latex:LatexParser"),
+    "text/x-tex": LazyParser("latex-v2", "latex:LatexParser"),
     "text/vtt": LazyParser("subtitles-v1", "subtitles:SubtitlesParser"),
     PDF: LazyParser("pdf-v2", "pdf:PdfParser", extra="pdf", isolated=True),
     IMAGE: LazyParser("image-v2", "ocr:ImageParser", isolated=True),
