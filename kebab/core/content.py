@@ -4,11 +4,12 @@ A format is named by a suffix, e.g. `.pdf`, which `kebab.core.media` and this mo
 """
 
 import re
+import zlib
 from collections.abc import Callable
 from typing import NamedTuple
 
 from kebab.core.files import CONTAINERS, get_suffix
-from kebab.core.media import DOC, PLAIN, CitationKind, detect_media_type, get_media_type
+from kebab.core.media import DOC, MAN, PLAIN, CitationKind, detect_media_type, get_media_type
 
 
 class UnsupportedFormat(NamedTuple):
@@ -207,7 +208,10 @@ _MAIL_HEADER = re.compile(
 )
 _FIRST_HEADER = re.compile(rb"[A-Za-z-]+: ")
 _MAIL_HEADERS = 3
+_MAN = re.compile(rb"(?=[.'])(?s:.*?)^[.'][ \t]*(?:TH|Dd)[ \t]+\S", re.MULTILINE)
+"""A page of the manual begins with a comment or a request, and names its title or its date."""
 _TEXT_FORMATS = (
+    (_MAN, ".man"),
     (_HTML, ".html"),
     (re.compile(rb"<\?xml\b"), ".xml"),
     (_JSON, ".json"),
@@ -267,10 +271,25 @@ _DISGUISES = frozenset({".doc", ".xls", ".ppt"})
 """Old formats whose suffix programs also give to HTML, RTF and new formats."""
 
 
+_PACKED_PAGE = re.compile(r".+\.[1-9]\w*\.gz")
+"""The name of a page of the manual that is compressed; that of an old log may be the same."""
+
+
+def _unpack(head: bytes) -> bytes:
+    """Return what the start of a file of gzip unpacks to, as far as `HEAD_BYTES`."""
+    try:
+        return zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)
+    except zlib.error:
+        return b""
+
+
 def detect_media(name: str, size: int, read_head: Callable[[], bytes]) -> str | None:
     """Return the media type by the name of a file, else by its first bytes."""
     named, suffix = detect_media_type(name), get_suffix(name)
     is_sure = named is not None and suffix not in _DISGUISES
+    if size and _PACKED_PAGE.fullmatch(name):
+        found = detect_media_by_content(_unpack(read_head()))
+        return found if found == MAN else named
     if is_sure or not size or describe_unsupported(suffix) is not None:
         return named
     head = read_head()

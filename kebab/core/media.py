@@ -56,6 +56,8 @@ ODP = "application/vnd.oasis.opendocument.presentation"
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
 EMAIL = "message/rfc822"
 
+MAN = "text/troff"
+
 _CODE = CitationKind.CODE
 
 _LANGUAGES = (
@@ -199,6 +201,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType("text/calendar", "calendar", (".ics", ".ical"), CitationKind.SECTION),
     MediaType("text/vcard", "contacts", (".vcf", ".vcard"), CitationKind.SECTION),
     MediaType("text/x-bibtex", "bibliography", (".bib",), CitationKind.SECTION),
+    MediaType(MAN, "manual page", (".man",), CitationKind.SECTION),
     MediaType("text/x-rst", "reStructuredText", (".rst", ".rest")),
     *_LANGUAGES,
     *_WITHOUT_GRAMMAR,

@@ -16,6 +16,7 @@ from kebab.core.media import (
     EMAIL,
     HWP,
     HWPX,
+    MAN,
     MEDIA_TYPES,
     MSG,
     ODP,
@@ -159,6 +160,7 @@ PARSERS: Mapping[str, Parser] = {
     "text/calendar": LazyParser("icalendar-v1", "events:CalendarParser"),
     "text/vcard": LazyParser("vcard-v1", "contacts:ContactParser"),
     "text/x-bibtex": LazyParser("bibtex-v1", "bibtex:BibtexParser", isolated=True),
+    MAN: LazyParser("man-v1", "man:ManParser", isolated=True),
     "text/x-rst": LazyParser("rst-v1", "rst:RstParser"),
     **{
         media.name: LazyParser("source-v3", "code:SourceParser")
