@@ -57,6 +57,7 @@ ODS = "application/vnd.oasis.opendocument.spreadsheet"
 EMAIL = "message/rfc822"
 
 MAN = "text/troff"
+FB2 = "application/x-fictionbook+xml"
 
 _CODE = CitationKind.CODE
 
@@ -191,6 +192,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType(HWPX, "Hangul XML", (".hwpx",), CitationKind.SECTION),
     MediaType("text/html", "HTML", (".html", ".htm", ".xhtml", ".shtml"), CitationKind.SECTION),
     MediaType("application/epub+zip", "EPUB", (".epub",), CitationKind.SECTION),
+    MediaType(FB2, "FictionBook", (".fb2", ".fbz"), CitationKind.SECTION),
     MediaType("application/enex+xml", "Evernote export", (".enex",), CitationKind.SECTION),
     MediaType("application/rtf", "RTF", (".rtf",), CitationKind.SECTION),
     MediaType("multipart/related", "saved page", (".mhtml", ".mht"), CitationKind.SECTION),
@@ -312,4 +314,6 @@ def detect_media_type(name: str) -> str | None:
     """Return the media type of a file by its name, None when no parser reads it."""
     file = name.rpartition("/")[2].lower()
     day = CHAT if _SLACK_DAY.fullmatch(file) else None
+    if file.endswith(".fb2.zip"):
+        return FB2
     return day or _BY_FILE_NAME.get(file) or _BY_SUFFIX.get(get_suffix(name))

@@ -112,7 +112,7 @@ def _format(one: Property) -> str:
 
 
 def _format_time(one: Property, value: str) -> str:
-    """Return `2024-05-01 18:00 (Europe/Berlin)`; a value of another form stays as it is."""
+    """Return a time as people write it, with its zone; a value of another form is not changed."""
     found = _TIME.fullmatch(value.strip())
     if found is None:
         return value.strip()
