@@ -23,6 +23,8 @@ _DOCUMENTS = "save it as DOCX, PDF or HTML"
 _SLIDES = "save it as PPTX or PDF"
 _SHEETS = "save it as XLSX or CSV"
 _DRAWING = "export it as PDF"
+_TO_DOCX = "soffice --headless --convert-to docx FILE"
+_TO_PDF = "soffice --headless --convert-to pdf FILE"
 _ARCHIVE = "extract it; zip archives are read with `ingest.archives`"
 
 _HINTED: dict[UnsupportedFormat, tuple[str, ...]] = {
@@ -30,15 +32,18 @@ _HINTED: dict[UnsupportedFormat, tuple[str, ...]] = {
     UnsupportedFormat("Apple Pages document", _DOCUMENTS): (".pages",),
     UnsupportedFormat("Apple Keynote presentation", _SLIDES): (".key",),
     UnsupportedFormat("Apple Numbers workbook", _SHEETS): (".numbers",),
-    UnsupportedFormat("WordPerfect document", _DOCUMENTS): (".wpd", ".wps", ".wp"),
+    UnsupportedFormat("WordPerfect document", _TO_DOCX): (".wpd", ".wps", ".wp"),
     UnsupportedFormat("Ichitaro document", _DOCUMENTS): (".jtd", ".jtt"),
-    UnsupportedFormat("old OpenOffice document", _DOCUMENTS): (".sxw", ".sxc", ".sxi"),
+    UnsupportedFormat("old OpenOffice document", _TO_PDF): (".sxw", ".sxc", ".sxi"),
     UnsupportedFormat("XPS document", "save it as PDF"): (".xps", ".oxps"),
     UnsupportedFormat("PostScript", "convert it with `ps2pdf`"): (".ps", ".eps"),
-    UnsupportedFormat("DjVu document", "convert it to PDF"): (".djvu", ".djv"),
-    UnsupportedFormat("Kindle book", "convert it to EPUB"): (".mobi", ".azw", ".azw3", ".kfx"),
-    UnsupportedFormat("Publisher document", _DRAWING): (".pub",),
-    UnsupportedFormat("Visio drawing", _DRAWING): (".vsd", ".vsdx"),
+    UnsupportedFormat("AbiWord document", _TO_DOCX): (".abw", ".zabw"),
+    UnsupportedFormat("DjVu document", "ddjvu -format=pdf FILE FILE.pdf"): (".djvu", ".djv"),
+    UnsupportedFormat("Kindle book", "ebook-convert FILE FILE.epub"): (
+        *(".mobi", ".azw", ".azw3", ".kfx"),
+    ),
+    UnsupportedFormat("Publisher document", _TO_PDF): (".pub",),
+    UnsupportedFormat("Visio drawing", _TO_PDF): (".vsd", ".vsdx"),
     UnsupportedFormat("OneNote section", "export it as PDF or DOCX"): (".one", ".onetoc2"),
     UnsupportedFormat("Outlook mailbox", "export it as MBOX"): (".pst", ".ost"),
     UnsupportedFormat("Photoshop or Illustrator image", _DRAWING): (".psd", ".psb", ".ai", ".indd"),
@@ -317,7 +322,7 @@ def find_mismatch(media: str, head: bytes) -> Mismatch | None:
     expected, found = get_media_type(media), detect_media_type(f"file{suffix}")
     text = is_text(head) and suffix not in {".pdf", ".rtf"}
     of_lines = expected.cites in {CitationKind.LINE, CitationKind.CODE}
-    vague = suffix in {".zip", ".doc"} and not of_lines
+    vague = (suffix in {".zip", ".doc"} and not of_lines) or (media, suffix) == (MAN, ".gz")
     if found == media or vague or (text and (of_lines or suffix != ".html")):
         return None
     if suffix.startswith(".xls") and expected.suffixes and expected.suffixes[0].startswith(".xls"):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
@@ -42,7 +43,9 @@ class BibtexParser:
         decoded = decode(data, path, self.version)
         entries = list(_read_entries(decoded.text))
         if not _ENTRY.search(decoded.text):
-            raise ParseFailed(path=path, parser=self.version, cause="no entry such as `@book{...}`")
+            raise ParseFailed(
+                path=path, parser=self.version, cause="not a bibliography: no `@book{...}` or alike"
+            )
         by_key = {entry["key"].casefold(): entry for entry in entries}
         builder = TextBuilder()
         authors: list[str] = []
@@ -52,7 +55,9 @@ class BibtexParser:
             _add_entry(builder, fields)
             authors += _list_people(fields.get("author") or fields.get("editor", ""))
             tags += split_keywords(to_plain_text(fields.get("keywords", "")))
-        metadata = Metadata(authors=list_unique(authors), tags=list_unique(tags))
+        metadata = Metadata(
+            title=PurePosixPath(path).name, authors=list_unique(authors), tags=list_unique(tags)
+        )
         if len(entries) == 1:
             only = entries[0]
             metadata = metadata._replace(

@@ -1,6 +1,7 @@
 """Reads contacts (vCard 2.1, 3.0 and 4.0): each contact is a section."""
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.parse.blocks import TextBuilder
@@ -56,7 +57,9 @@ class ContactParser:
             builder.add_paragraph("\n".join(dict.fromkeys(_list_fields(card))))
             for note in card.list_all("NOTE"):
                 builder.add_paragraph(note.text)
-        metadata = Metadata(tags=list_unique(list_categories(cards)))
+        metadata = Metadata(
+            title=PurePosixPath(path).name, tags=list_unique(list_categories(cards))
+        )
         if len(cards) == 1:
             nicknames = (name for one in cards[0].list_all("NICKNAME") for name in _split(one, ","))
             metadata = metadata._replace(

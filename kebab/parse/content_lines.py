@@ -107,7 +107,9 @@ def read_components(data: bytes, path: str, parser: str) -> ContentFile:
             parameters = {key.strip().upper(): value.strip() for key, value in found}
             stack[-1].properties.append(Property(name, parameters, value))
     if not components:
-        raise ParseFailed(path=path, parser=parser, cause="no line with `BEGIN:` in the file")
+        raise ParseFailed(
+            path=path, parser=parser, cause="not a calendar and no contacts: no `BEGIN:`"
+        )
     warnings = list(decoded.warnings)
     if unread:
         warnings.append(f"lines that are no properties are left out: {unread}")

@@ -1,6 +1,7 @@
 """Reads calendars (iCalendar): each event, task and journal entry is a section."""
 
 import re
+from pathlib import PurePosixPath
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.parse.blocks import TextBuilder
@@ -68,7 +69,8 @@ class CalendarParser:
         calendars = (one for one in found.components if one.kind == "VCALENDAR")
         names = (one.read("X-WR-CALNAME") or one.read("NAME") for one in calendars)
         metadata = Metadata(
-            title=next(filter(None, names), None), tags=list_unique(list_categories(entries))
+            title=next(filter(None, names), PurePosixPath(path).name),
+            tags=list_unique(list_categories(entries)),
         )
         # All entries of one title are a series with its exceptions.
         if entries and len({entry.read("SUMMARY") for entry in entries}) == 1:

@@ -35,7 +35,7 @@ class Fb2Parser:
             archive = Archive(data, path, self.version)
             books = [name for name in archive.names if name.lower().endswith(".fb2")]
             if len(books) != 1:
-                raise refuse(f"not one book: the archive has {len(books)} `.fb2` files")
+                raise refuse(f"not a book: the archive has {len(books)} `.fb2` files")
             data = archive.read(books[0])
         builder = TextBuilder()
         metadata = Metadata()

@@ -140,6 +140,10 @@ def test_a_known_format_is_named_with_what_to_do():
     assert describe_unsupported(".7z") == describe_unsupported(".zip")
 
 
+def test_a_page_of_the_manual_may_be_compressed():
+    assert find_mismatch("text/troff", b"\x1f\x8b\x08\0") is None
+
+
 def test_some_formats_have_no_text():
     assert describe_unsupported(".mp3") == ("audio", "")
     assert describe_unsupported(".svg") == ("vector image", "")

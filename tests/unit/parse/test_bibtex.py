@@ -26,6 +26,7 @@ def test_each_entry_is_a_section_with_its_fields():
     assert "\n\nHow the tide tables of 1871 changed the herring trade.\n\n" in document.text
     inherited = "Year: 2021\n", "Booktitle: Proceedings on Nets\n", "Editors: Mi-rae Han\n"
     assert all(document.text.count(line.strip()) >= 1 for line in inherited)
+    assert document.title == "harbour.bib"
     assert document.metadata.authors[:2] == ("Jana Petersen", "Karl Götz")
 
 
@@ -52,7 +53,7 @@ def test_an_entry_is_read_in_all_forms(entry, line):
 
 
 def test_text_without_entries_is_refused():
-    with pytest.raises(ParseFailed, match="no entry"):
+    with pytest.raises(ParseFailed, match="not a bibliography"):
         parse("no entries")
 
 

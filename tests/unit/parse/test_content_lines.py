@@ -53,7 +53,7 @@ def test_a_file_that_is_cut_off_keeps_its_entries_and_says_so():
 
 @pytest.mark.parametrize("media", [EVENTS, CONTACTS])
 def test_a_file_without_a_component_is_refused(media):
-    with pytest.raises(ParseFailed, match="no line with `BEGIN:`"):
+    with pytest.raises(ParseFailed, match="no `BEGIN:`"):
         parse(media, b"FN:Ann")
 
 
