@@ -4,12 +4,14 @@ A format is named by a suffix, e.g. `.pdf`, which `kebab.core.media` and this mo
 """
 
 import re
+import zlib
 from collections.abc import Callable
 from typing import NamedTuple
 
 from kebab.core.files import CONTAINERS, get_suffix
 from kebab.core.media import (
     DOC,
+    MAN,
     PLAIN,
     CitationKind,
     detect_media_type,
@@ -29,6 +31,8 @@ _DOCUMENTS = "save it as DOCX, PDF or HTML"
 _SLIDES = "save it as PPTX or PDF"
 _SHEETS = "save it as XLSX or CSV"
 _DRAWING = "export it as PDF"
+_TO_DOCX = "soffice --headless --convert-to docx FILE"
+_TO_PDF = "soffice --headless --convert-to pdf FILE"
 _ARCHIVE = "extract it; zip archives are read with `ingest.archives`"
 
 _HINTED: dict[UnsupportedFormat, tuple[str, ...]] = {
@@ -36,15 +40,18 @@ _HINTED: dict[UnsupportedFormat, tuple[str, ...]] = {
     UnsupportedFormat("Apple Pages document", _DOCUMENTS): (".pages",),
     UnsupportedFormat("Apple Keynote presentation", _SLIDES): (".key",),
     UnsupportedFormat("Apple Numbers workbook", _SHEETS): (".numbers",),
-    UnsupportedFormat("WordPerfect document", _DOCUMENTS): (".wpd", ".wps", ".wp"),
+    UnsupportedFormat("WordPerfect document", _TO_DOCX): (".wpd", ".wps", ".wp"),
     UnsupportedFormat("Ichitaro document", _DOCUMENTS): (".jtd", ".jtt"),
-    UnsupportedFormat("old OpenOffice document", _DOCUMENTS): (".sxw", ".sxc", ".sxi"),
+    UnsupportedFormat("old OpenOffice document", _TO_PDF): (".sxw", ".sxc", ".sxi"),
     UnsupportedFormat("XPS document", "save it as PDF"): (".xps", ".oxps"),
     UnsupportedFormat("PostScript", "convert it with `ps2pdf`"): (".ps", ".eps"),
-    UnsupportedFormat("DjVu document", "convert it to PDF"): (".djvu", ".djv"),
-    UnsupportedFormat("Kindle book", "convert it to EPUB"): (".mobi", ".azw", ".azw3", ".kfx"),
-    UnsupportedFormat("Publisher document", _DRAWING): (".pub",),
-    UnsupportedFormat("Visio drawing", _DRAWING): (".vsd", ".vsdx"),
+    UnsupportedFormat("AbiWord document", _TO_DOCX): (".abw", ".zabw"),
+    UnsupportedFormat("DjVu document", "ddjvu -format=pdf FILE FILE.pdf"): (".djvu", ".djv"),
+    UnsupportedFormat("Kindle book", "ebook-convert FILE FILE.epub"): (
+        *(".mobi", ".azw", ".azw3", ".kfx"),
+    ),
+    UnsupportedFormat("Publisher document", _TO_PDF): (".pub",),
+    UnsupportedFormat("Visio drawing", _TO_PDF): (".vsd", ".vsdx"),
     UnsupportedFormat("OneNote section", "export it as PDF or DOCX"): (".one", ".onetoc2"),
     UnsupportedFormat("Outlook mailbox", "export it as MBOX"): (".pst", ".ost"),
     UnsupportedFormat("Photoshop or Illustrator image", _DRAWING): (".psd", ".psb", ".ai", ".indd"),
@@ -214,7 +221,10 @@ _MAIL_HEADER = re.compile(
 )
 _FIRST_HEADER = re.compile(rb"[A-Za-z-]+: ")
 _MAIL_HEADERS = 3
+_MAN = re.compile(rb"(?=[.'])(?s:.*?)^[.'][ \t]*(?:TH|Dd)[ \t]+\S", re.MULTILINE)
+"""A page of the manual begins with a comment or a request, and names its title or its date."""
 _TEXT_FORMATS = (
+    (_MAN, ".man"),
     (_HTML, ".html"),
     (re.compile(rb"<\?xml\b"), ".xml"),
     (_JSON, ".json"),
@@ -274,10 +284,25 @@ _DISGUISES = frozenset({".doc", ".xls", ".ppt"})
 """Old formats whose suffix programs also give to HTML, RTF and new formats."""
 
 
+_PACKED_PAGE = re.compile(r".+\.[1-9]\w*\.gz")
+"""The name of a page of the manual that is compressed; that of an old log may be the same."""
+
+
+def _unpack(head: bytes) -> bytes:
+    """Return what the start of a file of gzip unpacks to, as far as `HEAD_BYTES`."""
+    try:
+        return zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)
+    except zlib.error:
+        return b""
+
+
 def detect_media(name: str, size: int, read_head: Callable[[], bytes]) -> str | None:
     """Return the media type by the name of a file, else by its first bytes."""
     named, suffix = detect_media_type(name), get_suffix(name)
     is_sure = named is not None and suffix not in _DISGUISES
+    if size and _PACKED_PAGE.fullmatch(name):
+        found = detect_media_by_content(_unpack(read_head()))
+        return found if found == MAN else named
     if is_sure or not size or describe_unsupported(suffix) is not None:
         return named
     head = read_head()
@@ -307,7 +332,7 @@ def find_mismatch(media: str, head: bytes) -> Mismatch | None:
         return None  # the parser of a plugin judges its files
     text = is_text(head) and suffix not in {".pdf", ".rtf"}
     of_lines = expected.cites in {CitationKind.LINE, CitationKind.CODE}
-    vague = suffix in {".zip", ".doc"} and not of_lines
+    vague = (suffix in {".zip", ".doc"} and not of_lines) or (media, suffix) == (MAN, ".gz")
     if found == media or vague or (text and (of_lines or suffix != ".html")):
         return None
     if suffix.startswith(".xls") and expected.suffixes and expected.suffixes[0].startswith(".xls"):

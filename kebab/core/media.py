@@ -57,6 +57,9 @@ ODP = "application/vnd.oasis.opendocument.presentation"
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
 EMAIL = "message/rfc822"
 
+MAN = "text/troff"
+FB2 = "application/x-fictionbook+xml"
+
 _CODE = CitationKind.CODE
 
 _LANGUAGES = (
@@ -190,6 +193,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType(HWPX, "Hangul XML", (".hwpx",), CitationKind.SECTION),
     MediaType("text/html", "HTML", (".html", ".htm", ".xhtml", ".shtml"), CitationKind.SECTION),
     MediaType("application/epub+zip", "EPUB", (".epub",), CitationKind.SECTION),
+    MediaType(FB2, "FictionBook", (".fb2", ".fbz"), CitationKind.SECTION),
     MediaType("application/enex+xml", "Evernote export", (".enex",), CitationKind.SECTION),
     MediaType("application/rtf", "RTF", (".rtf",), CitationKind.SECTION),
     MediaType("multipart/related", "saved page", (".mhtml", ".mht"), CitationKind.SECTION),
@@ -197,6 +201,10 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType(MSG, "Outlook message", (".msg", ".oft"), CitationKind.SECTION),
     MediaType(MBOX, "mailbox", (".mbox", ".mbx"), CitationKind.SECTION),
     MediaType(ZIP, "zip archive", (".zip",), CitationKind.SECTION),
+    MediaType("text/calendar", "calendar", (".ics", ".ical"), CitationKind.SECTION),
+    MediaType("text/vcard", "contacts", (".vcf", ".vcard"), CitationKind.SECTION),
+    MediaType("text/x-bibtex", "bibliography", (".bib",), CitationKind.SECTION),
+    MediaType(MAN, "manual page", (".man",), CitationKind.SECTION),
     MediaType("text/x-rst", "reStructuredText", (".rst", ".rest")),
     *_LANGUAGES,
     *_WITHOUT_GRAMMAR,
@@ -334,4 +342,6 @@ def detect_media_type(name: str, added: Mapping[str, str] = MappingProxyType({})
     if found := added and (added.get(file) or added.get(get_suffix(name))):
         return found
     day = CHAT if _SLACK_DAY.fullmatch(file) else None
+    if file.endswith(".fb2.zip"):
+        return FB2
     return day or _BY_FILE_NAME.get(file) or _BY_SUFFIX.get(get_suffix(name))

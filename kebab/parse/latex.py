@@ -18,7 +18,22 @@ _ACCENT = re.compile(r"\\([`'^\"~=.cvuHk])\s*(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))
 _LETTER_NAMES = "ss|ae|AE|oe|OE|aa|AA|o|O|l|L|i|j"
 _LETTERS = re.compile(rf"\\({_LETTER_NAMES})(?![A-Za-z])(?:\{{\}})?\s?")
 _COMMAND = re.compile(r"\\(?:texorpdfstring\{[^{}]*\}|([A-Za-z]+)\*?(?:\[[^\[\]]*\])?)")
-_NAMES = {"LaTeX": "LaTeX", "TeX": "TeX", "dots": "…", "ldots": "…", "textemdash": "—"}
+_GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lamda mu nu xi pi rho sigma tau"
+    " upsilon phi chi psi omega"
+)
+_NAMES = {name: unicodedata.lookup(f"GREEK SMALL LETTER {name}") for name in _GREEK.split()} | {
+    "LaTeX": "LaTeX",
+    "TeX": "TeX",
+    "dots": "…",
+    "ldots": "…",
+    "textemdash": "—",
+    "textendash": "–",
+    "lambda": "λ",
+    "Delta": "Δ",
+    "Omega": "Ω",
+    "times": "×",
+}
 _MARKS = dict(
     zip(
         "`'^~\"=.cvuHk",
@@ -49,7 +64,12 @@ def read_argument(text: str, start: int) -> str:
 
 def to_plain_label(source: str) -> str:
     """Return a title on one line without its commands."""
-    plain = _HIDDEN.sub("", source[:_MAX_ARGUMENT])
+    return to_plain_text(source[:_MAX_ARGUMENT])
+
+
+def to_plain_text(source: str) -> str:
+    """Return a text on one line without its commands."""
+    plain = _HIDDEN.sub("", source)
     plain = (
         re.sub(r"(?<!\\)\$", "", plain).replace("\\\\", " ").replace("\\,", " ").replace("\\ ", " ")
     )
@@ -96,7 +116,7 @@ _MAX_PREAMBLE = 1_000_000
 class LatexParser:
     """Parses LaTeX."""
 
-    version = "latex-v1"
+    version = "latex-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with the title, authors and date of its preamble."""

@@ -54,6 +54,9 @@ def build_zip(*names, first=b""):
         (b'[\n  {"a": 1}]', ".json"),
         (b"From a@b.org Sat Jan  1 10:00:00 2022\nFrom: a@b.org\n", ".mbox"),
         (b"Received: by x\nFrom: a@b.org\nTo: c@d.org\nSubject: Hi\n\nWords\n", ".eml"),
+        (b'.\\" A comment\n.de x\nwords\n..\n.TH TAR 1\n', ".man"),
+        (b".Dd May 4, 2024\n.Dt TAR 1\n", ".man"),
+        (b".SH is a macro\nTH is none\n", ".txt"),
         (b"From the start: this is text\n", ".txt"),
         (b"GIF89a is the name of a format\n", ".txt"),
         (b"[draft] A note\n", ".txt"),
@@ -135,6 +138,10 @@ def test_a_known_format_is_named_with_what_to_do():
         "save it as DOCX, PDF or HTML",
     )
     assert describe_unsupported(".7z") == describe_unsupported(".zip")
+
+
+def test_a_page_of_the_manual_may_be_compressed():
+    assert find_mismatch("text/troff", b"\x1f\x8b\x08\0") is None
 
 
 def test_some_formats_have_no_text():

@@ -1,3 +1,4 @@
+import gzip
 import os
 import time
 import unicodedata
@@ -349,6 +350,21 @@ def find_media(folder, name, data):
 )
 def test_content_decides_where_the_name_does_not(tmp_path, name, data, media):
     assert find_media(tmp_path, name, data) == media
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "media"),
+    [
+        ("tar.1", ".TH TAR 1", "text/troff"),
+        ("tar.1.gz", ".TH TAR 1", "text/troff"),
+        ("perl.3pm.gz", ".Dd May 4, 2024", "text/troff"),
+        ("app.log.1.gz", "started", None),
+        ("app.log.1", "started", "text/plain"),
+    ],
+)
+def test_a_page_of_the_manual_is_known_by_its_content(tmp_path, name, text, media):
+    data = text.encode()
+    assert find_media(tmp_path, name, gzip.compress(data) if name.endswith("gz") else data) == media
 
 
 def test_an_unknown_suffix_is_read_when_the_text_is_small(tmp_path):
