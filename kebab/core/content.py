@@ -221,7 +221,7 @@ _MAIL_HEADER = re.compile(
 )
 _FIRST_HEADER = re.compile(rb"[A-Za-z-]+: ")
 _MAIL_HEADERS = 3
-_MAN = re.compile(rb"(?=[.'])(?s:.*?)^[.'][ \t]*(?:TH|Dd)[ \t]+\S", re.MULTILINE)
+_MAN = re.compile(rb"\A(?=[.'])(?s:.*?)^[.'][ \t]*(?:TH|Dd)[ \t]+\S", re.MULTILINE)
 """A page of the manual begins with a comment or a request, and names its title or its date."""
 _TEXT_FORMATS = (
     (_MAN, ".man"),

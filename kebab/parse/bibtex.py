@@ -13,7 +13,7 @@ from kebab.parse.metadata import list_unique, split_keywords
 from kebab.text.dates import find_date
 
 _ENTRY = re.compile(r"(?:^|(?<=[})]))[ \t]*@[ \t]*([A-Za-z]+)\s*[{(]", re.MULTILINE)
-_KEY = re.compile(r"\s*([^\s,={}\"]*)\s*(?:,|(?=[)}]))")
+_KEY = re.compile(r"\s*+([^\s,={}\"]*+)\s*+(?:,|(?=[)}]))")
 _FIELD = re.compile(r"[\s,]*([A-Za-z][\w:+-]*)\s*=\s*")
 _PLAIN = re.compile(r"[^\s,#{}\"()]+")
 _JOIN = re.compile(r"\s*#\s*")

@@ -415,7 +415,7 @@ def _overlaps(one: tuple[float, float], other: tuple[float, float]) -> bool:
 _MIN_HALF = 3
 """The letters that each half of a compound has at least where only the halves are known."""
 _MARKS = "-.,;:!?()[]{}\"'`“”‘’«»„…"
-_LAST_PART = re.compile(r"[^\W\d_]+(?=-\Z)")
+_LAST_PART = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?=-\Z)")
 _FIRST_PART = re.compile(r"[^\W\d_]+")
 _SUSPENDED = re.compile(r"(?:and|or|und|oder|bzw|och|eller|y|o|e|и|или)\b(?!-)")
 """The words behind a hyphen that ends a word, as in `pre- and postwar`."""

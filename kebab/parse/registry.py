@@ -141,26 +141,26 @@ def _load_parser(target: str, *arguments: str | OcrSettings | PictureReader | No
 
 
 _HANGUL = LazyParser("hwp-v1", "old_office:HwpParser", extra="office", isolated=True)
-_SHEETS = LazyParser("sheet-v1", "sheets:SheetParser", extra="office", isolated=True)
+_SHEETS = LazyParser("sheet-v2", "sheets:SheetParser", extra="office", isolated=True)
 
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
-    DOCX: LazyParser("docx-v1", "docx:DocxParser", isolated=True),
+    DOCX: LazyParser("docx-v2", "docx:DocxParser", isolated=True),
     DOC: LazyParser("doc-v1", "old_office:DocParser", extra="office", isolated=True),
     PPT: LazyParser("ppt-v1", "old_office:PptParser", extra="office", isolated=True),
     MSG: LazyParser("msg-v1", "outlook:MsgParser", extra="office", isolated=True),
     **dict.fromkeys((HWP, HWPX), _HANGUL),
-    "text/html": LazyParser("html-v1", "html:HtmlParser", isolated=True),
-    PPTX: LazyParser("pptx-v1", "pptx:PptxParser", isolated=True),
-    ODT: LazyParser("odt-v1", "odf:OdtParser", isolated=True),
-    ODP: LazyParser("odp-v1", "odf:OdpParser", isolated=True),
+    "text/html": LazyParser("html-v2", "html:HtmlParser", isolated=True),
+    PPTX: LazyParser("pptx-v2", "pptx:PptxParser", isolated=True),
+    ODT: LazyParser("odt-v2", "odf:OdtParser", isolated=True),
+    ODP: LazyParser("odp-v2", "odf:OdpParser", isolated=True),
     **dict.fromkeys((XLSX, XLSB, XLS, ODS), _SHEETS),
-    "application/epub+zip": LazyParser("epub-v1", "epub:EpubParser", isolated=True),
-    FB2: LazyParser("fb2-v1", "fb2:Fb2Parser", isolated=True),
-    "application/enex+xml": LazyParser("enex-v1", "enex:EnexParser", isolated=True),
+    "application/epub+zip": LazyParser("epub-v2", "epub:EpubParser", isolated=True),
+    FB2: LazyParser("fictionbook-v1", "fb2:Fb2Parser", isolated=True),
+    "application/enex+xml": LazyParser("enex-v2", "enex:EnexParser", isolated=True),
     "application/rtf": LazyParser("rtf-v2", "rtf:RtfParser"),
-    "multipart/related": LazyParser("mhtml-v1", "mail:MhtmlParser", isolated=True),
+    "multipart/related": LazyParser("mhtml-v2", "mail:MhtmlParser", isolated=True),
     EMAIL: LazyParser("email-v2", "mail:EmailParser", isolated=True),
     **dict.fromkeys(CONTAINERS, LazyParser("container-v1", "containers:ContainerParser")),
     "text/calendar": LazyParser("icalendar-v1", "events:CalendarParser"),

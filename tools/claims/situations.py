@@ -14,7 +14,7 @@ from tools.claims.stage import Reply, Stage, run_broken_server
 from tools.surfaces.mcp_client import McpClient
 from tools.surfaces.servers import run_http_server
 
-_LONG_LINE = 40_000
+_MOST_BYTES = 40_000
 _ANSWERED = 3
 """How many questions of each kind a situation asks."""
 
@@ -204,12 +204,13 @@ def search_with_an_unreadable_file(stage: Stage) -> None:
 
 
 def search_with_a_cut_file(stage: Stage) -> None:
-    """Only the beginning of a long line is searched; the word stands behind it."""
+    """Only the beginning of a large file is searched; the word stands behind it."""
     word = stage.corpus.make_absent_word(stage.dice)
-    text = json.dumps({"text": "lorem ipsum " * (_LONG_LINE // 12), "end": word})
-    (stage.notes / "long.json").write_text(text, encoding="utf-8")
-    stage.ingest()
-    reply = stage.call("search", word)
+    text = "lorem ipsum\n" * (2 * _MOST_BYTES // 12) + word
+    (stage.notes / "large.txt").write_text(text, encoding="utf-8")
+    limit = {"KEBAB_INGEST_MAX_FILE_BYTES": str(_MOST_BYTES)}
+    stage.run("ingest", str(stage.notes), env=limit)
+    reply = stage.call("search", word, env=limit)
     if reply.data["hits"] and word in json.dumps(reply.data["hits"]):
         return  # it was read to its end
     _judge_absence(stage, reply, word, true=False)

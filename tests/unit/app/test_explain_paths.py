@@ -15,7 +15,7 @@ def shelf(desk, monkeypatch):
     desk.write("paper.pages", "one\ftwo")
     desk.write(".gitignore", "*.ign\n")
     desk.write("b.ign", "x")
-    desk.write("c.hwp", "x")
+    desk.write("c.one", "x")
     desk.write("node_modules/d.md", "x")
     desk.write(".hidden.md", "x")
     desk.write(".env", "A=1")
@@ -48,7 +48,7 @@ def test_a_file_of_the_index_is_in(shelf, name):
     ("name", "reason"),
     [
         ("b.ign", "ignored"),
-        ("c.hwp", "unsupported"),
+        ("c.one", "unsupported"),
         ("node_modules/d.md", "excluded"),
         (".hidden.md", "hidden"),
         (".env", "secret"),
@@ -69,12 +69,12 @@ def test_a_file_is_out_for_the_reason_of_the_ingest(shelf, name, reason):
 
 
 def test_the_rule_and_the_next_step_are_named(shelf):
-    ignored, hwp = explain(shelf, "b.ign"), explain(shelf, "c.hwp")
+    ignored, unread = explain(shelf, "b.ign"), explain(shelf, "c.one")
 
     assert ignored.rule is not None
     assert (ignored.rule.file, ignored.rule.line) == (str(shelf.notes / ".gitignore"), 1)
     assert ignored.hint == f"kebab ingest {shelf.notes / 'b.ign'}"
-    assert (hwp.label, hwp.hint) == ("Hangul document", "save it as DOCX, PDF or HTML")
+    assert (unread.label, unread.hint) == ("OneNote section", "export it as PDF or DOCX")
 
 
 def test_a_file_that_the_user_named_is_in_although_a_rule_names_it(shelf):

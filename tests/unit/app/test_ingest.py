@@ -317,19 +317,19 @@ def test_one_command_installs_all_extras():
 
 def test_unsupported_formats_are_grouped_by_what_they_are():
     outcome = build_outcome(
-        skipped_by_extension={".hwp": 2, ".hwpx": 1, ".gif": 9, ".foo": 1, "": 4},
-        skip_examples={"unsupported": ["a.hwp", "b.gif"]},
+        skipped_by_extension={".one": 2, ".onetoc2": 1, ".gif": 9, ".foo": 1, "": 4},
+        skip_examples={"unsupported": ["a.one", "b.gif"]},
     )
     kinds = list_unread_kinds(outcome)
 
     assert [(kind.label, kind.count, kind.extensions) for kind in kinds] == [
-        ("Hangul document", 3, [".hwp", ".hwpx"]),
+        ("OneNote section", 3, [".one", ".onetoc2"]),
         ("image", 9, [".gif"]),
         ("file without an extension", 4, []),
         (".foo file", 1, [".foo"]),
     ]
-    assert kinds[0].hint == "save it as DOCX, PDF or HTML"
-    assert kinds[0].examples == ["a.hwp"]
+    assert kinds[0].hint == "export it as PDF or DOCX"
+    assert kinds[0].examples == ["a.one"]
     assert kinds[1].hint is None
 
 

@@ -12,6 +12,7 @@ from kebab.app.facade import Kebab
 from kebab.app.model_adapters import build_language_model
 from kebab.cli.mcp import render_for_model
 from kebab.config.load import load_settings
+from kebab.core.progress import Progress
 from kebab.llm.server_check import CheckedModel
 from kebab.mcp.calls import ToolCaller
 from kebab.mcp.tools import TOOLS
@@ -72,7 +73,9 @@ def run(request, kebab):
     events: list[Any] = []
     operation = str(request.__struct_config__.tag).removesuffix("_request.v1")
     reply = kebab.run(request, report=events.append)
-    sent = [format_reply(operation, one) for one in (*events, reply)]
+    sent = [
+        format_reply(operation, one) for one in (*events, reply) if not isinstance(one, Progress)
+    ]
     text = b"\n".join(map(encode_json, sent)).decode()
     # What the caller has sent is no secret.
     return reply, text.replace(f'"query":"{KEY}"', "").replace(f'"terms":["{KEY}"]', "")

@@ -32,7 +32,7 @@ def test_every_format_is_in_the_page():
 
 
 def test_a_format_that_is_not_read_has_its_hint():
-    assert find_row("Hangul document")[-1] == "save it as DOCX, PDF or HTML"
+    assert find_row("OneNote section")[-1] == "export it as PDF or DOCX"
 
 
 def test_no_file_is_read_and_not_read():

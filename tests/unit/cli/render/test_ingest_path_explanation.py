@@ -15,7 +15,7 @@ def test_a_file_of_the_index_is_described():
         "  it is in the index",
         "  source    /home/ada/notes",
         "  format    PDF (application/pdf)",
-        "  parser    pdf-v1",
+        "  parser    pdf-v2",
         "  size      2.0 kB",
         f"  document  {replies.DOC}  A paper",
         "  passages  12",
