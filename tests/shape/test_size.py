@@ -9,15 +9,16 @@ import pytest
 from tests.shape.tree import ROOT, list_modules
 
 MOST_LINES = {
-    # Repairs, archives and migrations, masks of secrets, other systems.
-    "kebab": 98_000,
-    "tests": 107_500,
-    "kebab/app": 12_500,
+    # Repairs, archives and migrations, masks of secrets, other systems; then formats: files within
+    # files, old Office, Hangul, equations, calendars, manual pages; plugins; pictures by a model.
+    "kebab": 103_500,
+    "tests": 110_000,
+    "kebab/app": 13_000,
     "kebab/bench": 1_000,
     "kebab/chunk": 1_000,
     "kebab/cli": 14_500,
     "kebab/config": 1_000,
-    "kebab/core": 3_500,
+    "kebab/core": 4_000,
     "kebab/doctor": 1_000,
     "kebab/embed": 3_500,
     "kebab/errors": 2_000,
@@ -27,7 +28,7 @@ MOST_LINES = {
     "kebab/limits": 1_000,
     "kebab/llm": 2_500,
     "kebab/mcp": 2_000,
-    "kebab/parse": 12_000,
+    "kebab/parse": 15_500,
     "kebab/rag": 6_500,
     "kebab/review": 6_500,
     "kebab/search": 6_000,
@@ -38,7 +39,7 @@ MOST_LINES = {
     "kebab/watch": 1_000,
     "kebab/wire": 6_000,
 }
-MOST_MODULES = {"kebab": 385}
+MOST_MODULES = {"kebab": 410}
 
 
 @pytest.mark.parametrize("folder", MOST_LINES)
