@@ -148,7 +148,7 @@ def list_attachments(message: Message) -> list[Attachment]:
     A message within the message is one of them, and keeps its own.
     """
     attachments: list[Attachment] = []
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
     waiting: list[tuple[Message, int]] = [(message, 0)]
     for number in range(_MAX_MESSAGE_PARTS):
         if not waiting:
