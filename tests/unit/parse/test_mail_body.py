@@ -73,7 +73,7 @@ def test_an_invitation_is_read_only_where_a_message_has_no_other_form():
     assert "calendar" not in text
 
     text, _ = write(join_parts(calendar, kind="alternative"))
-    assert "part-1 (text/calendar, 15 bytes)" in text
+    assert "part-1.ics (text/calendar, 15 bytes)" in text
 
 
 def test_the_last_form_of_a_message_without_plain_text_is_read():
