@@ -88,6 +88,7 @@ def read_entry(entry: FileEntry, containers: ContainerReader | None) -> FileCont
         stat = os.fstat(file.fileno())
         if containers is not None and entry.container:
             data = containers.read(entry.absolute, entry.span)
+            size = entry.size  # of a message in a mailbox with its escapes, as it is listed
         elif containers is not None and entry.media in CONTAINERS:
             next(iter(containers.list_members(entry.absolute)), None)  # refuses a damaged one
             content_hash = hash_file(file)
@@ -103,7 +104,8 @@ def read_entry(entry: FileEntry, containers: ContainerReader | None) -> FileCont
             return FileContent(data=data, stamp=stamp, content_hash=hash_file(file))
         else:
             data = file.read()
-    stamp = FileStamp(size=len(data), mtime_ns=stat.st_mtime_ns, inode=get_inode(stat))
+            size = len(data)
+    stamp = FileStamp(size=size, mtime_ns=stat.st_mtime_ns, inode=get_inode(stat))
     return FileContent(data=data, stamp=stamp, content_hash=hash_content(data))
 
 
