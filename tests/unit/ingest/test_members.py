@@ -134,6 +134,16 @@ def test_a_damaged_container_keeps_its_documents(desk):
     assert len(desk.ids()) == 3
 
 
+def test_a_damaged_member_keeps_the_documents_in_it(desk):
+    inner = pack(("x.md", b"# X\n"))
+    put(desk, "e.zip", pack((PAGE, b"# P\n"), ("in.zip", inner)), 90)
+    desk.ingest()
+    put(desk, "e.zip", pack((PAGE, b"# P2\n"), ("in.zip", inner[:-30])))
+
+    assert count(desk.again()) == {"updated": 2, "errors": 1}
+    assert "e.zip!/in.zip!/x.md" in desk.ids()
+
+
 def test_a_killed_run_is_completed(desk, monkeypatch):
     put(desk, "m.eml", build_mail("m", ("a.md", b"# A\n"), ("b.md", b"# B\n")), 90)
     desk.ingest()
