@@ -9,8 +9,6 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from kebab.core.files import MEMBER_MARK
-
 if TYPE_CHECKING:
     from zipfile import ZipInfo
 
@@ -28,6 +26,7 @@ class Member(NamedTuple):
 
 
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_MARKS = re.compile(r"!+/")
 _MAX_NAME = 1_000
 
 
@@ -35,16 +34,20 @@ def clean_name(name: str) -> str:
     """Return the name of a member as a relative path without `..`, which is only a key."""
     plain = _CONTROLS.sub("_", name.replace("\\", "/"))
     parts = (part for part in plain.split("/") if part not in {"", ".", ".."})
-    return "/".join(parts)[-_MAX_NAME:].replace(MEMBER_MARK, "/").strip("/")
+    return _MARKS.sub("/", "/".join(parts)[-_MAX_NAME:]).strip("/")
 
 
-def make_unique(name: str, taken: set[str]) -> str:
-    """Return a name with a number when it is taken, e.g. `plan (2).pdf`, and take it."""
-    path, unique, number = PurePosixPath(name), name, 1
+def make_unique(name: str, taken: dict[str, int]) -> str:
+    """Return a name with a number when it is taken, e.g. `plan (2).pdf`, and take it.
+
+    `taken` has the last number of each name, so that many equal names take no longer than others.
+    """
+    path, unique, number = PurePosixPath(name), name, taken.get(name, 0)
     while unique in taken:
         number += 1
         unique = str(path.with_name(f"{path.stem} ({number}){path.suffix}"))
-    taken.add(unique)
+    taken[name] = number or 1
+    taken.setdefault(unique, 1)
     return unique
 
 
@@ -105,7 +108,11 @@ def read_directory(file: BinaryIO) -> "list[ZipInfo]":
 
 
 def is_export(absolute: str) -> bool:
-    """Return whether a zip archive is the export of a program, by the names of its files."""
-    with suppress(ValueError, OSError), open(absolute, "rb") as file:  # noqa: PTH123 - a plain string
-        return any(_EXPORT.match(one.filename) for one in read_directory(file))
+    """Return whether a zip archive is the export of a program, by the names of its files.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
+    with suppress(ValueError), open(absolute, "rb") as file:  # noqa: PTH123 - a plain string
+        return any(_EXPORT.match(one.filename[:_MAX_NAME]) for one in read_directory(file))
     return False

@@ -351,14 +351,14 @@ def build_large_row(builder: DocumentBuilder, task: BuildTask) -> DocumentRow:
     portions = _parse_portions(builder, task)
     first = next(portions)
     seen: Counter[str] = Counter()
-    chunks = builder.cut_chunks(task, first, seen).chunks
+    chunks, cut = builder.cut_chunks(task, first, seen)
     parsed = ParsedFile(first, stamp, content_hash, task.entry.media)
     row = builder.make_row(task, parsed, chunks)
     note = (
         f"read in parts of {_PORTION_BYTES // 1_000_000} MB because of its size: headings and"
         " blocks of code end with a part"
     )
-    position, late = _advance(_Position(), first, chunks), list[str]()
+    position, late = _advance(_Position(), first, chunks), _describe_cut(_Position(), cut)
     more = _iterate_chunks(builder, task, portions, position, seen, late)
     warnings = (*row.warnings, note)
     return replace(row, warnings=warnings, more_chunks=more, late_warnings=late)
@@ -395,11 +395,12 @@ def _iterate_chunks(
             document = next(portions, None)
             if document is None:
                 return
-            chunks = builder.cut_chunks(task, document, seen).chunks
+            chunks, cut = builder.cut_chunks(task, document, seen)
         except (ParseFailed, TimedOut) as error:
             cause = getattr(error, "cause", "reading takes longer than `ingest.deadline_s`")
             late.append(f"only the first {position.lines:,} lines are searched: {cause}")
             return
+        late += _describe_cut(position, cut)
         yield tuple(
             row._replace(
                 chunk=row.chunk._replace(
@@ -413,6 +414,11 @@ def _iterate_chunks(
             for row in chunks
         )
         position = _advance(position, document, chunks)
+
+
+def _describe_cut(position: _Position, warnings: Sequence[str]) -> list[str]:
+    """Return the warnings about a portion, each with the line before it."""
+    return [f"of the part after line {position.lines:,}, {warning}" for warning in warnings]
 
 
 def _advance(

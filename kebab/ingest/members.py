@@ -10,7 +10,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from kebab.core.content import HEAD_BYTES, holds_secret, may_hold_secret
@@ -51,10 +51,11 @@ _OPENED = CONTAINERS | {EMAIL}
 
 @dataclass(slots=True)
 class _Budget:
-    """How many bytes and members a file may still have."""
+    """How many bytes and members a file may still have, and its members that cannot be opened."""
 
     size: int
     members: int
+    closed: set[str] = field(default_factory=set)
 
     def allows(self, size: int) -> bool:
         fits = size <= self.size and self.members >= 0
@@ -86,10 +87,12 @@ def read_entry(entry: FileEntry, containers: ContainerReader | None) -> FileCont
     """
     with open(entry.container or entry.absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
         stat = os.fstat(file.fileno())
+        if containers is not None and entry.media in CONTAINERS:
+            next(iter(containers.list_members(entry.absolute, entry.span)), None)  # refuses damage
         if containers is not None and entry.container:
             data = containers.read(entry.absolute, entry.span)
+            size = entry.size  # of a message in a mailbox with its escapes, as it is listed
         elif containers is not None and entry.media in CONTAINERS:
-            next(iter(containers.list_members(entry.absolute)), None)  # refuses a damaged one
             content_hash = hash_file(file)
             size = file.tell()
             file.seek(0)
@@ -103,7 +106,8 @@ def read_entry(entry: FileEntry, containers: ContainerReader | None) -> FileCont
             return FileContent(data=data, stamp=stamp, content_hash=hash_file(file))
         else:
             data = file.read()
-    stamp = FileStamp(size=len(data), mtime_ns=stat.st_mtime_ns, inode=get_inode(stat))
+            size = len(data)
+    stamp = FileStamp(size=size, mtime_ns=stat.st_mtime_ns, inode=get_inode(stat))
     return FileContent(data=data, stamp=stamp, content_hash=hash_content(data))
 
 
@@ -225,6 +229,11 @@ class MemberScanner:
             for one in documents:
                 if one.path != entry.path:
                     known.pop(one.path, None)
+        if budget.closed:
+            listed = {one.path for one in found.entries[count:]}
+            for one in documents:
+                if one.path not in listed and budget.closed & {*list_containers(one.path)}:
+                    known.pop(one.path, None)
         found.inner += found.skips.total - skipped
 
     def _list(
@@ -258,8 +267,10 @@ class MemberScanner:
             else:
                 yield one
                 if one.media in _OPENED:
-                    with suppress(OSError, Signal):  # reading it tells the reason
+                    try:
                         yield from self._list(one, depth + 1, root, found, budget)
+                    except (OSError, Signal):  # reading it tells the reason
+                        budget.closed.add(one.path)
 
     def _find_skip_reason(self, entry: FileEntry, root: str) -> str | None:
         """Return why the rules skip a member; those of folders hold unless they skip its file."""

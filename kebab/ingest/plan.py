@@ -20,6 +20,7 @@ from kebab.core.files import (
     get_suffix,
     is_below,
     join_root,
+    list_containers,
     resolve_links,
 )
 from kebab.core.ports import ContainerReader, FileScanner, LibraryWriter
@@ -394,12 +395,13 @@ def compare_files(
             else:
                 task = FileTask(kind="updated", source=source, entry=entry, known=known)
                 plan.tasks.append(task)
-        unreadable = tuple(scan.found.unreadable)
+        unreadable = set(scan.found.unreadable)
         folders = tuple(path for path in unreadable if path.endswith("/"))
         plan.missing += [
             MissingDocument(source=source, known=known)
             for path, known in missing.items()
-            if path not in unreadable and not path.startswith(folders)
+            if unreadable.isdisjoint((path, *list_containers(path)))
+            and not path.startswith(folders)
         ]
     if plan.missing:
         due = None if force else recipes

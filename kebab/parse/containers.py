@@ -134,7 +134,7 @@ class _Zip:
         self._open = open_source
         with open_source() as file:
             infos = read_directory(file)
-        taken: set[str] = set()
+        taken: dict[str, int] = {}
         names = zip(map(clean_name, _decode_names(infos)), infos, strict=True)
         self._infos = {make_unique(name, taken): info for name, info in names if name}
 
@@ -142,7 +142,7 @@ class _Zip:
         for name, info in self._infos.items():
             try:
                 media = detect_media(name, info.file_size, partial(self.read, name, HEAD_BYTES))
-            except ValueError:
+            except (ValueError, OverflowError, zlib.error):
                 media = PLAIN  # reading it tells why it cannot be read
             yield Member(name, info.file_size, media or "")
 

@@ -131,6 +131,8 @@ _MAX_MESSAGE_PARTS = 500
 _KB = 1_000
 _FLOWED_BREAK = re.compile(r"(?<=\S) \n(?=[^>\s])")
 _MANY_WARNINGS = 20
+_BYTES = "application/octet-stream"
+"""What programs say of any file: its bytes tell more."""
 _TEXTS = frozenset({"text/plain", "text/html"})
 _TOO_MANY = "parts of the message are left out: there are too many"
 
@@ -148,7 +150,7 @@ def list_attachments(message: Message) -> list[Attachment]:
     A message within the message is one of them, and keeps its own.
     """
     attachments: list[Attachment] = []
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
     waiting: list[tuple[Message, int]] = [(message, 0)]
     for number in range(_MAX_MESSAGE_PARTS):
         if not waiting:
@@ -165,7 +167,8 @@ def list_attachments(message: Message) -> list[Attachment]:
         elif (kind == _MESSAGE and number) or _is_file(part):
             name = clean_name(find_file_name(part)) or f"part-{number}"
             suffix = next(iter(get_media_type(kind).suffixes), "")
-            suffix = suffix or MimeTypes().guess_extension(kind) or ""
+            if not suffix and kind != _BYTES:
+                suffix = MimeTypes().guess_extension(kind) or ""
             if describe_unsupported(get_suffix(name)) is None and not detect_media_type(name):
                 name += suffix
             attachments.append(Attachment(make_unique(name, taken), part))

@@ -13,6 +13,7 @@ from kebab.core.members import clean_name, is_export, make_unique, read_director
         ("../../etc/x.md", "etc/x.md"),
         ("C:\\a\\.\\b.md", "C:/a/b.md"),
         ("Yahoo!/c\x01.md", "Yahoo/c_.md"),
+        ("Wow!!/d.md", "Wow/d.md"),
         ("..", ""),
         ("\ud800.md", "_.md"),
     ],
@@ -22,13 +23,20 @@ def test_the_name_of_a_member_is_a_relative_path(name, expected):
 
 
 def test_a_taken_name_gets_a_number():
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
 
     assert [make_unique("a/b.md", taken) for _ in range(3)] == [
         "a/b.md",
         "a/b (2).md",
         "a/b (3).md",
     ]
+
+
+def test_many_equal_names_are_not_compared_with_each_other():
+    taken: dict[str, int] = {}
+    names = {make_unique("a.md", taken) for _ in range(50_000)}
+
+    assert len(names) == 50_000
 
 
 @pytest.mark.parametrize(
@@ -55,6 +63,9 @@ def test_exports_are_known_by_their_names(tmp_path, name, expected):
     assert is_export(str(path)) is expected
     path.write_bytes(path.read_bytes()[:-30])
     assert not is_export(str(path))
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        is_export(str(path))
 
 
 def test_the_directory_of_an_archive_is_bounded(monkeypatch):

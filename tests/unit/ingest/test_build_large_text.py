@@ -109,6 +109,19 @@ def test_at_a_later_portion_that_is_no_text_the_document_ends_and_says_so(make_t
     ]
 
 
+def test_portions_that_are_cut_in_part_say_so(make_task, monkeypatch):
+    whole = DocumentBuilder.cut_chunks
+    monkeypatch.setattr(
+        DocumentBuilder,
+        "cut_chunks",
+        lambda *given: whole(*given)._replace(warnings=("only a half is searched",)),
+    )
+    row = build_large_row(BUILDER, make_task(b"# A\n\ntext\n\n" * 300))
+    list_chunks(row)
+    assert [*row.late_warnings][:1] == ["of the part after line 0, only a half is searched"]
+    assert len({*row.late_warnings}) == 2
+
+
 @pytest.mark.parametrize(
     ("data", "media", "is_large"),
     [

@@ -134,6 +134,16 @@ def test_a_damaged_container_keeps_its_documents(desk):
     assert len(desk.ids()) == 3
 
 
+def test_a_damaged_member_keeps_the_documents_in_it(desk):
+    inner = pack(("x.md", b"# X\n"))
+    put(desk, "e.zip", pack((PAGE, b"# P\n"), ("in.zip", inner)), 90)
+    desk.ingest()
+    put(desk, "e.zip", pack((PAGE, b"# P2\n"), ("in.zip", inner[:-30])))
+
+    assert count(desk.again()) == {"updated": 2, "errors": 1}
+    assert "e.zip!/in.zip!/x.md" in desk.ids()
+
+
 def test_a_killed_run_is_completed(desk, monkeypatch):
     put(desk, "m.eml", build_mail("m", ("a.md", b"# A\n"), ("b.md", b"# B\n")), 90)
     desk.ingest()
@@ -206,3 +216,24 @@ def test_a_named_mail_is_read_although_a_file_of_it_is_not(desk):
     put(desk, "m.eml", build_mail("m", ("a.xyz9", b"\0"), ("b.md", b"# B\n")))
 
     assert count(desk.ingest("m.eml")) == {"new": 2}
+
+
+def test_a_message_with_escaped_lines_is_read_once(desk):
+    first = b"Subject: one\nFrom: a@x\n\n>From here on\n"
+    put(desk, "b.mbox", box(first), 90)
+    desk.ingest()
+    put(desk, "b.mbox", box(first, b"Subject: two\nFrom: a@x\n\nx\n"))
+
+    assert count(desk.again()) == {"new": 1, "updated": 1, "unchanged": 1}
+
+
+def test_an_attachment_without_a_suffix_is_known_by_its_content(desk):
+    message = EmailMessage()
+    message["Subject"], message["From"] = "s", "a@x"
+    message.set_content("body")
+    message.add_attachment(
+        b"plain text of it", maintype="application", subtype="octet-stream", filename="README"
+    )
+    put(desk, "m.eml", message.as_bytes())
+    desk.ingest()
+    assert set(desk.ids()) == {"m.eml", "m.eml!/README"}

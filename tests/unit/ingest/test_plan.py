@@ -144,7 +144,9 @@ def test_documents_below_an_unreadable_path_are_not_missing(file):
     beside = known(entry._replace(path="locked.md"))
     alone = known(entry._replace(path="alone.md"))
 
-    made = plan([], [inside, beside, alone], unreadable=["locked/", "alone.md"])
+    member = known(entry._replace(path="box!/1.eml!/a.md"))
+
+    made = plan([], [inside, beside, alone, member], unreadable=["locked/", "alone.md", "box"])
 
     assert [one.known.path for one in made.missing] == ["locked.md"]
 

@@ -150,3 +150,15 @@ def test_a_changed_container_is_opened_again(tmp_path):
     path.write_bytes(pack(("c.md", b"new")))
     assert list(list_all(path)) == ["c.md"]
     assert containers.read_document(f"{path}!/c.md") == b"new"
+
+
+def test_a_damaged_member_without_a_suffix_costs_only_itself(tmp_path):
+    path = tmp_path / "a.zip"
+    data = bytearray(pack(("README", b"some text " * 500), ("b.md", b"# B\n")))
+    start = data.index(b"README") + len("README")
+    data[start : start + 20] = b"\xff" * 20
+    path.write_bytes(data)
+
+    assert {*list_all(path)} == {"README", "b.md"}
+    with pytest.raises(ParseFailed):
+        FILES.read(f"{path}!/README")
