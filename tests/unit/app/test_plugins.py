@@ -34,6 +34,10 @@ class Parser:
         if what == "loop":
             while True:
                 pass
+        if what == "odd":
+            return ParsedDocument(b"abc", "t", ())
+        if what == "untitled":
+            return ParsedDocument("abc", None, ())
         if what == "outside":
             return ParsedDocument("abc", "t", (Block(BlockKind.PARAGRAPH, 5, 99),))
 
@@ -182,7 +186,8 @@ def test_a_broken_plugin_costs_itself_and_is_named(site):
     names |= {"wrong": "kebab_broken:Parser", "recipe": "kebab_broken:FORMAT"}
     rules = {"fails": "kebab_broken:Rule", "todo": "kebab_broken:OwnRule"}
     install(site, "kebab-broken", "2.0", BROKEN, {"kebab.parsers": names, "kebab.rules": rules})
-    for what in ("exit", "raise", "print", "loop", "outside"):
+    files = ("exit", "raise", "print", "loop", "outside", "odd", "untitled")
+    for what in files:
         (site.parent / "notes" / f"{what}.broken").write_text(what)
 
     report, errors = ingest()
@@ -195,9 +200,8 @@ def test_a_broken_plugin_costs_itself_and_is_named(site):
     assert causes["raise.broken"] == "the parser failed: odd"
     assert "returned no document" in causes["print.broken"]
     assert errors["loop.broken"]["code"] == "timeout"
-    assert errors.keys() == {
-        f"{one}.broken" for one in ("exit", "raise", "print", "loop", "outside")
-    }
+    assert "a block is out of order" in causes["outside.broken"]
+    assert errors.keys() == {f"{one}.broken" for one in files}
     faults = "\n".join(report["plugin_faults"])
     for told in (
         "reads .md",
