@@ -1,6 +1,7 @@
 """The package of `docs/plugins.md`, installed beside kebab, and broken ones."""
 
 import re
+import sys
 import tomllib
 
 import pytest
@@ -269,3 +270,49 @@ def test_a_plugin_replaces_a_format_of_kebab_where_a_setting_says_so(site, monke
     ingest()
 
     assert cite("ours") == ["b.md#L1"]
+
+
+ODD_RULES = """
+from kebab.core.review import Finding, Fix
+
+class Odd:
+    \"\"\"Finds odd things.\"\"\"
+    id, kind, severity, example = "odd", "x", "warning", "x"
+
+    def __init__(self):
+        if BROKEN:
+            raise RuntimeError("too late")
+
+    def check(self, document, surroundings):
+        print("noise")
+        yield Finding(kind="x", reason="odd", end=1, **FIELDS)
+"""
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"severity": "warning", "start": 0, "edit": "replace", "fix": ("N",)}, "odd"),
+        ({"severity": "fatal", "start": 0}, "failed: ValidationError"),
+        ({"severity": "warning", "start": 0.5}, "failed: ValidationError"),
+        ({"severity": "warning", "start": 0, "fix": "N"}, "failed: ValidationError"),
+    ],
+)
+def test_findings_of_plugins_are_checked_before_they_are_stored(site, fields, reason):
+    module = f"BROKEN, FIELDS = False, {fields}\n{ODD_RULES}"
+    install(site, "kebab-odd", "1.0", module, {"kebab.rules": {"odd": "kebab_odd:Odd"}})
+    sys.modules.pop("kebab_odd", None)
+
+    (item,) = kebab("review", "b.md", "--no-llm", "--rules", "odd")["items"]
+
+    assert reason in item["r"]
+
+
+def test_a_rule_that_breaks_after_it_was_checked_is_named(site, monkeypatch):
+    module = f"import os\nBROKEN = 'BREAK' in os.environ\nFIELDS = {{}}\n{ODD_RULES}"
+    install(site, "kebab-odd", "1.0", module, {"kebab.rules": {"odd": "kebab_odd:Odd"}})
+    sys.modules.pop("kebab_odd", None)
+    check_plugins()
+    monkeypatch.setenv("BREAK", "1")
+
+    assert "kebab-odd 1.0: RuntimeError('too late')" in run("review", "b.md", "--json").err
