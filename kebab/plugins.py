@@ -11,9 +11,12 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, get_args
 
+import msgspec
+
 from kebab.config.settings import Plugins, Settings
 from kebab.core.answers import Completion
-from kebab.core.documents import ParsedDocument
+from kebab.core.chunks import Place
+from kebab.core.documents import Block, Metadata, ParsedDocument
 from kebab.core.media import (
     READABLE_NAMES,
     CitationKind,
@@ -182,6 +185,20 @@ _CHECKS = {
 }
 
 
+_PARTS: Any = tuple[
+    str,
+    str,
+    tuple[Block, ...],
+    Metadata,
+    str | None,
+    str,
+    tuple[str, ...],
+    tuple[Place, ...],
+    tuple[str, ...],
+]
+"""The types of the fields of a document but the last one."""
+
+
 class PluginParser:
     """The parser of a plugin, which is imported in a worker process only."""
 
@@ -203,10 +220,42 @@ class PluginParser:
             ParseFailed: The plugin refuses the bytes, or returns no document.
         """
         document = self._plugin.load().parser.parse(data, path)
-        if isinstance(document, ParsedDocument):
-            return document
-        cause = f"the parser {self._plugin.label} returned no document"
-        raise ParseFailed(path=path, parser=self.version, cause=cause)
+        try:
+            return _copy_document(document)
+        except (ValueError, TypeError, OverflowError) as fault:
+            cause = f"the parser {self._plugin.label} returned no document"
+            if isinstance(document, ParsedDocument):
+                cause += f" that can be used: {fault}"
+            raise ParseFailed(path=path, parser=self.version, cause=cause) from fault
+
+
+def _copy_document(document: Any) -> ParsedDocument:
+    """Return a document of the declared types only, so that the caller can unpickle it.
+
+    Raises:
+        ValueError: A part has another type or cannot be stored, or a block is outside of the text.
+        TypeError: It is no document, or a part cannot be encoded.
+        OverflowError: A number is too large.
+    """
+    if not isinstance(document, ParsedDocument):
+        raise TypeError("it is no `ParsedDocument`")
+    if not isinstance(document.text, str):
+        raise TypeError("its text is no `str`")
+    # A plugin does not say why a model of kebab failed, which is the last field.
+    data = msgspec.json.encode(tuple(document)[:-1], enc_hook=_encode_text)
+    copy = ParsedDocument(*msgspec.json.decode(data, type=_PARTS))
+    end = 0
+    for block in copy.blocks:
+        if not end <= block.start < block.end <= len(copy.text):
+            raise ValueError(f"a block is out of order: {block.start} to {block.end}")
+        end = block.end
+    return copy
+
+
+def _encode_text(value: object) -> str:
+    if isinstance(value, str):  # libraries such as Beautiful Soup derive classes from it
+        return str(value)
+    raise TypeError(f"it has a {type(value).__name__}")
 
 
 class MissingParser:

@@ -5,12 +5,15 @@ What a picture shows is data: a text in it cannot change what is asked, and the 
 
 import re
 from io import BytesIO
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from kebab.core.answers import LanguageModel, Message
 from kebab.core.pictures import PictureTask
 from kebab.errors.catalog import ModelProtocol, ModelRejected, ParseFailed
 from kebab.errors.system import translate_import_errors
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 PROMPT_VERSION = "1"
 """Raise it when a prompt, the form of a picture or the reading of a reply changes."""
@@ -41,6 +44,9 @@ _MAX_PAGES = 100
 _QUALITY = 90
 _FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "PPM")
 """The formats of Pillow that are opened; pages of a PDF are drawn as PPM."""
+
+_DEEP_MODES = ("I", "I;16", "I;16B", "I;16L", "I;16N", "F")
+"""The modes of Pillow for shades of more than 8 bits."""
 
 _FENCE = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
 _REFUSAL = re.compile(
@@ -95,7 +101,7 @@ def encode_page(data: bytes, number: int, path: str) -> bytes:
                 raise _refuse(path, "the picture is too large")
             # The decoder of JPEG files leaves out pixels that are not needed.
             image.draft("RGB", (_MAX_SIDE, _MAX_SIDE))
-            turned = ImageOps.exif_transpose(image)
+            turned = _reduce_depth(ImageOps.exif_transpose(image))
             turned.thumbnail((_MAX_SIDE, _MAX_SIDE))
             if turned.has_transparency_data:
                 front = turned.convert("RGBA")
@@ -106,6 +112,21 @@ def encode_page(data: bytes, number: int, path: str) -> bytes:
             return file.getvalue()
     except _list_faults() as fault:
         raise _refuse(path, "damaged: the picture cannot be read") from fault
+
+
+def _reduce_depth(image: "Image") -> "Image":
+    """Return a picture of shades with 8 bits, from its darkest to its lightest.
+
+    The conversion of Pillow makes all shades above 255 white, so a scan of 16 bits would be empty.
+    """
+    if image.mode not in _DEEP_MODES:
+        return image
+    deep = image.convert("F")
+    dark, light = cast("tuple[float, float]", deep.getextrema())
+    if not 0 < light - dark < float("inf"):
+        return deep.convert("L")
+    scale = 255 / (light - dark)
+    return deep.point(lambda shade: shade * scale - dark * scale).convert("L")
 
 
 def _list_faults() -> tuple[type[Exception], ...]:

@@ -1,10 +1,17 @@
 """Lists the rules, selects and describes them."""
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from inspect import cleandoc
+from pathlib import Path
+from typing import get_type_hints
+
+import msgspec
 
 from kebab.config.settings import Plugins
+from kebab.core.queries import StoredChunk
 from kebab.core.review import Finding, Surroundings
 from kebab.core.spelling import find_near_name
 from kebab.errors.catalog import ConfigInvalid, InvalidInput
@@ -41,7 +48,7 @@ from kebab.review.rules.structure import (
     UndefinedFootnote,
     UnusedFootnote,
 )
-from kebab.wire.review import ReviewRule
+from kebab.wire.review import EditName, ReviewRule, SeverityName, SideName
 
 RULES: tuple[Rule, ...] = (
     BrokenAnchor(),
@@ -95,16 +102,60 @@ class PluginRule:
         try:
             with FileDeadline(_CHECK_S, "review").interrupt() as deadline:
                 deadline.begin(self._label)
-                found = [
-                    replace(one, reason=str(one.reason), kind=self.kind, rule_id=self.id)
-                    for one in self._rule.check(document, surroundings)
-                ]
+                with _drop_output():
+                    found = [
+                        _copy_finding(
+                            replace(one, reason=str(one.reason), kind=self.kind, rule_id=self.id)
+                        )
+                        for one in self._rule.check(document, surroundings)
+                    ]
             if all(0 <= one.start <= one.end <= end for one in found):
                 return found
             cause = "a finding is outside of the text"
         except (Exception, SystemExit) as fault:  # noqa: BLE001 - a plugin may raise anything
-            cause = fault.format_message() if isinstance(fault, Signal) else f"{fault!r}"
+            cause = _describe(fault)
         return [build_finding(self, 0, min(1, end), f"the plugin {self._label} failed: {cause}")]
+
+
+@contextmanager
+def _drop_output() -> Iterator[None]:
+    """Drop what a plugin prints, because stdout may be read by a program."""
+    with Path(os.devnull).open("w", encoding="utf-8") as nothing, redirect_stdout(nothing):
+        yield
+
+
+def _describe(fault: BaseException) -> str:
+    try:
+        return fault.format_message() if isinstance(fault, Signal) else f"{fault!r}"
+    except Exception:  # noqa: BLE001 - a plugin may raise anything, also from here
+        return type(fault).__name__
+
+
+_NAMES = {
+    "StoredChunk": StoredChunk,
+    "SeverityName": SeverityName,
+    "EditName": EditName,
+    "SideName": SideName,
+}
+"""The types that `Finding` names and its module imports for checks only."""
+
+
+def _copy_finding(found: Finding) -> Finding:
+    """Return a finding whose fields have the declared types, because it is stored.
+
+    Raises:
+        ValidationError: A field has another type.
+        TypeError: A field cannot be converted, or `cites` is no passage.
+    """
+    hints = get_type_hints(Finding, localns=_NAMES)
+    cites = hints.pop("cites")
+    if not isinstance(found.cites, cites):
+        raise TypeError("`cites` is no passage")
+    fields = {
+        name: msgspec.convert(msgspec.to_builtins(getattr(found, name)), kind)
+        for name, kind in hints.items()
+    }
+    return Finding(**fields, cites=found.cites)
 
 
 def find_rules(settings: Plugins) -> tuple[Rule, ...]:
@@ -114,9 +165,14 @@ def find_rules(settings: Plugins) -> tuple[Rule, ...]:
     for plugin, facts in inspect_plugins(settings, [], PLUGIN_RULES):
         if not known.intersection(facts.names):
             known.update(facts.names)
-            rule = plugin.load()
-            rule = rule() if isinstance(rule, type) else rule
-            found.append(PluginRule(plugin.label, rule))
+            try:
+                with _drop_output():
+                    rule = plugin.load()
+                    rule = rule() if isinstance(rule, type) else rule
+                    found.append(PluginRule(plugin.label, rule))
+            except (Exception, SystemExit) as fault:
+                cause = f"{plugin.label}: {_describe(fault)}"
+                raise ConfigInvalid(path="plugins.enabled", cause=cause) from fault
     return (*RULES, *found)
 
 

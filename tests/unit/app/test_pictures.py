@@ -210,3 +210,10 @@ def test_a_damaged_picture_is_its_own_error(desk, server):
 
     assert (report.new, report.errors, report.items[1].error.code) == (1, 1, "parse_failed")
     assert server.bodies() == []
+
+
+def test_a_plugin_gets_no_pictures_while_keys_are_masked(desk):
+    (desk.notes / "shop.png").write_bytes(draw())
+
+    with pytest.raises(ConfigInvalid, match="cannot be masked"):
+        desk.ingest(context=desk.context(models__llm__provider="acme", ingest__ocr="model"))

@@ -1,6 +1,7 @@
 """The package of `docs/plugins.md`, installed beside kebab, and broken ones."""
 
 import re
+import sys
 import tomllib
 
 import pytest
@@ -34,6 +35,10 @@ class Parser:
         if what == "loop":
             while True:
                 pass
+        if what == "odd":
+            return ParsedDocument(b"abc", "t", ())
+        if what == "untitled":
+            return ParsedDocument("abc", None, ())
         if what == "outside":
             return ParsedDocument("abc", "t", (Block(BlockKind.PARAGRAPH, 5, 99),))
 
@@ -182,7 +187,8 @@ def test_a_broken_plugin_costs_itself_and_is_named(site):
     names |= {"wrong": "kebab_broken:Parser", "recipe": "kebab_broken:FORMAT"}
     rules = {"fails": "kebab_broken:Rule", "todo": "kebab_broken:OwnRule"}
     install(site, "kebab-broken", "2.0", BROKEN, {"kebab.parsers": names, "kebab.rules": rules})
-    for what in ("exit", "raise", "print", "loop", "outside"):
+    files = ("exit", "raise", "print", "loop", "outside", "odd", "untitled")
+    for what in files:
         (site.parent / "notes" / f"{what}.broken").write_text(what)
 
     report, errors = ingest()
@@ -195,9 +201,8 @@ def test_a_broken_plugin_costs_itself_and_is_named(site):
     assert causes["raise.broken"] == "the parser failed: odd"
     assert "returned no document" in causes["print.broken"]
     assert errors["loop.broken"]["code"] == "timeout"
-    assert errors.keys() == {
-        f"{one}.broken" for one in ("exit", "raise", "print", "loop", "outside")
-    }
+    assert "a block is out of order" in causes["outside.broken"]
+    assert errors.keys() == {f"{one}.broken" for one in files}
     faults = "\n".join(report["plugin_faults"])
     for told in (
         "reads .md",
@@ -265,3 +270,49 @@ def test_a_plugin_replaces_a_format_of_kebab_where_a_setting_says_so(site, monke
     ingest()
 
     assert cite("ours") == ["b.md#L1"]
+
+
+ODD_RULES = """
+from kebab.core.review import Finding, Fix
+
+class Odd:
+    \"\"\"Finds odd things.\"\"\"
+    id, kind, severity, example = "odd", "x", "warning", "x"
+
+    def __init__(self):
+        if BROKEN:
+            raise RuntimeError("too late")
+
+    def check(self, document, surroundings):
+        print("noise")
+        yield Finding(kind="x", reason="odd", end=1, **FIELDS)
+"""
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"severity": "warning", "start": 0, "edit": "replace", "fix": ("N",)}, "odd"),
+        ({"severity": "fatal", "start": 0}, "failed: ValidationError"),
+        ({"severity": "warning", "start": 0.5}, "failed: ValidationError"),
+        ({"severity": "warning", "start": 0, "fix": "N"}, "failed: ValidationError"),
+    ],
+)
+def test_findings_of_plugins_are_checked_before_they_are_stored(site, fields, reason):
+    module = f"BROKEN, FIELDS = False, {fields}\n{ODD_RULES}"
+    install(site, "kebab-odd", "1.0", module, {"kebab.rules": {"odd": "kebab_odd:Odd"}})
+    sys.modules.pop("kebab_odd", None)
+
+    (item,) = kebab("review", "b.md", "--no-llm", "--rules", "odd")["items"]
+
+    assert reason in item["r"]
+
+
+def test_a_rule_that_breaks_after_it_was_checked_is_named(site, monkeypatch):
+    module = f"import os\nBROKEN = 'BREAK' in os.environ\nFIELDS = {{}}\n{ODD_RULES}"
+    install(site, "kebab-odd", "1.0", module, {"kebab.rules": {"odd": "kebab_odd:Odd"}})
+    sys.modules.pop("kebab_odd", None)
+    check_plugins()
+    monkeypatch.setenv("BREAK", "1")
+
+    assert "kebab-odd 1.0: RuntimeError('too late')" in run("review", "b.md", "--json").err

@@ -43,6 +43,19 @@ def test_a_picture_is_upright_on_white():
     assert encode(save(Image.new("RGBA", (20, 20)), "PNG")).getpixel((5, 5)) == (255, 255, 255)
 
 
+@pytest.mark.parametrize("mode", ["I;16", "I", "F"])
+def test_a_picture_of_more_than_8_bits_keeps_its_shades(mode):
+    image = Image.new("L", (20, 20), 255)
+    image.paste(0, (0, 0, 10, 20))
+    deep = Image.new(mode, image.size)
+    deep.putdata([3000 + shade * 100 for shade in image.tobytes()])
+
+    shown = encode(save(deep, "TIFF")).convert("L")
+
+    assert shown.getpixel((3, 3)) < 20
+    assert shown.getpixel((16, 16)) > 235
+
+
 def build_bomb(side):
     """Return a PNG file whose header claims a square of this side."""
     parts = [(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)), (b"IDAT", b"")]
