@@ -103,8 +103,12 @@ def read_components(data: bytes, path: str, parser: str) -> ContentFile:
             ):
                 pass
         elif stack:
-            found = _PARAMETER.findall(match[2])
-            parameters = {key.strip().upper(): value.strip() for key, value in found}
+            parameters: dict[str, str] = {}
+            for key, word in _PARAMETER.findall(match[2]):
+                key, word = key.strip().upper(), word.strip()  # noqa: PLW2901
+                before = parameters.get(key) if key == "TYPE" else None
+                if before is None or len(before) < _MAX_TYPE_CHARS:
+                    parameters[key] = f"{before},{word}" if before else word
             stack[-1].properties.append(Property(name, parameters, value))
     if not components:
         raise ParseFailed(
@@ -118,6 +122,7 @@ def read_components(data: bytes, path: str, parser: str) -> ContentFile:
     return ContentFile(components, tuple(warnings))
 
 
+_MAX_TYPE_CHARS = 200
 _MAX_OPEN = 20
 """How many open components an `END` may close."""
 
