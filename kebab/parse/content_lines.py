@@ -22,6 +22,7 @@ _PARAMETER = re.compile(r';([^;:="]*+)(?:=((?:"[^"]*+"|[^";:])*+))?+')
 _QUOTED_PRINTABLE = re.compile(rb"[^:]*;(?:ENCODING=)?QUOTED-PRINTABLE\b[^:]*:", re.IGNORECASE)
 _CHARSET = re.compile(rb"[^:]*;CHARSET=\"?([\w.:-]+?)\"?[;:]", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\([\\,;:nN\"])")
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
 _HEAD_BYTES = 1000
 """The longest start of a line in which its parameters are looked for."""
 
@@ -173,7 +174,10 @@ def unescape(value: str) -> str:
 
 def split_value(value: str, separator: str = ";") -> list[str]:
     """Return the parts of a structured value, without escapes."""
-    parts = re.split(rf"(?<!\\)(?:\\\\)*{separator}", value)
+    plain = _ESCAPED.sub("  ", value)
+    starts = [0, *(one.end() for one in re.finditer(separator, plain))]
+    ends = [*(start - len(separator) for start in starts[1:]), len(value)]
+    parts = (value[start:end] for start, end in zip(starts, ends, strict=True))
     return [" ".join(unescape(part).split()) for part in parts]
 
 
