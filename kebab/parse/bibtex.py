@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import PurePosixPath
 
 from kebab.core.documents import Metadata, ParsedDocument
@@ -14,7 +15,7 @@ from kebab.text.dates import find_date
 
 _ENTRY = re.compile(r"(?:^|(?<=[})]))[ \t]*@[ \t]*([A-Za-z]+)\s*[{(]", re.MULTILINE)
 _KEY = re.compile(r"\s*+([^\s,={}\"]*+)\s*+(?:,|(?=[)}]))")
-_FIELD = re.compile(r"[\s,]*([A-Za-z][\w:+-]*)\s*=\s*")
+_FIELD = re.compile(r"(?:[\s,]++|%[^\n]*+\n)*+([A-Za-z][\w:+-]*)\s*=\s*")
 _PLAIN = re.compile(r"[^\s,#{}\"()]+")
 _JOIN = re.compile(r"\s*#\s*")
 _MARK = re.compile(r'\\.|[{}"]', re.DOTALL)
@@ -26,7 +27,8 @@ _LEFT_OUT = frozenset({"file", "bdsk-file-1", "owner", "timestamp", "crossref", 
 _PEOPLE = {"author": "Authors", "editor": "Editors", "translator": "Translators"}
 _PARENTS = ("crossref", "xdata")
 _MAX_REPEATED = 300
-"""The longest text that other entries repeat, so that a small file cannot grow without bound."""
+_MAX_INHERITED = 50
+"""What other entries repeat at most, so that a small file cannot grow without bound."""
 
 
 class BibtexParser:
@@ -129,7 +131,7 @@ def _inherit(entry: dict[str, str], by_key: Mapping[str, dict[str, str]]) -> dic
         parent = by_key.get(entry.get(name, "").strip().casefold(), {})
         if title := parent.get("title", "") if name == "crossref" else "":
             fields.setdefault("booktitle", title)
-        for field, value in parent.items():
+        for field, value in islice(parent.items(), _MAX_INHERITED):
             if len(value) <= _MAX_REPEATED:
                 fields.setdefault(field, value)
     return fields

@@ -22,6 +22,7 @@ _PARAMETER = re.compile(r';([^;:="]*+)(?:=((?:"[^"]*+"|[^";:])*+))?+')
 _QUOTED_PRINTABLE = re.compile(rb"[^:]*;(?:ENCODING=)?QUOTED-PRINTABLE\b[^:]*:", re.IGNORECASE)
 _CHARSET = re.compile(rb"[^:]*;CHARSET=\"?([\w.:-]+?)\"?[;:]", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\([\\,;:nN\"])")
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
 _HEAD_BYTES = 1000
 """The longest start of a line in which its parameters are looked for."""
 
@@ -103,8 +104,12 @@ def read_components(data: bytes, path: str, parser: str) -> ContentFile:
             ):
                 pass
         elif stack:
-            found = _PARAMETER.findall(match[2])
-            parameters = {key.strip().upper(): value.strip() for key, value in found}
+            parameters: dict[str, str] = {}
+            for key, word in _PARAMETER.findall(match[2]):
+                key, word = key.strip().upper(), word.strip()  # noqa: PLW2901
+                before = parameters.get(key) if key == "TYPE" else None
+                if before is None or len(before) < _MAX_TYPE_CHARS:
+                    parameters[key] = f"{before},{word}" if before else word
             stack[-1].properties.append(Property(name, parameters, value))
     if not components:
         raise ParseFailed(
@@ -118,6 +123,7 @@ def read_components(data: bytes, path: str, parser: str) -> ContentFile:
     return ContentFile(components, tuple(warnings))
 
 
+_MAX_TYPE_CHARS = 200
 _MAX_OPEN = 20
 """How many open components an `END` may close."""
 
@@ -168,7 +174,10 @@ def unescape(value: str) -> str:
 
 def split_value(value: str, separator: str = ";") -> list[str]:
     """Return the parts of a structured value, without escapes."""
-    parts = re.split(rf"(?<!\\)(?:\\\\)*{separator}", value)
+    plain = _ESCAPED.sub("  ", value)
+    starts = [0, *(one.end() for one in re.finditer(separator, plain))]
+    ends = [*(start - len(separator) for start in starts[1:]), len(value)]
+    parts = (value[start:end] for start, end in zip(starts, ends, strict=True))
     return [" ".join(unescape(part).split()) for part in parts]
 
 

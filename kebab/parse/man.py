@@ -36,7 +36,7 @@ _ACCENTS = {
 _STRINGS = {"lq": "“", "rq": "”", "R": "®", "Tm": "™", "Lt": "<", "Gt": ">", "Ba": "|", "Am": "&"}
 _ESCAPE = re.compile(
     r"""\\(?:
-        [fFmMgYVkn](?:\[[^]\n]{1,99}+\]|\(..|.)          # fonts, colours, registers
+        [fFmMgYVkn](?:\[[^]\n]{0,99}+\]|\(..|.)          # fonts, colours, registers
       | s[+-]?(?:\[[^]\n]{1,99}+\]|\(..|'[^'\n]{0,99}+'|\d\d?)  # sizes
       | [hvwlLoDxNbSHRXZA]'[^'\n]{0,99}+'                # motions, drawings
       | \*(?:\[(?P<s3>[^]\n]{1,99}+)\]|\((?P<s2>..)|(?P<s1>.))
@@ -332,7 +332,7 @@ _CLOSING_MARKS = frozenset("])”")
 _INLINE = {
     **dict.fromkeys(split_names("Nm Ar Cm Pa Ev Va Vt Fa Ft Li Em Sy No Ns Ap An Er Dv Ic Tn"), ""),
     **dict.fromkeys(
-        split_names("Ux Bx At St Lk Mt Nd Fn In Cd Sx Ql Bsx Fx Nx Ox Dx Lb Ms Ad Ta"), ""
+        split_names("Ux Bx At St Lk Mt Nd Fn Fo In Cd Sx Ql Bsx Fx Nx Ox Dx Lb Ms Ad Ta"), ""
     ),
     **dict.fromkeys(split_names("%A %B %D %I %J %N %O %P %Q %R %T %U %V"), ""),
     "Fl": "-",
@@ -353,7 +353,7 @@ _ENCLOSURES = {
     "Pc": (")", ""),
     "Do": ("“", ""),
     "Dc": ("”", ""),
-    "D1": ("", ""),
+    **dict.fromkeys(("D1", "Dl"), ("", "")),
 }
 """The macros of `mdoc` that stand for marks around the rest of a line; some only open or close."""
 _HANDLERS: dict[str, Callable[[_Page, list[str]], None]] = {

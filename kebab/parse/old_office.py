@@ -71,7 +71,8 @@ class DocParser(DocxParser):
                 return document._replace(warnings=(_DAMAGED,))
         document = super().parse(converted, path)
         is_partial = any(one.code in _LOST_PARTS for one in report.diagnostics)
-        return document._replace(warnings=(_DAMAGED,)) if is_partial else document
+        warnings = (*document.warnings, *([_DAMAGED] if is_partial else ()))
+        return document._replace(warnings=warnings)
 
 
 _MAX_CONVERTED_BYTES = 400_000

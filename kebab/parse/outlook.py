@@ -10,7 +10,7 @@ from email.mime.message import MIMEMessage
 from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 from email.parser import HeaderParser
-from email.utils import format_datetime, formataddr
+from email.utils import format_datetime, formataddr, quote
 from mimetypes import guess_type
 from typing import Any
 
@@ -80,11 +80,10 @@ class MessageReader:
 
         sent = HeaderParser().parsestr(read("007D"))
         address = next((one for one in (read("5D01"), read("0C1F")) if "@" in one), "")
-        moment = fixed.get(_SUBMITTED) or fixed.get(_DELIVERED)
-        date = moment and format_datetime(_FIRST_MOMENT + timedelta(microseconds=moment // 10))
+        date = _format_moment(fixed.get(_SUBMITTED) or fixed.get(_DELIVERED) or 0)
         email = MIMEMultipart()
         for header, value in (
-            ("From", sent["From"] or formataddr((read("0C1A"), address))),
+            ("From", sent["From"] or _format_sender(read("0C1A"), address)),
             ("To", sent["To"] or read("0E04")),
             ("Cc", sent["Cc"] or read("0E03")),
             ("Subject", read("0037") or sent["Subject"]),
@@ -117,7 +116,7 @@ class MessageReader:
             return MIMEMessage(self.build(f"{inner}/", _INNER_HEADER_BYTES))
         name = self._read_text(f"{prefix}3707", codec) or self._read_text(f"{prefix}3704", codec)
         kind = self._read_text(f"{prefix}370E", codec) or guess_type(name)[0] or ""
-        return _build_part(kind, self._read(f"{prefix}37010102"), name=name)
+        return _build_part(kind, self._read(f"{prefix}37010102"), name=" ".join(name.split()))
 
     def _read(self, name: str) -> bytes:
         if name not in self.names:
@@ -128,6 +127,23 @@ class MessageReader:
     def _read_text(self, name: str, codec: str) -> str:
         wide = self._read(f"{name}001F").decode("utf-16-le", "replace")
         return (wide or self._read(f"{name}001E").decode(codec, "replace")).rstrip("\0")
+
+
+def _format_moment(moment: int) -> str:
+    """Return the date of a number of 100 ns since 1601; empty for none that a calendar has."""
+    try:
+        return (
+            format_datetime(_FIRST_MOMENT + timedelta(microseconds=moment // 10)) if moment else ""
+        )
+    except OverflowError:
+        return ""
+
+
+def _format_sender(name: str, address: str) -> str:
+    """Return a sender; `formataddr` refuses addresses with other letters than those of ASCII."""
+    if address.isascii():
+        return formataddr((name, address))
+    return f'"{quote(name)}" <{address}>' if name else address
 
 
 _ATTACHMENT = re.compile(r"__attach_version1\.0_#[0-9A-F]{8}")

@@ -31,7 +31,7 @@ _MAX_ROW = 1 << 20
 _MAX_DIGITS = 7
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 _RUN_END = re.compile(r"(</(?:\w{1,9}:)?r>)")
-_VERTICAL = re.compile(r'vertAlign val="(super|sub)script"')
+_VERTICAL = re.compile("""vertAlign val=["'](super|sub)script""")
 _STYLE_NAME = re.compile(r'style:name="([^"]{1,99})"')
 _POSITION = re.compile(r'text-position="(super|sub|-?[1-9])')
 _SPAN = re.compile(r'(<text:span text:style-name="([^"<]{1,99})">)([^<]*)')

@@ -42,7 +42,7 @@ def normalize_for_index(text: str) -> str:
 
 
 def _separate_exponent(found: re.Match[str]) -> str:
-    before = found.string[: found.start()][-1:]
+    before = found.string[max(found.start() - 1, 0) : found.start()]
     digits = found[0].strip("⁺⁻")
     if not digits or not before.isalnum():
         return found[0]

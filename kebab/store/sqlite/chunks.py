@@ -298,21 +298,25 @@ _CHANGED_WORDS = f"*[{RAISED_DIGITS}]*"
 """The texts whose tokens differ from those of the rule before."""
 
 
+_CHANGED_ALIASES = "SELECT doc FROM document_aliases WHERE alias GLOB ?1"
+
+
 def update_words(database: apsw.Connection, tokens: fts.Tokenizer) -> None:
     """Write the words again that an earlier version cut in another way."""
     if connection.get_value(database, "word_rule") == _WORD_RULE:
         return
     with database:
         rows: list[Any] = database.execute(
-            _INDEXED + " WHERE d.title || c.heading_path || c.context || c.text GLOB ?",
+            _INDEXED + " WHERE d.title || c.heading_path || c.context || c.text GLOB ?1"
+            f" OR d.doc IN ({_CHANGED_ALIASES})",
             (_CHANGED_WORDS,),
         ).fetchall()
         keys = [row[:1] for row in rows]
         database.executemany("DELETE FROM chunks_fts WHERE rowid = ?", keys)
         _insert_words(database, rows, tokens)
         database.execute(
-            "DELETE FROM document_names WHERE doc IN"
-            " (SELECT doc FROM documents WHERE title || path GLOB ?)",
+            "DELETE FROM document_names WHERE doc IN"  # noqa: S608 - a constant
+            f" (SELECT doc FROM documents WHERE title || path GLOB ?1 UNION {_CHANGED_ALIASES})",
             (_CHANGED_WORDS,),
         )
         connection.set_value(database, "word_rule", _WORD_RULE)

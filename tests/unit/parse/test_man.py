@@ -83,3 +83,14 @@ def test_a_bomb_is_refused():
 )
 def test_hostile_pages_cost_little(source):
     assert len(parse(source)) <= len(source)
+
+
+def test_empty_names_of_fonts_end_them():
+    assert (
+        parse(".TH A 1\n.SH NAME\n\\f[B]net\\f[] and \\m[red]red\\m[]\n") == "# NAME\n\nnet and red"
+    )
+
+
+def test_examples_and_functions_of_mdoc_are_text():
+    text = parse(".Sh EXAMPLES\n.Dl $ mend net\n.Pp\n.Fo open\n.Fa path\n.Fc\n")
+    assert text == "# EXAMPLES\n\n$ mend net\n\nopen path"

@@ -1,11 +1,13 @@
 import sys
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
 from kebab.core.media import detect_media_type
 from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.parse import old_office
+from kebab.parse.docx import DocxParser
 from kebab.parse.old_office import FAULTS, DocParser, ElementWriter, HwpParser, PptParser
 from kebab.parse.registry import PARSERS
 from tests.shape.libraries import list_own_exceptions
@@ -140,4 +142,18 @@ def test_a_long_word_file_is_read_without_conversion_and_said_so(monkeypatch):
     assert "# Lamp\n\nThe lamp burns 12 litres of oil each night." in document.text
     assert document.warnings == (
         "the document is long: the numbers of its lists and the places of its notes are not read",
+    )
+
+
+def test_a_partly_damaged_file_keeps_the_warnings_of_its_reader(monkeypatch):
+    def parse(self, data, path):
+        return read(self, data, path)._replace(warnings=("equations are not read",))
+
+    read = DocxParser.parse
+    monkeypatch.setattr(DocxParser, "parse", parse)
+    monkeypatch.setattr(old_office, "_LOST_PARTS", MagicMock(__contains__=lambda *_: True))
+
+    assert parse_sample("lighthouse-libreoffice.doc").warnings == (
+        "equations are not read",
+        "parts of the file are damaged and not read",
     )

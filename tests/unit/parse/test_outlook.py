@@ -58,3 +58,21 @@ def test_a_file_of_another_kind_is_no_message():
     with pytest.raises(ParseFailed) as refusal:
         parse({"Workbook": b"x"})
     assert refusal.value.cause == "damaged, or no message of Outlook"
+
+
+def test_what_mail_cannot_hold_costs_no_message():
+    names = {"0037": "Oil", "0C1A": "Jürgen", "5D01": "jü@exämple.de"}
+    texts = {f"{name}001F": text.encode("utf-16-le") for name, text in names.items()}
+    document = parse(build_msg(texts, [(0x0039, 0x7FFF_FFFF_FFFF_FFFF)]))
+
+    assert document.text == '# Oil\n\nFrom: "Jürgen" <jü@exämple.de>\nSubject: Oil'
+    assert document.metadata.date is None
+
+
+def test_the_name_of_an_attachment_is_one_line():
+    attached = "__attach_version1.0_#00000000/__substg1.0_"
+    streams = build_msg({"0037001F": b"a\0"})
+    streams[f"{attached}3707001F"] = "a\nB: 1\n\nc.txt".encode("utf-16-le")
+    streams[f"{attached}37010102"] = b"x"
+
+    assert "- a B: 1 c.txt (text/plain" in parse(streams).text

@@ -7,6 +7,8 @@ from openpyxl.cell.text import InlineFont
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
 
+from kebab.parse.formulas import END, SUPERSCRIPT
+from kebab.parse.sheet_notes import _mark_runs
 from kebab.parse.sheets import SheetParser
 from tests.unit.parse.office.office_files import build_odf, build_zip, save_workbook
 
@@ -79,3 +81,8 @@ def list_notes(document):
         (document.text[place.start : end].strip(), place)
         for place, end in zip(document.places, ends, strict=True)
     ]
+
+
+def test_attributes_in_single_quotes_raise_text_too():
+    run = "<r><rPr><vertAlign val='superscript'/></rPr><t>5</t></r>"
+    assert _mark_runs(run) == run.replace(">5<", f">{SUPERSCRIPT}5{END}<")

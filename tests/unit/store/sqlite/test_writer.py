@@ -126,6 +126,7 @@ def test_words_that_an_earlier_version_cut_are_written_again(tmp_path):
     with SqliteWriter(tmp_path, lambda text: text.replace("⁵", "5")) as old:
         old.add_source(NOTES)
         old.put_document(document("a.md", texts, title="lamps"))
+        old.put_document(document("b.md", ["x"], title="lamps", aliases=("10⁵",)))
         old.set_value("word_rule", None)
     for _ in range(2):
         with SqliteWriter(tmp_path, lambda text: text.replace("⁵", " 5")):
