@@ -72,8 +72,6 @@ class CutDocument(NamedTuple):
 CUT_SHARE = 0.25
 """The part of the deadline that cutting has in any case, so that what was parsed is kept."""
 _CHUNKS_AT_ONCE = 1_000
-
-
 _WORD = re.compile(r"\w")
 
 
@@ -417,7 +415,6 @@ def _iterate_chunks(
 
 
 def _describe_cut(position: _Position, warnings: Sequence[str]) -> list[str]:
-    """Return the warnings about a portion, each with the line before it."""
     return [f"of the part after line {position.lines:,}, {warning}" for warning in warnings]
 
 

@@ -111,8 +111,7 @@ def read_entry(entry: FileEntry, containers: ContainerReader | None) -> FileCont
     return FileContent(data=data, stamp=stamp, content_hash=hash_content(data))
 
 
-_CONTINUATION = 0b1100_0000
-_CONTINUES = 0b1000_0000
+_CONTINUATION, _CONTINUES = 0b1100_0000, 0b1000_0000
 
 
 def read_portion(file: BinaryIO, most: int) -> bytes:
@@ -226,9 +225,7 @@ class MemberScanner:
         except (OSError, Signal):
             # Reading the container tells the reason.
             del found.entries[count:]
-            for one in documents:
-                if one.path != entry.path:
-                    known.pop(one.path, None)
+            budget.closed.add(entry.path)
         if budget.closed:
             listed = {one.path for one in found.entries[count:]}
             for one in documents:
