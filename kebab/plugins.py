@@ -370,7 +370,7 @@ class PluginModel:
         except (Exception, SystemExit) as fault:
             if isinstance(fault, Signal):
                 raise
-            cause = f"{plugin.label}: {type(fault).__name__}: {fault}"
+            cause = f"{plugin.label}: {_describe_fault(fault)}"
             raise ConfigInvalid(path=_PROVIDER_SETTING, cause=cause) from fault
 
     def chat(self, *arguments: Any, **options: Any) -> Completion:
@@ -379,16 +379,38 @@ class PluginModel:
         Raises:
             ModelProtocol: The plugin failed.
         """
+        own = list[BaseException]()
+        on_text = options["on_text"]
+
+        def relay(text: str) -> None:
+            try:
+                on_text(_replace_surrogates(text))
+            except BaseException as fault:
+                own.append(fault)
+                raise
+
         try:
-            completion = self._model.chat(*arguments, **options)
-        except Exception as fault:
+            completion = self._model.chat(*arguments, **{**options, "on_text": relay})
+            found = msgspec.convert(msgspec.to_builtins(completion), Completion)
+        except (Exception, SystemExit) as fault:
+            if own:  # the caller cannot go on, for example because its reader is gone
+                raise own[0] from None
             if isinstance(fault, Signal):
                 raise
-            cause = f"{type(fault).__name__}: {fault}"
+            cause = _describe_fault(fault)
             raise build_provider_failure(self.label, self._operation, cause) from fault
-        if isinstance(completion, Completion):
-            return completion
-        raise build_provider_failure(self.label, self._operation, "it returned no `Completion`")
+        return msgspec.structs.replace(found, text=_replace_surrogates(found.text))
+
+
+def _replace_surrogates(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def _describe_fault(fault: BaseException) -> str:
+    try:
+        return f"{type(fault).__name__}: {fault}"
+    except Exception:  # noqa: BLE001 - a plugin may raise anything, also from here
+        return type(fault).__name__
 
 
 def build_provider_failure(provider: str, operation: str, cause: str) -> ModelProtocol:

@@ -46,6 +46,8 @@ HOMES = {
         "kebab.llm",
         "kebab.mcp",
         "kebab.parse",
+        # What plugins return is checked against the declared types.
+        "kebab.plugins",
         "kebab.rag",
         "kebab.review",
         "kebab.search",

@@ -1,11 +1,10 @@
 """Lists the rules, selects and describes them."""
 
-import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from inspect import cleandoc
-from pathlib import Path
+from io import StringIO
 from typing import get_type_hints
 
 import msgspec
@@ -117,10 +116,17 @@ class PluginRule:
         return [build_finding(self, 0, min(1, end), f"the plugin {self._label} failed: {cause}")]
 
 
+class _Nothing(StringIO):
+    """Takes any text and keeps none; it is never closed, as threads may end in any order."""
+
+    def write(self, text: str, /) -> int:
+        return len(text)
+
+
 @contextmanager
 def _drop_output() -> Iterator[None]:
     """Drop what a plugin prints, because stdout may be read by a program."""
-    with Path(os.devnull).open("w", encoding="utf-8") as nothing, redirect_stdout(nothing):
+    with redirect_stdout(_Nothing()):
         yield
 
 

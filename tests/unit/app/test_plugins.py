@@ -7,6 +7,7 @@ import tomllib
 import pytest
 
 from kebab import plugins
+from kebab.config.settings import Llm, Models, Settings
 from tests.fakes.console import enter_environment, environment, run
 from tests.shape.tree import ROOT
 
@@ -249,6 +250,32 @@ def test_a_provider_of_a_plugin_answers_and_its_failures_are_errors(site, monkey
     assert "no luck" in failed.err
     monkeypatch.setenv("KEBAB_PLUGINS_ENABLED", "false")
     assert '"config_invalid"' in run("ask", "What is great news?", "--json").err
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["sys.exit(0)", "return Completion(text=None, finish='stop')", "return 'text'"],
+)
+def test_every_failure_of_a_provider_is_a_model_error(site, monkeypatch, answer):
+    module = "import sys\n" + PROVIDER.replace('raise RuntimeError("no luck")', answer)
+    install(site, "kebab-odder", "1.0", module, {"kebab.providers": {"odd": "kebab_odder:build"}})
+    sys.modules.pop("kebab_odder", None)
+    ingest()
+    monkeypatch.setenv("KEBAB_MODELS_LLM_PROVIDER", "odd")
+    monkeypatch.setenv("KEBAB_MODELS_LLM_ANSWER_TOKENS", "99")
+
+    assert '"model_protocol"' in run("ask", "What is great news?", "--json").err
+
+
+def test_what_the_caller_of_a_provider_raises_is_not_the_providers_failure(site):
+    install(site, "kebab-acme", "1.0", PROVIDER, {"kebab.providers": {"acme": "kebab_acme:build"}})
+    settings = Settings(models=Models(llm=Llm(provider="acme")))
+
+    def stop(text):
+        raise BrokenPipeError(text)
+
+    with pytest.raises(BrokenPipeError):
+        plugins.PluginModel(settings, "m", "ask").chat([], max_tokens=5, on_text=stop)
 
 
 def test_a_plugin_replaces_a_format_of_kebab_where_a_setting_says_so(site, monkeypatch):
