@@ -6,6 +6,7 @@ from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.archive import Archive, find_child, get_local_tag, list_children, read_events
 from kebab.parse.blocks import TextBuilder
+from kebab.parse.formulas import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 from kebab.parse.metadata import list_unique, read_language, split_keywords
 from kebab.text.dates import parse_date
 
@@ -13,6 +14,7 @@ _QUOTES = frozenset({"epigraph", "cite", "annotation", "poem"})
 _BLOCKS = _QUOTES | {"title", "subtitle", "p", "table", "text-author", "description", "binary"}
 _LINES = frozenset({"p", "v", "subtitle", "text-author", "th", "td"})
 _NAMES = ("first-name", "middle-name", "last-name")
+_SCRIPTS = {"sup": SUPERSCRIPT, "sub": SUBSCRIPT}
 _HEADINGS = {"title": 0, "subtitle": 1}
 
 
@@ -79,8 +81,17 @@ def _join_text(element: Element | None) -> str:
     if element is None:
         return ""
     lines = [one for one in element if get_local_tag(one.tag) in _LINES]
-    text = " ".join(map(_join_text, lines)) if lines else "".join(element.itertext())
+    text = " ".join(map(_join_text, lines)) if lines else write_scripts(_mark_scripts(element))
     return " ".join(text.split())
+
+
+def _mark_scripts(element: Element) -> str:
+    """Return the text of an element with marks around what is raised or lowered."""
+    parts = [element.text or ""]
+    for child in element:
+        mark = _SCRIPTS.get(get_local_tag(child.tag), "")
+        parts += [mark, _mark_scripts(child), END if mark else "", child.tail or ""]
+    return "".join(parts)
 
 
 def _find_info(description: Element) -> Element | None:

@@ -52,3 +52,8 @@ def test_a_book_has_sections_verses_tables_and_notes(data):
 def test_what_is_no_book_is_refused(data, cause):
     with pytest.raises(ParseFailed, match=cause):
         Fb2Parser().parse(data, "a.fb2")
+
+
+def test_raised_digits_do_not_join_the_number_before_them():
+    book = b"<FictionBook><body><section><p>10<sup>5</sup> H<sub>2</sub>O</p></section></body>"
+    assert Fb2Parser().parse(book + b"</FictionBook>", "a.fb2").text == "10⁵ H₂O"
