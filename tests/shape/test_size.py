@@ -12,7 +12,7 @@ MOST_LINES = {
     # Repairs, archives and migrations, masks of secrets, other systems; then formats: files within
     # files, old Office, Hangul, equations, calendars, manual pages; plugins; pictures by a model.
     "kebab": 103_500,
-    "tests": 110_000,
+    "tests": 110_500,
     "kebab/app": 13_000,
     "kebab/bench": 1_000,
     "kebab/chunk": 1_000,
