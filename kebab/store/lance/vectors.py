@@ -14,7 +14,12 @@ from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, remov
 from kebab.core.documents import VectorRow
 from kebab.core.durable import sync_names
 from kebab.core.ids import Key, Keys, compute_digest
-from kebab.errors.system import require_address_space, translate_import_errors, translate_os_errors
+from kebab.errors.system import (
+    import_library,
+    require_address_space,
+    translate_import_errors,
+    translate_os_errors,
+)
 from kebab.store.lance import key_file
 from kebab.store.lance.engine import (
     ADDRESS_SPACE,
@@ -362,9 +367,12 @@ class LanceVectors(MappedVectors):
         """Start to import LanceDB in a thread, so that the first write waits less.
 
         Raises:
-            OutOfMemory: There is not enough address space for it.
+            DependencyMissing: numpy cannot be imported.
+        OutOfMemory: There is not enough address space for it.
         """
         require_address_space(ADDRESS_SPACE)
+        # The model imports numpy as well; two threads that import it at once both fail.
+        import_library("numpy", key_file.FEATURE, "numpy")
         with suppress(RuntimeError):  # no thread can be started
             Thread(target=preload_lancedb, name="lancedb").start()
 

@@ -538,3 +538,21 @@ def test_a_writer_killed_in_maintenance_loses_nothing_and_the_next_one_finishes(
     vectors.maintain()
     assert vectors.list_keys(verify=True) == expected
     assert len([path for path in (tmp_path / "lance").rglob("*") if path.is_file()]) <= 5
+
+
+def test_numpy_is_imported_before_the_thread_that_imports_lancedb(tmp_path, monkeypatch):
+    steps = []
+
+    class Started:
+        def __init__(self, **_options):
+            pass
+
+        def start(self):
+            steps.append("thread")
+
+    monkeypatch.setattr(vector_search, "import_library", lambda name, *_: steps.append(name))
+    monkeypatch.setattr(vector_search, "Thread", Started)
+
+    LanceVectors(tmp_path, "v", 3).prepare()
+
+    assert steps == ["numpy", "thread"]
