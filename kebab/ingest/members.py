@@ -92,23 +92,20 @@ def read_entry(entry: FileEntry, containers: ContainerReader | None) -> FileCont
         if containers is not None and entry.container:
             data = containers.read(entry.absolute, entry.span)
             size = entry.size  # of a message in a mailbox with its escapes, as it is listed
+            content_hash = hash_content(data)
         elif containers is not None and entry.media in CONTAINERS:
-            content_hash = hash_file(file)
-            size = file.tell()
+            content_hash, size = hash_file(file), file.tell()
             file.seek(0)
             data = file.read(HEAD_BYTES)
-            stamp = FileStamp(size=size, mtime_ns=stat.st_mtime_ns, inode=get_inode(stat))
-            return FileContent(data=data, stamp=stamp, content_hash=content_hash)
         elif entry.limit:
             data = read_portion(file, entry.limit)
             file.seek(0)
-            stamp = FileStamp(size=stat.st_size, mtime_ns=stat.st_mtime_ns, inode=get_inode(stat))
-            return FileContent(data=data, stamp=stamp, content_hash=hash_file(file))
+            content_hash, size = hash_file(file), stat.st_size
         else:
             data = file.read()
-            size = len(data)
+            content_hash, size = hash_content(data), len(data)
     stamp = FileStamp(size=size, mtime_ns=stat.st_mtime_ns, inode=get_inode(stat))
-    return FileContent(data=data, stamp=stamp, content_hash=hash_content(data))
+    return FileContent(data=data, stamp=stamp, content_hash=content_hash)
 
 
 _CONTINUATION, _CONTINUES = 0b1100_0000, 0b1000_0000
@@ -170,6 +167,9 @@ class MemberScanner:
         listing = self.library.load_listing(source)
         unread = {container for path in listing.unread for container in list_containers(path)}
         media_of = {recipe: media for media, recipe in self.recipes.items()}
+        has_other_rules = listing.rules != self.job.rules.compute_digest()
+        scanned = self.library.get_value(build_last_scan_key(source)) or ""
+        last_scan_ns = int(scanned) if scanned.isdecimal() else None
         files, found.entries = found.entries, []
         for entry in files:
             found.entries.append(entry)
@@ -177,8 +177,8 @@ class MemberScanner:
                 continue
             self.tick()
             documents = members[entry.path]
-            is_open = entry.path in unread or listing.rules != self.job.rules.compute_digest()
-            if is_open or not self._is_unchanged(source, entry, documents, media_of):
+            is_open = entry.path in unread or has_other_rules
+            if is_open or not self._is_unchanged(last_scan_ns, entry, documents, media_of):
                 self._open(root, entry, found, known, documents)
                 continue
             for one in documents:
@@ -193,14 +193,15 @@ class MemberScanner:
 
     def _is_unchanged(
         self,
-        source: str,
+        last_scan_ns: int | None,
         entry: FileEntry,
         documents: list[KnownDocument],
         media_of: Mapping[str, str],
     ) -> bool:
         """Return whether the documents of a container are those that it has now."""
-        scanned = self.library.get_value(build_last_scan_key(source)) or ""
-        is_old = scanned.isdecimal() and entry.mtime_ns < int(scanned) - TIMESTAMP_GRANULARITY_NS
+        is_old = (
+            last_scan_ns is not None and entry.mtime_ns < last_scan_ns - TIMESTAMP_GRANULARITY_NS
+        )
         own = any((one.path, one.size) == (entry.path, entry.size) for one in documents)
         stamp = (entry.mtime_ns, entry.inode)
         is_same = all(

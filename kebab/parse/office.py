@@ -113,13 +113,18 @@ class Package:
         """Return the properties of the file that people see in its information."""
         root = self.find_tree(self.find_related("", "core-properties"))
         fields = {get_local_tag(one.tag): (one.text or "").strip() for one in list_children(root)}
-        return build_metadata(
-            title=fields.get("title", ""),
-            authors=fields.get("creator", ""),
-            keywords=fields.get("keywords", ""),
-            lang=fields.get("language", ""),
-            dates=(fields.get("modified", ""), fields.get("created", "")),
-        )
+        return convert_properties(fields)
+
+
+def convert_properties(fields: Mapping[str, str]) -> Metadata:
+    """Return the metadata of properties by the names of Dublin Core."""
+    return build_metadata(
+        title=fields.get("title", ""),
+        authors=fields.get("creator", ""),
+        keywords=fields.get("keywords", ""),
+        lang=fields.get("language", ""),
+        dates=(fields.get("modified", ""), fields.get("created", "")),
+    )
 
 
 def build_metadata(

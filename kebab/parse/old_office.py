@@ -8,7 +8,7 @@ left out, as in Word documents.
 import re
 import struct
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,7 +27,7 @@ from kebab.parse.archive import (
 )
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.docx import DocxParser
-from kebab.parse.office import add_slide_heading, build_metadata, is_file_link
+from kebab.parse.office import add_slide_heading, convert_properties, is_file_link
 from kebab.text.normalize import split_names
 
 FAULTS = (
@@ -221,7 +221,7 @@ def _read_properties(data: bytes) -> Metadata:
     except (Doc2DocxError, *FAULTS):
         return Metadata()
     names = ("title", "creator", "keywords", "modified", "created")
-    return _build_metadata({name: getattr(found, name) or "" for name in names})
+    return convert_properties({name: getattr(found, name) or "" for name in names})
 
 
 def _read_hwpx_metadata(archive: Archive) -> Metadata:
@@ -234,20 +234,10 @@ def _read_hwpx_metadata(archive: Archive) -> Metadata:
     for element in root.iter():
         name = get_attribute(element, "name") or get_local_tag(element.tag)
         fields[_HWPX_FIELDS.get(name, name)] = element.text or ""
-    return _build_metadata(fields)
+    return convert_properties(fields)
 
 
 _HWPX_FIELDS = {"keyword": "keywords", "ModifiedDate": "modified", "CreatedDate": "created"}
-
-
-def _build_metadata(fields: Mapping[str, str]) -> Metadata:
-    return build_metadata(
-        title=fields.get("title", ""),
-        authors=fields.get("creator", ""),
-        keywords=fields.get("keywords", ""),
-        lang=fields.get("language", ""),
-        dates=(fields.get("modified", ""), fields.get("created", "")),
-    )
 
 
 _OUTLINE = re.compile(r"(?:개요|outline)\s*(\d)", re.IGNORECASE)
