@@ -169,7 +169,7 @@ class MemberScanner:
         media_of = {recipe: media for media, recipe in self.recipes.items()}
         has_other_rules = listing.rules != self.job.rules.compute_digest()
         scanned = self.library.get_value(build_last_scan_key(source)) or ""
-        last_scan_ns = int(scanned) if scanned.isdecimal() else None
+        newest_ns = int(scanned) - TIMESTAMP_GRANULARITY_NS if scanned.isdecimal() else None
         files, found.entries = found.entries, []
         for entry in files:
             found.entries.append(entry)
@@ -178,7 +178,7 @@ class MemberScanner:
             self.tick()
             documents = members[entry.path]
             is_open = entry.path in unread or has_other_rules
-            if is_open or not self._is_unchanged(last_scan_ns, entry, documents, media_of):
+            if is_open or not self._is_unchanged(newest_ns, entry, documents, media_of):
                 self._open(root, entry, found, known, documents)
                 continue
             for one in documents:
@@ -193,15 +193,13 @@ class MemberScanner:
 
     def _is_unchanged(
         self,
-        last_scan_ns: int | None,
+        newest_ns: int | None,
         entry: FileEntry,
         documents: list[KnownDocument],
         media_of: Mapping[str, str],
     ) -> bool:
         """Return whether the documents of a container are those that it has now."""
-        is_old = (
-            last_scan_ns is not None and entry.mtime_ns < last_scan_ns - TIMESTAMP_GRANULARITY_NS
-        )
+        is_old = newest_ns is not None and entry.mtime_ns < newest_ns
         own = any((one.path, one.size) == (entry.path, entry.size) for one in documents)
         stamp = (entry.mtime_ns, entry.inode)
         is_same = all(
