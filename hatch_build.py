@@ -6,6 +6,7 @@ A wheel that is built on Windows is therefore one for Windows.
 """
 
 import sysconfig
+from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -25,7 +26,7 @@ class EntryPoint(MetadataHookInterface):
 
 
 class Script(BuildHookInterface):
-    """Adds the script file where there is no entry point."""
+    """Adds the pages of the documentation, and the script file where there is no entry point."""
 
     PLUGIN_NAME = "custom"
 
@@ -34,6 +35,8 @@ class Script(BuildHookInterface):
         del version
         if self.target_name != "wheel":
             return
+        for page in Path(self.root, "docs").glob("*.md"):
+            build_data["force_include"][str(page)] = f"kebab/_data/docs/{page.name}"
         if IS_WINDOWS:
             platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
             build_data["tag"] = f"py3-none-{platform}"

@@ -1,35 +1,35 @@
 """Finds what other packages add to kebab through entry points, and checks it in a worker process.
 
 A plugin is an entry point of one of `GROUPS`. Its code runs in this process only when it is a rule
-or a language model that a command uses; a parser always runs in a worker.
+or a language model that a command uses; a parser or an embedding model always runs in a worker.
 `docs/plugins.md` shows how to write one.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import cache
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
 from importlib import import_module
-from typing import Any, NamedTuple, get_args
+from importlib.util import find_spec
+from io import StringIO
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias, get_args
 
 import msgspec
 
-from kebab.config.settings import Plugins, Settings
-from kebab.core.answers import Completion
-from kebab.core.chunks import Place
-from kebab.core.documents import Block, Metadata, ParsedDocument
+import kebab
+from kebab.config.settings import Plugins, find_cache_folder
 from kebab.core.media import (
-    READABLE_NAMES,
     CitationKind,
     MediaType,
-    format_stored_media,
-    is_built_in,
 )
 from kebab.core.ports import Parser
-from kebab.errors.catalog import ConfigInvalid, DependencyMissing, ModelProtocol, ParseFailed
+from kebab.errors.catalog import DependencyMissing
 from kebab.errors.signal import Signal
 
+EMBEDDERS = "kebab.embedders"
 PARSERS, PROVIDERS, RULES = "kebab.parsers", "kebab.providers", "kebab.rules"
-GROUPS = (PARSERS, PROVIDERS, RULES)
+GROUPS = (EMBEDDERS, PARSERS, PROVIDERS, RULES)
 
 OWN_PROVIDERS = ("ollama", "openai", "extractive")
 """The providers of kebab itself."""
@@ -37,8 +37,14 @@ OWN_PROVIDERS = ("ollama", "openai", "extractive")
 IMPORT_S = 30.0
 """The longest time by the clock in which a plugin must be imported."""
 
+_MAX_DIMENSION, _MIN_WINDOW = 8_192, 16
+
+INSPECTIONS = "plugins.json"
+"""The file of what is known about plugins, in the cache folder of the user."""
+
 _MEDIA_NAME = re.compile(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*")
+_MODEL_NAME = re.compile(r"[a-z0-9]+(?:[.-][a-z0-9]+)*")
 
 
 class PluginError(Exception):
@@ -50,6 +56,32 @@ class Format(NamedTuple):
 
     media: MediaType
     parser: Parser
+
+
+class EmbeddingFacts(NamedTuple):
+    """What kebab has to know about an embedding model.
+
+    `version` is raised whenever the vector of any text changes. `window` is how many tokens of a
+    passage count, by the estimate of kebab. `languages` is for people; a model for `English` gets
+    no text in other scripts. The prefixes are put before each text.
+    """
+
+    version: int
+    dimension: int
+    window: int
+    languages: str
+    query_prefix: str = ""
+    passage_prefix: str = ""
+
+
+class Embedding(NamedTuple):
+    """What an entry point of `kebab.embedders` names: an embedding model.
+
+    `embed` returns a vector for each text, in order. Its first call may load the weights.
+    """
+
+    facts: EmbeddingFacts
+    embed: Callable[[list[str]], Sequence[Any]]
 
 
 class Plugin(NamedTuple):
@@ -75,12 +107,37 @@ class Plugin(NamedTuple):
         return found
 
 
+class _Nothing(StringIO):
+    """Takes any text and keeps none; it is never closed, as threads may end in any order."""
+
+    def write(self, text: str, /) -> int:
+        return len(text)
+
+
+@contextmanager
+def drop_output() -> Iterator[None]:
+    """Drop what a plugin prints, because stdout may be read by a program."""
+    with redirect_stdout(_Nothing()):
+        yield
+
+
+def describe_fault(fault: BaseException) -> str:
+    """Return what a plugin raised in one line."""
+    try:
+        if isinstance(fault, Signal):
+            return fault.format_message()
+        return f"{type(fault).__name__}: {fault}"
+    except Exception:  # noqa: BLE001 - a plugin may raise anything, also from here
+        return type(fault).__name__
+
+
 class Facts(NamedTuple):
     """What the inspection of a plugin tells: the parts that its group has."""
 
     media: MediaType | None = None
     version: str = ""
     names: tuple[str, ...] = ()
+    model: EmbeddingFacts | None = None
 
 
 def find_plugins(settings: Plugins, *groups: str) -> list[Plugin]:
@@ -98,42 +155,94 @@ def find_plugins(settings: Plugins, *groups: str) -> list[Plugin]:
     return sorted(found)
 
 
-@cache
-def inspect_plugin(plugin: Plugin) -> Facts:
+def inspect_plugin(plugin: Plugin, *, again: bool = False) -> Facts:
     """Return the facts of a plugin, which a worker process imports under limits.
+
+    What it found is kept until a file of the plugin changes; `again` imports it in any case. No
+    failure is kept but a late import: others are found again at once.
 
     Raises:
         PluginError: It cannot be imported or is not what its group promises.
     """
+    name, state = " ".join((sys.prefix, *plugin[:-1])), _describe_state(plugin)
+    kept, found = _load_inspections().get(name, ("", ""))
+    if again or not state or kept != state:
+        found = _run_inspection(plugin)
+        if state and (found == _LATE or isinstance(found, Facts)):
+            _store_inspection(name, (state, found))
+    if isinstance(found, str):
+        raise PluginError(found)
+    return found
+
+
+def _describe_state(plugin: Plugin) -> str:
+    """Return what changes with the files of a plugin; nothing when they are not found."""
+    try:
+        spec = find_spec(plugin.target.partition(":")[0].partition(".")[0])
+        folders = (spec and spec.submodule_search_locations) or ()
+        found = [path for one in folders for path in Path(one).rglob("*.py")]
+        if not found and spec and spec.origin:
+            found = [Path(spec.origin)]
+        newest = max(path.stat().st_mtime_ns for path in found)
+    except (ImportError, OSError, ValueError):  # a finder of another package may raise them too
+        return ""
+    return f"{kebab.__version__} {sys.hexversion} {plugin.version} {len(found)} {newest}"
+
+
+_Inspection: TypeAlias = tuple[str, Facts | str]
+"""The state of the files of a plugin, and its facts or why it cannot be used."""
+
+
+def _load_inspections() -> dict[str, _Inspection]:
+    with suppress(OSError, msgspec.MsgspecError):
+        data = (find_cache_folder() / INSPECTIONS).read_bytes()
+        return msgspec.json.decode(data, type=dict[str, _Inspection])
+    return {}
+
+
+def _store_inspection(name: str, found: _Inspection) -> None:
+    from kebab.core.durable import replace_file
+
+    with suppress(OSError):
+        folder = find_cache_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        with replace_file(folder / INSPECTIONS) as file:
+            file.write(msgspec.json.encode(_load_inspections() | {name: found}))
+
+
+_LATE = f"its import takes more than {IMPORT_S:.0f} s; `kebab doctor` tries it again"
+
+
+def _run_inspection(plugin: Plugin) -> Facts | str:
+    """Import a plugin in a worker process, and return its facts or why there are none."""
     from kebab.limits.worker import DEFAULT_MEMORY_MB, START_S, WorkerProcess
 
     try:
         worker = WorkerProcess(_inspect, DEFAULT_MEMORY_MB)
     except OSError as fault:
-        raise PluginError(f"no process can be started: {fault.strerror}") from fault
+        return f"no process can be started: {fault.strerror}"
     with worker:
         if not worker.poll(START_S) or worker.receive() is None:
-            raise PluginError("no process can be started")
+            return "no process can be started"
         worker.send(plugin)
         if not worker.poll(IMPORT_S):
-            raise PluginError(f"its import takes more than {IMPORT_S:.0f} s")
+            return _LATE
         reply = worker.receive()
         if reply is None:
-            raise PluginError(worker.explain_end().replace("the parser", "its import"))
-    if isinstance(reply.result, Facts):
-        return reply.result
-    raise PluginError(str(reply.result or reply.fault))
+            return worker.explain_end().replace("the parser", "its import")
+    return reply.result if isinstance(reply.result, Facts) else str(reply.result or reply.fault)
 
 
 def _inspect(plugin: Plugin) -> Facts | str:
     """Return the facts of a plugin, or why it cannot be used; this runs in the worker."""
     try:
+        is_named = plugin.group != EMBEDDERS or _MODEL_NAME.fullmatch(plugin.name)
+        _require(is_named, "its name is not made of small letters, digits and single `-` or `.`")
         return _CHECKS[plugin.group](plugin.load())
     except MemoryError:
         raise
     except BaseException as fault:  # noqa: BLE001 - a plugin may raise anything
-        kind = "" if isinstance(fault, PluginError) else f"{type(fault).__name__}: "
-        return f"{kind}{fault}"
+        return str(fault) if isinstance(fault, PluginError) else describe_fault(fault)
 
 
 def _require(condition: object, cause: str) -> None:
@@ -161,6 +270,24 @@ def check_format(found: Any) -> Facts:
     return Facts(MediaType(*media), str(version))
 
 
+def check_embedding(found: Any) -> Facts:
+    """Return the facts of an embedding model.
+
+    Raises:
+        PluginError: It cannot be used.
+    """
+    _require(isinstance(found, Embedding), "it is no `kebab.plugins.Embedding`")
+    try:
+        facts = msgspec.convert(tuple(found.facts), EmbeddingFacts, strict=True)
+    except (msgspec.ValidationError, TypeError) as fault:
+        raise PluginError(f"its `facts` are no `EmbeddingFacts`: {fault}") from fault
+    _require(facts.version > 0, "its version is no positive number")
+    _require(0 < facts.dimension <= _MAX_DIMENSION, f"no dimension: {facts.dimension}")
+    _require(facts.window >= _MIN_WINDOW, f"a window of {facts.window} tokens is too small")
+    _require(callable(found.embed), "its `embed` cannot be called")
+    return Facts(model=facts)
+
+
 def _check_provider(found: Any) -> Facts:
     _require(callable(found), "it cannot be called")
     return Facts()
@@ -179,154 +306,28 @@ def _check_rule(found: Any) -> Facts:
 
 
 _CHECKS = {
+    EMBEDDERS: check_embedding,
     PARSERS: check_format,
     PROVIDERS: _check_provider,
     RULES: _check_rule,
 }
 
 
-_PARTS: Any = tuple[
-    str,
-    str,
-    tuple[Block, ...],
-    Metadata,
-    str | None,
-    str,
-    tuple[str, ...],
-    tuple[Place, ...],
-    tuple[str, ...],
-]
-"""The types of the fields of a document but the last one."""
+def build_missing_plugin(feature: str, package: str, *, enabled: bool) -> DependencyMissing:
+    """Return the error of what cannot be done without a plugin, with what brings it back."""
+    install = f"pip install --upgrade {package}" if enabled else _SWITCH_ON
+    return DependencyMissing(feature=feature, install=install)
 
 
-class PluginParser:
-    """The parser of a plugin, which is imported in a worker process only."""
-
-    isolated = True
-
-    def __init__(self, plugin: Plugin, version: str) -> None:
-        self.version = version
-        self._plugin = plugin
-
-    @property
-    def recipe(self) -> str:
-        """What decides the text of a document: the versions of the parser and of its package."""
-        return f"{self.version} {self._plugin.package} {self._plugin.version}"
-
-    def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document.
-
-        Raises:
-            ParseFailed: The plugin refuses the bytes, or returns no document.
-        """
-        document = self._plugin.load().parser.parse(data, path)
-        try:
-            return _copy_document(document)
-        except (ValueError, TypeError, OverflowError) as fault:
-            cause = f"the parser {self._plugin.label} returned no document"
-            if isinstance(document, ParsedDocument):
-                cause += f" that can be used: {fault}"
-            raise ParseFailed(path=path, parser=self.version, cause=cause) from fault
-
-
-def _copy_document(document: Any) -> ParsedDocument:
-    """Return a document of the declared types only, so that the caller can unpickle it.
-
-    Raises:
-        ValueError: A part has another type or cannot be stored, or a block is outside of the text.
-        TypeError: It is no document, or a part cannot be encoded.
-        OverflowError: A number is too large.
-    """
-    if not isinstance(document, ParsedDocument):
-        raise TypeError("it is no `ParsedDocument`")
-    if not isinstance(document.text, str):
-        raise TypeError("its text is no `str`")
-    # A plugin does not say why a model of kebab failed, which is the last field.
-    data = msgspec.json.encode(tuple(document)[:-1], enc_hook=_encode_text)
-    copy = ParsedDocument(*msgspec.json.decode(data, type=_PARTS))
-    end = 0
-    for block in copy.blocks:
-        if not end <= block.start < block.end <= len(copy.text):
-            raise ValueError(f"a block is out of order: {block.start} to {block.end}")
-        end = block.end
-    return copy
-
-
-def _encode_text(value: object) -> str:
-    if isinstance(value, str):  # libraries such as Beautiful Soup derive classes from it
-        return str(value)
-    raise TypeError(f"it has a {type(value).__name__}")
-
-
-class MissingParser:
-    """Stands for the parser of stored documents whose plugin is gone, off or broken.
-
-    It has no recipe, so that unchanged documents stay as they are.
-    """
-
-    version, recipe = "", None
-
-    def __init__(self, media: str, package: str, *, enabled: bool) -> None:
-        self._media = media
-        self._install = (
-            f"pip install --upgrade {package}" if enabled else "export KEBAB_PLUGINS_ENABLED=true"
-        )
-
-    def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Refuse the file.
-
-        Raises:
-            DependencyMissing: Always.
-        """
-        del data, path
-        raise DependencyMissing(feature=f"the plugin for {self._media}", install=self._install)
-
-
-class Formats(NamedTuple):
-    """The formats of plugins.
-
-    `parsers` are by media type. `media` has the media type and the package by suffix or file name.
-    `faults` says of each plugin, or part of one, that is not used, why.
-    """
-
-    parsers: Mapping[str, Parser]
-    media: Mapping[str, tuple[str, str]]
-    faults: tuple[str, ...] = ()
-
-
-def find_formats(settings: Plugins) -> Formats:
-    """Return the formats of all plugins that can be used."""
-    parsers, media, faults = dict[str, Parser](), dict[str, tuple[str, str]](), list[str]()
-    for plugin, facts in inspect_plugins(settings, faults, PARSERS):
-        row = facts.media
-        assert row is not None, "a parser has a media type"
-        may_replace = plugin.name in settings.replace
-        stored = format_stored_media(row)
-        if is_built_in(row.name) and not may_replace:
-            faults.append(f"{plugin.label}: kebab itself reads {row.name}")
-            continue
-        if is_built_in(row.name) and stored != row.name:
-            faults.append(f"{plugin.label}: {row.name} is cited in another way")
-            continue
-        if stored in parsers:
-            faults.append(f"{plugin.label}: another plugin reads {row.name}")
-            continue
-        for name in (*row.suffixes, *row.names):
-            owner = "another plugin" if name in media else "kebab itself"
-            if name in media or (name in READABLE_NAMES and not may_replace):
-                faults.append(f"{plugin.label}: {owner} reads {name}")
-            else:
-                media[name] = (stored, plugin.package)
-        parsers[stored] = PluginParser(plugin, facts.version)
-    return Formats(parsers, media, tuple(faults))
+_SWITCH_ON = "export KEBAB_PLUGINS_ENABLED=true"
 
 
 def inspect_plugins(
-    settings: Plugins, faults: list[str], *groups: str
+    settings: Plugins, faults: list[str], *groups: str, again: bool = False
 ) -> Iterator[tuple[Plugin, Facts]]:
     """Yield the plugins that can be used, with their facts; add the reasons of others to `faults`.
 
-    Of two plugins of a group with one name the first is used.
+    Of two plugins of a group with one name the first is used. `again` is that of `inspect_plugin`.
     """
     seen: dict[tuple[str, str], Plugin] = {}
     for plugin in find_plugins(settings, *groups):
@@ -335,84 +336,8 @@ def inspect_plugins(
             faults.append(f"{plugin.label}: {first.package} has a plugin of the same name")
             continue
         try:
-            facts = inspect_plugin(plugin)
+            facts = inspect_plugin(plugin, again=again)
         except PluginError as error:
             faults.append(f"{plugin.label}: {error}")
         else:
             yield plugin, facts
-
-
-_PROVIDER_SETTING = "models.llm.provider"
-
-
-class PluginModel:
-    """A language model of a plugin; whatever it raises becomes a signal."""
-
-    def __init__(self, settings: Settings, name: str, operation: str) -> None:
-        """Import the plugin and build its model.
-
-        Raises:
-            ConfigInvalid: No plugin has the provider of the settings, or it cannot be used.
-        """
-        llm = settings.models.llm
-        found = [
-            one for one in find_plugins(settings.plugins, PROVIDERS) if one.name == llm.provider
-        ]
-        if not found:
-            off = "" if settings.plugins.enabled else "; plugins are off"
-            cause = f"no provider `{llm.provider}`: {', '.join(OWN_PROVIDERS)}, or a plugin{off}"
-            raise ConfigInvalid(path=_PROVIDER_SETTING, cause=cause)
-        plugin = found[0]
-        self.label, self._operation = plugin.label, operation
-        try:
-            self._model: Any = plugin.load()(llm, name)
-            self.name, self.context_tokens = name, int(self._model.context_tokens)
-        except (Exception, SystemExit) as fault:
-            if isinstance(fault, Signal):
-                raise
-            cause = f"{plugin.label}: {_describe_fault(fault)}"
-            raise ConfigInvalid(path=_PROVIDER_SETTING, cause=cause) from fault
-
-    def chat(self, *arguments: Any, **options: Any) -> Completion:
-        """Return the answer of the model.
-
-        Raises:
-            ModelProtocol: The plugin failed.
-        """
-        own = list[BaseException]()
-        on_text = options["on_text"]
-
-        def relay(text: str) -> None:
-            try:
-                on_text(_replace_surrogates(text))
-            except BaseException as fault:
-                own.append(fault)
-                raise
-
-        try:
-            completion = self._model.chat(*arguments, **{**options, "on_text": relay})
-            found = msgspec.convert(msgspec.to_builtins(completion), Completion)
-        except (Exception, SystemExit) as fault:
-            if own:  # the caller cannot go on, for example because its reader is gone
-                raise own[0] from None
-            if isinstance(fault, Signal):
-                raise
-            cause = _describe_fault(fault)
-            raise build_provider_failure(self.label, self._operation, cause) from fault
-        return msgspec.structs.replace(found, text=_replace_surrogates(found.text))
-
-
-def _replace_surrogates(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
-
-
-def _describe_fault(fault: BaseException) -> str:
-    try:
-        return f"{type(fault).__name__}: {fault}"
-    except Exception:  # noqa: BLE001 - a plugin may raise anything, also from here
-        return type(fault).__name__
-
-
-def build_provider_failure(provider: str, operation: str, cause: str) -> ModelProtocol:
-    """Return the error of a model of a plugin."""
-    return ModelProtocol(endpoint=provider, operation=operation, cause=cause)

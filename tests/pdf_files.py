@@ -15,12 +15,21 @@ class Text(NamedTuple):
     turned: bool = False
 
 
+class Box(NamedTuple):
+    """A rectangle that is drawn, from its lower left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
 PAGE = (595, 842)
 LEADING = 12
 FONT = b"<< /Type /Font /Subtype /Type1 /BaseFont /%s /Encoding /WinAnsiEncoding >>"
 
 
-def build_pdf(pages: Sequence[Sequence[Text]], *, info: str = "", outline: str = "") -> bytes:
+def build_pdf(pages: Sequence[Sequence[Text | Box]], *, info: str = "", outline: str = "") -> bytes:
     """Return a PDF with these pages; `info` is the inside of the dictionary of properties."""
     first = 5
     bodies = {
@@ -70,7 +79,9 @@ def _build_page_tree(count: int, first: int) -> bytes:
     return f"<< /Type /Pages /Count {count} /Kids [{kids}] >>".encode()
 
 
-def _draw(text: Text) -> str:
+def _draw(text: Text | Box) -> str:
+    if isinstance(text, Box):
+        return f"{text.x} {text.y} {text.width} {text.height} re S"
     escaped = text.text.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
     matrix = "0 1 -1 0" if text.turned else "1 0 0 1"
     font = "F2" if text.bold else "F1"

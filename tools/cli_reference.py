@@ -6,6 +6,7 @@ import click
 
 from kebab.cli.command import COMMANDS, EXIT_MEANINGS, Command, root
 from kebab.cli.command_list import iterate_commands
+from kebab.cli.commands.help import TOPICS
 from kebab.cli.options import GlobalOption, create_global_options
 
 
@@ -13,6 +14,13 @@ def build_commands_table() -> str:
     """Return the commands as a Markdown table."""
     rows = ["| command | what |", "|---|---|"]
     rows += [f"| `kebab {name}` | {summary} |" for name, summary in COMMANDS.items()]
+    return "\n".join(rows)
+
+
+def build_topics_table(prefix: str) -> str:
+    """Return the pages as a Markdown table; `prefix` is the folder of the pages."""
+    rows = ["| page | what |", "|---|---|"]
+    rows += [f"| [`{name}`]({prefix}{name}.md) | {summary} |" for name, summary in TOPICS.items()]
     return "\n".join(rows)
 
 

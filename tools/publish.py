@@ -12,11 +12,15 @@ from pathlib import Path
 
 from kebab.config.settings_file import iter_documented_settings
 from kebab.errors.catalog import build_catalog
-from kebab.errors.hints import build_variable_name
 from kebab.http.application import build_document
+from kebab.web.application import describe_routes
 from kebab.wire.json_schema import build_schemas
 from tools.bindings import build_bindings
-from tools.cli_reference import build_commands_table, build_reference_page
+from tools.cli_reference import (
+    build_commands_table,
+    build_reference_page,
+    build_topics_table,
+)
 from tools.error_catalog import Changes, build_lock, compare_locks, render_errors_page
 from tools.formats_page import render_formats_page
 from tools.pictures import build_pictures
@@ -29,21 +33,19 @@ _PAGES = _WIRE / "errors"
 _BLOCK = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- /\2 -->)", re.DOTALL)
 
 
-def build_settings_table() -> str:
-    """Return the settings as a Markdown table."""
-    rows = ["| key | default | environment | what |", "|---|---|---|---|"]
-    for setting in iter_documented_settings():
-        default = json.dumps(setting.default)
-        name = build_variable_name(setting.key)
-        rows.append(f"| `{setting.key}` | `{default}` | `{name}` | {setting.text} |")
-    return "\n".join(rows)
+def build_settings_list() -> str:
+    """Return the settings with their defaults as a Markdown list."""
+    return "\n".join(
+        f"- `{setting.key} = {json.dumps(setting.default)}`: {setting.text}"
+        for setting in iter_documented_settings()
+    )
 
 
 def list_files() -> Iterator[tuple[Path, str]]:
     """Yield every generated file, relative to the checkout, with its text."""
     for name, schema in build_schemas().items():
         yield _WIRE / "v1" / f"{name}.schema.json", _format_json(schema)
-    yield _WIRE / "openapi.json", _format_json(build_document())
+    yield _WIRE / "openapi.json", _format_json(build_document(describe_routes()))
     yield _WIRE / "errors.md", render_errors_page()
     yield _WIRE / "cli.md", build_reference_page()
     yield Path("docs") / "formats.md", render_formats_page()
@@ -52,7 +54,8 @@ def list_files() -> Iterator[tuple[Path, str]]:
         yield _WIRE / "v1" / "bindings" / name, text
     yield _LOCK, _format_json(build_lock())
     yield from build_pictures().items()
-    yield Path("README.md"), _fill_readme((_ROOT / "README.md").read_text(encoding="utf-8"))
+    for page, prefix in (("README.md", "docs/"), ("docs/README.md", ""), ("docs/settings.md", "")):
+        yield Path(page), _fill_blocks((_ROOT / page).read_text(encoding="utf-8"), prefix)
 
 
 def main(arguments: list[str]) -> int:
@@ -107,8 +110,13 @@ def _find_orphans(wanted: dict[Path, str]) -> list[Path]:
     return sorted(file for file in files if file.relative_to(_ROOT) not in wanted)
 
 
-def _fill_readme(text: str) -> str:
-    blocks = {"commands": build_commands_table(), "settings": build_settings_table()}
+def _fill_blocks(text: str, prefix: str) -> str:
+    """Return a page with its generated tables; links to other pages begin with `prefix`."""
+    blocks = {
+        "commands": build_commands_table(),
+        "settings": build_settings_list(),
+        "topics": build_topics_table(prefix),
+    }
     return _BLOCK.sub(lambda found: f"{found[1]}{blocks[found[2]]}\n{found[3]}", text)
 
 

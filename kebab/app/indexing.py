@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType, structs
 
 from kebab.app.conversions import format_timestamp
 from kebab.store.sqlite.lock import IngestState, read_writer
-from kebab.wire.coverage import Indexing, format_indexing
+from kebab.wire.coverage import Indexing, format_indexing, format_left
 
 if TYPE_CHECKING:
     from kebab.app.context import AppContext
@@ -94,10 +94,11 @@ def explain_degraded(
     """Return degraded channels; while an ingest runs, none suggests to run one."""
     if isinstance(indexing, UnsetType):
         return list(channels)
+    state = f"; indexing: {format_indexing(indexing)}"
+    if indexing.unit == "passages" and indexing.seconds_left is not None:
+        state = f", about {format_left(indexing.seconds_left)} left"
     return [
-        structs.replace(
-            channel, reason=f"{channel.reason}; indexing: {format_indexing(indexing)}", hint=None
-        )
+        structs.replace(channel, reason=f"{channel.reason}{state}", hint=None)
         if suggests_ingest(channel.hint)
         else channel
         for channel in channels

@@ -63,8 +63,8 @@ if TYPE_CHECKING:
 
     from kebab.chunk.budget import Budget
     from kebab.core.ports import Embedder, LibraryWriter
-    from kebab.embed.onnx_embedder import OnnxEmbedder
-    from kebab.plugins import Formats
+    from kebab.embed.onnx_embedder import ModelEmbedder
+    from kebab.parse.plugin import Formats
     from kebab.store.sqlite.writer import SqliteWriter
 
 _EXAMPLES = 3
@@ -243,7 +243,7 @@ class RunEmbedder:
 
     def _obtain(
         self, stored: str | None, candidates: "Sequence[EmbeddingModel] | None" = None
-    ) -> "OnnxEmbedder":
+    ) -> "ModelEmbedder":
         return self.context.embedders.obtain(
             stored, self.report, self.cancel, candidates=candidates, offline=not self.downloads
         )
@@ -260,7 +260,7 @@ class RunEmbedder:
         self._report(f"embedding model: {chosen.profile.key}, because {reason}")
         return LoadedModel(self._check(chosen), reason)
 
-    def _obtain_one(self, choice: ModelChoice) -> "OnnxEmbedder":
+    def _obtain_one(self, choice: ModelChoice) -> "ModelEmbedder":
         try:
             return self._obtain(None, choice.models)
         except EmbeddingUnavailable:
@@ -277,7 +277,6 @@ class RunEmbedder:
     def _check(self, embedder: "Embedder") -> "Embedder":
         embedder.count_tokens([""])  # loads the tokenizer, which may be damaged
         self.loaded = embedder
-        self._report(f"embedding with {embedder.version}")
         return embedder
 
     def budget(self) -> "Budget":

@@ -30,7 +30,7 @@ from kebab.core.documents import (
     build_last_scan_key,
     build_named_files_key,
 )
-from kebab.core.files import list_containers, resolve_links
+from kebab.core.files import join_root, list_containers, resolve_links
 from kebab.core.ids import ChunkId, DocId
 from kebab.core.queries import StoredChunk
 from kebab.search.citations import build_file_path, cite_chunk
@@ -145,7 +145,11 @@ def remove_documents(context: AppContext, request: RmRequest) -> RemoveReport | 
         ids = set(named)
         for one in documents:
             members = library.load_known_documents(one.source, [f"{one.path}!"])
-            ids |= {member.doc_id for member in members.values()}
+            ids |= {  # beside the file there may be a folder with the name of its members
+                member.doc_id
+                for path, member in members.items()
+                if not os.path.isfile(join_root(one.root, path))  # noqa: PTH113 - a plain string
+            }
             _mark_container(library, one)
         chunks = library.remove_documents(sorted(ids))
     for document in documents:

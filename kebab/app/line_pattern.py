@@ -115,7 +115,7 @@ def _compile(expression: str, source: str, flags: int) -> re.Pattern[str]:
         return re.compile(expression, flags)
     except re.error as fault:
         place = "" if fault.pos is None else f" at position {fault.pos}"
-        cause = f"no regular expression, {fault.msg}{place}; `--fixed` takes it as plain text"
+        cause = f"no regular expression, {fault.msg}{place}; with `fixed` it is plain text"
         raise InvalidInput(field="$.pattern", cause=cause) from fault
     except (OverflowError, RecursionError, MemoryError) as fault:
         raise InvalidInput(field="$.pattern", cause="the pattern is too large") from fault

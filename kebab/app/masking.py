@@ -26,7 +26,7 @@ _EXACT_FIELDS = split_names(
     "backup chunk_id cid citation command correlation_id coverage cursor doc_id doc_path error file"
     " files folder freshness highlights hint lang media name names next_chunk_id next_cursor path"
     " paths pattern previous_chunk_id queries query question ref refs rest retrieval run_id source"
-    " spans text_hash text_highlights timestamp trace_id uid uri usage"
+    " source_breakdown spans text_hash text_highlights timestamp trace_id uid uri usage"
 )
 _SHORTEST = 10
 """A shorter text holds no secret."""
@@ -83,7 +83,7 @@ class SecretMask:
             new = [self._mask(one) for one in value]
             return value if all(map(operator.is_, new, value)) else new
         if isinstance(value, dict):
-            fields = {name: self._mask(one) for name, one in value.items()}
+            fields = {self._mask(name): self._mask(one) for name, one in value.items()}
             return value if fields == value else fields
         if isinstance(value, Struct):
             if isinstance(value, SearchHit) and self._is_clean(value):

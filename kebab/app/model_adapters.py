@@ -16,18 +16,19 @@ from kebab.embed.registry import EmbeddingModel
 from kebab.embed.sources import FetchProgress
 from kebab.errors.catalog import (
     ConfigInvalid,
+    DependencyMissing,
     EmbeddingMismatch,
     InvalidInput,
     TimedOut,
 )
-from kebab.plugins import OWN_PROVIDERS, PluginModel
+from kebab.plugins import EMBEDDERS, OWN_PROVIDERS, Plugin, inspect_plugins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kebab.core.answers import LanguageModel
     from kebab.core.progress import Cancel, ProgressCallback
-    from kebab.embed.onnx_embedder import OnnxEmbedder
+    from kebab.embed.onnx_embedder import ModelEmbedder
     from kebab.llm.endpoint import Endpoint
     from kebab.llm.http_stream import Deadlines
     from kebab.llm.server_errors import ModelRequest
@@ -42,9 +43,10 @@ class Embedders:
 
     def __init__(self, settings: Settings, folder: Path) -> None:
         self._settings = settings.models.embedding
+        self._plugins = settings.plugins
         self._offline = settings.offline
         self._folder = folder
-        self._built: dict[str, OnnxEmbedder] = {}
+        self._built: dict[str, ModelEmbedder] = {}
         self._lock = Lock()
         # None when the settings leave the choice open.
         self._configured: EmbeddingModel | None = None
@@ -55,7 +57,7 @@ class Embedders:
                 raise ConfigInvalid(path="models.embedding.model", cause=signal.cause) from signal
 
     def find_model(self, name: str) -> EmbeddingModel:
-        """Return a model of the registry, an installed one, or one of the catalogue.
+        """Return a model of the registry, of a plugin, an installed one, or one of the catalogue.
 
         The catalogue is asked for full names only, because it takes long to load.
 
@@ -66,7 +68,11 @@ class Embedders:
         try:
             return registry.find_model(name)
         except InvalidInput:
-            model = registry.find_named(name, install.list_generic_models(self._folder))
+            if model := self.find_version(name):
+                return model
+            generic = install.list_generic_models(self._folder)
+            # What a plugin has now goes before what it had when it was installed.
+            model = registry.find_named(name, [*self._list_plugin_models(), *generic])
             if model is None and "/" in name:
                 from kebab.embed.catalogue import list_catalogue
 
@@ -80,11 +86,34 @@ class Embedders:
         return install.find_version(version, self._folder)
 
     def list_models(self) -> list[EmbeddingModel]:
-        """Return the models of the registry, then the others that are installed."""
-        return [*registry.MODELS, *install.list_generic_models(self._folder)]
+        """Return the models of the registry, the others that are installed, those of plugins."""
+        generic = install.list_generic_models(self._folder)
+        own = [model for model in generic if not model.package_name]
+        return [*registry.MODELS, *own, *self._list_plugin_models()]
+
+    def _list_plugin_models(self) -> list[EmbeddingModel]:
+        from kebab.embed.plugin_embedder import build_plugin_model
+
+        return [
+            build_plugin_model(plugin, facts.model)
+            for plugin, facts in inspect_plugins(self._plugins, [], EMBEDDERS)
+            if facts.model
+        ]
+
+    def find_plugin(self, model: EmbeddingModel) -> Plugin | None:
+        """Return the plugin that runs a model; None when kebab runs it, or the package is gone."""
+        if not model.package_name:
+            return None
+        from kebab.embed.plugin_embedder import find_plugin
+
+        with suppress(DependencyMissing):
+            return find_plugin(self._plugins, model)
+        return None
 
     def find_weights(self, model: EmbeddingModel) -> Path | None:
         """Return the folder of the weights of a model, None when they are not on this machine."""
+        if model.package_name and not self.find_plugin(model):
+            return None
         return install.find_installed(model, self._folder)
 
     def read_manifest(self, model: EmbeddingModel) -> install.Manifest | None:
@@ -92,13 +121,13 @@ class Embedders:
         folder = self.find_weights(model)
         return install.read_manifest(folder) if folder else None
 
-    def load_installed(self, version: str) -> "OnnxEmbedder | None":
+    def load_installed(self, version: str) -> "ModelEmbedder | None":
         """Return the embedder of a version when its weights are on this machine."""
         model = self.find_model(version)
         folder = self.find_weights(model)
         return self._load(model, folder) if folder else None
 
-    def load_stored(self, version: str | None) -> "OnnxEmbedder":
+    def load_stored(self, version: str | None) -> "ModelEmbedder":
         """Return the embedder of the stored vectors.
 
         Raises:
@@ -112,26 +141,18 @@ class Embedders:
 
     def repair(
         self, version: str, report: "ProgressCallback", cancel: "Cancel"
-    ) -> "OnnxEmbedder | None":
+    ) -> "ModelEmbedder | None":
         """Install damaged weights again and return their embedder; None when none are damaged.
 
         Raises:
             EmbeddingUnavailable: Its weights cannot be downloaded.
         """
-        model = self.find_model(version)
-        installed = self.find_weights(model)
-        if installed is None or not install.verify_files(installed):
+        model = self.find_version(version)
+        installed = self.find_weights(model) if model else None
+        if model is None or installed is None or not install.verify_files(installed):
             return None
         self._built.pop(version, None)
-        return self._load(
-            *install.install_model(
-                self._folder,
-                model,
-                progress=FetchProgress(report, cancel),
-                offline=self._offline,
-                patient=True,
-            )
-        )
+        return self._load(*self._install(model, FetchProgress(report, cancel), patient=True))
 
     def choose_model(self, stored: str | None) -> str | None:
         """Return the model that settings and stored vectors ask for; None leaves the choice open.
@@ -154,7 +175,7 @@ class Embedders:
         *,
         candidates: "Sequence[EmbeddingModel] | None" = None,
         offline: bool = False,
-    ) -> "OnnxEmbedder":
+    ) -> "ModelEmbedder":
         """Return the embedder of the knowledge base; download its weights when they are missing.
 
         One of the candidates is used when neither settings nor stored vectors ask for a model.
@@ -165,14 +186,11 @@ class Embedders:
             EmbeddingMismatch: The settings name another model than the stored vectors.
         """
         name = self.choose_model(stored)
-        return self._load(
-            *install.install_model(
-                self._folder,
-                self.find_model(name) if name else candidates,
-                progress=FetchProgress(report, cancel),
-                offline=self._offline or offline,
-            )
-        )
+        try:
+            model = self.find_model(name) if name else candidates
+        except InvalidInput:  # a model of another machine, or of a plugin that is gone
+            return self.load_stored(stored)
+        return self._load(*self._install(model, FetchProgress(report, cancel), offline=offline))
 
     def download(
         self,
@@ -188,28 +206,62 @@ class Embedders:
         Raises:
             EmbeddingUnavailable: No source has the weights.
         """
+        return self._install(model, FetchProgress(report, cancel), patient=True, folder=folder)[0]
+
+    def _install(
+        self,
+        model: "EmbeddingModel | Sequence[EmbeddingModel] | None",
+        progress: FetchProgress,
+        *,
+        offline: bool = False,
+        patient: bool = False,
+        folder: Path | None = None,
+    ) -> tuple[EmbeddingModel, Path]:
+        """Return a model and its directory; that of a plugin embeds two texts to be registered."""
+        if isinstance(model, EmbeddingModel) and model.package_name:
+            embedder = self._build_plugin_embedder(model)
+            directory = install.find_installed(model, self._folder)
+            if directory is None:
+                cosine = registry.measure_probe(embedder)
+                directory = install.register_model(self._folder, model, cosine)
+            return self.find_version(model.version) or model, directory
         return install.install_model(
             self._folder,
             model,
-            progress=FetchProgress(report, cancel),
-            offline=self._offline,
-            patient=True,
+            progress=progress,
+            offline=self._offline or offline,
+            patient=patient,
             folder=folder,
-        )[0]
+        )
 
-    def _load(self, model: EmbeddingModel, folder: Path) -> "OnnxEmbedder":
+    def _load(self, model: EmbeddingModel, folder: Path) -> "ModelEmbedder":
         from kebab.embed.onnx_embedder import OnnxEmbedder
 
         with self._lock:
             if model.version not in self._built:
-                self._built[model.version] = OnnxEmbedder(
-                    folder,
-                    model,
-                    threads=self._settings.threads or None,
-                    provider=self._settings.provider,
-                    deadline_ms=int(self._settings.deadline_s * 1000),
+                self._built[model.version] = (
+                    self._build_plugin_embedder(model)
+                    if model.package_name
+                    else OnnxEmbedder(
+                        folder,
+                        model,
+                        threads=self._settings.threads or None,
+                        provider=self._settings.provider,
+                        deadline_ms=int(self._settings.deadline_s * 1000),
+                    )
                 )
             return self._built[model.version]
+
+    def _build_plugin_embedder(self, model: EmbeddingModel) -> "ModelEmbedder":
+        from kebab.chunk.budget import estimate_tokens
+        from kebab.embed.plugin_embedder import PluginEmbedder, find_plugin
+
+        return PluginEmbedder(
+            model,
+            find_plugin(self._plugins, model),
+            count_tokens=estimate_tokens,
+            deadline_s=self._settings.deadline_s,
+        )
 
 
 _HOST_VARIABLE = "OLLAMA_HOST"
@@ -238,6 +290,7 @@ def build_language_model(
         ConfigInvalid: The key of an OpenAI-compatible server cannot be sent, or the port of Ollama
             is invalid.
     """
+    from kebab.llm.plugin import PluginModel
     from kebab.llm.server_check import CheckedModel, check_server_responds
     from kebab.text.secrets import mask_secrets
 
@@ -343,6 +396,7 @@ def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -
         TimedOut: The server did not respond in time.
         ConfigInvalid: The key cannot be sent, or the port is invalid.
     """
+    from kebab.llm.plugin import PluginModel
     from kebab.llm.server_check import check_server_responds
 
     llm = settings.models.llm
@@ -377,6 +431,7 @@ def require_language_model(
         TimedOut: The server did not respond in time.
         ConfigInvalid: The key cannot be sent, or the port is invalid.
     """
+    from kebab.llm.plugin import PluginModel
     from kebab.llm.server_check import check_server_responds, probe_ollama
 
     llm = settings.models.llm

@@ -38,6 +38,9 @@ def list_models(context: AppContext, request: ModelListRequest) -> ModelList:
         known = {model.version for model in models}
         models += [model for model in list_catalogue() if model.version not in known]
     active = _find_active_version(context)
+    stored = context.embedders.find_version(active or "")
+    if stored and active not in {model.version for model in models}:  # its plugin is gone
+        models.append(stored)
     return ModelList(
         models=[_to_row(context, model, active) for model in models],
         configured=context.settings.models.embedding.model,
@@ -149,6 +152,8 @@ def _to_row(context: AppContext, model: EmbeddingModel, active: str | None) -> M
 
     setting = context.settings.models.embedding.provider
     folder, manifest = context.embedders.find_weights(model), context.embedders.read_manifest(model)
+    plugin = context.embedders.find_plugin(model)
+    has_files = not model.package_name
     return ModelRow(
         name=model.name,
         embedding_version=model.version,
@@ -157,13 +162,14 @@ def _to_row(context: AppContext, model: EmbeddingModel, active: str | None) -> M
         languages=model.languages,
         installed=folder is not None,
         active=model.version == active,
-        bytes=measure_size(folder) if folder else None,
+        bytes=measure_size(folder) if folder and has_files else None,
         precision=manifest.precision if manifest else None,
-        provider=choose_provider(setting, manifest) if manifest else None,
+        provider=choose_provider(setting, manifest) if manifest and has_files else None,
         texts_per_second=manifest.texts_per_second if manifest else {},
         sources=model.sources,
         confidence="calibrated" if model.row is None else "uncalibrated",
-        download_bytes=model.row.megabytes * 1_000_000 if model.row else None,
+        download_bytes=model.row.megabytes * 1_000_000 if model.row and has_files else None,
+        plugin=plugin and f"{plugin.package} {plugin.version}",
     )
 
 

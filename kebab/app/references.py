@@ -446,5 +446,6 @@ def find_hit(settings: Settings, rank: int) -> list[str] | NotFound:
         if hit.rank == rank:
             return [hit.chunk_id, hit.ref]
     ranks = [hit.rank for hit in stored.hits]
-    shown = f"it has {min(ranks)} to {max(ranks)}" if ranks else "it found nothing"
+    shown = f"it has hits {ranks[0]} to {ranks[-1]}" if ranks else "it found nothing"
+    shown = "it has 1 hit" if ranks == [1] else shown
     return build_lookup_fault(str(rank), f"the last search has no hit {rank}: {shown}")

@@ -59,7 +59,7 @@ from kebab.wire.related import (
 from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
-    from kebab.embed.onnx_embedder import OnnxEmbedder
+    from kebab.embed.onnx_embedder import ModelEmbedder
 
 
 def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | NotFound:
@@ -310,7 +310,7 @@ def _compare_meanings(
     return _Comparison(scores, embedder.version, notes)
 
 
-def _load_embedder(context: AppContext) -> "OnnxEmbedder":
+def _load_embedder(context: AppContext) -> "ModelEmbedder":
     """Return the embedder of the index, or another one on this machine.
 
     Raises:

@@ -39,12 +39,13 @@ from kebab.app.review_start import (
     load_document,
     open_run_store,
 )
+from kebab.app.schema import build_stats
 from kebab.core.durable import sync_names
 from kebab.core.ids import hash_content
 from kebab.core.progress import Cancel
 from kebab.core.review import ReviewStore, RunSummary, StoredRun, WorkCounts
 from kebab.core.spelling import find_near_name
-from kebab.errors.catalog import InvalidInput, ReadOnly
+from kebab.errors.catalog import InvalidInput, NotIndexed, ReadOnly, StoreCorrupt
 from kebab.errors.system import translate_os_errors
 from kebab.parse.encoding import decode_raw, encode_raw
 from kebab.platform import copy_owner, open_descriptor, rename_over
@@ -151,7 +152,7 @@ def list_rules(context: AppContext, request: ReviewRulesRequest) -> ReviewRules 
 
 
 def count_review_work(context: AppContext, request: StatsRequest) -> ReviewStats:
-    """Count the work by tier, reviews first; there is none where nothing is stored.
+    """Count the contents of the index and the work by tier; there is none where nothing is stored.
 
     Raises:
         InvalidInput: `since` cannot be read.
@@ -160,9 +161,13 @@ def count_review_work(context: AppContext, request: StatsRequest) -> ReviewStats
     start = None if since is None else parse_time(since, "$.since", context.clock.now())
     with context.open_review_store() as store:
         counts = store.count_work(start)
+    library = None
+    with suppress(NotIndexed, StoreCorrupt), context.open_reader() as reader:
+        library = build_stats(context, reader)
     return ReviewStats(
         since=None if start is None else format_timestamp(start),
         tiers=[_build_tier_stats(one) for one in counts],
+        library=library,
     )
 
 

@@ -48,7 +48,7 @@ from kebab.errors.catalog import (
 )
 from kebab.errors.signal import Retry, Signal
 from kebab.errors.system import build_read_error, translate_os_errors
-from kebab.plugins import OWN_PROVIDERS, build_provider_failure
+from kebab.plugins import OWN_PROVIDERS
 from kebab.review.document import ReviewDocument
 from kebab.review.model_worker import ModelWorker
 from kebab.review.rules.registry import find_rules, select_rules
@@ -314,6 +314,7 @@ def describe_unanswered(count: int, operation: str, run_id: str | None) -> Degra
 def build_unusable_failure(context: AppContext, operation: str, count: int) -> Signal:
     """Return the failure of a model without a usable answer to so many parts of a text."""
     from kebab.llm.http_stream import Call
+    from kebab.llm.plugin import build_provider_failure
 
     asked = "the text" if count == 1 else f"{count} parts of the text in a row"
     cause = f"the model gave no usable answer to {asked}"

@@ -41,6 +41,7 @@ _CAPABILITIES = Capabilities(
     streaming_ask=True,
     http_daemon=True,
     mcp_server=True,
+    web_page=True,
     single_file_ingest=True,
     bulk_search=True,
     lexical_only_mode=True,
@@ -69,7 +70,7 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
     coverage = measure_stored_coverage(context, seconds=THOROUGH_S)
     try:
         with context.open_reader() as reader:
-            stats = _build_stats(context, reader)
+            stats = build_stats(context, reader)
             revision = reader.get_revision()
             embedding = reader.get_value(EMBEDDING_VERSION)
     except NotIndexed as signal:
@@ -109,7 +110,8 @@ def _build_error(context: AppContext, signal: NotIndexed) -> "ErrorReply":
     return build_error_reply(signal, operation="schema", view=build_view(context.settings))
 
 
-def _build_stats(context: AppContext, reader: "SqliteReader") -> Stats:
+def build_stats(context: AppContext, reader: "SqliteReader") -> Stats:
+    """Count the contents of the knowledge base."""
     catalogue = context.build_catalogue(reader)
     counts = catalogue.count_contents()
     empty = counts.last_change is None or counts.documents == 0
@@ -124,6 +126,9 @@ def _build_stats(context: AppContext, reader: "SqliteReader") -> Stats:
         pending_embeddings=counts.pending,
         media_breakdown=dict(counts.media),
         lang_breakdown={lang or "unknown": number for lang, number in counts.lang.items()},
+        month_breakdown=dict(counts.months),
+        tag_breakdown=dict(counts.tags),
+        source_breakdown=dict(counts.sources),
         index_bytes=IndexBytes(
             sqlite=sum(map(measure_size, list_index_files(context))),
             lancedb=measure_size(get_vectors_folder(context)),

@@ -208,6 +208,7 @@ SECTIONS = {
         "errors": "Count recent errors",
         "stats": "Count reviews and translations",
         "explain": "Explain an error code",
+        "help": "Show a page of the documentation",
         "serve": "Keep models and tables open",
         "mcp": "Serve the notes to an agent through MCP",
         "install": "Let a coding agent or an editor use kebab",

@@ -109,6 +109,27 @@ def run_command(words: list[str], file: str, channels: OutputChannels, *, quiet:
         raise build_read_error(file, f"`{words[0]}` ended with status {done.returncode}")
 
 
+_WINDOWLESS = (
+    "vi vim nvim view nano pico rnano micro kak hx helix joe jed mg ne emacs emacsclient less"
+)
+"""Editors that need a terminal."""
+
+
+def build_window_command(
+    file: str, citation: Citation, line: int, environ: Mapping[str, str]
+) -> list[str]:
+    """Return the command that opens a file at a citation without a terminal.
+
+    Raises:
+        DependencyMissing: There is no program for the file.
+    """
+    editor = environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip()
+    name = PurePath(split_words(editor)[0]).name.lower() if editor else ""
+    if name in _WINDOWLESS.split() and isinstance(citation, LineCitation | CodeCitation):
+        return build_opener_command(file, environ, "export VISUAL=code")
+    return build_open_command(file, citation, line, environ)
+
+
 def _add_place(
     words: list[str], syntaxes: Mapping[str, tuple[str, ...]], file: str, number: int
 ) -> list[str]:

@@ -5,6 +5,8 @@ from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from kebab.cli.context import CommandContext
 from kebab.cli.render.canvas import Canvas, clean
 from kebab.config.settings import Settings
@@ -20,8 +22,19 @@ if TYPE_CHECKING:
     from kebab.mcp.http import McpApplication
     from kebab.mcp.tools import Tool
 
-_PIPE = Canvas()
-_WIDE = Canvas(width=1_000_000)
+
+def _name_field(flag: str) -> str:
+    """Return the field of a tool's arguments that a flag sets, empty when none does."""
+    return "" if flag == "--verbose" else flag.removeprefix("--").replace("-", "_")
+
+
+def _keep_plain_hint(hint: str) -> str:
+    """Return a hint unless it names a flag, which no tool has."""
+    return "" if " --" in hint else hint
+
+
+_PIPE = Canvas(complete=_keep_plain_hint, name_flag=_name_field)
+_WIDE = replace(_PIPE, width=1_000_000)
 """Groups lines below their file as on a terminal, and cuts none."""
 
 
@@ -41,7 +54,7 @@ def _render_search(reply: SearchResponse) -> Iterator[str]:
 
     more = reply.has_more and reply.hits
     next_page = f'cursor "{reply.next_cursor}"' if more else ""
-    return render_compact(reply, _PIPE, next_page, budget="max_tokens")
+    return render_compact(reply, _PIPE, next_page)
 
 
 def _render_fetched(reply: FetchList) -> Iterator[str]:

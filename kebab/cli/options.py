@@ -245,7 +245,7 @@ _FILTERS: tuple[Callable[[Any], Any], ...] = (
         "--path",
         "path_glob",
         metavar="GLOB",
-        help="Only matching paths; `**` spans folders.",
+        help="Only matching paths: `**`, `{a,b}`; `!` excludes.",
         **_DOCUMENTS,
     ),
     _DOC_ID,

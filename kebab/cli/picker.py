@@ -34,7 +34,16 @@ _PAUSE_S = 0.15
 """How long typing must rest before a search."""
 
 _LISTED = 8
-"""The number of hits in the list."""
+"""The lines of the list on a screen of unknown height, and how far a key scrolls."""
+
+_EXAMPLES = (
+    "type a question or some words, for example:",
+    "",
+    "  how do I restore a backup",
+    "  snapshot tag:ops",
+    '  "an exact phrase" -draft',
+)
+"""What is shown before the first query."""
 
 _KEYS = "Enter print · Ctrl-O open · ↑ ↓ choose · PgUp PgDn scroll · Esc leave"
 
@@ -53,6 +62,7 @@ class Selection:
     index: int = 0
     scroll: int = 0
     note: str = ""
+    examples: tuple[str, ...] = _EXAMPLES
 
     @property
     def chosen(self) -> SearchHit | None:
@@ -62,7 +72,8 @@ class Selection:
     def update(self, query: str) -> None:
         """Search, and choose the best hit; a query that cannot be read leaves a note."""
         self.hits, self.index, self.scroll, self.note = [], 0, 0, ""
-        if not query.strip():
+        self.examples = () if query.strip() else _EXAMPLES
+        if self.examples:
             return
         try:
             reply = self.search(query)
@@ -87,16 +98,20 @@ class Selection:
         self.scroll = 0
 
     def draw_list(self, canvas: Canvas) -> list[str]:
-        """Return one line for each hit around the chosen one; `>` marks the chosen one."""
-        first = max(0, min(self.index - _LISTED // 2, len(self.hits) - _LISTED))
-        shown = list(enumerate(self.hits))[first : first + _LISTED]
+        """Return one line for each hit around the chosen one; `>` marks the chosen one.
+
+        They take at most half of the screen.
+        """
+        room = max(3, canvas.height // 2) if canvas.height else _LISTED
+        first = max(0, min(self.index - room // 2, len(self.hits) - room))
+        shown = list(enumerate(self.hits))[first : first + room]
         return [_draw_row(hit, canvas, chosen=number == self.index) for number, hit in shown]
 
     def draw_preview(self, canvas: Canvas) -> list[str]:
         """Return the passage of the chosen hit, from the scrolled line on."""
         hit = self.chosen
         if hit is None:
-            return []
+            return [*self.examples]
         context = fit_headings(hit.title, hit.heading_path, canvas, 0)
         headings = [hit.title, *hit.heading_path]
         lines = render_excerpt(
@@ -112,7 +127,7 @@ class Selection:
 
 def _draw_row(hit: SearchHit, canvas: Canvas, *, chosen: bool) -> str:
     mark = "> " if chosen else "  "
-    start = f"{mark}{hit.confidence:<6}  "
+    start = f"{mark}{hit.score:.2f} {hit.confidence:<6}  "
     place = fit_location(hit.citation, canvas, len(start))
     room = (canvas.width or 80) - len(start) - measure_width(place) - 2
     context = truncate(" > ".join([*hit.heading_path][-2:]) or hit.title, room) if room > 0 else ""
@@ -145,7 +160,8 @@ def pick_hit(
     selection.update(query)
 
     def create_canvas() -> Canvas:
-        return Canvas(width=limit_text_width(screen.get_size().columns), color=color)
+        size = screen.get_size()
+        return Canvas(width=limit_text_width(size.columns), height=size.rows, color=color)
 
     application = _build_application(selection, query, create_canvas, (keyboard, screen))
     return application.run()
@@ -174,7 +190,7 @@ def _build_application(
     application: Application[SearchHit | None] = Application(
         layout=_build_layout(selection, buffer, create_canvas),
         key_bindings=_build_keys(selection),
-        full_screen=False,
+        full_screen=True,
         erase_when_done=True,
         input=devices[0],
         output=devices[1],
@@ -228,7 +244,10 @@ def _build_layout(
     )
     rows = [
         line,
-        Window(show(lambda: selection.draw_list(create_canvas())), height=_LISTED),
+        Window(
+            show(lambda: selection.draw_list(create_canvas())),
+            height=lambda: len(selection.draw_list(create_canvas())),
+        ),
         Window(char="─", height=1),
         Window(show(lambda: selection.draw_preview(create_canvas()))),
         Window(show(lambda: [create_canvas().dim(_KEYS)]), height=1),

@@ -33,7 +33,13 @@ _DESTRUCTIVE = ("reset", "rm")
 class UnknownCommand(click.UsageError):
     """The command line names a command that does not exist: the first of `words`."""
 
-    def __init__(self, words: Sequence[str], names: Sequence[str], ctx: click.Context) -> None:
+    def __init__(
+        self,
+        words: Sequence[str],
+        names: Sequence[str],
+        ctx: click.Context,
+        noun: str = "command",
+    ) -> None:
         self.name = words[0]
         self.is_question = ctx.parent is None and _is_question(words)
         self.near = _find_near(self.name, names)
@@ -41,7 +47,7 @@ class UnknownCommand(click.UsageError):
             close = difflib.get_close_matches(self.name, names, n=1, cutoff=_CUTOFF)
             self.near = next(iter(close), None)
         suggestion = f", did you mean `{self.near}`?" if self.near else ""
-        super().__init__(f"no such command `{self.name}`{suggestion}", ctx)
+        super().__init__(f"no such {noun} `{self.name}`{suggestion}", ctx)
 
 
 def suggest_correction(error: click.ClickException, arguments: Sequence[str]) -> str | None:

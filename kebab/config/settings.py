@@ -330,6 +330,11 @@ def resolve_paths(settings: Settings) -> Paths:
     )
 
 
+def find_cache_folder() -> Path:
+    """Return the folder of what kebab can find out again, the same for all knowledge bases."""
+    return _find_folder("user_cache_dir")
+
+
 def _resolve_folder(setting: str, kind: str, *below: str) -> Path:
     if setting:
         return Path(os.path.abspath(os.path.expanduser(setting)))  # noqa: PTH100, PTH111 - keeps links and names of nobody

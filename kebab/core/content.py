@@ -11,7 +11,11 @@ from typing import NamedTuple
 from kebab.core.files import CONTAINERS, get_suffix
 from kebab.core.media import (
     DOC,
+    IWORK_PREVIEW,
+    KEYNOTE,
     MAN,
+    NUMBERS,
+    PAGES,
     PLAIN,
     CitationKind,
     detect_media_type,
@@ -28,7 +32,6 @@ class UnsupportedFormat(NamedTuple):
 
 
 _DOCUMENTS = "save it as DOCX, PDF or HTML"
-_SLIDES = "save it as PPTX or PDF"
 _SHEETS = "save it as XLSX or CSV"
 _DRAWING = "export it as PDF"
 _TO_DOCX = "soffice --headless --convert-to docx FILE"
@@ -37,9 +40,6 @@ _ARCHIVE = "extract it; zip archives are read with `ingest.archives`"
 
 _HINTED: dict[UnsupportedFormat, tuple[str, ...]] = {
     UnsupportedFormat("Hangul markup", _DOCUMENTS): (".hml",),
-    UnsupportedFormat("Apple Pages document", _DOCUMENTS): (".pages",),
-    UnsupportedFormat("Apple Keynote presentation", _SLIDES): (".key",),
-    UnsupportedFormat("Apple Numbers workbook", _SHEETS): (".numbers",),
     UnsupportedFormat("WordPerfect document", _TO_DOCX): (".wpd", ".wps", ".wp"),
     UnsupportedFormat("Ichitaro document", _DOCUMENTS): (".jtd", ".jtt"),
     UnsupportedFormat("old OpenOffice document", _TO_PDF): (".sxw", ".sxc", ".sxi"),
@@ -96,7 +96,7 @@ _PLAIN: dict[UnsupportedFormat, tuple[str, ...]] = {
         *(".pb", ".mo", ".dat", ".idx", ".pack", ".bson", ".cbor"),
     ),
     UnsupportedFormat("key or certificate"): (
-        *(".pem", ".crt", ".cer", ".der", ".p12", ".pfx", ".jks", ".gpg", ".pgp", ".sig"),
+        *(".key", ".pem", ".crt", ".cer", ".der", ".p12", ".pfx", ".jks", ".gpg", ".pgp", ".sig"),
         *(".kdbx", ".keystore", ".ppk"),
     ),
     UnsupportedFormat("environment file with secrets"): (".env", ".envrc"),
@@ -284,6 +284,14 @@ _DISGUISES = frozenset({".doc", ".xls", ".ppt"})
 """Old formats whose suffix programs also give to HTML, RTF and new formats."""
 
 
+_IWORK = frozenset({PAGES, KEYNOTE, NUMBERS})
+_OLD_IWORK = re.compile(
+    rb"PK\x03\x04.{26}(?:QuickLook/|Contents/|thumbs/|theme-files/|buildVersionHistory\.plist"
+    rb"|index\.(?:xml|apxl)|presentation\.apxl)",
+    re.DOTALL,
+)
+"""The parts of documents of iWork before 2013."""
+
 _PACKED_PAGE = re.compile(r".+\.[1-9]\w*\.gz")
 """The name of a page of the manual that is compressed; that of an old log may be the same."""
 
@@ -303,6 +311,8 @@ def detect_media(name: str, size: int, read_head: Callable[[], bytes]) -> str | 
     if size and _PACKED_PAGE.fullmatch(name):
         found = detect_media_by_content(_unpack(read_head()))
         return found if found == MAN else named
+    if named in _IWORK and size:
+        return _detect_iwork(named, read_head())
     if is_sure or not size or describe_unsupported(suffix) is not None:
         return named
     head = read_head()
@@ -313,6 +323,13 @@ def detect_media(name: str, size: int, read_head: Callable[[], bytes]) -> str | 
     has_long_lines = max(map(len, head.split(b"\n"))) > _MAX_LINE
     is_doubtful = media == PLAIN and suffix and (size > MAX_UNKNOWN_BYTES or has_long_lines)
     return named if is_doubtful else media
+
+
+def _detect_iwork(named: str, head: bytes) -> str | None:
+    """Return the media type of a document of iWork; private keys are called `.key` too."""
+    if not head.startswith(_ZIP):
+        return None if named == KEYNOTE else named
+    return IWORK_PREVIEW if _OLD_IWORK.search(head) else named
 
 
 class Mismatch(NamedTuple):

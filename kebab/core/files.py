@@ -141,9 +141,9 @@ def list_containers(path: str) -> list[str]:
 def find_container(path: str) -> str:
     """Return the file on disk for an absolute path: its container for a member, else the path.
 
-    The name of a folder may end in `!` too, so the disk decides.
+    The name of a folder may end in `!` too, so the disk decides, and a file of that path leads.
     """
-    if MEMBER_MARK not in path:  # called for every hit
+    if MEMBER_MARK not in path or os.path.isfile(path):  # noqa: PTH113 - called for every hit
         return path
     return next(filter(os.path.isfile, list_containers(path)), path)
 

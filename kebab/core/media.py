@@ -56,6 +56,10 @@ ODT = "application/vnd.oasis.opendocument.text"
 ODP = "application/vnd.oasis.opendocument.presentation"
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
 EMAIL = "message/rfc822"
+PAGES = "application/vnd.apple.pages"
+KEYNOTE = "application/vnd.apple.keynote"
+NUMBERS = "application/vnd.apple.numbers"
+IWORK_PREVIEW = "application/x-iwork-preview+zip"
 
 MAN = "text/troff"
 FB2 = "application/x-fictionbook+xml"
@@ -230,6 +234,10 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType(ODT, "OpenDocument text", (".odt", ".ott", ".fodt"), CitationKind.SECTION),
     MediaType(ODP, "OpenDocument presentation", (".odp", ".otp", ".fodp"), CitationKind.SLIDE),
     MediaType(ODS, "OpenDocument spreadsheet", (".ods", ".ots"), CitationKind.CELL),
+    MediaType(PAGES, "Pages", (".pages",), CitationKind.SECTION),
+    MediaType(KEYNOTE, "Keynote", (".key",), CitationKind.SLIDE),
+    MediaType(NUMBERS, "Numbers", (".numbers",), CitationKind.CELL),
+    MediaType(IWORK_PREVIEW, "iWork before 2013", (), CitationKind.PAGE),
     MediaType(PDF, "PDF", (".pdf",), CitationKind.PAGE),
     MediaType(
         IMAGE,

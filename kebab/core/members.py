@@ -5,7 +5,6 @@ A container is a mail, a mailbox or a zip archive; its members are documents of 
 """
 
 import re
-from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
@@ -112,7 +111,7 @@ def is_export(absolute: str) -> bool:
 
     Raises:
         OSError: The file cannot be opened.
+        ValueError: It is damaged.
     """
-    with suppress(ValueError), open(absolute, "rb") as file:  # noqa: PTH123 - a plain string
+    with open(absolute, "rb") as file:  # noqa: PTH123 - a plain string
         return any(_EXPORT.match(one.filename[:_MAX_NAME]) for one in read_directory(file))
-    return False

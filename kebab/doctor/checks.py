@@ -448,7 +448,7 @@ class DocumentInputs:
 def check_pending(documents: DocumentInputs) -> Finding:
     """Check that every passage has a vector."""
     if count := documents.count_pending():
-        summary = f"{format_count(count, 'passage')} without a vector, found by words only"
+        summary = f"{format_count(count, 'passage')} not embedded yet, found by words only"
         return warn(summary, "kebab ingest" if documents.has_model() else "kebab model pull")
     return succeed("every passage has a vector")
 
@@ -486,7 +486,7 @@ class Weights:
     """The files of the embedding model, compared with their SHA-256.
 
     `folder` and `precision`, which names the provider too, are None without an installed model.
-    `texts_per_second` is the speed of each at installation; it is empty when only one was tried.
+    `texts_per_second` is the speed of each that was tried. `install` brings the plugin of a model.
     """
 
     model: str
@@ -494,6 +494,7 @@ class Weights:
     precision: str | None = None
     texts_per_second: Mapping[str, float] = field(default_factory=dict)
     faults: tuple[str, ...] = ()
+    install: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -535,7 +536,7 @@ def check_embedding_files(models: ModelInputs) -> Finding:
     weights = models.read_weights()
     if weights is None:
         return warn("no embedding model yet, searches use words only", "kebab model pull")
-    pull = f"kebab model pull {weights.model}"
+    pull = weights.install or f"kebab model pull {weights.model}"
     if weights.folder is None:
         return warn(f"model not installed, searches use words only: {weights.model}", pull)
     if weights.faults:
@@ -548,8 +549,7 @@ def check_embedding_files(models: ModelInputs) -> Finding:
 
 def check_embedding_probe(models: ModelInputs) -> Finding:
     """Check that the model computes its known vectors."""
-    result = models.measure_probe()
-    if result is None:
+    if (result := models.measure_probe()) is None:
         return skip("no installed model to check")
     cosine, probe = result
     summary = f"cosine of two known sentences {cosine:.4f}, expected: {probe.cosine:.4f}"

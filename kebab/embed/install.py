@@ -109,6 +109,8 @@ class Manifest(Struct, frozen=True, kw_only=True):
 
     def list_files(self) -> list[str]:
         """Return the names of the files that the directory must hold besides the manifest."""
+        if self.row and self.row.package:  # a plugin keeps its weights where it wants
+            return []
         return [*FILES, *(name for name in self.files if name not in FILES)]
 
 
@@ -176,8 +178,8 @@ def is_unchanged(directory: Path) -> bool:
     if manifest is None:
         return False
     try:
-        newest = max((directory / name).stat().st_mtime_ns for name in manifest.list_files())
-        return newest <= (directory / MANIFEST_FILE).stat().st_mtime_ns
+        times = [(directory / name).stat().st_mtime_ns for name in manifest.list_files()]
+        return max(times, default=0) <= (directory / MANIFEST_FILE).stat().st_mtime_ns
     except OSError:
         return False
 
@@ -318,6 +320,30 @@ def install_model(
         tried=list(dict.fromkeys(failure.label for failure in failures)),
         cause="; ".join(dict.fromkeys(f"{each.label}: {each.reason}" for each in failures)),
     )
+
+
+def register_model(models_dir: Path, model: EmbeddingModel, cosine: float) -> Path:
+    """Write the manifest of the model of a plugin, so that readers know it; return its directory.
+
+    Raises:
+        IoError: The models directory cannot be written.
+        RunCold: This is the warm process.
+    """
+    require_own_process()
+    manifest = Manifest(
+        model=model.name,
+        embedding_version=model.version,
+        source=model.sources[0],
+        precision=registry.PUBLISHED,
+        cosine=cosine,
+        files={},
+        row=model.row,
+    )
+    with _make_working_folder(models_dir) as work, translate_os_errors(work, "write"):
+        ready = work / "ready"
+        ready.mkdir()
+        write_manifest(ready, manifest)
+        return publish_directory(ready, model, models_dir)
 
 
 def find_stored_model(version: str | None, models_dir: Path) -> tuple[EmbeddingModel, Path]:

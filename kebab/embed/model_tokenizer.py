@@ -242,7 +242,7 @@ class ModelTokenizer:
 
     def encode_starts(self, texts: Sequence[str], prefix: str) -> list[TokenSequence]:
         """Return the first window of each text, with the prefix and special tokens."""
-        clean = [prefix + _replace_surrogates(text) for text in texts]
+        clean = [prefix + replace_surrogates(text) for text in texts]
         encodings: Any = self._encode_piecewise(clean)
         if encodings is None:
             tokenizer = self._load()
@@ -264,7 +264,7 @@ class ModelTokenizer:
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text, without special tokens."""
-        clean = [_replace_surrogates(text) for text in texts]
+        clean = [replace_surrogates(text) for text in texts]
         if (found := self._encode_piecewise(clean)) is not None:
             return [one.ids for one in found]
         tokenizer = self._load()
@@ -347,6 +347,6 @@ class ModelTokenizer:
         return path
 
 
-def _replace_surrogates(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Return the text with lone surrogates replaced; the tokenizer refuses them."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

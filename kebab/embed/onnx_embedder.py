@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from kebab.config.settings import AUTO
 from kebab.core.chunks import TokenVectors
+from kebab.core.ports import Embedder
 from kebab.embed import install
 from kebab.embed.model_tokenizer import ModelTokenizer, TokenSequence
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
@@ -398,39 +399,23 @@ def normalise(vectors: Any) -> "Vector":
 _StartedRun: TypeAlias = tuple[list[list[list[int]]], InferenceRun]
 """The windows of each text, and the run over them."""
 
-_SLICE = 32  # texts that are returned together: less than a second of work
+SLICE = 32  # texts that are returned together: less than a second of work
 
 
 QUERY_WINDOWS = 2
 """How many windows of a query are embedded: each costs as much as a passage."""
 
-_TOKEN_CHARS = 16
+TOKEN_CHARS = 16
 """More characters than the tokens of prose have, so that no more of a query is cut into tokens."""
 
 
-class OnnxEmbedder:
-    """Embeds with an installed model directory; implements `kebab.core.ports.Embedder`."""
+class ModelEmbedder(Embedder):
+    """What every embedder says of its model; without a tokenizer its tokens are estimated."""
 
-    def __init__(
-        self,
-        directory: "Path",
-        model: "EmbeddingModel",
-        *,
-        threads: int | None = None,
-        deadline_ms: int = 0,
-        provider: str = AUTO,
-    ) -> None:
-        """Take the directory of an installed model; nothing is read before the first call.
+    has_tokenizer = True
 
-        `threads` texts run in parallel (by default one per core, at most 4). `deadline_ms` limits
-        every slice of texts; 0 means no limit. `provider` is that of the settings.
-        """
-        self.directory = directory
+    def __init__(self, model: "EmbeddingModel") -> None:
         self._model = model
-        self._tokenizer = ModelTokenizer(directory, model)
-        self._session = InferenceSession(
-            directory, model, threads or choose_thread_count(), deadline_ms, provider
-        )
 
     @property
     def profile(self) -> "EmbeddingModel":
@@ -452,13 +437,38 @@ class OnnxEmbedder:
         """The most content tokens of one vector, without special tokens."""
         return self._model.window
 
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each text, without special tokens; no model is loaded."""
-        return self._tokenizer.count_tokens(texts)
-
     def supports(self, text: str) -> bool:
         """Return whether the model knows the script of most letters of the text."""
         return is_written_in(text, self._model.scripts)
+
+
+class OnnxEmbedder(ModelEmbedder):
+    """Embeds with an installed model directory; implements `kebab.core.ports.Embedder`."""
+
+    def __init__(
+        self,
+        directory: "Path",
+        model: "EmbeddingModel",
+        *,
+        threads: int | None = None,
+        deadline_ms: int = 0,
+        provider: str = AUTO,
+    ) -> None:
+        """Take the directory of an installed model; nothing is read before the first call.
+
+        `threads` texts run in parallel (by default one per core, at most 4). `deadline_ms` limits
+        every slice of texts; 0 means no limit. `provider` is that of the settings.
+        """
+        super().__init__(model)
+        self.directory = directory
+        self._tokenizer = ModelTokenizer(directory, model)
+        self._session = InferenceSession(
+            directory, model, threads or choose_thread_count(), deadline_ms, provider
+        )
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text, without special tokens; no model is loaded."""
+        return self._tokenizer.count_tokens(texts)
 
     def prepare(self) -> None:
         """Start to load the model in the background."""
@@ -469,7 +479,7 @@ class OnnxEmbedder:
 
         Of a pasted page only the first windows count.
         """
-        start = text[: QUERY_WINDOWS * self._model.window * _TOKEN_CHARS]
+        start = text[: QUERY_WINDOWS * self._model.window * TOKEN_CHARS]
         (cuts,) = self._tokenizer.split_windows([start], self._model.query_prefix)
         windows = [cuts[:QUERY_WINDOWS]]
         return self._wait_for_vectors(windows, self._session.start_run(windows[0]))[0]
@@ -483,8 +493,8 @@ class OnnxEmbedder:
         done = 0
         try:
             # The model runs one slice while the caller handles the slice before it.
-            for start in range(0, len(texts) + _SLICE, _SLICE):
-                if part := texts[start : start + _SLICE]:
+            for start in range(0, len(texts) + SLICE, SLICE):
+                if part := texts[start : start + SLICE]:
                     started.append(self._start_run(part, self._model.passage_prefix))
                 if start and started:
                     vectors = self._wait_for_vectors(*started.popleft())
@@ -497,10 +507,10 @@ class OnnxEmbedder:
     def embed_tokens(self, texts: Sequence[str], *, as_query: bool = False) -> list[TokenVectors]:
         """Return the token vectors of each text; only the first window of a text is read."""
         prefix = self._model.query_prefix if as_query else self._model.passage_prefix
-        most = self._model.window * _TOKEN_CHARS
+        most = self._model.window * TOKEN_CHARS
         found: list[TokenVectors] = []
-        for first in range(0, len(texts), _SLICE):
-            starts = [text[:most] for text in texts[first : first + _SLICE]]
+        for first in range(0, len(texts), SLICE):
+            starts = [text[:most] for text in texts[first : first + SLICE]]
             sequences = self._tokenizer.encode_starts(starts, prefix)
             run = self._session.start_run([one.ids for one in sequences], pooled=False)
             found += map(_select_tokens, sequences, self._session.wait_for_vectors(run))

@@ -78,7 +78,10 @@ class IndexPackage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogueRow:
-    """The facts about a model that is not in the registry, as its publisher gives them."""
+    """The facts about a model that is not in the registry, as its publisher gives them.
+
+    `package` is that of the plugin that runs the model; it is empty when kebab runs it.
+    """
 
     name: str
     licence: str
@@ -92,6 +95,8 @@ class CatalogueRow:
     repo: str
     files: list[str] = field(hash=False)
     megabytes: int
+    package: str = ""
+    version: int = 1
 
 
 class EmbeddingModel(ModelProfile, frozen=True, kw_only=True):
@@ -132,8 +137,15 @@ class EmbeddingModel(ModelProfile, frozen=True, kw_only=True):
         return _load_rows(self.prose_mean, self.dimension)[0] if self.prose_mean else None
 
     @property
+    def package_name(self) -> str:
+        """The package of the plugin that runs the model; empty when kebab runs it."""
+        return self.row.package if self.row else ""
+
+    @property
     def sources(self) -> list[str]:
         """The download sources in the order in which they are preferred."""
+        if self.package_name:
+            return [f"plugin:{self.package_name}"]
         hub = f"hub:{self.hub.repo}"
         return [hub, f"package:{self.package.requirement}"] if self.package else [hub]
 
@@ -269,16 +281,17 @@ def build_generic_model(row: CatalogueRow, cosine: float | None = None) -> Embed
     words counts, and how far the best passage stands out from the others, which needs no scale.
     `cosine` is that of the probe pair at installation.
     """
-    name = re.sub(r"[^a-z0-9.]+", "-", row.name.lower())
+    runner = f"plugin-{row.package}" if row.package else "fastembed"
+    name = re.sub(r"[^a-z0-9.]+", "-", f"{runner}-{row.name}".lower())
     curve = AnswerabilityCurve(words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=-1.5)
-    positions = min(row.positions, _LONGEST)
+    positions = row.positions if row.package else min(row.positions, _LONGEST)
     prefix = max(row.query_prefix, row.passage_prefix, key=len)
     # 2 special tokens, and at least as many as the prefix has.
-    frame = 2 + (len(prefix.split()) + 3 if prefix else 0)
+    frame = 0 if row.package else 2 + (len(prefix.split()) + 3 if prefix else 0)
     return EmbeddingModel(
         key=row.name,
         name=row.name,
-        version=f"fastembed-{name}-{row.dimension}-v1",
+        version=f"{name}-{row.dimension}-v{row.version}",
         licence=row.licence,
         is_multilingual=row.is_multilingual,
         dimension=row.dimension,
@@ -373,8 +386,10 @@ class ModelChoice(Struct, frozen=True):
         if chosen == self.models[0]:
             return self.reason
         if chosen in self.models:
-            return f"{self.models[0].key} is not installed, and both serve the text ({self.reason})"
-        return f"{self.models[0].key} cannot be had; passages in other languages have no vector"
+            return (
+                f"{self.models[0].key} is not installed, and both suit your notes ({self.reason})"
+            )
+        return f"{self.models[0].key} cannot be had; other languages are found by words only"
 
 
 def choose_models(languages: Mapping[str, int], locale: str | None) -> ModelChoice:
@@ -391,11 +406,13 @@ def choose_models(languages: Mapping[str, int], locale: str | None) -> ModelChoi
         return ModelChoice(multilingual, specialised if serves else (), other)
     both = (*multilingual, *specialised)
     if english < ENGLISH_SHARE * total:
-        return ModelChoice(both, (), "the language of most of the text is unknown")
+        return ModelChoice(both, (), "the language of most of your notes is unknown")
     if locale not in {None, ENGLISH}:
         name = get_language_name(locale or "")
-        return ModelChoice(both, (), f"the locale is {name}, so questions may not be English")
-    reason = "the text is English" if total else "there is no text yet"
+        return ModelChoice(
+            both, (), f"this computer is set to {name}, so questions may not be English"
+        )
+    reason = "your notes are English" if total else "there is no text yet"
     return ModelChoice((*specialised, *multilingual), (), reason)
 
 
@@ -413,7 +430,7 @@ def describe_other_languages(languages: Mapping[str, int]) -> str | None:
     names = [get_language_name(code) for code in sorted(others, key=lambda code: -others[code])]
     leads = others[max(others, key=lambda code: others[code])] >= _LEADING_SHARE * share
     listed = names[:1] if leads else names[:3]
-    return f"{100 * share / total:.0f} % of the text is {', '.join(listed)}"
+    return f"{100 * share / total:.0f} % of your notes is {', '.join(listed)}"
 
 
 def describe_better_model(version: str, languages: Mapping[str, int]) -> tuple[str, str] | None:
@@ -443,8 +460,8 @@ def describe_locale_model(
     download = f"{better.package.size / 1e6:.0f} MB to download, " if better.package else ""
     name = get_language_name(locale or "")
     cause = (
-        f"the locale is {name}, and {model.key} finds little for questions that are not English;"
-        f" {better.key} takes {download}{passages:,} passages to embed again, and twice the time"
-        " for each"
+        f"this computer is set to {name}, and {model.key} finds little for questions that are not"
+        f" English; {better.key} takes {download}{passages:,} passages to embed again,"
+        " and twice the time for each"
     )
     return cause, f"kebab model use {better.key}"

@@ -5,10 +5,11 @@ import inspect
 import json
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from math import ceil
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct, structs
@@ -19,7 +20,7 @@ from kebab.app.classify import HEADER, accept_trace
 from kebab.app.conversions import to_ingest_progress
 from kebab.app.dispatch import NO_ENVELOPE, ReviewFrames, format_event
 from kebab.core.progress import Progress, ProgressKind
-from kebab.errors.catalog import TimedOut, UsageInvalid
+from kebab.errors.catalog import UsageInvalid
 from kebab.errors.signal import Exit, Signal
 from kebab.errors.system import translate_import_errors
 from kebab.http.guard import Admission, AsgiApp, Guard, Receive, Refusal, Scope, Send
@@ -259,8 +260,8 @@ def build_path(operation: str) -> str:
     return f"{PREFIX}/{operation}"
 
 
-def build_document() -> Schema:
-    """Return the document, OpenAPI 3.1."""
+def build_document(more: Mapping[str, Schema] = MappingProxyType({})) -> Schema:
+    """Return the document, OpenAPI 3.1; `more` are the paths of other applications."""
     forms = [
         form
         for operation in REMOTE_OPERATIONS.values()
@@ -275,6 +276,7 @@ def build_document() -> Schema:
             **{build_path(name): _describe(name, one) for name, one in REMOTE_OPERATIONS.items()},
             HEALTH_PATH: _describe_document("health", "Say that the server lives.", _HEALTH),
             DOCUMENT_PATH: _describe_document("openapi", "Return this document.", _OBJECT),
+            **more,
         },
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
@@ -290,9 +292,10 @@ def build_document() -> Schema:
 
 
 @cache
-def encode_document() -> bytes:
-    """Return the document as JSON."""
-    return json.dumps(build_document(), ensure_ascii=False).encode() + b"\n"
+def encode_document(*describe: Callable[[], Schema]) -> bytes:
+    """Return the document as JSON, with the paths that other applications describe."""
+    more = {path: item for one in describe for path, item in one().items()}
+    return json.dumps(build_document(more), ensure_ascii=False).encode() + b"\n"
 
 
 _OBJECT: Schema = {"type": "object"}
@@ -365,11 +368,20 @@ _PATHS = {build_path(name): name for name in REMOTE_OPERATIONS}
 
 
 class MountedApp(Struct, frozen=True):
-    """Another ASGI application at a path of the server, with what has to run around it."""
+    """Another ASGI application at a path of the server, with what has to run around it.
+
+    `open_paths` need no token. `admits` says whether the cookies of a request replace the token.
+    `show_error` returns the page of an error for a request, None where JSON is the answer.
+    `describe` returns the paths of the OpenAPI document.
+    """
 
     path: str
     app: AsgiApp
     lifespan: Callable[[], AbstractAsyncContextManager[object]] | None = None
+    open_paths: Collection[str] = ()
+    admits: Callable[[Scope, str], bool] | None = None
+    show_error: Callable[[Scope, ErrorReply, int], AsgiApp | None] | None = None
+    describe: Callable[[], Schema] = dict
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
@@ -390,7 +402,7 @@ def build_application(
             yield
 
     async def refuse(scope: Scope, fault: Exception) -> AsgiApp:
-        return await _build_error_response(service, scope, fault)
+        return await _build_error_response(service, scope, fault, mounts)
 
     routes: list[BaseRoute] = [
         *(
@@ -398,7 +410,7 @@ def build_application(
             for path, name in _PATHS.items()
         ),
         Route(HEALTH_PATH, _answer_health, methods=["GET"]),
-        Route(DOCUMENT_PATH, _answer_document, methods=["GET"]),
+        Route(DOCUMENT_PATH, partial(_answer_document, mounts), methods=["GET"]),
         *(Route(mount.path, mount) for mount in mounts),
     ]
     router = Router(routes, redirect_slashes=False, lifespan=run_mounts)
@@ -435,28 +447,23 @@ class _OperationEndpoint:
 
     async def _wait(self, request: Request, job: Job[Outcome]) -> Outcome:
         """Wait for the outcome, no longer than the deadline and no longer than the client."""
-        limit_s = self._service.get_deadline(self._operation)
         gone = asyncio.ensure_future(_wait_for_disconnect(request))
-        first: set[asyncio.Future[Any]] = {job.future, gone}
         try:
-            await asyncio.wait(first, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
-            if job.future.done():
-                return job.future.result()
-            if gone.done():
-                raise ClientDisconnect
+            outcome = await self._service.wait(self._operation, job, gone)
         finally:
             gone.cancel()
-            job.stop()
-        limit_ms = round((limit_s or 0) * 1000)
-        raise TimedOut(operation=self._operation, elapsed_ms=limit_ms, deadline_ms=limit_ms)
+        if outcome is None:
+            raise ClientDisconnect
+        return outcome
 
 
 async def _answer_health(_: Request) -> Response:
     return Response(b'{"status":"ok"}\n', media_type=JSON, headers=HEADERS)
 
 
-async def _answer_document(_: Request) -> Response:
-    return Response(await asyncio.to_thread(encode_document), media_type=JSON, headers=HEADERS)
+async def _answer_document(mounts: Sequence[MountedApp], _: Request) -> Response:
+    body = await asyncio.to_thread(encode_document, *(one.describe for one in mounts))
+    return Response(body, media_type=JSON, headers=HEADERS)
 
 
 async def _read_body(request: Request) -> bytes:
@@ -491,7 +498,9 @@ def _build_response(outcome: Outcome, headers: dict[str, str] | None = None) -> 
     return Response(outcome.body, outcome.status, {**HEADERS, **more}, JSON)
 
 
-async def _build_error_response(service: Service, scope: Scope, fault: Exception) -> AsgiApp:
+async def _build_error_response(
+    service: Service, scope: Scope, fault: Exception, mounts: Sequence[MountedApp] = ()
+) -> AsgiApp:
     """Return the response to a request that never became an operation, or was given up."""
     if isinstance(fault, ClientDisconnect):
         return Response(status_code=_CLIENT_GONE)
@@ -505,6 +514,10 @@ async def _build_error_response(service: Service, scope: Scope, fault: Exception
         status, signal = fault.status_code, _describe_route(fault, scope)
     name = _PATHS.get(scope["path"], SERVER)
     outcome = await asyncio.to_thread(service.refuse, name, signal, status)
+    for mount in mounts:
+        error = cast("ErrorReply", outcome.reply)
+        if mount.show_error and (page := mount.show_error(scope, error, outcome.status)):
+            return page
     return _build_response(outcome, headers)
 
 

@@ -106,6 +106,8 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 MOST_REQUEST_BYTES = 1 << 20
 """The limit of a body that holds no file; decoding a larger one would hold up other requests."""
 _FORBIDDEN = 403
+_OWN_SITE = "same-origin"
+"""What browsers say in `Sec-Fetch-Site` of a request that a page of this server began."""
 _MOST_SHOWN = 255
 """How many characters of a refused name are repeated; no host has a longer one."""
 
@@ -127,7 +129,7 @@ class Admission(NamedTuple):
 
     `hosts` are the names that a `Host` header may have; with `any_address` every IP address too,
     because a page cannot take the name of one. `open_paths` need no token. Only `large_paths` take
-    a body of `max_body_bytes`.
+    a body of `max_body_bytes`. `admits` says whether a header `Cookie` replaces the token.
     """
 
     token: str
@@ -136,6 +138,7 @@ class Admission(NamedTuple):
     max_body_bytes: int
     open_paths: Collection[str]
     large_paths: Collection[str] = ()
+    admits: Callable[[Scope, str], bool] | None = None
 
     def get_limit(self, path: str) -> int:
         """Return the maximum size of the body of a request in bytes."""
@@ -196,17 +199,36 @@ class Guard:
         if not self._is_known(host):
             cause = f"the host is not this server: {_shorten(host or 'none')}"
             raise Refusal(UsageInvalid(option="Host", cause=cause), _FORBIDDEN)
-        origin = _get_header(scope, "origin")
-        if origin is not None and origin.lower() != f"{scope['scheme']}://{host}".lower():
+        origin, site = _get_header(scope, "origin"), _get_header(scope, "sec-fetch-site")
+        is_own = origin is not None and origin.lower() == f"{scope['scheme']}://{host}".lower()
+        # A form of a page without a referrer has no origin, and no page can set `site`.
+        is_own = is_own or (origin in {None, "null"} and site == _OWN_SITE)
+        if origin is not None and not is_own:
             cause = f"requests of other web pages are refused: {_shorten(origin)}"
             raise Refusal(UsageInvalid(option="Origin", cause=cause), _FORBIDDEN)
-        if scope["path"] not in self._admission.open_paths and not is_authorized(
-            _get_header(scope, "authorization"), self._admission.token
+        if (
+            scope["path"] not in self._admission.open_paths
+            and not is_authorized(_get_header(scope, "authorization"), self._admission.token)
+            and not self._has_session(scope, site, is_own=is_own)
         ):
             raise Refusal(Unauthorized(), headers={"WWW-Authenticate": 'Bearer realm="kebab"'})
         length = _get_header(scope, "content-length") or "0"
         if length.isdecimal():
             self._check_size(scope, int(length))
+
+    def _has_session(self, scope: Scope, site: str | None, *, is_own: bool) -> bool:
+        """Return whether the request comes from the page of a browser that is let in.
+
+        A browser sends cookies with requests of any other port of this machine too, so a request
+        that another page began has no session, and what changes something must say its origin.
+        """
+        if self._admission.admits is None:
+            return False
+        reads = scope["method"] in {"GET", "HEAD"}
+        if not (is_own or (reads and site in {None, "none"})):
+            return False
+        cookies = [value for key, value in scope["headers"] if key.lower() == b"cookie"]
+        return self._admission.admits(scope, b"; ".join(cookies).decode("latin-1"))
 
     def _is_known(self, host: str | None) -> bool:
         name = _read_host_name(host or "")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MOST_HEAD_BYTES = 16_384
 MOST_HEADERS = 100
-MOST_TARGET_BYTES = 2_048
+MOST_TARGET_BYTES = 8_192
 MOST_CONNECTIONS = 256
 """How many connections may be open; a further one replaces the oldest that waits for a request."""
 

@@ -84,13 +84,15 @@ def run_http_server(
     address: Address,
     settings: Settings,
     *,
-    mounts: Sequence[MountedApp] = (),
+    build_mounts: Callable[[Service, str], Sequence[MountedApp]] = lambda *_: (),
     on_start: Callable[[Running], None],
+    idle_s: float = 0,
 ) -> Exit:
     """Serve until SIGTERM or Ctrl-C, and return the exit status.
 
-    `mounts` are other applications at paths of the server, such as that of MCP. `on_start` is
-    called when the server listens.
+    `build_mounts` returns other applications at paths of the server, such as that of MCP, given the
+    service and the token. `on_start` is called when the server listens. With `idle_s` it also ends
+    when it had no request for so many seconds.
 
     Raises:
         UsageInvalid: The address cannot be used.
@@ -101,17 +103,24 @@ def run_http_server(
     silence_loggers()
     listener = open_listener(address)
     with contextlib.closing(listener), contextlib.closing(Service(options)) as service:
+        mounts = build_mounts(service, token)
         hosts, any_address = build_hosts(address.host)  # what the header `Host` may name
         admission = Admission(
             token=token,
             hosts=hosts,
             any_address=any_address,
             max_body_bytes=settings.ingest.max_file_bytes * 2,  # JSON escapes the text of a file
-            open_paths={HEALTH_PATH},
+            open_paths={HEALTH_PATH, *(path for one in mounts for path in one.open_paths)},
             large_paths={build_path("ingest_text")},
+            admits=next((one.admits for one in mounts if one.admits), None),
         )
         app = build_application(service, admission, mounts)
-        server = HttpServer(app, service.stop, service.end_unused_workers)
+
+        async def tidy() -> None:
+            await service.end_unused_workers()
+            server.should_exit = server.should_exit or 0 < idle_s < service.idle_s
+
+        server = HttpServer(app, service.stop, tidy)
         bound = Address(address.host, listener.getsockname()[1])
         on_start(Running(bound, str(state / TOKEN_NAME)))
         server.run(sockets=[listener])

@@ -9,6 +9,7 @@ is raised in its thread, which every operation handles as Ctrl-C on the command 
 import asyncio
 import ctypes
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
@@ -26,7 +27,14 @@ from kebab.app.classify import accept_trace, find_trace
 from kebab.app.dispatch import KebabPool, decode_operation_request, format_reply, report_failure
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
-from kebab.errors.catalog import Cancelled, ReadOnly, ServerBusy, UsageInvalid, build_catalog
+from kebab.errors.catalog import (
+    Cancelled,
+    ReadOnly,
+    ServerBusy,
+    TimedOut,
+    UsageInvalid,
+    build_catalog,
+)
 from kebab.errors.signal import Signal
 from kebab.http.workers import MOST_TASK_BYTES, ReadWorkers, Task
 from kebab.platform import count_cores
@@ -308,6 +316,7 @@ class Service:
         self.options = options
         self._runner = RequestRunner(options, pool)
         self._workers = ReadWorkers(self._runner, options.workers)
+        self._last_at = time.monotonic()
         waiting = options.most_waiting
         self._quick = JobThreads("quick", max(options.quick_threads, options.workers + 1), waiting)
         self._long = JobThreads("long", options.long_threads, waiting)
@@ -320,6 +329,7 @@ class Service:
         Raises:
             ServerBusy: Too many requests are waiting.
         """
+        self._last_at = time.monotonic()
         threads = self._long if is_long(operation) else self._quick
         cancel, task = Cancel(), Task(operation, raw, find_trace())
 
@@ -339,6 +349,12 @@ class Service:
         threads.submit(job)
         return job
 
+    @property
+    def idle_s(self) -> float:
+        """For how many seconds no operation was asked for; 0 while one is running."""
+        busy = self._quick.running or self._long.running
+        return 0.0 if busy else time.monotonic() - self._last_at
+
     def refuse(self, operation: str, fault: Exception, status: int | None) -> Outcome:
         """Return the answer to a request that does not become a job."""
         try:
@@ -346,6 +362,38 @@ class Service:
         except Signal:
             settings = None  # the error is worded without them
         return build_failure(operation, fault, settings, status)
+
+    async def answer(self, operation: str, raw: bytes) -> Outcome:
+        """Return the outcome of a request with this body.
+
+        Raises:
+            ServerBusy: Too many requests are waiting.
+            TimedOut: It takes longer than the deadline.
+        """
+        outcome = await self.wait(operation, self.submit(operation, raw))
+        assert outcome is not None, "nobody can be gone"
+        return outcome
+
+    async def wait(
+        self, operation: str, job: Job[Outcome], gone: asyncio.Future[Any] | None = None
+    ) -> Outcome | None:
+        """Wait for the outcome of a job; return None when the client was `gone` before.
+
+        Raises:
+            TimedOut: It takes longer than the deadline.
+        """
+        limit_s = self.get_deadline(operation)
+        first = {job.future} if gone is None else {job.future, gone}
+        try:
+            await asyncio.wait(first, timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
+            if job.future.done():
+                return job.future.result()
+            if gone is not None and gone.done():
+                return None
+        finally:
+            job.stop()
+        limit_ms = round((limit_s or 0) * 1000)
+        raise TimedOut(operation=operation, elapsed_ms=limit_ms, deadline_ms=limit_ms)
 
     def get_deadline(self, operation: str) -> float | None:
         """Return the seconds that an operation may take; None for long ones, which limit it."""

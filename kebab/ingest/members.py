@@ -7,7 +7,7 @@ run that was killed half-way is noticed.
 """
 
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,7 +27,8 @@ from kebab.core.files import (
     list_containers,
 )
 from kebab.core.ids import hash_content, hash_file
-from kebab.core.media import EMAIL, detect_media_type
+from kebab.core.media import EMAIL, MSG, detect_media_type
+from kebab.core.members import is_export
 from kebab.core.ports import ContainerReader, FileScanner
 from kebab.errors.signal import Signal
 from kebab.ingest.job import IngestJob, ParserGuard
@@ -46,7 +47,8 @@ TIMESTAMP_GRANULARITY_NS = 2_000_000_000
 MAX_MEMBERS = 1_000_000
 """The most members of one file, with those of its members."""
 
-_OPENED = CONTAINERS | {EMAIL}
+_MAILS = {EMAIL, MSG}
+_OPENED = CONTAINERS | _MAILS
 
 
 @dataclass(slots=True)
@@ -158,6 +160,7 @@ class MemberScanner:
         Members of a container that cannot be opened are taken out of the known documents, so that
         they stay as they are.
         """
+        self._add_damaged_exports(root, found, known)
         if not any(entry.media in _OPENED for entry in found.entries):
             return
         members: defaultdict[str, list[KnownDocument]] = defaultdict(list)
@@ -190,6 +193,31 @@ class MemberScanner:
                     size, own = one.size, entry._replace(container=entry.absolute)
                     member = own._replace(path=one.path, absolute=absolute, size=size, media=media)
                     found.entries.append(member)
+
+    def _add_damaged_exports(
+        self, root: str, found: ScanResult, known: Mapping[str, KnownDocument]
+    ) -> None:
+        """Add the archives that were exports, and whose names of files cannot be read any more.
+
+        So they keep their documents, and are reported.
+        """
+        rules = self.job.rules
+        archives = [path for path in known if path.endswith(".zip") and MEMBER_MARK not in path]
+        if not archives or rules.archives != "exports":
+            return
+        for path in set(archives) - {entry.path for entry in found.entries}:
+            absolute = join_root(root, path)
+            try:
+                is_export(absolute)
+            except OSError:
+                continue
+            except ValueError:
+                if self.scanner.find_skip_reason(root, rules, path, folder=False) is None:
+                    stat = os.stat(absolute)  # noqa: PTH116 - a plain string
+                    stamp = (stat.st_size, stat.st_mtime_ns, get_inode(stat))
+                    found.entries.append(FileEntry(path, absolute, *stamp, ZIP))
+                    found.skips.by_reason -= Counter(unsupported=1)
+                    found.skips.by_extension -= Counter({".zip": 1})
 
     def _is_unchanged(
         self,
@@ -237,8 +265,8 @@ class MemberScanner:
     ) -> Iterator[FileEntry]:
         """Yield the members of a container that are read, each before its own members."""
         members = self.containers.list_members(entry.absolute, entry.span)
-        if entry.media == EMAIL:
-            with self.guard(entry.path, EMAIL, self.job.deadline_s):
+        if entry.media in _MAILS:
+            with self.guard(entry.path, entry.media, self.job.deadline_s):
                 members = iter(list(members))
         for member in members:
             budget.members -= 1

@@ -380,7 +380,8 @@ class _Run:
 
     def _report_no_model(self, vectors: VectorSync, fault: NoModel) -> None:
         vectors.fault = fault
-        message = f"no vectors in this run, words only: {describe_fault(fault)}"
+        cause = describe_fault(fault)
+        message = f"no passage is embedded in this run, new ones are found by words: {cause}"
         self._reporter.send(ProgressKind.HEARTBEAT, phase="model", message=message)
 
     def _record_run(

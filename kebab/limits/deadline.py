@@ -57,7 +57,7 @@ class Elapsed(NamedTuple):
     def build_timeout(
         self,
         seconds: float,
-        path: str,
+        path: str | None,
         operation: str = "parse",
         setting: str | None = "ingest.deadline_s",
     ) -> TimedOut:

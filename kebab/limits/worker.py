@@ -253,8 +253,18 @@ _GARBAGE_THRESHOLD = 100_000
 """How many objects are made between two searches for cycles, which took 12 % of the time."""
 
 
+_serving = False
+
+
+def runs_in_worker() -> bool:
+    """Return whether this process is a worker."""
+    return _serving
+
+
 def serve(tasks_pipe: int, replies_pipe: int, caller: int, max_memory_mb: int) -> None:
     """Call the handler, which is the first message, with each task until the caller closes."""
+    global _serving  # noqa: PLW0603 - a process becomes a worker once
+    _serving = True
     end_with_parent(caller)
     tasks = open_connection(tasks_pipe, writable=False)
     replies = open_connection(replies_pipe, writable=True)

@@ -62,7 +62,7 @@ class SearchArguments(Arguments, frozen=True, kw_only=True):
     queries: str | _Queries
     """A question in plain words, or several wordings or questions together."""
     path: str | None = None
-    """Only this file, folder or glob."""
+    """Only this file, folder or glob such as `{a,b}/**`; after `!` everything else."""
     since: str | None = None
     """Only documents since `2025-01-31` or within `30d`."""
     limit: _Limit = 5
@@ -237,7 +237,7 @@ def describe_index(
     if gaps:
         yield f"Not complete: {gaps}. `kebab ingest` completes it."
     if stats.pending_embeddings:
-        yield f"{stats.pending_embeddings:,} passages without a vector are found by words only."
+        yield f"{stats.pending_embeddings:,} passages are not embedded yet and found by words only."
 
 
 def _list_folders(sources: "Sequence[SourceSummary]") -> list[str]:

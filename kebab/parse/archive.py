@@ -266,9 +266,17 @@ def get_local_tag(tag: str) -> str:
     return tag.rpartition("}")[2]
 
 
-def list_children(element: Element | None) -> list[Element]:
-    """Return the children of an element; none without an element."""
-    return [] if element is None else list(element)
+def list_children(element: Element | None, *tags: str) -> list[Element]:
+    """Return the children of an element, with `tags` those of these local tags."""
+    children = [] if element is None else list(element)
+    return [one for one in children if get_local_tag(one.tag) in tags] if tags else children
+
+
+def find_all(element: Element | None, *tags: str) -> Iterator[Element]:
+    """Yield an element and all elements within it that have one of the local tags."""
+    for one in element.iter() if element is not None else ():
+        if get_local_tag(one.tag) in tags:
+            yield one
 
 
 def find_child(element: Element | None, tag: str) -> Element | None:

@@ -72,8 +72,6 @@ class AsciiDocScanner:
         self.fields: dict[str, str] = {}
         self.links: list[str] = []
         self._lines = Lines(text)
-        self._never_closed: set[str] = set()
-        """The delimiters that no later line closes; only their own lines are left out."""
         self._pending: int | None = None
         """The first of the lines with attributes or a caption above a block."""
 
@@ -202,11 +200,11 @@ class AsciiDocScanner:
         return Span(BlockKind.HEADING, number, number + 2, level, self._to_label(bare))
 
     def _read_fenced(self, number: int, fence: str) -> Span:
-        """Return a delimited block; of a transparent one, only its delimiter is left out."""
+        """Return a delimited block; of one that is transparent or not closed, its delimiter."""
         mark = fence[:1]
-        if mark in _TRANSPARENT or fence == "--" or fence in self._never_closed:
+        if mark in _TRANSPARENT or fence == "--":
             return Span(None, number, number + 1)
-        end = self._find_close(number, fence)
+        end = self._lines.find_close(number, fence, fence.__eq__)
         if end == number or mark in _LEFT_OUT:
             return Span(None, number, end + 1)
         if fence.endswith("==="):
@@ -232,17 +230,9 @@ class AsciiDocScanner:
             attached = lines.text[number - 1] == "+" or _BLOCK_LINE.match(lines.text[number - 1])
             if fence and not attached:
                 break
-            if fence and fence[1] not in self._never_closed:
-                number = self._find_close(number, fence[1])
+            if fence:
+                number = lines.find_close(number, fence[1], fence[1].__eq__)
             number += 1
-        return number
-
-    def _find_close(self, number: int, fence: str) -> int:
-        """Return the line that closes a block, the line itself when none does."""
-        for end in range(number + 1, self._lines.count):
-            if self._lines.text[end] == fence:
-                return end
-        self._never_closed.add(fence)
         return number
 
     def _to_label(self, source: str) -> str:

@@ -80,7 +80,7 @@ def build_line_document(
         metadata=metadata,
         lang=metadata.lang or detect_document_language(text, blocks),
         encoding=decoded.encoding,
-        warnings=(*decoded.warnings, *describe_blobs(text, blobs)),
+        warnings=(*decoded.warnings, *describe_left_out(BLOBS, text, blobs)),
         links=tuple(dict.fromkeys(links)),
     )
 
@@ -225,18 +225,18 @@ class TextBuilder:
             _first_builder.set(self)
         self._left_out = 0
         self._parts: list[str] = []
-        self._length = 0
+        self.length = 0
+        """The code points of the text so far."""
         self._blocks: list[Block] = []
         self._places: list[Place] = []
         self._pending: Place | None = None
-
-    @property
-    def length(self) -> int:
-        """The code points of the text so far."""
-        return self._length
+        self._items: list[tuple[int, str]] = []
+        self._code: list[str] = []
+        self._following: list[Callable[[], object]] = []
 
     def begin_place(self, place: Place) -> None:
         """Begin a page, slide or cell; its `start` is set here. A place without text is dropped."""
+        self.end_run()
         self._pending = place
 
     def add_heading(self, level: int, text: str) -> None:
@@ -257,6 +257,34 @@ class TextBuilder:
             if text
         )
         self._add(BlockKind.LIST, "\n".join(lines))
+
+    def add_item(self, depth: int, text: str) -> None:
+        """Add an item to the open list, or begin one; what else is added ends it."""
+        if self._code:
+            self.end_run()
+        self._items.append((depth, text))
+
+    def add_code_line(self, text: str) -> None:
+        """Add text to the open block of code, or begin one; what else is added ends it."""
+        if self._items:
+            self.end_run()
+        self._code.append(text)
+
+    def add_behind(self, write: Callable[[], object]) -> None:
+        """Call what writes a part when the open list or block of code ends; now without one."""
+        self._following.append(write)
+        if not self._items and not self._code:
+            self.end_run()
+
+    def end_run(self) -> None:
+        """Write the open list or block of code, and what was to follow it."""
+        items, self._items = self._items, []
+        lines, self._code = self._code, []
+        self.add_list(items)
+        self.add_code("\n".join(lines))
+        following, self._following = self._following, []
+        for write in following:
+            write()
 
     def add_table(self, rows: Iterable[Sequence[str]], *, header: bool = True) -> None:
         """Add a table, one line for each row; with `header` the first row is followed by a rule."""
@@ -298,6 +326,7 @@ class TextBuilder:
         links: Sequence[str] = (),
     ) -> ParsedDocument:
         """Return the document; `title` is the title that the format itself declares."""
+        self.end_run()
         text = "".join(self._parts)
         blocks = tuple(self._blocks)
         metadata = metadata if metadata.title else metadata._replace(title=title)
@@ -333,16 +362,18 @@ class TextBuilder:
             body = "\n".join(line for at, line in enumerate(lines) if at not in blobs).strip("\n")
         if not body:
             return
+        if self._items or self._code:
+            self.end_run()
         if self._parts:
             self._parts.append("\n\n")
-            self._length += 2
+            self.length += 2
         if self._pending is not None:
-            self._places.append(self._pending._replace(start=self._length))
+            self._places.append(self._pending._replace(start=self.length))
             self._pending = None
-        start = self._length
+        start = self.length
         self._parts.append(body)
-        self._length += len(body)
-        self._blocks.append(Block(kind, start, self._length, level, label))
+        self.length += len(body)
+        self._blocks.append(Block(kind, start, self.length, level, label))
 
 
 def _join_lines(text: str) -> str:
@@ -398,11 +429,6 @@ def find_blob_lines(text: str) -> set[int]:
         if last - first >= _MIN_ENCODED_LINES and _is_random("".join(lines[first:last])):
             found.update(range(first, last))
     return found
-
-
-def describe_blobs(text: str, numbers: Collection[int]) -> tuple[str, ...]:
-    """Return the warning about the lines of a text that are encoded or minified data."""
-    return describe_left_out(BLOBS, text, numbers)
 
 
 def describe_left_out(what: str, text: str, numbers: Collection[int]) -> tuple[str, ...]:
@@ -470,6 +496,18 @@ class Lines:
             for line, bare in zip(self.raw, self.text, strict=True)
         ]
         self.count = len(lines)
+        self.never_closed: set[str] = set()
+        """The kinds of blocks that no later line closes, so that none is searched for again."""
+
+    def find_close(self, number: int, kind: str, is_close: Callable[[str], bool]) -> int:
+        """Return the line that closes the block that a line opens; the line itself without one."""
+        if kind in self.never_closed:
+            return number
+        found = (end for end in range(number + 1, self.count) if is_close(self.text[end]))
+        end = next(found, number)
+        if end == number:
+            self.never_closed.add(kind)
+        return end
 
     def find_dedent(self, first: int, last: int, minimum: int) -> int:
         """Return the first line from `first` on that is indented less than `minimum`."""

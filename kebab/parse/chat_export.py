@@ -1,6 +1,5 @@
 """Reads exports of chats in JSON: ChatGPT, Claude, Slack and Telegram."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import groupby
@@ -9,7 +8,7 @@ from typing import Any, NamedTuple
 
 from kebab.core.documents import BlockKind, Metadata, ParsedDocument
 from kebab.parse.blocks import TextBuilder
-from kebab.parse.data import DataParser
+from kebab.parse.data import DataParser, get_text, list_records, load_json
 from kebab.parse.encoding import decode
 from kebab.parse.markdown import MarkdownParser
 
@@ -39,11 +38,7 @@ class ChatExportParser:
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; each conversation or day is a section."""
-        text = decode(data, path, self.version).text
-        try:
-            content = json.loads(text)
-        except (ValueError, RecursionError):
-            content = None
+        content = load_json(decode(data, path, self.version).text)
         conversations = list(read_conversations(content, path))
         if not any(said.text.strip() for one in conversations for said in one.messages):
             return DataParser("json").parse(data, path)
@@ -52,7 +47,7 @@ class ChatExportParser:
 
 def read_conversations(content: object, path: str) -> Iterator[Conversation]:
     """Yield the conversations of an export; none when it is of no known shape."""
-    entries = _list_records(content)
+    entries = list_records(content)
     if entries and "mapping" in entries[0]:
         yield from (_name(one, "title", _read_chatgpt(one)) for one in entries)
     elif entries and "chat_messages" in entries[0]:
@@ -63,17 +58,17 @@ def read_conversations(content: object, path: str) -> Iterator[Conversation]:
         yield Conversation(title, [_read_slack(one) for one in entries if one.get("text")])
     elif isinstance(content, dict):
         chats = content.get("chats")
-        listed = _list_records(chats.get("list")) if isinstance(chats, dict) else [content]
+        listed = list_records(chats.get("list")) if isinstance(chats, dict) else [content]
         for chat in listed:
-            messages = [_read_telegram(one) for one in _list_records(chat.get("messages"))]
+            messages = [_read_telegram(one) for one in list_records(chat.get("messages"))]
             for day, said in groupby(messages, key=lambda message: message.day):
-                yield Conversation(f"{_get_text(chat, 'name')} {day}".strip(), list(said))
+                yield Conversation(f"{get_text(chat, 'name')} {day}".strip(), list(said))
 
 
 def _name(entry: Mapping[str, Any], key: str, messages: Iterable[Message]) -> Conversation:
     said = [message for message in messages if message.text.strip()]
     day = said[0].day if said else ""
-    title = _get_text(entry, key) or "conversation"
+    title = get_text(entry, key) or "conversation"
     return Conversation(f"{title} ({day})" if day else title, said)
 
 
@@ -86,7 +81,7 @@ def _read_chatgpt(entry: Mapping[str, Any]) -> Iterator[Message]:
         seen.add(number)
         said = nodes[number].get("message")
         if isinstance(said, dict):
-            role, content = _get_text(said.get("author"), "role"), said.get("content")
+            role, content = get_text(said.get("author"), "role"), said.get("content")
             parts = content.get("parts") if isinstance(content, dict) else None
             parts = parts if isinstance(parts, list) and role != "system" else []
             text = "\n".join(part for part in parts if isinstance(part, str))
@@ -96,33 +91,24 @@ def _read_chatgpt(entry: Mapping[str, Any]) -> Iterator[Message]:
 
 
 def _read_claude(entry: Mapping[str, Any]) -> Iterator[Message]:
-    for said in _list_records(entry["chat_messages"]):
-        parts = [_get_text(part, "text") for part in _list_records(said.get("content"))]
-        text = _get_text(said, "text") or "\n".join(parts)
-        yield Message(_get_text(said, "sender"), text, _get_text(said, "created_at")[:10])
+    for said in list_records(entry["chat_messages"]):
+        parts = [get_text(part, "text") for part in list_records(said.get("content"))]
+        text = get_text(said, "text") or "\n".join(parts)
+        yield Message(get_text(said, "sender"), text, get_text(said, "created_at")[:10])
 
 
 def _read_slack(said: Mapping[str, Any]) -> Message:
     profile = said.get("user_profile")
-    names = (_get_text(profile, "display_name"), _get_text(profile, "real_name"))
-    speaker = next(filter(None, (*names, _get_text(said, "user"))), "")
-    return Message(speaker, _get_text(said, "text"))
+    names = (get_text(profile, "display_name"), get_text(profile, "real_name"))
+    speaker = next(filter(None, (*names, get_text(said, "user"))), "")
+    return Message(speaker, get_text(said, "text"))
 
 
 def _read_telegram(said: Mapping[str, Any]) -> Message:
     text = said.get("text")
     parts = text if isinstance(text, list) else [text]
-    joined = "".join(part if isinstance(part, str) else _get_text(part, "text") for part in parts)
-    return Message(_get_text(said, "from"), joined, _get_text(said, "date")[:10])
-
-
-def _list_records(value: object) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def _get_text(record: object, key: str) -> str:
-    value = record.get(key) if isinstance(record, dict) else None
-    return value if isinstance(value, str) else ""
+    joined = "".join(part if isinstance(part, str) else get_text(part, "text") for part in parts)
+    return Message(get_text(said, "from"), joined, get_text(said, "date")[:10])
 
 
 def _read_time(seconds: object) -> str:

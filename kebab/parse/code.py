@@ -4,16 +4,17 @@ A `Span` is the lines [first, last) of a block. Generated code is searched in it
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import PurePosixPath
 
 from kebab.core.documents import BlockKind, Metadata, ParsedDocument
 from kebab.errors.catalog import DependencyMissing
 from kebab.parse.blocks import (
+    BLOBS,
     Span,
     build_blocks,
     choose_title,
-    describe_blobs,
+    describe_left_out,
     exclude_lines,
     find_blob_lines,
     format_file_name,
@@ -56,14 +57,10 @@ _NO_SUMMARY = re.compile(
 _SUMMARY_CHARS, _MAX_SUMMARY_CHARS = 2_000, 80
 
 
-class CodeParser:
-    """Parses the source code of one language along its symbols."""
+class SourceParser:
+    """Parses source code without a grammar: names are found by simple patterns."""
 
-    version = VERSION
-
-    def __init__(self, language: str) -> None:
-        """Parse a language of `kebab.parse.code_symbols`."""
-        self._language = language
+    version = "source-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its headings are the symbols.
@@ -74,31 +71,36 @@ class CodeParser:
         decoded = decode(data, path, self.version)
         if reason := find_generated(decoded.text):
             return build_bounded(decoded, path, reason)
+        spans, warnings = self._find_spans(decoded.text, path)
+        document = build_document(decoded, path, spans)
+        return document._replace(warnings=(*document.warnings, *warnings))
+
+    def _find_spans(self, text: str, path: str) -> tuple[Iterable[Span], tuple[str, ...]]:
+        """Return the code as spans of lines, and warnings."""
+        del path
+        return find_named_spans(text), ()
+
+
+class CodeParser(SourceParser):
+    """Parses the source code of one language along its symbols."""
+
+    version = VERSION
+
+    def __init__(self, language: str) -> None:
+        """Parse a language of `kebab.parse.code_symbols`."""
+        self._language = language
+
+    def _find_spans(self, text: str, path: str) -> tuple[Iterable[Span], tuple[str, ...]]:
         language, suffix = self._language, PurePosixPath(path).suffix.lower()
-        if suffix == ".tsx" or (suffix == ".h" and _CPLUSPLUS.search(decoded.text)):
+        if suffix == ".tsx" or (suffix == ".h" and _CPLUSPLUS.search(text)):
             language = "tsx" if suffix == ".tsx" else "c++"  # their names may mean two languages
         try:
             from kebab.parse.code_symbols import find_spans
 
-            spans = find_spans(decoded.text.encode(), language)
+            return find_spans(text.encode(), language), ()
         except DependencyMissing as missing:
-            document = build_document(decoded, path, find_named_spans(decoded.text))
             warning = f"symbols are found by patterns; {missing.install} reads them exactly"
-            return document._replace(warnings=(*document.warnings, warning))
-        return build_document(decoded, path, spans)
-
-
-class SourceParser:
-    """Parses source code without a grammar: names are found by simple patterns."""
-
-    version = "source-v3"
-
-    def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document."""
-        decoded = decode(data, path, self.version)
-        if reason := find_generated(decoded.text):
-            return build_bounded(decoded, path, reason)
-        return build_document(decoded, path, find_named_spans(decoded.text))
+            return find_named_spans(text), (warning,)
 
 
 def find_generated(text: str) -> str:
@@ -123,20 +125,37 @@ def build_bounded(decoded: Decoded, path: str, reason: str) -> ParsedDocument:
     return document._replace(warnings=(*document.warnings, warning))
 
 
-def build_document(decoded: Decoded, path: str, spans: Iterable[Span]) -> ParsedDocument:
-    """Return the document of source code, without encoded and minified data."""
+def build_document(
+    decoded: Decoded,
+    path: str,
+    spans: Iterable[Span],
+    *,
+    title: str = "",
+    numbers: Collection[int] = (),
+    warnings: Sequence[str] = (),
+) -> ParsedDocument:
+    """Return the document of code or data; lines without a span, and blobs, are left out.
+
+    `numbers` are further lines to leave out. Without a title, code says what it is.
+    """
     text = decoded.text
+    if not title:
+        title, summary = format_file_name(path, _VAGUE_STEMS), _find_summary(text)
+        title = f"{title}: {summary}" if summary else title
     blobs = find_blob_lines(text)
-    spans = exclude_lines(spans, list(group_lines(sorted(blobs))))
-    blocks = build_blocks(text, 0, omit_gaps(spans, text.count("\n") + 1))
-    title, summary = format_file_name(path, _VAGUE_STEMS), _find_summary(text)
-    metadata = Metadata(title=f"{title}: {summary}" if summary else title)
+    numbers = {*numbers} - blobs
+    spans = exclude_lines(spans, list(group_lines(sorted(blobs | numbers))))
     return ParsedDocument(
         text=text,
-        title=choose_title(metadata, (), path),
-        blocks=blocks,
+        title=choose_title(Metadata(title=title), (), path),
+        blocks=build_blocks(text, 0, omit_gaps(spans, text.count("\n") + 1)),
         encoding=decoded.encoding,
-        warnings=(*decoded.warnings, *describe_blobs(text, blobs)),
+        warnings=(
+            *decoded.warnings,
+            *warnings,
+            *describe_left_out(BLOBS, text, blobs),
+            *describe_left_out("long runs of numbers", text, numbers),
+        ),
     )
 
 

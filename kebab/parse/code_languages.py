@@ -4,7 +4,7 @@ One row of the table is one language. The names of nodes are those of its gramma
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kebab.text.normalize import split_names
 
@@ -28,7 +28,7 @@ class Syntax(NamedTuple):
     """
 
     grammar: str
-    functions: frozenset[str]
+    functions: frozenset[str] = frozenset()
     containers: frozenset[str] = frozenset()
     types: frozenset[str] = frozenset()
     values: frozenset[str] = frozenset()
@@ -38,31 +38,36 @@ class Syntax(NamedTuple):
     leads: frozenset[str] = frozenset({"comment"})
     imports: frozenset[str] = frozenset()
     names: Mapping[str, str] = {}
-    name_nodes: tuple[str, ...] = ()
-    bodies: tuple[str, ...] = ("class_body", "enum_class_body", "function_body", "block")
+    name_nodes: frozenset[str] = frozenset()
+    bodies: frozenset[str] = split_names("class_body enum_class_body function_body block")
     has_clauses: bool = False
 
 
-_JAVASCRIPT = Syntax(
+def _declare(grammar: str, **fields: Any) -> Syntax:
+    """Return a syntax, whose types of nodes are written as words."""
+    values: dict[str, Any] = {
+        name: split_names(value) if isinstance(value, str) else value
+        for name, value in fields.items()
+    }
+    return Syntax(grammar, **values)
+
+
+_JAVASCRIPT = _declare(
     "tree_sitter_javascript.language",
-    functions=split_names(
-        "function_declaration generator_function_declaration method_definition"
-        " function_expression generator_function arrow_function"
-    ),
-    containers=split_names("class_declaration class"),
-    wrappers=split_names("export_statement lexical_declaration variable_declaration"),
-    blocks=split_names(
-        "expression_statement call_expression parenthesized_expression arguments unary_expression"
-        " object pair if_statement statement_block else_clause"
-    ),
+    functions="function_declaration generator_function_declaration method_definition"
+    " function_expression generator_function arrow_function",
+    containers="class_declaration class",
+    wrappers="export_statement lexical_declaration variable_declaration",
+    blocks="expression_statement call_expression parenthesized_expression arguments"
+    " unary_expression object pair if_statement statement_block else_clause",
     holders={
         "variable_declarator": "value",
         "assignment_expression": "right",
         "field_definition": "value",
         "pair": "value",
     },
-    leads=split_names("comment decorator"),
-    imports=split_names("import_statement"),
+    leads="comment decorator",
+    imports="import_statement",
     names={
         "assignment_expression": "left",
         "field_definition": "property",
@@ -83,16 +88,14 @@ _TYPESCRIPT = _JAVASCRIPT._replace(
     },
     names={"assignment_expression": "left", "pair": "key"},
 )
-_C = Syntax(
+_C = _declare(
     "tree_sitter_c.language",
-    functions=split_names("function_definition"),
-    types=split_names("struct_specifier union_specifier enum_specifier type_definition"),
-    values=split_names("preproc_function_def preproc_def declaration"),
-    blocks=split_names(
-        "preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef linkage_specification"
-        " declaration_list"
-    ),
-    imports=split_names("preproc_include"),
+    functions="function_definition",
+    types="struct_specifier union_specifier enum_specifier type_definition",
+    values="preproc_function_def preproc_def declaration",
+    blocks="preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef"
+    " linkage_specification declaration_list",
+    imports="preproc_include",
     names={
         "function_definition": "declarator",
         "type_definition": "declarator",
@@ -101,27 +104,23 @@ _C = Syntax(
 )
 
 SYNTAXES: Mapping[str, Syntax] = {
-    "bash": Syntax(
+    "bash": _declare(
         "tree_sitter_bash.language",
-        functions=split_names("function_definition"),
-        blocks=split_names("if_statement else_clause"),
+        functions="function_definition",
+        blocks="if_statement else_clause",
     ),
     "c": _C,
-    "c#": Syntax(
+    "c#": _declare(
         "tree_sitter_c_sharp.language",
-        functions=split_names(
-            "method_declaration constructor_declaration destructor_declaration"
-            " operator_declaration conversion_operator_declaration local_function_statement"
-        ),
-        containers=split_names(
-            "namespace_declaration class_declaration struct_declaration interface_declaration"
-            " record_declaration"
-        ),
-        types=split_names("enum_declaration delegate_declaration property_declaration"),
-        values=split_names("field_declaration"),
-        wrappers=split_names("global_statement"),
-        blocks=split_names("preproc_if preproc_else preproc_elif preproc_region"),
-        imports=split_names("using_directive file_scoped_namespace_declaration"),
+        functions="method_declaration constructor_declaration destructor_declaration"
+        " operator_declaration conversion_operator_declaration local_function_statement",
+        containers="namespace_declaration class_declaration struct_declaration"
+        " interface_declaration record_declaration",
+        types="enum_declaration delegate_declaration property_declaration",
+        values="field_declaration",
+        wrappers="global_statement",
+        blocks="preproc_if preproc_else preproc_elif preproc_region",
+        imports="using_directive file_scoped_namespace_declaration",
         names={"operator_declaration": "operator", "conversion_operator_declaration": "type"},
     ),
     "c++": _C._replace(
@@ -132,171 +131,152 @@ SYNTAXES: Mapping[str, Syntax] = {
         blocks=_C.blocks | {"field_declaration"},
         leads=split_names("comment access_specifier"),
     ),
-    "dart": Syntax(
+    "dart": _declare(
         "tree_sitter_dart.language",
-        functions=frozenset(),
-        containers=split_names(
-            "class_definition mixin_declaration extension_declaration enum_declaration"
-        ),
-        leads=split_names("comment documentation_comment annotation"),
-        imports=split_names("import_or_export"),
-        name_nodes=("identifier",),
+        containers="class_definition mixin_declaration extension_declaration enum_declaration",
+        leads="comment documentation_comment annotation",
+        imports="import_or_export",
+        name_nodes="identifier",
     ),
-    "elixir": Syntax(
+    "elixir": _declare(
         "tree_sitter_elixir.language",
-        functions=frozenset(),
-        leads=split_names("comment unary_operator"),
-        bodies=("do_block",),
+        leads="comment unary_operator",
+        bodies="do_block",
         has_clauses=True,
     ),
-    "go": Syntax(
+    "go": _declare(
         "tree_sitter_go.language",
-        functions=split_names("function_declaration method_declaration"),
-        types=split_names("type_spec type_alias"),
-        values=split_names("const_spec var_spec"),
-        wrappers=split_names("type_declaration const_declaration var_declaration"),
-        imports=split_names("package_clause import_declaration"),
+        functions="function_declaration method_declaration",
+        types="type_spec type_alias",
+        values="const_spec var_spec",
+        wrappers="type_declaration const_declaration var_declaration",
+        imports="package_clause import_declaration",
     ),
-    "haskell": Syntax(
+    "haskell": _declare(
         "tree_sitter_haskell.language",
-        functions=frozenset(),
-        containers=split_names("class instance"),
-        types=split_names("data_type newtype type_synonym"),
-        blocks=split_names("declarations"),
-        leads=split_names("comment haddock pragma"),
-        imports=split_names("imports"),
-        bodies=("class_declarations", "instance_declarations"),
+        containers="class instance",
+        types="data_type newtype type_synonym",
+        blocks="declarations",
+        leads="comment haddock pragma",
+        imports="imports",
+        bodies="class_declarations instance_declarations",
         has_clauses=True,
     ),
-    "java": Syntax(
+    "java": _declare(
         "tree_sitter_java.language",
-        functions=split_names(
-            "method_declaration constructor_declaration compact_constructor_declaration"
-        ),
-        containers=split_names(
-            "class_declaration interface_declaration enum_declaration record_declaration"
-            " annotation_type_declaration"
-        ),
-        values=split_names("field_declaration"),
-        blocks=split_names("enum_body_declarations"),
-        leads=split_names("line_comment block_comment"),
-        imports=split_names("package_declaration import_declaration"),
+        functions="method_declaration constructor_declaration compact_constructor_declaration",
+        containers="class_declaration interface_declaration enum_declaration record_declaration"
+        " annotation_type_declaration",
+        values="field_declaration",
+        blocks="enum_body_declarations",
+        leads="line_comment block_comment",
+        imports="package_declaration import_declaration",
         names={"field_declaration": "declarator"},
     ),
     "javascript": _JAVASCRIPT,
-    "julia": Syntax(
+    "julia": _declare(
         "tree_sitter_julia.language",
-        functions=frozenset(),
-        containers=split_names("module_definition"),
-        leads=split_names("line_comment block_comment string_literal"),
-        imports=split_names("using_statement import_statement export_statement"),
+        containers="module_definition",
+        leads="line_comment block_comment string_literal",
+        imports="using_statement import_statement export_statement",
     ),
-    "kotlin": Syntax(
+    "kotlin": _declare(
         "tree_sitter_kotlin.language",
-        functions=split_names("function_declaration"),
-        containers=split_names("class_declaration object_declaration"),
-        values=split_names("property_declaration"),
-        blocks=split_names("companion_object class_body enum_class_body"),
-        leads=split_names("line_comment block_comment"),
-        imports=split_names("package_header import"),
-        name_nodes=("variable_declaration",),
+        functions="function_declaration",
+        containers="class_declaration object_declaration",
+        values="property_declaration",
+        blocks="companion_object class_body enum_class_body",
+        leads="line_comment block_comment",
+        imports="package_header import",
+        name_nodes="variable_declaration",
     ),
-    "lua": Syntax(
+    "lua": _declare(
         "tree_sitter_lua.language",
-        functions=split_names("function_declaration"),
-        blocks=split_names("expression_list table_constructor assignment_statement"),
+        functions="function_declaration",
+        blocks="expression_list table_constructor assignment_statement",
     ),
-    "php": Syntax(
+    "php": _declare(
         "tree_sitter_php.language_php",
-        functions=split_names("function_definition method_declaration anonymous_function"),
-        containers=split_names(
-            "class_declaration interface_declaration trait_declaration enum_declaration"
-        ),
-        wrappers=split_names("expression_statement"),
-        blocks=split_names("namespace_definition compound_statement if_statement"),
+        functions="function_definition method_declaration anonymous_function",
+        containers="class_declaration interface_declaration trait_declaration enum_declaration",
+        wrappers="expression_statement",
+        blocks="namespace_definition compound_statement if_statement",
         holders={"assignment_expression": "right"},
-        imports=split_names("namespace_use_declaration"),
+        imports="namespace_use_declaration",
         names={"assignment_expression": "left"},
     ),
-    "python": Syntax(
+    "python": _declare(
         "tree_sitter_python.language",
-        functions=split_names("function_definition"),
-        containers=split_names("class_definition"),
-        values=split_names("assignment type_alias_statement"),
-        wrappers=split_names("decorated_definition expression_statement"),
-        blocks=split_names(
-            "if_statement else_clause elif_clause try_statement except_clause block"
-        ),
-        imports=split_names("import_statement import_from_statement future_import_statement"),
+        functions="function_definition",
+        containers="class_definition",
+        values="assignment type_alias_statement",
+        wrappers="decorated_definition expression_statement",
+        blocks="if_statement else_clause elif_clause try_statement except_clause block",
+        imports="import_statement import_from_statement future_import_statement",
         names={"assignment": "left", "type_alias_statement": "left"},
     ),
-    "ruby": Syntax(
+    "ruby": _declare(
         "tree_sitter_ruby.language",
-        functions=split_names("method singleton_method"),
-        containers=split_names("class module"),
-        values=split_names("assignment"),
-        blocks=split_names("call argument_list do_block body_statement if then singleton_class"),
+        functions="method singleton_method",
+        containers="class module",
+        values="assignment",
+        blocks="call argument_list do_block body_statement if then singleton_class",
         names={"assignment": "left"},
     ),
-    "rust": Syntax(
+    "rust": _declare(
         "tree_sitter_rust.language",
-        functions=split_names("function_item function_signature_item macro_definition"),
-        containers=split_names("impl_item trait_item mod_item"),
-        types=split_names("struct_item enum_item union_item type_item"),
-        values=split_names("const_item static_item"),
-        blocks=split_names("foreign_mod_item declaration_list"),
-        leads=split_names("line_comment block_comment attribute_item"),
-        imports=split_names("use_declaration extern_crate_declaration"),
+        functions="function_item function_signature_item macro_definition",
+        containers="impl_item trait_item mod_item",
+        types="struct_item enum_item union_item type_item",
+        values="const_item static_item",
+        blocks="foreign_mod_item declaration_list",
+        leads="line_comment block_comment attribute_item",
+        imports="use_declaration extern_crate_declaration",
         names={"impl_item": "type"},
     ),
-    "scala": Syntax(
+    "scala": _declare(
         "tree_sitter_scala.language",
-        functions=split_names("function_definition function_declaration"),
-        containers=split_names(
-            "class_definition object_definition trait_definition enum_definition"
-            " given_definition package_object"
-        ),
-        types=split_names("type_definition"),
-        values=split_names("val_definition var_definition"),
-        blocks=split_names("extension_definition package_clause template_body"),
-        leads=split_names("comment block_comment"),
-        imports=split_names("package_clause import_declaration"),
+        functions="function_definition function_declaration",
+        containers="class_definition object_definition trait_definition enum_definition"
+        " given_definition package_object",
+        types="type_definition",
+        values="val_definition var_definition",
+        blocks="extension_definition package_clause template_body",
+        leads="comment block_comment",
+        imports="package_clause import_declaration",
         names={"val_definition": "pattern", "var_definition": "pattern"},
     ),
-    "sql": Syntax(
+    "sql": _declare(
         "tree_sitter_sql.language",
-        functions=split_names("create_function create_procedure create_trigger"),
-        types=split_names(
-            "create_table create_view create_materialized_view create_index create_type"
-            " create_schema create_sequence"
-        ),
-        wrappers=split_names("statement"),
-        blocks=split_names("transaction block"),
-        leads=split_names("comment marginalia"),
-        name_nodes=("object_reference", "identifier"),
+        functions="create_function create_procedure create_trigger",
+        types="create_table create_view create_materialized_view create_index create_type"
+        " create_schema create_sequence",
+        wrappers="statement",
+        blocks="transaction block",
+        leads="comment marginalia",
+        name_nodes="object_reference identifier",
     ),
-    "swift": Syntax(
+    "swift": _declare(
         "tree_sitter_swift.language",
-        functions=split_names("function_declaration protocol_function_declaration"),
-        containers=split_names("class_declaration protocol_declaration"),
-        types=split_names("typealias_declaration"),
-        values=split_names("property_declaration"),
-        leads=split_names("comment multiline_comment"),
-        imports=split_names("import_declaration"),
+        functions="function_declaration protocol_function_declaration",
+        containers="class_declaration protocol_declaration",
+        types="typealias_declaration",
+        values="property_declaration",
+        leads="comment multiline_comment",
+        imports="import_declaration",
     ),
-    "terraform": Syntax(
+    "terraform": _declare(
         "tree_sitter_hcl.language",
-        functions=frozenset(),
-        blocks=split_names("body"),
-        bodies=("body",),
+        blocks="body",
+        bodies="body",
     ),
     "tsx": _TYPESCRIPT._replace(grammar="tree_sitter_typescript.language_tsx"),
     "typescript": _TYPESCRIPT,
-    "zig": Syntax(
+    "zig": _declare(
         "tree_sitter_zig.language",
-        functions=split_names("function_declaration"),
-        blocks=split_names("expression_statement return_expression struct_declaration"),
-        bodies=("block", "struct_declaration", "union_declaration", "enum_declaration"),
+        functions="function_declaration",
+        blocks="expression_statement return_expression struct_declaration",
+        bodies="block struct_declaration union_declaration enum_declaration",
     ),
 }
 """The syntax of each language, by its name in citations; `tsx` is TypeScript with elements."""

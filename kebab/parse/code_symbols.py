@@ -4,7 +4,7 @@ The library is an extra, so this module is imported only when such code is read.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
@@ -318,7 +318,7 @@ def _wrap(symbols: list[Symbol], first: int, last: int) -> Iterator[Symbol]:
         yield symbol._replace(first=start, last=end)
 
 
-def _find_child(node: Node, kinds: Sequence[str]) -> Node | None:
+def _find_child(node: Node, kinds: Collection[str]) -> Node | None:
     return next((child for child in node.named_children if child.type in kinds), None)
 
 

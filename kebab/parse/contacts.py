@@ -7,7 +7,6 @@ from kebab.core.documents import Metadata, ParsedDocument
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.content_lines import (
     Component,
-    Property,
     list_categories,
     read_components,
     split_value,
@@ -61,7 +60,8 @@ class ContactParser:
             title=PurePosixPath(path).name, tags=list_unique(list_categories(cards))
         )
         if len(cards) == 1:
-            nicknames = (name for one in cards[0].list_all("NICKNAME") for name in _split(one, ","))
+            fields = cards[0].list_all("NICKNAME")
+            nicknames = (name for field in fields for name in split_value(field.value, ","))
             metadata = metadata._replace(
                 title=_name_contact(cards[0]), aliases=list_unique(nicknames)
             )
@@ -83,13 +83,10 @@ def _list_fields(card: Component) -> Iterator[str]:
     """Yield the fields of a contact, each as a line."""
     for one in card.properties:
         label = _LABELS.get(one.name)
-        separator = ";" if one.name in _STRUCTURED else ""
-        value = ", ".join(filter(None, _split(one, separator)))
+        value = " ".join(one.text.split())
+        if one.name in _STRUCTURED:
+            value = ", ".join(filter(None, split_value(one.value)))
         # Pictures, keys and sounds are data; other names are of programs.
         if label and value and one.parameters.get("VALUE", "").lower() != "binary":
             kinds = f" ({one.types})" if one.types else ""
             yield f"{label}{kinds}: {value.removeprefix('mailto:').removeprefix('tel:')}"
-
-
-def _split(one: Property, separator: str) -> list[str]:
-    return split_value(one.value, separator) if separator else [" ".join(one.text.split())]

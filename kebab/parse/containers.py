@@ -19,7 +19,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipInfo
 from kebab.core.content import HEAD_BYTES, detect_media
 from kebab.core.documents import ParsedDocument
 from kebab.core.files import MBOX, MEMBER_MARK, ZIP, find_container
-from kebab.core.media import EMAIL, PLAIN
+from kebab.core.media import EMAIL, MSG, PLAIN
 from kebab.core.members import LOCAL_HEADER_BYTES, Member, clean_name, make_unique, read_directory
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.archive import ENCRYPTED, MAX_MEMBER_BYTES, MAX_RATIO
@@ -250,10 +250,15 @@ def _load(path: str, span: Span, *_state: int) -> "_Mail | _Mailbox | _Zip":
         return _Zip(source)
     if media == MBOX:
         return _Mailbox(source, is_nested=is_nested)
-    if media != EMAIL:
+    if media not in {EMAIL, MSG}:
         raise ValueError("it has no files within it")
     with source() as file:
-        return _Mail(file.read(), path)
+        data = file.read()
+    if media == MSG:
+        from kebab.parse.outlook import convert_message
+
+        data, _ = convert_message(data, path, _VERSION)
+    return _Mail(data, path)
 
 
 def read_document(absolute: str) -> bytes:

@@ -4,35 +4,29 @@ The scanners read tokens and lines, and build no values. They need no valid file
 to its length, and no stack.
 """
 
+import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.parsers import expat
 
 from msgspec.structs import replace
 
-from kebab.core.documents import BlockKind, Metadata, ParsedDocument
+from kebab.core.documents import BlockKind, ParsedDocument
 from kebab.parse.blocks import (
     Range,
     Span,
-    build_blocks,
-    choose_title,
     cut_text,
-    describe_blobs,
-    describe_left_out,
-    exclude_lines,
-    find_blob_lines,
     format_file_name,
     group_lines,
     is_repeated,
-    omit_gaps,
     shorten_line,
 )
-from kebab.parse.code import build_bounded
+from kebab.parse.code import build_bounded, build_document
 from kebab.parse.encoding import Decoded, decode
 from kebab.text.normalize import split_names
 
@@ -108,21 +102,13 @@ def _find_breaks(line: str, tokens: re.Pattern[str], follow: str) -> Iterator[in
 def build_data_document(decoded: Decoded, path: str, outline: Outline) -> ParsedDocument:
     """Return the document of a file of data, without what is left out."""
     lines = decoded.text.split("\n")
-    blobs = find_blob_lines(decoded.text)
-    numbers = {number for run in outline.numbers for number in range(*run)} - blobs
-    dropped = list(group_lines(sorted(blobs | numbers)))
-    said = (span for span in outline.spans if _has_word(lines, span))
-    return ParsedDocument(
-        text=decoded.text,
-        title=choose_title(Metadata(title=format_file_name(path, _VAGUE_STEMS)), (), path),
-        blocks=build_blocks(decoded.text, 0, omit_gaps(exclude_lines(said, dropped), len(lines))),
-        encoding=decoded.encoding,
-        warnings=(
-            *decoded.warnings,
-            *outline.warnings,
-            *describe_blobs(decoded.text, blobs),
-            *describe_left_out("long runs of numbers", decoded.text, numbers),
-        ),
+    return build_document(
+        decoded,
+        path,
+        (span for span in outline.spans if _has_word(lines, span)),
+        title=format_file_name(path, _VAGUE_STEMS),
+        numbers=[number for run in outline.numbers for number in range(*run)],
+        warnings=outline.warnings,
     )
 
 
@@ -140,21 +126,20 @@ def cut_regions(regions: Iterable[Region], lines: int) -> Iterator[Span]:
     """
     done = 0
     around: list[Region] = []
-    for region in regions:
+    end = Region("", lines, lines, lines)
+    for region in (*regions, end):
         while around and around[-1].last <= region.first:
             yield from _cut_code(done, around[-1].last, len(around) + 1)
             done = max(done, around.pop().last)
         if region.first < done or len(around) >= _DEEPEST_LEVEL:
             continue
         yield from _cut_code(done, region.first, len(around) + 1)
+        if region is end:
+            return
         around.append(region)
         done = region.head
         whole = len(around) if done == region.last else 0
         yield Span(BlockKind.HEADING, region.first, done, len(around), region.label, whole)
-    while around:
-        yield from _cut_code(done, around[-1].last, len(around) + 1)
-        done = max(done, around.pop().last)
-    yield from _cut_code(done, lines, 1)
 
 
 def _cut_code(first: int, last: int, level: int) -> Iterator[Span]:
@@ -227,13 +212,8 @@ def _close(container: _Container, line: int, depth: int) -> Iterator[Region]:
 
 def find_number_runs(lines: Sequence[str]) -> list[tuple[int, int]]:
     """Return the long runs of lines without any letter, such as vectors and coordinates."""
-    runs, start = [], 0
-    for number in range(len(lines) + 1):
-        if number == len(lines) or _LETTER.search(lines[number]):
-            if number - start >= _LONG_NUMBERS:
-                runs.append((start, number))
-            start = number + 1
-    return runs
+    bare = (number for number, line in enumerate(lines) if not _LETTER.search(line))
+    return [(first, last) for first, last in group_lines(bare) if last - first >= _LONG_NUMBERS]
 
 
 def scan_yaml(lines: Sequence[str]) -> list[Region]:
@@ -248,7 +228,8 @@ def scan_yaml(lines: Sequence[str]) -> list[Region]:
         if not bare or bare[0] == "#" or (0 <= scalar < indent):
             used = number + 1 if 0 <= scalar < indent and bare else used
             continue
-        while opened and _ends(opened[-1][0], indent, bare):
+        is_item = bare.startswith("- ") or bare == "-"  # items may stand right below their key
+        while opened and indent < opened[-1][0] + (not is_item):
             first = opened[-1][2]
             if used - first >= _LEAST_VALUE_LINES and len(opened) <= _DEEPEST_KEY:
                 lead, label = _find_lead(lines, first), shorten_label(opened[-1][1])
@@ -260,12 +241,6 @@ def scan_yaml(lines: Sequence[str]) -> list[Region]:
         scalar = indent if _YAML_SCALAR.search(line) else -1
         used = number + 1
     return sorted(regions, key=lambda region: (region.first, -region.last))
-
-
-def _ends(outer: int, indent: int, bare: str) -> bool:
-    """Return whether a line ends the value of a key; items of a list may stand below their key."""
-    is_item = bare.startswith("- ") or bare == "-"
-    return indent < outer or (indent == outer and not is_item)
 
 
 def _list_objects(lines: Sequence[str]) -> Iterator[Region]:
@@ -459,17 +434,9 @@ def _read_json(text: str) -> Outline:
     return Outline(cut_regions(keys or (), len(lines)), find_number_runs(lines), warnings)
 
 
-def _read_lines(text: str) -> Outline:
-    return Outline([Span(BlockKind.CODE, 0, text.count("\n") + 1)])
-
-
 def _read_regions(scan: Callable[[list[str]], Iterable[Region]], text: str) -> Outline:
     lines = text.split("\n")
     return Outline(cut_regions(scan(lines), len(lines)), find_number_runs(lines))
-
-
-def _read_table(text: str) -> Outline:
-    return Outline(find_table_spans(text.split("\n")))
 
 
 def _read_xml(text: str) -> Outline:
@@ -479,10 +446,29 @@ def _read_xml(text: str) -> Outline:
 
 _READERS: dict[str, Callable[[str], Outline]] = {
     "json": _read_json,
-    "lines": _read_lines,
+    "lines": lambda text: Outline([Span(BlockKind.CODE, 0, text.count("\n") + 1)]),
     "yaml": partial(_read_regions, scan_yaml),
     "sections": partial(_read_regions, scan_sections),
-    "table": _read_table,
+    "table": lambda text: Outline(find_table_spans(text.split("\n"))),
     "xml": _read_xml,
 }
 STRUCTURES = {**dict.fromkeys(("json", "lines", "yaml"), (_ITEMS, "")), "xml": (_TAGS, "<")}
+
+
+def load_json(text: str) -> Any:
+    """Return the value of a text; None when it is not JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def list_records(value: object) -> list[dict[str, Any]]:
+    """Return the objects in a list; none for another value."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def get_text(record: object, key: str) -> str:
+    """Return the text of a field of an object; empty when it has none."""
+    value = record.get(key) if isinstance(record, dict) else None
+    return value if isinstance(value, str) else ""

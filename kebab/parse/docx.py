@@ -6,8 +6,8 @@ headers and footers stand at the end, each text once. Tables of contents are lef
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from itertools import chain
 from xml.etree.ElementTree import Element
 
@@ -20,24 +20,26 @@ from kebab.parse.archive import (
     read_children,
 )
 from kebab.parse.blocks import TextBuilder
-from kebab.parse.formulas import END, NOTE, SUBSCRIPT, SUPERSCRIPT, read_equation, write_scripts
+from kebab.parse.formulas import END, NOTE, SUBSCRIPT, SUPERSCRIPT, read_equation
 from kebab.parse.graphics import (
     OLD_EQUATIONS,
-    Graphic,
     is_old_equation,
     read_description,
     read_linked_graphic,
 )
 from kebab.parse.office import (
     NO_STYLE,
-    Numbering,
+    Graphic,
+    Inline,
+    Lists,
     Package,
     Style,
+    add_margins,
     choose_alternative,
     get_value,
     is_file_link,
-    is_page_number,
-    read_lists,
+    join_rows,
+    label_note,
     read_numbering,
     read_outline,
     read_styles,
@@ -59,23 +61,11 @@ _LINK_FIELD = re.compile(r'HYPERLINK\s+"([^"]+)"')
 _FALSE = frozenset({"0", "false", "off"})
 
 
-@dataclass(slots=True)
-class Inline:
-    """The text of a paragraph, what follows it, and its text boxes.
-
-    `notes` has the notes that it refers to, and its pictures, charts and diagrams.
-    """
-
-    parts: list[str] = field(default_factory=list)
-    notes: list[Graphic] = field(default_factory=list)
-    boxes: list[Element] = field(default_factory=list)
-    text: str = ""
-
-
 class InlineReader:
-    """Reads paragraphs, and collects the links and counts the pictures of the document."""
+    """Reads the paragraphs of a part; collects its links, and counts its pictures."""
 
     def __init__(self, package: Package, part: str, styles: Mapping[str, Style]) -> None:
+        """Read the part of a package with the styles of the document."""
         self.links: list[str] = []
         self.pictures = 0
         self.old_equations = 0
@@ -87,8 +77,17 @@ class InlineReader:
         """Return the contents of a paragraph."""
         inline = Inline()
         self._collect(paragraph, inline)
-        inline.text = write_scripts("".join(inline.parts)).strip("\n").rstrip()
-        return inline
+        return inline.end()
+
+    def list_lines(self, elements: Iterable[Element]) -> Iterator[str]:
+        """Yield the paragraphs with text within elements, also those in text boxes."""
+        for element in elements:
+            if get_local_tag(element.tag) != "p":
+                yield from self.list_lines(element)
+                continue
+            inline = self.read(element)
+            yield from filter(None, (inline.text.strip(),))
+            yield from self.list_lines(inline.shapes)
 
     def _collect(self, element: Iterable[Element], inline: Inline) -> None:
         for child in element:
@@ -100,18 +99,28 @@ class InlineReader:
             elif tag == "oMath":
                 inline.parts.append(read_equation(child))
             elif tag == "txbxContent":
-                inline.boxes.append(child)
+                inline.shapes.append(child)
             elif tag == "AlternateContent":
                 self._collect(choose_alternative(child), inline)
             elif tag == "r":
-                if not _is_hidden(child):
-                    mark = self._find_script_mark(child)
-                    inline.parts.append(mark)
-                    self._collect(child, inline)
-                    inline.parts.append(END if mark else "")
+                self._read_run(child, inline)
             elif tag not in _LEFT_OUT:
                 self._add_notes(child, tag, inline)
                 self._collect(child, inline)
+
+    def _read_run(self, run: Element, inline: Inline) -> None:
+        """Read a run that is not hidden, with marks around raised or lowered text."""
+        properties = find_child(run, "rPr")
+        hidden = find_child(properties, "vanish")
+        if hidden is not None and get_attribute(hidden, "val") not in _FALSE:
+            return
+        style = self._styles.get(get_value(properties, "rStyle"), NO_STYLE)
+        mark = _SCRIPT_MARKS.get(get_value(properties, "vertAlign") or style.script, "")
+        if mark and style.role == "note_mark":
+            mark = NOTE + mark
+        inline.parts.append(mark)
+        self._collect(run, inline)
+        inline.parts.append(END if mark else "")
 
     def _add_notes(self, element: Element, tag: str, inline: Inline) -> None:
         """Add what an element refers to: notes, pictures, charts and links."""
@@ -123,145 +132,27 @@ class InlineReader:
         elif tag == "docPr":
             inline.notes.append(Graphic(description=read_description(element)))
         elif tag == "instrText":
-            self._add_links(_LINK_FIELD.findall(element.text or ""))
+            self.links += filter(is_file_link, _LINK_FIELD.findall(element.text or ""))
         elif tag == "hyperlink":
             relation = self._relations.get(get_attribute(element, "id"))
-            self._add_links([relation.target] if relation and relation.external else [])
+            if relation and relation.external and is_file_link(relation.target):
+                self.links.append(relation.target)
         elif tag == "OLEObject":
             self.old_equations += is_old_equation(element)
         elif tag in _PICTURES:
             self.pictures += 1
 
-    def _add_links(self, targets: list[str]) -> None:
-        self.links += [target for target in targets if is_file_link(target)]
-
-    def _find_script_mark(self, run: Element) -> str:
-        """Return the begin of a raised or lowered run, empty for one on the line."""
-        properties = find_child(run, "rPr")
-        own = get_value(properties, "vertAlign")
-        style = self._styles.get(get_value(properties, "rStyle"), NO_STYLE)
-        mark = _SCRIPT_MARKS.get(own or style.script, "")
-        return f"{NOTE}{mark}" if mark and style.is_note_mark else mark
-
-
-def _list_lines(reader: InlineReader, elements: Iterable[Element]) -> Iterator[str]:
-    """Yield the paragraphs with text within elements of a part other than the body."""
-    for element in elements:
-        if get_local_tag(element.tag) != "p":
-            yield from _list_lines(reader, element)
-            continue
-        inline = reader.read(element)
-        yield from filter(None, (inline.text.strip(),))
-        yield from _list_lines(reader, inline.boxes)
-
-
-def _is_hidden(run: Element) -> bool:
-    """Return whether a run is hidden text."""
-    properties = find_child(run, "rPr")
-    hidden = find_child(properties, "vanish")
-    return hidden is not None and get_value(properties, "vanish") not in _FALSE
-
-
-_MAX_SPAN = 64
-"""Word has at most 63 columns."""
-
-_LONG_CELL_CHARS = 2_000
-_WRAPPERS = frozenset({"sdt", "sdtContent", "customXml", "ins", "moveTo"})
-
-
-class TableReader:
-    """Reads tables as rows of texts."""
-
-    def __init__(
-        self, read_paragraph: Callable[[Element], str], is_heading: Callable[[Element], bool]
-    ) -> None:
-        self._read_paragraph = read_paragraph
-        self._is_heading = is_heading
-
-    def is_layout(self, table: Element) -> bool:
-        """Return whether a table places parts of the page: one column, headings, or long texts."""
-        rows = [list(_list_children(row, "tc")) for row in _list_children(table, "tr")]
-        if all(len(cells) <= 1 for cells in rows):
-            return True
-        for cell in chain.from_iterable(rows):
-            paragraphs = list(_list_children(cell, "p"))
-            if any(self._is_heading(one) for one in paragraphs):
-                return True
-            texts = (text for one in paragraphs for text in one.itertext())
-            if len(paragraphs) > 1 and sum(map(len, texts)) > _LONG_CELL_CHARS:
-                return True
-        return False
-
-    def list_cells(self, table: Element) -> Iterator[Element]:
-        """Yield the cells in reading order, without those that continue one above."""
-        for row in _list_children(table, "tr"):
-            for cell in _list_children(row, "tc"):
-                if not _continues_above(cell):
-                    yield cell
-
-    def read(self, table: Element) -> tuple[list[list[str]], bool]:
-        """Return the rows, and whether the first one is a header.
-
-        A merged cell stands in each of its rows, and in the first of its columns.
-        """
-        rows: list[list[str]] = []
-        above: list[str] = []
-        header = False
-        for row in _list_children(table, "tr"):
-            properties = find_child(row, "trPr")
-            if find_child(properties, "del") is not None:
-                continue
-            above = self._read_row(row, above)
-            header = header or (not rows and find_child(properties, "tblHeader") is not None)
-            rows.append(above)
-        # The look of a table may say that the first row is no header.
-        look = find_child(find_child(table, "tblPr"), "tblLook")
-        has_first_row = look is None or get_attribute(look, "firstRow", "1") in {"1", "true", "on"}
-        return rows, header or has_first_row
-
-    def _read_row(self, row: Element, above: list[str]) -> list[str]:
-        texts: list[str] = []
-        for cell in _list_children(row, "tc"):
-            column = len(texts)
-            if _continues_above(cell) and column < len(above):
-                texts.append(above[column])
-            else:
-                texts.append(self._read_cell(cell))
-            span = get_value(find_child(cell, "tcPr"), "gridSpan")
-            columns = min(int(span), _MAX_SPAN) if span.isdecimal() else 1
-            texts += [""] * (columns - 1)
-        return texts
-
-    def _read_cell(self, cell: Element) -> str:
-        """Return the text of a cell; a table in it becomes `a, b; c, d`."""
-        texts = [self._read_paragraph(one) for one in _list_children(cell, "p")]
-        for table in _list_children(cell, "tbl"):
-            rows, _ = self.read(table)
-            texts.append("; ".join(", ".join(filter(None, row)) for row in rows))
-        return "\n".join(filter(None, texts))
-
-
-def _list_children(element: Element, tag: str) -> Iterator[Element]:
-    """Yield the children with a local tag, also those in content controls."""
-    for child in element:
-        found = get_local_tag(child.tag)
-        if found == tag:
-            yield child
-        elif found in _WRAPPERS:
-            yield from _list_children(child, tag)
-
-
-def _continues_above(cell: Element) -> bool:
-    """Return whether a cell is merged with the cell above."""
-    merged = find_child(find_child(cell, "tcPr"), "vMerge")
-    return merged is not None and get_attribute(merged, "val", "continue") == "continue"
-
 
 _CONTAINERS = frozenset({"document", "body", "sdt", "sdtContent", "customXml", "smartTag"})
+_WRAPPERS = frozenset({"sdt", "sdtContent", "customXml", "ins", "moveTo"})
 _LONGEST_HEADING = 300
 """A longer paragraph is text, whatever its style."""
 
 _LAST_LEVEL = 9
+_MAX_SPAN = 64
+"""Word has at most 63 columns."""
+
+_LONG_CELL_CHARS = 2_000
 
 
 class DocxParser:
@@ -285,19 +176,17 @@ class DocxParser:
 
 
 class _BodyReader:
-    """Converts the blocks of the body; items of a list and lines of code are collected."""
+    """Converts the blocks of the body."""
 
     def __init__(self, package: Package) -> None:
         self._package = package
         self._builder = TextBuilder()
-        self._styles: Mapping[str, Style] = read_styles(self._find_part("styles"))
-        self._lists = read_lists(self._find_part("numbering"))
+        self._styles = read_styles(self._find_part("styles"))
+        self._lists = Lists(self._find_part("numbering"))
         self._inline = InlineReader(package, package.main, self._styles)
         self._inline.notes = self._read_notes()
-        self._tables = TableReader(self._read_paragraph, self._is_heading)
-        self._items: list[tuple[int, str]] = []
-        self._code: list[str] = []
         self._notes: list[Graphic] = []
+        """What the open table refers to."""
         self._title = ""
 
     def add_block(self, element: Element) -> None:
@@ -313,30 +202,24 @@ class _BodyReader:
 
     def build(self, path: str) -> ParsedDocument:
         """Return the document."""
-        self._flush()
+        self._builder.end_run()
         metadata = self._package.read_metadata()
         if self._title:
             metadata = metadata._replace(title=self._title)
         if not self._builder.length and self._inline.pictures:
             raise self._package.archive.refuse("only images, no text")
-        self._add_headers()
+        add_margins(self._builder, self._list_margins())
         count = self._inline.old_equations
         warnings = [OLD_EQUATIONS.format(count)] if count else []
         return self._builder.build(path, metadata, warnings=warnings, links=self._inline.links)
 
-    def _add_headers(self) -> None:
-        """Add the headers and footers but for numbers of pages, each text once."""
-        texts = {}
+    def _list_margins(self) -> Iterator[tuple[str, Iterator[str]]]:
+        """Yield the headers and footers with their lines."""
         for relation in self._package.read_relations(self._package.main).values():
             if relation.kind in {"header", "footer"} and not relation.external:
                 root = self._package.find_tree(relation.target)
                 reader = InlineReader(self._package, relation.target, self._styles)
-                lines = _list_lines(reader, list_children(root))
-                text = " ".join(line for line in lines if not is_page_number(line))
-                texts[text] = f"{relation.kind.capitalize()}: {text}"
-        texts.pop("", None)
-        for line in texts.values():
-            self._builder.add_quote(line)
+                yield relation.kind, reader.list_lines(list_children(root))
 
     def _find_part(self, kind: str) -> Element | None:
         return self._package.find_tree(self._package.find_related(self._package.main, kind))
@@ -344,15 +227,14 @@ class _BodyReader:
     def _read_notes(self) -> dict[tuple[str, str], str]:
         """Return the texts of footnotes, endnotes and comments by kind and id."""
         notes = {}
-        for kind in ("footnote", "endnote", "comment"):
+        for kind in _NOTES.values():
             part = self._package.find_related(self._package.main, f"{kind}s") or ""
             reader = InlineReader(self._package, part, self._styles)
             for element in list_children(self._package.find_tree(part)):
-                author = get_attribute(element, "author")
-                label = f"{kind.capitalize()} by {author}" if author else kind.capitalize()
-                text = " ".join(_list_lines(reader, element))
-                if text and get_attribute(element, "type", "normal") == "normal":
-                    notes[kind, get_attribute(element, "id")] = f"{label}: {text}"
+                if get_attribute(element, "type", "normal") == "normal":
+                    text = " ".join(reader.list_lines(element))
+                    note = label_note(text, get_attribute(element, "author"), kind)
+                    notes[kind, get_attribute(element, "id")] = note
         return notes
 
     def _get_style(self, properties: Element | None) -> Style:
@@ -360,95 +242,136 @@ class _BodyReader:
 
     def _get_level(self, properties: Element | None, style: Style) -> int:
         """Return the level of a heading, 0 for text."""
-        level = read_outline(properties) or style.outline or int(style.is_title)
+        level = read_outline(properties) or style.outline or int(style.role == "title")
         return 0 if level > _LAST_LEVEL else level
 
-    def _is_heading(self, paragraph: Element) -> bool:
-        properties = find_child(paragraph, "pPr")
-        return self._get_level(properties, self._get_style(properties)) > 0
-
-    def _get_label(self, properties: Element | None, style: Style) -> tuple[Numbering | None, str]:
-        """Return the list of a paragraph, and its number there."""
+    def _number(self, text: str, properties: Element | None, style: Style) -> tuple[int, str]:
+        """Return a paragraph behind its number, and its depth in a list; -1 outside of lists."""
         numbering = read_numbering(properties, style.name) or style.numbering
         if numbering is None or numbering.number == "0":
-            return None, ""
-        return numbering, self._lists.format_next(numbering)
-
-    def _read_paragraph(self, paragraph: Element) -> str:
-        """Return the text of a paragraph in a cell, and keep its notes for the end of the table."""
-        properties = find_child(paragraph, "pPr")
-        inline = self._inline.read(paragraph)
-        _, label = (
-            self._get_label(properties, self._get_style(properties)) if inline.text else (0, "")
-        )
-        self._notes += inline.notes
-        paragraphs = (one for box in inline.boxes for one in box if get_local_tag(one.tag) == "p")
-        boxes = map(self._read_paragraph, paragraphs)
-        return " ".join(filter(None, (label, inline.text, *boxes)))
+            return -1, text
+        label = self._lists.format_next(numbering)
+        return numbering.depth, f"{label} {text}" if label else text
 
     def _add_paragraph(self, paragraph: Element) -> None:
         properties = find_child(paragraph, "pPr")
         style = self._get_style(properties)
-        if style.is_contents:
+        if style.role == "contents":
             return
         inline = self._inline.read(paragraph)
         if inline.text:
-            self._add_text(inline, properties, style)
-        self._notes += inline.notes
-        if not self._items:
-            self._flush_notes()
-        for box in inline.boxes:
-            self._flush()
+            self._add_text(inline.text, properties, style)
+        for note in inline.notes:
+            self._builder.add_behind(partial(note.write, self._builder))
+        for box in inline.shapes:
+            self._builder.end_run()
             for child in box:
                 self.add_block(child)
 
-    def _add_text(self, inline: Inline, properties: Element | None, style: Style) -> None:
+    def _add_text(self, text: str, properties: Element | None, style: Style) -> None:
         """Add a paragraph with text as what its style says."""
-        if style.is_code:
-            self._flush_list()
-            self._code.append(inline.text)
+        if style.role == "code":
+            self._builder.add_code_line(text)
             return
-        self._flush_code()
         level = self._get_level(properties, style)
-        numbering, label = self._get_label(properties, style)
-        text = f"{label} {inline.text}" if label else inline.text
+        depth, text = self._number(text, properties, style)
         if level and len(text) <= _LONGEST_HEADING:
-            self._flush()
             self._builder.add_heading(level, text)
-            if style.is_title and not self._title:
+            if style.role == "title" and not self._title:
                 self._title = text
-        elif numbering is not None:
-            self._items.append((numbering.depth, text))
+        elif depth >= 0:
+            self._builder.add_item(depth, text)
+        elif style.role == "quote":
+            self._builder.add_quote(text)
         else:
-            self._flush_list()
-            add = self._builder.add_quote if style.is_quote else self._builder.add_paragraph
-            add(text)
+            self._builder.add_paragraph(text)
 
     def _add_table(self, table: Element) -> None:
-        self._flush()
-        if self._tables.is_layout(table):
-            for cell in self._tables.list_cells(table):
-                for child in cell:
+        self._builder.end_run()
+        if self._is_layout(table):
+            cells = (
+                cell for row in _list_wrapped(table, "tr") for cell in _list_wrapped(row, "tc")
+            )
+            for cell in cells:
+                for child in cell if not _continues_above(cell) else ():
                     self.add_block(child)
             return
-        rows, header = self._tables.read(table)
+        rows, header = self._read_table(table)
         self._builder.add_table(rows, header=header)
-        self._flush_notes()
-
-    def _flush(self) -> None:
-        self._flush_code()
-        self._flush_list()
-
-    def _flush_code(self) -> None:
-        self._builder.add_code("\n".join(self._code))
-        self._code.clear()
-
-    def _flush_list(self) -> None:
-        self._builder.add_list(self._items)
-        self._items.clear()
-        self._flush_notes()
-
-    def _flush_notes(self) -> None:
-        for note in self._notes:
+        notes, self._notes = self._notes, []
+        for note in notes:
             note.write(self._builder)
-        self._notes.clear()
+
+    def _is_layout(self, table: Element) -> bool:
+        """Return whether a table places parts of the page: one column, headings, or long texts."""
+        rows = [list(_list_wrapped(row, "tc")) for row in _list_wrapped(table, "tr")]
+        if all(len(cells) <= 1 for cells in rows):
+            return True
+        for cell in chain.from_iterable(rows):
+            paragraphs = list(_list_wrapped(cell, "p"))
+            for properties in (find_child(one, "pPr") for one in paragraphs):
+                if self._get_level(properties, self._get_style(properties)):
+                    return True
+            texts = (text for one in paragraphs for text in one.itertext())
+            if len(paragraphs) > 1 and sum(map(len, texts)) > _LONG_CELL_CHARS:
+                return True
+        return False
+
+    def _read_table(self, table: Element) -> tuple[list[list[str]], bool]:
+        """Return the rows, and whether the first one is a header.
+
+        A merged cell stands in each of its rows, and in the first of its columns.
+        """
+        rows: list[list[str]] = []
+        above: list[str] = []
+        header = False
+        for row in _list_wrapped(table, "tr"):
+            properties = find_child(row, "trPr")
+            if find_child(properties, "del") is not None:
+                continue
+            texts: list[str] = []
+            for cell in _list_wrapped(row, "tc"):
+                is_merged = _continues_above(cell) and len(texts) < len(above)
+                texts.append(above[len(texts)] if is_merged else self._read_cell(cell))
+                span = get_value(find_child(cell, "tcPr"), "gridSpan")
+                columns = min(int(span), _MAX_SPAN) if span.isdecimal() else 1
+                texts += [""] * (columns - 1)
+            above = texts
+            header = header or (not rows and find_child(properties, "tblHeader") is not None)
+            rows.append(texts)
+        # The look of a table may say that the first row is no header.
+        look = find_child(find_child(table, "tblPr"), "tblLook")
+        has_first_row = look is None or get_attribute(look, "firstRow", "1") in {"1", "true", "on"}
+        return rows, header or has_first_row
+
+    def _read_cell(self, cell: Element) -> str:
+        texts = [self._read_cell_paragraph(one) for one in _list_wrapped(cell, "p")]
+        texts += [join_rows(self._read_table(one)[0]) for one in _list_wrapped(cell, "tbl")]
+        return "\n".join(filter(None, texts))
+
+    def _read_cell_paragraph(self, paragraph: Element) -> str:
+        """Return the text of a paragraph in a cell, and keep its notes for the end of the table."""
+        properties = find_child(paragraph, "pPr")
+        inline = self._inline.read(paragraph)
+        text = inline.text
+        if text:
+            _, text = self._number(text, properties, self._get_style(properties))
+        self._notes += inline.notes
+        paragraphs = (one for box in inline.shapes for one in list_children(box, "p"))
+        return " ".join(filter(None, (text, *map(self._read_cell_paragraph, paragraphs))))
+
+
+def _list_wrapped(element: Element, tag: str) -> Iterator[Element]:
+    """Yield the children with a local tag, also those in content controls."""
+    for child in element:
+        found = get_local_tag(child.tag)
+        if found == tag:
+            yield child
+        elif found in _WRAPPERS:
+            yield from _list_wrapped(child, tag)
+
+
+def _continues_above(cell: Element) -> bool:
+    """Return whether a cell is merged with the cell above."""
+    merged = find_child(find_child(cell, "tcPr"), "vMerge")
+    return merged is not None and get_attribute(merged, "val", "continue") == "continue"

@@ -73,19 +73,6 @@ def detect_legacy_encoding(data: bytes) -> str | None:
     return None if best is None else best.encoding
 
 
-def _count_frequent(text: str, codec: str, last: int) -> int:
-    """Count characters whose lead byte lies in `B0..last` and whose trail byte is high."""
-    raw = text.encode(codec, "ignore")
-    pairs = zip(raw[0::2], raw[1::2], strict=False)
-    return sum(0xB0 <= lead <= last and trail >= 0xA1 for lead, trail in pairs)  # noqa: PLR2004 - lowest byte of the national tables
-
-
-def _is_korean(text: str) -> bool:
-    """Return whether the letters are syllables of KS X 1001, rows B0 to C8."""
-    hangul = "".join(_HANGUL.findall(text))
-    return _has_share(_count_frequent(hangul, "cp949", 0xC8), text, 0.88)
-
-
 def _is_japanese(text: str) -> bool:
     """Return whether the letters contain the kana of Japanese sentences."""
     return _has_share(len(_KANA.findall(text)), text, 0.2) and not _has_share(
@@ -93,16 +80,18 @@ def _is_japanese(text: str) -> bool:
     )
 
 
-def _is_simplified_chinese(text: str) -> bool:
-    """Return whether the letters are of the first, frequent level of GB 2312."""
-    han = "".join(_HAN.findall(text))
-    return _has_share(_count_frequent(han, "gb2312", 0xD7), text, 0.75)
+def _is_of_standard(
+    text: str, letters: re.Pattern[str], codec: str, rows: range, share: float
+) -> bool:
+    """Return whether the letters are the frequent ones of a national standard.
 
-
-def _is_traditional_chinese(text: str) -> bool:
-    """Return whether the letters are of the first, frequent level of Big5."""
-    raw = "".join(_HAN.findall(text)).encode("big5", "ignore")
-    return _has_share(sum(0xA4 <= lead <= 0xC6 for lead in raw[0::2]), text, 0.8)  # noqa: PLR2004 - rows of level 1
+    These are in rows of its table, which are their first bytes. Further letters that vendors added
+    to the rows have a low second byte; Big5 has none.
+    """
+    raw = "".join(letters.findall(text)).encode(codec, "ignore")
+    trails = range(0 if codec == "big5" else 0xA1, 0x100)
+    pairs = zip(raw[0::2], raw[1::2], strict=False)
+    return _has_share(sum(one in rows and two in trails for one, two in pairs), text, share)
 
 
 def _has_share(count: int, text: str, share: float) -> bool:
@@ -111,11 +100,11 @@ def _has_share(count: int, text: str, share: float) -> bool:
 
 
 _MULTI_BYTE: tuple[tuple[str, Callable[[str], bool]], ...] = (
-    ("cp949", _is_korean),
+    ("cp949", lambda text: _is_of_standard(text, _HANGUL, "cp949", range(0xB0, 0xC9), 0.88)),
     ("euc_jp", _is_japanese),
     ("cp932", _is_japanese),
-    ("gb18030", _is_simplified_chinese),
-    ("big5", _is_traditional_chinese),
+    ("gb18030", lambda text: _is_of_standard(text, _HAN, "gb2312", range(0xB0, 0xD8), 0.75)),
+    ("big5", lambda text: _is_of_standard(text, _HAN, "big5", range(0xA4, 0xC7), 0.8)),
 )
 
 
@@ -153,16 +142,19 @@ def detect_escaped_encoding(data: bytes) -> str | None:
         candidates = ("hz",)
     else:
         return None
-    return next((codec for codec in candidates if _has_letters(data, codec)), None)
+    for codec in candidates:
+        text = _decode_strictly(data, codec)
+        if not text.isascii() and (codec != "hz" or _HAN.search(text)):
+            return codec
+    return None
 
 
-def _has_letters(data: bytes, codec: str) -> bool:
-    """Return whether all bytes can be decoded, to text beyond ASCII."""
+def _decode_strictly(data: bytes, codec: str) -> str:
+    """Return the text of bytes, empty when they are of another encoding."""
     try:
-        text = data.decode(codec)
+        return data.decode(codec)
     except UnicodeDecodeError:
-        return False
-    return not text.isascii() and (codec != "hz" or _HAN.search(text) is not None)
+        return ""
 
 
 _BOMS = (
@@ -259,22 +251,13 @@ def _detect_utf16(data: bytes) -> str | None:
     even, odd = data[0::2].count(0), data[1::2].count(0)
     encoding = "utf-16-le" if odd > even else "utf-16-be"
     most, least = max(even, odd), min(even, odd)
-    if most < _NUL_SHARE * units or least * 10 > most or _has_stray_zeros(data, even + odd):
+    if most < _NUL_SHARE * units or least * 10 > most:
         return None
+    if (even + odd) * 4 <= len(data) and _decode_strictly(data.replace(b"\0", b""), "utf-8"):
+        return None  # UTF-8 except for a few zeros
     text = data[:65_536].decode(encoding, "replace")
     printable = sum(char.isprintable() or char in "\t\r\n\f" for char in text)
     return encoding if printable >= _PRINTABLE_SHARE * len(text) else None
-
-
-def _has_stray_zeros(data: bytes, zeros: int) -> bool:
-    """Return whether the bytes are UTF-8 except for a few zeros."""
-    if zeros * 4 > len(data):
-        return False
-    try:
-        data.replace(b"\0", b"").decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _detect_8bit(data: bytes) -> tuple[str, bytes]:

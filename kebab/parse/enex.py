@@ -1,7 +1,6 @@
 """Reads notes that Evernote exports (`.enex`): each note is a section."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from kebab.core.documents import Metadata, ParsedDocument
@@ -9,22 +8,12 @@ from kebab.errors.catalog import ParseFailed
 from kebab.parse.archive import find_child, get_local_tag, list_children, read_children
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.html import add_fragment
+from kebab.parse.metadata import list_unique
 from kebab.text.dates import parse_date
 
 _CONTAINERS = frozenset({"en-export"})
 _MAX_CHARS = 100_000_000
 _MAX_TAGS = 100
-
-
-class _Note(NamedTuple):
-    """A note of an export."""
-
-    title: str
-    content: str
-    created: str | None
-    author: str
-    tags: tuple[str, ...]
-    files: tuple[str, ...]
 
 
 class EnexParser:
@@ -45,73 +34,51 @@ class EnexParser:
 
         builder = TextBuilder()
         warnings: list[str] = []
-        notes: list[_Note] = []
-        tags: dict[str, None] = {}
+        tags: list[str] = []
+        metadata = Metadata()
+        count = 0
         for element in read_children(data, "en-export", refuse, _CONTAINERS):
             if get_local_tag(element.tag) != "note":
                 continue
             if builder.length > _MAX_CHARS:
                 warnings.append(f"only the first {_MAX_CHARS:,} characters are searched")
                 break
-            note = _read_note(element)
-            notes = [note] if not notes else [notes[0], note]
-            tags.update(dict.fromkeys(note.tags))
-            warnings += _add_note(builder, note)
-        if not notes:
+            count += 1
+            title = _read_text(element, "title")
+            builder.add_heading(1, title or "(untitled)")
+            warnings += _add_content(builder, element, title)
+            tags += (" ".join((one.text or "").split()) for one in list_children(element, "tag"))
+            metadata = Metadata()
+            if count == 1:
+                attributes = find_child(element, "note-attributes")
+                author = _read_text(attributes, "author")
+                date = parse_date(_read_text(element, "created"))
+                metadata = Metadata(title or None, authors=(author,) if author else (), date=date)
+        if not count:
             raise refuse("not an Evernote export: it has no notes")
-        metadata = Metadata(tags=tuple(tags)[:_MAX_TAGS])
-        if len(notes) == 1:
-            authors = (notes[0].author,) if notes[0].author else ()
-            metadata = metadata._replace(
-                title=notes[0].title or None, authors=authors, date=notes[0].created
-            )
+        metadata = metadata._replace(tags=list_unique(tags)[:_MAX_TAGS])
         return builder.build(path, metadata, warnings=warnings[:20])
 
 
-def _read_note(element: Element) -> _Note:
-    attributes = find_child(element, "note-attributes")
-    tags = (
-        " ".join((child.text or "").split())
-        for child in element
-        if get_local_tag(child.tag) == "tag"
-    )
-    return _Note(
-        title=_read_text(element, "title"),
-        content=_find_text(element, "content"),
-        created=parse_date(_read_text(element, "created")),
-        author="" if attributes is None else _read_text(attributes, "author"),
-        tags=tuple(filter(None, tags)),
-        files=tuple(_list_files(element)),
-    )
-
-
-def _add_note(builder: TextBuilder, note: _Note) -> list[str]:
-    """Add a note below its title; return warnings."""
-    builder.add_heading(1, note.title or "(untitled)")
+def _add_content(builder: TextBuilder, note: Element, title: str) -> Iterator[str]:
+    """Add the text of a note and the names of its files; yield warnings."""
     try:
-        warning = add_fragment(builder, note.content, 1)
+        warning = add_fragment(builder, _find_text(note, "content"), 1)
     except ValueError:
-        warning = f"a note is unreadable: {note.title}"
-    if note.files:
+        warning = f"a note is unreadable: {title}"
+    if warning:
+        yield warning
+    attributes = (find_child(one, "resource-attributes") for one in list_children(note, "resource"))
+    files = [name for one in attributes if (name := _read_text(one, "file-name"))]
+    if files:
         builder.add_paragraph("Attachments:")
-        builder.add_list((0, name) for name in note.files)
-    return [warning] if warning else []
+        builder.add_list((0, name) for name in files)
 
 
-def _find_text(element: Element, tag: str) -> str:
+def _find_text(element: Element | None, tag: str) -> str:
     child = find_child(element, tag)
     return "" if child is None else child.text or ""
 
 
-def _read_text(element: Element, tag: str) -> str:
+def _read_text(element: Element | None, tag: str) -> str:
     return " ".join(_find_text(element, tag).split())
-
-
-def _list_files(element: Element) -> Iterator[str]:
-    """Yield the names of the files that are attached to a note."""
-    for child in list_children(element):
-        attributes = find_child(child, "resource-attributes")
-        if get_local_tag(child.tag) == "resource" and attributes is not None:
-            name = _read_text(attributes, "file-name")
-            if name:
-                yield name

@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
@@ -11,6 +11,7 @@ from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.archive import (
     Archive,
+    find_all,
     find_child,
     get_attribute,
     get_local_tag,
@@ -42,14 +43,6 @@ class _Item(NamedTuple):
     properties: str
 
 
-class _Book(NamedTuple):
-    """What the package document of a book says; `spine` is the order of its items by id."""
-
-    metadata: Metadata
-    items: dict[str, _Item]
-    spine: list[str]
-
-
 class EpubParser:
     """Parses a book: its chapters as sections."""
 
@@ -77,11 +70,13 @@ class EpubParser:
         }
         spine = list_children(find_child(root, "spine"))
         order = list(dict.fromkeys(get_attribute(element, "idref") for element in spine))
-        book = _Book(_read_metadata(find_child(root, "metadata")), items, order)
-        titles = dict(_list_titles(archive, book))
+        titles = dict(_list_titles(archive, items.values()))
         builder = TextBuilder()
         warnings: list[str] = []
-        for item in _list_chapters(book):
+        for item in [items[name] for name in order if name in items] or items.values():
+            # The table of contents is no chapter.
+            if item.media not in _PAGES or "nav" in item.properties.split():
+                continue
             if builder.length > _MAX_CHARS:
                 warnings.append(f"only the first {_MAX_CHARS:,} characters are searched")
                 break
@@ -90,7 +85,8 @@ class EpubParser:
                 warnings.append(warning)
         if not builder.length:
             raise archive.refuse("only images, no text")
-        return builder.build(path, book.metadata, warnings=warnings)
+        metadata = _read_metadata(find_child(root, "metadata"))
+        return builder.build(path, metadata, warnings=warnings)
 
 
 def _refuse_protection(archive: Archive) -> None:
@@ -99,9 +95,7 @@ def _refuse_protection(archive: Archive) -> None:
     if data is None:
         return
     root = read_tree(data, _ENCRYPTION, archive.refuse)
-    for element in root.iter():
-        if get_local_tag(element.tag) != "EncryptedData":
-            continue
+    for element in find_all(root, "EncryptedData"):
         method = find_child(element, "EncryptionMethod")
         algorithm = get_attribute(method, "Algorithm") if method is not None else ""
         if algorithm.lower() not in _FONT_ALGORITHMS:
@@ -111,10 +105,9 @@ def _refuse_protection(archive: Archive) -> None:
 def _find_package(archive: Archive) -> str:
     """Return the name of the package document."""
     data = archive.find(_CONTAINER)
-    if data is not None:
-        for element in read_tree(data, _CONTAINER, archive.refuse).iter():
-            if get_local_tag(element.tag) == "rootfile":
-                return _resolve("", get_attribute(element, "full-path"))
+    root = None if data is None else read_tree(data, _CONTAINER, archive.refuse)
+    for element in find_all(root, "rootfile"):
+        return _resolve("", get_attribute(element, "full-path"))
     for name in archive.names:
         if name.lower().endswith(".opf"):
             return name
@@ -128,49 +121,35 @@ def _read_metadata(element: Element | None) -> Metadata:
         text = " ".join((child.text or "").split())
         if text:
             found.setdefault(get_local_tag(child.tag), []).append(text)
-    dates = [date for date in map(parse_date, found.get("date", [])) if date]
-    langs = map(read_language, found.get("language", []))
     return Metadata(
         title=found.get("title", [None])[0],
         tags=list_unique(found.get("subject", []))[:20],
-        lang=next(filter(None, langs), None),
+        lang=next(filter(None, map(read_language, found.get("language", []))), None),
         authors=list_unique(found.get("creator", []))[:10],
-        date=dates[0] if dates else None,
+        date=next(filter(None, map(parse_date, found.get("date", []))), None),
     )
 
 
-def _list_chapters(book: _Book) -> Iterator[_Item]:
-    """Yield the pages of a book in reading order, without its table of contents."""
-    items = [book.items[name] for name in book.spine if name in book.items]
-    for item in items or book.items.values():
-        if item.media in _PAGES and "nav" not in item.properties.split():
-            yield item
-
-
-def _list_titles(archive: Archive, book: _Book) -> Iterator[tuple[str, str]]:
+def _list_titles(archive: Archive, items: Iterable[_Item]) -> Iterator[tuple[str, str]]:
     """Yield files of a book with their titles in its table of contents, the best title last."""
     entries: list[tuple[str, str]] = []
-    for item in book.items.values():
+    for item in items:
         folder = posixpath.dirname(item.name)
         try:
             if item.media == _NCX:
-                entries += _read_ncx(archive, item.name, folder)
+                root = read_tree(archive.read(item.name), item.name, archive.refuse)
+                for point in find_all(root, "navPoint"):
+                    content = find_child(point, "content")
+                    label = find_child(find_child(point, "navLabel"), "text")
+                    if content is not None and label is not None:
+                        link, title = get_attribute(content, "src"), label.text or ""
+                        entries.append((_resolve(folder, link), title.strip()))
             elif "nav" in item.properties.split():
                 text = decode_html(archive.read(item.name), item.name, EpubParser.version).text
                 entries += [(_resolve(folder, link), title) for link, title in list_anchors(text)]
         except (ParseFailed, ValueError):
             continue
     yield from reversed(entries)
-
-
-def _read_ncx(archive: Archive, name: str, folder: str) -> Iterator[tuple[str, str]]:
-    """Yield the files and titles of the table of contents of an older book."""
-    for point in read_tree(archive.read(name), name, archive.refuse).iter():
-        if get_local_tag(point.tag) == "navPoint":
-            content = find_child(point, "content")
-            label = find_child(find_child(point, "navLabel"), "text")
-            if content is not None and label is not None:
-                yield _resolve(folder, get_attribute(content, "src")), (label.text or "").strip()
 
 
 def _add_chapter(builder: TextBuilder, archive: Archive, item: _Item, title: str) -> str | None:

@@ -79,7 +79,7 @@ class CalendarParser:
             metadata = metadata._replace(
                 title=entries[0].read("SUMMARY") or metadata.title,
                 date=start and parse_date(_format_time(start, start.value).split(" (")[0]),
-                authors=(_name_person(organiser),) if organiser else (),
+                authors=_read_person(organiser)[:1] if organiser else (),
             )
         warnings = found.warnings if entries else (*found.warnings, "the calendar has no entries")
         return builder.build(path, metadata, warnings=warnings)
@@ -105,7 +105,10 @@ def _format(one: Property) -> str:
     if one.name in _DATES:
         return ", ".join(_format_time(one, value) for value in one.value.split(","))
     if one.name in _PEOPLE:
-        return _describe_person(one)
+        name, address = _read_person(one)
+        reply = one.parameters.get("PARTSTAT", "").lower().replace("needs-action", "")
+        known = name if name == address else f"{name} <{address}>"
+        return known + (f" ({reply})" if reply else "")
     if one.name == "RRULE":
         return _describe_rule(one.value)
     if one.parameters.get("ENCODING", "").upper() == "BASE64" or one.value.startswith("data:"):
@@ -125,18 +128,10 @@ def _format_time(one: Property, value: str) -> str:
     return f"{year}-{month}-{day}{clock}" + (" UTC" if utc else f" ({zone})" if zone else "")
 
 
-def _name_person(one: Property) -> str:
-    address = one.text.strip()
-    bare = address[7:] if address.lower().startswith("mailto:") else address
-    return one.parameters.get("CN", "").strip('" ') or bare
-
-
-def _describe_person(one: Property) -> str:
-    """Return the name of a person with the address."""
-    name, address = _name_person(one), re.sub("(?i)^mailto:", "", one.text.strip())
-    reply = one.parameters.get("PARTSTAT", "").lower().replace("needs-action", "")
-    known = name if name == address else f"{name} <{address}>"
-    return known + (f" ({reply})" if reply else "")
+def _read_person(one: Property) -> tuple[str, str]:
+    """Return the name of a person, which may be the address, and the address."""
+    address = re.sub("(?i)^mailto:", "", one.text.strip())
+    return one.parameters.get("CN", "").strip('" ') or address, address
 
 
 def _describe_rule(rule: str) -> str:

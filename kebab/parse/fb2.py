@@ -4,7 +4,14 @@ from xml.etree.ElementTree import Element
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.archive import Archive, find_child, get_local_tag, list_children, read_events
+from kebab.parse.archive import (
+    Archive,
+    find_all,
+    find_child,
+    get_local_tag,
+    list_children,
+    read_events,
+)
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.formulas import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 from kebab.parse.metadata import list_unique, read_language, split_keywords
@@ -51,7 +58,8 @@ class Fb2Parser:
             if kind == "end" and not open_blocks:
                 if tag == "description":
                     metadata = _read_metadata(element)
-                    _add_block(builder, find_child(_find_info(element), "annotation"), 1)
+                    about = find_child(find_child(element, "title-info"), "annotation")
+                    _add_block(builder, about, 1)
                 elif tag in _BLOCKS - {"binary"}:
                     _add_block(builder, element, level)
                 element.clear()
@@ -70,8 +78,8 @@ def _add_block(builder: TextBuilder, element: Element | None, level: int) -> Non
     elif tag == "table":
         builder.add_table([[_join_text(cell) for cell in row] for row in element])
     elif tag in _QUOTES:
-        lines = (one for one in element.iter() if get_local_tag(one.tag) in _LINES)
-        builder.add_quote("\n".join(filter(None, map(_join_text, lines))))
+        lines = map(_join_text, find_all(element, *_LINES))
+        builder.add_quote("\n".join(filter(None, lines)))
     else:
         builder.add_paragraph(_join_text(element))
 
@@ -80,7 +88,7 @@ def _join_text(element: Element | None) -> str:
     """Return the text of an element on one line; the lines of a title are divided."""
     if element is None:
         return ""
-    lines = [one for one in element if get_local_tag(one.tag) in _LINES]
+    lines = list_children(element, *_LINES)
     text = " ".join(map(_join_text, lines)) if lines else write_scripts(_mark_scripts(element))
     return " ".join(text.split())
 
@@ -94,20 +102,15 @@ def _mark_scripts(element: Element) -> str:
     return "".join(parts)
 
 
-def _find_info(description: Element) -> Element | None:
-    return find_child(description, "title-info")
-
-
 def _read_metadata(description: Element) -> Metadata:
     """Return what the description of a book says of its text."""
-    info = _find_info(description)
-    dates = [one for one in list_children(info) if get_local_tag(one.tag) == "date"]
+    info = find_child(description, "title-info")
+    dates = list_children(info, "date")
     values = (text for one in dates for text in (one.get("value", ""), _join_text(one)))
     authors = (
         " ".join(filter(None, (_join_text(find_child(one, name)) for name in _NAMES)))
         or _join_text(find_child(one, "nickname"))
-        for one in list_children(info)
-        if get_local_tag(one.tag) == "author"
+        for one in list_children(info, "author")
     )
     return Metadata(
         title=_join_text(find_child(info, "book-title")) or None,

@@ -280,10 +280,6 @@ def _write_rows(name: str, operands: list[str]) -> str:
     return rf"\begin{{{name}}}{rows}\end{{{name}}}"
 
 
-def _write_left_scripts(operands: list[str]) -> str:
-    return f"{{}}{_write_script_of('', *operands[:2])}{operands[2]}"
-
-
 def _find_property(element: Element, name: str) -> Element | None:
     """Return a property of an element of OMML, which stands in its first child."""
     first = next(iter(element), None)
@@ -303,7 +299,7 @@ _WRITERS: dict[str, _Writer] = {
     **dict.fromkeys(("sSub", "msub"), lambda _, one: _write_script_of(one[0], one[1], "")),
     **dict.fromkeys(("sSup", "msup"), lambda _, one: _write_script_of(one[0], "", one[1])),
     **dict.fromkeys(("sSubSup", "msubsup"), lambda _, one: _write_script_of(*one[:3])),
-    "sPre": lambda _, one: _write_left_scripts(one),
+    "sPre": lambda _, one: f"{{}}{_write_script_of('', *one[:2])}{one[2]}",
     "rad": lambda _, one: _write_root(one[1], one[0]),
     "mroot": lambda _, one: _write_root(one[0], one[1]),
     "msqrt": lambda _, one: _write_root(_join(one), ""),

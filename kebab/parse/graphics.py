@@ -2,45 +2,21 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.archive import find_child, get_attribute, get_local_tag
-from kebab.parse.blocks import TextBuilder
+from kebab.parse.archive import find_all, find_child, get_attribute, get_local_tag
 from kebab.parse.formulas import END, SUBSCRIPT, SUPERSCRIPT, read_equation, write_scripts
-from kebab.parse.office import Package
+from kebab.parse.office import Graphic, Package
 
 _MAX_POINTS = 200
 """The most rows of a chart; further ones repeat a sheet that is better read as one."""
 
 _MAX_SERIES = 20
-_MAX_LEVEL = 9
-_INDEX = re.compile(r"[0-9]{1,5}")
+_DIGIT, _INDEX = re.compile("[0-9]"), re.compile("[0-9]{1,5}")
 _FILE_NAMES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".emf", ".wmf", ".svg", ".tif", ".tiff")
 _EMBEDDED_EQUATION = "Equation."
 """What the names of the programs begin with whose equations are objects with a picture."""
-
-
-@dataclass(slots=True)
-class Graphic:
-    """The contents of a shape: a text, a list, or a table, and a quotation below it."""
-
-    text: str = ""
-    items: list[tuple[int, str]] = field(default_factory=list)
-    rows: list[list[str]] = field(default_factory=list)
-    description: str = ""
-
-    def __bool__(self) -> bool:
-        """Return whether there is text."""
-        return bool(self.text or self.items or self.description or any(map(any, self.rows)))
-
-    def write(self, builder: TextBuilder) -> None:
-        """Add the contents to a document."""
-        builder.add_paragraph(self.text)
-        builder.add_list(self.items)
-        builder.add_table(self.rows)
-        builder.add_quote(self.description)
 
 
 def read_description(properties: Element) -> str:
@@ -71,13 +47,11 @@ def get_id(element: Element) -> str:
 
 def read_linked_graphic(package: Package, part: str, element: Element) -> Graphic:
     """Return the chart or the diagram that an element of a part shows."""
-    for one in element.iter():
-        tag = get_local_tag(one.tag)
+    for one in find_all(element, "chart", "relIds"):
         try:
-            if tag == "chart":
+            if get_local_tag(one.tag) == "chart":
                 return read_chart(package.find_target(part, get_id(one)))
-            if tag == "relIds":
-                return read_diagram(package.find_target(part, get_attribute(one, "dm")))
+            return read_diagram(package.find_target(part, get_attribute(one, "dm")))
         except ParseFailed:
             return Graphic(description="A chart or a diagram is unreadable")
     return Graphic()
@@ -87,12 +61,8 @@ def read_chart(root: Element | None) -> Graphic:
     """Return the titles of a chart and its axes, and a table of its categories and series."""
     if root is None:
         return Graphic()
-    titles = [
-        " ".join(text for _, text in read_paragraphs(title))
-        for title in root.iter()
-        if get_local_tag(title.tag) == "title"
-    ]
-    series = [one for one in root.iter() if get_local_tag(one.tag) == "ser"][:_MAX_SERIES]
+    titles = [join_paragraphs(title) for title in find_all(root, "title")]
+    series = list(find_all(root, "ser"))[:_MAX_SERIES]
     names = [" ".join(_read_points(find_child(one, "tx")).values()) for one in series]
     values = [_read_points(_find_any(one, ("val", "yVal"))) for one in series]
     categories = [_read_points(_find_any(one, ("cat", "xVal"))) for one in series]
@@ -110,10 +80,8 @@ def _find_any(element: Element, tags: tuple[str, ...]) -> Element | None:
 def _read_points(element: Element | None) -> dict[int, str]:
     """Return the cached values of a series by index; a single value has the index 0."""
     values = {}
-    for point in element.iter() if element is not None else ():
-        tag = get_local_tag(point.tag)
-        value = find_child(point, "v") if tag in {"pt", "tx"} else None
-        index = point.get("idx", "0")
+    for point in find_all(element, "pt", "tx"):
+        value, index = find_child(point, "v"), point.get("idx", "0")
         if value is not None and value.text and _INDEX.fullmatch(index):
             values[int(index)] = value.text.strip()
     return values
@@ -121,25 +89,23 @@ def _read_points(element: Element | None) -> dict[int, str]:
 
 def read_diagram(root: Element | None) -> Graphic:
     """Return the texts of a diagram as a list."""
-    texts = (
-        " ".join(text for _, text in read_paragraphs(one))
-        for one in (root.iter() if root is not None else ())
-        if get_local_tag(one.tag) == "pt"
-    )
-    return Graphic(items=[(0, text) for text in texts if text])
+    return Graphic(items=[(0, text) for text in map(join_paragraphs, find_all(root, "pt")) if text])
+
+
+def join_paragraphs(element: Element, separator: str = " ") -> str:
+    """Return the text of all paragraphs within an element."""
+    return separator.join(text for _, text in read_paragraphs(element))
 
 
 def read_paragraphs(element: Element) -> list[tuple[int, str]]:
     """Return the paragraphs with text within an element, each with its level from 0."""
     paragraphs = []
-    for paragraph in element.iter():
-        if get_local_tag(paragraph.tag) == "p":
-            text = write_scripts("".join(_list_texts(paragraph))).strip()
-            properties = find_child(paragraph, "pPr")
-            level = "" if properties is None else get_attribute(properties, "lvl")
-            if text:
-                depth = int(level) if level.isdecimal() and len(level) == 1 else 0
-                paragraphs.append((min(depth, _MAX_LEVEL), text))
+    for paragraph in find_all(element, "p"):
+        text = write_scripts("".join(_list_texts(paragraph))).strip()
+        properties = find_child(paragraph, "pPr")
+        level = "" if properties is None else get_attribute(properties, "lvl")
+        if text:
+            paragraphs.append((int(level) if _DIGIT.fullmatch(level) else 0, text))
     return paragraphs
 
 

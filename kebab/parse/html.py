@@ -93,28 +93,19 @@ class Walker:
 
         All headings are put `level` levels lower.
         """
-        self._flow = Flow(builder, level)
+        self.flow = Flow(builder, level)
+        self.links: dict[str, None] = {}
+        """The targets of the links to other files, each once."""
         self._heading_classes = heading_classes or {}
         self._tokens: Iterator[tuple[str, str]] = iter(())
         self._known: dict[str, Action | None] = {}
         self._actions = self._list_actions()
         self._language = ""
-        self._links: dict[str, None] = {}
-
-    @property
-    def first_heading(self) -> str:
-        """The first heading of the content, empty when there is none."""
-        return self._flow.first_heading
-
-    @property
-    def links(self) -> tuple[str, ...]:
-        """The targets of the links to other files, each once."""
-        return tuple(self._links)
 
     def walk(self, html: str) -> None:
         """Write the content of serialised HTML."""
         self._tokens = chain.from_iterable(map(_TOKEN.findall, slice_tags(html)))
-        inline, known = self._flow.inline, self._known
+        inline, known = self.flow.inline, self._known
         for tag, text in self._tokens:
             action = known.get(tag, _UNKNOWN)
             if action is _UNKNOWN:
@@ -123,7 +114,7 @@ class Walker:
                 continue
             if text and (inline or not text.isspace()):
                 inline.append(text)
-        self._flow.finish()
+        self.flow.finish()
 
     def _find_action(self, tag: str) -> Action | None:
         """Return what a tag does, and remember it for equal tags."""
@@ -133,10 +124,10 @@ class Walker:
             action = self._skip
         if name == "a" and action is None and ("noteref" in attributes or 'href="#' in attributes):
             action = self._begin_note_mark
-        if name == "a" and action is None and len(self._links) < _MAX_LINKS:
+        if name == "a" and action is None and len(self.links) < _MAX_LINKS:
             target = find_target(tag)
             if target:
-                self._links[target] = None
+                self.links[target] = None
         if len(self._known) >= _MAX_KNOWN_TAGS:
             self._known.clear()
         self._known[tag] = action
@@ -144,7 +135,7 @@ class Walker:
 
     def _list_actions(self) -> dict[str, Action]:
         """Return the actions of start tags and end tags by name."""
-        flow = self._flow
+        flow = self.flow
         actions: dict[str, Action] = dict.fromkeys(NOT_CONTENT, self._skip)
         for name in BLOCKS:
             actions[name] = actions[f"/{name}"] = flow.end_paragraph
@@ -190,14 +181,14 @@ class Walker:
         }
 
     def _write_mark(self, mark: str) -> Action:
-        return lambda *_: self._flow.inline.append(mark)
+        return lambda *_: self.flow.inline.append(mark)
 
     def _skip(self, tag: str, _text: str) -> bool:
         """Leave out an element."""
         name = tag.partition(" ")[0]
         if f"/{name}" in self._actions and name not in {"code", "tt", "q"}:
-            self._flow.end_paragraph()
-        self._flow.inline.append(self._find_end(name))
+            self.flow.end_paragraph()
+        self.flow.inline.append(self._find_end(name))
         return True
 
     def _find_end(self, name: str) -> str:
@@ -235,13 +226,13 @@ class Walker:
         language, self._language = language or self._language, ""
         is_code = bool(codes or language or "class=" in tag)
         code = write_scripts(unescape("".join(parts)))
-        self._flow.add_code(code, language, code=is_code)
-        self._flow.inline.append(tail)
+        self.flow.add_code(code, language, code=is_code)
+        self.flow.inline.append(tail)
         return True
 
     def _begin_note_mark(self, tag: str, text: str) -> bool:
         """Mark a raised link within the page as the mark of a note."""
-        inline, is_note = self._flow.inline, "noteref" in tag
+        inline, is_note = self.flow.inline, "noteref" in tag
         if is_note and text.strip() and inline[-1:] != [SUPERSCRIPT]:
             inline += [SUPERSCRIPT, NOTE, text, END]
             return True
@@ -265,7 +256,7 @@ class Walker:
                 child.text = unescape(behind)
                 if name not in VOID:
                     opened.append(child)
-        self._flow.inline += [read_equation(root), tail]
+        self.flow.inline += [read_equation(root), tail]
         return True
 
     def _read_drawing(self, _tag: str, _text: str) -> bool:
@@ -287,53 +278,53 @@ class Walker:
                 texts[-1] += [" "] if name != "tspan" or ' x="' in inner or ' dy="' in inner else []
                 texts[-1].append(behind)
         if any("".join(one).strip() for one in texts):
-            self._flow.end_paragraph()
-            self._flow.inline.append(BREAK.join(map("".join, texts)))
-            self._flow.end_paragraph()
-        self._flow.inline.append(tail)
+            self.flow.end_paragraph()
+            self.flow.inline.append(BREAK.join(map("".join, texts)))
+            self.flow.end_paragraph()
+        self.flow.inline.append(tail)
         return True
 
     def _begin_division(self, tag: str, _text: str) -> None:
-        self._flow.end_paragraph()
+        self.flow.end_paragraph()
         if "highlight" in tag or "sourceCode" in tag or "language-" in tag:
             self._language = find_code_language(tag) or self._language
 
     def _begin_paragraph(self, tag: str, _text: str) -> None:
-        self._flow.end_paragraph()
+        self.flow.end_paragraph()
         found = _CLASS.search(tag) if tag != "p" else None
         if found:
             title = 1 if _TITLE_CLASS.search(tag) else 0
             levels = (self._heading_classes.get(name, 0) for name in found[1].split())
             level = title or max(levels, default=0)
             if level:
-                self._flow.begin_heading(level)
+                self.flow.begin_heading(level)
 
     def _end_paragraph(self, *_: str) -> None:
-        self._flow.end_heading()
-        self._flow.end_paragraph()
+        self.flow.end_heading()
+        self.flow.end_paragraph()
 
     def _begin_ordered_list(self, tag: str, _text: str) -> None:
         found = _START.search(tag)
-        self._flow.begin_list(int(found[1]) if found else 1)
+        self.flow.begin_list(int(found[1]) if found else 1)
 
     def _add_image(self, tag: str, _text: str) -> None:
         alternative = find_alternative(tag)
         if alternative:
-            self._flow.inline.append(f" {alternative} ")
+            self.flow.inline.append(f" {alternative} ")
 
     def _add_checkbox(self, tag: str, _text: str) -> None:
-        if self._flow.in_list and ' type="checkbox"' in tag:
-            self._flow.inline.append("[x] " if " checked" in tag else "[ ] ")
+        if self.flow.lists and ' type="checkbox"' in tag:
+            self.flow.inline.append("[x] " if " checked" in tag else "[ ] ")
 
     def _add_task_of_evernote(self, tag: str, _text: str) -> None:
-        self._flow.inline.append("[x] " if 'checked="true"' in tag else "[ ] ")
+        self.flow.inline.append("[x] " if 'checked="true"' in tag else "[ ] ")
 
     def _begin_dialog(self, tag: str, text: str) -> bool:
-        self._flow.end_paragraph()
+        self.flow.end_paragraph()
         return " open" not in tag and self._skip(tag, text)
 
 
-_SIGN = re.compile(r"\s{0,100}<!DOCTYPE NETSCAPE-Bookmark-file", re.IGNORECASE)
+_BOOKMARKS = re.compile(r"\s{0,100}<!DOCTYPE NETSCAPE-Bookmark-file", re.IGNORECASE)
 _PART = re.compile(
     r"<(h[1-6])\b[^<>]*+>([^<]*)</\1>|<a\b([^<>]*+)>([^<]*)</a>|<dd>([^<]*)|<(/?dl)\b[^<>]*+>",
     re.IGNORECASE,
@@ -341,11 +332,6 @@ _PART = re.compile(
 _ADDRESS = re.compile(r'\bhref="([^"]*)"', re.IGNORECASE)
 _TAGS = re.compile(r'\btags="([^"]*)"', re.IGNORECASE)
 _WEB = ("http://", "https://", "file://", "ftp://")
-
-
-def is_bookmark_file(text: str) -> bool:
-    """Return whether a page is a file of bookmarks."""
-    return _SIGN.match(text) is not None
 
 
 def add_bookmarks(builder: TextBuilder, text: str) -> None:
@@ -359,22 +345,16 @@ def add_bookmarks(builder: TextBuilder, text: str) -> None:
             items = []
             builder.add_heading(depth, clean_line(title))
         elif attributes is not None:
-            items.append((0, _describe(attributes, clean_line(name))))
+            address, tags = _ADDRESS.search(attributes), _TAGS.search(attributes)
+            shown = address[1] if address and address[1].lower().startswith(_WEB) else ""
+            parts = [clean_line(name) or shown, f"<{clean_line(shown)}>" if shown else ""]
+            parts.append(f"({clean_line(tags[1])})" if tags and tags[1] else "")
+            items.append((0, " ".join(filter(None, parts))))
         elif note is not None and items:
             items[-1] = (0, f"{items[-1][1]}: {clean_line(note)}")
         elif mark:
             depth = max(1, depth + (-1 if mark.startswith("/") else 1))
     builder.add_list(items)
-
-
-def _describe(attributes: str, name: str) -> str:
-    """Return the title of a bookmark with its address and tags."""
-    address = _ADDRESS.search(attributes)
-    tags = _TAGS.search(attributes)
-    shown = address[1] if address and address[1].lower().startswith(_WEB) else ""
-    parts = [name or shown, f"<{clean_line(shown)}>" if shown else ""]
-    parts.append(f"({clean_line(tags[1])})" if tags and tags[1] else "")
-    return " ".join(filter(None, parts))
 
 
 _FEW_CHARS = 200
@@ -428,7 +408,7 @@ def read_parts(text: str) -> PageParts:
         ValueError: The HTML parser refuses the page.
     """
     builder = TextBuilder()
-    if is_bookmark_file(text):
+    if _BOOKMARKS.match(text):
         add_bookmarks(builder, text)
         return PageParts(builder)
     if is_too_deep(text):
@@ -443,9 +423,9 @@ def read_parts(text: str) -> PageParts:
         walker = Walker(builder, styles)
         walker.walk(page.extract_body())
     if metadata.title:
-        title = shorten_title(metadata.title, [walker.first_heading])
+        title = shorten_title(metadata.title, [walker.flow.first_heading])
         metadata = metadata._replace(title=title)
-    return PageParts(builder, metadata, walker.links)
+    return PageParts(builder, metadata, tuple(walker.links))
 
 
 def add_fragment(

@@ -1,7 +1,6 @@
 """Collects running text, lists, quotations and tables, and writes them into a builder."""
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kebab.parse.blocks import MAX_HEADING_LEVEL, TextBuilder
@@ -112,7 +111,8 @@ class Table:
     layout: bool = False
     rows: list[list[str]] = field(default_factory=list)
     open_cell: bool = False
-    _cell: list[str] = field(default_factory=list)
+    cell: list[str] = field(default_factory=list)
+    """The paragraphs of the open cell."""
     _tag: str = ""
     _carried: dict[int, tuple[int, str]] = field(default_factory=dict)
     _repeated: int = 0
@@ -133,17 +133,13 @@ class Table:
         if len(self.rows) == 1:
             self._header_cells.append(tag.startswith("th"))
 
-    def add_text(self, text: str) -> None:
-        """Add text to the open cell."""
-        self._cell.append(text)
-
     def end_cell(self) -> None:
         """End the open cell."""
         if not self.open_cell:
             return
         self.open_cell = False
-        text = " ".join(self._cell)
-        self._cell = []
+        text = " ".join(self.cell)
+        self.cell = []
         spans = dict(_SPAN.findall(self._tag)) if "span=" in self._tag else {}
         columns = min(int(spans.get("col", 1)) or 1, _MAX_COLUMNS)
         rows = int(spans.get("row", 1))
@@ -157,12 +153,11 @@ class Table:
             row.append(shown)
         self._fill_carried()
 
-    def list_texts(self) -> Iterator[str]:
-        """Yield the rows as texts and forget them."""
+    def take_texts(self) -> list[str]:
+        """Return the rows with text as texts, and forget them."""
         self.end_cell()
         rows, self.rows = self.rows, []
-        for row in rows:
-            yield " ".join(filter(None, row))
+        return list(filter(None, (" ".join(filter(None, row)) for row in rows)))
 
     def is_data(self) -> bool:
         """Return whether rows and columns are there, with cells that are no columns of prose."""
@@ -208,7 +203,8 @@ class Flow:
         self._builder = builder
         self._heading = 0
         self._base = self._level = level
-        self._lists: list[int | None] = []
+        self.lists: list[int | None] = []
+        """The open lists with the number of their next item; None for bullets."""
         self._items: list[tuple[int, list[str]]] = []
         self._marker: str | None = None
         self._in_term = False
@@ -217,11 +213,6 @@ class Flow:
         self._quotes: list[bool] = []
         self._quoted: list[str] = []
         self._tables: list[Table] = []
-
-    @property
-    def in_list(self) -> bool:
-        """Whether a list is open."""
-        return bool(self._lists)
 
     def end_paragraph(self, *_: str) -> None:
         """End the open paragraph; inside a heading this is a space."""
@@ -241,7 +232,7 @@ class Flow:
         self.end_paragraph()
         while self._tables:
             self.end_table()
-        self._lists.clear()
+        self.lists.clear()
         self._write_pending()
 
     def begin_heading(self, level: int, *_: str) -> None:
@@ -271,24 +262,24 @@ class Flow:
     def begin_list(self, first: int | None, *_: str) -> None:
         """Begin a list; `first` is the number of the first item of an ordered one."""
         self.end_paragraph()
-        self._lists.append(first)
+        self.lists.append(first)
 
     def end_list(self, *_: str) -> None:
         """End the innermost list."""
         self.end_paragraph()
-        if self._lists:
-            self._lists.pop()
+        if self.lists:
+            self.lists.pop()
         self._marker = None
-        if not self._lists and self._items:
+        if not self.lists and self._items:
             self._write_pending()
 
     def begin_item(self, *_: str) -> None:
         """Begin an item of the innermost list."""
         self.end_paragraph()
         self._marker = ""
-        if self._lists and (number := self._lists[-1]) is not None:
+        if self.lists and (number := self.lists[-1]) is not None:
             self._marker = f"{number}. "
-            self._lists[-1] = number + 1
+            self.lists[-1] = number + 1
 
     def change_definitions(self, step: int, *_: str) -> None:
         """Begin a list of terms with the step 1, or end the innermost one with -1."""
@@ -312,7 +303,7 @@ class Flow:
     def begin_quote(self, *_: str) -> None:
         """Begin a quotation; inside a list it is a part of its item."""
         self.end_paragraph()
-        self._quotes.append(not self._lists and not self._get_data_table())
+        self._quotes.append(not self.lists and not self._get_data_table())
         if self._quotes == [True]:
             self._write_pending()
 
@@ -329,7 +320,7 @@ class Flow:
         self.end_paragraph()
         table = self._get_data_table()
         if table and table.open_cell and "\n" not in text.strip():
-            table.add_text(f"`{text.strip()}`")
+            table.cell.append(f"`{text.strip()}`")
             return
         self._leave_table()
         self._write_pending()
@@ -378,7 +369,8 @@ class Flow:
         if table.layout or not table.rows:
             return
         if not table.is_data():
-            self._add_texts(list(table.list_texts()))
+            for text in table.take_texts():
+                self._add_text(text)
             return
         self._write_pending()
         self._builder.add_table(table.rows, header=table.has_header())
@@ -390,24 +382,21 @@ class Flow:
         """Turn the open table into one that arranges the page, and write its rows."""
         table = self._get_data_table()
         if table:
-            texts = list(table.list_texts())
+            texts = table.take_texts()
             table.layout = True
-            self._add_texts(texts)
-
-    def _add_texts(self, texts: Sequence[str]) -> None:
-        for text in filter(None, texts):
-            self._add_text(text)
+            for text in texts:
+                self._add_text(text)
 
     def _add_text(self, text: str) -> None:
         """Add a paragraph to the innermost open part."""
         table = self._get_data_table()
         if table and table.open_cell:
-            table.add_text(text.replace("\n", " "))
-        elif self._lists and self._marker is not None:
-            depth = min(len(self._lists) - 1, _MAX_LIST_DEPTH)
+            table.cell.append(text.replace("\n", " "))
+        elif self.lists and self._marker is not None:
+            depth = min(len(self.lists) - 1, _MAX_LIST_DEPTH)
             self._items.append((depth, [self._marker + text]))
             self._marker = None
-        elif self._lists and self._items:
+        elif self.lists and self._items:
             self._items[-1][1].append(text)
         elif self._in_term:
             self._terms.append(text)

@@ -6,6 +6,7 @@ and text and attributes have no stray angle brackets, so that it can be read in 
 
 import codecs
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from operator import itemgetter
 from typing import TYPE_CHECKING
@@ -393,33 +394,39 @@ _JSON_DATE = re.compile(r'"datePublished"\s*:\s*"([^"]{8,40})"')
 
 def read_metadata(tree: "LexborHTMLParser") -> Metadata:
     """Return the metadata of a page."""
-    named: dict[str, list[str]] = {}
+    named: defaultdict[str, list[str]] = defaultdict(list)
     # Everything but the head is large, and declares nothing.
     for node in tree.head.css("meta[content]") if tree.head is not None else ():
         attributes = node.attributes
         name = attributes.get("name") or attributes.get("property") or attributes.get("itemprop")
         content = " ".join((attributes.get("content") or "").split())
         if name and content:
-            named.setdefault(name.strip().lower(), []).append(content)
-    keywords = (one for text in _find_all(named, _KEYWORDS) for one in split_keywords(text))
+            named[name.strip().lower()].append(content)
+
+    def list_values(names: tuple[str, ...]) -> list[str]:
+        return [content for name in names for content in named[name]]
+
+    keywords = (one for text in list_values(_KEYWORDS) for one in split_keywords(text))
+    declared = [
+        node.attributes.get(name)
+        for node in (tree.root, tree.body)
+        if node is not None
+        for name in ("lang", "xml:lang")
+    ]
     return Metadata(
-        title=_find_title(tree, named) or None,
+        title=_find_title(tree, named["og:title"]) or None,
         tags=list_unique(keyword for keyword in keywords if len(keyword) <= _MAX_KEYWORD_CHARS)[
             :_MAX_KEYWORDS
         ],
-        lang=_find_language(tree, named),
+        lang=next(filter(None, map(read_language, [*declared, *named["dc.language"]])), None),
         authors=list_unique(
             author
-            for text in _find_all(named, _AUTHORS)
+            for text in list_values(_AUTHORS)
             for author in split_authors(text)
             if len(author) <= _MAX_AUTHOR_CHARS and "://" not in author
         )[:_MAX_AUTHORS],
-        date=_find_date(tree, named),
+        date=_find_date(tree, list_values(_DATES)),
     )
-
-
-def _find_all(named: dict[str, list[str]], names: tuple[str, ...]) -> list[str]:
-    return [content for name in names for content in named.get(name, ())]
 
 
 def shorten_title(title: str, headings: Iterable[str]) -> str:
@@ -432,29 +439,17 @@ def shorten_title(title: str, headings: Iterable[str]) -> str:
     return title
 
 
-def _find_title(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str:
+def _find_title(tree: "LexborHTMLParser", others: list[str]) -> str:
     """Return the declared title; one that names no page is none."""
     node = tree.head.css_first("title") if tree.head is not None else None
     title = " ".join(str(node.text()).split()) if node is not None else ""
-    others = named.get("og:title", [])
     if not title or title.lower() in _PLACEHOLDERS:
         return others[0] if others else ""
     return shorten_title(title, others)
 
 
-def _find_language(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str | None:
-    """Return the language that the page declares, as a code of two or three letters."""
-    declared: list[str | None] = []
-    for node in (tree.root, tree.body):
-        attributes = node.attributes if node is not None else {}
-        declared += [attributes.get("lang"), attributes.get("xml:lang")]
-    declared += named.get("dc.language", ())
-    return next(filter(None, map(read_language, declared)), None)
-
-
-def _find_date(tree: "LexborHTMLParser", named: dict[str, list[str]]) -> str | None:
+def _find_date(tree: "LexborHTMLParser", candidates: list[str]) -> str | None:
     """Return the date of publication, in the head, as linked data, or of a `time` element."""
-    candidates = _find_all(named, _DATES)
     html = tree.raw_html or b""
     if not candidates and b"datePublished" in html:
         for script in tree.css('script[type="application/ld+json"]')[:5]:

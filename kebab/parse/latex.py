@@ -62,11 +62,6 @@ def read_argument(text: str, start: int) -> str:
     return text[opened + 1 : opened + _MAX_ARGUMENT].partition("\n\n")[0]
 
 
-def to_plain_label(source: str) -> str:
-    """Return a title on one line without its commands."""
-    return to_plain_text(source[:_MAX_ARGUMENT])
-
-
 def to_plain_text(source: str) -> str:
     """Return a text on one line without its commands."""
     plain = _HIDDEN.sub("", source)
@@ -138,9 +133,9 @@ def _read_metadata(text: str) -> Metadata:
         if match[1] not in found:
             found[match[1]] = read_argument(text, match.end())
     authors = re.split(r"\\and\b", found.get("author", ""))
-    names = [to_plain_label(author.partition("\\\\")[0]) for author in authors]
+    names = [to_plain_text(author.partition("\\\\")[0]) for author in authors]
     return Metadata(
-        title=to_plain_label(found.get("title", "")) or None,
+        title=to_plain_text(found.get("title", "")) or None,
         authors=list_unique(names),
         date=find_date(found.get("date", "")),
     )
@@ -152,12 +147,11 @@ def _find_spans(text: str) -> Iterator[Span]:
     begins = (number for number, line in enumerate(lines.text) if line.startswith(_DOCUMENT))
     ends = (number for number, line in enumerate(lines.text) if line.startswith(_END))
     first, last = next(begins, -1) + 1, next(ends, lines.count)
-    never_closed: set[str] = set()
     if first:
         yield Span(None, 0, first)
     number = first
     while number < last:
-        span = _read_block(lines, number, last, never_closed) if lines.text[number] else None
+        span = _read_block(lines, number, last) if lines.text[number] else None
         if span is not None:
             yield span
         number = max(number + 1, span.last if span else 0)
@@ -165,7 +159,7 @@ def _find_spans(text: str) -> Iterator[Span]:
         yield Span(None, last, lines.count)
 
 
-def _read_block(lines: Lines, number: int, last: int, never_closed: set[str]) -> Span | None:
+def _read_block(lines: Lines, number: int, last: int) -> Span | None:
     """Return the block that begins at a line, None for a paragraph."""
     bare = lines.text[number]
     if bare.startswith("%"):
@@ -178,23 +172,21 @@ def _read_block(lines: Lines, number: int, last: int, never_closed: set[str]) ->
     begin = _BEGIN.match(bare)
     if begin and begin[1] == "abstract":
         return Span(BlockKind.HEADING, number, number + 1, _ABSTRACT_RANK, "Abstract")
-    if begin and begin[1] in _KINDS and begin[1] not in never_closed:
-        environment = _read_environment(lines, number, last, begin[1], never_closed)
+    if begin and begin[1] in _KINDS and begin[1] not in lines.never_closed:
+        environment = _read_environment(lines, number, last, begin[1])
         if environment is not None:
             return environment
     return Span(None, number, number + 1) if _LAYOUT.match(bare) else None
 
 
-def _read_environment(
-    lines: Lines, number: int, last: int, name: str, never_closed: set[str]
-) -> Span | None:
+def _read_environment(lines: Lines, number: int, last: int, name: str) -> Span | None:
     """Return an environment up to its end; environments of its own name may be inside."""
     opening, closing, depth = f"\\begin{{{name}", f"\\end{{{name}", 0
     for end in range(number, last):
         depth += lines.text[end].count(opening) - lines.text[end].count(closing)
         if depth <= 0:
             return Span(_KINDS[name], number, end + 1)
-    never_closed.add(name)
+    lines.never_closed.add(name)
     return None
 
 
@@ -209,4 +201,4 @@ def _read_heading(lines: Lines, number: int, last: int) -> Span | None:
     source = "\n".join(lines.text[number : min(number + 8, last)])
     argument = read_argument(source, match.end())
     end = number + 1 + source[: match.end() + len(argument)].count("\n")
-    return Span(BlockKind.HEADING, number, end, rank, to_plain_label(argument))
+    return Span(BlockKind.HEADING, number, end, rank, to_plain_text(argument))

@@ -208,32 +208,24 @@ def read_attachment(part: Message) -> bytes:
 class MessageWriter:
     """Writes a message into a builder, below a heading with its subject."""
 
-    def __init__(
-        self, builder: TextBuilder, path: str, parser: str, *, inline: bool = False
-    ) -> None:
-        """`path` and `parser` are for errors; `inline` messages within it become sections."""
+    def __init__(self, builder: TextBuilder, path: str, parser: str) -> None:
+        """`path` and `parser` are for errors."""
         self.warnings: list[str] = []
         self._builder = builder
         self._path, self._parser = path, parser
-        self._inline = inline
         self._parts = 0
-        self._level = 1
 
-    def write(self, message: Message, level: int = 1) -> None:
+    def write(self, message: Message) -> None:
         """Write a message: its headers, its text, and the names of its attachments."""
-        outer, self._level = self._level, level
         subject = read_header(message, "subject")
-        self._builder.add_heading(level, subject or "(no subject)")
+        self._builder.add_heading(1, subject or "(no subject)")
         headers = ((name, read_header(message, name.lower())) for name in _HEADERS)
         self._builder.add_paragraph("\n".join(f"{name}: {text}" for name, text in headers if text))
         self._write_part(message, 0)
         attachments = list_attachments(message)
-        if self._inline:
-            attachments = [one for one in attachments if not _list_parts(one.part)]
         if attachments:
             self._builder.add_paragraph("Attachments:")
             self._builder.add_list([(0, _describe(one)) for one in attachments])
-        self._level = outer
 
     def _write_part(self, part: Message, depth: int) -> None:
         """Write the texts of a part."""
@@ -244,11 +236,8 @@ class MessageWriter:
         kind, parts = part.get_content_type(), _list_parts(part)
         if kind == "multipart/alternative" and parts:
             self._write_part(_choose_alternative(parts), depth + 1)
-        elif parts and kind == _MESSAGE and depth:
-            if self._inline:
-                self.write(parts[0], min(self._level + 1, 6))
         elif parts:
-            for inner in parts:
+            for inner in parts if kind != _MESSAGE or not depth else ():
                 self._write_part(inner, depth + 1)
         elif kind in _TEXTS and not _is_attached(part):
             self._write_text(part, kind)
@@ -258,7 +247,7 @@ class MessageWriter:
         try:
             text = read_text(part, self._path, self._parser, html=html)
             if html:
-                warning = add_fragment(self._builder, text, self._level)
+                warning = add_fragment(self._builder, text, 1)
                 if warning:
                     self._warn(warning)
             else:
@@ -389,8 +378,6 @@ class EmailParser:
     """Parses one message: its headers, its text, and the names of its attachments."""
 
     version = "email-v2"
-    inline = False
-    """Whether messages within the message are sections of it, and no documents of their own."""
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -400,7 +387,7 @@ class EmailParser:
         """
         message = load_message(data, path, self.version)
         builder = TextBuilder()
-        writer = MessageWriter(builder, path, self.version, inline=self.inline)
+        writer = MessageWriter(builder, path, self.version)
         writer.write(message)
         metadata = Metadata(
             title=read_header(message, "subject") or None,

@@ -111,7 +111,7 @@ class _Page:
             if control and control[1]:
                 self._run(control[1], control[2])
             elif control is None:
-                self._add_text(self._expand(line))
+                self.add_text(self._expand(line))
         self._flush()
 
     def _run(self, macro: str, rest: str) -> None:
@@ -122,15 +122,16 @@ class _Page:
             # A string that repeats others could grow without bound.
             self._strings[name] = text if len(text) <= _MAX_STRING else ""
             return
-        arguments = [self._expand(one) for one in _split_arguments(rest)]
+        words = _ARGUMENT.findall(rest.rstrip())
+        arguments = [self._expand(plain or quoted.replace('""', '"')) for quoted, plain in words]
         handler = _HANDLERS.get(macro)
         if handler is not None:
             handler(self, arguments)
         elif macro in _FONTS:
             glue = "" if macro in _ALTERNATING else " "
-            self._add_text(glue.join(arguments)) if arguments else None
+            self.add_text(glue.join(arguments)) if arguments else None
         elif macro in _INLINE or macro in _ENCLOSURES:
-            self._add_text(self._write_mdoc([macro, *arguments]))
+            self.add_text(self._write_mdoc([macro, *arguments]))
 
     def _expand(self, text: str) -> str:
         """Return a text without escapes."""
@@ -145,7 +146,7 @@ class _Page:
             return _read_character(name)
         return _ONE.get(match["one"] or "", "")
 
-    def _add_text(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         """Add a line of text to the paragraph, or to the lines that stay as they are."""
         if self._wants_tag:
             self._wants_tag, self._tag = False, text.strip()
@@ -166,15 +167,9 @@ class _Page:
         self.builder.add_paragraph(text)
         self._words, self._lines, self._tag, self._wants_tag = [], [], "", False
 
-    def begin_literal(self, arguments: list[str]) -> None:
-        del arguments
+    def set_literal(self, *, is_literal: bool) -> None:
         self._flush()
-        self._is_literal = True
-
-    def end_literal(self, arguments: list[str]) -> None:
-        del arguments
-        self._flush()
-        self._is_literal = False
+        self._is_literal = is_literal
 
     def set_head(self, arguments: list[str]) -> None:
         name, section, date, *_ = (*arguments, "", "", "")
@@ -185,19 +180,13 @@ class _Page:
         self.date = text.removeprefix("$Mdocdate: ").removesuffix(" $")
 
     def add_heading(self, level: int, arguments: list[str]) -> None:
-        self._flush()
-        self._is_literal = False
+        self.set_literal(is_literal=False)
         self._in_synopsis = arguments[:1] == ["SYNOPSIS"]
         self.builder.add_heading(level, " ".join(arguments))
 
-    def begin_paragraph(self, arguments: list[str]) -> None:
-        del arguments
+    def begin_paragraph(self, *, wants_tag: bool = False) -> None:
         self._flush()
-
-    def begin_tagged(self, arguments: list[str]) -> None:
-        del arguments
-        self._flush()
-        self._wants_tag = True
+        self._wants_tag = wants_tag
 
     def begin_item(self, arguments: list[str]) -> None:
         """Begin an item of `man`, whose first argument is its tag."""
@@ -209,24 +198,20 @@ class _Page:
         self._flush()
         self._tag = self._write_mdoc(arguments)
 
-    def break_line(self, arguments: list[str]) -> None:
-        del arguments
+    def break_line(self) -> None:
         if self._words:
             self._words[-1] += "\n"
 
     def add_link(self, arguments: list[str]) -> None:
         if arguments:
-            self._add_text(f"<{arguments[0]}>")
-
-    def add_option(self, arguments: list[str]) -> None:
-        self._add_text(f"[{' '.join(arguments)}]")
+            self.add_text(f"<{arguments[0]}>")
 
     def add_name(self, arguments: list[str]) -> None:
         """Add the command, which the first `Nm` names; in a synopsis it begins a line."""
-        if self._words and self._in_synopsis:
-            self._words[-1] += "\n"
+        if self._in_synopsis:
+            self.break_line()
         self._command = self._command or (arguments[0] if arguments else "")
-        self._add_text(self._write_mdoc(["Nm", *arguments]))
+        self.add_text(self._write_mdoc(["Nm", *arguments]))
 
     def _write_mdoc(self, arguments: list[str]) -> str:
         """Return the text of the macros and words of an `mdoc` line."""
@@ -279,12 +264,6 @@ def _read_character(name: str) -> str:
     if len(name) == 2 and name[0] in _ACCENTS and name[1].isalpha():  # noqa: PLR2004
         return name[1] + _ACCENTS[name[0]]
     return _CHARACTERS.get(name, name if name.isascii() and len(name) == 1 else "")
-
-
-def _split_arguments(text: str) -> Iterator[str]:
-    """Yield the arguments of a macro; quotes hold blanks."""
-    for quoted, plain in _ARGUMENT.findall(text.rstrip()):
-        yield plain or quoted.replace('""', '"')
 
 
 def _strip_conditions(text: str) -> Iterator[str]:
@@ -357,25 +336,20 @@ _ENCLOSURES = {
 }
 """The macros of `mdoc` that stand for marks around the rest of a line; some only open or close."""
 _HANDLERS: dict[str, Callable[[_Page, list[str]], None]] = {
-    "TH": _Page.set_head,
-    "Dt": _Page.set_head,
+    **dict.fromkeys(("TH", "Dt"), _Page.set_head),
     "Dd": _Page.set_date,
-    "SH": lambda page, arguments: page.add_heading(1, arguments),
-    "Sh": lambda page, arguments: page.add_heading(1, arguments),
-    "SS": lambda page, arguments: page.add_heading(2, arguments),
-    "Ss": lambda page, arguments: page.add_heading(2, arguments),
-    "TP": _Page.begin_tagged,
-    "TQ": _Page.begin_tagged,
+    **dict.fromkeys(("SH", "Sh"), lambda page, arguments: page.add_heading(1, arguments)),
+    **dict.fromkeys(("SS", "Ss"), lambda page, arguments: page.add_heading(2, arguments)),
+    **dict.fromkeys(("TP", "TQ"), lambda page, _: page.begin_paragraph(wants_tag=True)),
     "IP": _Page.begin_item,
     "It": _Page.begin_list_item,
     "Nm": _Page.add_name,
-    "br": _Page.break_line,
-    "UR": _Page.add_link,
-    "MT": _Page.add_link,
-    "OP": _Page.add_option,
-    **dict.fromkeys(("nf", "EX", "Bd", "TS"), _Page.begin_literal),
-    **dict.fromkeys(("fi", "EE", "Ed", "TE"), _Page.end_literal),
+    "br": lambda page, _: page.break_line(),
+    **dict.fromkeys(("UR", "MT"), _Page.add_link),
+    "OP": lambda page, words: page.add_text(f"[{' '.join(words)}]"),
+    **dict.fromkeys(("nf", "EX", "Bd", "TS"), lambda page, _: page.set_literal(is_literal=True)),
+    **dict.fromkeys(("fi", "EE", "Ed", "TE"), lambda page, _: page.set_literal(is_literal=False)),
     **dict.fromkeys(
-        ("PP", "P", "LP", "HP", "Pp", "RS", "RE", "sp", "Bl", "El", "SY"), _Page.begin_paragraph
+        split_names("PP P LP HP Pp RS RE sp Bl El SY"), lambda page, _: page.begin_paragraph()
     ),
 }

@@ -11,16 +11,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, AnyStr, NamedTuple
 
 from kebab.core.documents import BlockKind, ParsedDocument
 from kebab.core.files import get_suffix
 from kebab.errors.system import translate_import_errors
 from kebab.parse.blocks import (
+    BLOBS,
     Span,
     build_blocks,
     choose_title,
-    describe_blobs,
+    describe_left_out,
     exclude_lines,
     find_blob_lines,
     group_lines,
@@ -84,17 +85,13 @@ def find_code_lines(body: str) -> set[int]:
     Raises:
         RuntimeError: The library failed.
     """
-    source = body.encode()
-    found: set[int] = set()
-    line = offset = 0
     with translate_panics():
-        for event, where in _read_events(body):
-            if not isinstance(event, str) and "CodeBlock" in event.get("Start", ()):
-                start, end = where["start"], where["end"]
-                line += source.count(b"\n", offset, start)
-                offset = start
-                found.update(range(line, line + source.count(b"\n", start, end - 1) + 1))
-    return found
+        blocks = [
+            (where["start"], where["end"] - 1)
+            for event, where in _read_events(body)
+            if not isinstance(event, str) and "CodeBlock" in event.get("Start", ())
+        ]
+    return {number for lines in _list_lines(body.encode(), b"\n", blocks) for number in lines}
 
 
 def _read_events(body: str) -> Iterable[tuple[Any, Any]]:
@@ -331,7 +328,7 @@ def find_noise_lines(body: str, *, is_mdx: bool = False) -> set[int]:
         RuntimeError: The library that finds code failed.
     """
     found = sorted(_find_ranges(body, is_mdx=is_mdx))
-    ranges = _list_lines(body, found)
+    ranges = _list_lines(body, "\n", found)
     # What is code depends on the lines before alone.
     before = body[: max((end for _, end in found), default=0)]
     code = find_code_lines(before) if _may_be_code(before, found) else set()
@@ -348,23 +345,19 @@ def _may_be_code(body: str, ranges: Iterable[tuple[int, int]]) -> bool:
 
     All events of a body take much longer.
     """
-    return (
-        "```" in body
-        or "~~~" in body
-        or any(
-            body[first] in _INDENTS or body[body.rfind("\n", 0, end) + 1] in _INDENTS
-            for first, end in ranges
-        )
-    )
+    starts = (at for first, end in ranges for at in (first, body.rfind("\n", 0, end) + 1))
+    return "```" in body or "~~~" in body or any(body[at] in _INDENTS for at in starts)
 
 
-def _list_lines(body: str, ranges: Iterable[tuple[int, int]]) -> Iterator[range]:
+def _list_lines(
+    body: AnyStr, newline: AnyStr, ranges: Iterable[tuple[int, int]]
+) -> Iterator[range]:
     """Yield the numbers of the lines of sorted ranges."""
     line = offset = 0
     for start, end in ranges:
-        line += body.count("\n", offset, start)
+        line += body.count(newline, offset, start)
         offset = start
-        yield range(line, line + body.count("\n", start, end) + 1)
+        yield range(line, line + body.count(newline, start, end) + 1)
 
 
 def _find_ranges(body: str, *, is_mdx: bool) -> Iterator[tuple[int, int]]:
@@ -406,10 +399,8 @@ def _find_comments(body: str, opening: str, closing: str) -> Iterator[tuple[int,
         line_start = body.rfind("\n", 0, start) + 1
         line_end = body.find("\n", end)
         line_end = len(body) if line_end < 0 else line_end
-        if body[line_start:start].isspace() or line_start == start:
-            rest = body[end:line_end]
-            if not rest.strip():
-                yield line_start, line_end
+        if not body[line_start:start].strip() and not body[end:line_end].strip():
+            yield line_start, line_end
 
 
 def _find_obsidian_comments(body: str) -> Iterator[tuple[int, int]]:
@@ -519,5 +510,5 @@ def read_visible_body(source: str, *, is_mdx: bool = False) -> VisibleBody:
         span for span in spans if not has_visible_text("\n".join(lines[span.first : span.last]))
     )
     hidden |= {number for span in empty for number in range(span.first, span.last)}
-    warnings = describe_blobs(source, blobs)
+    warnings = describe_left_out(BLOBS, source, blobs)
     return VisibleBody(hide_lines(source, hidden), body, frozenset(hidden), warnings)

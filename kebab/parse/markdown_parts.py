@@ -1,16 +1,14 @@
 """Finds the parts of a Markdown document that a review looks at, with exact positions.
 
-The library gives ranges of UTF-8 bytes. They are kept while its events are read and converted to
-code points at the end, in one pass over the text.
+The library gives ranges of UTF-8 bytes, which are converted to code points as its events are read.
 """
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple
 
 from kebab.core.review import (
     AnchorUse,
@@ -58,7 +56,7 @@ _ATTRIBUTE = re.compile(
 _HTML_PART = re.compile(
     r"<!--.*?(?:-->|\Z)"
     r"|<(script|style|pre|svg|math|textarea)\b.*?(?:</\1\s*>|\Z)"
-    r"|</?[A-Za-z][^<>]*>|&#?\w{1,32};",
+    r"|</?[A-Za-z][^<>]*>|&#?[A-Za-z0-9_]{1,32};",
     re.DOTALL | re.IGNORECASE,
 )
 _BLOCK_ID = re.compile(r"(?:^|[ \t])(\^([A-Za-z0-9-]+))[ \t]*$", re.MULTILINE)
@@ -201,8 +199,8 @@ def find_undefined_footnotes(
 
 _HEADING_ID = re.compile(r"(?<![ \t])[ \t]*+\{:?[ \t]*[#.:/][^{}]*\}[ \t]*$")
 _ID = re.compile(r"#([^\s{}*/]+)")
-_WIKI_DESTINATION = re.compile(rb"\(([^()\s]*+)[^()]*+\)")
-_DEFINED_TARGET = re.compile(rb"\]:\s*<?")
+_WIKI_DESTINATION = re.compile(r"\(([^()\s]*+)[^()]*+\)")
+_DEFINED_TARGET = re.compile(r"\]:\s*<?")
 _LINKS = ("Link", "Image")
 _REFERENCES = frozenset({"Reference", "Collapsed", "Shortcut"})
 _ADDRESSES = frozenset({"Autolink", "Email"})
@@ -221,7 +219,7 @@ class BodyParts(NamedTuple):
 
 
 def read_body_parts(body: str) -> BodyParts:
-    """Return the parts of a body in bytes of its UTF-8.
+    """Return the parts of a body.
 
     Raises:
         RuntimeError: The library failed.
@@ -238,48 +236,61 @@ def read_body_parts(body: str) -> BodyParts:
             source, options=options, merge_text=True, broken_link_callback=broken.append
         )
         definitions = reference_definitions(source, options=options) if "]:" in source else {}
-        _Walk(source.encode(), found, definitions).read(events)
+        walk = _Walk(source, found, definitions)
+        walk.read(events)
     for link in broken:
-        span, kind = link["span"], link["link_type"]
-        end = span["end"] + 2 * (kind == "Collapsed")
-        use = UndefinedLabel(link["reference"], span["start"], end, kind != "Shortcut")
-        found.undefined.append(use)
+        start, end = walk.convert(link["span"])
+        kind = link["link_type"]
+        end += 2 * (kind == "Collapsed")
+        found.undefined.append(UndefinedLabel(link["reference"], start, end, kind != "Shortcut"))
     return found
 
 
+_IS_FIRST = bytes(byte not in range(0x80, 0xC0) for byte in range(256))
+"""For each byte of UTF-8 whether a character begins with it."""
+
+
 class _Walk:
-    """Collects what the events of a body say, in bytes."""
+    """Collects what the events of a body say."""
 
     def __init__(
-        self, source: bytes, found: BodyParts, definitions: Mapping[str, Mapping[str, Any]]
+        self, source: str, found: BodyParts, definitions: Mapping[str, Mapping[str, Any]]
     ) -> None:
         self._source = source
         self._found = found
-        self._definitions = {_fold_label(label): one for label, one in definitions.items()}
+        self._points: Sequence[int] = range(len(source) + 1)
+        """The offset in code points for each offset in bytes."""
+        if not source.isascii():
+            self._points = [*accumulate(source.encode().translate(_IS_FIRST), initial=0)]
+        self._definitions = {
+            _fold_label(label): self.convert(one["span"]) for label, one in definitions.items()
+        }
         self._end = 0
         self._label: list[str] | None = None
         self._open_links: list[tuple[Mapping[str, Any], int, bool]] = []
-        self._in_code = False
         self._wiki_end = -1
-        for one in definitions.values():
-            found.marks.append((one["span"]["start"], one["span"]["end"]))
+        found.marks.extend(self._definitions.values())
+
+    def convert(self, where: Mapping[str, int]) -> Span:
+        """Return a range of bytes as one of code points."""
+        return self._points[where["start"]], self._points[where["end"]]
 
     def read(self, events: Iterable[tuple[Any, Any]]) -> None:
         """Read the events; each begins or ends an element, or is text or a mark."""
         for event, where in events:
+            start, end = self.convert(where)
             if type(event) is str:  # a line break or a rule
                 if self._label is not None and event != "Rule":
                     self._label.append(" ")
             elif "Text" in event:
-                if self._label is not None or where["start"] == self._wiki_end:
-                    self._read_text(event["Text"], where["start"])
+                if self._label is not None or start == self._wiki_end:
+                    self._read_text(event["Text"], start)
             elif "Start" in event:
-                self._open_element(event["Start"], where["start"], where["end"])
+                self._open_element(event["Start"], start, end)
                 continue
             elif "End" in event:
-                self._close_element(event["End"], where["start"], where["end"])
+                self._close_element(event["End"], start, end)
             else:
-                start, end = where["start"], where["end"]
                 ((kind, text),) = event.items()
                 if kind == "FootnoteReference":
                     self._found.footnotes.append(FootnoteUse(text, start, end, is_definition=False))
@@ -290,7 +301,7 @@ class _Walk:
                     self._found.code.append((start, end))
                     if self._label is not None:
                         self._label.append(text)
-            self._end = where["end"]
+            self._end = end
 
     def _read_text(self, text: str, start: int) -> None:
         if start == self._wiki_end and text.startswith("("):
@@ -302,9 +313,7 @@ class _Walk:
         self._end = start
         if type(tag) is str:
             if tag == "HtmlBlock":
-                for (first, last), is_tag in find_html_parts(
-                    self._source[start:end].decode("latin-1")
-                ):
+                for (first, last), is_tag in find_html_parts(self._source[start:end]):
                     spans = self._found.marks if is_tag else self._found.code
                     spans.append((start + first, start + last))
         elif "Link" in tag or "Image" in tag:
@@ -317,7 +326,7 @@ class _Walk:
             self._found.code_blocks.append((start, end))
         elif "FootnoteDefinition" in tag:
             label = tag["FootnoteDefinition"]
-            mark_end = self._source.find(b"]:", start, end) + 2
+            mark_end = self._source.find("]:", start, end) + 2
             use = FootnoteUse(label, start, max(mark_end, start + 1), is_definition=True)
             self._found.footnotes.append(use)
 
@@ -340,60 +349,54 @@ class _Walk:
 
     def _add_link(self, link: Mapping[str, Any], start: int, end: int, *, is_image: bool) -> None:
         """Add a link that ends; the end of its text was the end of the last event."""
-        kind, target = link["link_type"], link["dest_url"]
-        add = partial(self._add_use, start=start, end=end, is_image=is_image)
-        if isinstance(kind, dict):
-            self._add_wiki_link(target.rstrip("\\").strip(), start, end, is_image=is_image)
-        elif kind == "Inline":
-            first, last = self._find_destination(end)
-            add(target, "inline", (first, last))
-            self._found.marks.append((first, last))
-        elif kind in _REFERENCES:
-            self._found.marks.append((min(self._end + 1, end), end))
+        found, target, way = self._found, link["dest_url"], link["link_type"]
+        kind: Literal["inline", "reference", "wiki", "auto"]
+        if isinstance(way, dict):
+            target = target.rstrip("\\").strip()
+            kind, span = "wiki", self._read_wiki_link(target, start + (3 if is_image else 2), end)
+        elif way == "Inline":
+            kind, span = "inline", self._find_destination(end)
+            found.marks.append(span)
+        elif way in _REFERENCES:
+            found.marks.append((min(self._end + 1, end), end))
             defined = self._definitions.get(_fold_label(link["id"]))
-            span = self._find_defined(defined["span"]) if defined else (start, end)
-            add(target, "reference", span)
-        elif kind in _ADDRESSES:
-            self._found.code.append((start, end))
-            add(target, "auto", (start + 1, end - 1))
+            kind, span = "reference", self._find_defined(*defined) if defined else (start, end)
+        elif way in _ADDRESSES:
+            found.code.append((start, end))
+            kind, span = "auto", (start + 1, end - 1)
+        else:
+            return
+        found.links.append(LinkUse(target, kind, start, end, span, is_image))
 
-    def _add_wiki_link(self, target: str, start: int, end: int, *, is_image: bool) -> None:
+    def _read_wiki_link(self, target: str, first: int, end: int) -> Span:
+        """Return where the target of a wiki link stands, and mark it when a text follows."""
         self._wiki_end = end
-        first = start + (3 if is_image else 2)
-        raw = target.encode()
-        found = self._source.find(raw, first, end)
-        span = (found, found + len(raw)) if found >= 0 else (first, end - 2)
-        self._add_use(target, "wiki", span, start=start, end=end, is_image=is_image)
-        pipe = self._source.find(b"|", first, end)
+        pipe = self._source.find("|", first, end)
         if pipe >= 0:
             self._found.marks.append((first, pipe + 1))
-
-    def _add_use(
-        self, target: str, kind: Any, target_span: Span, *, start: int, end: int, is_image: bool
-    ) -> None:
-        self._found.links.append(LinkUse(target, kind, start, end, target_span, is_image))
+        found = self._source.find(target, first, end)
+        return (found, found + len(target)) if found >= 0 else (first, end - 2)
 
     def _find_destination(self, end: int) -> Span:
         """Return where the target of an inline link stands that ends at an offset."""
         source = self._source
-        start = max(source.find(b"](", max(self._end - 1, 0), end), 0) + 2
+        start = max(source.find("](", max(self._end - 1, 0), end), 0) + 2
         while start < end - 1 and source[start : start + 1].isspace():
             start += 1
-        if source[start : start + 1] == b"<":
-            last = source.find(b">", start, end)
+        if source[start : start + 1] == "<":
+            last = source.find(">", start, end)
             return (start + 1, last) if last > start else (start, end - 1)
         words = source[start : end - 1].split(None, 1)
-        return start, start + len(words[0] if words else b"")
+        return start, start + len(words[0] if words else "")
 
-    def _find_defined(self, span: Mapping[str, int]) -> Span:
+    def _find_defined(self, start: int, end: int) -> Span:
         """Return where the target of a definition stands."""
-        start, end = span["start"], span["end"]
         opening = _DEFINED_TARGET.search(self._source, start, end)
         if opening is None:
             return start, end
         rest = self._source[opening.end() : end]
-        is_quoted = opening[0].endswith(b"<")
-        target = rest.partition(b">")[0] if is_quoted else (rest.split(None, 1) or [b""])[0]
+        is_quoted = opening[0].endswith("<")
+        target = rest.partition(">")[0] if is_quoted else (rest.split(None, 1) or [""])[0]
         return opening.end(), opening.end() + len(target)
 
     def _read_destination(self, text: str, start: int) -> str:
@@ -401,12 +404,11 @@ class _Walk:
         match = _WIKI_DESTINATION.match(self._source, start)
         if match is None:
             return text
-        target, link = match[1].decode(), self._found.links.pop()
-        self._add_use(
-            target, "inline", match.span(1), start=link.start, end=match.end(), is_image=False
-        )
-        self._found.marks.append(match.span(1))
-        return text[len(match[0].decode()) :]
+        target, span = match[1], match.span(1)
+        link = self._found.links.pop()
+        self._found.links.append(LinkUse(target, "inline", link.start, match.end(), span))
+        self._found.marks.append(span)
+        return text[len(match[0]) :]
 
 
 def _fold_label(label: str) -> str:
@@ -415,9 +417,6 @@ def _fold_label(label: str) -> str:
 
 _MAX_VALUE_CHARS = 500
 _SURROGATES = re.compile("[\ud800-\udfff]")
-
-_Placed: TypeAlias = Heading | LinkUse | FootnoteUse | UndefinedLabel
-_Item = TypeVar("_Item", Heading, LinkUse, FootnoteUse, UndefinedLabel)
 
 
 def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
@@ -434,8 +433,6 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
     noise = find_noise_lines(body, is_mdx=is_mdx)
     visible = hide_lines(body, noise)
     found = read_body_parts(visible)
-    if not visible.isascii():
-        found = _convert_offsets(found, visible.encode())
     found.code_blocks.extend(shortcodes)
     hidden = SpanSet([*found.code_blocks, *found.code, *_list_line_spans(body, noise)])
     footnotes = [*found.footnotes, *find_undefined_footnotes(body, found.footnotes, hidden)]
@@ -487,33 +484,3 @@ def _list_line_spans(text: str, numbers: set[int]) -> Iterable[Span]:
         if number in numbers:
             yield offset, offset + len(line)
         offset += len(line) + 1
-
-
-def _convert_offsets(found: BodyParts, source: bytes) -> BodyParts:
-    """Return what was found with offsets of code points in place of bytes."""
-    spans = [*found.code_blocks, *found.code, *found.marks]
-    spans += [one.target_span for one in found.links]
-    items: list[_Placed] = [*found.headings, *found.links, *found.footnotes, *found.undefined]
-    spans += [(one.start, one.end) for one in items]
-    offsets = sorted({0, *(offset for span in spans for offset in span)})
-    points, count = {0: 0}, 0
-    for start, end in pairwise(offsets):
-        count += len(source[start:end].decode(errors="replace"))
-        points[end] = count
-
-    def convert(span: Span) -> Span:
-        return points[span[0]], points[span[1]]
-
-    def move(item: _Item) -> _Item:
-        return item._replace(start=points[item.start], end=points[item.end])
-
-    links = [move(one)._replace(target_span=convert(one.target_span)) for one in found.links]
-    return BodyParts(
-        list(map(move, found.headings)),
-        links,
-        list(map(move, found.footnotes)),
-        list(map(move, found.undefined)),
-        list(map(convert, found.code_blocks)),
-        list(map(convert, found.code)),
-        list(map(convert, found.marks)),
-    )

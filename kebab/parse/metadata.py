@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from kebab.core.documents import Metadata
+from kebab.text.dates import parse_date
 
 _MAX_VALUES = 256
 _AUTHOR_ENDS = re.compile(r"[;\n]|,?(?<!\s)\s++(?:and|und)\s+|\s&\s")
@@ -32,18 +33,14 @@ def split_authors(text: str) -> list[str]:
 
     A comma separates names only when each part is a whole name, so that `Doe, Jane` stays one.
     """
-    names = (" ".join(name.split()) for name in _AUTHOR_ENDS.split(_EMAIL.sub("", text)))
-    return [part for name in names for part in _split_at_commas(name) if part]
-
-
-def _split_at_commas(name: str) -> list[str]:
-    parts = [part.strip() for part in name.split(",")]
-    return parts if all(map(_is_whole_name, filter(None, parts))) else [name]
-
-
-def _is_whole_name(part: str) -> bool:
-    """Return whether a text has a first and a last name; in East Asia no space separates them."""
-    return " " in part or _EAST_ASIAN.search(part) is not None
+    names: list[str] = []
+    for name in _AUTHOR_ENDS.split(_EMAIL.sub("", text)):
+        line = " ".join(name.split())
+        parts = list(filter(None, map(str.strip, line.split(","))))
+        # In East Asia no space separates the first from the last name.
+        are_whole = all(" " in part or _EAST_ASIAN.search(part) for part in parts)
+        names += parts if are_whole else [line]
+    return names
 
 
 def split_keywords(text: str) -> list[str]:
@@ -165,15 +162,8 @@ def _to_aliases(value: Any) -> list[str]:
 
 def _find_date(fields: Fields) -> str | None:
     """Return the first of the dates that can be read."""
-    for field in _DATE_FIELDS:
-        text = next(iter(_list_texts(fields[field])), "") if fields.get(field) else ""
-        if text:
-            from kebab.text.dates import parse_date
-
-            found = parse_date(text)
-            if found:
-                return found
-    return None
+    texts = (next(iter(_list_texts(fields[one])), "") for one in _DATE_FIELDS if fields.get(one))
+    return next(filter(None, map(parse_date, texts)), None)
 
 
 _MAX_FRONT_MATTER_CHARS = 4 * 1024 * 1024
@@ -252,19 +242,18 @@ def read_front_block(text: str) -> FrontBlock | None:
 
 
 def _salvage_fields(inner: str) -> Fields:
-    """Return the fields of damaged front matter that stand on one line.
+    """Return the fields of damaged front matter that stand on one line, also lists in brackets.
 
     Often the title has a bare colon.
     """
-    lines = _FIELD_LINE.findall(inner[:_MAX_SALVAGED_CHARS])
-    return {name: _salvage_value(value.strip()) for name, value in lines}
-
-
-def _salvage_value(value: str) -> str | list[str]:
-    """Return a value on one line: a list in brackets, else text; empty when it is not closed."""
-    if value.startswith("[") and value.endswith("]"):
-        return [part.strip(" \"'") for part in value[1:-1].split(",")]
-    return "" if value.startswith(("[", "{")) else value.strip("\"'")
+    fields: dict[str, str | list[str]] = {}
+    for name, rest in _FIELD_LINE.findall(inner[:_MAX_SALVAGED_CHARS]):
+        value = rest.strip()
+        if value.startswith("[") and value.endswith("]"):
+            fields[name] = [part.strip(" \"'") for part in value[1:-1].split(",")]
+        else:
+            fields[name] = "" if value.startswith(("[", "{")) else value.strip("\"'")
+    return fields
 
 
 def _read_yaml(inner: str) -> tuple[Fields | None, str]:
@@ -275,14 +264,12 @@ def _read_yaml(inner: str) -> tuple[Fields | None, str]:
     if isinstance(fields, YamlError):
         where = f" at line {fields.line + 1}" if fields.line else ""
         return None, f"front matter is not valid YAML{where}"
-    if fields is None or not all(map(_is_key, fields)):
+    # Prose with a colon between two rules has no keys.
+    if fields is None or not all(
+        _KEY.match(key) and len(key.split()) <= _MAX_KEY_WORDS for key in fields
+    ):
         return None, "front matter is not a mapping"
     return fields, ""
-
-
-def _is_key(key: str) -> bool:
-    """Return whether a name is a key, and not prose with a colon between two rules."""
-    return _KEY.match(key) is not None and len(key.split()) <= _MAX_KEY_WORDS
 
 
 def _read_toml(inner: str) -> tuple[Fields | None, str]:

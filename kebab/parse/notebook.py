@@ -1,6 +1,5 @@
 """Reads Jupyter notebooks: cells of Markdown and code, with their outputs as text."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,6 +8,7 @@ from kebab.core.chunks import Place
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
+from kebab.parse.data import get_text, list_records, load_json
 from kebab.parse.encoding import decode
 from kebab.parse.markdown import MarkdownParser
 
@@ -32,10 +32,7 @@ class NotebookParser:
             ParseFailed: The bytes are no notebook.
         """
         text = decode(data, path, self.version).text
-        try:
-            content = json.loads(text)
-        except (ValueError, RecursionError):
-            content = None
+        content = load_json(text)
         cells = _find_cells(content) if isinstance(content, dict) else None
         if cells is None:
             cause = "damaged: not JSON" if content is None else "no notebook: it has no cells"
@@ -49,10 +46,9 @@ def _find_cells(content: dict[str, Any]) -> list[Any] | None:
     if isinstance(cells, list):
         return cells
     sheets = content.get("worksheets")
-    if not isinstance(sheets, list):
-        return None
-    lists = (sheet.get("cells") for sheet in sheets if isinstance(sheet, dict))
-    return [cell for cells in lists if isinstance(cells, list) for cell in cells]
+    lists = (sheet.get("cells") for sheet in list_records(sheets))
+    found = [cell for cells in lists if isinstance(cells, list) for cell in cells]
+    return found if isinstance(sheets, list) else None
 
 
 class _NotebookReader:
@@ -66,7 +62,9 @@ class _NotebookReader:
         self._links: list[str] = []
         self._front = Metadata()
         self._shortened = 0
-        self._language = _find_language(self._metadata)
+        kernel = (("language_info", "name"), ("kernelspec", "language"))
+        languages = (get_text(self._metadata.get(part), key) for part, key in kernel)
+        self._language = next((one for one in languages if one and one.isprintable()), "")
 
     def read(self, cells: list[Any]) -> ParsedDocument:
         """Return the document."""
@@ -79,15 +77,10 @@ class _NotebookReader:
             warnings.append(f"only the first {_MAX_CELLS:,} of {len(cells):,} cells are searched")
         if self._shortened:
             warnings.append(f"long outputs are shortened: {self._shortened}")
-        title = self._metadata.get("title")
-        authors = self._metadata.get("authors")
-        names = [
-            author["name"]
-            for author in (authors if isinstance(authors, list) else ())
-            if isinstance(author, dict) and isinstance(author.get("name"), str)
-        ]
+        authors = list_records(self._metadata.get("authors"))
+        names = filter(None, (get_text(author, "name") for author in authors))
         metadata = self._front._replace(
-            title=self._front.title or (title if isinstance(title, str) else None),
+            title=self._front.title or get_text(self._metadata, "title") or None,
             authors=self._front.authors or tuple(names),
         )
         return self._builder.build(self._path, metadata, warnings=warnings, links=self._links)
@@ -96,42 +89,26 @@ class _NotebookReader:
         kind = cell.get("cell_type")
         source = _join(cell.get("source", cell.get("input")))
         if kind == "code":
-            language = cell.get("language", self._language)
-            self._builder.add_code(source, language if isinstance(language, str) else "")
-            outputs = cell.get("outputs")
-            for output in outputs if isinstance(outputs, list) else ():
-                if isinstance(output, dict):
-                    text = _ANSI.sub("", _read_output(output)).strip("\n")
-                    lines = text[:_MAX_OUTPUT_CHARS].split("\n")[:_MAX_OUTPUT_LINES]
-                    short = "\n".join(lines)
-                    if len(short) < len(text):
-                        self._shortened += 1
-                        short += "\n\u2026"
-                    self._builder.add_code(short, "text")
+            self._builder.add_code(source, get_text(cell, "language") or self._language)
+            for output in list_records(cell.get("outputs")):
+                text = _ANSI.sub("", _read_output(output)).strip("\n")
+                lines = text[:_MAX_OUTPUT_CHARS].split("\n")[:_MAX_OUTPUT_LINES]
+                short = "\n".join(lines)
+                if len(short) < len(text):
+                    self._shortened += 1
+                    short += "\n\u2026"
+                self._builder.add_code(short, "text")
         elif kind == "heading":
             level = cell.get("level")
             self._builder.add_heading(level if isinstance(level, int) else 1, source)
         elif kind == "markdown" or source.startswith("---\n"):
-            self._add_markdown(source)
+            document = MarkdownParser().parse(source.encode("utf-8", "replace"), self._path)
+            self._builder.add_blocks(document)
+            self._links += document.links
+            if self._front == Metadata():
+                self._front = document.metadata
         else:
             self._builder.add_code(source)
-
-    def _add_markdown(self, source: str) -> None:
-        document = MarkdownParser().parse(source.encode("utf-8", "replace"), self._path)
-        self._builder.add_blocks(document)
-        self._links += document.links
-        if self._front == Metadata():
-            self._front = document.metadata
-
-
-def _find_language(metadata: Mapping[str, Any]) -> str:
-    """Return the programming language of the kernel, else an empty string."""
-    for part, key in (("language_info", "name"), ("kernelspec", "language")):
-        found = metadata.get(part)
-        language = found.get(key) if isinstance(found, dict) else None
-        if isinstance(language, str) and language.isprintable():
-            return language
-    return ""
 
 
 def _read_output(output: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import NamedTuple
@@ -22,6 +22,7 @@ from kebab.parse.archive import (
     read_tree,
 )
 from kebab.parse.blocks import TextBuilder
+from kebab.parse.formulas import write_scripts
 from kebab.parse.metadata import list_unique, read_language, split_authors, split_keywords
 from kebab.text.dates import parse_date
 
@@ -42,7 +43,6 @@ _KINDS = {
     "presentation": "a PowerPoint presentation",
     "workbook": "an Excel workbook",
 }
-_LONGEST_PAGE_NUMBER = 40
 _SCHEME = re.compile(r"(?i)[a-z][a-z0-9+.-]+:")
 
 
@@ -111,43 +111,102 @@ class Package:
 
     def read_metadata(self) -> Metadata:
         """Return the properties of the file that people see in its information."""
-        root = self.find_tree(self.find_related("", "core-properties"))
-        fields = {get_local_tag(one.tag): (one.text or "").strip() for one in list_children(root)}
-        return convert_properties(fields)
+        return read_properties(self.find_tree(self.find_related("", "core-properties")))
+
+
+_FIELDS = {"keyword": "keywords", "date": "modified", "creation-date": "created"}
+"""The names of properties in OpenDocument, and their names in packages."""
+
+
+def read_properties(root: Element | None) -> Metadata:
+    """Return the properties in a part of a package, or within `office:meta`."""
+    fields: dict[str, str] = {}
+    for element in root.iter() if root is not None else ():
+        name, text = get_local_tag(element.tag), (element.text or "").strip()
+        if name == "keyword":
+            text = f"{fields.pop('keywords', '')}\n{text}"
+        fields.setdefault(_FIELDS.get(name, name), text)
+    fields["creator"] = fields.get("initial-creator") or fields.get("creator", "")
+    return convert_properties(fields)
 
 
 def convert_properties(fields: Mapping[str, str]) -> Metadata:
-    """Return the metadata of properties by the names of Dublin Core."""
-    return build_metadata(
-        title=fields.get("title", ""),
-        authors=fields.get("creator", ""),
-        keywords=fields.get("keywords", ""),
-        lang=fields.get("language", ""),
-        dates=(fields.get("modified", ""), fields.get("created", "")),
-    )
-
-
-def build_metadata(
-    *, title: str, authors: str, keywords: str, lang: str, dates: tuple[str, ...]
-) -> Metadata:
-    """Return the properties of an office file; the first date that is one counts."""
-    names = split_authors(authors)
-    heading = title.strip()
+    """Return the metadata of properties by their names in packages."""
+    names = split_authors(fields.get("creator", ""))
+    title = fields.get("title", "").strip()
+    dates = (fields.get("modified", ""), fields.get("created", ""))
     return Metadata(
-        title=None if _NO_TITLE.fullmatch(heading) else heading or None,
-        tags=list_unique(split_keywords(keywords)),
-        lang=read_language(lang),
+        title=None if _NO_TITLE.fullmatch(title) else title or None,
+        tags=list_unique(split_keywords(fields.get("keywords", ""))),
+        lang=read_language(fields.get("language", "")),
         authors=list_unique(name for name in names if name.casefold() not in _PROGRAMS),
         date=next(filter(None, map(parse_date, dates)), None),
     )
 
 
 _PAGE_NUMBER = re.compile(r"\W*(?:[^\W\d]+\s+)?\d{1,5}(?:\W+(?:[^\W\d]+\W+)?\d{1,5})?\W*")
+_LONGEST_PAGE_NUMBER = 40
 
 
-def is_page_number(line: str) -> bool:
-    """Return whether a line of a header or a footer is the number of a page: `Page 3 of 7`."""
-    return len(line) <= _LONGEST_PAGE_NUMBER and _PAGE_NUMBER.fullmatch(line) is not None
+def add_margins(builder: TextBuilder, margins: Iterable[tuple[str, Iterable[str]]]) -> None:
+    """Add headers and footers of pages, each text once and without lines such as `Page 3 of 7`."""
+    kinds: dict[str, str] = {}
+    for kind, lines in margins:
+        text = " ".join(
+            line
+            for line in lines
+            if len(line) > _LONGEST_PAGE_NUMBER or not _PAGE_NUMBER.fullmatch(line)
+        )
+        kinds[text] = kind
+    for text, kind in kinds.items():
+        builder.add_quote(f"{kind.capitalize()}: {text}" if text else "")
+
+
+def label_note(text: str, author: str | None = "", kind: str = "comment") -> str:
+    """Return a note behind its kind and its author; empty without a text."""
+    label = f"{kind.capitalize()} by {author}" if author else kind.capitalize()
+    return f"{label}: {text}" if text else ""
+
+
+@dataclass(slots=True)
+class Graphic:
+    """The contents of a shape: a text, a list, or a table, and a quotation below it."""
+
+    text: str = ""
+    items: list[tuple[int, str]] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+    description: str = ""
+
+    def __bool__(self) -> bool:
+        """Return whether there is text."""
+        return bool(self.text or self.items or self.description or any(map(any, self.rows)))
+
+    def write(self, builder: TextBuilder) -> None:
+        """Add the contents to a document."""
+        builder.add_paragraph(self.text)
+        builder.add_list(self.items)
+        builder.add_table(self.rows)
+        builder.add_quote(self.description)
+
+
+@dataclass(slots=True)
+class Inline:
+    """The text of a paragraph, the notes and graphics that follow it, and its shapes."""
+
+    parts: list[str] = field(default_factory=list)
+    notes: list[Graphic] = field(default_factory=list)
+    shapes: list[Element] = field(default_factory=list)
+    text: str = ""
+
+    def end(self) -> "Inline":
+        """Join the parts of the text."""
+        self.text = write_scripts("".join(self.parts)).strip("\n").rstrip()
+        return self
+
+
+def join_rows(rows: Iterable[Iterable[str]]) -> str:
+    """Return a table within a cell as `a, b; c, d`."""
+    return "; ".join(", ".join(filter(None, row)) for row in rows)
 
 
 def choose_alternative(element: Element) -> list[Element]:
@@ -186,9 +245,7 @@ class OpenDocument:
             self.content_name = _CONTENT
             if b"encryption-data" in (self.archive.find("META-INF/manifest.xml") or b""):
                 raise self.refuse(ENCRYPTED)
-            properties = self.archive.find("meta.xml")
-            if properties is not None:
-                self.metadata = read_properties(read_tree(properties, "meta.xml", self.refuse))
+            self.metadata = read_properties(self.find_tree("meta.xml"))
 
     @property
     def is_recognized(self) -> bool:
@@ -210,35 +267,14 @@ class OpenDocument:
         """
         return self._data if self.archive is None else self.archive.read(_CONTENT)
 
-    def list_style_roots(self) -> Iterator[Element]:
-        """Yield the root of the part with the common styles."""
-        data = self.archive.find("styles.xml") if self.archive else None
-        if data is not None:
-            yield read_tree(data, "styles.xml", self.refuse)
-
-    def find_object(self, address: str) -> Element | None:
-        """Return the content of an object in the file, such as a chart."""
-        name = f"{address.removeprefix('./').rstrip('/')}/{_CONTENT}"
+    def find_tree(self, name: str) -> Element | None:
+        """Return the root of a part; None when there is no such part."""
         data = self.archive.find(name) if self.archive else None
         return None if data is None else read_tree(data, name, self.refuse)
 
-
-def read_properties(root: Element) -> Metadata:
-    """Return the properties within `office:meta`."""
-    fields: dict[str, list[str]] = {}
-    for element in root.iter():
-        fields.setdefault(get_local_tag(element.tag), []).append((element.text or "").strip())
-
-    def first(name: str) -> str:
-        return fields.get(name, [""])[0]
-
-    return build_metadata(
-        title=first("title"),
-        authors=first("initial-creator") or first("creator"),
-        keywords="\n".join(fields.get("keyword", [])),
-        lang=first("language"),
-        dates=(first("date"), first("creation-date")),
-    )
+    def find_object(self, address: str) -> Element | None:
+        """Return the content of an object in the file, such as a chart."""
+        return self.find_tree(f"{address.removeprefix('./').rstrip('/')}/{_CONTENT}")
 
 
 _HEADING = re.compile(
@@ -248,15 +284,16 @@ _HEADING = re.compile(
 )
 """Names of heading styles: Word stores the English ones, other programs their own."""
 
-_TITLE = frozenset({"title", "제목", "표제", "表題", "标题", "標題", "titel", "titre"})
-_CODE = re.compile(
-    r"(?i)source ?code|html preformatted|preformatted text|code(?: ?block)?|macro(?: text)?"
+_ROLE = re.compile(
+    r"(?P<title>title|제목|표제|表題|标题|標題|titel|titre)"
+    r"|(?P<code>source ?code|html preformatted|preformatted text|code(?: ?block)?|macro(?: text)?)"
+    r"|(?P<quote>(?:intense )?quote|block ?text|quotations?)"
+    r"|(?P<contents>(?:toc|contents|목차|目次) \d|(?:toc|contents) heading|table of figures)"
+    r"|(?P<note_mark>.*(?:foot|end)note.*)",
+    re.IGNORECASE,
 )
-_NOTE_MARK = re.compile(r"(?i)(?:foot|end)note")
-_QUOTE = re.compile(r"(?i)(?:intense )?quote|block ?text|quotations?")
-_CONTENTS = re.compile(
-    r"(?i)toc \d|toc heading|contents \d|contents heading|table of figures|목차 \d|目次 \d"
-)
+"""Names of styles by the role of their text."""
+
 _LIST = re.compile(r"(?i)list (?:bullet|number) (\d)")
 _MAX_BASES = 20
 _MAX_LEVEL = 9
@@ -269,55 +306,32 @@ class Numbering(NamedTuple):
     depth: int
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(NamedTuple):
     """What a style means; `outline` is the level of a heading from 1, else 0.
 
     `script` is `superscript` or `subscript` where its text is raised or lowered.
     """
 
     name: str = ""
+    role: str = ""
     outline: int = 0
     numbering: Numbering | None = None
     script: str = ""
-
-    @property
-    def is_note_mark(self) -> bool:
-        """Return whether the style is one of the marks of footnotes and endnotes."""
-        return _NOTE_MARK.search(self.name) is not None
-
-    @property
-    def is_title(self) -> bool:
-        """Return whether the style is that of a document's title."""
-        return self.name.casefold() in _TITLE
-
-    @property
-    def is_code(self) -> bool:
-        """Return whether the style is one of program code."""
-        return _CODE.fullmatch(self.name) is not None
-
-    @property
-    def is_quote(self) -> bool:
-        """Return whether the style is one of quotations."""
-        return _QUOTE.fullmatch(self.name) is not None
-
-    @property
-    def is_contents(self) -> bool:
-        """Return whether the style is one of a table of contents, which repeats headings."""
-        return _CONTENTS.fullmatch(self.name) is not None
 
 
 NO_STYLE = Style()
 """The style of a paragraph that names none."""
 
 
+def find_role(name: str) -> str:
+    """Return the role of a style: `title`, `code`, `quote`, `contents`, `note_mark`, or none."""
+    found = _ROLE.fullmatch(name)
+    return found.lastgroup or "" if found else ""
+
+
 def read_styles(root: Element | None) -> Mapping[str, Style]:
     """Return the styles by id, each with what it inherits."""
-    raw = {
-        get_attribute(one, "styleId"): one
-        for one in list_children(root)
-        if get_local_tag(one.tag) == "style"
-    }
+    raw = {get_attribute(one, "styleId"): one for one in list_children(root, "style")}
     return {name: _resolve_style(name, raw) for name in raw}
 
 
@@ -337,7 +351,7 @@ def _resolve_style(name: str, raw: Mapping[str, Element]) -> Style:
         numbering = numbering or read_numbering(properties, title)
         script = script or get_value(find_child(element, "rPr"), "vertAlign")
         current = get_value(element, "basedOn")
-    return Style(label, 0 if outline > _MAX_LEVEL else outline, numbering, script)
+    return Style(label, find_role(label), 0 if outline > _MAX_LEVEL else outline, numbering, script)
 
 
 def read_outline(properties: Element | None) -> int:
@@ -371,20 +385,32 @@ class _Level(NamedTuple):
     start: int = 1
 
 
-@dataclass(slots=True)
 class Lists:
-    """The lists of a document, which count their paragraphs."""
+    """The numbered lists of a document, which count their paragraphs."""
 
-    levels: dict[str, dict[int, _Level]] = field(default_factory=dict)
-    shared: dict[str, str] = field(default_factory=dict)
-    """By the id of a list, the id of the counters that it shares with others."""
-    counters: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
+    def __init__(self, root: Element | None) -> None:
+        """Read the lists that a part defines."""
+        self._levels: dict[str, dict[int, _Level]] = {}
+        self._shared: dict[str, str] = {}
+        self._counters: defaultdict[str, dict[int, int]] = defaultdict(dict)
+        abstract = {
+            get_attribute(one, "abstractNumId"): _read_levels(one)
+            for one in list_children(root, "abstractNum")
+        }
+        for element in list_children(root, "num"):
+            number, base = get_attribute(element, "numId"), get_value(element, "abstractNumId")
+            levels = self._levels[number] = dict(abstract.get(base, {}))
+            overrides = list_children(element, "lvlOverride")
+            for override in overrides:
+                levels |= _read_levels(override)
+            # A list with levels of its own counts by itself, others share their counters.
+            self._shared[number] = f"own {number}" if overrides else base
 
     def format_next(self, numbering: Numbering) -> str:
         """Count a paragraph and return its label, e.g. `2.1`; empty for a bullet."""
-        levels = self.levels.get(numbering.number, {})
+        levels = self._levels.get(numbering.number, {})
         level = levels.get(numbering.depth)
-        counters = self.counters[self.shared.get(numbering.number, numbering.number)]
+        counters = self._counters[self._shared.get(numbering.number, numbering.number)]
         if level is None:
             return ""
         counters[numbering.depth] = counters.get(numbering.depth, level.start - 1) + 1
@@ -401,28 +427,11 @@ class Lists:
         return re.sub(r"%(\d)", format_level, level.text)
 
 
-def read_lists(root: Element | None) -> Lists:
-    """Return the lists that a document defines."""
-    lists, abstract = Lists(), {}
-    for element in list_children(root):
-        tag = get_local_tag(element.tag)
-        if tag == "abstractNum":
-            abstract[get_attribute(element, "abstractNumId")] = _read_levels(element)
-        elif tag == "num":
-            number, base = get_attribute(element, "numId"), get_value(element, "abstractNumId")
-            lists.levels[number] = dict(abstract.get(base, {}))
-            overrides = [one for one in element if get_local_tag(one.tag) == "lvlOverride"]
-            lists.shared[number] = f"own {number}" if overrides else base
-            for override in overrides:
-                lists.levels[number] |= _read_levels(override)
-    return lists
-
-
 def _read_levels(element: Element) -> dict[int, _Level]:
     levels = {}
-    for child in element:
+    for child in list_children(element, "lvl"):
         depth, start = get_attribute(child, "ilvl"), get_value(child, "start")
-        if get_local_tag(child.tag) == "lvl" and depth.isdecimal():
+        if depth.isdecimal():
             text = get_value(child, "lvlText")
             first = int(start) if start.isdecimal() else 1
             levels[int(depth)] = _Level(get_value(child, "numFmt") or "decimal", text, first)

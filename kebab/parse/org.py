@@ -61,13 +61,12 @@ class OrgScanner:
         self.links: list[str] = []
         self._lines = Lines(text)
         self._todo_words = set(_TODO_WORDS)
-        self._never_closed: set[str] = set()
         self._no_drawer_before = 0
         self._readers: dict[str, Callable[[int], Span | None]] = {
             "*": self._read_headline,
             "#": self._read_mark,
             ":": self._read_colon,
-            "|": self._read_table,
+            "|": lambda number: Span(BlockKind.TABLE, number, self._find_end(number, "|")),
         }
 
     def scan(self) -> Iterator[Span]:
@@ -121,14 +120,9 @@ class OrgScanner:
         return Span(None, number, number + 1) if comment else None
 
     def _read_block(self, number: int, name: str) -> Span | None:
-        end_mark = f"#+end_{name}"
-        if name in self._never_closed:
-            return None
-        for end in range(number + 1, self._lines.count):
-            if self._lines.text[end].lower().startswith(end_mark):
-                break
-        else:
-            self._never_closed.add(name)
+        mark = f"#+end_{name}"
+        end = self._lines.find_close(number, name, lambda line: line.lower().startswith(mark))
+        if end == number:
             return None
         if name in _LEFT_OUT:
             return Span(None, number, end + 1)
@@ -158,9 +152,6 @@ class OrgScanner:
         if bare == ":" or bare.startswith(": "):
             return Span(BlockKind.CODE, number, self._find_end(number, ":"))
         return None
-
-    def _read_table(self, number: int) -> Span | None:
-        return Span(BlockKind.TABLE, number, self._find_end(number, "|"))
 
     def _find_end(self, number: int, mark: str) -> int:
         """Return the line behind the lines that begin with a mark."""

@@ -11,6 +11,7 @@ from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 from email.parser import HeaderParser
 from email.utils import format_datetime, formataddr, quote
+from itertools import count
 from mimetypes import guess_type
 from typing import Any
 
@@ -25,8 +26,7 @@ from kebab.parse.rtf import find_page_codec
 class MsgParser(EmailParser):
     """Parses a message of Outlook as the e-mail that its properties make."""
 
-    version = "msg-v1"
-    inline = True
+    version = "msg-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -35,20 +35,30 @@ class MsgParser(EmailParser):
             ParseFailed: The file is damaged, or no message.
             DependencyMissing: The library is not installed.
         """
-        refuse_foreign(data, path, self.version)
-        with translate_import_errors("reading Outlook messages", "dochan", "office"):
-            from dochan.cfb import OleFileIO
-        try:
-            with OleFileIO(data) as container:
-                reader = MessageReader(container)
-                if _PROPERTIES not in reader.names:
-                    raise ValueError("it has no properties")
-                converted = reader.build("", _TOP_HEADER_BYTES).as_bytes()
-        except FAULTS as fault:
-            cause = "damaged, or no message of Outlook"
-            raise ParseFailed(path=path, parser=self.version, cause=cause) from fault
+        converted, warnings = convert_message(data, path, self.version)
         document = super().parse(converted, path)
-        return document._replace(warnings=(*document.warnings, *dict.fromkeys(reader.warnings)))
+        return document._replace(warnings=(*document.warnings, *warnings))
+
+
+def convert_message(data: bytes, path: str, parser: str) -> tuple[bytes, list[str]]:
+    """Return a message of Outlook as e-mail, and what of its text is not read.
+
+    Raises:
+        ParseFailed: The file is damaged, or no message.
+        DependencyMissing: The library is not installed.
+    """
+    refuse_foreign(data, path, parser)
+    with translate_import_errors("reading Outlook messages", "dochan", "office"):
+        from dochan.cfb import OleFileIO
+    try:
+        with OleFileIO(data) as container:
+            reader = MessageReader(container, 2 * len(data))
+            if _PROPERTIES not in reader.names:
+                raise ValueError("it has no properties")
+            return reader.build("", _TOP_HEADER_BYTES).as_bytes(), [*dict.fromkeys(reader.warnings)]
+    except FAULTS as fault:
+        cause = "damaged, or no message of Outlook"
+        raise ParseFailed(path=path, parser=parser, cause=cause) from fault
 
 
 _PROPERTIES = "__properties_version1.0"
@@ -63,8 +73,11 @@ _PROPERTY = struct.Struct("<HHIQ")
 class MessageReader:
     """Builds e-mail from the properties of messages, which are streams of a compound file."""
 
-    def __init__(self, container: Any) -> None:
+    def __init__(self, container: Any, most: int) -> None:
+        """Read no more than so many bytes, because streams may share those of the file."""
         self.warnings: list[str] = []
+        self._left = most
+        self._boundaries = map("=_{}".format, count())  # in no base64, which all parts are
         self._container = container
         self.names = {"/".join(parts) for parts in container.listdir(storages=True)}
 
@@ -81,7 +94,7 @@ class MessageReader:
         sent = HeaderParser().parsestr(read("007D"))
         address = next((one for one in (read("5D01"), read("0C1F")) if "@" in one), "")
         date = _format_moment(fixed.get(_SUBMITTED) or fixed.get(_DELIVERED) or 0)
-        email = MIMEMultipart()
+        email = MIMEMultipart(boundary=next(self._boundaries))
         for header, value in (
             ("From", sent["From"] or _format_sender(read("0C1A"), address)),
             ("To", sent["To"] or read("0E04")),
@@ -91,7 +104,7 @@ class MessageReader:
         ):
             if value:
                 email[header] = " ".join(str(value).split())
-        body = MIMEMultipart("alternative")
+        body = MIMEMultipart("alternative", next(self._boundaries))
         if text := read("1000"):
             body.attach(MIMEText(text, "plain", "utf-8"))
         html = self._read(f"{folder}__substg1.0_10130102") or read("1013").encode()
@@ -113,7 +126,11 @@ class MessageReader:
         prefix = f"{folder}/__substg1.0_"
         inner = f"{prefix}3701000D"
         if f"{inner}/{_PROPERTIES}" in self.names:
-            return MIMEMessage(self.build(f"{inner}/", _INNER_HEADER_BYTES))
+            message = self.build(f"{inner}/", _INNER_HEADER_BYTES)
+            subject = str(message["Subject"] or "message").replace("/", "_")
+            part = MIMEMessage(message)
+            part.add_header("Content-Disposition", "attachment", filename=f"{subject}.eml")
+            return part
         name = self._read_text(f"{prefix}3707", codec) or self._read_text(f"{prefix}3704", codec)
         kind = self._read_text(f"{prefix}370E", codec) or guess_type(name)[0] or ""
         return _build_part(kind, self._read(f"{prefix}37010102"), name=" ".join(name.split()))
@@ -121,6 +138,9 @@ class MessageReader:
     def _read(self, name: str) -> bytes:
         if name not in self.names:
             return b""
+        self._left -= self._container.get_size(name)
+        if self._left < 0:
+            raise ValueError("its streams are larger than the file")
         content: bytes = self._container.openstream(name).read()
         return content
 

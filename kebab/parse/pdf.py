@@ -16,23 +16,20 @@ from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.metadata import list_unique, split_authors
 from kebab.parse.ocr import recognize_pages, write_model_text, write_recognized_text
-from kebab.parse.pdf_pages import (
-    PageReader,
-    PageText,
-    Row,
-    Segment,
-    build_rows,
-    load_pdfium,
-)
-from kebab.parse.pdf_paragraphs import Bookmark, HeadingRules, LineJoiner, write_page
+from kebab.parse.pdf_grids import load_pdfium
+from kebab.parse.pdf_pages import PageReader, PageText, Segment
+from kebab.parse.pdf_paragraphs import Bookmark, HeadingRules, LineJoiner, PageWriter
+from kebab.parse.pdf_rows import Row, build_rows, collect_tables
 from kebab.parse.pdf_text import is_legible
 
 _MIN_PAGES = 3
 _EDGE_LINES = 3
 """How many lines at the top and at the bottom of a page may be running heads."""
+_MAX_HEAD_CHARS = 160
 _STEP_POINTS = 6.0
 _LARGER = 1.15
 """How much larger than most text a line is that heads a page, as `Exercise 3` does."""
+_HAS_LETTER = re.compile(r"[^\W\d_]")
 _DIGITS = re.compile(r"\d+")
 _ROMAN = re.compile(r"[ivxlcdm]+", re.IGNORECASE)
 _PAGE_NUMBER = re.compile(r"(?:\w{1,6}\.?\s)?\W*(\d{1,5})\W*(?:(?:of|von|sur|de|/)\s*\d{1,5}\W*)?")
@@ -42,7 +39,7 @@ _BLANKS = re.compile(r"\s+")
 def remove_running_heads(pages: Sequence[PageText]) -> list[PageText]:
     """Return the pages without the lines that repeat at the same place of at least three pages.
 
-    Lines in large letters count as repeated only with the same numbers.
+    Lines in large letters, and long ones, count as repeated only with the same numbers.
     """
     # The size in which most text is written, 0 without text.
     sizes: Counter[float] = Counter()
@@ -69,8 +66,10 @@ def remove_running_heads(pages: Sequence[PageText]) -> list[PageText]:
 
 
 def _get_key(segment: Segment, large: float) -> tuple[int, str]:
-    """Return where a line stands, and its text without numbers if it is not large."""
-    words = segment.text if segment.size >= large else _DIGITS.sub("", segment.text)
+    """Return where a line stands, and its text, without numbers if it is neither large nor long."""
+    is_plain = segment.size < large and len(segment.text) <= _MAX_HEAD_CHARS
+    is_counted = _HAS_LETTER.search(segment.text) or _PAGE_NUMBER.fullmatch(segment.text)
+    words = _DIGITS.sub("", segment.text) if is_plain and is_counted else segment.text
     text = _BLANKS.sub(" ", words).strip().casefold()
     return round(segment.base / _STEP_POINTS), "" if _ROMAN.fullmatch(text) else text
 
@@ -168,7 +167,7 @@ _LOCK = threading.Lock()
 class PdfParser:
     """Parses PDF files; a passage is cited by its page."""
 
-    version = "pdf-v2"
+    version = "pdf-v3"
 
     def __init__(self, ocr: OcrSettings | PictureReader | None = None) -> None:
         """Store what reads pages without text, tesseract or a model; None means that they stay."""
@@ -248,7 +247,7 @@ def _read_pages(document: Any, total: int) -> Iterator[PageText]:
     """Yield the pages up to the limits."""
     reader, chars = PageReader(document.raw), 0
     for index in range(min(total, MAX_PAGES)):
-        page = reader.read(index)
+        page = collect_tables(reader.read(index))
         chars += sum(len(segment.text) for segment in page.segments)
         if chars > MAX_CHARS:
             return
@@ -268,7 +267,8 @@ def _build_document(
     joiner = LineJoiner(
         line
         for page, page_rows in zip(pages, rows, strict=True)
-        for line in (*page.recognized.splitlines(), *(row.text for row in page_rows))
+        for row_lines in (page.recognized.splitlines(), *(row.lines for row in page_rows))
+        for line in row_lines
     )
     builder = TextBuilder()
     for page, page_rows in zip(pages, rows, strict=True):
@@ -278,7 +278,7 @@ def _build_document(
         elif page.recognized:
             write_recognized_text(builder, page.recognized, joiner)
         levels = [rules.get_level(row, page.number) for row in page_rows]
-        write_page(builder, page_rows, levels, joiner)
+        PageWriter(builder, page_rows, levels, joiner).write()
     title = None if metadata.title else _find_title(rows, rules.body, joiner)
     return builder.build(path, metadata, title=title, warnings=_describe_losses(pages, total))
 
@@ -291,7 +291,7 @@ def _find_title(pages: Sequence[Sequence[Row]], body: float, joiner: LineJoiner)
         return None
     title = ""
     for row in first:
-        if row.size == size and not row.turned:
+        if row.size == size and not row.turned and not row.table:
             title = joiner.join(title, row.text, hyphen=row.hyphen) if title else row.text
         elif title:
             break

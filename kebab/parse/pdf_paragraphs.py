@@ -11,7 +11,8 @@ from statistics import median
 from typing import NamedTuple
 
 from kebab.parse.blocks import TextBuilder
-from kebab.parse.pdf_pages import Row
+from kebab.parse.pdf_pages import Cell
+from kebab.parse.pdf_rows import Row
 
 _LARGER = 1.12
 """How many times larger than the text a heading is at least."""
@@ -90,7 +91,7 @@ class HeadingRules:
     def get_level(self, row: Row, page: int) -> int:
         """Return the level of a heading, 0 for other rows; `page` counts from 1."""
         level = self._find_level(row, page)
-        if level and len(row.cells) == 1:
+        if level and len(row.cells) == 1 and not row.table:
             return level
         style = self._classify(row)
         return self._levels.get(style, 0) if style else 0
@@ -106,7 +107,7 @@ class HeadingRules:
         if not is_large and not (row.bold and row.size >= _SAME * self.body):
             return None
         text = row.text
-        if len(row.cells) > _MAX_CELLS or row.turned or len(text) > _MAX_CHARS:
+        if len(row.cells) > _MAX_CELLS or row.turned or row.table or len(text) > _MAX_CHARS:
             return None
         if not _HAS_LETTER.search(text) or _NO_HEADING.search(text):
             return None
@@ -179,17 +180,9 @@ _HAS_LEADERS = re.compile(r"[.…·](?:\s*+[.…·]){4}")
 _DENSE = re.compile("[\u3001-ヿ\u3400-\u9fff\uf900-\ufaff\uff01-\uff5e]")
 
 
-def write_page(
-    builder: TextBuilder,
-    rows: Sequence[Row],
-    levels: Sequence[int],
-    joiner: "LineJoiner",
-) -> None:
-    """Add the rows of a page, in reading order, with the levels of the headings among them."""
-    _PageWriter(builder, rows, levels, joiner).write()
+class PageWriter:
+    """Writes the rows of a page, in reading order, with the levels of the headings among them."""
 
-
-class _PageWriter:
     def __init__(
         self,
         builder: TextBuilder,
@@ -218,7 +211,7 @@ class _PageWriter:
                 self._index += 1
                 self._builder.add_heading(level, _remove_leaders(text))
             elif end > self._index:
-                _write_table(self._builder, self._rows[self._index : end])
+                _write_table(self._builder, self._rows[self._index : end], self._joiner)
                 self._index = end
             elif _MARKER.match(self._rows[self._index].text):
                 self._write_list()
@@ -324,7 +317,9 @@ class _PageLayout:
         edge = max(
             other.right
             for other in near
-            if abs(other.left - row.left) <= _COLUMN_INDENT * row.size and other.size <= row.size
+            if abs(other.left - row.left) <= _COLUMN_INDENT * row.size
+            and other.size <= row.size
+            and not other.table
         )
         return edge - before.right > needed
 
@@ -336,6 +331,8 @@ def _remove_leaders(text: str) -> str:
 
 def _find_table_end(rows: Sequence[Row], index: int) -> int:
     """Return the end of the table that begins at a row, or the row itself when there is none."""
+    if rows[index].table:
+        return index + 1
     end = index
     while end < len(rows) and _is_table_row(rows[end]):
         end += 1
@@ -345,13 +342,18 @@ def _find_table_end(rows: Sequence[Row], index: int) -> int:
 
 
 def _is_table_row(row: Row) -> bool:
-    if len(row.cells) < 2 or _MARKER.fullmatch(row.cells[0]):  # noqa: PLR2004 - two cells
+    if row.table or len(row.cells) < 2 or _MARKER.fullmatch(row.cells[0]):  # noqa: PLR2004 - two cells
         return False
     return max(map(len, row.cells)) <= _MAX_CELL_CHARS and not _HAS_LEADERS.search(row.text)
 
 
-def _write_table(builder: TextBuilder, rows: Sequence[Row]) -> None:
+def _write_table(builder: TextBuilder, rows: Sequence[Row], joiner: "LineJoiner") -> None:
     """Add a table; rows of different lengths without common columns stay lines."""
+    if rows[0].table:
+        builder.add_table(
+            [_remove_leaders(joiner.join_cell(cell)) for cell in row] for row in rows[0].table
+        )
+        return
     columns = _find_columns(rows)
     most = max(len(row.cells) for row in rows)
     table = [_align_cells(row, columns) for row in rows]
@@ -454,6 +456,13 @@ class LineJoiner:
     def join(self, before: str, after: str, *, hyphen: bool = False) -> str:
         """Return two lines of a paragraph as one; `hyphen` says that a division ends the first."""
         return "".join(self.join_pair(before, after, hyphen=hyphen))
+
+    def join_cell(self, cell: Cell) -> str:
+        """Return the lines of a cell as one."""
+        text = cell[0][0] if cell else ""
+        for (_, hyphen), (after, _) in pairwise(cell):
+            text = self.join(text, after, hyphen=hyphen)
+        return text
 
     def join_pair(self, before: str, after: str, *, hyphen: bool) -> tuple[str, str]:
         """Return the parts of the joined line."""

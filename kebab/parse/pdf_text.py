@@ -95,6 +95,9 @@ def clean_text(text: str) -> str:
     )
 
 
+SMALL = 0.85
+RAISED = 0.2
+"""How much smaller and higher than the text a superscript is; it is raised by .3 to .5."""
 _EXPONENT = re.compile(r"([-+\u2212\u2013]?\d{1,3})(\Z|\W.*)", re.DOTALL)
 _POWER = re.compile(r"(?<![\d.,])(?:10|\d)\Z")
 _SUPERSCRIPTS = str.maketrans("0123456789-+\u2212\u2013", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺⁻⁻")

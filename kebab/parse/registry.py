@@ -17,12 +17,16 @@ from kebab.core.media import (
     FB2,
     HWP,
     HWPX,
+    IWORK_PREVIEW,
+    KEYNOTE,
     MAN,
     MEDIA_TYPES,
     MSG,
+    NUMBERS,
     ODP,
     ODS,
     ODT,
+    PAGES,
     PATTERN_LANGUAGES,
     PDF,
     PPT,
@@ -110,27 +114,34 @@ class LazyParser:
             DependencyMissing: The libraries of the parser are not installed.
             MemoryError: There is too little memory for any part.
         """
-        parser = _load_parser(self._target, *self._arguments)
-        with watch_builder() as get_builder:
-            try:
-                return parser.parse(data, path)
-            except ParseFailed as error:
-                if data:
-                    raise
-                cause = "the file is empty"
-                raise ParseFailed(path=path, parser=self.version, cause=cause) from error
-            except (DeadlinePassed, MemoryError) as limit:
-                # The frames of the parser hold what it has read.
-                stopped = limit.with_traceback(None)
-            is_late = isinstance(stopped, DeadlinePassed)
-            part = (
-                builder.build_part(path, _CAUSES[is_late]) if (builder := get_builder()) else None
-            )
-            if part is None:
-                raise stopped
-            if isinstance(stopped, DeadlinePassed):
-                stopped.excuse()
-            return part
+        return parse_in_part(_load_parser(self._target, *self._arguments), data, path)
+
+
+def parse_in_part(parser: Parser, data: bytes, path: str) -> ParsedDocument:
+    """Return the document; where a limit ends the work, what was read before.
+
+    Raises:
+        ParseFailed: The bytes are not what the media type promises.
+        MemoryError: There is too little memory for any part.
+    """
+    with watch_builder() as get_builder:
+        try:
+            return parser.parse(data, path)
+        except ParseFailed as error:
+            if data:
+                raise
+            cause = "the file is empty"
+            raise ParseFailed(path=path, parser=parser.version, cause=cause) from error
+        except (DeadlinePassed, MemoryError) as limit:
+            # The frames of the parser hold what it has read.
+            stopped = limit.with_traceback(None)
+        is_late = isinstance(stopped, DeadlinePassed)
+        part = builder.build_part(path, _CAUSES[is_late]) if (builder := get_builder()) else None
+        if part is None:
+            raise stopped
+        if isinstance(stopped, DeadlinePassed):
+            stopped.excuse()
+        return part
 
 
 @cache
@@ -149,7 +160,7 @@ PARSERS: Mapping[str, Parser] = {
     DOCX: LazyParser("docx-v2", "docx:DocxParser", isolated=True),
     DOC: LazyParser("doc-v1", "old_office:DocParser", extra="office", isolated=True),
     PPT: LazyParser("ppt-v1", "old_office:PptParser", extra="office", isolated=True),
-    MSG: LazyParser("msg-v1", "outlook:MsgParser", extra="office", isolated=True),
+    MSG: LazyParser("msg-v2", "outlook:MsgParser", extra="office", isolated=True),
     **dict.fromkeys((HWP, HWPX), _HANGUL),
     "text/html": LazyParser("html-v2", "html:HtmlParser", isolated=True),
     PPTX: LazyParser("pptx-v2", "pptx:PptxParser", isolated=True),
@@ -195,7 +206,13 @@ PARSERS: Mapping[str, Parser] = {
     "text/org": LazyParser("org-v1", "org:OrgParser"),
     "text/x-tex": LazyParser("latex-v2", "latex:LatexParser"),
     "text/vtt": LazyParser("subtitles-v1", "subtitles:SubtitlesParser"),
-    PDF: LazyParser("pdf-v2", "pdf:PdfParser", extra="pdf", isolated=True),
+    PDF: LazyParser("pdf-v3", "pdf:PdfParser", extra="pdf", isolated=True),
+    PAGES: LazyParser("pages-v1", "iwork:PagesParser", isolated=True),
+    KEYNOTE: LazyParser("keynote-v1", "iwork:KeynoteParser", isolated=True),
+    NUMBERS: LazyParser("numbers-v1", "iwork:NumbersParser", isolated=True),
+    IWORK_PREVIEW: LazyParser(
+        "iwork-preview-v1", "iwork:PreviewParser", extra="pdf", isolated=True
+    ),
     IMAGE: LazyParser("image-v2", "ocr:ImageParser", isolated=True),
 }
 """The parser of every media type of `kebab.core.media`; a new format needs a row in both."""
@@ -210,7 +227,10 @@ def configure_parsers(
     reader = ocr or (model if model and "ocr" in model.tasks else None)
     return {
         **PARSERS,
-        PDF: LazyParser("pdf-v2", "pdf:PdfParser", reader, extra="pdf", isolated=True),
+        PDF: LazyParser("pdf-v3", "pdf:PdfParser", reader, extra="pdf", isolated=True),
+        IWORK_PREVIEW: LazyParser(
+            "iwork-preview-v1", "iwork:PreviewParser", reader, extra="pdf", isolated=True
+        ),
         IMAGE: LazyParser("image-v2", "ocr:ImageParser", ocr, model, isolated=True),
     }
 

@@ -5,7 +5,7 @@ itself reads 0.4 MB/s, 0.6 without inline markup: too slow. A test compares the 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from kebab.core.documents import BlockKind, ParsedDocument
 from kebab.parse.blocks import MAX_HEADING_LEVEL, Lines, Span, build_line_document, read_metadata
@@ -212,7 +212,7 @@ class RstScanner:
         """Add a list, a table, a sample session or a paragraph; a rule is left out."""
         bare = self._lines.text[number]
         if self._is_item(number, last, indent):
-            return self._read_list(number, last, indent)
+            return self._read_items(number, last, indent, self._is_item)
         if _GRID_TABLE.match(bare) or _SIMPLE_TABLE.match(bare):
             return self._read_table(number, last, indent)
         if bare.startswith(">>> "):
@@ -271,14 +271,6 @@ class RstScanner:
         self.spans.append(Span(BlockKind.HEADING, number, title + 2, self._level, label))
         return title + 2
 
-    def _begins_element(self, number: int, last: int, indent: int) -> bool:
-        """Return whether a line begins with the marks of anything but text."""
-        bare = self._lines.text[number]
-        if bare == ".." or bare.startswith(".. ") or self._is_item(number, last, indent):
-            return True
-        marks = (_RULE, FIELD, _GRID_TABLE, _SIMPLE_TABLE)
-        return any(mark.match(bare) for mark in marks)
-
     def _is_item(self, number: int, last: int, indent: int) -> bool:
         """Return whether a line begins a list item; an enumerator needs a fitting next line."""
         texts, indents = self._lines.text, self._lines.indents
@@ -293,12 +285,16 @@ class RstScanner:
             return True
         return _ENUMERATOR.match(texts[number + 1]) is not None
 
-    def _read_list(self, number: int, last: int, indent: int) -> int:
-        first = end = number
-        while number < last and self._is_item(number, last, indent):
+    def _read_items(
+        self, number: int, last: int, indent: int, is_item: Callable[[int, int, int], bool]
+    ) -> int:
+        """Add the list that begins at a line; further lines of its items are indented."""
+        first = number
+        while True:
             end = self._lines.find_dedent(number + 1, last, indent + 1)
             number = self._lines.skip_blank(end, last)
-        return self._add(BlockKind.LIST, first, end, indent)
+            if number >= last or not is_item(number, last, indent):
+                return self._add(BlockKind.LIST, first, end, indent)
 
     def _read_fields(self, number: int, last: int, indent: int, depth: int) -> int:
         """Add a list of fields; those at the start of the document are its metadata."""
@@ -344,7 +340,7 @@ class RstScanner:
         """Add a paragraph, or the items of a definition list, and literal text behind it."""
         lines = self._lines
         if self._is_term(number, last, indent):
-            return self._read_definitions(number, last, indent)
+            return self._read_items(number, last, indent, self._is_next_term)
         blank = lines.find_blank(number, last)
         end = min(blank, lines.find_dedent(number, blank, indent))
         self._add(BlockKind.PARAGRAPH, number, end, indent)
@@ -356,14 +352,15 @@ class RstScanner:
         below = number + 1
         return below < last and self._lines.indents[below] > indent == self._lines.indents[number]
 
-    def _read_definitions(self, number: int, last: int, indent: int) -> int:
-        first = end = number
-        while number < last and self._is_term(number, last, indent):
-            if number > first and self._begins_element(number, last, indent):
-                break
-            end = self._lines.find_dedent(number + 1, last, indent + 1)
-            number = self._lines.skip_blank(end, last)
-        return self._add(BlockKind.LIST, first, end, indent)
+    def _is_next_term(self, number: int, last: int, indent: int) -> bool:
+        """Return whether a line is a term, and does not begin with the marks of another element."""
+        bare = self._lines.text[number]
+        marks = (_RULE, FIELD, _GRID_TABLE, _SIMPLE_TABLE)
+        return (
+            self._is_term(number, last, indent)
+            and not (bare == ".." or bare.startswith(".. ") or self._is_item(number, last, indent))
+            and not any(mark.match(bare) for mark in marks)
+        )
 
     def _read_literal(self, number: int, last: int, indent: int) -> int:
         """Add the literal block behind a paragraph that ends in `::`: indented, or quoted."""

@@ -4,6 +4,8 @@ import codecs
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeAlias
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
@@ -84,7 +86,6 @@ class RtfWriter:
         self.info: dict[str, str] = {}
         self._builder = builder
         self._levels: dict[int, int] = {}
-        self._items: list[tuple[int, str]] = []
         self._cells: list[str] = []
         self._cell: list[str] = []
         self._rows: list[list[str]] = []
@@ -99,18 +100,6 @@ class RtfWriter:
         level = int(found[1]) if found else int(name.lower() in _TITLE_NAMES) or style.level
         if level:
             self._levels[style.style] = level
-
-    def add_info(self, name: str, text: str) -> None:
-        """Add text to a property of the document."""
-        self.info[name] = self.info.get(name, "") + text
-
-    def add_text(self, text: str) -> None:
-        """Add text to the open paragraph."""
-        self.paragraph.text.append(text)
-
-    def add_marker(self, text: str) -> None:
-        """Add text to the marker of the open item."""
-        self.paragraph.marker.append(text)
 
     def begin_note(self) -> None:
         """Begin a footnote, which is written at the end."""
@@ -144,14 +133,12 @@ class RtfWriter:
             self._write_table()
             level = self._levels.get(paragraph.style, 0) or paragraph.level
             if 0 < level <= _BODY_LEVELS and len(text) <= _MAX_HEADING_CHARS:
-                self._write_items()
                 number = f"{marker} " if marker[:1].isdigit() else ""
                 self._builder.add_heading(level, number + text)
             elif marker:
                 number = f"{marker} " if _NUMBER.fullmatch(marker) else "- "
-                self._items.append((paragraph.depth, number + text))
+                self._builder.add_item(paragraph.depth, number + text)
             else:
-                self._write_items()
                 self._builder.add_paragraph(text)
 
     def end_cell(self) -> None:
@@ -175,20 +162,14 @@ class RtfWriter:
             self._cells.append(" ".join(self._cell))
         self.end_row()
         self._write_table()
-        self._write_items()
+        self._builder.end_run()
         self._builder.add_list(
             (0, f"{number}. {text}") for number, text in enumerate(self._notes, 1)
         )
 
-    def _write_items(self) -> None:
-        if self._items:
-            self._builder.add_list(self._items)
-            self._items = []
-
     def _write_table(self) -> None:
         if not self._rows:
             return
-        self._write_items()
         rows, self._rows = self._rows, []
         if max(map(len, rows)) > 1:
             digits = any(char.isdigit() for cell in rows[0] for char in cell)
@@ -236,6 +217,33 @@ class _Group:
     hidden: bool = False
     script: str = ""
     font: int = 0
+
+
+def _is_on(number: int | None) -> bool:
+    return number != 0
+
+
+_Convert: TypeAlias = Callable[[int | None], object]
+
+_CHARACTER_PROPERTIES: dict[str, tuple[str, _Convert]] = {
+    "v": ("hidden", _is_on),
+    "deleted": ("hidden", _is_on),
+    "super": ("script", lambda number: SUPERSCRIPT if _is_on(number) else ""),
+    "sub": ("script", lambda number: SUBSCRIPT if _is_on(number) else ""),
+    "nosupersub": ("script", lambda _: ""),
+    "uc": ("skipped_after_unicode", lambda number: max(0, min(1 if number is None else number, 8))),
+}
+"""By control word, a field of a group and its value."""
+
+_PARAGRAPH_PROPERTIES: dict[str, tuple[str, _Convert]] = {
+    "s": ("style", lambda number: number or 0),
+    "outlinelevel": ("level", lambda number: (number or 0) + 1),
+    "intbl": ("in_table", _is_on),
+    "ilvl": ("depth", lambda number: max(0, min(number or 0, 8))),
+}
+"""By control word, a field of a paragraph and its value."""
+
+_DESTINATIONS = ("fonttbl", "stylesheet", "info", "footnote", "listtext", "pntext")
 
 
 class RtfReader:
@@ -311,42 +319,34 @@ class RtfReader:
 
     def _list_actions(self) -> dict[str, Callable[[int | None], None]]:
         """Return what control words do."""
-        destinations = ("fonttbl", "stylesheet", "info", "footnote", "listtext", "pntext")
         return {
-            **{name: self._begin_destination(name) for name in destinations},
+            **{name: partial(self._begin_destination, name) for name in _DESTINATIONS},
+            **{
+                name: partial(self._set_character, *one)
+                for name, one in _CHARACTER_PROPERTIES.items()
+            },
+            **{
+                name: partial(self._set_paragraph, *one)
+                for name, one in _PARAGRAPH_PROPERTIES.items()
+            },
+            **dict.fromkeys(("par", "sect", "page"), self._end_paragraph),
             "ansicpg": self._set_page,
             "deff": self._set_default_font,
             "f": self._set_font,
             "fcharset": self._set_charset,
-            "uc": self._set_skipped,
-            "v": self._set_hidden,
-            "deleted": self._set_hidden,
-            "super": self._set_script(SUPERSCRIPT),
-            "sub": self._set_script(SUBSCRIPT),
-            "nosupersub": self._set_script(""),
             "plain": self._reset_characters,
-            "s": self._set_style,
-            "outlinelevel": self._set_level,
             "pard": self._reset_paragraph,
-            "intbl": self._enter_table,
-            "ilvl": self._set_depth,
-            "par": self._end_paragraph,
-            "sect": self._end_paragraph,
-            "page": self._end_paragraph,
             "cell": lambda _: self._writer.end_cell(),
             "row": lambda _: self._writer.end_row(),
             "shppict": lambda _: None,
         }
 
-    def _begin_destination(self, name: str) -> Callable[[int | None], None]:
-        def begin(_number: int | None) -> None:
-            if self._group.destination != "none":
-                self._group.destination = name
-                if name == "footnote":
-                    self._group.script = ""
-                    self._writer.begin_note()
-
-        return begin
+    def _begin_destination(self, name: str, _number: int | None) -> None:
+        if self._group.destination != "none":
+            self._group.destination = name
+            if name == "footnote":
+                self._group.script = ""
+                self._writer.begin_note()
 
     def _begin_group(self) -> None:
         self._flush()
@@ -391,18 +391,22 @@ class RtfReader:
         if destination == "stylesheet":
             self._style.text.append(text)
         elif destination in _INFO:
-            self._writer.add_info(destination, text)
+            self._writer.info[destination] = self._writer.info.get(destination, "") + text
         elif destination in {"listtext", "pntext"}:
-            self._writer.add_marker(text)
+            self._writer.paragraph.marker.append(text)
         elif destination in {"", "footnote"} and not self._group.hidden:
             script = self._group.script
-            self._writer.add_text(f"{script}{text}{END}" if script else text)
+            text = f"{script}{text}{END}" if script else text
+            self._writer.paragraph.text.append(text)
 
-    def _set_script(self, mark: str) -> Callable[[int | None], None]:
-        def change(number: int | None) -> None:
-            self._group.script = mark if number != 0 else ""
+    def _set_character(self, name: str, convert: _Convert, number: int | None) -> None:
+        setattr(self._group, name, convert(number))
 
-        return change
+    def _set_paragraph(self, name: str, convert: _Convert, number: int | None) -> None:
+        destination = self._group.destination
+        if destination in {"", "stylesheet"}:
+            paragraph = self._style if destination else self._writer.paragraph
+            setattr(paragraph, name, convert(number))
 
     def _set_page(self, number: int | None) -> None:
         self._page_codec = find_page_codec(number or 0)
@@ -419,40 +423,14 @@ class RtfReader:
         if self._group.destination == "fonttbl" and len(self._fonts) < _MAX_FONTS:
             self._fonts[self._group.font] = CODEC_OF_CHARSET.get(number or 0, "")
 
-    def _set_skipped(self, number: int | None) -> None:
-        self._group.skipped_after_unicode = max(0, min(1 if number is None else number, 8))
-
-    def _set_hidden(self, number: int | None) -> None:
-        self._group.hidden = number != 0
-
     def _reset_characters(self, _number: int | None) -> None:
         self._group.hidden, self._group.script = False, ""
         self._group.codec = self._fonts.get(self._default_font, "")
 
-    def _set_style(self, number: int | None) -> None:
-        if self._group.destination == "stylesheet":
-            self._style.style = number or 0
-        elif not self._group.destination:
-            self._writer.paragraph.style = number or 0
-
-    def _set_level(self, number: int | None) -> None:
-        if self._group.destination == "stylesheet":
-            self._style.level = (number or 0) + 1
-        elif not self._group.destination:
-            self._writer.paragraph.level = (number or 0) + 1
-
     def _reset_paragraph(self, _number: int | None) -> None:
         if not self._group.destination:
-            text = self._writer.paragraph.text
-            self._writer.paragraph = Paragraph(text=text, marker=self._writer.paragraph.marker)
-
-    def _enter_table(self, number: int | None) -> None:
-        if not self._group.destination:
-            self._writer.paragraph.in_table = number != 0
-
-    def _set_depth(self, number: int | None) -> None:
-        if not self._group.destination:
-            self._writer.paragraph.depth = max(0, min(number or 0, 8))
+            paragraph = self._writer.paragraph
+            self._writer.paragraph = Paragraph(paragraph.text, paragraph.marker)
 
     def _end_paragraph(self, _number: int | None) -> None:
         if self._group.destination in {"", "footnote"}:

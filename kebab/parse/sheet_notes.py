@@ -8,6 +8,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from kebab.parse.archive import (
+    find_all,
     find_child,
     get_attribute,
     get_local_tag,
@@ -15,14 +16,8 @@ from kebab.parse.archive import (
     read_events,
 )
 from kebab.parse.formulas import END, SUBSCRIPT, SUPERSCRIPT
-from kebab.parse.graphics import (
-    Graphic,
-    get_id,
-    read_description,
-    read_linked_graphic,
-    read_paragraphs,
-)
-from kebab.parse.office import OpenDocument, Package, choose_alternative
+from kebab.parse.graphics import get_id, join_paragraphs, read_description, read_linked_graphic
+from kebab.parse.office import Graphic, OpenDocument, Package, choose_alternative, label_note
 
 _CELLS = re.compile(r"xl/(?:sharedStrings|worksheets/[^/]+)\.xml")
 _CONTENT = re.compile(r"content\.xml")
@@ -115,24 +110,19 @@ def list_notes(file: Package | OpenDocument) -> Iterator[Note]:
         for sheet in list_children(find_child(file.find_tree(file.main), "sheets")):
             part = relations.get(get_id(sheet))
             for relation in file.read_relations(part.target).values() if part else ():
-                root = None
-                if relation.kind in {"drawing", "comments", "threadedComment"}:
-                    root = file.find_tree(relation.target)
-                if root is None:
-                    continue
+                notes: Iterator[tuple[int, int, str]] = iter(())
                 if relation.kind == "drawing":
-                    notes = _list_drawings(file, relation.target, root)
-                else:
-                    notes = _list_comments(root, people)
+                    notes = _list_drawings(file, relation.target)
+                elif relation.kind in {"comments", "threadedComment"}:
+                    notes = _list_comments(file.find_tree(relation.target), people)
                 for row, column, text in notes:
                     yield Note(sheet.get("name", ""), row, column, text)
 
 
-def _list_comments(root: Element, people: dict[str, str]) -> Iterator[tuple[int, int, str]]:
+def _list_comments(root: Element | None, people: dict[str, str]) -> Iterator[tuple[int, int, str]]:
     """Yield the comments of a part; those that copy a thread for older programs are left out."""
     names = [one.text or "" for one in list_children(find_child(root, "authors"))]
-    comments = find_child(root, "commentList")
-    for one in root if comments is None else comments:
+    for one in list_children(find_child(root, "commentList")) or list_children(root):
         place = _REFERENCE.match(one.get("ref", ""))
         number = one.get("authorId", "")
         author = people.get(one.get("personId", ""), "")
@@ -140,33 +130,38 @@ def _list_comments(root: Element, people: dict[str, str]) -> Iterator[tuple[int,
             author = names[int(number)].strip()
         text = _join_texts(find_child(one, "text"))
         if place and text and not author.startswith("tc="):
-            column = 0
-            for letter in place[1]:
-                column = column * 26 + ord(letter) - ord("A") + 1
+            column = count_columns(place[1].encode())
             label = f"Comment by {author}" if author else "Comment"
             yield int(place[2]), column - 1, f"{label} on {place[0]}: {text}"
+
+
+def count_columns(column: bytes) -> int:
+    """Return the number of a column from 1, e.g. 27 for `AA`."""
+    number = 0
+    for letter in column:
+        number = number * 26 + letter - ord("A") + 1
+    return number
 
 
 def _join_texts(element: Element | None) -> str:
     return " ".join("".join(element.itertext()).split()) if element is not None else ""
 
 
-def _list_drawings(package: Package, part: str, root: Element) -> Iterator[tuple[int, int, str]]:
+def _list_drawings(package: Package, part: str) -> Iterator[tuple[int, int, str]]:
     """Yield the charts, diagrams, text boxes and descriptions of a drawing."""
-    for one in list(root.iter()):
-        if get_local_tag(one.tag) == "AlternateContent":
-            one[:] = choose_alternative(one)
-    for anchor in root:
+    root = package.find_tree(part)
+    for one in list(find_all(root, "AlternateContent")):
+        one[:] = choose_alternative(one)
+    for anchor in list_children(root):
         corner = {
             get_local_tag(one.tag): one.text for one in list_children(find_child(anchor, "from"))
         }
         row, column = _read_number(corner.get("row")) + 1, _read_number(corner.get("col"))
-        texts = [" ".join(text for _, text in read_paragraphs(anchor))]
-        for one in anchor.iter():
-            tag = get_local_tag(one.tag)
-            if tag == "cNvPr":
+        texts = [join_paragraphs(anchor)]
+        for one in find_all(anchor, "cNvPr", "graphicData"):
+            if get_local_tag(one.tag) == "cNvPr":
                 texts.append(read_description(one))
-            elif tag == "graphicData":
+            else:
                 texts.append(_write_line(read_linked_graphic(package, part, one)))
         for text in filter(None, texts):
             yield row, column, " ".join(text.split())
@@ -211,22 +206,9 @@ def _list_notes_of_open_document(file: OpenDocument) -> Iterator[Note]:
 
 
 def _describe_shape(file: OpenDocument, element: Element, tag: str) -> str:
-    paragraphs = [one for one in element.iter() if get_local_tag(one.tag) == "p"]
-    text = " ".join(filter(None, map(_join_texts, paragraphs)))
-    author = _join_texts(find_child(element, "creator"))
+    text = " ".join(filter(None, map(_join_texts, find_all(element, "p"))))
     if tag == "annotation" and text:
-        return f"Comment by {author}: {text}" if author else f"Comment: {text}"
-    objects = (
-        get_attribute(one, "href") for one in element.iter() if get_local_tag(one.tag) == "object"
-    )
-    titles = [
-        _join_texts(title)
-        for address in objects
-        for title in _iterate(file.find_object(address))
-        if get_local_tag(title.tag) in {"title", "subtitle"}
-    ]
+        return label_note(text, _join_texts(find_child(element, "creator")))
+    objects = (file.find_object(get_attribute(one, "href")) for one in find_all(element, "object"))
+    titles = [_join_texts(one) for root in objects for one in find_all(root, "title", "subtitle")]
     return f"Chart: {', '.join(filter(None, titles))}" if any(titles) else text
-
-
-def _iterate(root: Element | None) -> Iterator[Element]:
-    return iter(()) if root is None else root.iter()

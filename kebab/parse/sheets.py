@@ -21,10 +21,10 @@ from kebab.parse.archive import ENCRYPTED, OLE2_MAGIC, explain_foreign_file
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.formulas import write_scripts
 from kebab.parse.office import OpenDocument, Package
-from kebab.parse.sheet_notes import Note, list_notes, mark_scripts
+from kebab.parse.sheet_notes import count_columns, list_notes, mark_scripts
 
 if TYPE_CHECKING:
-    from python_calamine import CalamineSheet, CalamineWorkbook
+    from python_calamine import CalamineSheet
 
 MAX_CELLS = 200_000
 """The most cells with a value that are read of one file."""
@@ -55,22 +55,8 @@ class CellBudget:
     warnings: list[str] = field(default_factory=list)
 
 
-def add_sheet(
-    builder: TextBuilder,
-    budget: CellBudget,
-    sheet: "CalamineSheet",
-    index: int,
-    *,
-    hidden: bool = False,
-) -> None:
-    """Add the rows of a sheet; a new place begins behind each empty row."""
-    if hidden:
-        budget.warnings.append(f"sheet `{sheet.name}` is hidden")
-    add_rows(builder, _read_rows(sheet, budget), index, sheet.name)
-
-
 def add_rows(builder: TextBuilder, rows: Iterable[Row], index: int, name: str) -> None:
-    """Add the rows of the sheet with an index and a name."""
+    """Add the rows of the sheet with an index and a name; a place ends at each empty row."""
     run: list[Row] = []
     for row in rows:
         if run and row.number != run[-1].number + 1:
@@ -207,8 +193,10 @@ _MARKUP = "it is HTML or XML under the name of a workbook; save it as `.xlsx`"
 MAX_AREA = 10_000_000
 """The most cells between the first and the last of a sheet; the library keeps 32 bytes of each."""
 
-_CELL = re.compile(rb'<(?:\w{1,20}:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})(\d{1,7})"[^<>]*[^/<>]>')
-"""A cell with a value, and where it is."""
+_CELL = re.compile(
+    rb'<(?:\w{1,20}:)?c\s(?:[^<>]*?\s)?r="([A-Za-z]{1,20})(\d{1,9})"(?:[^<>]*[^/<>])?>'
+)
+"""A cell with a value, and where it is; the library takes any number of letters."""
 
 _SHEET_PART = re.compile(r"(?i)xl/worksheets/[^/]+\.xml")
 _PART = re.compile(r"(?i)xl/(?:worksheets/)?[^/]+\.xml")
@@ -258,20 +246,20 @@ class SheetParser:
                     # Cells may be so far apart that the table between them is too large.
                     columns, height = set(), 0
                     for match in _CELL.finditer(part):
-                        columns.add(match[1])
+                        columns.add(match[1].upper())
                         height = max(height, int(match[2]))
-                    area = height * max(map(_count_columns, columns), default=0)
+                    area = height * max(map(count_columns, columns), default=0)
                     if area > MAX_AREA:
                         cause = f"`{name}` spans {area:,} cells, more than {MAX_AREA:,}"
                         raise ParseFailed(path=path, parser=self.version, cause=cause)
         return package
 
     def _read(self, data: bytes, path: str, file: Package | OpenDocument | None) -> ParsedDocument:
-        from python_calamine import SheetTypeEnum, SheetVisibleEnum
+        from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
         builder, budget = TextBuilder(), CellBudget()
         metadata = Metadata()
-        notes: dict[str, list[Note]] = defaultdict(list)
+        notes = defaultdict(list)
         if file is not None:
             metadata = file.metadata if isinstance(file, OpenDocument) else file.read_metadata()
             data = mark_scripts(file, data)
@@ -282,12 +270,13 @@ class SheetParser:
                 budget.warnings.append(
                     f"comments, charts or text boxes are left out: {fault.cause}"
                 )
-        with _open_workbook(data) as workbook:
+        with CalamineWorkbook.from_filelike(io.BytesIO(data)) as workbook:
             for index, info in enumerate(workbook.sheets_metadata):
                 if info.typ == SheetTypeEnum.WorkSheet:
-                    hidden = info.visible != SheetVisibleEnum.Visible
-                    sheet = workbook.get_sheet_by_index(index)
-                    add_sheet(builder, budget, sheet, index, hidden=hidden)
+                    if info.visible != SheetVisibleEnum.Visible:
+                        budget.warnings.append(f"sheet `{info.name}` is hidden")
+                    rows = _read_rows(workbook.get_sheet_by_index(index), budget)
+                    add_rows(builder, rows, index, info.name)
                 for _, row, column, text in notes[info.name]:
                     columns = f"{format_column(column)}:{format_column(column)}"
                     builder.begin_place(Place(0, index, label=info.name, row=row, columns=columns))
@@ -311,22 +300,3 @@ class SheetParser:
                 raise
             cause = "damaged: the library cannot read it"
             raise ParseFailed(path=path, parser=self.version, cause=cause) from fault
-
-
-@contextmanager
-def _open_workbook(data: bytes) -> Iterator["CalamineWorkbook"]:
-    from python_calamine import CalamineWorkbook
-
-    workbook = CalamineWorkbook.from_filelike(io.BytesIO(data))
-    try:
-        yield workbook
-    finally:
-        workbook.close()
-
-
-def _count_columns(column: bytes) -> int:
-    """Return the number of a column from 1, e.g. 27 for `AA`."""
-    number = 0
-    for letter in column:
-        number = number * 26 + letter - ord("A") + 1
-    return number

@@ -54,7 +54,8 @@ def _find_spans(lines: Lines) -> Iterator[Span]:
         end = number + 1
         if seconds is not None and seconds // _PART_S != part:
             part = seconds // _PART_S
-            yield Span(BlockKind.HEADING, number, end, 1, _format_time(seconds))
+            label = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+            yield Span(BlockKind.HEADING, number, end, 1, label)
         elif _is_left_out(lines, number):
             if _SIDE_BLOCK.match(lines.text[number]):
                 end = lines.find_blank(number, lines.count)
@@ -70,16 +71,9 @@ def _read_time(line: str) -> int | None:
     return int(match[1] or 0) * 3600 + int(match[2]) * 60 + int(match[3])
 
 
-def _format_time(seconds: int) -> str:
-    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-
-
 def _is_left_out(lines: Lines, number: int) -> bool:
     """Return whether a line is a time, the number or name of a cue, or no part of the speech."""
-    bare = lines.text[number]
+    bare, below = lines.text[number], lines.text[number + 1 : number + 2]
     starts = number == 0 or not lines.text[number - 1]
-    if _CUE.match(bare) or _SCRIPT.match(bare):
-        return True
-    if starts and _SIDE_BLOCK.match(bare):
-        return True
-    return starts and number + 1 < lines.count and _CUE.match(lines.text[number + 1]) is not None
+    is_side = starts and (_SIDE_BLOCK.match(bare) or any(map(_CUE.match, below)))
+    return bool(is_side or _CUE.match(bare) or _SCRIPT.match(bare))

@@ -1,6 +1,6 @@
 """Reads the upper levels of a YAML mapping, as strings, lists and mappings of strings.
 
-It is a module of its own because PyYAML and python-frontmatter are imported only when needed.
+It is a module of its own because PyYAML is imported only when needed.
 """
 
 from dataclasses import dataclass
@@ -8,9 +8,8 @@ from typing import Any, TypeAlias
 
 from kebab.errors.system import translate_import_errors
 
-with translate_import_errors("reading front matter", "python-frontmatter"):
+with translate_import_errors("reading front matter", "pyyaml"):
     import yaml
-    from frontmatter.default_handlers import YAMLHandler
 
 Value: TypeAlias = str | list[Any] | dict[str, Any] | None
 """A scalar, a list of scalars and mappings of scalars, or a mapping of scalars and their lists."""
@@ -30,7 +29,7 @@ class YamlError:
 def read_top_level(text: str) -> dict[str, Value] | YamlError | None:
     """Return the fields of a mapping; None when the text is valid but something else."""
     try:
-        fields: dict[str, Value] | None = YAMLHandler().load(text, Loader=TopLevelLoader)
+        fields: dict[str, Value] | None = yaml.load(text, Loader=TopLevelLoader)  # noqa: S506 - builds no objects
     except yaml.YAMLError as failure:
         mark = getattr(failure, "problem_mark", None)
         return YamlError(mark.line + 1 if mark else 0)

@@ -135,7 +135,8 @@ class SearchEngine:
             channel.channel != "vector" or channel.partial is True for channel in degraded
         )
         if has_vectors and (count := self._library.count_pending()):
-            reason = f"passages that still wait for their vector: {count}"
+            embedded = 100 - max(1, round(100 * count / max(count, self._library.count_chunks())))
+            reason = f"{embedded} % embedded"
             note = build_degraded(reason, "kebab ingest")
             degraded.append(msgspec.structs.replace(note, partial=True))
         rarities = [result.candidates.weighted.rarities for result in results]

@@ -1,13 +1,12 @@
 """Finds the existing values that are most like a value that does not exist."""
 
 import difflib
-import glob
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
-from kebab.text.globs import matches_glob
+from kebab.text.globs import escape_glob, matches_glob
 
 MAX_NEAREST = 3
 _SIMILAR = 0.6
@@ -44,7 +43,7 @@ def find_nearest_globs(pattern: str, paths: Sequence[str], limit: int = MAX_NEAR
             rests = ("/".join(names[start:]) for start in range(len(names)))
             depth = next(n for n, rest in enumerate(rests) if matches_glob(relative, rest))
             folders["/".join(names[:depth])] += 1
-    found = [f"{glob.escape(folder)}/{relative}" for folder, _ in folders.most_common() if folder]
+    found = [f"{escape_glob(folder)}/{relative}" for folder, _ in folders.most_common() if folder]
     found = found or _find_alike(relative, paths)
     if not found and "*." in relative.rpartition("/")[2]:
         suffixes = Counter(PurePosixPath(path).suffix for path in paths)
@@ -82,7 +81,7 @@ def _find_alike_spellings(value: str, existing: Iterable[str]) -> list[str]:
 
 def _complete(place: str, rest: str, paths: Sequence[str], *, is_file: bool) -> str:
     """Return the pattern for a file, or for a folder with the rest of the pattern if it matches."""
-    literal = glob.escape(place)
+    literal = escape_glob(place)
     if is_file:
         return literal
     if rest.strip("/") and any(matches_glob(literal + rest, path) for path in paths):

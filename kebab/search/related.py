@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 LEXICAL_SHARE = 0.5
 """The share of keywords where vectors are known too; anything from .4 to .6 is within .01."""
 
-MIN_SCORE = 0.2
-"""Below it documents have little in common: the median of the three nearest of other topics."""
+MIN_SCORE = 0.3
+"""Below it documents have little in common. Of 60 pages of six projects' documentation, the nearest
+page of another project is above it for 45 %, the nearest of the same project for more than 90 %."""
 
 MIN_LEXICAL_SCORE = 0.1
 """The same for keywords alone, whose scores are lower."""
@@ -211,7 +212,7 @@ class RelatedFinder:
         self, filters: Filters, others: Iterable[DocId]
     ) -> dict[DocId, VectorSimilarity]:
         if self._space is None:
-            self.degraded = (build_degraded("no passage has a vector yet", "kebab ingest"),)
+            self.degraded = (build_degraded("no passage is embedded yet", "kebab ingest"),)
             return {}
         try:
             vectors = DocumentVectors(self._library, self._space, list(self._chunks.values()))
@@ -221,9 +222,9 @@ class RelatedFinder:
             if not vectors.keys and "unsupported" in states:
                 reason = "the model does not know the script of this document"
             elif not vectors.keys:
-                reason = "no passage of this document has a vector yet"
+                reason = "no passage of this document is embedded yet"
             else:
-                reason = f"passages of this document without a vector: {missing} of {len(states)}"
+                reason = f"{missing} of {len(states)} passages of this document are not embedded"
             if missing or not vectors.keys:
                 self.degraded = (build_degraded(reason, hint),)
             return vectors.find_similar(filters, others)

@@ -110,7 +110,7 @@ class VectorRetriever(Struct, frozen=True, kw_only=True):
                 return build_degraded(reason, f"kebab model use {other}" if other else None)
             vectors = self.vectors()
             if vectors is None or not vectors.count():
-                return build_degraded("no passage has a vector yet", "kebab ingest")
+                return build_degraded("no passage is embedded yet", "kebab ingest")
             query, from_cache = embed_query(self.cache, embedder, parsed.plain)
             scope = find_scope(self.library, parsed)
             found = find_nearest(self.library, vectors, query, limit, scope)

@@ -63,7 +63,9 @@ def find_media(absolute: str, size: int, rules: ScanRules) -> str | None:
     media = added or detect_file_media(absolute, size)
     if media != ZIP or rules.archives == "all":
         return media
-    return media if rules.archives == "exports" and is_export(absolute) else None
+    with suppress(ValueError):  # what is damaged counts as none, unless it is known
+        return media if rules.archives == "exports" and is_export(absolute) else None
+    return None
 
 
 def is_secret_file(rules: ScanRules, path: str, real: str, size: int) -> bool:

@@ -18,7 +18,11 @@ Segments: TypeAlias = tuple[re.Pattern[str] | None, ...]
 ALL_BELOW = "/***"
 """The end of a pattern for a folder or file itself and everything below it."""
 
-_WILDCARDS = re.compile(r"[*?]")
+_BRACES = re.compile(r"(?<!\[)\{([^{},]*,[^{}]*)\}")
+"""An innermost list of alternatives; `[{]` stands for the brace itself."""
+_WILDCARDS = re.compile(rf"[*?]|{_BRACES.pattern}")
+_MOST_ALTERNATIVES = 64
+"""The most patterns that one pattern with braces stands for; the braces of more are literal."""
 _ON_DISK = re.compile(r"~|/|\.{1,2}(/|$)")
 """The start of a path that is absolute, or relative to the home or working folder."""
 _CLASSES = re.compile(r"(\[[^\]]{0,255}+\])")
@@ -29,9 +33,21 @@ def matches_glob(pattern: str, path: str) -> bool:
 
     A pattern that ends in `/` or `/**` means everything below that folder; one that ends in `/***`
     means the folder or file itself too. The files within a file, such as `mail.eml!/plan.pdf`, are
-    below it.
+    below it. `{a,b}` stands for `a` or `b`, and a pattern that begins with `!` matches the paths
+    that the rest of it does not match.
     """
-    segments, names = _compile(pattern), normalize("NFC", path).split("/")
+    if pattern.startswith("!"):
+        return not matches_glob(pattern[1:], path)
+    names = normalize("NFC", path).split("/")
+    return any(_match_names(segments, names) for segments in _compile(pattern))
+
+
+def escape_glob(path: str) -> str:
+    """Return the pattern that matches this path only."""
+    return glob.escape(path).replace("{", "[{]")
+
+
+def _match_names(segments: Segments, names: list[str]) -> bool:
     # Match name by name; on a mismatch the last `**` takes one more name.
     part_index = name_index = 0
     star_part, star_name = -1, 0
@@ -53,8 +69,27 @@ def matches_glob(pattern: str, path: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _compile(pattern: str) -> Segments:
-    plain = normalize("NFC", pattern).removeprefix("./")
+def _compile(pattern: str) -> list[Segments]:
+    return [_compile_plain(plain) for plain in _expand_braces(normalize("NFC", pattern))]
+
+
+def _expand_braces(pattern: str) -> list[str]:
+    """Return the patterns without braces that a pattern stands for."""
+    found, waiting = [], [pattern]
+    while waiting:
+        one = waiting.pop()
+        if group := _BRACES.search(one):
+            start, end = group.span()
+            waiting += [one[:start] + choice + one[end:] for choice in group[1].split(",")]
+        else:
+            found.append(one)
+        if len(found) + len(waiting) > _MOST_ALTERNATIVES:
+            return [pattern]
+    return found
+
+
+def _compile_plain(pattern: str) -> Segments:
+    plain = pattern.removeprefix("./")
     if plain.endswith("/"):
         plain += "**"
     parts = plain.split("/")
@@ -84,7 +119,11 @@ def _iterate_readings(pattern: str, working_folder: str) -> Iterator[str]:
         pattern = pattern.removeprefix("./")
         if _is_on_disk(pattern):
             return
-    if "/" in pattern.rstrip("/") and _WILDCARDS.search(pattern):
+    if _BRACES.search(pattern) and not re.search(r"[*?]", pattern):
+        bare = pattern.rstrip("/")
+        for one in (escape_glob(bare), bare):
+            yield from (f"{start}{one}{ALL_BELOW}" for start in ("", "**/"))
+    elif "/" in pattern.rstrip("/") and _WILDCARDS.search(pattern):
         yield pattern
     elif _WILDCARDS.search(pattern):
         yield f"**/{pattern}"
@@ -116,7 +155,7 @@ def _list_disk_readings(pattern: str, working_folder: str) -> Iterator[str]:
         )
     ):
         if wildcard:
-            yield glob.escape(folder.rstrip("/")) + rest
+            yield escape_glob(folder.rstrip("/")) + rest
         yield from _spell(folder.rstrip("/") + rest)
 
 
@@ -124,7 +163,7 @@ def _spell(path: str) -> Iterable[str]:
     """Return the globs of a path: of its literal name, and of its name as a pattern."""
     bare = path.rstrip("/")
     end = "/**" if path.endswith("/") else ALL_BELOW
-    found = [] if _WILDCARDS.search(bare) else [glob.escape(bare) + end]
+    found = [] if _WILDCARDS.search(bare) else [escape_glob(bare) + end]
     return [*found, path] if glob.has_magic(bare) else found
 
 

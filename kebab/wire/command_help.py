@@ -95,6 +95,31 @@ class Help(Reply, frozen=True, kw_only=True, tag="help.v1"):
     """The exit statuses."""
 
 
+class HelpTopic(Struct, frozen=True, kw_only=True):
+    """A page of the documentation."""
+
+    name: str
+    """The name for `kebab help`."""
+    summary: str
+    """What the page is about."""
+
+
+class HelpTopics(Reply, frozen=True, kw_only=True, tag="help_topics.v1"):
+    """The pages of the documentation."""
+
+    topics: list[HelpTopic]
+    """The pages, those for everyone first."""
+
+
+class HelpPage(Reply, frozen=True, kw_only=True, tag="help_page.v1"):
+    """A page of the documentation."""
+
+    topic: str
+    """The name of the page."""
+    text: str
+    """The page; Markdown."""
+
+
 class Version(Reply, frozen=True, kw_only=True, tag="version.v1"):
     """The version of kebab, as `--version` shows it."""
 

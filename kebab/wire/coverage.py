@@ -30,6 +30,17 @@ class Indexing(Struct, frozen=True, kw_only=True):
     """The time until `done` is `total` at this rate; null before it is known."""
 
 
+_MANY_SECONDS = 90
+
+
+def format_left(seconds: float) -> str:
+    """Return a time without more digits than an estimate is worth: `8 s`, `4 min`, `1 h 5 min`."""
+    if seconds < _MANY_SECONDS:
+        return f"{max(1, round(seconds))} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+
+
 def format_indexing(indexing: Indexing) -> str:
     """Return the progress in words: `2,695 of 24,020 passages, pid 7`."""
     pid = f"pid {indexing.pid}"
@@ -119,7 +130,7 @@ def _list_gaps(
         ),
         (
             coverage.pending_vectors and statement == "convincing" and not by_words,
-            f"{_pluralize(coverage.pending_vectors, 'passage')} without a vector",
+            f"{_pluralize(coverage.pending_vectors, 'passage')} not embedded yet",
         ),
         (
             coverage.partial and statement != "healthy",

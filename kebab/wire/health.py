@@ -124,6 +124,8 @@ class Capabilities(Struct, frozen=True, kw_only=True):
     """Whether there is an HTTP server."""
     mcp_server: bool
     """Whether there is an MCP server."""
+    web_page: bool
+    """Whether the HTTP server has a web page."""
     single_file_ingest: bool
     """Whether single files and standard input can be ingested."""
     bulk_search: bool
@@ -189,6 +191,13 @@ class Stats(Struct, frozen=True, kw_only=True):
     """Documents by media type."""
     lang_breakdown: dict[str, int]
     """Documents by language; `unknown` where there is none."""
+    month_breakdown: dict[str, int] = field(default_factory=dict)
+    """Documents by the month of their date, `2025-01`, in UTC: the 50 newest months that have one,
+    the oldest first. Where a document states no date, that of its last change counts."""
+    tag_breakdown: dict[str, int] = field(default_factory=dict)
+    """Documents by tag: the 50 most frequent tags, the most frequent first."""
+    source_breakdown: dict[str, int] = field(default_factory=dict)
+    """Documents by source: the 50 largest sources, the largest first."""
     index_bytes: IndexBytes
     """The space on disk in bytes."""
     stale_doc_count: int
@@ -200,7 +209,7 @@ class PluginRow(Struct, frozen=True, kw_only=True):
     """One plugin: an entry point of a package beside kebab."""
 
     group: str
-    """What it adds: `kebab.parsers`, `kebab.providers` or `kebab.rules`."""
+    """What it adds: `kebab.embedders`, `kebab.parsers`, `kebab.providers` or `kebab.rules`."""
     name: str
     """The name of the entry point."""
     package: str
@@ -271,6 +280,9 @@ class ModelRow(Struct, frozen=True, kw_only=True):
     """The size of the download; null when it is not known."""
     provider: str | None = None
     """What onnxruntime computes vectors with; null when the weights are not installed."""
+    plugin: str | None = None
+    """The package that brings and runs the model, with its version; null when kebab runs it, or
+    when the package is not installed."""
 
 
 class ModelList(Reply, frozen=True, kw_only=True, tag="model_list.v1"):
@@ -460,6 +472,18 @@ class ServeStatus(Reply, frozen=True, kw_only=True, tag="serve_status.v1"):
     """The processes that run calls."""
     watchers: list[WarmWatcher] = field(default_factory=list)
     """The processes that keep indexes current."""
+
+
+class WebPageReport(Reply, frozen=True, kw_only=True, tag="web_page.v1"):
+    """The web page that `kebab open --web` opened."""
+
+    url: str
+    """The address of the server; with `--print` one that lets a browser in, once and for two
+    minutes."""
+    started: bool
+    """Whether the server was started now."""
+    ran: bool
+    """Whether a browser was opened; false with `--print`."""
 
 
 class HttpServerStarted(Reply, frozen=True, kw_only=True, tag="http_server_started.v1"):

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, Positive
+from kebab.wire.health import Stats
 from kebab.wire.record import LookupRequest, Reply, Request
 from kebab.wire.search import DegradedChannel, Unit
 
@@ -505,9 +506,11 @@ class TierStats(Struct, frozen=True, kw_only=True):
 
 
 class ReviewStats(Reply, frozen=True, kw_only=True, tag="stats.v1"):
-    """The work of reviews and translations in a period."""
+    """The contents of the knowledge base, and the work of reviews and translations in a period."""
 
     since: str | None
     """The start of the period; null means everything that is stored."""
     tiers: list[TierStats]
     """The work by tier."""
+    library: Stats | None = None
+    """The contents of the knowledge base; null without an index that can be read."""

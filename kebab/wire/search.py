@@ -21,9 +21,9 @@ class FilteredRequest(Request[R_co], frozen=True, kw_only=True):
     """Only documents of one of these types: a media type such as `text/markdown`, or a name such as
     `markdown`, `pdf`, `docx`, `python`, `code`."""
     path_glob: str | None = None
-    """Only documents whose path matches: `*` within a folder, `**` across folders, `?`. A pattern
-    without a slash is the name of a file at any depth. Without wildcards it is a file or a folder;
-    it may be absolute."""
+    """Only documents whose path matches: `*` within a folder, `**` across folders, `?`, `{a,b}`. A
+    pattern without a slash is the name of a file at any depth. Without wildcards it is a file or a
+    folder; it may be absolute. After `!` it excludes what it matches."""
     source: list[str] = msgspec.field(default_factory=list)
     """Only documents of one of these sources: a name, the path of a folder, or its last part."""
     doc_id: str | None = None

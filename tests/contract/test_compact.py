@@ -29,7 +29,7 @@ def fetch(kebab, reference):
     "words", [["restore"], ["배추"], ["-q", "restore", "-q", "garden", "-n", "20"]]
 )
 def test_a_reference_fetches_the_lines_below_it(kebab, words):
-    blocks = split_blocks(kebab("search", *words, "--format", "compact").out)
+    blocks = split_blocks(kebab("search", *words, "--format", "compact", "--all").out)
 
     assert blocks
     assert {reference: fetch(kebab, reference) for reference in blocks} == blocks
@@ -42,7 +42,8 @@ def test_a_reference_to_another_source_is_fetched_too(kebab, home):
     (more / "work" / "backups.md").write_text(note)
     kebab("ingest", str(more))
 
-    blocks = split_blocks(kebab("search", "restore", "zeppelin", "--format", "compact").out)
+    words = ["restore", "zeppelin"]
+    blocks = split_blocks(kebab("search", *words, "--format", "compact", "--all").out)
 
     assert note.strip("\n") in blocks.values()
     assert {reference: fetch(kebab, reference) for reference in blocks} == blocks

@@ -83,8 +83,7 @@ def test_an_ingest_names_the_library_that_it_needs(breakable, library, package, 
     ("library", "package", "data"),
     [
         ("pyromark", "pyromark", b"words"),
-        ("frontmatter", "python-frontmatter", b"---\ntitle: x\n---\nwords\n"),
-        ("yaml", "python-frontmatter", b"---\ntitle: x\n---\nwords\n"),
+        ("yaml", "pyyaml", b"---\ntitle: x\n---\nwords\n"),
         ("charset_normalizer", "charset-normalizer", "Ελληνικά γράμματα".encode("cp737")),
     ],
 )

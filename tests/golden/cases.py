@@ -57,6 +57,7 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "stats": ("stats",),
     "errors": ("errors",),
     "explain": ("explain", "locked"),
+    "help": ("help",),
     "eval run": ("eval", "run", "golden/queries.jsonl", "--mode", "lexical"),
     "eval compare": ("eval", "compare", "golden/before.json", "golden/after.json"),
     "eval init": ("eval", "init", "--out", "golden/made.jsonl", "--count", "4"),
@@ -118,7 +119,16 @@ WRITES = (
     "model use",
 )
 TAKES_NO_LOCK = ("model pull", "session rm", "eval init")
-NO_SETTINGS = ("completion", "install", "errors", "explain", "chat", "eval compare", "serve")
+NO_SETTINGS = (
+    "completion",
+    "install",
+    "errors",
+    "explain",
+    "help",
+    "chat",
+    "eval compare",
+    "serve",
+)
 OPENS = tuple(command for command in SUCCESS if command not in NO_SETTINGS)
 
 STATES = {
@@ -496,6 +506,7 @@ def _list_other_cases() -> Iterator[Case]:
         ("explain", "not_found", ("explain", "nonsense")),
         ("explain", "everything", ("explain", "--all")),
         ("explain", "nothing_named", ("explain",)),
+        ("help", "unknown", ("help", "setings")),
         ("bench", "bad_number", ("bench", "--chunks", "none")),
         ("doctor", "while_read_only", ("doctor", "--read-only")),
         ("doctor", "plan_of_nothing", ("doctor", "--fix", "--dry-run")),

@@ -21,6 +21,7 @@ _FIXED: dict[str, Any] = {
     "kebab_version": "0.0.0",
     "lancedb": 1,
     "latency_ms": 1.0,
+    "month_breakdown": {"2025-01": 1},
     "next_cursor": "CURSOR",
     "pid": 1,
     "platform": "PLATFORM",
@@ -68,7 +69,8 @@ class Normaliser:
             return _SLOW
         if isinstance(value, dict):
             fixed = _TIME if value.get("unit") == "ms" else {}
-            return {name: self._value(item, name) for name, item in {**value, **fixed}.items()}
+            items = {**value, **fixed}.items()
+            return {self._text(name): self._value(item, name) for name, item in items}
         if isinstance(value, list):
             return [self._value(item, key) for item in value]
         if isinstance(value, float):

@@ -174,4 +174,4 @@ def test_parsing_twice_gives_the_same_document(media):
 
 @pytest.mark.parametrize("media", MEDIA)
 def test_the_version_is_a_label(media):
-    assert re.fullmatch(r"[a-z]+-v\d+", get_parser(media).version)
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*-v\d+", get_parser(media).version)

@@ -22,14 +22,13 @@ HOMES = {
     "doc2docx": ("kebab.parse",),
     "dochan": ("kebab.parse",),
     "fastembed": ("kebab.embed.catalogue",),
-    "frontmatter": ("kebab.parse",),
     "h11": ("kebab.http.protocol",),
     "httpx": ("kebab.llm",),
     "huggingface_hub": ("kebab.embed.hub_download",),
     "lance_namespace": ("kebab.store.lance",),
     "lancedb": ("kebab.store.lance",),
     # Answers are drawn by it.
-    "markdown_it": ("kebab.cli.render.markdown",),
+    "markdown_it": ("kebab.cli.render.markdown", "kebab.web.render"),
     # Records and settings are its structs: to declare a dataclass takes fifty times as long.
     "msgspec": (
         "kebab.app",
@@ -55,6 +54,7 @@ HOMES = {
         "kebab.store",
         "kebab.text",
         "kebab.watch.loop",
+        "kebab.web",
         "kebab.wire",
     ),
     # Vectors are its arrays wherever they are made, kept or compared, as are tables in memory;
@@ -66,15 +66,15 @@ HOMES = {
     "platformdirs": ("kebab.config.settings",),
     "prompt_toolkit": ("kebab.cli.picker",),
     "py_rust_stemmers": ("kebab.text.tokenizer",),
-    "pyarrow": ("kebab.store.lance",),
+    "pyarrow": ("kebab.parse.iwa", "kebab.store.lance"),
     "pyromark": ("kebab.parse.markdown", "kebab.parse.markdown_parts"),
-    "pygments": ("kebab.cli.render.markdown",),
+    "pygments": ("kebab.cli.render.markdown", "kebab.web.render"),
     "pypdfium2": ("kebab.parse",),
     "python_calamine": ("kebab.parse",),
     "rich": ("kebab.cli.render",),
     "selectolax": ("kebab.parse.html_page",),
     "stopwordsiso": ("kebab.search.lexical",),
-    "starlette": ("kebab.http.application",),
+    "starlette": ("kebab.http.application", "kebab.web.application"),
     "tokenizers": ("kebab.embed",),
     "tree_sitter": ("kebab.parse.code_symbols",),
     "uvicorn": ("kebab.http.protocol", "kebab.http.server"),
@@ -84,7 +84,6 @@ HOMES = {
 RUN_AS_A_PROGRAM = {"pip"}
 COME_WITH_ANOTHER = {
     "lance_namespace": "lancedb",
-    "yaml": "frontmatter",
 }
 
 

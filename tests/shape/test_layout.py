@@ -16,8 +16,8 @@ BANNED_NAMES = {"utils", "util", "helpers", "common", "misc", "base", "manager",
 LONGEST_MODULE = 600
 LONGEST_FUNCTION = 80
 HISTORY = re.compile(
-    r"\b(?:TODO|FIXME|XXX|HACK|p\d+-\w+|phase \d+|ticket|milestone|sprint"
-    r"|(?:issue|pull request|PR) #?\d+|\d{4}-\d{2}-\d{2}|since v\d)\b",
+    r"\b(?:TODO|FIXME|XXX|HACK|p\d+-\w+|phase \d+|milestone|sprint"
+    r"|(?:issue|ticket|pull request|PR) #?\d+|\d{4}-\d{2}-\d{2}|since v\d)\b",
     re.IGNORECASE,
 )
 

@@ -9,7 +9,10 @@ import pytest
 from tests.shape.tree import ROOT, Module, list_modules
 
 SMALL = 15
-TESTED_ELSEWHERE: dict[str, str] = {}
+TESTED_ELSEWHERE: dict[str, str] = {
+    "tools/page/browser.py": "every test in tests/browser runs it",
+    "tools/page/pictures.py": "its result is looked at",
+}
 """Modules whose behaviour has no unit of its own, each with the reason."""
 
 SOURCES = [*list_modules("kebab"), *list_modules("tools")]

@@ -22,11 +22,11 @@ ADAPTERS = (
 )
 TRANSLATIONS = ("kebab.errors.system", "kebab.errors.system")
 """Where the file system and the import system are translated for everybody."""
-SURFACES = ("kebab.app", "kebab.cli", "kebab.http")
+SURFACES = ("kebab.app", "kebab.cli", "kebab.http", "kebab.web")
 MAY_RAISE = {
     Origin.CORE: ("kebab",),
     # The server is the adapter of its own sockets, files and deadlines.
-    Origin.ADAPTER: (*ADAPTERS, *TRANSLATIONS, "kebab.http", "kebab.plugins"),
+    Origin.ADAPTER: (*ADAPTERS, *TRANSLATIONS, "kebab.http", "kebab.plugins", "kebab.web"),
     Origin.SURFACE: SURFACES,
 }
 """Where a signal may be made, by its origin; whoever catches one may raise it again anywhere."""

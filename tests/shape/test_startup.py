@@ -11,7 +11,6 @@ from tests.shape.tree import ROOT
 HEAVY = {
     "charset_normalizer",
     "fastembed",
-    "frontmatter",
     "httpx",
     "huggingface_hub",
     "lance",

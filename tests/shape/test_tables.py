@@ -25,10 +25,6 @@ TABLES = {
         "parse/test_old_office.py",
         "test_every_exception_of_the_library_is_one_that_is_caught",
     ),
-    "frontmatter": (
-        "parse/test_yaml_fields.py",
-        "test_every_exception_of_the_libraries_is_one_that_is_caught",
-    ),
     "httpx": (
         "llm/test_http_stream_errors.py",
         "test_every_exception_of_httpx_has_its_row_or_is_misuse",
@@ -91,7 +87,7 @@ TABLES = {
     ),
     "yaml": (
         "parse/test_yaml_fields.py",
-        "test_every_exception_of_the_libraries_is_one_that_is_caught",
+        "test_every_exception_of_the_library_is_one_that_is_caught",
     ),
     # Of Python's own library, what everything here rests on.
     "os": (

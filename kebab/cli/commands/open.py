@@ -1,4 +1,4 @@
-"""`kebab open` opens a file at the line or the page of a hit or a reference."""
+"""`kebab open` opens a file at a hit or a reference, or the web page."""
 
 import os
 import shlex
@@ -18,6 +18,7 @@ from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
+    from kebab.wire.health import WebPageReport
 
 _MAX_RANK_DIGITS = 4
 
@@ -31,18 +32,27 @@ _MAX_RANK_DIGITS = 4
         "kebab open notes/backup.md:12",
         "kebab open paper.pdf#page=3",
         "kebab open 1 --print",
+        "kebab open --web 'restore a backup'",
     ),
 )
-@click.argument("ref", metavar="N|REF", shell_complete=complete("documents"))
-@click.option("--print", "print_only", is_flag=True, help="Print the command without running it.")
+@click.argument("ref", metavar="N|REF|QUERY", required=False, shell_complete=complete("documents"))
+@click.option("--web", is_flag=True, help="Open the web page, with the hits of a query.")
+@click.option("--print", "print_only", is_flag=True, help="Print the command or the address only.")
 @click.pass_obj
-def command(context: CommandContext, /, ref: str, *, print_only: bool) -> Exit:
-    """Open a file at a hit or a reference.
+def command(context: CommandContext, /, ref: str | None, *, web: bool, print_only: bool) -> Exit:
+    """Open a file at a hit or a reference, or the web page.
 
     N is the rank of a hit of the last search at a terminal; REF is what `kebab fetch` takes. A text
     file opens in `$VISUAL` or `$EDITOR` at the line, a PDF in `$PDFVIEWER` at the page. Without
     these, and for any other file, it is the program that the system has for it.
+
+    With `--web` the web page opens in `$BROWSER` or the browser of the system. The HTTP server that
+    shows it is started when none runs, and ends two hours after the last request.
     """
+    if web:
+        return _open_page(context, ref, print_only=print_only)
+    if ref is None:
+        raise click.UsageError("missing argument 'N|REF'")
     found = _find_place(context, ref)
     if isinstance(found, NotFound):
         return context.print_reply(found, _render_command)
@@ -69,6 +79,28 @@ def command(context: CommandContext, /, ref: str, *, print_only: bool) -> Exit:
         ran=not print_only,
     )
     return context.print_reply(report, _render_command)
+
+
+def _open_page(context: CommandContext, query: str | None, *, print_only: bool) -> Exit:
+    """Open the web page with the hits of a query."""
+    from kebab.cli.browser import open_browser
+    from kebab.cli.web_page import build_login_url, find_or_start_server
+    from kebab.wire.health import WebPageReport
+
+    settings = context.load_settings()
+    record, started = find_or_start_server(context, settings)
+    url = build_login_url(record, settings, query)
+    if not print_only:
+        open_browser(url, os.environ)
+    shown = url if print_only else record.url
+    report = WebPageReport(url=shown, started=started, ran=not print_only)
+    return context.print_reply(report, _render_address)
+
+
+def _render_address(reply: "WebPageReport", canvas: "Canvas") -> Iterator[str]:
+    """Yield the address of the page."""
+    del canvas
+    yield reply.url
 
 
 def _find_place(context: CommandContext, ref: str) -> FetchResult | NotFound:

@@ -36,6 +36,12 @@ if TYPE_CHECKING:
     from kebab.cli.render.hits import Paging
 
 _STDIN = ("-",)
+_EXAMPLES = (
+    'kebab search "how do I restore a backup"',
+    "kebab search snapshot --tag ops --since 30d --limit 5",
+    "kebab search --mode lexical '\"exact phrase\"' -- -draft",
+)
+"""What is shown without a query."""
 
 
 def read_argument(words: tuple[str, ...], limit: int) -> str:
@@ -113,7 +119,13 @@ def render_page(
     from kebab.cli.render import compact
 
     if form == "compact":
-        return compact.render_compact(reply, canvas, next_page)
+        return compact.render_compact(
+            reply,
+            canvas,
+            next_page,
+            whole_page=paging.repeat("--all"),
+            shows_weak=paging.shows_weak,
+        )
     context.print_notes(reply, partial(compact.render_notes, next_page=next_page))
     render = compact.render_paths if form == "paths" else compact.render_vimgrep
     return render(reply, canvas)
@@ -129,9 +141,7 @@ _LONGEST_REPEATED = 200
     cls=Command,
     exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
-        'kebab search "how do I restore a backup"',
-        "kebab search snapshot --tag ops --since 30d --limit 5",
-        "kebab search --mode lexical '\"exact phrase\"' -- -draft",
+        *_EXAMPLES,
         'kebab search "restore a backup" --format compact',
         "kebab search -q 'restore a backup' -q 'retention policy' --format compact",
         "kebab search backup -l",
@@ -180,7 +190,8 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     A passage may match any of the words. `"a phrase"` must occur exactly. After `--`, a word like
     `-draft` excludes passages, unless the query is a question or a command line. Hits must match
     all filters. Several queries (`-q A -q B`) are answered together, and each hit says which of
-    them found it. `-` reads the query from stdin. The exit status is 1 when no hit is above weak
+    them found it. `-` reads the query from stdin. Without a query a terminal shows hits while you
+    type, as `-i` does. The exit status is 1 when no hit is above weak
     confidence.
     """
     refuse_contradictions(query, flags, machine=context.flags.machine)
@@ -204,6 +215,13 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         fields["detail"] = "passages"
     if bulk:
         return _search_lines(context, settings, fields, within)
+    if not (query or flags["queries"] or bulk or stream or context.flags.machine):
+        from kebab.cli.prompt import find_terminal
+
+        seen = context.channels.out.is_terminal and find_terminal(context.channels) is not None
+        interactive = interactive or seen
+        if not interactive:
+            context.channels.err.write_lines(["examples:", *(f"  {one}" for one in _EXAMPLES)])
     if interactive:
         return _pick_hit(context, settings, " ".join(query), fields, within)
     text = read_argument(query, MAX_QUERY_BYTES)

@@ -7,13 +7,12 @@ import signal
 from contextlib import chdir, suppress
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.command import Command
-from kebab.cli.mcp import MCP_PATH, build_application
 from kebab.core.progress import RunCold
 from kebab.errors.signal import Exit, Signal
 from kebab.platform import is_windows
@@ -79,7 +78,7 @@ _MB = 1 << 20
     examples=(
         "kebab serve --status",
         "kebab serve --stop",
-        "kebab serve --http",
+        "kebab serve --http --open",
         "kebab serve --http 127.0.0.1:8080 --allow-write",
     ),
 )
@@ -112,6 +111,7 @@ _MB = 1 << 20
     help="Answer reads that come at the same time in up to N further processes; unless told one for"
     " each core, at most 4.",
 )
+@click.option("--open", "opens", is_flag=True, help="Open the web page of the HTTP server.")
 @click.option("--background", is_flag=True, hidden=True, help="Be the process that commands start.")
 @click.pass_obj
 def command(
@@ -126,16 +126,18 @@ def command(
 
     With `--http` it is the HTTP server instead, until Ctrl-C or SIGTERM. Clients send the token in
     the file that it names, as `Authorization: Bearer TOKEN`, and a request of the operation OP as
-    JSON to `POST /v1/OP`. `GET /v1/openapi.json` describes all of them.
+    JSON to `POST /v1/OP`. `GET /v1/openapi.json` describes all of them. At `/` it has a web page;
+    `--open` and `kebab open --web` let a browser in.
     """
     if shows_status and stops:
         raise click.UsageError("give one of `--status` and `--stop`")
     if http["address"] is not None:
-        if shows_status or stops or background:
+        if shows_status or stops:
             raise click.UsageError("`--http` goes with neither `--status` nor `--stop`")
-        return _serve_http(context, **http)
+        return _serve_http(context, _HttpFlags(**http, background=background))
     if any(value is not None and value is not False for value in http.values()):
-        raise click.UsageError("`--allow-write`, `--deadline` and `--workers` go with `--http`")
+        flags = "`--allow-write`, `--deadline`, `--workers` and `--open`"
+        raise click.UsageError(f"{flags} go with `--http`")
     context.load_settings()
     if stops:
         return _stop(context)
@@ -145,18 +147,22 @@ def command(
     return context.print_reply(status, _render_status, Exit.DONE if status.running else Exit.NO)
 
 
-def _serve_http(
-    context: CommandContext,
-    *,
-    address: str,
-    allow_write: bool,
-    deadline: float | None,
-    workers: int | None,
-) -> Exit:
+class _HttpFlags(NamedTuple):
+    """The flags of the HTTP server."""
+
+    address: str
+    allow_write: bool
+    deadline: float | None
+    workers: int | None
+    opens: bool
+    background: bool
+
+
+def _serve_http(context: CommandContext, http: _HttpFlags) -> Exit:
     """Run the HTTP server."""
     settings = context.load_settings()
+    from kebab.cli.web_page import BACKGROUND_IDLE_S, ServedPage
     from kebab.config.load import load_settings
-    from kebab.http.application import MountedApp
     from kebab.http.server import Running, parse_address, run_http_server
     from kebab.http.service import DEFAULT_DEADLINE_S, ServiceOptions, count_workers
 
@@ -164,11 +170,13 @@ def _serve_http(
     options = ServiceOptions(
         config_path=context.config_path,
         load_settings=partial(load_settings, context.named_config_path, flags=flags),
-        allow_write=allow_write,
+        allow_write=http.allow_write,
         read_only=context.flags.read_only,
-        workers=count_workers() if workers is None else workers,
-        deadline_s=DEFAULT_DEADLINE_S if deadline is None else deadline,
+        workers=count_workers() if http.workers is None else http.workers,
+        deadline_s=DEFAULT_DEADLINE_S if http.deadline is None else http.deadline,
     )
+
+    page = ServedPage(context, settings, allow_write=http.allow_write)
 
     def announce(running: Running) -> None:
         if not running.address.is_loopback:
@@ -178,18 +186,29 @@ def _serve_http(
             url=running.address.format_url(),
             token_path=running.token_path,
             pid=os.getpid(),
-            allow_write=allow_write,
+            allow_write=http.allow_write,
         )
         if context.flags.machine:
             context.write_event(started)
         else:
             lines = [f"listening: {started.url}", f"token: {started.token_path}"]
             context.channels.err.write_lines(lines)
+        record = page.publish(running)
+        if http.opens:
+            page.open(record)
 
-    place = parse_address(address)
-    mcp = build_application(context, settings, allow_write=allow_write)
-    mounts = [MountedApp(MCP_PATH, mcp, mcp.run)]
-    return run_http_server(options, place, settings, mounts=mounts, on_start=announce)
+    place = parse_address(http.address)
+    try:
+        return run_http_server(
+            options,
+            place,
+            settings,
+            build_mounts=page.build_mounts,
+            on_start=announce,
+            idle_s=BACKGROUND_IDLE_S if http.background else 0,
+        )
+    finally:
+        page.close()
 
 
 def _find_socket() -> str | None:

@@ -1,4 +1,4 @@
-"""`kebab stats` counts the work of reviews and translations."""
+"""`kebab stats` counts documents, and the work of reviews and translations."""
 
 import click
 
@@ -21,11 +21,12 @@ from kebab.wire.review import StatsRequest
 @click.option("--since", metavar="WHEN", help="Only work since a date, or within `7d`.")
 @click.pass_obj
 def command(context: CommandContext, /, *, since: str | None) -> Exit:
-    """Count reviews and translations.
+    """Count documents, reviews and translations.
 
-    For each tier it counts runs, parts of text, findings, requests to the language model with
-    their tokens and time, and how often a response was too long or broken. The counts stay when a
-    run is deleted. In a pipe there is one line per tier, and tabs separate its fields, in the order
-    of `stats.v1`.
+    A terminal shows charts of the documents by format, language, month and tag; JSON has the counts
+    in `library`. For each tier of reviews it counts runs, parts of text, findings, requests to the
+    language model with their tokens and time, and how often a response was too long or broken. The
+    counts stay when a run is deleted. In a pipe there is one line per tier, and tabs separate its
+    fields, in the order of `stats.v1`.
     """
     return context.print_reply(context.run(StatsRequest(since=since)), render_stats)

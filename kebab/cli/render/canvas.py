@@ -207,7 +207,9 @@ class Canvas(Struct, frozen=True):
     height: int | None = None
     """The number of lines of the screen; None without one."""
     complete: Callable[[str], str] = str
-    """Completes the commands of a hint for this call."""
+    """Completes the commands of a hint for this call; of an empty one nothing is shown."""
+    name_flag: Callable[[str], str] = str
+    """Returns how the reader calls a flag; a model knows the fields of its tools only."""
 
     @property
     def is_terminal(self) -> bool:

@@ -27,6 +27,7 @@ from kebab.cli.render.hits import (
     render_limits,
     render_refresh,
     render_unmatched_filters,
+    split_hits,
 )
 from kebab.search.citations import format_hit_reference, get_cited_lines
 from kebab.wire.citation import SectionCitation
@@ -68,7 +69,7 @@ def render_notes(reply: SearchResponse, canvas: Canvas, next_page: str) -> Itera
     if reply.absent_terms and not reply.unmatched_filters:
         yield from canvas.note(describe_absent_terms(reply))
     if reply.left_out:
-        yield describe_left_out(reply.left_out)
+        yield describe_left_out(reply.left_out, canvas)
     if next_page:
         yield f"more: {next_page}"
 
@@ -152,14 +153,24 @@ class Block(Struct, frozen=True):
 
 
 def render_compact(
-    reply: SearchResponse, canvas: Canvas, next_page: str = "", *, budget: str = "--max-tokens"
+    reply: SearchResponse,
+    canvas: Canvas,
+    next_page: str = "",
+    *,
+    whole_page: str = "not listed",
+    shows_weak: bool = False,
 ) -> Iterator[str]:
-    """Yield the passages with their references.
+    """Yield the passages with their references; of most weak ones only the references.
 
-    `next_page` is the command for more, and `budget` the name of the token limit for the reader.
+    The first passage of a query has its text in any case, so that a weak answer is seen at once.
+    `next_page` is the command for more, and `whole_page` that for all hits of this page. With
+    `shows_weak` weak passages have their text too.
     """
-    folder = reply.hits[0].source if reply.hits else ""
-    count = pluralize(len(reply.hits), "passage") if reply.hits else "no passages"
+    hits, weaker = split_hits(reply, shows_weak=shows_weak)
+    unlisted = len(weaker) if hits and hits[0].confidence == "weak" else 0
+    hits += weaker[unlisted:]
+    folder = hits[0].source if hits else ""
+    count = pluralize(len(hits), "passage") if hits else "no passages"
     place = f" in {clean(folder)}" if folder else ""
     queries = list_queries(reply.queries or [])
     shared = f"{count}{place} (revision {reply.corpus_revision}) for:"
@@ -167,22 +178,38 @@ def render_compact(
     yield from map(canvas.dim, header)
     yield from render_limits(reply, canvas)
     folders: dict[str, set[str]] = {}
-    for hit in reply.hits:
+    first: dict[int, str] = {}
+    for hit in hits:
         folders.setdefault(hit.doc_path, set()).add(hit.source)
+        for query in hit.queries or [0]:
+            first.setdefault(query, hit.chunk_id)
     shown: dict[tuple[str, ...], str] = {}
-    for block in merge_adjacent(reply.hits):
+    references = []
+    for block in merge_adjacent(hits):
         absolute = folders[block.first.doc_path] != {folder}
         reference = format_hit_reference(block.first, block.lines, absolute=absolute)
+        head = _render_head(block, canvas, reference)
+        is_first = any(hit.chunk_id in first.values() for hit in block.hits)
+        if block.confidence == "weak" and not (shows_weak or is_first):
+            references.append(head)
+            continue
         earlier = shown.setdefault(block.texts, reference)
-        yield ""
-        yield _render_head(block, canvas, reference)
+        yield from ("", head)
         if earlier == reference:
             yield from _render_text(block, canvas)
         else:
             yield canvas.dim(f"the same text as {earlier}")
+    if references:
+        yield from ("", *references)
     if reply.unmatched_filters:
         yield from ["", *render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)]
-    elif notes := list(_list_notes(reply, next_page, budget)):
+        return
+    notes = list(_list_notes(reply, canvas))
+    if unlisted:
+        notes.append(f"{pluralize(unlisted, 'weaker hit')}: {whole_page}")
+    if next_page:
+        notes.append(f"more: {next_page}")
+    if notes:
         yield from ["", *map(canvas.dim, notes)]
 
 
@@ -273,7 +300,7 @@ def _render_lines(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
         start = end + 1
 
 
-def _list_notes(reply: SearchResponse, next_page: str, budget: str) -> Iterator[str]:
+def _list_notes(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     """Yield what a reader has to know about the page."""
     if not reply.hits:
         if gaps := describe_gaps(reply.coverage, "convincing", by_words=reply.mode == "lexical"):
@@ -292,6 +319,4 @@ def _list_notes(reply: SearchResponse, next_page: str, budget: str) -> Iterator[
     if reply.absent_terms:
         yield describe_absent_terms(reply)
     if reply.left_out:
-        yield describe_left_out(reply.left_out, budget)
-    if next_page:
-        yield f"more: {next_page}"
+        yield describe_left_out(reply.left_out, canvas)

@@ -28,6 +28,7 @@ from kebab.cli.render.hits import (
     render_location,
     render_unmatched_filters,
 )
+from kebab.core.files import find_container
 from kebab.core.media import CitationKind, detect_media_type, get_media_type
 from kebab.wire.coverage import describe_gaps
 from kebab.wire.fetch import Outline, OutlineEntry
@@ -156,19 +157,36 @@ def render_duplicates(reply: Duplicates, canvas: Canvas, next_page: str = "") ->
         yield canvas.dim(f"more: {next_page}")
 
 
-def render_document_list(reply: DocList, canvas: Canvas, next_page: str = "") -> Iterator[str]:
-    """Yield one line per document; `next_page` is the command for the next page."""
+def render_document_list(
+    reply: DocList, canvas: Canvas, next_page: str = "", *, whole: bool = False
+) -> Iterator[str]:
+    """Yield one line per document; `next_page` is the command for the next page.
+
+    Unless it is the `whole` list, a terminal has one line for a file and the documents within it.
+    """
     if canvas.width is None:
         for doc in reply.documents:
             fields = (doc.doc_id, doc.source, doc.doc_path, doc.title, str(doc.chunk_count))
             yield format_tabs(*fields, doc.modified_at, doc.freshness)
         return
     if reply.documents:
-        paths = [clean(doc.doc_path) for doc in reply.documents]
-        titles = [clean(doc.title) for doc in reply.documents]
-        counts = [f"{doc.chunk_count:,}" for doc in reply.documents]
-        dates = [doc.modified_at[:_DATE] for doc in reply.documents]
-        notes = [_note_state(doc) for doc in reply.documents]
+        files: dict[str, list[DocSummary]] = {}
+        for doc in reply.documents:
+            place = f"{doc.source}/{doc.doc_path}"
+            files.setdefault(place if whole else find_container(place), []).append(doc)
+        groups = [
+            (place.removeprefix(f"{group[0].source}/"), group[0], len(group))
+            for place, group in files.items()
+        ]
+        paths = [clean(name if number > 1 else doc.doc_path) for name, doc, number in groups]
+        titles = [clean(doc.title) for _, doc, _ in groups]
+        passages = [sum(doc.chunk_count for doc in group) for group in files.values()]
+        counts = [f"{number:,}" for number in passages]
+        dates = [doc.modified_at[:_DATE] for _, doc, _ in groups]
+        notes = [
+            pluralize(number, "document") if number > 1 else _note_state(doc)
+            for _, doc, number in groups
+        ]
         room = canvas.width - _DATE - max(map(len, (_COUNT, *counts))) - max(map(len, notes)) - 8
         path = max(10, min(max(map(measure_width, paths)), room * 3 // 5))
         columns = (
@@ -331,29 +349,61 @@ def render_reset(reply: ResetReport, canvas: Canvas) -> Iterator[str]:
 
 
 def render_outline(reply: Outline, canvas: Canvas) -> Iterator[str]:
-    """Yield the sections of a document, or the tree of a folder; each line has a reference."""
+    """Yield the sections of a document, or the tree of a folder.
+
+    Each line has a reference; of a tree a terminal shows the names, in columns.
+    """
     if reply.freshness:
         yield from _render_sections(reply, canvas)
         return
     if reply.ref is not None:
         yield f"{canvas.location(clean(reply.ref))}  {canvas.dim(_format_sizes(reply))}"
-    for entry in reply.entries:
-        indent = "  " * (entry.depth + (reply.ref is not None))
-        ref, sizes = clean(entry.ref), f"about {entry.tokens:,} tokens"
-        if entry.kind == "folder":
-            folder = canvas.location(ref.rstrip("/") + "/")
-            yield f"{indent}{folder}  {canvas.dim(_format_sizes(entry))}"
-            continue
-        sizes = f"{pluralize(entry.chunks, 'passage')}, {sizes}"
-        margin = measure_width(f"{indent}{ref}  {sizes}  ")
-        fits = canvas.width is None or canvas.width - margin >= _NARROWEST
-        title = f"  {canvas.fit(clean(entry.title or ''), margin)}" if fits else ""
-        yield f"{indent}{canvas.location(ref)}  {canvas.dim(sizes)}{title}"
+    render = _render_tree_lines if canvas.width is None else _render_tree_columns
+    yield from render(reply, canvas)
     if not reply.documents:
         yield "no documents"
         yield canvas.step("read some files", "kebab ingest FOLDER")
     if gaps := describe_gaps(reply.coverage, "lines"):
         yield from canvas.note(clean(gaps))
+
+
+def _render_tree_lines(reply: Outline, canvas: Canvas) -> Iterator[str]:
+    for entry in reply.entries:
+        indent = "  " * (entry.depth + (reply.ref is not None))
+        ref = clean(entry.ref)
+        if entry.kind == "folder":
+            folder = canvas.location(ref.rstrip("/") + "/")
+            yield f"{indent}{folder}  {_format_sizes(entry)}"
+        else:
+            sizes = f"{pluralize(entry.chunks, 'passage')}, about {entry.tokens:,} tokens"
+            yield f"{indent}{canvas.location(ref)}  {sizes}  {clean(entry.title or '')}"
+
+
+def _render_tree_columns(reply: Outline, canvas: Canvas) -> Iterator[str]:
+    rows = []
+    for entry in reply.entries:
+        path = clean(entry.path).rstrip("/")
+        name = path.rpartition("/")[2] if entry.depth or reply.ref is not None else path
+        indent = "  " * entry.depth
+        if entry.kind == "folder":
+            hidden = f", {entry.hidden:,} not listed" if entry.hidden else ""
+            text = f"{pluralize(entry.documents, 'document')}{hidden}"
+            rows.append((f"{indent}{name}/", f"{entry.tokens:,}", text))
+        else:
+            title = clean(entry.title or "")
+            is_name = title in (name, name.rpartition(".")[0])
+            rows.append((indent + name, f"{entry.tokens:,}", "" if is_name else title))
+    if not rows:
+        return
+    width = canvas.width or 0
+    names = min(max(measure_width(name) for name, *_ in rows), width * 3 // 5)
+    room = max(_NARROWEST, width - names - max(len("tokens"), *(len(row[1]) for row in rows)) - 4)
+    columns = (
+        Column("", canvas.location, names),
+        Column("tokens", canvas.dim, right=True),
+        Column("", width=room),
+    )
+    yield from render_columns(columns, rows, canvas)
 
 
 _NARROWEST = 12

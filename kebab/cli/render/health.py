@@ -97,8 +97,17 @@ def render_schema(reply: Introspection, canvas: Canvas, *, verbose: bool = False
     for title, block in {"stats": reply.stats, "models": reply.models}.items():
         values = msgspec.to_builtins(block)
         yield from ("", canvas.strong(title))
-        rows = [(name, _format_value(name, value)) for name, value in values.items()]
+        # On a terminal the counts of documents are a chart.
+        rows = [
+            (name, _format_value(name, value))
+            for name, value in values.items()
+            if canvas.width is None or not name.endswith("_breakdown")
+        ]
         yield from render_fields(rows, canvas, "  ")
+    if canvas.is_terminal and reply.stats.doc_count:
+        from kebab.cli.render.charts import render_library  # loads the names of languages
+
+        yield from ("", *render_library(reply.stats, canvas))
     if reply.plugins:
         plugins = ", ".join(f"{one.name} ({one.package} {one.version})" for one in reply.plugins)
         yield from ("", canvas.strong("plugins"), *canvas.wrap(clean(plugins), "  "))
@@ -149,7 +158,8 @@ def render_init(reply: InitReport, canvas: Canvas) -> Iterator[str]:
 
 def render_model_list(reply: ModelList, canvas: Canvas) -> Iterator[str]:
     """Yield every model, with a mark at the active one; one line for each of the catalogue."""
-    others = [one for one in reply.models if one.confidence == "uncalibrated" and not one.installed]
+    unused = [one for one in reply.models if not (one.installed or one.active)]
+    others = [one for one in unused if one.confidence == "uncalibrated"]
     for model in reply.models:
         if model in others:
             continue
@@ -161,7 +171,7 @@ def render_model_list(reply: ModelList, canvas: Canvas) -> Iterator[str]:
         yield "other models; the confidence of hits is not calibrated for them:"
         width = max(len(model.name) for model in others)
         for model in others:
-            size = format_bytes(model.download_bytes or 0)
+            size = model.plugin or format_bytes(model.download_bytes or 0)
             facts = f"{model.dimension:>5} dimensions  {size:>8}  {model.languages}"
             yield f"  {model.name:<{width}}{facts}"
     yield ""
@@ -184,7 +194,7 @@ def render_model_report(reply: ModelReport, canvas: Canvas) -> Iterator[str]:
         yield from canvas.note(f"{left} left; until then searches use the old model and vectors")
         yield from canvas.hint(reply.resume)
     elif reply.pending:
-        yield from canvas.note(f"{pluralize(reply.pending, 'passage')} still without a vector")
+        yield from canvas.note(f"{pluralize(reply.pending, 'passage')} not embedded yet")
         yield from canvas.hint("kebab ingest")
 
 
@@ -195,6 +205,8 @@ def _list_model_fields(model: ModelRow) -> list[tuple[str, str]]:
         speed = f" (texts/s at installation: {', '.join(rates)})" if rates else ""
         kind = " on ".join(filter(None, (model.precision, model.provider)))
         weights = f"installed, {format_bytes(model.bytes or 0)}, {kind}{speed}"
+    if model.plugin:
+        weights = f"{'in use by kebab' if model.installed else 'not used yet'}, in {model.plugin}"
     confidence = [("confidence", "generic, not calibrated")]
     return [
         ("languages", model.languages),
@@ -325,7 +337,10 @@ _OF_REQUESTS = frozenset(("items_per_response", "prompt_tokens", "completion_tok
 
 
 def render_stats(reply: ReviewStats, canvas: Canvas) -> Iterator[str]:
-    """Yield a table with a column per tier; in a pipe one line per tier with tabs."""
+    """Yield charts of the library and a table with a column per tier.
+
+    In a pipe there is one line per tier with tabs.
+    """
     if canvas.width is None:
         for tier in reply.tiers:
             values = msgspec.structs.astuple(tier)
@@ -334,6 +349,10 @@ def render_stats(reply: ReviewStats, canvas: Canvas) -> Iterator[str]:
             )
         return
     since = f" since {format_minute(reply.since)} UTC" if reply.since else ""
+    if reply.library and not since:
+        from kebab.cli.render.charts import render_library
+
+        yield from (*render_library(reply.library, canvas), "")
     if not reply.tiers:
         yield f"no reviews and no translations{since}"
         return

@@ -10,6 +10,7 @@ from kebab.cli.render.canvas import (
     Canvas,
     Column,
     clean,
+    clean_lines,
     measure_width,
     pluralize,
     render_columns,
@@ -46,6 +47,7 @@ _FLAGS = {
     "media": "--type",
     "links_to": "--links-to",
 }
+"""The flags of filters that are not named after their field."""
 
 
 def render_unmatched_filters(
@@ -55,18 +57,19 @@ def render_unmatched_filters(
     if unmatched and unmatched[0].documents:
         yield from canvas.note("no document passes these filters together:")
         for one in unmatched:
-            yield f"  {_format_filter(one)}  {canvas.dim(pluralize(one.documents, 'document'))}"
+            count = canvas.dim(pluralize(one.documents, "document"))
+            yield f"  {_format_filter(one, canvas)}  {count}"
     else:
         for one in unmatched:
-            yield from canvas.note(f"no document passes `{_format_filter(one)}`")
+            yield from canvas.note(f"no document passes `{_format_filter(one, canvas)}`")
             if one.nearest:
                 yield canvas.dim(f"  nearest: {clean(', '.join(one.nearest))}")
     if hint:
         yield from canvas.hint(clean(hint))
 
 
-def _format_filter(unmatched: UnmatchedFilter) -> str:
-    flag = _FLAGS.get(unmatched.filter, f"--{unmatched.filter}")
+def _format_filter(unmatched: UnmatchedFilter, canvas: Canvas) -> str:
+    flag = canvas.name_flag(_FLAGS.get(unmatched.filter, f"--{unmatched.filter}"))
     return f"{flag} {clean(shlex.quote(unmatched.value))}"
 
 
@@ -135,6 +138,10 @@ def render_hit(hit: SearchHit, canvas: Canvas, lines: int | None = MOST_LINES) -
     yield f"{canvas.strong(f'{hit.rank:>2}')}  {score}  {where}{canvas.dim(found)}"
     if context := fit_headings(hit.title, hit.heading_path, canvas, len(INDENT)):
         yield INDENT + canvas.dim(context)
+    if hit.context:
+        # The header row of a table or the signature of a function, which stands above the passage.
+        for line in clean_lines(hit.context).split("\n"):
+            yield INDENT + canvas.dim(canvas.fit(line.strip("| "), len(INDENT)))
     rows = isinstance(hit.citation, CellCitation) and hit.citation.cell.sheet is not None
     is_original = rows or isinstance(hit.citation, LineCitation | CodeCitation)
     yield from render_excerpt(
@@ -254,12 +261,13 @@ def render_limits(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     yield from render_gaps(reply, canvas)
 
 
-def describe_left_out(left_out: LeftOut, budget: str = "--max-tokens") -> str:
-    """Return what the token budget left out; it has another name where there are no flags."""
+def describe_left_out(left_out: LeftOut, canvas: Canvas) -> str:
+    """Return what the token budget left out."""
     part = "parts of the hits" if left_out.queries else "a part of the first hit"
     what = pluralize(left_out.hits, "hit") if left_out.hits else part
     found = " ".join(f"q{index + 1}" for index in left_out.queries or [])
     tokens = pluralize(left_out.tokens, "token")
+    budget = canvas.name_flag("--max-tokens")
     return f"left out by {budget}: {what}{found and f' for {found}'}, about {tokens}"
 
 
@@ -272,9 +280,9 @@ def render_refresh(refresh: IndexRefresh | None, canvas: Canvas) -> Iterator[str
 
 def render_degraded(degraded: DegradedChannel, canvas: Canvas, note: str = "") -> Iterator[str]:
     """Yield which channel did not work and what may fix it; `note` replaces the first words."""
-    reranks = degraded.channel == "rerank"
+    names = {"lexical": "search by words", "vector": "search by meaning", "rerank": "reranking"}
     extent = "incomplete" if degraded.partial is True else "no"
-    lost = "no reranking" if reranks else f"{extent} {clean(degraded.channel)} search"
+    lost = f"{extent} {names.get(degraded.channel, clean(degraded.channel))}"
     yield from canvas.note(f"{note or lost}: {clean(degraded.reason)}")
     if degraded.hint:
         yield from canvas.hint(clean(degraded.hint))
@@ -298,7 +306,7 @@ class Paging(Struct, frozen=True):
         limit: The number of hits on a page.
         page: The number of the page, 1 also for a page after a cursor.
         fits_screen: Whether only the best hits that fit the screen are shown.
-        shows_weak: Whether a terminal gets weak hits behind better ones, and more than the nearest.
+        shows_weak: Whether weak hits behind better ones are shown, and more than the nearest.
         whole: Whether passages are shown whole, not only the lines around the matches.
         repeat: Returns the command line with more words, and without some flags.
     """
@@ -326,24 +334,24 @@ def render_hits(
     paging = paging or Paging()
     if not reply.hits:
         yield from _render_no_hits(reply, canvas, paging)
-    hits, weaker = _split_hits(reply, canvas, paging)
+    hits, weaker = split_hits(reply, shows_weak=paging.shows_weak)
     head = list(_render_head(reply, canvas))
     notes = list(render_limits(reply, canvas))
     if reply.left_out:
-        notes.append(canvas.dim(describe_left_out(reply.left_out)))
+        notes.append(canvas.dim(describe_left_out(reply.left_out, canvas)))
     yield from (*head, "") if head and hits else head
     blocks = _fit_hits(hits, canvas, paging, len(head) + len(notes))
     for block in blocks:
         yield from (*block, "")
     yield from notes
     hidden = len(hits) - len(blocks)
-    shown = len(reply.hits) - hidden - weaker
+    shown = len(reply.hits) - hidden - len(weaker)
     if hidden:
         fits = shown >= len(reply.queries or ())
         command = paging.repeat(*(("-n", str(shown), "--page", "2") if fits else ("--page", "1")))
         yield canvas.dim(f"more: {command}")
     elif weaker:
-        noun = "weaker hits" if reply.has_more else pluralize(weaker, "weaker hit")
+        noun = "weaker hits" if reply.has_more else pluralize(len(weaker), "weaker hit")
         yield canvas.dim(f"{noun}: {paging.repeat('--all')}")
     elif reply.has_more and reply.next_cursor:
         yield canvas.dim(f"more: {paging.next_page(reply, reply.hits[-1].rank)}")
@@ -373,19 +381,17 @@ def _is_weak(reply: SearchResponse) -> bool:
     return first and all(hit.confidence == "weak" for hit in reply.hits)
 
 
-def _split_hits(
-    reply: SearchResponse, canvas: Canvas, paging: Paging
-) -> tuple[list[SearchHit], int]:
-    """Return the hits to show, and the number of weaker hits that are not shown."""
+def split_hits(
+    reply: SearchResponse, *, shows_weak: bool
+) -> tuple[list[SearchHit], list[SearchHit]]:
+    """Return the hits to show, and the weaker hits that are not shown."""
     hits = reply.hits
-    if paging.shows_weak:
-        return hits, 0
+    if shows_weak:
+        return hits, []
     if _is_weak(reply):
-        return hits[:_NEAREST], len(hits) - len(hits[:_NEAREST])
-    if not canvas.is_terminal:
-        return hits, 0
+        return hits[:_NEAREST], hits[_NEAREST:]
     better = [hit for hit in hits if hit.confidence != "weak"]
-    return (better, len(hits) - len(better)) if better else (hits, 0)
+    return (better, [hit for hit in hits if hit.confidence == "weak"]) if better else (hits, [])
 
 
 def _fit_hits(

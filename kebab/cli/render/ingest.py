@@ -59,9 +59,12 @@ _REASONS = {
 
 
 def render_ingest_report(
-    reply: IngestReport, canvas: Canvas, *, verbose: bool = False
+    reply: IngestReport, canvas: Canvas, *, verbose: bool = False, is_first: bool = False
 ) -> Iterator[str]:
-    """Yield the counts, skipped and failed files, and the state of the vectors."""
+    """Yield the counts, skipped and failed files, and the state of the vectors.
+
+    The first report names what to try next, on a terminal.
+    """
     yield canvas.strong(_format_headline(reply))
     names = ("new", "updated", "moved", "removed", "unchanged", "skipped", "errors")
     counts = {name: f"{getattr(reply, name):,}" for name in names}
@@ -95,6 +98,11 @@ def render_ingest_report(
         yield canvas.strong("slowest files")
         for file in reply.slowest:
             yield f"  {file.duration_ms / 1000:>6.2f} s  {clean(file.doc_path)}"
+    if is_first and reply.documents and canvas.is_terminal and not reply.dry_run:
+        yield ""
+        yield canvas.step("search", "kebab search WORDS")
+        yield canvas.step("search while you type", "kebab search")
+        yield canvas.step("see what is in it", "kebab stats")
 
 
 def _render_losses(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
@@ -119,10 +127,16 @@ def _render_losses(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Ite
         for path, warning in pairs if verbose else pairs[:_FEW]:
             yield from canvas.hang(f"{clean(path)}: {clean(warning)}", "  ", 4)
         if len(pairs) > _FEW and not verbose:
-            yield canvas.dim(f"  and {len(pairs) - _FEW:,} more; --verbose lists them all")
+            yield _note_verbose(f"  and {len(pairs) - _FEW:,} more", canvas)
     if others and not verbose:
         files = pluralize(len({path for path, _ in others}), "file")
-        yield canvas.dim(f"{files} with warnings; --verbose shows them")
+        yield _note_verbose(f"{files} with warnings", canvas)
+
+
+def _note_verbose(text: str, canvas: Canvas) -> str:
+    """Return a line on what is left out, with the flag that lists it where there are flags."""
+    flag = canvas.name_flag("--verbose")
+    return canvas.dim(f"{text}; {flag} lists them all" if flag else text)
 
 
 def _format_headline(reply: IngestReport) -> str:
@@ -194,7 +208,7 @@ def _render_remedies(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> I
     columns = (Column(width=width), Column("", canvas.success))
     yield from render_columns(columns, rows, canvas, "  ")
     if len(helped) > len(shown):
-        yield canvas.dim(f"  and {len(helped) - len(shown)} more; --verbose lists them all")
+        yield _note_verbose(f"  and {len(helped) - len(shown)} more", canvas)
 
 
 def _render_failures(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
@@ -231,15 +245,17 @@ def _render_failures(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> I
             yield "    " + canvas.dim(canvas.fit(names, 4))
     if len(ordered) > len(shown):
         rest = sum(len(members) for _, members in ordered[len(shown) :])
-        yield canvas.dim(f"  and {rest:,} more; --verbose lists them all")
+        yield _note_verbose(f"  and {rest:,} more", canvas)
 
 
 def _render_vectors(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
-    done = f"{vectors.embedded:,} computed, {vectors.reused:,} reused"
-    model = f" with {vectors.version}" if vectors.version else ""
-    yield f"{canvas.strong('vectors')}  {done}{model}"
-    if vectors.reason:
-        yield from canvas.note(f"this model was chosen because {clean(vectors.reason)}")
+    from kebab.embed.registry import find_version
+
+    done = f"{pluralize(vectors.embedded, 'passage')} new, {vectors.reused:,} as before"
+    row = find_version(vectors.version) if vectors.version else None
+    model = f", with {row.key if row else vectors.version}" if vectors.version else ""
+    because = f" because {clean(vectors.reason)}" if vectors.reason else ""
+    yield from canvas.hang(f"{done}{model}{because}", f"{canvas.strong('embedded')}  ", 10)
     if vectors.advice:
         yield from canvas.note(clean(vectors.advice))
         yield from canvas.hint(vectors.hint or "kebab model list")
@@ -254,13 +270,13 @@ def _render_vectors(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
         return
     pending = pluralize(vectors.pending, "passage")
     if vectors.version is None:
-        yield from canvas.note(f"{pending} without a vector, because no model is available")
+        yield from canvas.note(f"{pending} not embedded, because no model is available")
         yield from canvas.hint("words are searched; `kebab model list` shows the models")
     elif vectors.unavailable:
-        yield from canvas.note(f"{pending} without a vector: {clean(vectors.unavailable)}")
+        yield from canvas.note(f"{pending} not embedded: {clean(vectors.unavailable)}")
         yield from canvas.hint(vectors.hint or "kebab doctor")
     else:
-        yield from canvas.note(f"{pending} still without a vector")
+        yield from canvas.note(f"{pending} not embedded yet")
         yield from canvas.hint("kebab ingest")
 
 

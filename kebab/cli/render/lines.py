@@ -85,7 +85,8 @@ def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
                 parts = styled.fold(canvas.width or _SHORTEST, canvas)
                 yield from (part.rstrip() for part in parts)
     if reply.truncated:
-        yield canvas.dim(f"cut off by {'--max-chars' if reply.ref is UNSET else '--max-tokens'}")
+        flag = canvas.name_flag("--max-chars" if reply.ref is UNSET else "--max-tokens")
+        yield canvas.dim(f"cut off by {flag}")
 
 
 def _render_numbered(
@@ -121,7 +122,7 @@ def list_notes(results: Iterable[FetchResult | NotFound], canvas: Canvas) -> Ite
         elif result.freshness == "changed":
             yield from canvas.note(f"changed since it was indexed, these are its lines now: {path}")
         if result.truncated:
-            yield from canvas.note(f"cut off by --max-tokens: {path}")
+            yield from canvas.note(f"cut off by {canvas.name_flag('--max-tokens')}: {path}")
             if result.rest:
                 yield from canvas.hint(shlex.join(["kebab", "fetch", result.rest]))
 
@@ -272,7 +273,8 @@ def list_grep_notes(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
             more = f" and {rest} more" if rest > 0 else ""
             yield from canvas.note(f"{words}: {names}{more}")
     if reply.has_more:
-        yield from canvas.note("further lines match; raise `--limit` or `--max-count`")
+        flags = [canvas.name_flag(flag) for flag in ("--limit", "--max-count")]
+        yield from canvas.note(f"further lines match; raise `{flags[0]}` or `{flags[1]}`")
     gaps = describe_gaps(reply.coverage, "lines")
     if not reply.files and not reply.unmatched_filters:
         files = pluralize(reply.searched_files, "file")

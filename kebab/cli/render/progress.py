@@ -6,7 +6,7 @@ Rich is imported only for a live display.
 import io
 import time
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 from kebab.cli.channels import OutputChannel, WorkDisplay
 from kebab.cli.render.canvas import (
@@ -19,6 +19,7 @@ from kebab.cli.render.canvas import (
     truncate_left,
 )
 from kebab.core.progress import Progress, ProgressKind
+from kebab.wire.coverage import format_left
 from kebab.wire.evals import BenchProgress, EvalProgress
 
 SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
@@ -26,10 +27,13 @@ SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
 
 CLEAR_LINE = "\r\x1b[K"
 _EVERY_S = 30.0
+_SHORT_S = 1.0
+"""What takes no longer has no progress."""
 STOPPING = "stopping soon; Ctrl-C again leaves at once"
+_SEARCHABLE = "search works already; its results get better until this is done"
+"""What is said while passages are embedded: their words were stored before."""
 _CONVERT = "convert"
 _SECOND = 1000
-_MANY_SECONDS, _MANY_MINUTES = 90, 60
 _UNITS = {"chunks": "passages", "files": "files", "bytes": "bytes", None: None}
 _LABELS = {
     ProgressKind.SCAN_STARTED: "scanning",
@@ -54,6 +58,8 @@ _PHASES = {
 class ProgressLines(WorkDisplay):
     """Shows progress as plain lines: one per phase, then at most one every 30 seconds.
 
+    The first line comes after a second.
+
     A later line of a phase has the rate and the time that is left.
     """
 
@@ -65,7 +71,7 @@ class ProgressLines(WorkDisplay):
         self._last = 0.0
         self._counted: Progress | None = None
         """The last event of the phase that has a count."""
-        self._began = clock()
+        self._started = self._began = clock()
 
     def __call__(self, event: Progress) -> None:
         """Show an event."""
@@ -73,11 +79,15 @@ class ProgressLines(WorkDisplay):
         if label is None:
             return
         now, message = self._clock(), event.message or ""
+        if now - self._started < _SHORT_S and not message:
+            return  # most runs end before a line of progress is read
         repeats = event.kind is ProgressKind.HEARTBEAT and label == _LABELS[event.kind]
         if not repeats and (label != self._label or (message and message != self._message)):
             self._label, self._message = label, message
             self._counted, self._began = None, now
             self._write(format_event(event))
+            if event.kind is ProgressKind.EMBED_BATCH:
+                self._write(_SEARCHABLE)
             return
         if event.done is not None:
             self._counted = event
@@ -102,10 +112,16 @@ class ProgressLines(WorkDisplay):
 
 
 class ProgressBar(WorkDisplay):
-    """Shows progress as a live bar with the current file below it."""
+    """Shows progress as a live bar with the current file below it, after a second."""
 
-    def __init__(self, channel: OutputChannel, canvas: Canvas) -> None:
+    def __init__(
+        self,
+        channel: OutputChannel,
+        canvas: Canvas,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._channel = channel
+        self._clock, self._started = clock, clock()
         self._width = canvas.width or 80
         self._path = "starting"
         self._estimate = ""
@@ -128,10 +144,6 @@ class ProgressBar(WorkDisplay):
         )
         self._live = create_live(console, self._render)
 
-    def __enter__(self) -> Self:
-        self._live.start(refresh=True)
-        return self
-
     def __exit__(self, *_: object) -> None:
         self._live.stop()
 
@@ -140,10 +152,13 @@ class ProgressBar(WorkDisplay):
         label = label_event(event)
         if label is None:
             return
+        if not self._live.is_started and self._clock() - self._started >= _SHORT_S:
+            self._live.start(refresh=True)
         if event.kind is not ProgressKind.HEARTBEAT:
             self._path = clean(event.path or event.message or "")
             if event.kind is not ProgressKind.SCAN_COMPLETED:
                 self._estimate = ", ".join(format_estimate(event))
+                self._path = _SEARCHABLE if event.kind is ProgressKind.EMBED_BATCH else self._path
                 self._advance(label, event)
         elif event.message:
             self._live.console.print(format_event(event), markup=False, highlight=False)
@@ -269,15 +284,7 @@ def format_estimate(event: Progress) -> list[str]:
         return []
     parts = [format_rate(event.per_second, _UNITS.get(event.unit, event.unit))]
     if event.seconds_left is not None:
-        parts.append(f"about {_format_left(event.seconds_left)} left")
+        parts.append(f"about {format_left(event.seconds_left)} left")
     if event.seconds_left_alone is not None:
-        parts.append(f"{_format_left(event.seconds_left_alone)} without other programs")
+        parts.append(f"{format_left(event.seconds_left_alone)} without other programs")
     return parts
-
-
-def _format_left(seconds: float) -> str:
-    """Return a time without more digits than an estimate is worth: `8 s`, `4 min`, `1 h 5 min`."""
-    if seconds < _MANY_SECONDS:
-        return f"{max(1, round(seconds))} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < _MANY_MINUTES else format_duration(minutes * 60)

@@ -31,10 +31,9 @@ _VECTOR_STATES = {
     "committed": "not compared",
     "unsupported": "the model does not know its script",
 }
-_WITHHELD = {
-    "per_doc": "not shown: --per-doc leaves it out",
-    "confidence": "not shown: --min-confidence leaves it out",
-    "copies": "not shown: another hit has the same text",
+_WITHHOLDING_FLAGS = {
+    "per_doc": "--per-doc",
+    "confidence": "--min-confidence",
 }
 _INTENTS = {
     "topic": "names a topic",
@@ -144,7 +143,9 @@ def _render_stages(passage: PassageAccount, reply: Explanation, canvas: Canvas) 
         score = "" if passage.score is None else f"{passage.score:.2f}"
         yield _format_row("hit", f"{passage.hit_rank:,}", score, note, canvas)
     elif passage.withheld:
-        yield _format_row("hit", "–", "", _WITHHELD[passage.withheld], canvas)
+        flag = canvas.name_flag(_WITHHOLDING_FLAGS.get(passage.withheld, ""))
+        cause = f"{flag} leaves it out" if flag else "another hit has the same text"
+        yield _format_row("hit", "–", "", f"not shown: {cause}", canvas)
 
 
 def _format_stage(name: str, standing: Standing, note: str, canvas: Canvas) -> str:

@@ -1,10 +1,8 @@
 """Lists the rules, selects and describes them."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from inspect import cleandoc
-from io import StringIO
 from typing import get_type_hints
 
 import msgspec
@@ -14,10 +12,9 @@ from kebab.core.queries import StoredChunk
 from kebab.core.review import Finding, Surroundings
 from kebab.core.spelling import find_near_name
 from kebab.errors.catalog import ConfigInvalid, InvalidInput
-from kebab.errors.signal import Signal
 from kebab.limits.deadline import FileDeadline
 from kebab.plugins import RULES as PLUGIN_RULES
-from kebab.plugins import inspect_plugins
+from kebab.plugins import describe_fault, drop_output, inspect_plugins
 from kebab.review.document import ReviewDocument
 from kebab.review.rules.links import (
     BrokenAnchor,
@@ -101,7 +98,7 @@ class PluginRule:
         try:
             with FileDeadline(_CHECK_S, "review").interrupt() as deadline:
                 deadline.begin(self._label)
-                with _drop_output():
+                with drop_output():
                     found = [
                         _copy_finding(
                             replace(one, reason=str(one.reason), kind=self.kind, rule_id=self.id)
@@ -112,29 +109,8 @@ class PluginRule:
                 return found
             cause = "a finding is outside of the text"
         except (Exception, SystemExit) as fault:  # noqa: BLE001 - a plugin may raise anything
-            cause = _describe(fault)
+            cause = describe_fault(fault)
         return [build_finding(self, 0, min(1, end), f"the plugin {self._label} failed: {cause}")]
-
-
-class _Nothing(StringIO):
-    """Takes any text and keeps none; it is never closed, as threads may end in any order."""
-
-    def write(self, text: str, /) -> int:
-        return len(text)
-
-
-@contextmanager
-def _drop_output() -> Iterator[None]:
-    """Drop what a plugin prints, because stdout may be read by a program."""
-    with redirect_stdout(_Nothing()):
-        yield
-
-
-def _describe(fault: BaseException) -> str:
-    try:
-        return fault.format_message() if isinstance(fault, Signal) else f"{fault!r}"
-    except Exception:  # noqa: BLE001 - a plugin may raise anything, also from here
-        return type(fault).__name__
 
 
 _NAMES = {
@@ -172,12 +148,12 @@ def find_rules(settings: Plugins) -> tuple[Rule, ...]:
         if not known.intersection(facts.names):
             known.update(facts.names)
             try:
-                with _drop_output():
+                with drop_output():
                     rule = plugin.load()
                     rule = rule() if isinstance(rule, type) else rule
                     found.append(PluginRule(plugin.label, rule))
             except (Exception, SystemExit) as fault:
-                cause = f"{plugin.label}: {_describe(fault)}"
+                cause = f"{plugin.label}: {describe_fault(fault)}"
                 raise ConfigInvalid(path="plugins.enabled", cause=cause) from fault
     return (*RULES, *found)
 

@@ -123,6 +123,17 @@ def read_objects(database: apsw.Connection) -> dict[str, str]:
     return {str(name): str(sql) for name, sql in rows}
 
 
+_MONTHS = (
+    "SELECT * FROM (SELECT strftime('%Y-%m', coalesce(date_ns, mtime_ns) / 1e9, 'unixepoch')"
+    " AS month, count(*) FROM documents GROUP BY 1 HAVING month IS NOT NULL"
+    " ORDER BY 1 DESC LIMIT 50) ORDER BY 1"
+)
+_TAGS = "SELECT tag, count(*) FROM document_tags GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50"
+_SOURCES = (
+    "SELECT s.name, count(*) FROM documents d JOIN sources s ON s.source = d.source"
+    " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50"
+)
+
 _VALUES: Mapping[str, str] = {
     "tag": "SELECT t.tag FROM document_tags t GROUP BY t.tag ORDER BY count(*) DESC, t.tag",
     "lang": "SELECT d.lang FROM documents d WHERE d.lang IS NOT NULL"
@@ -443,6 +454,9 @@ class Catalogue:
                 last_change=documents.read_last_change(self._database),
                 media=media,
                 lang=lang,
+                months=self._count_by(_MONTHS),
+                tags=self._count_by(_TAGS),
+                sources=self._count_by(_SOURCES),
             )
 
     def _count_by(self, sql: str) -> dict[str, int]:

@@ -4,7 +4,6 @@ The write buffer holds the rows of one transaction. The postings are arrays in m
 The names of documents have a table of their own, one row for each word of a document.
 """
 
-import glob
 import json
 import math
 import sys
@@ -120,9 +119,9 @@ def _list_conditions(filters: Filters) -> Iterator[Condition]:
     if filters.path_glob is not None:
         yield _match_path(filters.path_glob)
     if filters.folder is not None:
-        from kebab.text.globs import ALL_BELOW
+        from kebab.text.globs import ALL_BELOW, escape_glob
 
-        yield _match_path(glob.escape(filters.folder.rstrip("/")) + ALL_BELOW)
+        yield _match_path(escape_glob(filters.folder.rstrip("/")) + ALL_BELOW)
     if filters.source:
         name = "(SELECT s.name FROM sources s WHERE s.source = d.source)"
         yield f"{name} IN {_ANY}", [to_json(filters.source)]
@@ -145,7 +144,7 @@ def _list_conditions(filters: Filters) -> Iterator[Condition]:
 
 def _match_path(pattern: str) -> Condition:
     """Return the condition of a glob; an absolute one is compared with absolute paths."""
-    if not is_absolute(pattern):
+    if not is_absolute(pattern.removeprefix("!")):
         return "path_matches(?, d.path)", [pattern]
     root = "(SELECT rtrim(s.root, '/') FROM sources s WHERE s.source = d.source)"
     return f"path_matches(?, {root} || '/' || d.path)", [pattern]

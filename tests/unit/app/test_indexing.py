@@ -5,7 +5,13 @@ from msgspec import UNSET
 
 from kebab.app.ask import ask
 from kebab.app.doctor import check_health
-from kebab.app.indexing import INTERVAL_S, ProgressPublisher, read_indexing, suggests_ingest
+from kebab.app.indexing import (
+    INTERVAL_S,
+    ProgressPublisher,
+    explain_degraded,
+    read_indexing,
+    suggests_ingest,
+)
 from kebab.app.related import find_related
 from kebab.app.schema import describe_build
 from kebab.app.why import explain_search
@@ -15,7 +21,7 @@ from kebab.wire.ask import AskRequest
 from kebab.wire.coverage import Indexing
 from kebab.wire.health import DoctorRequest, SchemaRequest
 from kebab.wire.related import Explanation, RelatedDocs, RelatedRequest, WhyRequest
-from kebab.wire.search import SearchRequest
+from kebab.wire.search import DegradedChannel, SearchRequest
 
 EMBEDDING = IngestState(1_700_000_000.0, 2_695, 24_020, "chunks")
 
@@ -127,6 +133,22 @@ def test_the_progress_replaces_the_hint_of_pending_vectors(running):
     (channel,) = found.degraded
     assert channel.reason.endswith("; indexing: 2,695 of 24,020 passages, pid " + str(os.getpid()))
     assert channel.hint is None
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        pytest.param(420.0, "18 % embedded, about 7 min left", id="rate"),
+        pytest.param(None, "18 % embedded; indexing: 18 of 100 passages, pid 7", id="no_rate"),
+    ],
+)
+def test_the_time_left_is_said_where_a_rate_was_measured(left, said):
+    half = DegradedChannel(channel="vector", reason="18 % embedded", hint="kebab ingest")
+    indexing = Indexing(
+        pid=7, started_at="", done=18, total=100, unit="passages", seconds_left=left
+    )
+
+    assert [one.reason for one in explain_degraded([half], indexing)] == [said]
 
 
 def test_doctor_and_schema_report_the_progress_instead_of_a_fix(running):

@@ -102,3 +102,17 @@ def test_a_member_is_explained_and_opened_with_its_file(desk):
 
     assert (reply.included, reply.message) == (True, "it is in the index")
     assert build_link(path, 3, "default", 2) == (desk.notes / "m.eml").as_uri()
+
+
+def test_a_file_beside_a_folder_with_the_name_of_its_members_leaves_that(desk):
+    folder = desk.notes / "m.eml!"
+    folder.mkdir()
+    (folder / "own.md").write_text("# Own\n\nthe pier\n")
+    desk.ingest()
+    (found,) = fetch_references(desk.context(), FetchRequest(refs=["m.eml!/own.md:3"])).results
+    assert isinstance(found, FetchResult)
+    assert (found.text, found.freshness) == ("the pier", "fresh")
+
+    remove_documents(desk.context(), RmRequest(names=["m.eml"]))
+    assert "m.eml!/own.md" in desk.documents()
+    assert MEMBER not in desk.documents()

@@ -89,7 +89,7 @@ def test_doctor_finds_nothing_wrong_with_it(full, model):
     checks = {check.name: check for check in check_health(full.context(), DoctorRequest()).checks}
 
     assert not [check for check in checks.values() if check.status == "fail"]
-    assert checks["embedding_version"].summary == f"{model.version}, because the text is English"
+    assert checks["embedding_version"].summary == f"{model.version}, because your notes are English"
     assert "embedding_probe" in checks
     assert checks["embedding_probe"].status == "ok"
 

@@ -1,13 +1,13 @@
 """The package of `docs/plugins.md`, installed beside kebab, and broken ones."""
 
+import json
 import re
+import shutil
 import sys
 import tomllib
 
 import pytest
 
-from kebab import plugins
-from kebab.config.settings import Llm, Models, Settings
 from tests.fakes.console import enter_environment, environment, run
 from tests.shape.tree import ROOT
 
@@ -98,7 +98,6 @@ def site(tmp_path):
     ):
         patch.syspath_prepend(site)
         yield site
-    plugins.inspect_plugin.cache_clear()
 
 
 def kebab(*arguments):
@@ -135,6 +134,7 @@ def test_the_example_of_the_page_works(site):
     )
     rows = [(one["group"], one["package"], one["version"]) for one in kebab("schema")["plugins"]]
     assert rows == [
+        ("kebab.embedders", "kebab-recipe", "1.0"),
         ("kebab.parsers", "kebab-recipe", "1.0"),
         ("kebab.rules", "kebab-recipe", "1.0"),
     ]
@@ -227,6 +227,7 @@ class Model:
     def chat(self, messages, *, max_tokens, on_text, schema=None):
         if max_tokens == 99:
             raise RuntimeError("no luck")
+        print("noise")
         on_text("This is GREAT! news [1].")
         return Completion(
             text="This is GREAT! news [1].", finish="stop", prompt_tokens=1, completion_tokens=1,
@@ -267,17 +268,6 @@ def test_every_failure_of_a_provider_is_a_model_error(site, monkeypatch, answer)
     assert '"model_protocol"' in run("ask", "What is great news?", "--json").err
 
 
-def test_what_the_caller_of_a_provider_raises_is_not_the_providers_failure(site):
-    install(site, "kebab-acme", "1.0", PROVIDER, {"kebab.providers": {"acme": "kebab_acme:build"}})
-    settings = Settings(models=Models(llm=Llm(provider="acme")))
-
-    def stop(text):
-        raise BrokenPipeError(text)
-
-    with pytest.raises(BrokenPipeError):
-        plugins.PluginModel(settings, "m", "ask").chat([], max_tokens=5, on_text=stop)
-
-
 def test_a_plugin_replaces_a_format_of_kebab_where_a_setting_says_so(site, monkeypatch):
     module = BROKEN.replace(
         'if what == "exit":',
@@ -297,6 +287,41 @@ def test_a_plugin_replaces_a_format_of_kebab_where_a_setting_says_so(site, monke
     ingest()
 
     assert cite("ours") == ["b.md#L1"]
+
+
+OURS = """
+from kebab.core import media
+from kebab.parse.docx import DocxParser
+from kebab.parse.old_office import DocParser, HwpParser, PptParser
+from kebab.parse.outlook import MsgParser
+from kebab.plugins import Format
+
+DOC = Format(media.get_media_type(media.DOC), DocParser())
+DOCX = Format(media.get_media_type(media.DOCX), DocxParser())
+HWP = Format(media.get_media_type(media.HWP), HwpParser())
+MSG = Format(media.get_media_type(media.MSG), MsgParser())
+PPT = Format(media.get_media_type(media.PPT), PptParser())
+"""
+
+
+def test_formats_of_kebab_can_be_read_as_plugins(site, monkeypatch):
+    def list_documents():
+        listed = kebab("list")["documents"]
+        return {one["doc_path"]: (one["media"], one["chunk_count"]) for one in listed}
+
+    names = ("lighthouse-libreoffice.doc", "lighthouse.docx", "lighthouse.hwp", "oil.msg")
+    for name in (*names, "tour-libreoffice.ppt"):
+        shutil.copy(ROOT / "samples" / "formats" / name, site.parent / "notes")
+    ingest()
+    before, cited = list_documents(), cite("lamp lantern 등대 oil")
+    found = {one.lower(): f"kebab_ours:{one}" for one in ("DOC", "DOCX", "HWP", "MSG", "PPT")}
+    install(site, "kebab-ours", "1.0", OURS, {"kebab.parsers": found})
+    monkeypatch.setenv("KEBAB_PLUGINS_REPLACE", json.dumps([*found]))
+
+    report, errors = ingest()
+
+    assert (report["updated"], report["unchanged"], errors) == (5, 4, {})
+    assert (list_documents(), cite("lamp lantern 등대 oil")) == (before, cited)
 
 
 ODD_RULES = """
@@ -342,4 +367,60 @@ def test_a_rule_that_breaks_after_it_was_checked_is_named(site, monkeypatch):
     check_plugins()
     monkeypatch.setenv("BREAK", "1")
 
-    assert "kebab-odd 1.0: RuntimeError('too late')" in run("review", "b.md", "--json").err
+    assert "kebab-odd 1.0: too late" in run("review", "b.md", "--json").err
+
+
+def find_model(name):
+    (row,) = (one for one in kebab("model", "list")["models"] if one["name"] == name)
+    return row
+
+
+def test_an_embedding_model_of_a_plugin_embeds_and_is_named(site):
+    install_example(site)
+    ingest()
+    assert find_model("word-hashes")["installed"] is False
+
+    report = kebab("model", "use", "word-hashes")
+
+    row = find_model("word-hashes")
+    assert (report["embedded"], report["pending"]) == (2, 0)
+    assert (row["plugin"], row["installed"], row["active"]) == ("kebab-recipe 1.0", True, True)
+    assert (row["embedding_version"], row["dimension"]) == (
+        "plugin-kebab-recipe-word-hashes-64-v1",
+        64,
+    )
+    found = kebab("search", "flour sourdough", "--mode", "vector")
+    assert found["hits"][0]["doc_path"] == "a.recipe"
+    assert kebab("search", "flour sourdough", "--rerank")["hits"]
+    checks = {one["name"]: one["status"] for one in run("doctor", "--json").reply["checks"]}
+    assert {checks[name] for name in ("plugins", "embedding_files", "embedding_probe")} == {"ok"}
+
+
+@pytest.mark.parametrize("off", [True, False])
+def test_without_its_embedding_model_an_index_is_searched_by_words(site, monkeypatch, off):
+    install_example(site)
+    ingest()
+    kebab("model", "use", "word-hashes")
+    if off:
+        monkeypatch.setenv("KEBAB_PLUGINS_ENABLED", "false")
+    else:
+        (site / "kebab_recipe-1.0.dist-info" / "entry_points.txt").unlink()
+
+    reply = kebab("search", "sourdough")
+
+    fix = "export KEBAB_PLUGINS_ENABLED=true" if off else "pip install --upgrade kebab-recipe"
+    assert [hit["doc_path"] for hit in reply["hits"]] == ["a.recipe"]
+    assert "`word-hashes` of kebab-recipe" in reply["degraded"][0]["reason"]
+    assert reply["degraded"][0]["hint"] == fix
+    assert run("search", "sourdough", "--mode", "vector", "--json").fault["hint"] == fix
+    assert (check_plugins()["status"], check_plugins()["fix"]) == ("warn", fix)
+    assert (find_model("word-hashes")["active"], find_model("word-hashes")["installed"]) == (
+        True,
+        False,
+    )
+    assert run("model", "use", "word-hashes", "--json").fault["hint"] == fix
+    (site.parent / "notes" / "b.md").write_text("# Note\n\nAnother text.\n")
+    assert ingest()[0]["embedding"]["pending"] == 1
+    for manifest in site.parent.rglob("plugin-kebab-recipe-*/manifest.json"):
+        shutil.rmtree(manifest.parent)
+    assert "does not know the model" in ingest()[0]["embedding"]["unavailable"]

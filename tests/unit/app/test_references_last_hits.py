@@ -55,7 +55,8 @@ def test_each_knowledge_base_has_its_own(settings, tmp_path):
     ("ranks", "message"),
     [
         ([], "the last search has no hit 7: it found nothing"),
-        ([11, 12], "the last search has no hit 7: it has 11 to 12"),
+        ([1], "the last search has no hit 7: it has 1 hit"),
+        ([11, 12], "the last search has no hit 7: it has hits 11 to 12"),
     ],
 )
 def test_a_rank_that_was_not_shown_is_explained(settings, ranks, message):

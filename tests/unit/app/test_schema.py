@@ -98,6 +98,7 @@ def test_capabilities_match_this_build(desk):
         "extractive_ask",
         "http_daemon",
         "mcp_server",
+        "web_page",
         "review",
         "translate",
         "warm_process",

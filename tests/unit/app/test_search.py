@@ -269,7 +269,7 @@ def test_passages_without_a_vector_are_reported(lab):
     (told,) = lab.search("dog").degraded
 
     assert (told.channel, told.hint) == ("vector", "kebab ingest")
-    assert "1" in told.reason
+    assert told.reason == "50 % embedded"
     assert "b.md" in {hit.doc_path for hit in lab.search("dog").hits}
 
 

@@ -12,7 +12,7 @@ from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.compact import render_compact
 from kebab.config.settings import Settings
 from kebab.wire.fetch import FetchList
-from kebab.wire.search import LeftOut
+from kebab.wire.search import LeftOut, UnmatchedFilter
 from tests.fakes import replies
 from tests.unit.mcp.test_protocol import initialize
 
@@ -55,10 +55,36 @@ def test_a_further_page_is_named_by_its_cursor():
     assert render_for_model(reply).endswith('more: cursor "abc"')
 
 
-def test_the_token_limit_has_the_name_of_the_argument():
-    reply = replies.response(replies.hit(), left_out=LeftOut(hits=2, tokens=300))
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (
+            replies.response(replies.hit(), left_out=LeftOut(hits=2, tokens=300)),
+            "left out by max_tokens: 2 hits, about 300 tokens",
+        ),
+        (
+            replies.response(
+                unmatched_filters=[
+                    UnmatchedFilter(filter="path_glob", value="x/**", nearest=[], documents=0)
+                ],
+                hint="kebab search x --path '**'",
+            ),
+            "no document passes `path 'x/**'`",
+        ),
+        (replies.grep_response(replies.grep_hit(), has_more=True), "raise `limit` or `max_count`"),
+        (replies.ingest_report(items=[replies.item(warnings=["odd"])]), "1 file with warnings"),
+        (
+            replies.explanation(passages=[replies.account(hit_rank=None, withheld="per_doc")]),
+            "not shown: per_doc leaves it out",
+        ),
+    ],
+    ids=["budget", "filter", "limit", "warnings", "withheld"],
+)
+def test_a_flag_has_the_name_of_the_argument(reply, said):
+    text = render_for_model(reply)
 
-    assert render_for_model(reply).endswith("left out by max_tokens: 2 hits, about 300 tokens")
+    assert said in text
+    assert " --" not in text
 
 
 def test_each_fetched_text_stands_below_its_reference():

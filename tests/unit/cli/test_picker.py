@@ -75,6 +75,16 @@ def test_a_person_can_leave(pick, key):
     assert pick(key) is None
 
 
+def test_examples_are_shown_until_something_is_typed(search):
+    selection = Selection(search)
+    selection.update("")
+    shown = selection.draw_preview(CANVAS)
+    selection.update("-x")
+
+    assert "  how do I restore a backup" in shown
+    assert selection.draw_preview(CANVAS) == []
+
+
 def test_enter_without_hits_chooses_nothing(pick):
     assert pick("\r" + CTRL_C, query="") is None
 
@@ -132,6 +142,8 @@ def test_the_list_shows_the_hits_around_the_chosen_one(search):
     lines = selection.draw_list(CANVAS)
 
     assert len(lines) == 8
+    assert len(selection.draw_list(Canvas(width=60, height=40))) == 12
+    assert lines[0].split()[:2] == ["0.83", "strong"]
     assert [line for line in lines if line.startswith("> ")] == [
         line for line in lines if "backup.md:10" in line
     ]
@@ -152,5 +164,6 @@ def test_the_preview_is_the_passage_and_can_be_scrolled(search):
 
 def test_without_hits_there_is_nothing_to_draw(search):
     selection = Selection(search)
+    selection.update("-x")
 
     assert (selection.draw_list(CANVAS), selection.draw_preview(CANVAS)) == ([], [])

@@ -62,7 +62,8 @@ def test_exports_are_known_by_their_names(tmp_path, name, expected):
 
     assert is_export(str(path)) is expected
     path.write_bytes(path.read_bytes()[:-30])
-    assert not is_export(str(path))
+    with pytest.raises(ValueError, match="damaged"):
+        is_export(str(path))
     path.unlink()
     with pytest.raises(FileNotFoundError):
         is_export(str(path))

@@ -213,7 +213,7 @@ def test_passages_without_a_vector_are_a_worry_with_its_fix():
     finding = checks.check_pending(asked(pending=1200))
 
     assert (finding.status, finding.fix) == ("warn", "kebab ingest")
-    assert finding.summary == "1,200 passages without a vector, found by words only"
+    assert finding.summary == "1,200 passages not embedded yet, found by words only"
 
 
 def test_files_that_are_read_are_well():

@@ -118,33 +118,33 @@ def test_vectors_of_unknown_words_convince_only_when_they_are_very_near(model):
 @pytest.mark.parametrize(
     ("languages", "locale", "models", "fallbacks", "reason"),
     [
-        ({"en": 100}, None, [MINILM, E5_SMALL], [], "the text is English"),
-        ({"en": 100}, "en", [MINILM, E5_SMALL], [], "the text is English"),
-        ({"en": 97, "ko": 3}, None, [MINILM, E5_SMALL], [], "the text is English"),
+        ({"en": 100}, None, [MINILM, E5_SMALL], [], "your notes are English"),
+        ({"en": 100}, "en", [MINILM, E5_SMALL], [], "your notes are English"),
+        ({"en": 97, "ko": 3}, None, [MINILM, E5_SMALL], [], "your notes are English"),
         (
             {"en": 100},
             "ko",
             [E5_SMALL, MINILM],
             [],
-            "the locale is Korean, so questions may not be English",
+            "this computer is set to Korean, so questions may not be English",
         ),
-        ({"ko": 83, "en": 17}, None, [E5_SMALL], [], "83 % of the text is Korean"),
-        ({"en": 90, "de": 10}, "en", [E5_SMALL], [MINILM], "10 % of the text is German"),
+        ({"ko": 83, "en": 17}, None, [E5_SMALL], [], "83 % of your notes is Korean"),
+        ({"en": 90, "de": 10}, "en", [E5_SMALL], [MINILM], "10 % of your notes is German"),
         (
             {"en": 10, "de": 30, "fr": 30, "it": 20, "es": 10},
             None,
             [E5_SMALL],
             [],
-            "90 % of the text is German, French, Italian",
+            "90 % of your notes is German, French, Italian",
         ),
         (
             {"": 90, "en": 10},
             None,
             [E5_SMALL, MINILM],
             [],
-            "the language of most of the text is unknown",
+            "the language of most of your notes is unknown",
         ),
-        ({"": 40, "en": 60}, None, [MINILM, E5_SMALL], [], "the text is English"),
+        ({"": 40, "en": 60}, None, [MINILM, E5_SMALL], [], "your notes are English"),
         ({}, None, [MINILM, E5_SMALL], [], "there is no text yet"),
     ],
 )
@@ -162,10 +162,10 @@ def test_a_second_choice_is_explained():
     german = choose_models({"en": 70, "de": 30}, None)
 
     assert english.explain(E5_SMALL) == (
-        "all-minilm-l6-v2 is not installed, and both serve the text (the text is English)"
+        "all-minilm-l6-v2 is not installed, and both suit your notes (your notes are English)"
     )
     assert german.explain(MINILM) == (
-        "multilingual-e5-small cannot be had; passages in other languages have no vector"
+        "multilingual-e5-small cannot be had; other languages are found by words only"
     )
 
 
@@ -174,7 +174,7 @@ def test_another_model_is_advised_when_the_text_changes():
     assert describe_better_model(E5_SMALL.version, {"ko": 100}) is None
     assert describe_better_model("unknown", {"ko": 100}) is None
     assert describe_better_model(MINILM.version, {"en": 60, "ko": 40}) == (
-        "40 % of the text is Korean, which all-minilm-l6-v2 does not know",
+        "40 % of your notes is Korean, which all-minilm-l6-v2 does not know",
         "kebab model use multilingual-e5-small",
     )
 
@@ -210,7 +210,7 @@ def test_a_model_for_other_questions_is_advised_by_the_locale():
     assert advice is not None
     cause, command = advice
 
-    assert cause.startswith("the locale is German, and all-minilm-l6-v2")
+    assert cause.startswith("this computer is set to German, and all-minilm-l6-v2")
     assert "91 MB to download, 1,200 passages" in cause
     assert command == "kebab model use multilingual-e5-small"
 

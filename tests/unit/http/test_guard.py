@@ -1,9 +1,19 @@
 from threading import Thread
 
 import pytest
+from starlette.responses import PlainTextResponse
+from starlette.testclient import TestClient
 
 from kebab.errors.catalog import IoError
-from kebab.http.guard import LOOPBACK_NAMES, TOKEN_NAME, build_hosts, is_authorized, load_token
+from kebab.http.application import MountedApp, build_application
+from kebab.http.guard import (
+    LOOPBACK_NAMES,
+    TOKEN_NAME,
+    Admission,
+    build_hosts,
+    is_authorized,
+    load_token,
+)
 from tests.unit.http.conftest import BEARER, LIMIT, TOKEN
 
 HEALTH, SEARCH = "/v1/health", "/v1/search"
@@ -207,3 +217,38 @@ def test_servers_that_start_together_agree(tmp_path, public, attempt):
 )
 def test_only_a_bearer_with_the_token_is_let_in(header, expected):
     assert is_authorized(header, "secret-secret-secret") is expected
+
+
+@pytest.fixture
+def door(make_service):
+    """Return a client of a server whose page lets the cookie `in` in."""
+    admits = lambda scope, cookies: scope["server"][1] == 7717 and "in" in cookies.split("; ")  # noqa: E731
+    mount = MountedApp("/mcp", PlainTextResponse("here"))
+    hosts, any_address = build_hosts("127.0.0.1")
+    admission = Admission(TOKEN, hosts, any_address, LIMIT, (), admits=admits)
+    app = build_application(make_service(), admission, [mount])
+    return TestClient(app, base_url="http://127.0.0.1:7717", headers={"Cookie": "a=b; in"})
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "status"),
+    [
+        ("GET", {}, 200),
+        ("GET", {"Sec-Fetch-Site": "none"}, 200),
+        ("GET", {"Sec-Fetch-Site": "same-origin"}, 200),
+        ("GET", {"Sec-Fetch-Site": "same-site"}, 401),
+        ("GET", {"Sec-Fetch-Site": "cross-site"}, 401),
+        ("GET", {"Cookie": "other"}, 401),
+        ("POST", {}, 401),
+        ("POST", {"Sec-Fetch-Site": "none"}, 401),
+        ("POST", {"Sec-Fetch-Site": "same-site"}, 401),
+        ("POST", {"Sec-Fetch-Site": "same-origin"}, 200),
+        ("POST", {"Origin": "http://127.0.0.1:7717"}, 200),
+        ("POST", {"Origin": "null"}, 403),
+        ("POST", {"Origin": "null", "Sec-Fetch-Site": "same-origin"}, 200),
+        ("POST", {"Origin": "http://127.0.0.1:3000", "Sec-Fetch-Site": "same-site"}, 403),
+        ("POST", {"Origin": "http://127.0.0.1:3000", "Sec-Fetch-Site": "same-origin"}, 403),
+    ],
+)
+def test_a_cookie_counts_for_requests_of_the_own_page_only(door, method, headers, status):
+    assert door.request(method, "/mcp", headers=headers).status_code == status

@@ -124,14 +124,24 @@ def test_a_member_that_cannot_be_read_is_an_error_with_its_path_and_is_tried_aga
         assert [one.doc_path for one in report.items if one.kind == "error"] == ["m.eml!/a.txt"]
 
 
-def test_a_damaged_container_keeps_its_documents(desk):
-    put(desk, "e.zip", pack((PAGE, b"# P\n"), ("x.md", b"# X\n")), 90)
-    desk.ingest()
-    put(desk, "e.zip", b"PK\3\4 cut off")
+@pytest.mark.parametrize("archives", ["exports", "all"])
+def test_a_damaged_container_keeps_its_documents(desk, archives):
+    rules = ScanRules(archives=archives)
+    data = pack((PAGE, b"# P\n"), ("x.md", b"# X\n"))
+    put(desk, "e.zip", data, 90)
+    desk.ingest(rules=rules)
+    ids = desk.ids()
 
-    report = desk.again(rules=ScanRules(archives="all"))
-    assert count(report) == {"errors": 1}
-    assert len(desk.ids()) == 3
+    put(desk, "e.zip", b"PK\3\4 cut off", 80)
+    report = desk.again(rules=rules)
+    assert (count(report), report.skipped_by_extension) == ({"errors": 1}, {})
+    assert desk.ids() == ids
+
+    put(desk, "e.zip", data)
+    assert count(desk.again(rules=rules)) == {"unchanged": 3}
+    desk.write(".kebabignore", "e.zip\n")
+    put(desk, "e.zip", b"PK\3\4 cut off")
+    assert count(desk.again(rules=rules)) == {"removed": 3}
 
 
 def test_a_damaged_member_keeps_the_documents_in_it(desk):

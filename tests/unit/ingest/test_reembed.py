@@ -223,9 +223,9 @@ def test_old_vectors_that_a_killed_run_left_are_deleted_by_the_next_ingest(full,
 
 
 def test_the_reason_is_stored_with_the_version(full):
-    run(full, HashingEmbedder(version="another"), reason="the text is English")
+    run(full, HashingEmbedder(version="another"), reason="your notes are English")
 
-    assert full.library.get_value("embedding_reason") == "the text is English"
+    assert full.library.get_value("embedding_reason") == "your notes are English"
 
 
 def test_the_first_model_of_a_knowledge_base_needs_no_change(desk):

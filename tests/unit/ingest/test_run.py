@@ -744,7 +744,9 @@ def test_a_damaged_model_leaves_chunks_pending(desk):
     assert outcome.embedding.unavailable == "the file is damaged"
     assert outcome.embedding.hint == "kebab model pull m"
     said = [event.message for event in desk.events if event.message]
-    assert said == ["no vectors in this run, words only: the file is damaged"]
+    assert said == [
+        "no passage is embedded in this run, new ones are found by words: the file is damaged"
+    ]
     assert desk.events[-1].kind is ProgressKind.COMPLETED
 
 
@@ -764,7 +766,7 @@ def test_a_missing_library_of_the_model_leaves_chunks_pending(desk):
     assert (outcome.new, outcome.embedding.pending) == (1, 1)
     said = [event.message for event in desk.events if event.message]
     assert len(said) == 1
-    assert said[0].startswith("no vectors in this run, words only")
+    assert said[0].startswith("no passage is embedded in this run")
 
 
 def test_another_model_is_refused_before_anything_is_written(desk):

@@ -128,7 +128,7 @@ def test_the_text_of_a_result_is_not_repeated_in_its_structure(caller):
 
 
 def test_a_degraded_search_says_so_in_the_text(caller):
-    assert "no vector search" in read_text(caller.call("search", {"queries": "sourdough"}))
+    assert "no search by meaning" in read_text(caller.call("search", {"queries": "sourdough"}))
 
 
 def test_a_page_names_the_cursor_of_the_next_one(caller):

@@ -1,7 +1,8 @@
 from xml.etree.ElementTree import fromstring
 
 from kebab.parse.blocks import TextBuilder
-from kebab.parse.graphics import Graphic, read_chart, read_diagram, read_paragraphs
+from kebab.parse.graphics import read_chart, read_diagram, read_paragraphs
+from kebab.parse.office import Graphic
 
 
 def points(*values):

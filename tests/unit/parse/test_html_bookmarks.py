@@ -16,7 +16,6 @@ from kebab.parse.html import (
     add_fragment,
     find_heading_classes,
     find_target,
-    is_bookmark_file,
 )
 from kebab.parse.html_page import DROP, Page
 
@@ -47,10 +46,6 @@ def test_bookmarks_are_lists_below_their_folders():
         "### Fog\n\n- Bell\n- https://last.example/ <https://last.example/>"
     )
     assert document.title == "Bookmarks"
-
-
-def test_other_pages_are_no_bookmarks():
-    assert not is_bookmark_file("<!doctype html><h3>Bookmarks</h3>")
 
 
 def test_a_broken_file_of_bookmarks_is_read():
@@ -417,8 +412,8 @@ def test_links_to_files_are_collected():
     walker = Walker(TextBuilder())
     walker.walk('<p><a href="a.html#x">a</a><a href="http://x/">b</a><a href="a.html">a</a></p>')
 
-    assert walker.links == ("a.html",)
-    assert walker.first_heading == ""
+    assert list(walker.links) == ["a.html"]
+    assert walker.flow.first_heading == ""
 
 
 def test_the_tables_of_known_tags_stay_bounded():

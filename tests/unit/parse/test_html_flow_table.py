@@ -8,7 +8,7 @@ def build(*rows):
         for tag, text in row:
             table.begin_cell(tag)
             if text:
-                table.add_text(text)
+                table.cell.append(text)
             table.end_cell()
     return table
 
@@ -57,5 +57,5 @@ def test_a_table_is_bounded_however_far_its_cells_reach():
 def test_texts_of_rows_are_taken_out():
     table = build([("td", "a"), ("td", "b")], [("td", ""), ("td", "c")])
 
-    assert list(table.list_texts()) == ["a b", "c"]
+    assert table.take_texts() == ["a b", "c"]
     assert table.rows == []

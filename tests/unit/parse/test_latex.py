@@ -3,7 +3,7 @@ import time
 import pytest
 
 from kebab.core.documents import BlockKind
-from kebab.parse.latex import LatexParser, read_argument, to_plain_label
+from kebab.parse.latex import LatexParser, read_argument, to_plain_text
 from tests.shape.tree import ROOT
 
 PAPER = (ROOT / "samples" / "formats" / "tides.tex").read_text(encoding="utf-8")
@@ -126,7 +126,7 @@ def test_time_is_linear():
     ],
 )
 def test_a_label_is_what_a_reader_sees(source, label):
-    assert to_plain_label(source) == label
+    assert to_plain_text(source) == label
 
 
 @pytest.mark.parametrize(

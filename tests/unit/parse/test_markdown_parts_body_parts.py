@@ -17,9 +17,9 @@ from kebab.parse.markdown_parts import (
 )
 
 
-def test_offsets_are_bytes_of_the_utf8_of_the_body() -> None:
+def test_offsets_are_code_points_of_the_body() -> None:
     (link,) = read_body_parts("한 [a](b.md)").links
-    assert (link.start, link.target_span) == (4, (8, 12))
+    assert (link.start, link.target_span) == (2, (6, 10))
 
 
 def test_targets_and_tags_are_marks_but_code_and_comments_are_code() -> None:

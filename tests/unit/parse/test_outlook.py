@@ -21,8 +21,8 @@ def test_a_message_is_read_with_its_headers_and_what_is_attached():
         "From: Jun Park <jun@harbour.example>\nTo: Aiko Sato <aiko@harbour.example>\n"
         "Subject: Oil for the lamp\nDate: Tue, 05 Mar 2024 07:30:00 +0000\n\n"
         "Please order 310 litres of oil.\n\nThe tank is nearly empty.\n\n"
-        "## 유류 주문\n\nSubject: 유류 주문\n\n등유 삼백 리터를 주문합니다.\n\n"
-        "Attachments:\n\n- orders.csv (text/csv, 23 bytes)"
+        "Attachments:\n\n- orders.csv (text/csv, 23 bytes)\n"
+        "- 유류 주문.eml (message/rfc822, 360 bytes)"
     )
     assert document.metadata.authors == ("Jun Park",)
     assert document.metadata.date == "2024-03-05T07:30:00Z"

@@ -1,5 +1,5 @@
-from kebab.parse.pdf_pages import Row
 from kebab.parse.pdf_paragraphs import Bookmark, HeadingRules
+from kebab.parse.pdf_rows import Row
 
 BODY = "a sentence of the text that is as long as such sentences are"
 

@@ -2,8 +2,8 @@ import pytest
 
 from kebab.core.documents import BlockKind
 from kebab.parse.blocks import TextBuilder
-from kebab.parse.pdf_pages import Row
-from kebab.parse.pdf_paragraphs import HeadingRules, LineJoiner, write_page
+from kebab.parse.pdf_paragraphs import HeadingRules, LineJoiner, PageWriter
+from kebab.parse.pdf_rows import Row
 
 FULL = 300.0
 
@@ -18,7 +18,7 @@ def write(*rows):
     builder = TextBuilder()
     rules = HeadingRules([rows], ())
     joiner = LineJoiner(row.text for row in rows)
-    write_page(builder, rows, [rules.get_level(row, 1) for row in rows], joiner)
+    PageWriter(builder, rows, [rules.get_level(row, 1) for row in rows], joiner).write()
     return builder.build("a.pdf")
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from kebab.core.documents import BlockKind
 from kebab.core.files import IMAGE, OcrSettings
-from kebab.core.media import PDF
+from kebab.core.media import IWORK_PREVIEW, PDF
 from kebab.errors.catalog import ParseFailed
 from kebab.ingest.build import compute_recipes
 from kebab.parse.markdown import MarkdownParser
@@ -30,7 +30,7 @@ def test_active_lists_the_labels_each_once_in_order():
     versions = list_parser_versions()
 
     assert versions == sorted({parser.version for parser in PARSERS.values()})
-    assert {MarkdownParser.version, TextParser.version, "pdf-v2"} <= set(versions)
+    assert {MarkdownParser.version, TextParser.version, "pdf-v3"} <= set(versions)
 
 
 def test_settings_of_pictures_change_the_recipe_of_what_they_affect():
@@ -40,7 +40,11 @@ def test_settings_of_pictures_change_the_recipe_of_what_they_affect():
         for parsers in (configure_parsers(None), english, korean)
     ]
 
-    assert {media for media in PARSERS if len({one[media] for one in recipes}) > 1} == {PDF, IMAGE}
+    assert {media for media in PARSERS if len({one[media] for one in recipes}) > 1} == {
+        PDF,
+        IMAGE,
+        IWORK_PREVIEW,
+    }
     assert len({one[PDF] for one in recipes}) == 3
     assert english[PDF].version == PARSERS[PDF].version
 

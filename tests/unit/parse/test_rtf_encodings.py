@@ -170,7 +170,7 @@ def add(text, **properties):
     def step(writer):
         for name, value in properties.items():
             setattr(writer.paragraph, name, value)
-        writer.add_text(text)
+        writer.paragraph.text.append(text)
         writer.end_paragraph()
 
     return step
@@ -205,7 +205,7 @@ def test_cells_and_rows_make_tables():
     def cells(*texts):
         def step(writer):
             for text in texts:
-                writer.add_text(text)
+                writer.paragraph.text.append(text)
                 writer.end_cell()
             writer.end_row()
 
@@ -221,11 +221,11 @@ def test_cells_and_rows_make_tables():
 
 def test_footnotes_stand_at_the_end():
     def note(writer):
-        writer.add_text("text")
+        writer.paragraph.text.append("text")
         writer.begin_note()
-        writer.add_text("note")
+        writer.paragraph.text.append("note")
         writer.end_note()
-        writer.add_text(" goes on")
+        writer.paragraph.text.append(" goes on")
 
     assert build(note) == "text^1 goes on\n\n1. note"
 

@@ -200,6 +200,18 @@ def test_cells_far_apart_are_refused_before_a_table_of_them_is_made():
     )
 
 
+@pytest.mark.parametrize("place", [b"XFD1048576", b"HEADING1"])
+def test_a_cell_far_away_is_refused_without_other_attributes(place):
+    with zipfile.ZipFile(io.BytesIO(build_workbook({"A1": "a"}))) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    cells = b'<row><c r="A1"><v>1</v></c><c r="%s"><v>1</v></c></row>' % place
+    sheet = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+    sheet += b"<sheetData>%s</sheetData></worksheet>" % cells
+    parts["xl/worksheets/sheet1.xml"] = sheet
+
+    assert "spans" in refuse(build_zip(parts))
+
+
 def test_a_count_that_would_exhaust_memory_is_refused():
     with zipfile.ZipFile(io.BytesIO(build_workbook({"A1": "a"}))) as file:
         parts = {name: file.read(name) for name in file.namelist()}

@@ -71,7 +71,7 @@ def test_pending_chunks_and_a_missing_model_degrade_the_channel(base):
     missing = base.engine(embedder=no_model).search(Query(text="oil"))
 
     assert [one.hint for one in waiting.degraded] == ["kebab ingest"]
-    assert "1" in waiting.degraded[0].reason
+    assert waiting.degraded[0].reason == "0 % embedded"
     assert [one.hint for one in missing.degraded] == ["kebab model pull auto"]
     assert _paths(missing) == ["a.md"]
 

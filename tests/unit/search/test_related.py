@@ -35,7 +35,7 @@ def paths(found):
 @pytest.fixture
 def filled(base):
     base.add("vault.md", "restic checks the vault", "prune snapshots every week")
-    base.add("disk.md", "the vault and restic on a new disk", "buy screws")
+    base.add("disk.md", "restic checks the vault on a disk")
     base.add("weekly.md", "every week prune old snapshots")
     for word in FILLING:
         base.add(f"{word}.md", f"{word} in the meadow")
@@ -121,14 +121,14 @@ def test_passages_without_a_vector_are_counted(filled):
     filled.add("late.md", "restic and the vault", "prune snapshots", embed=False)
     late = _finder(filled, "late.md")
     assert {*paths(late.find(9, Filters()))} >= {"vault.md", "disk.md"}
-    assert late.degraded[0].reason == "no passage of this document has a vector yet"
+    assert late.degraded[0].reason == "no passage of this document is embedded yet"
     filled.add("half.md", "restic and the vault")
     filled.add("half.md", "restic and the vault", "prune snapshots", embed=False)
 
     half = _finder(filled, "half.md")
     half.find(9, Filters())
 
-    assert half.degraded[0].reason == "passages of this document without a vector: 1 of 2"
+    assert half.degraded[0].reason == "1 of 2 passages of this document are not embedded"
     assert half.degraded[0].hint == "kebab ingest"
 
 

@@ -27,6 +27,13 @@ from kebab.text.globs import list_readings, matches_glob
         ("a.md/***", "a.md"),
         ("**/b/***", "a/b"),
         ("/home/me/**", "/home/me/a.md"),
+        ("{a,b}/**", "b/x.md"),
+        ("{a,b{c,d}}.md", "bd.md"),
+        ("!**/tests/**", "src/a.md"),
+        ("!{a,b}/**", "c/x.md"),
+        ("[{]a,b}.md", "{a,b}.md"),
+        ("{a}.md", "{a}.md"),
+        ("{a,b}" * 7, "{a,b}" * 7),
     ],
 )
 def test_a_matching_path_passes(pattern, path):
@@ -49,6 +56,8 @@ def test_a_matching_path_passes(pattern, path):
         ("", "a"),
         ("notes/***", "notes2/a.md"),
         ("/home/me/**", "home/me/a.md"),
+        ("{a,b}/**", "c/x.md"),
+        ("!**/tests/**", "src/tests/a.md"),
     ],
 )
 def test_another_path_does_not_pass(pattern, path):
@@ -92,6 +101,10 @@ def read_as(pattern, path, folder="/work"):
         ("/", "/notes/a.md"),
         (".", "/work/a.md"),
         ("./a.md", "a.md"),
+        ("{recipes,ops}", "food/recipes/a.md"),
+        ("{a,b}.md", "ops/b.md"),
+        ("/{notes,ops}/**", "/ops/a.md"),
+        ("{a,b}", "{a,b}/c.md"),
     ],
 )
 def test_a_filter_has_a_reading_for_each_form_of_a_path(pattern, path):

@@ -24,8 +24,11 @@ def test_a_place_is_right_only_when_the_reference_has_its_words_there():
     assert count_right_places(document, "pptx", {"1": "lamp", "2": "lamp"}) == (2, 1)
 
 
-def test_a_refused_file_is_counted_with_its_cause():
-    result = compare_file("epub", "application/epub+zip", "a.epub", b"no archive")
+def test_a_refused_file_is_counted_with_its_cause(tmp_path):
+    path = tmp_path / "a.epub"
+    path.write_bytes(b"no archive")
+
+    result = compare_file("epub", "application/epub+zip", str(path))
 
     assert result.failure
     assert format_row("epub", [result, FileResult("b", "", 4, 0.0, "", 0.5, 0.25)]).startswith(

@@ -14,14 +14,17 @@ EXIT = "frozen: not_indexed: exit changed from 3 to 1"
 REUSED = "frozen: locked: reused, it meant STORAGE.LOCKED and now STORAGE.FULL"
 TYPE = "frozen: locked: detail holder_pid changed from int | None to str | None"
 
+BLOCKS = {"README.md": "topics", "docs/README.md": "commands", "docs/settings.md": "settings"}
+
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
     """A folder with everything that is published; not to be changed."""
     folder = tmp_path_factory.mktemp("published")
-    (folder / "README.md").write_text("<!-- settings -->\nstale words\n<!-- /settings -->\n")
     pages = Path("docs/wire-schema/errors")
     shutil.copytree(Path(kebab.__file__).parents[1] / pages, folder / pages)
+    for page, block in BLOCKS.items():
+        (folder / page).write_text(f"<!-- {block} -->\nstale words\n<!-- /{block} -->\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(publish, "_ROOT", folder)
         assert publish.main([]) == 0
@@ -140,11 +143,19 @@ def test_the_program_refuses_a_broken_promise(copy, before, after, line):
     assert (done.returncode, done.stdout.splitlines()) == (1, [line]), done.stderr
 
 
-def test_blocks_of_the_readme_are_generated(checkout):
-    text = (checkout / "README.md").read_text()
+@pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        ("README.md", "](docs/settings.md)"),
+        ("docs/README.md", "`kebab search`"),
+        ("docs/settings.md", "`search.limit = 10`"),
+    ],
+)
+def test_blocks_of_pages_are_generated(checkout, page, text):
+    written = (checkout / page).read_text()
 
-    assert "stale words" not in text
-    assert "`search.limit`" in text
+    assert "stale words" not in written
+    assert text in written
 
 
 def test_the_checkout_is_the_one_that_holds_the_package():

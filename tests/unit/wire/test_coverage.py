@@ -61,7 +61,7 @@ def test_what_keeps_a_word_from_being_absent(fields, words):
 def test_vectors_matter_for_meaning_only():
     found = coverage(pending_vectors=7)
 
-    assert describe_gaps(found, "convincing") == "7 passages without a vector"
+    assert describe_gaps(found, "convincing") == "7 passages not embedded yet"
     assert describe_gaps(found, "convincing", by_words=True) == ""
 
 

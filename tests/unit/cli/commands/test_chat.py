@@ -305,5 +305,5 @@ def test_a_degraded_channel_is_reported_once(talking):
     talk.start().run_lines(["odd", "odd"])
 
     assert talk.out.count("> odd") == 2
-    assert talk.err.count("no vector search") == 1
+    assert talk.err.count("no search by meaning") == 1
     assert talk.err.count("asked again with less") == 2

@@ -151,7 +151,7 @@ def test_a_note_appears_once_and_missing_channels_are_named():
 
     assert list(render_notes(replies.answer(warnings=same, retrieval=looked), Canvas())) == [
         "note: odd",
-        "note: no vector search: no model",
+        "note: no search by meaning: no model",
         "hint: kebab model pull auto",
     ]
 

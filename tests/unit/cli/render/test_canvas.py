@@ -115,11 +115,12 @@ def test_a_paragraph_fits_a_terminal_and_is_one_line_in_a_pipe():
 
 
 def test_a_note_is_wrapped_with_an_indent():
-    words = "no vector search: cannot get the embedding model"
+    words = "no search by meaning: cannot find the embedding model"
 
     assert Canvas(width=30).note(words) == [
-        "note: no vector search: cannot",
-        "      get the embedding model",
+        "note: no search by meaning:",
+        "      cannot find the",
+        "      embedding model",
     ]
     assert Canvas().note(words) == [f"note: {words}"]
     assert Canvas(width=30, color=True).note("") == ["\x1b[33mnote:\x1b[0m "]

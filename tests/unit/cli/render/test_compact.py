@@ -205,12 +205,49 @@ def test_notes_are_at_the_end_after_a_blank_line():
     ]
 
 
+def weak(start, rank=1, **changes):
+    return passage(start, start, chunk_id=f"{start:032x}", confidence="weak", rank=rank, **changes)
+
+
+def test_weak_passages_are_references_below_the_others():
+    lines = drawn(passage(40, 41), weak(12), weak(90))
+
+    assert lines[0].startswith("3 passages ")
+    assert lines[2:] == [
+        "ops/backup.md#L40-L41 [strong] Backups > Restoring",
+        *["Stop the writer,", "then restore.", ""],
+        "ops/backup.md#L12 [weak] Backups > Restoring",
+        "ops/backup.md#L90 [weak] Backups > Restoring",
+    ]
+
+
+def test_the_first_weak_passage_of_each_query_has_its_text():
+    hits = [weak(9, queries=[0]), weak(40, 2, queries=[1]), weak(70, 3, queries=[0, 1])]
+
+    lines = drawn(*hits, queries=["a", "b"], convincing=False)
+
+    assert lines.count("then restore.") == 1  # the same text is named the second time
+    assert "the same text as ops/backup.md#L9" in lines
+    assert "ops/backup.md#L70 [weak q1 q2] Backups > Restoring" in lines
+
+
+def test_of_weak_passages_only_the_nearest_are_listed():
+    reply = replies.response(*(weak(n * 9, n) for n in range(1, 6)), convincing=False)
+
+    near = list(render_compact(reply, Canvas(), whole_page="--all"))
+    whole = list(render_compact(reply, Canvas(), shows_weak=True))
+
+    assert (near[0][:11], sum("[weak]" in line for line in near)) == ("3 passages ", 3)
+    assert "2 weaker hits: --all" in near
+    assert (sum("[weak]" in line for line in whole), whole.count("then restore.")) == (5, 1)
+
+
 def test_no_hit_and_a_missing_channel_are_said():
     missing = DegradedChannel(channel="vector", reason="no model", hint="kebab doctor")
 
     assert drawn(degraded=[missing]) == [
         "no passages (revision 7) for: restore",
-        "note: no vector search: no model",
+        "note: no search by meaning: no model",
         "hint: kebab doctor",
         "",
         "try other words, or drop a filter",
@@ -261,7 +298,7 @@ def test_what_the_budget_left_out_is_said():
 def test_the_queries_whose_hits_the_budget_left_out_are_named(hits, what):
     left_out = LeftOut(hits=hits, tokens=700, queries=[0, 2])
 
-    assert describe_left_out(left_out) == (
+    assert describe_left_out(left_out, Canvas()) == (
         f"left out by --max-tokens: {what} for q1 q3, about 700 tokens"
     )
 
@@ -379,7 +416,7 @@ def test_notes_on_lines_say_what_is_missing():
     )
 
     assert list(render_notes(reply, Canvas(), "kebab search x --page 2")) == [
-        "note: no vector search: no model",
+        "note: no search by meaning: no model",
         "hint: kebab doctor",
         "note: nothing convincing",
         "left out by --max-tokens: 1 hit, about 9 tokens",

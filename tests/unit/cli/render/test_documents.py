@@ -29,6 +29,21 @@ def test_columns_fit_the_terminal():
     assert "1,234" in lines[2]
 
 
+def test_a_file_and_the_documents_within_it_are_one_line_on_a_terminal(tmp_path):
+    (tmp_path / "box.mbox").write_text("")
+    names = ("box.mbox!/1.eml", "box.mbox!/2.eml", "dir!/a.md", "dir!/b.md")
+    documents = [replies.summary(source=str(tmp_path), doc_path=name) for name in names]
+    reply = replies.doc_list(*documents)
+
+    _, box, *rest = render_document_list(reply, TERMINAL)
+    whole = list(render_document_list(reply, TERMINAL, whole=True))
+
+    assert box.split()[0] == "box.mbox"
+    assert box.endswith("2 documents")
+    assert [line.split()[0] for line in rest[:2]] == ["dir!/a.md", "dir!/b.md"]
+    assert len(whole) == 7
+
+
 def test_the_footer_has_counts_and_the_command_for_more():
     reply = replies.doc_list(replies.summary(), total=9, offset=4, has_more=True)
 

@@ -29,10 +29,20 @@ def test_a_document_without_headings_says_so():
 
 
 def test_a_tree_is_indented_below_its_folder():
-    assert list(render_outline(replies.outline_tree(), TERMINAL)) == [
+    assert list(render_outline(replies.outline_tree(), PIPE)) == [
         "/n  3 documents, 9 passages, about 900 tokens, 1 not listed",
         "  /n/deep/  2 documents, 6 passages, about 600 tokens",
         "    deep/b.md  3 passages, about 300 tokens  About b",
+    ]
+
+
+def test_on_a_terminal_a_tree_has_names_in_columns():
+    lines = list(render_outline(replies.outline_tree(), TERMINAL))
+
+    assert lines[1:] == [
+        "        tokens",
+        "deep/      600  2 documents",
+        "  b.md     300  About b",
     ]
 
 

@@ -222,9 +222,11 @@ def test_the_model_in_use_is_marked():
 
 
 def test_the_reason_for_the_active_model_is_shown():
-    reply = ModelList(models=[replies.model_row()], configured="auto", reason="the text is English")
+    reply = ModelList(
+        models=[replies.model_row()], configured="auto", reason="your notes are English"
+    )
 
-    assert list(render_model_list(reply, Canvas()))[-1] == "chosen because the text is English"
+    assert list(render_model_list(reply, Canvas()))[-1] == "chosen because your notes are English"
 
 
 @pytest.mark.parametrize(
@@ -261,7 +263,7 @@ def test_a_change_reports_embedded_and_pending_passages():
     assert lines[0] == "all-MiniLM-L6-v2  already here"
     assert lines[-3:] == [
         "5 passages embedded again",
-        "note: 1 passage still without a vector",
+        "note: 1 passage not embedded yet",
         "hint: kebab ingest",
     ]
 

@@ -102,7 +102,7 @@ def test_the_last_headings_stay_when_not_all_fit():
 
 @pytest.mark.parametrize(
     ("channel", "note"),
-    [("vector", "note: no vector search: slow"), ("rerank", "note: no reranking: slow")],
+    [("vector", "note: no search by meaning: slow"), ("rerank", "note: no reranking: slow")],
 )
 def test_a_channel_that_did_not_work_is_named(channel, note):
     degraded = DegradedChannel(channel=channel, reason="slow", hint=None)
@@ -113,7 +113,7 @@ def test_a_channel_that_did_not_work_is_named(channel, note):
 def test_a_channel_that_was_searched_in_part_is_not_called_missing():
     waits = DegradedChannel(channel="vector", reason="6 wait", hint=None, partial=True)
 
-    assert list(render_degraded(waits, Canvas())) == ["note: incomplete vector search: 6 wait"]
+    assert list(render_degraded(waits, Canvas())) == ["note: incomplete search by meaning: 6 wait"]
 
 
 def entry(name, value, documents=0, nearest=()):
@@ -200,6 +200,12 @@ def test_a_terminal_gets_wrapped_highlighted_lines_and_a_link():
     assert blank == ""
 
 
+def test_the_header_row_of_a_table_stands_above_its_rows():
+    hit = replies.hit(context="| name | year |")
+
+    assert drawn(replies.response(hit))[2:4] == ["    name | year", "    Stop the writer,"]
+
+
 def test_text_of_a_file_cannot_control_the_terminal():
     hit = replies.hit(snippet="\x1b[2Jgone", title="\u202etitle", heading_path=[], highlights=[])
 
@@ -239,19 +245,16 @@ def test_of_weak_hits_only_the_nearest_are_shown():
     assert sum(" weak " in line for line in whole) == 8
 
 
-def test_weak_hits_behind_better_ones_are_one_line_on_a_terminal():
+@pytest.mark.parametrize(
+    ("canvas", "form"), [(TERMINAL, "\x1b[2m{}\x1b[0m"), (Canvas(), "{}")], ids=["tty", "pipe"]
+)
+def test_weak_hits_behind_better_ones_are_one_line(canvas, form):
     reply = replies.response(*hits("strong", "weak", "weak"), has_more=True, next_cursor="C")
 
-    lines = drawn(reply, TERMINAL, Paging(repeat=repeat))
+    lines = drawn(reply, canvas, Paging(repeat=repeat))
 
     assert not any(" weak " in line for line in lines)
-    assert lines[-1] == "\x1b[2mweaker hits: kebab search x --all\x1b[0m"
-
-
-def test_a_pipe_gets_weak_hits_behind_better_ones():
-    lines = drawn(replies.response(*hits("strong", "weak")))
-
-    assert sum(" weak " in line for line in lines) == 1
+    assert lines[-1] == form.format("weaker hits: kebab search x --all")
 
 
 def test_the_first_page_fits_the_screen():
@@ -330,7 +333,7 @@ def test_the_footer_reports_more_hits_limits_and_degraded_channels():
     )
 
     assert drawn(reply, paging=Paging(limit=1, repeat=repeat))[-4:] == [
-        "note: no vector search: no model",
+        "note: no search by meaning: no model",
         "hint: kebab model pull auto",
         "left out by --max-tokens: 2 hits, about 300 tokens",
         "more: kebab search x --page 2",

@@ -27,7 +27,7 @@ def test_counts_and_what_was_left_out_are_shown():
         "  skipped    2",
         "left out",
         "      2  binary  a.png, …",
-        "vectors  3 computed, 0 reused with fastembed-minilml6-384-v1",
+        "embedded  3 passages new, 0 as before, with all-minilm-l6-v2",
     ]
 
 
@@ -141,7 +141,7 @@ def test_the_summary_fits_the_terminal(width):
 def test_odd_files_are_counted_and_named_on_request():
     report = replies.ingest_report(items=[replies.item(warnings=["odd encoding"])])
 
-    assert "1 file with warnings; --verbose shows them" in drawn(report)
+    assert "1 file with warnings; --verbose lists them all" in drawn(report)
     assert "  ops/backup.md: odd encoding" in drawn(report, verbose=True)
 
 
@@ -163,18 +163,18 @@ def test_pending_passages_have_a_reason_and_a_hint():
     none = EmbeddingSummary(version=None, embedded=0, reused=0, pending=17, unsupported=0)
     some = EmbeddingSummary(version="m", embedded=1, reused=0, pending=1, unsupported=5)
 
-    assert "note: 17 passages without a vector, because no model is available" in drawn(
+    assert "note: 17 passages not embedded, because no model is available" in drawn(
         replies.ingest_report(embedding=none)
     )
-    assert "note: 1 passage still without a vector" in drawn(replies.ingest_report(embedding=some))
+    assert "note: 1 passage not embedded yet" in drawn(replies.ingest_report(embedding=some))
 
 
 def test_the_reason_for_the_model_is_reported():
     chosen = EmbeddingSummary(
-        version="m", embedded=2, reused=0, pending=0, unsupported=0, reason="the text is English"
+        version="m", embedded=2, reused=0, pending=0, unsupported=0, reason="your notes are English"
     )
 
-    assert "note: this model was chosen because the text is English" in drawn(
+    assert "embedded  2 passages new, 0 as before, with m because your notes are English" in drawn(
         replies.ingest_report(embedding=chosen)
     )
 
@@ -186,12 +186,12 @@ def test_a_better_model_is_advised_with_its_command():
         reused=0,
         pending=0,
         unsupported=0,
-        advice="40 % of the text is Korean, which m does not know",
+        advice="40 % of your notes is Korean, which m does not know",
         hint="kebab model use other",
     )
     said = drawn(replies.ingest_report(embedding=advised))
 
-    assert "note: 40 % of the text is Korean, which m does not know" in said
+    assert "note: 40 % of your notes is Korean, which m does not know" in said
     assert "hint: kebab model use other" in said
 
 
@@ -218,7 +218,7 @@ def test_without_a_model_the_hint_is_not_the_same_command_again():
 
     assert drawn(report)[-3:] == [
         "note: 2 vectors lost or damaged",
-        "note: 2 passages without a vector: working offline",
+        "note: 2 passages not embedded: working offline",
         "hint: kebab model pull m",
     ]
 

@@ -162,7 +162,7 @@ def test_a_degraded_channel_is_reported():
     lost = DegradedChannel(channel="vector", reason="no vector yet", hint="kebab ingest")
 
     assert drawn(degraded=[lost])[-2:] == [
-        "note: no vector search: no vector yet",
+        "note: no search by meaning: no vector yet",
         "hint: kebab ingest",
     ]
 

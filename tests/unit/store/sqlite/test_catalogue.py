@@ -70,6 +70,8 @@ class TestLists:
         assert counts.pending == 3
         assert (counts.media, counts.lang) == ({"text/markdown": 3}, {"en": 2, "ko": 1})
         assert counts.last_change == 7.0
+        assert (counts.months, counts.tags) == ({"1970-01": 3}, {"x": 1})
+        assert counts.sources == {"notes": 2, "other": 1}
 
 
 class TestReferences:

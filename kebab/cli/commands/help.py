@@ -1,0 +1,108 @@
+"""`kebab help` shows a page of the documentation, or the help of a command."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kebab.cli.command import COMMANDS, Command, Group
+from kebab.cli.describe import describe_command
+from kebab.cli.render.canvas import pad
+from kebab.cli.render.markdown import render_markdown
+from kebab.cli.suggest import UnknownCommand
+from kebab.errors.signal import Exit
+from kebab.wire.command_help import HelpPage, HelpTopic, HelpTopics
+
+if TYPE_CHECKING:
+    from kebab.cli.context import CommandContext
+    from kebab.cli.render.canvas import Canvas
+
+TOPICS = {
+    "searching": "How search orders passages, and how to measure it",
+    "answers": "How answers are made and checked",
+    "settings": "Every setting with its default and its environment variable",
+    "formats": "What is read, how it is cited, and what is not read",
+    "agents": "Coding agents and scripts: compact text, JSON, MCP, HTTP",
+    "web-page": "The page to search, read and ask in a browser",
+    "review-rules": "What a review finds without a model",
+    "pictures": "Text and captions of images",
+    "plugins": "Formats, models, servers and rules of other packages",
+    "security": "What is protected, and what is not",
+    "reliability": "Damage, repair, kills, export and import",
+    "search-quality": "Figures of search and answers, and what was tried",
+    "speed": "Figures of speed and size, and what was tried",
+}
+"""The pages by name, with what they are about. No page has the name of a command."""
+
+_MARK = re.compile(r"<!-- .* -->\n")
+"""Begins or ends a generated part of a page."""
+_WHEEL = Path(__file__).parents[2] / "_data" / "docs"
+_CHECKOUT = Path(__file__).parents[3] / "docs"
+
+
+def list_topics(context: click.Context, parameter: click.Parameter, start: str) -> list[str]:
+    """Return the names that complete the argument."""
+    del context, parameter
+    return [name for name in (*TOPICS, *COMMANDS) if name.startswith(start)]
+
+
+@click.command(
+    "help",
+    cls=Command,
+    examples=("kebab help", "kebab help settings", "kebab help model pull"),
+)
+@click.argument("topic", nargs=-1, metavar="[TOPIC|COMMAND…]", shell_complete=list_topics)
+@click.pass_context
+def command(context: click.Context, /, topic: tuple[str, ...]) -> Exit:
+    """Show a page of the documentation.
+
+    Without TOPIC the pages are listed. The name of a command shows its help. The pages are part of
+    the installation, so no network is needed.
+    """
+    call: CommandContext = context.obj
+    if not topic:
+        topics = [HelpTopic(name=name, summary=summary) for name, summary in TOPICS.items()]
+        return call.print_reply(HelpTopics(topics=topics), _render_topics)
+    if len(topic) == 1 and topic[0] in TOPICS:
+        folder = _WHEEL if _WHEEL.is_dir() else _CHECKOUT
+        text = _MARK.sub("", (folder / f"{topic[0]}.md").read_text(encoding="utf-8"))
+        return call.print_reply(HelpPage(topic=topic[0], text=text), _render_page)
+    return _print_command_help(context, topic)
+
+
+def _print_command_help(context: click.Context, words: tuple[str, ...]) -> Exit:
+    call: CommandContext = context.obj
+    at = context.find_root()
+    for word in words:
+        group = at.command
+        names = group.list_commands(at) if isinstance(group, Group) else []
+        if word not in names:
+            names = names if at.parent else [*TOPICS, *names]
+            raise UnknownCommand([word], names, context, "page or command")
+        assert isinstance(group, Group)
+        below = group.get_command(at, word)
+        assert below is not None
+        at = click.Context(below, at, info_name=word, obj=call, **below.context_settings)
+    if call.flags.machine:
+        call.write_json(describe_command(at.command, at.command_path), Exit.DONE)
+    else:
+        call.channels.out.write(at.get_help() + "\n")
+    return Exit.DONE
+
+
+def _render_topics(reply: HelpTopics, canvas: "Canvas") -> list[str]:
+    width = max(len(one.name) for one in reply.topics)
+    rows = [f"  {pad(one.name, width)}  {one.summary}" for one in reply.topics]
+    return [
+        canvas.strong("Pages"),
+        *rows,
+        "",
+        "`kebab help TOPIC` shows one, `kebab help COMMAND` the flags of a command",
+    ]
+
+
+def _render_page(reply: HelpPage, canvas: "Canvas") -> list[str]:
+    if not canvas.width:
+        return reply.text.rstrip().split("\n")
+    return render_markdown(reply.text, canvas)

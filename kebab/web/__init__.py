@@ -1,0 +1,1 @@
+"""The web page: its documents, its routes, and who may read them."""

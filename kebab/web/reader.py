@@ -1,0 +1,362 @@
+"""Loads a document by the operations of the server, and puts the HTML of the reader together."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple, Protocol, TypeVar
+from urllib.parse import quote, urlencode
+
+from msgspec import UNSET
+
+from kebab.core.files import find_container
+from kebab.core.media import PDF, CitationKind, get_media_type
+from kebab.web.markup import Html, build_tag, clean_line, join
+from kebab.web.pictures import MOST_PICTURE_BYTES, detect_picture, locate_picture
+from kebab.web.render import Passage, RenderTask
+from kebab.wire.fetch import FetchRequest
+from kebab.wire.library import (
+    DocInspection,
+    FetchChunkRequest,
+    FetchDocRequest,
+    FetchResult,
+    InspectDocRequest,
+)
+from kebab.wire.record import NotFound, Reply, Request
+
+R = TypeVar("R", bound=Reply)
+
+
+class Run(Protocol):
+    """Runs operations."""
+
+    async def __call__(self, request: Request[R]) -> R:
+        """Return the reply to a request."""
+
+
+MOST_LINES = 1_000
+MOST_CHARS = 60_000
+"""How much of a document is rendered at once; so much Markdown takes about 0.2 s."""
+_LINES_BEFORE = 200
+"""How many lines are shown before the passage."""
+
+_LINES = re.compile(r"L?(\d{1,9})(?:-L?(\d{1,9}))?")
+_PAGE = re.compile(r"#page=(\d{1,9})")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+
+
+class Missing(Exception):  # noqa: N818 - an honest no
+    """There is no such document."""
+
+
+class ReadRequest(NamedTuple):
+    """What the reader shows: a document, a passage of it, a quotation, or a part from a line on."""
+
+    doc: str
+    at: str = ""
+    quote: str = ""
+    begin: int = 0
+
+
+class Part(NamedTuple):
+    """The loaded part of a document, with the tasks that render it, one for each page of a PDF."""
+
+    detail: DocInspection
+    tasks: Sequence[RenderTask]
+    first: int
+    last: int
+    line_count: int
+    note: str
+    pages: Sequence[int] = ()
+
+
+async def load_part(run: Run, request: ReadRequest) -> Part:
+    """Load what the reader shows.
+
+    Raises:
+        Missing: There is no such document.
+    """
+    detail = await run(InspectDocRequest(name=request.doc))
+    if isinstance(detail, NotFound):
+        raise Missing(detail.error.message)
+    name = detail.document.doc_id
+    whole = await run(FetchDocRequest(name=name))
+    if isinstance(whole, NotFound):
+        raise Missing(whole.error.message)
+    lines = whole.text.split("\n")
+    passage, note = await _find_passage(run, request, detail)
+    if whole.is_indexed_text and not note:
+        note = "the file is gone, so this is the text that was indexed"
+        if get_media_type(detail.document.media).cites in {CitationKind.LINE, CitationKind.CODE}:
+            passage = passage._replace(first=0, last=0)
+    wanted = request.begin or (passage.first - _LINES_BEFORE if passage.first else 1)
+    begin, end = choose_window(lines, wanted)
+    task = RenderTask(
+        doc_id=name,
+        path=detail.document.doc_path,
+        media=detail.document.media,
+        text="\n".join(lines[begin:end])[:MOST_CHARS],
+        first=begin + 1,
+        passage=passage,
+        links={link.target: link.doc_id for link in detail.links if link.target and link.doc_id},
+        head=lines[0] if begin else "",
+        folder=_find_folder(detail) if detail.file else None,
+    )
+    tasks, pages = [task], list[int]()
+    is_picture = (
+        detail.document.media == PDF and whole.masked is not True and whole.freshness != "gone"
+    )
+    if is_picture and whole.places is not UNSET:
+        tasks, pages = _cut_pages(task, whole, end)
+    return Part(detail, tasks, begin + 1, end, len(lines), note, pages)
+
+
+async def _find_passage(
+    run: Run, request: ReadRequest, detail: DocInspection
+) -> tuple[Passage, str]:
+    """Return the passage that a request names, and what is to be said about it."""
+    at = request.at
+    if not at:
+        return Passage(0, 0, "", request.quote), ""
+    if match := _LINES.fullmatch(at):
+        first = int(match[1])
+        return Passage(first, max(first, int(match[2] or first)), "", request.quote), ""
+    found: Reply
+    if any(chunk.chunk_id == at for chunk in detail.chunks):
+        found = await run(FetchChunkRequest(name=at))
+    else:
+        found = (await run(FetchRequest(refs=[at]))).results[0]
+    if not isinstance(found, FetchResult) or found.doc_id != detail.document.doc_id:
+        return Passage(0, 0, "", request.quote), f"this document has no such passage: {at}"
+    passage = Passage(found.start_line, found.end_line, found.text, request.quote)
+    if found.is_indexed_text and found.freshness == "changed":
+        note = "the file changed since it was indexed and no longer has this passage"
+        return passage._replace(first=0, last=0), note
+    return passage, ""
+
+
+async def find_page(run: Run, request: ReadRequest, number: int) -> tuple[str, Passage]:
+    """Return the file of a PDF document, and the passage to mark on its pages.
+
+    Raises:
+        Missing: It is no PDF file that is there, or a key on the page has to stay hidden.
+    """
+    detail = await run(InspectDocRequest(name=request.doc))
+    if isinstance(detail, NotFound):
+        raise Missing(detail.error.message)
+    if detail.document.media != PDF or detail.file is None or detail.document.freshness == "gone":
+        raise Missing("this document has no pages to show")
+    fetched = await run(FetchRequest(refs=[f"{detail.document.doc_id}#page={number}"]))
+    if fetched.masked is True:
+        raise Missing("this page has a key or a password, so only its text is shown, without it")
+    passage, _ = await _find_passage(run, request, detail)
+    return detail.file, passage
+
+
+async def find_picture(run: Run, name: str, source: str) -> Path:
+    """Return the file of a picture that a document names.
+
+    Raises:
+        Missing: It does not lie in the folder of the source.
+    """
+    detail = await run(InspectDocRequest(name=name))
+    if isinstance(detail, NotFound):
+        raise Missing(detail.error.message)
+    found = locate_picture(*_find_folder(detail), source) if detail.file else None
+    if found is None:
+        raise Missing(_NO_PICTURE)
+    return found
+
+
+_NO_PICTURE = "no such picture"
+
+
+def _find_folder(detail: DocInspection) -> tuple[str, str]:
+    """Return the file of a document, or its container, and the folder of its source."""
+    file = Path(find_container(detail.file or ""))
+    inner = PurePosixPath(find_container(detail.document.doc_path))
+    return str(file), str(file.parents[len(inner.parts) - 1])
+
+
+def read_picture(place: Path) -> tuple[bytes, str]:
+    """Return a picture and its media type.
+
+    Raises:
+        Missing: It cannot be read, is too large or no picture.
+    """
+    try:
+        with place.open("rb") as opened:
+            data = opened.read(MOST_PICTURE_BYTES + 1)
+    except OSError as fault:
+        raise Missing(_NO_PICTURE) from fault
+    kind = detect_picture(data)
+    if kind is None or len(data) > MOST_PICTURE_BYTES:
+        raise Missing(_NO_PICTURE)
+    return data, kind
+
+
+async def find_place(run: Run, name: str, line: int) -> FetchResult:
+    """Return a line of a document with its file.
+
+    Raises:
+        Missing: There is no such document or line, or its file is gone.
+    """
+    found = (await run(FetchRequest(refs=[f"{name}#L{line}"]))).results[0]
+    if isinstance(found, NotFound):
+        raise Missing(found.error.message)
+    if not isinstance(found.file, str) or found.freshness == "gone":
+        raise Missing(f"there is no file to open: {found.doc_path}")
+    return found
+
+
+def choose_window(lines: Sequence[str], wanted: int) -> tuple[int, int]:
+    """Return the first line and the end of a part from a wanted line on, both counted from 0.
+
+    A short document is one part. A part begins after a blank line outside of a block of code where
+    there is one near by.
+    """
+    if len(lines) <= MOST_LINES and sum(map(len, lines)) <= MOST_CHARS:
+        return 0, len(lines)
+    begin = max(0, min(wanted - 1, len(lines) - 1))
+    is_code, best = False, 0
+    for index in range(begin):
+        if not is_code and not lines[index].strip():
+            best = index + 1
+        elif _FENCE.match(lines[index]):
+            is_code = not is_code
+    if begin - best <= _LINES_BEFORE:
+        begin = best
+    size, end = 0, begin
+    while end < len(lines) and end - begin < MOST_LINES and size <= MOST_CHARS:
+        size += len(lines[end]) + 1
+        end += 1
+    return begin, end
+
+
+def _cut_pages(
+    task: RenderTask, whole: FetchResult, end: int
+) -> tuple[list[RenderTask], list[int]]:
+    """Return a task and a number for each page of a PDF that has lines in the part."""
+    lines = whole.text.split("\n")
+    assert whole.places is not UNSET
+    starts = [place.line for place in whole.places]
+    tasks, pages = [], []
+    for place, after in zip(whole.places, [*starts[1:], len(lines) + 1], strict=True):
+        number = _PAGE.search(place.uri)
+        if number and after > task.first and place.line <= end:
+            text = "\n".join(lines[place.line - 1 : after - 1]).rstrip("\n")
+            tasks.append(task._replace(text=text[:MOST_CHARS], first=place.line))
+            pages.append(int(number[1]))
+    return tasks, pages
+
+
+def build_article(part: Part, bodies: Sequence[Html], at: str) -> Html:
+    """Return the document as an element of the page."""
+    document = part.detail.document
+    content = _build_pages(part, bodies, at) if part.pages else join(bodies)
+    notes = [part.note, *part.detail.warnings] if part.note else part.detail.warnings
+    return build_tag(
+        "article",
+        _build_head(part),
+        *(build_tag("p", f"note: {note}", class_="note") for note in notes),
+        _build_link(part, "earlier"),
+        build_tag("div", content, class_="doc-body", lang=document.lang or None),
+        _build_link(part, "later"),
+        _build_backlinks(part.detail),
+        class_="doc",
+        data_doc=document.doc_id,
+        data_media=document.media,
+        data_title=clean_line(document.title),
+        data_path=clean_line(document.doc_path),
+        data_lines=f"{part.first}-{part.last}",
+        data_line_count=part.line_count,
+        data_freshness=document.freshness,
+    )
+
+
+def _build_head(part: Part) -> Html:
+    """Return the title, the path and the properties of a document."""
+    document = part.detail.document
+    state = {"changed": "changed since", "gone": "file is gone"}.get(document.freshness, "")
+    facts = [
+        get_media_type(document.media).label,
+        document.lang or "",
+        document.date or document.modified_at[:10],
+        *(f"#{tag}" for tag in document.tags),
+        state,
+    ]
+    return build_tag(
+        "header",
+        build_tag("h2", build_tag("bdi", clean_line(document.title)), class_="doc-title"),
+        build_tag("p", build_tag("bdi", clean_line(document.doc_path)), class_="doc-path"),
+        build_tag("p", " · ".join(clean_line(fact) for fact in facts if fact), class_="doc-facts"),
+        class_="doc-head",
+    )
+
+
+def _build_pages(part: Part, bodies: Sequence[Html], at: str) -> Html:
+    """Return the pages of a PDF as pictures with their text."""
+    found: list[Html] = []
+    document = part.detail.document
+    for task, body, number in zip(part.tasks, bodies, part.pages, strict=True):
+        last = task.first + task.text.count("\n")
+        inside = task.passage.overlaps(task.first, last)
+        source = f"/read/{quote(document.doc_id)}/page/{number}.png"
+        query = urlencode({"at": at}) if at and inside else ""
+        picture = build_tag(
+            "img",
+            src=f"{source}?{query}" if query else source,
+            alt=f"Page {number}, its text follows",
+            loading="lazy",
+            decoding="async",
+        )
+        text = Html(body.replace(' id="passage"', ""))
+        found.append(
+            build_tag(
+                "section",
+                build_tag("figure", picture, build_tag("figcaption", f"page {number}")),
+                build_tag("details", build_tag("summary", f"text of page {number}"), text),
+                class_="page passage" if inside else "page",
+                id="passage"
+                if inside and not any('id="passage"' in one for one in found)
+                else None,
+                data_page=number,
+                data_lines=f"{task.first}-{last}",
+            )
+        )
+    return join(found)
+
+
+def _build_link(part: Part, which: str) -> Html:
+    """Return the link to the part before or after, empty where there is none."""
+    before = max(1, part.first - MOST_LINES)
+    line, exists = (
+        (before, part.first > 1)
+        if which == "earlier"
+        else (part.last + 1, part.last < part.line_count)
+    )
+    if not exists:
+        return Html()
+    query = urlencode({"doc": part.detail.document.doc_id, "from": line})
+    link = build_tag("a", f"{which} lines", href=f"/?{query}", class_=which, data_from=line)
+    return build_tag("p", link, class_="parts")
+
+
+def _build_backlinks(detail: DocInspection) -> Html:
+    """Return the documents that link to this one."""
+    links = [
+        build_tag(
+            "li",
+            build_tag(
+                "a",
+                build_tag("bdi", clean_line(link.title or link.doc_path or "")),
+                href=f"/?{urlencode({'doc': link.doc_id})}",
+                data_doc=link.doc_id,
+            ),
+        )
+        for link in detail.backlinks
+        if link.doc_id
+    ]
+    if not links:
+        return Html()
+    heading = build_tag("h2", "linked from")
+    return build_tag("section", heading, build_tag("ul", *links), class_="backlinks")

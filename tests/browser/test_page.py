@@ -1,0 +1,225 @@
+"""The page in a real browser: what is typed, pressed and seen."""
+
+import json
+from importlib.resources import files
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from tests.fakes.ollama import Say
+
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(120)]
+LIST = """return fetch("/v1/list", {
+    method: "POST",
+    headers: {"Content-Type": "application/json"},
+    body: JSON.stringify({path_glob: "soup.md"}),
+}).then(one => one.json())"""
+VIEWS = ("/?q=starter", "/?view=ask", "/?view=timeline", "/?view=graph", "/?view=status")
+
+
+def press(page, *keys):
+    page.driver.switch_to.active_element.send_keys(*keys)
+
+
+def click(page, selector, text=""):
+    script = """const found = [...document.querySelectorAll(arguments[0])]
+        .find(one => one.textContent.includes(arguments[1]));
+        found?.click(); return Boolean(found)"""
+    page.wait(lambda: page.run(script, selector, text), f"click {selector} {text}")
+
+
+def get_focus(page):
+    return page.run("return document.activeElement.id || document.activeElement.className")
+
+
+def open_document(visit, site, query):
+    page = visit(f"/?q={query}")
+    click(page, ".hits .title")
+    page.wait_for("#reader .doc-body")
+    return page
+
+
+def test_keys_alone_search_open_read_and_go_back(visit):
+    page = visit()
+    page.wait(lambda: get_focus(page) == "q", "the focus is in the field")
+    press(page, "starter")
+    page.wait_for("#results[aria-busy=false] .summary", "2 hits")
+    press(page, Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_UP, Keys.ENTER)
+    page.wait(lambda: get_focus(page) == "reader", "the focus is in the reader")
+    page.wait_for("#reader .passage")
+    assert "q=starter" in page.driver.current_url
+    press(page, Keys.ESCAPE)
+    page.wait(lambda: not page.run("return document.getElementById('reader')"), "closed")
+    page.driver.back()
+    page.wait_for("#reader .passage")
+    press(page, "?")
+    page.wait_for("dialog", "Keyboard")
+    press(page, Keys.ESCAPE)
+    page.wait(lambda: not page.run("return document.querySelector('dialog')"), "no dialog")
+    page.run("document.activeElement.blur()")
+    press(page, "5")
+    page.wait_for("h1", "ealthy")
+
+
+def test_two_letters_of_korean_are_searched_and_one_of_latin_is_not(visit):
+    page = visit()
+    page.wait(lambda: get_focus(page) == "q", "the focus is in the field")
+    press(page, "배추")
+    page.wait_for(".hits .title", "김치")
+    press(page, Keys.BACKSPACE, Keys.BACKSPACE, "xy")
+    page.wait_for(".summary", "Type a little more")
+    press(page, Keys.ENTER)
+    page.wait_for(".summary", "no results so far")
+
+
+def test_a_filter_has_counts_and_becomes_a_chip(visit):
+    page = visit("/?q=minutes")
+    click(page, ".menu summary", "Language")
+    page.wait_for(".menu[open] .count", "1")
+    click(page, ".menu[open] label", "Korean")
+    page.wait_for(".chip", "Korean")
+    assert "lang=ko" in page.driver.current_url
+    click(page, ".chip")
+    page.wait_for(".hits .title", "Soup")
+
+
+def test_a_right_to_left_document_is_read_from_the_right(visit, site):
+    page = open_document(visit, site, "القهوة")
+    direction = "return getComputedStyle(document.querySelector('.doc-body h1')).direction"
+    assert page.run(direction) == "rtl"
+
+
+def test_the_margin_has_links_and_follows_them(visit, site):
+    page = open_document(visit, site, "baking")
+    click(page, ".margin a", "Soup")
+    page.wait_for(".doc-body h1", "Soup")
+    page.wait_for(".margin nav h2", "Linked from")
+    click(page, ".tools button", "Show links")
+    page.wait_for(".graph .summary", "2 documents, 1 link")
+
+
+def test_an_answer_is_streamed_and_its_citation_marks_the_sentence(visit, ollama):
+    ollama.enqueue(Say("Check the repository first ", "with `restic check` [2]."))
+    page = visit("/?view=ask")
+    page.wait_for("#question")
+    page.driver.find_element(By.ID, "question").send_keys(
+        "What is checked first when a restore fails?", Keys.ENTER
+    )
+    page.wait_for(".answer-text .marker", "2")
+    click(page, ".answer-text .marker")
+    page.wait_for("#reader mark.quote", "Check the repository first")
+    page.wait_for(".session option", "What is checked first")
+
+
+def test_an_unsupported_answer_is_shown_as_refused(visit, ollama):
+    ollama.enqueue(*[Say("NOT_IN_NOTES")] * 3)
+    page = visit("/?view=ask")
+    page.wait_for("#question")
+    page.driver.find_element(By.ID, "question").send_keys(
+        "What is checked first when a restore fails?", Keys.ENTER
+    )
+    page.wait_for(".verdict.refused", "the passages do not answer it")
+
+
+def test_a_fix_is_written_only_after_the_confirmation(visit, site):
+    before = (site.notes / "bread.md").read_text()
+    page = open_document(visit, site, "baking")
+    click(page, "#review")
+    click(page, ".finding button", "Show the change")
+    page.wait_for(".finding .removed", "the the")
+    click(page, ".finding button", "Write")
+    page.wait_for("dialog", "Write this change?")
+    click(page, "dialog button", "Cancel")
+    page.wait(lambda: not page.run("return document.querySelector('dialog')"), "no dialog")
+    assert (site.notes / "bread.md").read_text() == before
+    click(page, ".finding button", "Write")
+    click(page, "dialog button", "Write the change")
+    page.wait_for(".toast", "The original is")
+    assert (site.notes / "bread.md").read_text() == before.replace("the the", "the")
+
+
+def test_a_hostile_document_stays_text(visit, site):
+    page = open_document(visit, site, "zebra")
+    assert page.run("return window.hacked") is None
+    count = "return document.querySelectorAll(arguments[0]).length"
+    assert page.run(count, ".doc :is(script, iframe, form, button, style)") == 0
+    assert page.run(count, ".doc :is(a[href^=javascript], a[href^=data])") == 0
+    assert page.run(count, "#q") == page.run(count, "#app") == 1
+    assert page.run("return document.elementFromPoint(30, 30).closest('#bar') !== null")
+
+
+@pytest.mark.parametrize("width", [360, 1280, 2560])
+def test_nothing_is_wider_than_the_window(visit, site, width):
+    page = visit()
+    try:
+        page.resize(width)
+        open_document(visit, site, "starter")
+        assert page.run("return document.documentElement.scrollWidth <= innerWidth")
+        if width > 360:  # the list and the reader scroll, and the window does not
+            assert page.run("return document.documentElement.scrollHeight <= innerHeight")
+        reader_only = "return getComputedStyle(document.getElementById('results')).display"
+        assert (page.run(reader_only) == "none") == (width == 360)
+    finally:
+        page.resize(1280)
+
+
+def test_two_tabs_do_not_disturb_each_other(visit, site):
+    page = visit("/?q=leeks")
+    page.wait_for(".hits .title", "Soup")
+    page.driver.switch_to.new_window("tab")
+    try:
+        visit("/?q=zebra")
+        page.wait_for(".hits .title", "Hostile")
+    finally:
+        page.driver.close()
+        page.driver.switch_to.window(page.driver.window_handles[0])
+    assert page.run("return document.getElementById('q').value") == "leeks"
+
+
+def test_without_scripts_there_are_hits_and_a_document(window, site):
+    window.command("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        window.driver.get(f"{site.url}/?q=leeks")
+        window.driver.find_element(By.CSS_SELECTOR, ".hits .title").click()
+        assert "Boil the leeks" in window.driver.find_element(By.ID, "reader").text
+    finally:
+        window.command("Emulation.setScriptExecutionDisabled", value=False)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation_in_any_view(visit, site, scheme):
+    axe = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    page = visit()
+    document = page.run(LIST)["documents"][0]["doc_id"]
+    page.prefer(scheme)
+    found = {}
+    try:
+        for view in VIEWS:
+            visit(f"{view}&doc={document}")
+            page.wait_for("#results", "")
+            page.wait_for(".status table" if "status" in view else "#reader .margin a")
+            page.run(axe)
+            rows = page.driver.execute_async_script(
+                "const end = arguments[0]; axe.run().then(one => end(one.violations.map(row => "
+                "[row.id, row.nodes.map(node => node.html)])))"
+            )
+            found[view] = rows
+    finally:
+        page.prefer("light")
+    assert not any(found.values()), json.dumps(found, indent=1)
+
+
+def test_a_server_that_is_away_is_said_and_its_return_noticed(window, site):
+    window.driver.get(f"{site.url}/?q=leeks")
+    window.wait_for(".hits .title", "Soup")
+    port = int(site.url.rpartition(":")[2])
+    site.stop()
+    window.driver.find_element(By.ID, "q").send_keys(" boil")
+    window.wait_for(".failure", "the server does not answer")
+    site.start(port)
+    window.wait_for(".failure", "not signed in")
+    window.driver.get(site.build_login())
+    window.wait_for("#bar nav a", "Status")
+    window.drain_logs()
+    window.errors.clear()

@@ -1,0 +1,143 @@
+import json
+import os
+import signal
+import sys
+from contextlib import suppress
+from http.client import HTTPConnection
+from pathlib import Path
+from subprocess import PIPE, Popen
+from urllib.parse import urlsplit
+
+import pytest
+
+from kebab.cli.web_page import open_in_editor
+from tests.contract.conftest import load_validators
+from tests.fakes import replies
+from tests.shape.tree import ROOT
+
+OWN = "same-origin"
+
+
+@pytest.fixture
+def environment(tmp_path):
+    script = tmp_path / "browser"
+    script.write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/opened\n')
+    script.chmod(0o755)
+    return {
+        **os.environ,
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "BROWSER": str(script),
+    }
+
+
+@pytest.fixture
+def start(tmp_path, environment):
+    """Return a function that runs a command line, and collects the servers that it leaves."""
+    started = []
+
+    def run_line(*words, data="data"):
+        line = [sys.executable, "-m", "kebab", *words, "--data-dir", str(tmp_path / data)]
+        process = Popen(line, stdout=PIPE, stderr=PIPE, text=True, cwd=ROOT, env=environment)
+        started.append(process)
+        return process
+
+    yield run_line
+    for process in started:
+        process.kill()
+        process.communicate()
+    for file in (tmp_path / "state" / "kebab").glob("http.*.json"):
+        with suppress(ProcessLookupError):
+            os.kill(json.loads(file.read_text())["pid"], signal.SIGKILL)
+
+
+def get(url, path="", **headers):
+    parts = urlsplit(url)
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=30)
+    target = path or f"{parts.path}?{parts.query}"
+    connection.request("GET", target, headers={"Accept": "text/html", **headers})
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer
+
+
+def read_opened(tmp_path, count):
+    lines = (tmp_path / "opened").read_text().split()
+    assert len(lines) == count
+    return lines[-1]
+
+
+def test_a_server_is_opened_found_and_forgotten(start, tmp_path):
+    server = start("serve", "--http", "127.0.0.1:0", "--open")
+    assert server.stderr.readline().startswith("listening: http://127.0.0.1:")
+    assert server.stderr.readline().startswith("token: ")
+    found = start("open", "--web", "restore a backup")
+    out, err = found.communicate(timeout=60)
+
+    assert (found.returncode, err) == (0, "")
+    lines = (tmp_path / "opened").read_text().split()
+    assert len(lines) == 2
+    for url in lines:
+        answer = get(url)
+        cookie = answer.headers["Set-Cookie"].partition(";")[0]
+        assert answer.status == 303
+        assert get(url).status == 401
+        assert get(out.strip(), "/", Cookie=cookie).status == 200
+    assert lines[1].endswith("&q=restore+a+backup")
+    server.send_signal(signal.SIGTERM)
+    server.communicate(timeout=30)
+    assert not list((tmp_path / "state" / "kebab").glob("http.*.json"))
+
+
+def test_two_servers_share_neither_sessions_nor_tickets(start, tmp_path):
+    urls = []
+    for data in ("one", "two"):
+        server = start("serve", "--http", "127.0.0.1:0", "--open", data=data)
+        server.stderr.readline()
+        server.stderr.readline()
+    for data in ("one", "two"):
+        line = start("open", "--web", "--print", "--json", data=data)
+        urls.append(json.loads(line.communicate(timeout=60)[0])["url"])
+    first, second = urls
+    other = urlsplit(second)
+    moved = urlsplit(first)._replace(netloc=other.netloc).geturl()
+
+    assert get(moved).status == 401
+    cookie = get(first).headers["Set-Cookie"].partition(";")[0]
+    assert get(first, "/", Cookie=cookie).status == 200
+    assert get(second, "/", Cookie=cookie).status == 401
+    named = f"kebab-{other.port}={cookie.partition('=')[2]}"
+    assert get(second, "/", Cookie=named).status == 401
+
+
+def test_without_a_server_one_is_started_in_the_background(start, tmp_path):
+    line = start("open", "--web", "--json")
+    out, err = line.communicate(timeout=90)
+    reply = json.loads(out)
+
+    assert (line.returncode, err) == (0, "")
+    assert (reply["schema_version"], reply["started"], reply["ran"]) == ("web_page.v1", True, True)
+    load_validators()["web_page.v1"].validate(reply)
+    assert "ticket" not in reply["url"]
+    assert get(read_opened(tmp_path, 1)).status == 303
+
+
+def test_the_editor_has_a_window_of_its_own(monkeypatch, tmp_path):
+    opened = []
+    monkeypatch.setattr("kebab.cli.browser.start_program", lambda words, _: opened.append(words))
+    program = tmp_path / "xdg-open"
+    program.touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("kebab.platform.SYSTEM", "linux")
+    found = replies.fetch_result(file="/n/a.md")
+    for editor in ("code --wait", "vim", ""):
+        monkeypatch.setenv("VISUAL", editor)
+        monkeypatch.delenv("EDITOR", raising=False)
+        open_in_editor(found, 7)
+
+    assert opened == [
+        ["code", "--wait", "--goto", "/n/a.md:7"],
+        [str(Path("xdg-open")), "/n/a.md"],
+        ["xdg-open", "/n/a.md"],
+    ]

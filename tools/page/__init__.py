@@ -1,0 +1,1 @@
+"""Programs that see the web page as people do, in a real browser."""

@@ -1,0 +1,86 @@
+"""Measures the page over a folder: `python -m tools.page.speed FOLDER QUERY...`.
+
+It prints the size of the assets, the first paint, and the time from the last letter of a query to
+its hits on the screen: medians, with the smallest and the largest of all turns.
+"""
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+
+from kebab.web import __file__ as _web
+from tools.page.browser import Site, Visitor, open_browser, open_site
+
+TURNS = 7
+_PAINT = """return performance.getEntriesByName('first-contentful-paint')[0]?.startTime"""
+_TYPE = """
+const [query, end] = arguments;
+const field = document.getElementById('q');
+const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set;
+const start = performance.now();
+const results = document.getElementById('results');
+const watcher = new MutationObserver(() => {
+  if (results.getAttribute('aria-busy') === 'true') return;
+  watcher.disconnect();
+  requestAnimationFrame(() => setTimeout(() => end(performance.now() - start)));
+});
+set.call(field, query);
+field.dispatchEvent(new Event('input', {bubbles: true}));
+setTimeout(() => watcher.observe(results, {attributes: true, childList: true, subtree: true}));
+"""
+
+
+def describe(name: str, values: Sequence[float], unit: str = "ms") -> str:
+    """Return the median of values, and their range."""
+    low, high = min(values), max(values)
+    return (
+        f"{name:<28} {median(values):8.1f} {unit}  ({low:.1f} to {high:.1f}, {len(values)} turns)"
+    )
+
+
+def measure_size() -> int:
+    """Return the bytes of all assets."""
+    return sum(one.stat().st_size for one in (Path(_web).parent / "static").iterdir())
+
+
+def measure_paint(page: Visitor, site: Site, query: str) -> list[float]:
+    """Return the times from a visit to the first text of a page with hits."""
+    found = []
+    for _ in range(TURNS):
+        page.driver.get(f"{site.url}/?q={query}")
+        page.wait_for("#bar nav a", "Status")
+        found.append(float(page.wait(lambda: page.run(_PAINT), "a paint")))
+    return found
+
+
+def measure_search(page: Visitor, site: Site, queries: Sequence[str]) -> list[float]:
+    """Return the times from the last letter to the hits, the pause of typing included."""
+    page.driver.get(site.url)
+    page.wait_for("#results[aria-busy=false] .summary")
+    found = []
+    for query in [*queries] * TURNS:
+        page.driver.execute_async_script(_TYPE, "")
+        found.append(float(page.driver.execute_async_script(_TYPE, query)))
+    return found[len(queries) :]  # the first turn warms the server
+
+
+def main() -> None:
+    """Print the figures."""
+    notes, *queries = sys.argv[1:]
+    print(f"{'assets':<28} {measure_size():8,} bytes")  # noqa: T201 - the report
+    with (
+        tempfile.TemporaryDirectory() as name,
+        open_site(Path(name), Path(notes)) as site,
+        open_browser() as page,
+    ):
+        page.resize(1280)
+        page.driver.set_script_timeout(30)
+        page.driver.get(site.build_login())
+        print(describe("first paint", measure_paint(page, site, queries[0])))  # noqa: T201 - the report
+        print(describe("last letter to hits", measure_search(page, site, queries)))  # noqa: T201 - the report
+
+
+if __name__ == "__main__":
+    main()
