@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from kebab.parse.containers import read_document
-from kebab.parse.pdf_pages import load_pdfium
+from kebab.parse.pdf_grids import load_pdfium
 from kebab.web.markup import list_letters
 
 MOST_PICTURE_BYTES = 20 << 20
