@@ -22,7 +22,7 @@ from kebab.errors.system import translate_import_errors
 from kebab.search import snippet, vector
 from kebab.search.lexical import COMMON_SHARE, compute_rarity, is_function_word, quote_term
 from kebab.search.query_parser import strip_stop_words
-from kebab.search.vector import build_degraded
+from kebab.search.vector import build_degraded, describe_loss
 from kebab.text.tokenizer import Term, tokenize
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ class RelatedFinder:
                 self.degraded = (build_degraded(reason, hint),)
             return vectors.find_similar(filters, others)
         except _DEGRADING as signal:
-            self.degraded = (build_degraded(signal.format_message(), signal.format_hint()),)
+            self.degraded = (describe_loss(signal),)
             return {}
 
     def _build_related(

@@ -251,11 +251,12 @@ def _render_failures(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> I
 def _render_vectors(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
     from kebab.embed.registry import find_version
 
-    done = f"{pluralize(vectors.embedded, 'passage')} new, {vectors.reused:,} as before"
-    row = find_version(vectors.version) if vectors.version else None
-    model = f", with {row.key if row else vectors.version}" if vectors.version else ""
-    because = f" because {clean(vectors.reason)}" if vectors.reason else ""
-    yield from canvas.hang(f"{done}{model}{because}", f"{canvas.strong('embedded')}  ", 10)
+    if vectors.version:
+        done = f"{pluralize(vectors.embedded, 'new passage')}, {vectors.reused:,} as before"
+        row = find_version(vectors.version)
+        because = f" because {clean(vectors.reason)}" if vectors.reason else ""
+        text = f"{done}, with {row.key if row else vectors.version}{because}"
+        yield from canvas.hang(text, f"{canvas.strong('embedded')}  ", 10)
     if vectors.advice:
         yield from canvas.note(clean(vectors.advice))
         yield from canvas.hint(vectors.hint or "kebab model list")

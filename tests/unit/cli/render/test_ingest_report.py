@@ -27,7 +27,7 @@ def test_counts_and_what_was_left_out_are_shown():
         "  skipped    2",
         "left out",
         "      2  binary  a.png, …",
-        "embedded  3 passages new, 0 as before, with all-minilm-l6-v2",
+        "embedded  3 new passages, 0 as before, with all-minilm-l6-v2",
     ]
 
 
@@ -174,7 +174,7 @@ def test_the_reason_for_the_model_is_reported():
         version="m", embedded=2, reused=0, pending=0, unsupported=0, reason="your notes are English"
     )
 
-    assert "embedded  2 passages new, 0 as before, with m because your notes are English" in drawn(
+    assert "embedded  2 new passages, 0 as before, with m because your notes are English" in drawn(
         replies.ingest_report(embedding=chosen)
     )
 
