@@ -190,8 +190,9 @@ def describe_unknown_language(model: ModelProfile, text: str) -> DegradedChannel
 
 def describe_loss(signal: Signal) -> DegradedChannel:
     """Return why the vector channel failed; a model that nobody chose yet has no name to tell."""
-    unchosen = isinstance(signal, EmbeddingUnavailable) and signal.model == AUTO
-    reason = signal.cause if unchosen else signal.format_message()
+    reason = signal.format_message()
+    if isinstance(signal, EmbeddingUnavailable) and signal.model == AUTO:
+        reason = signal.cause
     return build_degraded(reason, signal.format_hint())
 
 

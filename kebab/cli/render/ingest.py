@@ -98,8 +98,11 @@ def render_ingest_report(
         yield canvas.strong("slowest files")
         for file in reply.slowest:
             yield f"  {file.duration_ms / 1000:>6.2f} s  {clean(file.doc_path)}"
-    if is_first and reply.documents and canvas.is_terminal and not reply.dry_run:
+    if is_first and canvas.is_terminal and not reply.dry_run:
         yield ""
+        if not reply.documents:
+            yield canvas.step("nothing to search in; read another folder", "kebab ingest FOLDER")
+            return
         yield canvas.step("search", "kebab search WORDS")
         yield canvas.step("search while you type", "kebab search")
         yield canvas.step("see what is in it", "kebab stats")

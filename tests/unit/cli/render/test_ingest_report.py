@@ -247,3 +247,26 @@ def test_an_interrupted_run_says_how_many_files_are_not_read():
     assert drawn(report)[0] == (
         "interrupted after 1.2 s; completed work is kept, 2,798 files not read yet"
     )
+
+
+@pytest.mark.parametrize(
+    ("documents", "steps"),
+    [
+        (
+            2,
+            [
+                "search: kebab search WORDS",
+                "search while you type: kebab search",
+                "see what is in it: kebab stats",
+            ],
+        ),
+        (0, ["nothing to search in; read another folder: kebab ingest FOLDER"]),
+    ],
+)
+def test_the_first_report_names_what_to_try_next(documents, steps):
+    reply = replies.ingest_report(documents=documents)
+
+    first = list(render_ingest_report(reply, Canvas(width=80), is_first=True))
+
+    assert first[-len(steps) - 1 :] == ["", *steps]
+    assert steps[0] not in list(render_ingest_report(reply, Canvas(width=80)))
