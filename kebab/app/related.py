@@ -40,7 +40,7 @@ from kebab.search.rerank import (
     score_words,
     select_for_embedding,
 )
-from kebab.search.vector import build_degraded
+from kebab.search.vector import build_degraded, describe_loss
 from kebab.wire.record import NotFound
 from kebab.wire.related import (
     DupesRequest,
@@ -296,12 +296,11 @@ def _compare_meanings(
     try:
         embedder = _load_embedder(context)
         if not embedder.supports(query):
-            reason = f"{embedder.version} does not know the script of this query"
+            reason = "the embedding model does not know the script of this query"
             return _Comparison(words, None, (build_degraded(reason),))
         meaning = score_meaning(query, texts, select_for_embedding(words, texts), embedder)
     except _DEGRADING as signal:
-        told = build_degraded(signal.format_message(), signal.format_hint())
-        return _Comparison(words, None, (told,))
+        return _Comparison(words, None, (describe_loss(signal),))
     scores = merge_scores(query, words, meaning.scores, texts, embedder)
     count, notes = len(set(texts)), tuple[DegradedChannel, ...]()
     if meaning.is_cut or count > EMBED_LIMIT:

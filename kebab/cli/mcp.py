@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def _name_field(flag: str) -> str:
     """Return the field of a tool's arguments that a flag sets, empty when none does."""
-    return "" if flag == "--verbose" else flag.removeprefix("--").replace("-", "_")
+    return "" if flag in ("--verbose", "--max-count") else flag.removeprefix("--").replace("-", "_")
 
 
 def _keep_plain_hint(hint: str) -> str:

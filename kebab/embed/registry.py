@@ -430,7 +430,7 @@ def describe_other_languages(languages: Mapping[str, int]) -> str | None:
     names = [get_language_name(code) for code in sorted(others, key=lambda code: -others[code])]
     leads = others[max(others, key=lambda code: others[code])] >= _LEADING_SHARE * share
     listed = names[:1] if leads else names[:3]
-    return f"{100 * share / total:.0f} % of your notes is {', '.join(listed)}"
+    return f"{100 * share / total:.0f} % of your notes are {', '.join(listed)}"
 
 
 def describe_better_model(version: str, languages: Mapping[str, int]) -> tuple[str, str] | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from kebab.config.settings import AUTO
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, ModelProfile
 from kebab.core.ids import Key
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
@@ -106,7 +107,7 @@ class VectorRetriever(Struct, frozen=True, kw_only=True):
             embedder = self.embedder()
             if not embedder.supports(parsed.plain):
                 other = embedder.profile.alternative
-                reason = f"{embedder.profile.version} does not know the script of this query"
+                reason = "the embedding model does not know the script of this query"
                 return build_degraded(reason, f"kebab model use {other}" if other else None)
             vectors = self.vectors()
             if vectors is None or not vectors.count():
@@ -128,7 +129,7 @@ class VectorRetriever(Struct, frozen=True, kw_only=True):
         except DEGRADING as signal:
             if mode is Mode.VECTOR:
                 raise
-            return build_degraded(signal.format_message(), signal.format_hint())
+            return describe_loss(signal)
 
 
 def embed_query(cache: AnswerCache | None, embedder: Embedder, text: str) -> tuple["Vector", bool]:
@@ -182,9 +183,17 @@ def describe_unknown_language(model: ModelProfile, text: str) -> DegradedChannel
     language = detect_question_language(text)
     if language.code in {None, "en"}:
         return None
-    reason = f"{model.version} knows {model.languages}, and this query is {language.name}"
+    reason = f"the embedding model knows {model.languages}, and this query is {language.name}"
     note = build_degraded(reason, f"kebab model use {model.alternative}")
     return msgspec.structs.replace(note, partial=True)
+
+
+def describe_loss(signal: Signal) -> DegradedChannel:
+    """Return why the vector channel failed; a model that nobody chose yet has no name to tell."""
+    reason = signal.format_message()
+    if isinstance(signal, EmbeddingUnavailable) and signal.model == AUTO:
+        reason = signal.cause
+    return build_degraded(reason, signal.format_hint())
 
 
 def build_degraded(reason: str, hint: str | None = None) -> DegradedChannel:

@@ -223,3 +223,10 @@ def test_leaving_the_choice_of_a_hit_is_an_interruption(terminal):
     status, _ = terminal("search", "-i", "word", interrupt=b"Esc leave", keys=b"\x03")
 
     assert status == 130
+
+
+def test_a_search_without_a_query_shows_examples_and_waits_for_one(terminal):
+    status, screen = terminal("search", interrupt=b"Esc leave", keys=b"\x03")
+
+    assert status == 130
+    assert "how do I restore a backup" in screen

@@ -10,6 +10,7 @@ from pathlib import Path
 from kebab.app.conversions import format_timestamp
 from kebab.bench.run import MEASUREMENTS, BenchOptions, Measurement, run_benchmark
 from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.picture import draw_terminal
 from kebab.config.load import load_settings
 from kebab.config.settings import resolve_paths
 from kebab.wire.evals import BenchProgress
@@ -52,6 +53,10 @@ def main(arguments: list[str], models: Path | None = None) -> int:
         ProgressPrinter(),
         measurements=build_measurements(chosen.sizes, chosen.files),
     )
+    if chosen.svg:
+        command = " ".join(["python -m tools.bench", *arguments])
+        picture = draw_terminal(command, draw_report(report, Canvas(width=100, color=True)))
+        chosen.svg.write_text(picture, encoding="utf-8")
     status = int(any(gap.failed for gap in report.gaps))
     if chosen.json:
         now = format_timestamp(time.time())
@@ -90,6 +95,7 @@ def _build_parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=_DEFAULTS.seed, help="seed of the generated notes")
     add("--only", action="append", choices=names, default=[], help="one measurement (repeatable)")
     add("--json", action="store_true", help="print bench_report.v1")
+    add("--svg", type=Path, metavar="FILE", help="draw the report into this file")
     return parser
 
 

@@ -9,7 +9,9 @@ from kebab.cli.command import Group
 from kebab.cli.context import CommandContext
 from kebab.cli.options import MODES, per_doc_option
 from kebab.cli.progress import report_measurements
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.evals import render_comparison, render_draft, render_evaluation
+from kebab.cli.render.picture import draw_terminal
 from kebab.errors.catalog import UsageInvalid
 from kebab.errors.signal import Exit
 from kebab.wire.evals import PairedMetric
@@ -44,6 +46,7 @@ def command() -> None:
     examples=(
         "kebab eval run queries.jsonl",
         "kebab eval run queries.jsonl --unanswerable nothing.jsonl --mode hybrid --out after.json",
+        "kebab eval run queries.jsonl --svg quality.svg",
         "kebab eval run queries.jsonl --qrels qrels.tsv --json | jq '.modes[].figures[]'",
     ),
 )
@@ -67,8 +70,9 @@ def command() -> None:
     "--qrels", type=_FILE, metavar="FILE", help="Relevance grades: query, document, grade."
 )
 @click.option("--out", type=_FILE, metavar="FILE", help="Write the report to this file.")
+@click.option("--svg", type=_FILE, metavar="FILE", help="Draw the report into this file.")
 @click.pass_obj
-def run(context: CommandContext, /, out: Path | None, **flags: Any) -> Exit:
+def run(context: CommandContext, /, out: Path | None, svg: Path | None, **flags: Any) -> Exit:
     """Measure search with golden questions.
 
     QUERIES has one JSON object per line with `query` and one of these: `doc`, the path of the
@@ -82,11 +86,12 @@ def run(context: CommandContext, /, out: Path | None, **flags: Any) -> Exit:
 
     settings = context.load_settings()
     files = {name: flags.pop(name) for name in ("queries", "unanswerable", "qrels")}
-    if out:
-        context.require_writable("eval run --out")
-        check_output_path(out)
-        if out.resolve() in {file.resolve() for file in files.values() if file}:
-            raise UsageInvalid(option="--out", cause=f"{out} is an input file")
+    for option, path in (("--out", out), ("--svg", svg)):
+        if path:
+            context.require_writable(f"eval run {option}")
+            check_output_path(path)
+            if path.resolve() in {file.resolve() for file in files.values() if file}:
+                raise UsageInvalid(option=option, cause=f"{path} is an input file")
     sources = GoldenFiles(**files)
     with (
         context.open_kebab(settings, read_only=True) as kebab,
@@ -95,6 +100,9 @@ def run(context: CommandContext, /, out: Path | None, **flags: Any) -> Exit:
         reply = evaluate(kebab, sources, EvalOptions(**flags), report)
     if out:
         write_file(out, context.encode_reply(reply, Exit.DONE))
+    if svg:
+        lines = render_evaluation(reply, Canvas(width=100, color=True))
+        write_file(svg, draw_terminal(f"kebab eval run {sources.queries}", lines).encode())
     return context.print_reply(reply, render_evaluation)
 
 

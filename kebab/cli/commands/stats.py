@@ -26,7 +26,7 @@ def command(context: CommandContext, /, *, since: str | None) -> Exit:
     A terminal shows charts of the documents by format, language, month and tag; JSON has the counts
     in `library`. For each tier of reviews it counts runs, parts of text, findings, requests to the
     language model with their tokens and time, and how often a response was too long or broken. The
-    counts stay when a run is deleted. In a pipe there is one line per tier, and tabs separate its
-    fields, in the order of `stats.v1`.
+    counts stay when a run is deleted. In a pipe tabs separate the fields: a line for each count of
+    documents, then one for each tier, in the order of `stats.v1`.
     """
     return context.print_reply(context.run(StatsRequest(since=since)), render_stats)

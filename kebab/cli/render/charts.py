@@ -77,4 +77,6 @@ def render_months(counts: Mapping[str, int], canvas: Canvas) -> Iterator[str]:
     columns = "".join(_COLUMNS[-(-8 * value // largest)] for value in values)
     yield from ("", canvas.strong("months"))
     yield f"  {months[0]} {canvas.location(columns)} {months[-1]}"
-    yield canvas.dim(f"  at most {largest:,} in {months[values.index(largest)]}")
+    older = sum(counts.values()) - sum(values)
+    before = f", {older:,} before {months[0]}" if older else ""
+    yield canvas.dim(f"  at most {largest:,} in {months[values.index(largest)]}{before}")

@@ -357,7 +357,7 @@ def render_outline(reply: Outline, canvas: Canvas) -> Iterator[str]:
         yield from _render_sections(reply, canvas)
         return
     if reply.ref is not None:
-        yield f"{canvas.location(clean(reply.ref))}  {canvas.dim(_format_sizes(reply))}"
+        yield _format_outlined(reply, _format_sizes(reply), canvas)
     render = _render_tree_lines if canvas.width is None else _render_tree_columns
     yield from render(reply, canvas)
     if not reply.documents:
@@ -370,13 +370,13 @@ def render_outline(reply: Outline, canvas: Canvas) -> Iterator[str]:
 def _render_tree_lines(reply: Outline, canvas: Canvas) -> Iterator[str]:
     for entry in reply.entries:
         indent = "  " * (entry.depth + (reply.ref is not None))
-        ref = clean(entry.ref)
         if entry.kind == "folder":
-            folder = canvas.location(ref.rstrip("/") + "/")
+            folder = canvas.location(clean(entry.path).rstrip("/") + "/")
             yield f"{indent}{folder}  {_format_sizes(entry)}"
         else:
+            ref, title = canvas.location(clean(entry.ref)), clean(entry.title or "")
             sizes = f"{pluralize(entry.chunks, 'passage')}, about {entry.tokens:,} tokens"
-            yield f"{indent}{canvas.location(ref)}  {sizes}  {clean(entry.title or '')}"
+            yield f"{indent}{ref}  {sizes}  {title}"
 
 
 def _render_tree_columns(reply: Outline, canvas: Canvas) -> Iterator[str]:
@@ -416,10 +416,8 @@ def _render_sections(reply: Outline, canvas: Canvas) -> Iterator[str]:
     if reply.pages is not None:
         media = get_media_type(detect_media_type(reply.doc_path or "") or "")
         size, unit = reply.pages, "slide" if media.cites is CitationKind.SLIDE else "page"
-    path = canvas.link(canvas.location(clean(reply.ref or "")), reply.file)
-    note = canvas.warning(note_freshness(reply.freshness or "fresh"))
     sizes = f"{pluralize(size, unit)}, about {reply.tokens:,} tokens"
-    yield f"{path}  {canvas.dim(sizes)}{note}"
+    yield _format_outlined(reply, sizes, canvas)
     if not reply.sections:
         yield canvas.dim("no headings")
         return
@@ -435,6 +433,15 @@ def _render_sections(reply: Outline, canvas: Canvas) -> Iterator[str]:
         Column("", width=room if room >= _NARROWEST else None),
     )
     yield from render_columns(columns, rows, canvas)
+
+
+def _format_outlined(reply: Outline, sizes: str, canvas: Canvas) -> str:
+    """Return the first line of an outline; a terminal shows as much of the path as fits."""
+    path, note = clean(reply.ref or ""), note_freshness(reply.freshness or "fresh")
+    if canvas.width is not None:
+        path = truncate_path(path, max(_NARROWEST, canvas.width - len(sizes + note) - 2))
+    link = canvas.link(canvas.location(path), reply.file)
+    return f"{link}  {canvas.dim(sizes)}{canvas.warning(note)}"
 
 
 def _format_sizes(found: Outline | OutlineEntry) -> str:

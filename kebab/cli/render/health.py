@@ -344,9 +344,16 @@ _OF_REQUESTS = frozenset(("items_per_response", "prompt_tokens", "completion_tok
 def render_stats(reply: ReviewStats, canvas: Canvas) -> Iterator[str]:
     """Yield charts of the library and a table with a column per tier.
 
-    In a pipe there is one line per tier with tabs.
+    In a pipe tabs separate the fields of a line: a count of documents, or a tier.
     """
     if canvas.width is None:
+        counts = msgspec.to_builtins(reply.library) if reply.library and not reply.since else {}
+        for name, value in counts.items():
+            if isinstance(value, int):
+                yield format_tabs(name, str(value))
+            elif name.endswith("_breakdown"):
+                label = name.removesuffix("_breakdown")
+                yield from (format_tabs(label, key, str(one)) for key, one in value.items())
         for tier in reply.tiers:
             values = msgspec.structs.astuple(tier)
             yield format_tabs(

@@ -298,6 +298,9 @@ _FEWEST_LINES = 2
 _PROMPTS = 2
 """The lines of the shell before and after the output."""
 
+_PIPED_LINES = 20
+"""The most lines of a page where there is no screen, as in a pipe."""
+
 
 class Paging(Struct, frozen=True):
     """Which hits of a page are shown, and how to call for the others.
@@ -340,19 +343,19 @@ def render_hits(
     if reply.left_out:
         notes.append(canvas.dim(describe_left_out(reply.left_out, canvas)))
     yield from (*head, "") if head and hits else head
-    blocks = _fit_hits(hits, canvas, paging, len(head) + len(notes))
+    blocks = _fit_hits(hits, canvas, paging, len(head) + bool(head) + len(notes))
     for block in blocks:
         yield from (*block, "")
     yield from notes
     hidden = len(hits) - len(blocks)
     shown = len(reply.hits) - hidden - len(weaker)
-    if hidden:
+    weak = len(weaker) + (hidden if _is_weak(reply) else 0)
+    if hidden and not _is_weak(reply):
         fits = shown >= len(reply.queries or ())
         command = paging.repeat(*(("-n", str(shown), "--page", "2") if fits else ("--page", "1")))
         yield canvas.dim(f"more: {command}")
-    elif weaker:
-        noun = "weaker hits" if reply.has_more else pluralize(len(weaker), "weaker hit")
-        yield canvas.dim(f"{noun}: {paging.repeat('--all')}")
+    elif weak:
+        yield canvas.dim(f"{pluralize(weak, 'weaker hit')}: {paging.repeat('--all')}")
     elif reply.has_more and reply.next_cursor:
         yield canvas.dim(f"more: {paging.next_page(reply, reply.hits[-1].rank)}")
     stages = [
@@ -397,16 +400,18 @@ def split_hits(
 def _fit_hits(
     hits: Sequence[SearchHit], canvas: Canvas, paging: Paging, notes: int
 ) -> list[list[str]]:
-    if canvas.height is None or not paging.fits_screen:
+    """Return the lines of the hits that fit; only a terminal shortens excerpts for more hits."""
+    if not paging.fits_screen:
         lines = None if paging.whole else MOST_LINES
         return [list(render_hit(hit, canvas, lines)) for hit in hits]
-    room = canvas.height - _PROMPTS - notes - 1
+    room = (_PIPED_LINES if canvas.height is None else canvas.height - _PROMPTS) - notes - 1
+    fewest = 1 if canvas.height is None else _FEWEST
     blocks: list[list[str]] = []
     for shown in range(MOST_LINES, _FEWEST_LINES - 1, -1):
-        blocks = [list(render_hit(hit, canvas, shown)) for hit in hits[:_FEWEST]]
+        blocks = [list(render_hit(hit, canvas, shown)) for hit in hits[:fewest]]
         if _count_lines(blocks) <= room:
             break
-    for hit in hits[_FEWEST:]:
+    for hit in hits[fewest:]:
         block = list(render_hit(hit, canvas, shown))
         if _count_lines([*blocks, block]) > room:
             break

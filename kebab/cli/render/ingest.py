@@ -98,8 +98,11 @@ def render_ingest_report(
         yield canvas.strong("slowest files")
         for file in reply.slowest:
             yield f"  {file.duration_ms / 1000:>6.2f} s  {clean(file.doc_path)}"
-    if is_first and reply.documents and canvas.is_terminal and not reply.dry_run:
+    if is_first and canvas.is_terminal and not reply.dry_run:
         yield ""
+        if not reply.documents:
+            yield canvas.step("nothing to search in; read another folder", "kebab ingest FOLDER")
+            return
         yield canvas.step("search", "kebab search WORDS")
         yield canvas.step("search while you type", "kebab search")
         yield canvas.step("see what is in it", "kebab stats")
@@ -251,11 +254,12 @@ def _render_failures(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> I
 def _render_vectors(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
     from kebab.embed.registry import find_version
 
-    done = f"{pluralize(vectors.embedded, 'passage')} new, {vectors.reused:,} as before"
-    row = find_version(vectors.version) if vectors.version else None
-    model = f", with {row.key if row else vectors.version}" if vectors.version else ""
-    because = f" because {clean(vectors.reason)}" if vectors.reason else ""
-    yield from canvas.hang(f"{done}{model}{because}", f"{canvas.strong('embedded')}  ", 10)
+    if vectors.version:
+        done = f"{pluralize(vectors.embedded, 'new passage')}, {vectors.reused:,} as before"
+        row = find_version(vectors.version)
+        because = f" because {clean(vectors.reason)}" if vectors.reason else ""
+        text = f"{done}, with {row.key if row else vectors.version}{because}"
+        yield from canvas.hang(text, f"{canvas.strong('embedded')}  ", 10)
     if vectors.advice:
         yield from canvas.note(clean(vectors.advice))
         yield from canvas.hint(vectors.hint or "kebab model list")

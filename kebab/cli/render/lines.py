@@ -273,8 +273,9 @@ def list_grep_notes(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
             more = f" and {rest} more" if rest > 0 else ""
             yield from canvas.note(f"{words}: {names}{more}")
     if reply.has_more:
-        flags = [canvas.name_flag(flag) for flag in ("--limit", "--max-count")]
-        yield from canvas.note(f"further lines match; raise `{flags[0]}` or `{flags[1]}`")
+        flags = filter(None, map(canvas.name_flag, ("--limit", "--max-count")))
+        limits = " or ".join(f"`{flag}`" for flag in flags)
+        yield from canvas.note(f"further lines match; raise {limits}")
     gaps = describe_gaps(reply.coverage, "lines")
     if not reply.files and not reply.unmatched_filters:
         files = pluralize(reply.searched_files, "file")

@@ -30,7 +30,7 @@ def remove_weights(own_models):
     ("text", "model", "reason"),
     [
         (ENGLISH, MINILM, "your notes are English"),
-        (KOREAN, E5_SMALL, "100 % of your notes is Korean"),
+        (KOREAN, E5_SMALL, "100 % of your notes are Korean"),
     ],
     ids=["english", "korean"],
 )
@@ -57,7 +57,7 @@ def test_progress_names_the_model_and_the_reason(lab):
 
     ingest(lab.context(), IngestRequest(paths=[str(lab.notes)]), events.append, Cancel())
 
-    assert "embedding model: multilingual-e5-small, because 100 % of your notes is Korean" in [
+    assert "embedding model: multilingual-e5-small, because 100 % of your notes are Korean" in [
         event.message for event in events
     ]
 
@@ -104,7 +104,9 @@ def test_the_model_stays_and_another_is_advised_when_the_text_changes(lab):
 
     assert (second.version, second.reason) == (MINILM.version, None)
     assert second.advice is not None
-    assert second.advice.endswith("% of your notes is Korean, which all-minilm-l6-v2 does not know")
+    assert second.advice.endswith(
+        "% of your notes are Korean, which all-minilm-l6-v2 does not know"
+    )
     assert second.hint == "kebab model use multilingual-e5-small"
     check = {check.name: check for check in check_health(lab.context(), DoctorRequest()).checks}[
         "embedding_version"
@@ -121,7 +123,7 @@ def test_the_health_report_has_the_reason(lab):
     ]
 
     assert check.status == "ok"
-    assert check.summary == f"{E5_SMALL.version}, because 100 % of your notes is Korean"
+    assert check.summary == f"{E5_SMALL.version}, because 100 % of your notes are Korean"
 
 
 def test_changing_to_auto_chooses_by_the_documents_and_a_named_model_has_no_reason(lab):
@@ -134,7 +136,7 @@ def test_changing_to_auto_chooses_by_the_documents_and_a_named_model_has_no_reas
     use(MINILM.key)
     assert list_models(lab.context(), ModelListRequest()).reason is None
     assert use("auto").model.embedding_version == E5_SMALL.version
-    assert list_models(lab.context(), ModelListRequest()).reason == "100 % of your notes is Korean"
+    assert list_models(lab.context(), ModelListRequest()).reason == "100 % of your notes are Korean"
 
 
 def test_without_any_model_the_report_names_the_one_that_fits(desk):

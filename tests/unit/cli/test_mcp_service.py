@@ -71,7 +71,10 @@ def test_a_further_page_is_named_by_its_cursor():
             ),
             "no document passes `path 'x/**'`",
         ),
-        (replies.grep_response(replies.grep_hit(), has_more=True), "raise `limit` or `max_count`"),
+        (
+            replies.grep_response(replies.grep_hit(), has_more=True),
+            "further lines match; raise `limit`",
+        ),
         (replies.ingest_report(items=[replies.item(warnings=["odd"])]), "1 file with warnings"),
         (
             replies.explanation(passages=[replies.account(hit_rank=None, withheld="per_doc")]),

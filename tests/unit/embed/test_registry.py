@@ -128,14 +128,14 @@ def test_vectors_of_unknown_words_convince_only_when_they_are_very_near(model):
             [],
             "this computer is set to Korean, so questions may not be English",
         ),
-        ({"ko": 83, "en": 17}, None, [E5_SMALL], [], "83 % of your notes is Korean"),
-        ({"en": 90, "de": 10}, "en", [E5_SMALL], [MINILM], "10 % of your notes is German"),
+        ({"ko": 83, "en": 17}, None, [E5_SMALL], [], "83 % of your notes are Korean"),
+        ({"en": 90, "de": 10}, "en", [E5_SMALL], [MINILM], "10 % of your notes are German"),
         (
             {"en": 10, "de": 30, "fr": 30, "it": 20, "es": 10},
             None,
             [E5_SMALL],
             [],
-            "90 % of your notes is German, French, Italian",
+            "90 % of your notes are German, French, Italian",
         ),
         (
             {"": 90, "en": 10},
@@ -174,7 +174,7 @@ def test_another_model_is_advised_when_the_text_changes():
     assert describe_better_model(E5_SMALL.version, {"ko": 100}) is None
     assert describe_better_model("unknown", {"ko": 100}) is None
     assert describe_better_model(MINILM.version, {"en": 60, "ko": 40}) == (
-        "40 % of your notes is Korean, which all-minilm-l6-v2 does not know",
+        "40 % of your notes are Korean, which all-minilm-l6-v2 does not know",
         "kebab model use multilingual-e5-small",
     )
 

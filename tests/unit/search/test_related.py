@@ -6,6 +6,7 @@ from kebab.core.queries import Filters
 from kebab.errors.catalog import StoreCorrupt
 from kebab.search.related import (
     MAX_KEYWORDS,
+    SURE_SCORE,
     DocumentVectors,
     RelatedFinder,
     VectorSpace,
@@ -73,6 +74,24 @@ def test_a_document_that_shares_nothing_has_no_related_documents(filled):
     filled.add("odd.md", "quux")
 
     assert _finder(filled, "odd.md").find(10, Filters()) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "others", "related"),
+    [("en", "en", False), ("de", "en", True), ("en", None, False), (None, None, False)],
+    ids=["same", "different", "data", "unknown"],
+)
+def test_what_is_only_near_must_share_keywords_unless_languages_differ(
+    base, asked, others, related
+):
+    for word in FILLING:
+        base.add(f"{word}.md", f"{word} in the wide green meadow", lang=others)
+    base.add("asked.md", "stone in the wide green meadow", lang=asked)
+
+    found = _finder(base, "asked.md").find(10, Filters())
+
+    assert bool(found) == related
+    assert all(one.score < SURE_SCORE and one.lexical_score is None for one in found)
 
 
 def test_without_vectors_keywords_decide_and_the_channel_is_degraded(filled):

@@ -223,6 +223,6 @@ def test_a_language_that_the_model_does_not_know_is_noted(base, question, noted)
 
     found = base.engine().search(Query(text=question)).degraded
 
-    hint, reason = "kebab model use other", "hashing-words-384-v1 knows English, and this query is"
+    hint, reason = "kebab model use other", "the embedding model knows English, and this query is"
     expected = [("vector", f"{reason} German", hint, True)] if noted else []
     assert [(one.channel, one.reason, one.hint, one.partial) for one in found] == expected

@@ -1,4 +1,5 @@
 import json
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -65,10 +66,22 @@ def test_the_written_report_is_the_json_output(kebab, golden):
     assert {**kept, "timestamp": ""} == {**printed, "timestamp": ""}
 
 
-def test_the_questions_are_not_replaced_by_the_report(kebab, golden, opened):
+def test_the_picture_shows_what_a_terminal_does(kebab, golden):
+    printed = kebab("eval", "run", "queries.jsonl", "--svg", "a.svg").out
+
+    picture = ET.parse(golden / "a.svg").getroot()
+    assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+    drawn = " ".join("".join(picture.itertext()).split())
+    assert "hit@1" in printed
+    assert "hit@1" in drawn
+    assert "score of first hit" in drawn
+
+
+@pytest.mark.parametrize("option", ["--out", "--svg"])
+def test_the_questions_are_not_replaced_by_the_report(kebab, golden, opened, option):
     before = (golden / "queries.jsonl").read_text()
 
-    ran = kebab("eval", "run", "queries.jsonl", "--out", "./queries.jsonl", "--json")
+    ran = kebab("eval", "run", "queries.jsonl", option, "./queries.jsonl", "--json")
 
     assert (ran.status, ran.fault["code"], opened) == (2, "usage_invalid", [])
     assert (golden / "queries.jsonl").read_text() == before

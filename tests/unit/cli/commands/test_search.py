@@ -49,6 +49,19 @@ def test_an_empty_query_is_invalid_input(kebab):
     assert kebab("search", "", "--json").fault["details"]["field"] == "QUERY"
 
 
+def test_without_a_query_three_examples_are_shown(kebab):
+    ran = kebab("search")
+
+    assert (ran.status, ran.out) == (2, "")
+    assert ran.err.startswith(
+        "examples:\n"
+        '  kebab search "how do I restore a backup"\n'
+        "  kebab search snapshot --tag ops --since 30d --limit 5\n"
+        "  kebab search --mode lexical '\"exact phrase\"' -- -draft\n"
+        "error: "
+    )
+
+
 def test_a_minus_reads_the_query_from_stdin(kebab, opened):
     kebab("search", "-", "--limit", "2", stdin=b"restore a backup\n")
 

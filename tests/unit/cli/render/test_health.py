@@ -333,6 +333,15 @@ def test_a_pipe_gets_one_line_per_tier_with_the_fields_of_the_record():
     assert len(second.split("\t")) == len(TierStats.__struct_fields__)
 
 
+def test_a_pipe_gets_the_counts_of_documents():
+    library = replace(replies.introspection().stats, doc_count=3, media_breakdown={"text/plain": 3})
+
+    lines = list(render_stats(ReviewStats(since=None, tiers=[], library=library), Canvas()))
+
+    assert lines[0] == "doc_count\t3"
+    assert "media\ttext/plain\t3" in lines
+
+
 def test_a_pipe_gets_rounded_numbers():
     (line,) = render(replace(make_tiers()[0], latency_ms=93.24486799596343), width=None)
 

@@ -254,7 +254,7 @@ def test_weak_hits_behind_better_ones_are_one_line(canvas, form):
     lines = drawn(reply, canvas, Paging(repeat=repeat))
 
     assert not any(" weak " in line for line in lines)
-    assert lines[-1] == form.format("weaker hits: kebab search x --all")
+    assert lines[-1] == form.format("2 weaker hits: kebab search x --all")
 
 
 def test_the_first_page_fits_the_screen():
@@ -264,6 +264,28 @@ def test_the_first_page_fits_the_screen():
 
     assert len(lines) <= 22
     assert lines[-1] == "more: kebab search x -n 4 --page 2"
+
+
+@pytest.mark.parametrize(
+    ("confidence", "last"),
+    [
+        ("fair", "more: kebab search x -n 3 --page 2"),
+        ("weak", "8 weaker hits: kebab search x --all"),
+    ],
+)
+def test_the_first_page_in_a_pipe_has_at_most_twenty_lines(confidence, last):
+    reply = replies.response(*hits(*[confidence] * 10, snippet="a\nb\nc", highlights=[]))
+
+    lines = drawn(reply, paging=Paging(fits_screen=True, repeat=repeat))
+
+    assert len(lines) <= 20
+    assert lines[-1] == last
+
+
+def test_a_page_that_the_caller_chooses_is_whole_in_a_pipe():
+    reply = replies.response(*hits(*["fair"] * 10))
+
+    assert sum(" fair " in line for line in drawn(reply, paging=Paging(repeat=repeat))) == 10
 
 
 def test_excerpts_shrink_so_that_three_hits_fit():

@@ -27,7 +27,7 @@ def test_counts_and_what_was_left_out_are_shown():
         "  skipped    2",
         "left out",
         "      2  binary  a.png, …",
-        "embedded  3 passages new, 0 as before, with all-minilm-l6-v2",
+        "embedded  3 new passages, 0 as before, with all-minilm-l6-v2",
     ]
 
 
@@ -174,7 +174,7 @@ def test_the_reason_for_the_model_is_reported():
         version="m", embedded=2, reused=0, pending=0, unsupported=0, reason="your notes are English"
     )
 
-    assert "embedded  2 passages new, 0 as before, with m because your notes are English" in drawn(
+    assert "embedded  2 new passages, 0 as before, with m because your notes are English" in drawn(
         replies.ingest_report(embedding=chosen)
     )
 
@@ -247,3 +247,26 @@ def test_an_interrupted_run_says_how_many_files_are_not_read():
     assert drawn(report)[0] == (
         "interrupted after 1.2 s; completed work is kept, 2,798 files not read yet"
     )
+
+
+@pytest.mark.parametrize(
+    ("documents", "steps"),
+    [
+        (
+            2,
+            [
+                "search: kebab search WORDS",
+                "search while you type: kebab search",
+                "see what is in it: kebab stats",
+            ],
+        ),
+        (0, ["nothing to search in; read another folder: kebab ingest FOLDER"]),
+    ],
+)
+def test_the_first_report_names_what_to_try_next(documents, steps):
+    reply = replies.ingest_report(documents=documents)
+
+    first = list(render_ingest_report(reply, Canvas(width=80), is_first=True))
+
+    assert first[-len(steps) - 1 :] == ["", *steps]
+    assert steps[0] not in list(render_ingest_report(reply, Canvas(width=80)))

@@ -57,6 +57,15 @@ def test_the_program_prints_a_table_for_a_person(models, capsys):
     assert "startup.help" in capsys.readouterr().out
 
 
+def test_the_report_is_drawn_into_a_file(models, tmp_path, capsys):
+    file = tmp_path / "a.svg"
+
+    assert main(["--only", "startup", "--runs", "1", "--svg", str(file)], models) == 0
+
+    assert "startup.help" in capsys.readouterr().out
+    assert "startup.help" in file.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     "arguments", [["--sizes", "9"], ["--files", "x"], ["--runs", "0"], ["--only", "nonsense"]]
 )
