@@ -476,7 +476,7 @@ class NumbersParser:
 class PreviewParser(PdfParser):
     """Parses the preview in documents of Pages, Keynote and Numbers before 2013, a PDF."""
 
-    version = "iwork-preview-v1"
+    version = "iwork-preview-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; citations name the pages of the preview.

@@ -10,6 +10,7 @@ from operator import sub
 from typing import NamedTuple, TypeAlias
 
 from kebab.core.pictures import PictureAnswer
+from kebab.parse.office import label_note
 from kebab.parse.pdf_grids import Grid, get_function, load_pdfium, read_grids
 from kebab.parse.pdf_text import (
     DOUBTED_LETTERS,
@@ -89,7 +90,7 @@ class PageText(NamedTuple):
     `number` counts from 1. `legible` is false when the fonts do not say which letters they show.
     `cut` says that the page has more text than was read, and `has_image` that a page without text
     has a picture. `recognized` is text that was recognised in the picture of the page; where a
-    model was asked, `answer` is what it wrote.
+    model was asked, `answer` is what it wrote. `comments` are what readers wrote on the page.
     """
 
     number: int
@@ -100,6 +101,7 @@ class PageText(NamedTuple):
     has_image: bool = False
     recognized: str = ""
     answer: PictureAnswer | None = None
+    comments: tuple[str, ...] = ()
 
 
 class _Line(NamedTuple):
@@ -116,6 +118,35 @@ class _Line(NamedTuple):
     size: float
     bold: bool
     hyphen: bool
+
+
+_LINK, _FREE_TEXT, _POPUP, _WIDGET = 2, 3, 16, 20
+_MAX_ANNOTATIONS, _MAX_COMMENT_BYTES = 5_000, 20_000
+
+
+def read_annotations(page: object) -> tuple[tuple[str, ...], bool]:
+    """Return the comments on a page, and whether text is drawn over it: forms, text boxes."""
+    c = load_pdfium().raw
+    comments: dict[str, None] = {}
+    is_drawn_over = False
+    for index in range(min(c.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
+        note = c.FPDFPage_GetAnnot(page, index)
+        kind = c.FPDFAnnot_GetSubtype(note)
+        is_drawn_over = is_drawn_over or kind in {_FREE_TEXT, _WIDGET}
+        if kind not in {_LINK, _FREE_TEXT, _POPUP, _WIDGET}:
+            text, author = (_read_string(note, key) for key in (b"Contents", b"T"))
+            comments[label_note(text, author)] = None
+        c.FPDFPage_CloseAnnot(note)
+    return tuple(filter(None, comments)), is_drawn_over
+
+
+def _read_string(note: object, key: bytes) -> str:
+    get_string = load_pdfium().raw.FPDFAnnot_GetStringValue
+    size = min(get_string(note, key, None, 0), _MAX_COMMENT_BYTES)
+    units = (ctypes.c_ushort * (size // 2))()
+    get_string(note, key, units, size)
+    text = clean_text(bytes(memoryview(units)).decode("utf-16-le", "replace"))
+    return " ".join(text.replace("\0", "").split())
 
 
 _BOXES = 512
@@ -150,40 +181,46 @@ class PageReader:
     def read(self, index: int) -> PageText:
         """Return the text of a page; a page that cannot be loaded has none."""
         page = self._c.FPDF_LoadPage(self._document, index)
-        if not page:
-            return PageText(index + 1, ())
         try:
-            number = index + 1
-            handle = self._c.FPDFText_LoadPage(page)
-            if not handle:
-                return PageText(number, ())
-            try:
-                self._text = ctypes.cast(handle, ctypes.c_void_p)
-                text, count = self._get_text(handle)
-                if not text.strip():
-                    objects = min(self._c.FPDFPage_CountObjects(page), MAX_PAGE_CHARS)
-                    get, get_type = self._c.FPDFPage_GetObject, self._c.FPDFPageObj_GetType
-                    # A scan is often a picture within a form.
-                    has_image = any(
-                        get_type(get(page, index)) in {_IMAGE, _FORM} for index in range(objects)
-                    )
-                    return PageText(number, (), has_image=has_image)
-                lines = list(self._find_lines(restore_cork(text)))
-                errors = sum(self._has_error(self._text, line.starts[0]) > 0 for line in lines)
-                is_doubted = errors > _UNMAPPED_SHARE * len(lines)
-                if not is_legible(text, DOUBTED_LETTERS if is_doubted else LATIN_LETTERS):
-                    return PageText(number, (), legible=False)
-                lengths = [0] * _QUARTERS
-                for line in lines:
-                    lengths[line.quarter] += sum(map(len, line.words))
-                main = lengths.index(max(lengths))
-                grids = read_grids(page, main)
-                segments = self._cut_lines(lines, main, grids)
-                return PageText(number, segments, grids, cut=count > MAX_PAGE_CHARS)
-            finally:
-                self._c.FPDFText_ClosePage(handle)
+            comments, is_drawn_over = read_annotations(page)
+            if is_drawn_over:
+                # Makes a form with its values, and text boxes, a part of the page.
+                self._c.FPDFPage_Flatten(page, self._c.FLAT_NORMALDISPLAY)
+                self._c.FPDF_ClosePage(page)
+                page = self._c.FPDF_LoadPage(self._document, index)
+            return self._read_text(page, index + 1)._replace(comments=comments)
         finally:
             self._c.FPDF_ClosePage(page)
+
+    def _read_text(self, page: object, number: int) -> PageText:
+        handle = self._c.FPDFText_LoadPage(page)
+        if not handle:
+            return PageText(number, ())
+        try:
+            self._text = ctypes.cast(handle, ctypes.c_void_p)
+            text, count = self._get_text(handle)
+            if not text.strip():
+                objects = min(self._c.FPDFPage_CountObjects(page), MAX_PAGE_CHARS)
+                get, get_type = self._c.FPDFPage_GetObject, self._c.FPDFPageObj_GetType
+                # A scan is often a picture within a form.
+                has_image = any(
+                    get_type(get(page, index)) in {_IMAGE, _FORM} for index in range(objects)
+                )
+                return PageText(number, (), has_image=has_image)
+            lines = list(self._find_lines(restore_cork(text)))
+            errors = sum(self._has_error(self._text, line.starts[0]) > 0 for line in lines)
+            is_doubted = errors > _UNMAPPED_SHARE * len(lines)
+            if not is_legible(text, DOUBTED_LETTERS if is_doubted else LATIN_LETTERS):
+                return PageText(number, (), legible=False)
+            lengths = [0] * _QUARTERS
+            for line in lines:
+                lengths[line.quarter] += sum(map(len, line.words))
+            main = lengths.index(max(lengths))
+            grids = read_grids(page, main)
+            segments = self._cut_lines(lines, main, grids)
+            return PageText(number, segments, grids, cut=count > MAX_PAGE_CHARS)
+        finally:
+            self._c.FPDFText_ClosePage(handle)
 
     def _get_text(self, handle: object) -> tuple[str, int]:
         """Return the text of the page, and how many characters it has."""

@@ -3,7 +3,7 @@ import pytest
 
 from kebab.parse.pdf_pages import _ALEF_LAM, PageReader
 from kebab.parse.pdf_rows import build_rows
-from tests.pdf_files import Text, build_pdf
+from tests.pdf_files import FONT, Text, assemble, build_pdf
 
 ENGLISH = "Dry soil warms faster than wet soil, so the curve reveals the moisture of the ground. "
 
@@ -73,6 +73,34 @@ def test_a_page_on_its_side_reads_from_its_own_left():
         ("first line", False, 72, -300),
         ("second", False, 72, -312),
     ]
+
+
+def test_values_of_forms_and_comments_are_read():
+    value = b"BT /F1 10 Tf 2 2 Td (Harbour office) Tj ET"
+    data = assemble(
+        {
+            1: b"<< /Type /Catalog /Pages 2 0 R >>",
+            2: b"<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
+            3: FONT % b"Helvetica",
+            4: b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 9 0 R"
+            b" /Annots [5 0 R 6 0 R 8 0 R] >>",
+            5: b"<< /Type /Annot /Subtype /Widget /FT /Tx /T (a) /V (Harbour office) /F 4"
+            b" /Rect [70 700 200 715] /AP << /N 7 0 R >> >>",
+            6: b"<< /Type /Annot /Subtype /Highlight /Rect [0 0 9 9] /T (Ann)"
+            b" /Contents (Who is it?) >>",
+            7: b"<< /Type /XObject /Subtype /Form /BBox [0 0 130 15]"
+            b" /Resources << /Font << /F1 3 0 R >> >> /Length %d >>\nstream\n%b\nendstream"
+            % (len(value), value),
+            8: b"<< /Type /Annot /Subtype /Link /Rect [0 0 9 9] /Contents (a link) >>",
+            9: b"<< /Length 2 >>\nstream\nq Q\nendstream",
+        },
+        3,
+    )
+    document = pypdfium2.PdfDocument(data)
+    page = PageReader(document.raw).read(0)
+
+    assert [segment.text for segment in page.segments] == ["Harbour office"]
+    assert page.comments == ("Comment by Ann: Who is it?",)
 
 
 def test_a_page_that_does_not_exist_is_empty():

@@ -133,12 +133,11 @@ def read(text):
         (r"{\rtf1 {\field{\*\fldinst HYPERLINK x}{\fldrslt link}}}", "link"),
         (r"{\rtf1 a{\footnote \pard note}b}", "ab\n\n> Footnote: note"),
         (
-            r"{\rtf1 a{\*\atnid AB}{\*\atnauthor Ann}\chatn{\*\annotation{\*\atnref 1}\pard b\par}c\par}",
+            r"{\rtf1 a{\*\atnauthor Ann}\chatn{\*\annotation{\*\atnref 1}\pard b\par}c\par}",
             "ac\n\n> Comment by Ann: b",
         ),
         (
-            r"{\rtf1 a{\shp{\*\shpinst\shpleft0{\sp{\sn shapeType}{\sv 202}}{\shptxt b\par c\par}}"
-            r"{\shprslt{\*\do{\dptxbxtext b}}}}d\par}",
+            r"{\rtf1 a{\shp{\*\shpinst{\sp{\sn x}{\sv 2}}{\shptxt b\par c\par}}{\shprslt b}}d\par}",
             "ad\n\nb c",
         ),
         (
