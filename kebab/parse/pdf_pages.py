@@ -108,7 +108,7 @@ class _Line(NamedTuple):
     """The words of a line with the indexes of their first characters, and how the first one looks.
 
     `quarter` is its direction in quarters of a turn. `hyphen` says that a division of a word ends
-    the line.
+    the line. `mark` is how many characters at its start are the raised mark of a footnote.
     """
 
     words: list[str]
@@ -118,6 +118,7 @@ class _Line(NamedTuple):
     size: float
     bold: bool
     hyphen: bool
+    mark: int
 
 
 _LINK, _FREE_TEXT, _POPUP, _WIDGET = 2, 3, 16, 20
@@ -253,6 +254,8 @@ class PageReader:
             for at, word in enumerate(line.words):
                 if word[-1].isdigit() and len(word) > 1:
                     line.words[at] = self._raise_end(word, line.starts[at], line.quarter)
+            if line.mark:
+                line.words[0] = f"{line.words[0][: line.mark]} {line.words[0][line.mark :]}"
         first_sides, last_sides = self._get_boxes(firsts), self._get_boxes(lasts)
         segments: list[Segment] = []
         begin = 0
@@ -271,18 +274,37 @@ class PageReader:
 
     def _raise_end(self, word: str, start: int, quarter: int) -> str:
         """Return a word whose last digits are raised and small as superscripts."""
-        size, last = self._get_size(self._text, start), start + len(word) - 1
-        small = self._get_size(self._text, last)
+        last = start + len(word) - 1
+        size, small = self._get_height(start), self._get_height(last)
         if quarter or not 0 < small < SMALL * size:
             return word
-        bases = []
-        for index in (start, last):
-            self._get_origin(self._text, index, ctypes.byref(self._x), ctypes.byref(self._y))
-            bases.append(self._y.value)
         at = len(word)
-        while self._get_size(self._text, start + at - 1) == small:
+        while self._get_height(start + at - 1) == small:
             at -= 1
-        return raise_end(word[:at], word[at:]) if bases[1] - bases[0] > RAISED * small else word
+        is_raised = self._get_base(last) - self._get_base(start) > RAISED * small
+        return raise_end(word[:at], word[at:]) if is_raised else word
+
+    def _count_raised(self, word: str, start: int) -> int:
+        """Return how many characters before the rest of a word are small and raised."""
+        if len(word) == 1:
+            return 0
+        last = start + len(word) - 1
+        small, size = self._get_height(start), self._get_height(last)
+        if not 0 < small < SMALL * size:
+            return 0
+        if self._get_base(start) - self._get_base(last) <= RAISED * small:
+            return 0
+        return next(at for at in range(len(word)) if self._get_height(start + at) != small)
+
+    def _get_height(self, index: int) -> float:
+        """Return the size of the font of a character as it is drawn; it also sets the matrix."""
+        self._get_matrix(self._text, index, ctypes.byref(self._matrix))
+        scale = float((self._matrix.c**2 + self._matrix.d**2) ** 0.5)
+        return scale * self._get_size(self._text, index)
+
+    def _get_base(self, index: int) -> float:
+        self._get_origin(self._text, index, ctypes.byref(self._x), ctypes.byref(self._y))
+        return self._y.value
 
     def _get_boxes(self, indexes: Sequence[int]) -> list[float]:
         """Return the four sides of each of these characters."""
@@ -314,12 +336,11 @@ class PageReader:
 
     def _build_line(self, words: list[str], starts: list[int], *, hyphen: bool) -> _Line:
         """Return a line with the style and the place of its first character."""
-        text, index, matrix = self._text, starts[0], self._matrix
-        self._get_matrix(text, index, ctypes.byref(matrix))
-        a, b = matrix.a, matrix.b
+        mark = self._count_raised(words[0], starts[0])
+        text, index = self._text, starts[0] + mark
+        size = self._get_height(index)
+        a, b = self._matrix.a, self._matrix.b
         quarter = (0 if a >= 0 else 2) if abs(a) >= abs(b) else (1 if b > 0 else 3)
-        scale = float((matrix.c**2 + matrix.d**2) ** 0.5)
-        size = self._get_size(text, index) * scale
         self._flags.value = 0
         flags = ctypes.byref(self._flags)
         self._get_font(text, index, self._name, _FONT_NAME_BYTES, flags)
@@ -330,7 +351,7 @@ class PageReader:
         self._get_origin(text, index, ctypes.byref(self._x), ctypes.byref(self._y))
         x, y = self._x.value, self._y.value
         base = _clamp((y, -x, -y, x)[quarter])
-        return _Line(words, starts, quarter, base, round(_clamp(size), 1), bold, hyphen)
+        return _Line(words, starts, quarter, base, round(_clamp(size), 1), bold, hyphen, mark)
 
 
 def _cut_line(

@@ -75,6 +75,29 @@ def test_a_page_on_its_side_reads_from_its_own_left():
     ]
 
 
+def test_raised_text_is_found_where_the_matrix_has_the_size_of_the_font():
+    content = (
+        b"BT /F1 1 Tf 10 0 0 10 72 700 Tm (10) Tj 6 0 0 6 83.1 704 Tm (5) Tj"
+        b" 10 0 0 10 90 700 Tm (cells) Tj"
+        b" 6 0 0 6 72 682 Tm (o) Tj 10 0 0 10 75.3 680 Tm (See the map) Tj ET"
+    )
+    data = assemble(
+        {
+            1: b"<< /Type /Catalog /Pages 2 0 R >>",
+            2: b"<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
+            3: FONT % b"Helvetica",
+            4: b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 5 0 R"
+            b" /Resources << /Font << /F1 3 0 R >> >> >>",
+            5: b"<< /Length %d >>\nstream\n%b\nendstream" % (len(content), content),
+        },
+        3,
+    )
+    document = pypdfium2.PdfDocument(data)
+    segments = PageReader(document.raw).read(0).segments
+
+    assert [(one.text, one.size) for one in segments] == [("10⁵ cells", 10), ("o See the map", 10)]
+
+
 def test_values_of_forms_and_comments_are_read():
     value = b"BT /F1 10 Tf 2 2 Td (Harbour office) Tj ET"
     data = assemble(
