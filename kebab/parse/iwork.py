@@ -440,7 +440,7 @@ def _list_slides(package: IworkPackage) -> list[Message]:
 class NumbersParser:
     """Parses workbooks of Numbers; citations name the cells of the rows of a table."""
 
-    version = "numbers-v1"
+    version = "numbers-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document. A table is named as in a formula: `Sheet::Table`.

@@ -152,7 +152,7 @@ def _load_parser(target: str, *arguments: str | OcrSettings | PictureReader | No
 
 
 _HANGUL = LazyParser("hwp-v1", "old_office:HwpParser", extra="office", isolated=True)
-_SHEETS = LazyParser("sheet-v2", "sheets:SheetParser", extra="office", isolated=True)
+_SHEETS = LazyParser("sheet-v3", "sheets:SheetParser", extra="office", isolated=True)
 
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
@@ -209,7 +209,7 @@ PARSERS: Mapping[str, Parser] = {
     PDF: LazyParser("pdf-v4", "pdf:PdfParser", extra="pdf", isolated=True),
     PAGES: LazyParser("pages-v1", "iwork:PagesParser", isolated=True),
     KEYNOTE: LazyParser("keynote-v1", "iwork:KeynoteParser", isolated=True),
-    NUMBERS: LazyParser("numbers-v1", "iwork:NumbersParser", isolated=True),
+    NUMBERS: LazyParser("numbers-v2", "iwork:NumbersParser", isolated=True),
     IWORK_PREVIEW: LazyParser(
         "iwork-preview-v2", "iwork:PreviewParser", extra="pdf", isolated=True
     ),

@@ -207,7 +207,7 @@ _COUNT = re.compile(rb'[cC]ount="\d{9,}"')
 class SheetParser:
     """Parses workbooks; citations name the cells of rows."""
 
-    version = "sheet-v2"
+    version = "sheet-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
