@@ -45,8 +45,8 @@ _REFERENCE_DEADLINE_S = 10
 _WORD = re.compile(r"\w+")
 _TAG = re.compile(r"<[^<>]*>")
 _HIDDEN = re.compile(r"<!--.*?-->|<(head|script|style)\b.*?</\1>", re.DOTALL | re.IGNORECASE)
-_LABEL = re.compile(r"^# Slide \d+$|^> Notes:|^Chart:", re.MULTILINE)
-"""What kebab writes into the text of slides by itself."""
+_LABEL = re.compile(r"^# Slide \d+$|^> Notes:|^Chart:|^(?:> )?Comment (?:by|on) .*$", re.MULTILINE)
+"""What kebab writes into a text by itself, and comments, which the other readers leave out."""
 
 _SAME_PLACE = 0.9
 """The share of the words of a place that the other library must have at the same place."""
