@@ -284,23 +284,29 @@ class PageReader:
         is_raised = self._get_base(last) - self._get_base(start) > RAISED * small
         return raise_end(word[:at], word[at:]) if is_raised else word
 
-    def _count_raised(self, word: str, start: int) -> int:
-        """Return how many characters before the rest of a word are small and raised."""
-        if len(word) == 1:
+    def _count_raised(self, words: Sequence[str], starts: Sequence[int]) -> int:
+        """Return how many characters of the first word are small and raised beside the next."""
+        first, last = starts[0], starts[0] + len(words[0]) - 1
+        other = starts[1] if len(words) > 1 else last
+        small = self._get_height(first)
+        if other == first or not 0 < small < SMALL * self._get_height(other):
             return 0
-        last = start + len(word) - 1
-        small, size = self._get_height(start), self._get_height(last)
-        if not 0 < small < SMALL * size:
+        if not RAISED * small < self._get_base(first) - self._get_base(other) < 2 * small:
             return 0
-        if self._get_base(start) - self._get_base(last) <= RAISED * small:
-            return 0
-        return next(at for at in range(len(word)) if self._get_height(start + at) != small)
+        raised = range(first, last + 1)
+        sizes = (self._get_height(index) for index in raised)
+        return next((at for at, size in enumerate(sizes) if size != small), len(raised))
+
+    def _touches(self, line: _Line, index: int) -> bool:
+        """Return whether a character stands directly behind a line: an exponent at its base."""
+        sides = self._get_boxes([line.starts[-1] + len(line.words[-1]) - 1, index])
+        return abs(sides[4] - sides[2]) <= _TOUCHING_WORDS * line.size
 
     def _get_height(self, index: int) -> float:
         """Return the size of the font of a character as it is drawn; it also sets the matrix."""
         self._get_matrix(self._text, index, ctypes.byref(self._matrix))
         scale = float((self._matrix.c**2 + self._matrix.d**2) ** 0.5)
-        return scale * self._get_size(self._text, index)
+        return scale * float(self._get_size(self._text, index))
 
     def _get_base(self, index: int) -> float:
         self._get_origin(self._text, index, ctypes.byref(self._x), ctypes.byref(self._y))
@@ -320,7 +326,7 @@ class PageReader:
     def _find_lines(self, text: str) -> Iterator[_Line]:
         """Yield the lines with words; PDFium counts characters in units of UTF-16."""
         is_wide = max(text) > "\uffff"
-        start = 0
+        start, line = 0, None
         for end in [*_LINE_END.finditer(text), None]:
             until = end.start() if end else len(text)
             words = text[start:until].split()
@@ -331,12 +337,19 @@ class PageReader:
                 starts = [len(text[:at].encode("utf-16-le")) // 2 for at in starts]
             if words:
                 hyphen = end is not None and end[0][0] in _DIVISIONS
-                yield self._build_line(words, starts, hyphen=hyphen)
+                mark = self._count_raised(words, starts)
+                if mark == len(words[0]):
+                    mark = 0
+                    if line and self._touches(line, starts[0]):
+                        base = line.words[-1]
+                        line.words.append(raise_end(base, words.pop(0))[len(base) :])
+                        line.starts.append(starts.pop(0))
+                line = self._build_line(words, starts, hyphen=hyphen, mark=mark)
+                yield line
             start = end.end() if end else len(text)
 
-    def _build_line(self, words: list[str], starts: list[int], *, hyphen: bool) -> _Line:
+    def _build_line(self, words: list[str], starts: list[int], *, hyphen: bool, mark: int) -> _Line:
         """Return a line with the style and the place of its first character."""
-        mark = self._count_raised(words[0], starts[0])
         text, index = self._text, starts[0] + mark
         size = self._get_height(index)
         a, b = self._matrix.a, self._matrix.b

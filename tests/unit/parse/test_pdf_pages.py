@@ -98,6 +98,12 @@ def test_raised_text_is_found_where_the_matrix_has_the_size_of_the_font():
     assert [(one.text, one.size) for one in segments] == [("10⁵ cells", 10), ("o See the map", 10)]
 
 
+def test_an_exponent_that_begins_a_line_of_pdfium_is_at_its_base():
+    page = read(Text(72, 700, "x", size=11), Text(77.5, 704, "2", size=8), Text(85, 700, "= 9"))
+
+    assert " ".join(one.text for one in page.segments) == "x² = 9"
+
+
 def test_values_of_forms_and_comments_are_read():
     value = b"BT /F1 10 Tf 2 2 Td (Harbour office) Tj ET"
     data = assemble(
