@@ -206,6 +206,8 @@ class PdfParser:
             raise self._refuse(path, "the file is empty")
         if b"%PDF-" not in data[:_HEADER_BYTES]:
             raise self._refuse(path, "not a PDF file")
+        # Some failures keep the error of an earlier file, so the last one is made that of no PDF.
+        pdfium.raw.FPDF_LoadMemDocument(b" ", 1, None)
         try:
             document = pdfium.PdfDocument(data)
         except pdfium.PdfiumError as fault:
