@@ -96,6 +96,13 @@ _PART_CHARS = 1_000_000
 """How much of a long text is cut at once, so that a limit leaves the passages before it."""
 
 _HAS_WORD = re.compile(r"\w")
+_UNNAMED = re.compile(
+    r"(?:sheet|table|tabelle|feuil(?:le)?|hoja|foglio|planilha|blad|ark|лист|工作表|表格?|シート|시트)"
+    r"[ _]?\d*",
+    re.IGNORECASE,
+)
+"""The names that programs give to sheets and tables."""
+
 _INTRODUCTION = (BlockKind.PARAGRAPH, BlockKind.LIST)
 _COLONS = (":", "：")
 
@@ -120,22 +127,25 @@ def split_sections(
     """Yield the sections of a document in order.
 
     None of them crosses the begin of a place (a page, slide, cell or sheet), or much text between
-    two blocks, which is left out. `ends` of a heading says that its section has no text. `ends` of
-    another block is a level: the sections of this and deeper levels end before it.
+    two blocks, which is left out. A name that a person gave to a sheet is a heading above its rows.
+    `ends` of a heading says that its section has no text. `ends` of another block is a level: the
+    sections of this and deeper levels end before it.
     """
     open_headings: list[Block] = []
     path: tuple[str, ...] = ()
     section = Section()
-    starts = {place.start for place in places}
+    sheets = {place.start: place.label for place in places}
     end = 0
     for block in blocks:
         far = block.start - end > _MAX_GAP and len(text[end : block.start].strip()) > _MAX_GAP
         end = block.end
         if section.blocks and end - section.blocks[0].start > _PART_CHARS:
             far = True
-        if (far or block.start in starts) and section.blocks:
+        if (far or block.start in sheets) and section.blocks:
             yield section
             section = Section()
+        if name := sheets.get(block.start):
+            path = tuple(one for one in name.split("::") if not _UNNAMED.fullmatch(one))
         if block.kind is BlockKind.HEADING:
             ended = section.ended and not block.ends
             if section.has_body or ended or block.level < section.level:

@@ -280,8 +280,8 @@ MAX_UNKNOWN_BYTES = 256 * 1024
 """The largest text of unknown suffix that is read."""
 
 _MAX_LINE = 2000
-_DISGUISES = frozenset({".doc", ".xls", ".ppt"})
-"""Old formats whose suffix programs also give to HTML, RTF and new formats."""
+_DISGUISES = frozenset({".doc", ".dot", ".xls", ".ppt", ".pot"})
+"""Old formats whose suffix programs also give to HTML, RTF, new formats, and texts of their own."""
 
 
 _IWORK = frozenset({PAGES, KEYNOTE, NUMBERS})

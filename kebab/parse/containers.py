@@ -88,8 +88,10 @@ class _Mailbox:
             for number, span in enumerate(find_messages(file), start=1):
                 shown = _WHOLE if self._is_nested else span
                 yield Member(f"{number}.eml", span[1] - span[0], EMAIL, shown)
-        if not number:
-            raise ValueError("not a mailbox in mbox format")
+            if not number:
+                raise ValueError(
+                    "not a mailbox in mbox format" if file.tell() else "the file is empty"
+                )
 
     def read(self, name: str) -> bytes:
         if self._spans is None:

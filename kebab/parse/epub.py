@@ -27,7 +27,7 @@ from kebab.text.dates import parse_date
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#rc")
-_PAGES = {"application/xhtml+xml", "text/html", "text/x-oeb1-document"}
+_PAGES = {"application/xhtml+xml", "text/html", "text/x-oeb1-document", "image/svg+xml"}
 _NCX = "application/x-dtbncx+xml"
 _HEADING = re.compile("<h[1-6][ >]", re.IGNORECASE)
 _MAX_CHARS = 100_000_000
@@ -46,7 +46,7 @@ class _Item(NamedTuple):
 class EpubParser:
     """Parses a book: its chapters as sections."""
 
-    version = "epub-v2"
+    version = "epub-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.

@@ -1,4 +1,4 @@
-"""Reads calendars (iCalendar): each event, task and journal entry is a section."""
+"""Reads calendars (iCalendar): each event, task, journal entry and free time is a section."""
 
 import re
 from pathlib import PurePosixPath
@@ -15,7 +15,7 @@ from kebab.parse.content_lines import (
 from kebab.parse.metadata import list_unique
 from kebab.text.dates import parse_date
 
-_KINDS = {"VEVENT": "Event", "VTODO": "Task", "VJOURNAL": "Journal entry"}
+_KINDS = {"VEVENT": "Event", "VTODO": "Task", "VJOURNAL": "Journal entry", "AVAILABLE": "Available"}
 _LABELS = {
     "DTSTART": "Start",
     "DTEND": "End",
@@ -53,7 +53,7 @@ _DAYS = {
 class CalendarParser:
     """Parses calendars."""
 
-    version = "icalendar-v1"
+    version = "icalendar-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; a file of one event has its title, date, organiser and categories.
@@ -63,10 +63,12 @@ class CalendarParser:
         """
         found = read_components(data, path, self.version)
         entries = [one for one in found.components if one.kind in _KINDS]
+        calendars = [one for one in found.components if one.kind == "VCALENDAR"]
         builder = TextBuilder()
+        for one in calendars:
+            builder.add_paragraph(one.read("X-WR-CALDESC") or one.read("DESCRIPTION"))
         for entry in entries:
             _add_entry(builder, entry)
-        calendars = (one for one in found.components if one.kind == "VCALENDAR")
         names = (one.read("X-WR-CALNAME") or one.read("NAME") for one in calendars)
         metadata = Metadata(
             title=next(filter(None, names), PurePosixPath(path).name),

@@ -440,7 +440,7 @@ def _list_slides(package: IworkPackage) -> list[Message]:
 class NumbersParser:
     """Parses workbooks of Numbers; citations name the cells of the rows of a table."""
 
-    version = "numbers-v1"
+    version = "numbers-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document. A table is named as in a formula: `Sheet::Table`.
@@ -476,7 +476,7 @@ class NumbersParser:
 class PreviewParser(PdfParser):
     """Parses the preview in documents of Pages, Keynote and Numbers before 2013, a PDF."""
 
-    version = "iwork-preview-v1"
+    version = "iwork-preview-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; citations name the pages of the preview.

@@ -167,7 +167,7 @@ _LOCK = threading.Lock()
 class PdfParser:
     """Parses PDF files; a passage is cited by its page."""
 
-    version = "pdf-v3"
+    version = "pdf-v4"
 
     def __init__(self, ocr: OcrSettings | PictureReader | None = None) -> None:
         """Store what reads pages without text, tesseract or a model; None means that they stay."""
@@ -206,6 +206,8 @@ class PdfParser:
             raise self._refuse(path, "the file is empty")
         if b"%PDF-" not in data[:_HEADER_BYTES]:
             raise self._refuse(path, "not a PDF file")
+        # Some failures keep the error of an earlier file, so the last one is made that of no PDF.
+        pdfium.raw.FPDF_LoadMemDocument(b" ", 1, None)
         try:
             document = pdfium.PdfDocument(data)
         except pdfium.PdfiumError as fault:
@@ -217,7 +219,7 @@ class PdfParser:
 
     def _require_text(self, pages: Sequence[PageText], path: str) -> None:
         """Refuse a document without any text."""
-        if any(page.segments or page.recognized for page in pages):
+        if any(page.segments or page.recognized or page.comments for page in pages):
             return
         if any(page.answer and page.answer.failure for page in pages):
             return
@@ -279,6 +281,8 @@ def _build_document(
             write_recognized_text(builder, page.recognized, joiner)
         levels = [rules.get_level(row, page.number) for row in page_rows]
         PageWriter(builder, page_rows, levels, joiner).write()
+        for comment in page.comments:
+            builder.add_quote(comment)
     title = None if metadata.title else _find_title(rows, rules.body, joiner)
     return builder.build(path, metadata, title=title, warnings=_describe_losses(pages, total))
 

@@ -10,6 +10,7 @@ from operator import sub
 from typing import NamedTuple, TypeAlias
 
 from kebab.core.pictures import PictureAnswer
+from kebab.parse.office import label_note
 from kebab.parse.pdf_grids import Grid, get_function, load_pdfium, read_grids
 from kebab.parse.pdf_text import (
     DOUBTED_LETTERS,
@@ -89,7 +90,7 @@ class PageText(NamedTuple):
     `number` counts from 1. `legible` is false when the fonts do not say which letters they show.
     `cut` says that the page has more text than was read, and `has_image` that a page without text
     has a picture. `recognized` is text that was recognised in the picture of the page; where a
-    model was asked, `answer` is what it wrote.
+    model was asked, `answer` is what it wrote. `comments` are what readers wrote on the page.
     """
 
     number: int
@@ -100,13 +101,14 @@ class PageText(NamedTuple):
     has_image: bool = False
     recognized: str = ""
     answer: PictureAnswer | None = None
+    comments: tuple[str, ...] = ()
 
 
 class _Line(NamedTuple):
     """The words of a line with the indexes of their first characters, and how the first one looks.
 
     `quarter` is its direction in quarters of a turn. `hyphen` says that a division of a word ends
-    the line.
+    the line. `mark` is how many characters at its start are the raised mark of a footnote.
     """
 
     words: list[str]
@@ -116,6 +118,36 @@ class _Line(NamedTuple):
     size: float
     bold: bool
     hyphen: bool
+    mark: int
+
+
+_LINK, _FREE_TEXT, _POPUP, _WIDGET = 2, 3, 16, 20
+_MAX_ANNOTATIONS, _MAX_COMMENT_BYTES = 5_000, 20_000
+
+
+def read_annotations(page: object) -> tuple[tuple[str, ...], bool]:
+    """Return the comments on a page, and whether text is drawn over it: forms, text boxes."""
+    c = load_pdfium().raw
+    comments: dict[str, None] = {}
+    is_drawn_over = False
+    for index in range(min(c.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
+        note = c.FPDFPage_GetAnnot(page, index)
+        kind = c.FPDFAnnot_GetSubtype(note)
+        is_drawn_over = is_drawn_over or kind in {_FREE_TEXT, _WIDGET}
+        if kind not in {_LINK, _FREE_TEXT, _POPUP, _WIDGET}:
+            text, author = (_read_string(note, key) for key in (b"Contents", b"T"))
+            comments[label_note(text, author)] = None
+        c.FPDFPage_CloseAnnot(note)
+    return tuple(filter(None, comments)), is_drawn_over
+
+
+def _read_string(note: object, key: bytes) -> str:
+    get_string = load_pdfium().raw.FPDFAnnot_GetStringValue
+    size = min(get_string(note, key, None, 0), _MAX_COMMENT_BYTES)
+    units = (ctypes.c_ushort * (size // 2))()
+    get_string(note, key, units, size)
+    text = clean_text(bytes(memoryview(units)).decode("utf-16-le", "replace"))
+    return " ".join(text.replace("\0", "").split())
 
 
 _BOXES = 512
@@ -150,40 +182,46 @@ class PageReader:
     def read(self, index: int) -> PageText:
         """Return the text of a page; a page that cannot be loaded has none."""
         page = self._c.FPDF_LoadPage(self._document, index)
-        if not page:
-            return PageText(index + 1, ())
         try:
-            number = index + 1
-            handle = self._c.FPDFText_LoadPage(page)
-            if not handle:
-                return PageText(number, ())
-            try:
-                self._text = ctypes.cast(handle, ctypes.c_void_p)
-                text, count = self._get_text(handle)
-                if not text.strip():
-                    objects = min(self._c.FPDFPage_CountObjects(page), MAX_PAGE_CHARS)
-                    get, get_type = self._c.FPDFPage_GetObject, self._c.FPDFPageObj_GetType
-                    # A scan is often a picture within a form.
-                    has_image = any(
-                        get_type(get(page, index)) in {_IMAGE, _FORM} for index in range(objects)
-                    )
-                    return PageText(number, (), has_image=has_image)
-                lines = list(self._find_lines(restore_cork(text)))
-                errors = sum(self._has_error(self._text, line.starts[0]) > 0 for line in lines)
-                is_doubted = errors > _UNMAPPED_SHARE * len(lines)
-                if not is_legible(text, DOUBTED_LETTERS if is_doubted else LATIN_LETTERS):
-                    return PageText(number, (), legible=False)
-                lengths = [0] * _QUARTERS
-                for line in lines:
-                    lengths[line.quarter] += sum(map(len, line.words))
-                main = lengths.index(max(lengths))
-                grids = read_grids(page, main)
-                segments = self._cut_lines(lines, main, grids)
-                return PageText(number, segments, grids, cut=count > MAX_PAGE_CHARS)
-            finally:
-                self._c.FPDFText_ClosePage(handle)
+            comments, is_drawn_over = read_annotations(page)
+            if is_drawn_over:
+                # Makes a form with its values, and text boxes, a part of the page.
+                self._c.FPDFPage_Flatten(page, self._c.FLAT_NORMALDISPLAY)
+                self._c.FPDF_ClosePage(page)
+                page = self._c.FPDF_LoadPage(self._document, index)
+            return self._read_text(page, index + 1)._replace(comments=comments)
         finally:
             self._c.FPDF_ClosePage(page)
+
+    def _read_text(self, page: object, number: int) -> PageText:
+        handle = self._c.FPDFText_LoadPage(page)
+        if not handle:
+            return PageText(number, ())
+        try:
+            self._text = ctypes.cast(handle, ctypes.c_void_p)
+            text, count = self._get_text(handle)
+            if not text.strip():
+                objects = min(self._c.FPDFPage_CountObjects(page), MAX_PAGE_CHARS)
+                get, get_type = self._c.FPDFPage_GetObject, self._c.FPDFPageObj_GetType
+                # A scan is often a picture within a form.
+                has_image = any(
+                    get_type(get(page, index)) in {_IMAGE, _FORM} for index in range(objects)
+                )
+                return PageText(number, (), has_image=has_image)
+            lines = list(self._find_lines(restore_cork(text)))
+            errors = sum(self._has_error(self._text, line.starts[0]) > 0 for line in lines)
+            is_doubted = errors > _UNMAPPED_SHARE * len(lines)
+            if not is_legible(text, DOUBTED_LETTERS if is_doubted else LATIN_LETTERS):
+                return PageText(number, (), legible=False)
+            lengths = [0] * _QUARTERS
+            for line in lines:
+                lengths[line.quarter] += sum(map(len, line.words))
+            main = lengths.index(max(lengths))
+            grids = read_grids(page, main)
+            segments = self._cut_lines(lines, main, grids)
+            return PageText(number, segments, grids, cut=count > MAX_PAGE_CHARS)
+        finally:
+            self._c.FPDFText_ClosePage(handle)
 
     def _get_text(self, handle: object) -> tuple[str, int]:
         """Return the text of the page, and how many characters it has."""
@@ -216,6 +254,8 @@ class PageReader:
             for at, word in enumerate(line.words):
                 if word[-1].isdigit() and len(word) > 1:
                     line.words[at] = self._raise_end(word, line.starts[at], line.quarter)
+            if line.mark:
+                line.words[0] = f"{line.words[0][: line.mark]} {line.words[0][line.mark :]}"
         first_sides, last_sides = self._get_boxes(firsts), self._get_boxes(lasts)
         segments: list[Segment] = []
         begin = 0
@@ -234,18 +274,43 @@ class PageReader:
 
     def _raise_end(self, word: str, start: int, quarter: int) -> str:
         """Return a word whose last digits are raised and small as superscripts."""
-        size, last = self._get_size(self._text, start), start + len(word) - 1
-        small = self._get_size(self._text, last)
+        last = start + len(word) - 1
+        size, small = self._get_height(start), self._get_height(last)
         if quarter or not 0 < small < SMALL * size:
             return word
-        bases = []
-        for index in (start, last):
-            self._get_origin(self._text, index, ctypes.byref(self._x), ctypes.byref(self._y))
-            bases.append(self._y.value)
         at = len(word)
-        while self._get_size(self._text, start + at - 1) == small:
+        while self._get_height(start + at - 1) == small:
             at -= 1
-        return raise_end(word[:at], word[at:]) if bases[1] - bases[0] > RAISED * small else word
+        is_raised = self._get_base(last) - self._get_base(start) > RAISED * small
+        return raise_end(word[:at], word[at:]) if is_raised else word
+
+    def _count_raised(self, words: Sequence[str], starts: Sequence[int]) -> int:
+        """Return how many characters of the first word are small and raised beside the next."""
+        first, last = starts[0], starts[0] + len(words[0]) - 1
+        other = starts[1] if len(words) > 1 else last
+        small = self._get_height(first)
+        if other == first or not 0 < small < SMALL * self._get_height(other):
+            return 0
+        if not RAISED * small < self._get_base(first) - self._get_base(other) < 2 * small:
+            return 0
+        raised = range(first, last + 1)
+        sizes = (self._get_height(index) for index in raised)
+        return next((at for at, size in enumerate(sizes) if size != small), len(raised))
+
+    def _touches(self, line: _Line, index: int) -> bool:
+        """Return whether a character stands directly behind a line: an exponent at its base."""
+        sides = self._get_boxes([line.starts[-1] + len(line.words[-1]) - 1, index])
+        return abs(sides[4] - sides[2]) <= _TOUCHING_WORDS * line.size
+
+    def _get_height(self, index: int) -> float:
+        """Return the size of the font of a character as it is drawn; it also sets the matrix."""
+        self._get_matrix(self._text, index, ctypes.byref(self._matrix))
+        scale = float((self._matrix.c**2 + self._matrix.d**2) ** 0.5)
+        return scale * float(self._get_size(self._text, index))
+
+    def _get_base(self, index: int) -> float:
+        self._get_origin(self._text, index, ctypes.byref(self._x), ctypes.byref(self._y))
+        return self._y.value
 
     def _get_boxes(self, indexes: Sequence[int]) -> list[float]:
         """Return the four sides of each of these characters."""
@@ -261,7 +326,7 @@ class PageReader:
     def _find_lines(self, text: str) -> Iterator[_Line]:
         """Yield the lines with words; PDFium counts characters in units of UTF-16."""
         is_wide = max(text) > "\uffff"
-        start = 0
+        start, line = 0, None
         for end in [*_LINE_END.finditer(text), None]:
             until = end.start() if end else len(text)
             words = text[start:until].split()
@@ -272,17 +337,23 @@ class PageReader:
                 starts = [len(text[:at].encode("utf-16-le")) // 2 for at in starts]
             if words:
                 hyphen = end is not None and end[0][0] in _DIVISIONS
-                yield self._build_line(words, starts, hyphen=hyphen)
+                mark = self._count_raised(words, starts)
+                if mark == len(words[0]):
+                    mark = 0
+                    if line and self._touches(line, starts[0]):
+                        base = line.words[-1]
+                        line.words.append(raise_end(base, words.pop(0))[len(base) :])
+                        line.starts.append(starts.pop(0))
+                line = self._build_line(words, starts, hyphen=hyphen, mark=mark)
+                yield line
             start = end.end() if end else len(text)
 
-    def _build_line(self, words: list[str], starts: list[int], *, hyphen: bool) -> _Line:
+    def _build_line(self, words: list[str], starts: list[int], *, hyphen: bool, mark: int) -> _Line:
         """Return a line with the style and the place of its first character."""
-        text, index, matrix = self._text, starts[0], self._matrix
-        self._get_matrix(text, index, ctypes.byref(matrix))
-        a, b = matrix.a, matrix.b
+        text, index = self._text, starts[0] + mark
+        size = self._get_height(index)
+        a, b = self._matrix.a, self._matrix.b
         quarter = (0 if a >= 0 else 2) if abs(a) >= abs(b) else (1 if b > 0 else 3)
-        scale = float((matrix.c**2 + matrix.d**2) ** 0.5)
-        size = self._get_size(text, index) * scale
         self._flags.value = 0
         flags = ctypes.byref(self._flags)
         self._get_font(text, index, self._name, _FONT_NAME_BYTES, flags)
@@ -293,7 +364,7 @@ class PageReader:
         self._get_origin(text, index, ctypes.byref(self._x), ctypes.byref(self._y))
         x, y = self._x.value, self._y.value
         base = _clamp((y, -x, -y, x)[quarter])
-        return _Line(words, starts, quarter, base, round(_clamp(size), 1), bold, hyphen)
+        return _Line(words, starts, quarter, base, round(_clamp(size), 1), bold, hyphen, mark)
 
 
 def _cut_line(

@@ -391,7 +391,9 @@ def _build_row(line: Sequence[Segment]) -> Row:
         elif gap < _TOUCHING * before.size and _is_raised(before, after):
             cells[-1] = raise_end(cells[-1], after.text)
         else:
-            cells[-1] += after.text if gap < _TOUCHING * before.size else f" {after.text}"
+            # Text that runs backwards has no width.
+            touches = gap < _TOUCHING * before.size and before.left < before.right
+            cells[-1] += after.text if touches else f" {after.text}"
         spans[-1] = (min(spans[-1][0], after.left), max(spans[-1][1], after.right))
     longest = max(line, key=lambda one: len(one.text))
     return Row(

@@ -152,7 +152,7 @@ def _load_parser(target: str, *arguments: str | OcrSettings | PictureReader | No
 
 
 _HANGUL = LazyParser("hwp-v1", "old_office:HwpParser", extra="office", isolated=True)
-_SHEETS = LazyParser("sheet-v2", "sheets:SheetParser", extra="office", isolated=True)
+_SHEETS = LazyParser("sheet-v3", "sheets:SheetParser", extra="office", isolated=True)
 
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
@@ -167,14 +167,14 @@ PARSERS: Mapping[str, Parser] = {
     ODT: LazyParser("odt-v2", "odf:OdtParser", isolated=True),
     ODP: LazyParser("odp-v2", "odf:OdpParser", isolated=True),
     **dict.fromkeys((XLSX, XLSB, XLS, ODS), _SHEETS),
-    "application/epub+zip": LazyParser("epub-v2", "epub:EpubParser", isolated=True),
+    "application/epub+zip": LazyParser("epub-v3", "epub:EpubParser", isolated=True),
     FB2: LazyParser("fictionbook-v1", "fb2:Fb2Parser", isolated=True),
     "application/enex+xml": LazyParser("enex-v2", "enex:EnexParser", isolated=True),
-    "application/rtf": LazyParser("rtf-v2", "rtf:RtfParser"),
+    "application/rtf": LazyParser("rtf-v3", "rtf:RtfParser"),
     "multipart/related": LazyParser("mhtml-v2", "mail:MhtmlParser", isolated=True),
     EMAIL: LazyParser("email-v2", "mail:EmailParser", isolated=True),
     **dict.fromkeys(CONTAINERS, LazyParser("container-v1", "containers:ContainerParser")),
-    "text/calendar": LazyParser("icalendar-v1", "events:CalendarParser"),
+    "text/calendar": LazyParser("icalendar-v2", "events:CalendarParser"),
     "text/vcard": LazyParser("vcard-v1", "contacts:ContactParser"),
     "text/x-bibtex": LazyParser("bibtex-v1", "bibtex:BibtexParser", isolated=True),
     MAN: LazyParser("man-v1", "man:ManParser", isolated=True),
@@ -206,12 +206,12 @@ PARSERS: Mapping[str, Parser] = {
     "text/org": LazyParser("org-v1", "org:OrgParser"),
     "text/x-tex": LazyParser("latex-v2", "latex:LatexParser"),
     "text/vtt": LazyParser("subtitles-v1", "subtitles:SubtitlesParser"),
-    PDF: LazyParser("pdf-v3", "pdf:PdfParser", extra="pdf", isolated=True),
+    PDF: LazyParser("pdf-v4", "pdf:PdfParser", extra="pdf", isolated=True),
     PAGES: LazyParser("pages-v1", "iwork:PagesParser", isolated=True),
     KEYNOTE: LazyParser("keynote-v1", "iwork:KeynoteParser", isolated=True),
-    NUMBERS: LazyParser("numbers-v1", "iwork:NumbersParser", isolated=True),
+    NUMBERS: LazyParser("numbers-v2", "iwork:NumbersParser", isolated=True),
     IWORK_PREVIEW: LazyParser(
-        "iwork-preview-v1", "iwork:PreviewParser", extra="pdf", isolated=True
+        "iwork-preview-v2", "iwork:PreviewParser", extra="pdf", isolated=True
     ),
     IMAGE: LazyParser("image-v2", "ocr:ImageParser", isolated=True),
 }
@@ -227,9 +227,9 @@ def configure_parsers(
     reader = ocr or (model if model and "ocr" in model.tasks else None)
     return {
         **PARSERS,
-        PDF: LazyParser("pdf-v3", "pdf:PdfParser", reader, extra="pdf", isolated=True),
+        PDF: LazyParser("pdf-v4", "pdf:PdfParser", reader, extra="pdf", isolated=True),
         IWORK_PREVIEW: LazyParser(
-            "iwork-preview-v1", "iwork:PreviewParser", reader, extra="pdf", isolated=True
+            "iwork-preview-v2", "iwork:PreviewParser", reader, extra="pdf", isolated=True
         ),
         IMAGE: LazyParser("image-v2", "ocr:ImageParser", ocr, model, isolated=True),
     }

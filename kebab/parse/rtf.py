@@ -11,6 +11,7 @@ from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.formulas import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
+from kebab.parse.office import label_note
 from kebab.text.normalize import split_names
 
 _CODECS = (
@@ -71,6 +72,7 @@ class Paragraph:
 
     text: list[str] = field(default_factory=list)
     marker: list[str] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)
     style: int = 0
     level: int = 0
     depth: int = 0
@@ -84,13 +86,16 @@ class RtfWriter:
         """Write into a builder."""
         self.paragraph = Paragraph()
         self.info: dict[str, str] = {}
+        self.author = ""
+        """Who wrote the next comment."""
         self._builder = builder
         self._levels: dict[int, int] = {}
         self._cells: list[str] = []
         self._cell: list[str] = []
         self._rows: list[list[str]] = []
         self._outer: list[Paragraph] = []
-        self._notes: list[str] = []
+        self._notes: list[tuple[str, str]] = []
+        """The notes of the open table."""
         self._note: list[str] = []
 
     def add_style(self, style: Paragraph) -> None:
@@ -102,34 +107,35 @@ class RtfWriter:
             self._levels[style.style] = level
 
     def begin_note(self) -> None:
-        """Begin a footnote, which is written at the end."""
+        """Begin a footnote, a comment or a text box, which is written behind its paragraph."""
         self._outer.append(self.paragraph)
         self.paragraph = Paragraph()
 
-    def end_note(self) -> None:
-        """End a footnote."""
+    def end_note(self, kind: str) -> None:
+        """End a note of a kind; a text box has none."""
         self.end_paragraph()
         if self._outer:
             self.paragraph = self._outer.pop()
         text = " ".join(self._note)
         self._note.clear()
         if text and not self._outer:
-            self._notes.append(text)
-            self.paragraph.text.append(f"^{len(self._notes)}")
+            self.paragraph.notes.append(
+                (kind, label_note(text, self.author, kind) if kind else text)
+            )
+            self.author = ""
 
     def end_paragraph(self) -> None:
         """End the open paragraph; its properties hold for the next one."""
         paragraph = self.paragraph
         text = write_scripts(join_surrogates("".join(paragraph.text))).strip()
         marker = join_surrogates("".join(paragraph.marker)).strip()
-        self.paragraph = replace(paragraph, text=[], marker=[])
-        if not text:
-            return
+        self.paragraph = replace(paragraph, text=[], marker=[], notes=[])
         if self._outer:
-            self._note.append(text)
+            self._note += [text] if text else []
         elif paragraph.in_table:
-            self._cell.append(text)
-        else:
+            self._cell += [text] if text else []
+            self._notes += paragraph.notes
+        elif text or paragraph.notes:
             self._write_table()
             level = self._levels.get(paragraph.style, 0) or paragraph.level
             if 0 < level <= _BODY_LEVELS and len(text) <= _MAX_HEADING_CHARS:
@@ -140,6 +146,7 @@ class RtfWriter:
                 self._builder.add_item(paragraph.depth, number + text)
             else:
                 self._builder.add_paragraph(text)
+            self._write_notes(paragraph.notes)
 
     def end_cell(self) -> None:
         """End a cell of a table."""
@@ -155,7 +162,7 @@ class RtfWriter:
         self._cells = []
 
     def finish(self) -> None:
-        """Write what is still open, and the footnotes."""
+        """Write what is still open."""
         self._outer.clear()
         self.end_paragraph()
         if self._cell:
@@ -163,9 +170,12 @@ class RtfWriter:
         self.end_row()
         self._write_table()
         self._builder.end_run()
-        self._builder.add_list(
-            (0, f"{number}. {text}") for number, text in enumerate(self._notes, 1)
-        )
+
+    def _write_notes(self, notes: list[tuple[str, str]]) -> None:
+        """Write notes as quotations, and text boxes as paragraphs, behind an open list."""
+        for kind, text in notes:
+            add = self._builder.add_quote if kind else self._builder.add_paragraph
+            self._builder.add_behind(partial(add, text))
 
     def _write_table(self) -> None:
         if not self._rows:
@@ -177,6 +187,8 @@ class RtfWriter:
         else:
             for row in rows:
                 self._builder.add_paragraph(" ".join(row))
+        notes, self._notes = self._notes, []
+        self._write_notes(notes)
 
 
 _TOKEN = re.compile(
@@ -200,7 +212,7 @@ _SYMBOLS = {b"~": " ", b"_": "-", b"\\": "\\", b"{": "{", b"}": "}", b"\n": "\n"
 _LEFT_OUT = split_names(
     "colortbl pict object fldinst themedata listtable generator listoverridetable rsidtbl"
     " xmlnstbl nonshppict ftnsep ftnsepc aftnsep aftnsepc private operator comment doccomm pgptbl"
-    " revtbl filetbl tc xe rxe datafield nonesttables"
+    " revtbl filetbl tc xe rxe datafield nonesttables sp shprslt"
 )
 _MARGINS = split_names("header headerl headerr headerf footer footerl footerr footerf")
 _INFO = frozenset({"title", "author", "keywords", "subject"})
@@ -243,7 +255,11 @@ _PARAGRAPH_PROPERTIES: dict[str, tuple[str, _Convert]] = {
 }
 """By control word, a field of a paragraph and its value."""
 
-_DESTINATIONS = ("fonttbl", "stylesheet", "info", "footnote", "listtext", "pntext")
+_NOTES = {"footnote": "footnote", "annotation": "comment", "shptxt": ""}
+"""By destination, the kind of a text that stands behind its paragraph."""
+
+_TEXT = frozenset({"", *_NOTES})
+_DESTINATIONS = ("fonttbl", "stylesheet", "info", "listtext", "pntext", "atnauthor", *_NOTES)
 
 
 class RtfReader:
@@ -338,13 +354,13 @@ class RtfReader:
             "pard": self._reset_paragraph,
             "cell": lambda _: self._writer.end_cell(),
             "row": lambda _: self._writer.end_row(),
-            "shppict": lambda _: None,
+            **dict.fromkeys(("shppict", "shpinst"), lambda _: None),
         }
 
     def _begin_destination(self, name: str, _number: int | None) -> None:
         if self._group.destination != "none":
             self._group.destination = name
-            if name == "footnote":
+            if name in _NOTES:
                 self._group.script = ""
                 self._writer.begin_note()
 
@@ -365,8 +381,8 @@ class RtfReader:
         if ended.destination == "stylesheet" and self._style.text:
             self._writer.add_style(self._style)
             self._style = Paragraph()
-        if ended.destination == "footnote" != self._group.destination:
-            self._writer.end_note()
+        if ended.destination in _NOTES and ended.destination != self._group.destination:
+            self._writer.end_note(_NOTES[ended.destination])
 
     def _add_bytes(self, data: bytes, *, escaped: bool = False) -> None:
         """Add bytes of text, without those that stand for the last Unicode escape."""
@@ -394,7 +410,9 @@ class RtfReader:
             self._writer.info[destination] = self._writer.info.get(destination, "") + text
         elif destination in {"listtext", "pntext"}:
             self._writer.paragraph.marker.append(text)
-        elif destination in {"", "footnote"} and not self._group.hidden:
+        elif destination == "atnauthor":
+            self._writer.author = text.strip()
+        elif destination in _TEXT and not self._group.hidden:
             script = self._group.script
             text = f"{script}{text}{END}" if script else text
             self._writer.paragraph.text.append(text)
@@ -430,10 +448,10 @@ class RtfReader:
     def _reset_paragraph(self, _number: int | None) -> None:
         if not self._group.destination:
             paragraph = self._writer.paragraph
-            self._writer.paragraph = Paragraph(paragraph.text, paragraph.marker)
+            self._writer.paragraph = Paragraph(paragraph.text, paragraph.marker, paragraph.notes)
 
     def _end_paragraph(self, _number: int | None) -> None:
-        if self._group.destination in {"", "footnote"}:
+        if self._group.destination in _TEXT:
             self._writer.end_paragraph()
 
 
@@ -441,9 +459,9 @@ _MAX_KEYWORDS = 20
 
 
 class RtfParser:
-    """Parses Rich Text Format: headings, lists, tables and footnotes."""
+    """Parses Rich Text Format: headings, lists, tables, notes and text boxes."""
 
-    version = "rtf-v2"
+    version = "rtf-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.

@@ -207,7 +207,7 @@ _COUNT = re.compile(rb'[cC]ount="\d{9,}"')
 class SheetParser:
     """Parses workbooks; citations name the cells of rows."""
 
-    version = "sheet-v2"
+    version = "sheet-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -292,7 +292,9 @@ class SheetParser:
         except PasswordError as fault:
             raise ParseFailed(path=path, parser=self.version, cause=ENCRYPTED) from fault
         except CalamineError as fault:
-            cause = f"damaged: {fault}"
+            # The library tries each of its formats, and does not say why the right one failed.
+            is_vague = "detect file format" in str(fault)
+            cause = "encrypted, damaged or of an unknown kind" if is_vague else f"damaged: {fault}"
             raise ParseFailed(path=path, parser=self.version, cause=cause) from fault
         except BaseException as fault:
             # A panic of the library's own language is no `Exception`.

@@ -11,7 +11,7 @@ from kebab.chunk.split import (
     split_document,
     split_sections,
 )
-from kebab.core.chunks import build_embed_text
+from kebab.core.chunks import Place, build_embed_text
 from kebab.core.documents import Block, BlockKind, ParsedDocument
 from kebab.parse.data import DataParser
 from kebab.parse.markdown import MarkdownParser
@@ -396,3 +396,13 @@ def test_a_header_of_noise_leaves_the_room_to_the_rows(noise):
     _, _, chunks = split(f"| {noise} | b |\n|---|---|\n{rows}\n", limit=120)
     assert max(len(chunk.context) for chunk in chunks) <= 120
     assert len(chunks) < 30
+
+
+def test_the_name_that_a_person_gave_to_a_sheet_is_a_heading():
+    names = ("Rent 2024", "Sheet1", "Harbour::Table 2", "시트 3")
+    rows = [Block(BlockKind.TABLE, 2 * at, 2 * at + 1) for at in range(len(names))]
+    places = [Place(2 * at, at, label=name, row=1) for at, name in enumerate(names)]
+
+    sections = split_sections("a\nb\nc\nd", rows, places)
+
+    assert [part.paths for part in sections] == [[("Rent 2024",)], [()], [("Harbour",)], [()]]

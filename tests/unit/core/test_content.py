@@ -6,11 +6,12 @@ import pytest
 from kebab.core.content import (
     describe_unsupported,
     detect_content,
+    detect_media,
     detect_media_by_content,
     find_mismatch,
     is_text,
 )
-from kebab.core.media import MEDIA_TYPES
+from kebab.core.media import DOC, MEDIA_TYPES, PLAIN
 
 EXTRACT = "extract it; zip archives are read with `ingest.archives`"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
@@ -144,6 +145,18 @@ def test_a_page_of_the_manual_may_be_compressed():
 def test_some_formats_have_no_text():
     assert describe_unsupported(".mp3") == ("audio", "")
     assert describe_unsupported(".svg") == ("vector image", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "media"),
+    [
+        ("graph.dot", b"digraph { a -> b }\n", PLAIN),
+        ("messages.pot", b'msgid "Quay"\nmsgstr ""\n', PLAIN),
+        ("letter.dot", OLE, DOC),
+    ],
+)
+def test_texts_with_the_suffix_of_an_old_format_are_texts(name, head, media):
+    assert detect_media(name, len(head), lambda: head) == media
 
 
 def test_an_unknown_suffix_has_no_description():

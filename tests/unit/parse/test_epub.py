@@ -51,6 +51,15 @@ def refuse(data):
     return refusal.value.cause
 
 
+def test_drawings_in_the_reading_order_are_chapters():
+    opf = OPF.replace("i.png", "i.svg").replace("image/png", "image/svg+xml")
+    drawing = (
+        "<svg xmlns='http://www.w3.org/2000/svg'><text>gamma <tspan>delta</tspan></text></svg>"
+    )
+    text = parse(build_zip({**PARTS, "OPS/book.opf": opf, "OPS/i.svg": drawing})).text
+    assert text.endswith("gamma delta")
+
+
 def encrypt(algorithm):
     return {
         "META-INF/encryption.xml": "<encryption><EncryptedData><EncryptionMethod "

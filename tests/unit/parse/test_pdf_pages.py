@@ -3,7 +3,7 @@ import pytest
 
 from kebab.parse.pdf_pages import _ALEF_LAM, PageReader
 from kebab.parse.pdf_rows import build_rows
-from tests.pdf_files import Text, build_pdf
+from tests.pdf_files import FONT, Text, assemble, build_pdf
 
 ENGLISH = "Dry soil warms faster than wet soil, so the curve reveals the moisture of the ground. "
 
@@ -73,6 +73,63 @@ def test_a_page_on_its_side_reads_from_its_own_left():
         ("first line", False, 72, -300),
         ("second", False, 72, -312),
     ]
+
+
+def test_raised_text_is_found_where_the_matrix_has_the_size_of_the_font():
+    content = (
+        b"BT /F1 1 Tf 10 0 0 10 72 700 Tm (10) Tj 6 0 0 6 83.1 704 Tm (5) Tj"
+        b" 10 0 0 10 90 700 Tm (cells) Tj"
+        b" 6 0 0 6 72 682 Tm (o) Tj 10 0 0 10 75.3 680 Tm (See the map) Tj ET"
+    )
+    data = assemble(
+        {
+            1: b"<< /Type /Catalog /Pages 2 0 R >>",
+            2: b"<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
+            3: FONT % b"Helvetica",
+            4: b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 5 0 R"
+            b" /Resources << /Font << /F1 3 0 R >> >> >>",
+            5: b"<< /Length %d >>\nstream\n%b\nendstream" % (len(content), content),
+        },
+        3,
+    )
+    document = pypdfium2.PdfDocument(data)
+    segments = PageReader(document.raw).read(0).segments
+
+    assert [(one.text, one.size) for one in segments] == [("10⁵ cells", 10), ("o See the map", 10)]
+
+
+def test_an_exponent_that_begins_a_line_of_pdfium_is_at_its_base():
+    page = read(Text(72, 700, "x", size=11), Text(77.5, 704, "2", size=8), Text(85, 700, "= 9"))
+
+    assert " ".join(one.text for one in page.segments) == "x² = 9"
+
+
+def test_values_of_forms_and_comments_are_read():
+    value = b"BT /F1 10 Tf 2 2 Td (Harbour office) Tj ET"
+    data = assemble(
+        {
+            1: b"<< /Type /Catalog /Pages 2 0 R >>",
+            2: b"<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
+            3: FONT % b"Helvetica",
+            4: b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 9 0 R"
+            b" /Annots [5 0 R 6 0 R 8 0 R] >>",
+            5: b"<< /Type /Annot /Subtype /Widget /FT /Tx /T (a) /V (Harbour office) /F 4"
+            b" /Rect [70 700 200 715] /AP << /N 7 0 R >> >>",
+            6: b"<< /Type /Annot /Subtype /Highlight /Rect [0 0 9 9] /T (Ann)"
+            b" /Contents (Who is it?) >>",
+            7: b"<< /Type /XObject /Subtype /Form /BBox [0 0 130 15]"
+            b" /Resources << /Font << /F1 3 0 R >> >> /Length %d >>\nstream\n%b\nendstream"
+            % (len(value), value),
+            8: b"<< /Type /Annot /Subtype /Link /Rect [0 0 9 9] /Contents (a link) >>",
+            9: b"<< /Length 2 >>\nstream\nq Q\nendstream",
+        },
+        3,
+    )
+    document = pypdfium2.PdfDocument(data)
+    page = PageReader(document.raw).read(0)
+
+    assert [segment.text for segment in page.segments] == ["Harbour office"]
+    assert page.comments == ("Comment by Ann: Who is it?",)
 
 
 def test_a_page_that_does_not_exist_is_empty():

@@ -98,3 +98,9 @@ def test_any_positions_give_every_segment_once():
     ]
 
     assert sorted(get_texts(order_segments(segments))) == sorted(get_texts(segments))
+
+
+def test_texts_without_a_width_are_not_joined():
+    (row,) = build_rows([Segment(text, 72, 72, 700, 10.0) for text in ("M32x1.5", "15")])
+
+    assert row.text == "M32x1.5 15"

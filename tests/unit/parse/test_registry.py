@@ -30,7 +30,7 @@ def test_active_lists_the_labels_each_once_in_order():
     versions = list_parser_versions()
 
     assert versions == sorted({parser.version for parser in PARSERS.values()})
-    assert {MarkdownParser.version, TextParser.version, "pdf-v3"} <= set(versions)
+    assert {MarkdownParser.version, TextParser.version, PARSERS[PDF].version} <= set(versions)
 
 
 def test_settings_of_pictures_change_the_recipe_of_what_they_affect():

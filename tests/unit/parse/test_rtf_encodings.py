@@ -71,7 +71,7 @@ def test_lists_properties_and_footnotes_are_read():
     assert (
         "1. Fill the tank to the red line.\n2. Trim the wick:\n  - short in summer" in document.text
     )
-    assert document.text.endswith("the log.^1\n\n1. Both are kept in the harbour office.")
+    assert document.text.endswith("the log.\n\n> Footnote: Both are kept in the harbour office.")
 
 
 def test_a_korean_text_is_read_and_a_title_of_question_marks_is_none():
@@ -131,7 +131,23 @@ def read(text):
         (r"{\rtf1 a{\pict 0123abcd}b}", "ab"),
         (r"{\rtf1 a\bin5 {{{{{b}", "ab"),
         (r"{\rtf1 {\field{\*\fldinst HYPERLINK x}{\fldrslt link}}}", "link"),
-        (r"{\rtf1 a{\footnote \pard note}b}", "a^1b\n\n1. note"),
+        (r"{\rtf1 a{\footnote \pard note}b}", "ab\n\n> Footnote: note"),
+        (
+            r"{\rtf1 a{\*\atnauthor Ann}\chatn{\*\annotation{\*\atnref 1}\pard b\par}c\par}",
+            "ac\n\n> Comment by Ann: b",
+        ),
+        (
+            r"{\rtf1 a{\shp{\*\shpinst{\sp{\sn x}{\sv 2}}{\shptxt b\par c\par}}{\shprslt b}}d\par}",
+            "ad\n\nb c",
+        ),
+        (
+            r"{\rtf1\trowd\intbl a{\footnote b}\cell c\cell\row\pard d\par}",
+            "| a | c |\n\n> Footnote: b\n\nd",
+        ),
+        (
+            r"{\rtf1{\listtext 1.\tab}\pard a{\footnote b}\par{\listtext 2.\tab}\pard c\par}",
+            "1. a\n2. c\n\n> Footnote: b",
+        ),
         (r"{\rtf1{\stylesheet{\s1 heading 1;}}\pard\s1 A\par\pard b}", "# A\n\nb"),
         (r"{\rtf1\pard\outlinelevel1 A\par\pard b}", "## A\n\nb"),
         (r"{\rtf1\trowd\pard\intbl a\cell b\cell\row\pard c}", "| a | b |\n\nc"),
@@ -219,15 +235,15 @@ def test_cells_and_rows_make_tables():
     assert build(cells("a"), cells("b"), leave, add("c")) == "a\n\nb\n\nc"
 
 
-def test_footnotes_stand_at_the_end():
+def test_footnotes_stand_behind_their_paragraph():
     def note(writer):
         writer.paragraph.text.append("text")
         writer.begin_note()
         writer.paragraph.text.append("note")
-        writer.end_note()
+        writer.end_note("footnote")
         writer.paragraph.text.append(" goes on")
 
-    assert build(note) == "text^1 goes on\n\n1. note"
+    assert build(note) == "text goes on\n\n> Footnote: note"
 
 
 def test_a_heading_as_long_as_a_page_is_a_paragraph():

@@ -7,6 +7,7 @@ from tools.format_recall import (
     format_row,
     list_words,
     measure_overlap,
+    read_between_tags,
 )
 
 
@@ -34,3 +35,9 @@ def test_a_refused_file_is_counted_with_its_cause(tmp_path):
     assert format_row("epub", [result, FileResult("b", "", 4, 0.0, "", 0.5, 0.25)]).startswith(
         "| epub | 1 | 0 | 1 | 1 | 0.500 | 0.250 |"
     )
+
+
+def test_the_text_between_tags_is_that_of_the_body():
+    page = b"<head><title>t</title></head><nav>menu</nav><p>oil&amp;lamp<script>x</script>"
+
+    assert list_words(read_between_tags(page)) == ["menu", "oil", "lamp"]
