@@ -152,6 +152,10 @@ def test_a_fix_is_written_only_after_the_confirmation(visit, site):
     click(page, "#review")
     click(page, ".finding button", "Show the change")
     page.wait_for(".finding .removed", "the the")
+    gap = """const top = one => document.querySelector(one).getBoundingClientRect().top;
+        const line = document.querySelector(".finding").dataset.line;
+        return Math.abs(top(".finding") - top(`.doc-body [data-lines="${line}"]`)) < 3"""
+    page.wait(lambda: page.run(gap), "the finding is beside its line")
     click(page, ".finding button", "Write")
     page.wait_for("dialog", "Write this change?")
     click(page, "dialog button", "Cancel")
