@@ -1,7 +1,6 @@
 """The page in a real browser: what is typed, pressed and seen."""
 
 import json
-from importlib.resources import files
 
 import pytest
 from selenium.webdriver.common.by import By
@@ -292,7 +291,6 @@ def test_without_scripts_there_are_hits_and_a_document(window, site):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_violation_in_any_view(visit, site, scheme):
-    axe = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
     page = visit()
     document = page.run(LIST, "bread.md")[0]["doc_id"]
     page.prefer(scheme)
@@ -302,12 +300,7 @@ def test_axe_finds_no_violation_in_any_view(visit, site, scheme):
             visit(f"{view}&doc={document}")
             page.wait_for("#results", "")
             page.wait_for(".checks li" if "status" in view else "#reader .margin a")
-            page.run(axe)
-            rows = page.driver.execute_async_script(
-                "const end = arguments[0]; axe.run().then(one => end(one.violations.map(row => "
-                "[row.id, row.nodes.map(node => node.html)])))"
-            )
-            found[view] = rows
+            found[view] = page.find_violations()
     finally:
         page.prefer("light")
     assert not any(found.values()), json.dumps(found, indent=1)
