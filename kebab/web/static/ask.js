@@ -219,7 +219,10 @@ export function Ask({ route, onOpen }) {
   const control = useRef(null);
   const isBusy = turns.at(-1)?.isBusy;
   const change = (update) => setTurns((old) => [...old.slice(0, -1), update(old.at(-1))]);
-  useEffect(() => () => control.current?.abort(), []);
+  useEffect(() => {
+    document.getElementById("question").focus();
+    return () => control.current?.abort();
+  }, []);
 
   const ask = async (event) => {
     event.preventDefault();
