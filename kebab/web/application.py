@@ -63,17 +63,14 @@ _ASSET_TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".ico": "image/x-icon",
     ".txt": "text/plain; charset=utf-8",
-    ".webmanifest": "application/manifest+json",
 }
 _TYPES = "types.js"
 _MODULE = re.compile(rb'"\./([\w.-]+\.js)"')
 _IMPORT = re.compile(rb'(?:from|import) ?"\./([\w.-]+\.js)"')
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
-    " manifest-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    " form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 HEADERS = {
     "Content-Security-Policy": POLICY,

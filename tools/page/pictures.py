@@ -118,7 +118,7 @@ def main() -> None:
     """Take every picture."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     with tempfile.TemporaryDirectory() as name, fake_ollama("gemma3:4b") as ollama:
-        ollama.enqueue(Say("The repository is checked first with `restic check` [1]."))
+        ollama.enqueue(Say("The repository is checked first with `restic check` [2]."))
         notes = write_notes(Path(name))
         environment = {"OLLAMA_HOST": ollama.url, "KEBAB_MODELS_LLM_MODEL": "gemma3:4b"}
         with (

@@ -85,12 +85,11 @@ export function describeNoAnswer(reply, statement) {
   return gaps ? `${statement} so far (${gaps})` : statement;
 }
 
+const CHANNELS = { lexical: "search by words", vector: "search by meaning", rerank: "reranking" };
+
 /** Return which channel did not work. */
-export function describeDegraded(channel) {
-  if (channel.channel === "rerank") return `no reranking: ${channel.reason}`;
-  const extent = channel.partial ? "incomplete" : "no";
-  return `${extent} ${channel.channel} search: ${channel.reason}`;
-}
+export const describeDegraded = ({ channel, partial, reason }) =>
+  `${partial ? "incomplete" : "no"} ${CHANNELS[channel] || channel}: ${reason}`;
 
 export const CONFIDENCE = {
   strong: "strong: very likely about what you asked",
