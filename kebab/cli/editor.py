@@ -47,6 +47,8 @@ _VIEWERS = {
 """How viewers take a page, counted from 1."""
 
 _OPENERS = {"darwin": ("open",), "win32": ("rundll32", "url.dll,FileProtocolHandler")}
+_TEXT_OPENERS = {"darwin": ("open", "-t"), "win32": ("notepad",)}
+"""What shows a text; the others run a script, which a document may be."""
 
 
 def build_command(file: str, line: int, environ: Mapping[str, str]) -> list[str]:
@@ -60,16 +62,19 @@ def build_command(file: str, line: int, environ: Mapping[str, str]) -> list[str]
     editor = environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip()
     if editor:
         return _add_place(split_words(editor), _EDITORS, file, line)
-    return build_opener_command(file, environ, "export EDITOR=vi")
+    return build_opener_command(file, environ, "export EDITOR=vi", is_text=True)
 
 
-def build_opener_command(file: str, environ: Mapping[str, str], remedy: str) -> list[str]:
-    """Return the command of the system that opens a file.
+def build_opener_command(
+    file: str, environ: Mapping[str, str], remedy: str, *, is_text: bool = False
+) -> list[str]:
+    """Return the command of the system that opens a file, in an editor if it is a text.
 
     Raises:
         DependencyMissing: There is none; `remedy` names another program.
     """
-    opener = _OPENERS.get(platform.SYSTEM, ("xdg-open",))
+    openers = _TEXT_OPENERS if is_text else _OPENERS
+    opener = openers.get(platform.SYSTEM, ("xdg-open",))
     if shutil.which(opener[0], path=environ.get("PATH")) is None:
         raise build_missing_program(opener[0], "opening a file", remedy)
     return [*opener, file]
@@ -126,7 +131,7 @@ def build_window_command(
     editor = environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip()
     name = PurePath(split_words(editor)[0]).name.lower() if editor else ""
     if name in _WINDOWLESS.split() and isinstance(citation, LineCitation | CodeCitation):
-        return build_opener_command(file, environ, "export VISUAL=code")
+        return build_opener_command(file, environ, "export VISUAL=code", is_text=True)
     return build_open_command(file, citation, line, environ)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import ipaddress
+import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ from urllib.parse import parse_qs, urlencode
 import msgspec
 from msgspec import Meta, Struct
 
+from kebab.core.media import MEDIA_TYPES
 from kebab.errors.catalog import Unauthorized, UsageInvalid
 from kebab.errors.system import translate_import_errors
 from kebab.web.markup import Html, build_tag
@@ -61,16 +63,14 @@ _ASSET_TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
-    ".png": "image/png",
-    ".ico": "image/x-icon",
     ".txt": "text/plain; charset=utf-8",
-    ".webmanifest": "application/manifest+json",
 }
+_TYPES = "types.js"
 _MODULE = re.compile(rb'"\./([\w.-]+\.js)"')
 _IMPORT = re.compile(rb'(?:from|import) ?"\./([\w.-]+\.js)"')
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
-    " manifest-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    " form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -86,6 +86,8 @@ _REQUEST_FIELDS = {"type": "media"}
 """The fields of a search whose names differ from those of the address."""
 _PICTURE_POLICY = "default-src 'none'; sandbox"
 _HITS = 20
+_MOST_FIELDS = 50
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _SCALE = re.compile(r"\d{1,2}(?:\.\d{1,4})?")
 _USUAL_SCALE = 1.5
 """Pixels for each point of a page."""
@@ -143,12 +145,15 @@ class Assets:
     """The files of the page by name, in memory; `digest` is one of all of them.
 
     A module names another as `"./name.js"`. The digest is added to that, so that all of them are
-    of one version and are kept as long as it is the same.
+    of one version and are kept as long as it is the same. `types.js` is made here: the labels of
+    media types, which are those of the terminal.
     """
 
     def __init__(self, folder: Path = STATIC) -> None:
         files = [one for one in sorted(folder.glob("*")) if one.suffix in _ASSET_TYPES]
+        labels = {media.name: media.label for media in MEDIA_TYPES}
         self.files = {one.name: one.read_bytes() for one in files}
+        self.files[_TYPES] = f"export const TYPES = {json.dumps(labels)};\n".encode()
         self.digest = hashlib.sha256(repr(self.files).encode()).hexdigest()[:16]
         self.links = {name: f"/static/{name}?v={self.digest}" for name in self.files}
         self.modules = self._list_imports("app.js", [])
@@ -185,7 +190,7 @@ class WebPage:
                 ("/", "GET", self._show_page),
                 ("/static/{name}", "GET", self._send_asset),
                 ("/read/{doc}", "GET", self._read),
-                ("/read/{doc}/page/{number:int}.png", "GET", self._send_page_picture),
+                ("/read/{doc}/page/{number}.png", "GET", self._send_page_picture),
                 ("/read/{doc}/image", "GET", self._send_picture),
                 ("/page/open", "POST", self._open_file),
                 ("/login", "GET", self._log_in),
@@ -239,7 +244,7 @@ class WebPage:
     async def _show_page(self, request: HttpRequest) -> Response:
         """Answer with the whole page, which needs no scripts to search and to read."""
         self._workers.prepare()
-        fields = parse_qs(request.url.query, max_num_fields=50)
+        fields = _read_fields(request)
         query = "".join(fields.get("q", ())).strip()
         results, reader = Html(), Html()
         try:
@@ -260,7 +265,7 @@ class WebPage:
 
     async def _read(self, request: HttpRequest) -> Response:
         """Answer with a document as a part of the page."""
-        fields = parse_qs(request.url.query, max_num_fields=50)
+        fields = _read_fields(request)
         article = await self._render(_build_read_request(request.path_params["doc"], fields))
         return send_html(article.encode())
 
@@ -271,9 +276,9 @@ class WebPage:
 
     async def _send_page_picture(self, request: HttpRequest) -> Response:
         """Answer with a page of a PDF file as PNG, with the passage marked."""
-        fields = parse_qs(request.url.query, max_num_fields=50)
+        fields = _read_fields(request)
         wanted = _build_read_request(request.path_params["doc"], fields)
-        number = request.path_params["number"]
+        number = _read_number(request.path_params["number"])
         file, passage = await find_page(self._ask, wanted, number)
         scale = "".join(fields.get("scale", ()))
         factor = float(scale) if _SCALE.fullmatch(scale) else _USUAL_SCALE
@@ -321,7 +326,7 @@ class WebPage:
         if session is None:
             cause = "This link does not count: it was used, it is older than two minutes, or it is"
             return send_html(build_entrance(self._shell, f"{cause} of another server."), 401)
-        query = parse_qs(request.url.query, max_num_fields=50)
+        query = _read_fields(request)
         query.pop("ticket", None)
         target = f"/?{urlencode(query, doseq=True)}" if query else "/"
         port = request.scope["server"][1]
@@ -406,8 +411,22 @@ def _build_read_request(doc: str, fields: Mapping[str, list[str]]) -> ReadReques
         doc=doc,
         at="".join(fields.get("at", ())),
         quote="".join(fields.get("quote", ())),
-        begin=int(begin) if begin.isdecimal() and len(begin) < 10 else 0,  # noqa: PLR2004
+        begin=_read_number(begin),
     )
+
+
+def _read_fields(request: HttpRequest) -> dict[str, list[str]]:
+    """Return the fields of the address of a request."""
+    try:
+        return parse_qs(request.url.query, max_num_fields=_MOST_FIELDS)
+    except ValueError as fault:
+        cause = f"the address has more than {_MOST_FIELDS} fields"
+        raise UsageInvalid(option="address", cause=cause) from fault
+
+
+def _read_number(text: str) -> int:
+    """Return a number in an address, 0 for anything else."""
+    return int(text) if _NUMBER.fullmatch(text) else 0
 
 
 _PARAMETERS = {
@@ -442,7 +461,16 @@ _ROUTES = (
     ),
     ("/read/{doc}/image", "read_image", "Return a picture beside a document.", "image/*", ("src",)),
     ("/login", "login", "Let a browser in, and lead it to the page.", "text/html", ("ticket",)),
+    ("/logout", "logout", "End the session of this browser.", "text/html", ()),
+    (
+        "/page/open",
+        "open_file",
+        "Open a document in the editor of the user; the body is an object with `doc` and `line`.",
+        "application/json",
+        (),
+    ),
 )
+_POSTS = {"logout", "open_file"}
 _PATH_FIELD = re.compile(r"\{(\w+)\}")
 
 
@@ -465,7 +493,7 @@ def describe_routes() -> dict[str, dict[str, Any]]:
         ]
         content = {media: {"schema": {"type": "string"}}}
         found[path] = {
-            "get": {
+            "post" if name in _POSTS else "get": {
                 "operationId": name,
                 "summary": summary,
                 "parameters": parameters,

@@ -12,7 +12,7 @@ from kebab.wire.error import ErrorReply
 from kebab.wire.search import ActiveFilters, SearchHit, SearchResponse
 
 FILTERS = ("source", "type", "tag", "lang", "since", "until")
-VIEWS = ("search", "ask", "status", "timeline", "graph")
+_CHANNELS = {"lexical": "search by words", "vector": "search by meaning", "rerank": "reranking"}
 _LABELS = {
     "source": "Source",
     "type": "Type",
@@ -146,7 +146,8 @@ def _describe_search(reply: SearchResponse) -> Iterator[str]:
     for one in reply.unmatched_filters:
         yield f"no document passes {one.filter}: {one.value}"
     for channel in reply.degraded:
-        yield f"no {channel.channel} search: {channel.reason}"
+        extent = "incomplete" if channel.partial is True else "no"
+        yield f"{extent} {_CHANNELS.get(channel.channel, channel.channel)}: {channel.reason}"
     if reply.hits and not is_weak and (gaps := describe_known_gaps(reply.coverage)):
         yield gaps
 

@@ -4,17 +4,20 @@ Both run in a worker process.
 """
 
 import ctypes
+import re
 import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from kebab.parse.containers import read_document
 from kebab.parse.pdf_grids import load_pdfium
 from kebab.web.markup import list_letters
 
 MOST_PICTURE_BYTES = 20 << 20
+MOST_PIXELS = 64_000_000
+"""Pictures of notes with more would take too much of the memory of the browser."""
 _MOST_PIXELS = 8_000_000
 _SCALES = (0.25, 4.0)
 _SHORTEST = 8
@@ -35,6 +38,44 @@ def detect_picture(data: bytes) -> str | None:
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     return next((kind for start, kind in _SIGNATURES if data.startswith(start)), None)
+
+
+def measure_picture(data: bytes) -> int | None:
+    """Return how many pixels the head of a picture names, None where it cannot be read."""
+    if data.startswith(b"\xff\xd8"):
+        return _measure_jpeg(data)
+    order: Literal["big", "little"] = "big" if data.startswith(b"\x89PNG") else "little"
+
+    def read(start: int, size: int) -> int:
+        return int.from_bytes(data[start : start + size], order)
+
+    match data[12:16] if data.startswith(b"RIFF") else data[:4]:
+        case b"\x89PNG":
+            return read(16, 4) * read(20, 4)
+        case b"VP8X":
+            return (read(24, 3) + 1) * (read(27, 3) + 1)
+        case b"VP8L":
+            return ((read(21, 4) & _SIDE) + 1) * ((read(21, 4) >> 14 & _SIDE) + 1)
+        case b"VP8 ":
+            return (read(26, 2) & _SIDE) * (read(28, 2) & _SIDE)
+        case _:  # GIF
+            return read(6, 2) * read(8, 2)
+
+
+def _measure_jpeg(data: bytes) -> int | None:
+    at = 2
+    while marker := _MARKER.match(data, at):
+        if marker[1] not in _NO_FRAMES:
+            return int.from_bytes(marker[2]) * int.from_bytes(marker[3])
+        at = marker.start(1) + 1 + int.from_bytes(data[marker.end(1) : marker.end(1) + 2])
+    return None
+
+
+_SIDE = 0x3FFF
+"""The bits of a side of a WebP picture."""
+_MARKER = re.compile(rb"\xff+([\xc0-\xfe])...(..)(..)", re.DOTALL)
+"""A segment of a JPEG file: its kind, its length, and the height and width if it is a frame."""
+_NO_FRAMES = frozenset(bytes([kind]) for kind in (0xC4, 0xC8, 0xCC, *range(0xD0, 0xFF)))
 
 
 def locate_picture(file: str, root: str, source: str) -> Path | None:

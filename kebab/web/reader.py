@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from html import unescape
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, Protocol, TypeVar
 from urllib.parse import quote, urlencode
@@ -11,7 +12,13 @@ from msgspec import UNSET
 from kebab.core.files import find_container
 from kebab.core.media import PDF, CitationKind, get_media_type
 from kebab.web.markup import Html, build_tag, clean_line, join
-from kebab.web.pictures import MOST_PICTURE_BYTES, detect_picture, locate_picture
+from kebab.web.pictures import (
+    MOST_PICTURE_BYTES,
+    MOST_PIXELS,
+    detect_picture,
+    locate_picture,
+    measure_picture,
+)
 from kebab.web.render import Passage, RenderTask
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import (
@@ -191,6 +198,9 @@ def read_picture(place: Path) -> tuple[bytes, str]:
     kind = detect_picture(data)
     if kind is None or len(data) > MOST_PICTURE_BYTES:
         raise Missing(_NO_PICTURE)
+    pixels = measure_picture(data)
+    if pixels is None or pixels > MOST_PIXELS:
+        raise Missing(_NO_PICTURE)
     return data, kind
 
 
@@ -256,7 +266,7 @@ def build_article(part: Part, bodies: Sequence[Html], at: str) -> Html:
     notes = [part.note, *part.detail.warnings] if part.note else part.detail.warnings
     return build_tag(
         "article",
-        _build_head(part),
+        _build_head(part, content),
         *(build_tag("p", f"note: {note}", class_="note") for note in notes),
         _build_link(part, "earlier"),
         build_tag("div", content, class_="doc-body", lang=document.lang or None),
@@ -273,20 +283,27 @@ def build_article(part: Part, bodies: Sequence[Html], at: str) -> Html:
     )
 
 
-def _build_head(part: Part) -> Html:
-    """Return the title, the path and the properties of a document."""
+_FIRST_TITLE = re.compile(r"<h1\b[^>]*>(.*?)</h1>", re.DOTALL)
+_TAG = re.compile("<[^>]*>")
+
+
+def _build_head(part: Part, content: Html) -> Html:
+    """Return the path and the properties of a document, and the title if its text has another."""
     document = part.detail.document
+    title = clean_line(document.title)
+    first = _FIRST_TITLE.search(content)
+    is_told = first is not None and clean_line(unescape(_TAG.sub("", first[1]))) == title
     state = {"changed": "changed since", "gone": "file is gone"}.get(document.freshness, "")
     facts = [
         get_media_type(document.media).label,
         document.lang or "",
-        document.date or document.modified_at[:10],
+        (document.date or document.modified_at)[:10],
         *(f"#{tag}" for tag in document.tags),
         state,
     ]
     return build_tag(
         "header",
-        build_tag("h2", build_tag("bdi", clean_line(document.title)), class_="doc-title"),
+        "" if is_told else build_tag("h2", build_tag("bdi", title), class_="doc-title"),
         build_tag("p", build_tag("bdi", clean_line(document.doc_path)), class_="doc-path"),
         build_tag("p", " · ".join(clean_line(fact) for fact in facts if fact), class_="doc-facts"),
         class_="doc-head",

@@ -273,7 +273,7 @@ def _render_markdown(task: RenderTask, parser: "MarkdownIt") -> Html:
         lines = match[0].count("\n")
         body = _highlight((match[1] or "").rstrip("\n"), "", "yaml")
         place = _describe_lines(task, 1, max(1, lines), "front")
-        front = build_tag("pre", build_tag("code", body), **place, dir="ltr")
+        front = build_tag("pre", build_tag("code", body), **place, dir="ltr", tabindex="0")
         text, first = text[match.end() :], first + lines
     if task.media not in _FULL_MARKDOWN:
         text = _LIST_DEPTH.sub(lambda match: match[0] * 2, text)

@@ -1,10 +1,12 @@
 """One server and one browser for all tests of the page."""
 
+import json
 import shutil
 
 import pytest
 
 from tests.fakes.ollama import fake_ollama
+from tests.hostile_notes import HOSTILE
 
 pytest.importorskip("selenium", reason="the extra `dev` has the driver of the browser")
 
@@ -22,18 +24,37 @@ NOTES = {
     ),
     "korean.md": "---\nlang: ko\n---\n# 김치 담그기\n\n배추를 소금으로 여섯 시간 절인다.\n",
     "arabic.md": "---\nlang: ar\n---\n# القهوة\n\nتُغلى القهوة مع الماء عشر دقائق.\n",
-    "hostile.md": """# Hostile zebra
-
-<script>window.hacked = 1</script>
-<img src=x onerror="window.hacked = 1"><iframe src="https://far.example/"></iframe>
-<style>body { display: none }</style><form id="q"><button id="edit">Search</button></form>
-<div style="position:fixed;inset:0;z-index:99" class="toast" id="app">covers the page</div>
-
-![far](https://far.example/pixel.png) [run](javascript:window.hacked=1) [far](//far.example/a)
-
-The zebra is [harmless](data:text/html,<script>1</script>).
-""",
+    "hostile/title.md": (
+        '---\ntitle: "<img src=x onerror=window.hacked=1>\u202etxt"\ntags: ["<b>x</b>"]\n---\n'
+        "zebra\n"
+    ),
+    "hostile/page.html": (
+        "<script>window.hacked = 1</script><img src=https://far.example/x.png onerror=hacked=1>"
+        '<form id=q><button class=primary style="position:fixed">Search</button></form>zebra'
+    ),
+    "hostile/mail.eml": (
+        "From: <script>@far.example\nSubject: zebra <img src=x onerror=1>\n"
+        "Content-Type: text/html\n\n<meta http-equiv=refresh content='0;url=//far.example'>zebra\n"
+    ),
+    "hostile/cells.ipynb": json.dumps(
+        {
+            "nbformat": 4,
+            "nbformat_minor": 5,
+            "metadata": {},
+            "cells": [
+                {
+                    "cell_type": "markdown",
+                    "metadata": {},
+                    "source": "<script>hacked=1</script>zebra",
+                }
+            ],
+        }
+    ),
+    "hostile/rows.csv": '=HYPERLINK("javascript:1"),<script>1</script>\nzebra,"<img src=x>"\n',
+    "hostile/code.js": "/* zebra </pre><script>window.hacked = 1</script> */\n",
+    **{f"hostile/{n}.md": f"{text}\n\nzebra\n" for n, text in enumerate(HOSTILE)},
 }
+FORMATS = ("report.pdf", "tides.ipynb", "oil.eml", "code/retry.py")
 
 
 @pytest.fixture(scope="session")
@@ -48,8 +69,11 @@ def site(tmp_path_factory, ollama):
         pytest.skip("needs the programs `chromium` and `chromedriver`")
     folder = tmp_path_factory.mktemp("page")
     shutil.copytree("samples/notes/work", folder / "notes" / "work")
+    (folder / "notes" / "hostile").mkdir()
     for name, text in NOTES.items():
         (folder / "notes" / name).write_text(text, encoding="utf-8")
+    for name in FORMATS:
+        shutil.copy(f"samples/formats/{name}", folder / "notes")
     environment = {"OLLAMA_HOST": ollama.url, "KEBAB_MODELS_LLM_MODEL": "gemma3:4b"}
     with open_site(folder / "home", folder / "notes", environment, ("--allow-write",)) as made:
         yield made

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,16 @@ class Visitor:
         script = """return [...document.querySelectorAll(arguments[0])]
             .map(one => one.textContent).find(one => one.includes(arguments[1]))"""
         return self.wait(lambda: self.run(script, selector, text) is not None, f"{selector} {text}")
+
+    def find_violations(self) -> list[list[Any]]:
+        """Return what axe finds: the rule and the elements of each violation."""
+        axe = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+        self.run(axe)
+        found: list[list[Any]] = self.driver.execute_async_script(
+            "const end = arguments[0]; axe.run().then(one => end(one.violations.map(row => "
+            "[row.id, row.nodes.map(node => node.html)])))"
+        )
+        return found
 
     def drain_logs(self) -> None:
         """Collect what the console says of errors, and every address that was requested."""

@@ -3,10 +3,13 @@
 The notes are the samples, and a few in other scripts. The model that answers is a script.
 """
 
+import io
 import shutil
 import sys
 import tempfile
 from pathlib import Path
+
+from PIL import Image
 
 from tests.fakes.ollama import Say, fake_ollama
 from tools.page.browser import Site, Visitor, open_browser, open_site
@@ -47,6 +50,7 @@ def copy(name: str, workers: int = 2) -> int:
 ```
 """,
 }
+_COLOURS = 128
 QUESTION = "What is checked first when a restore fails?"
 SHOTS = (
     ("page-search", "/?q=feed+the+starter", 1280, "light"),
@@ -56,6 +60,15 @@ SHOTS = (
     ("page-links", "/?view=graph&q=database+migration", 1280, "light"),
     ("page-review", "/?q=database+migration&review", 1280, "light"),
 )
+
+
+def shrink(picture: bytes) -> bytes:
+    """Return a PNG with a palette, a third as large."""
+    small = io.BytesIO()
+    with Image.open(io.BytesIO(picture)) as opened:
+        palette = opened.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+        palette.save(small, "PNG", optimize=True)
+    return small.getvalue()
 
 
 def write_notes(folder: Path) -> Path:
@@ -105,7 +118,7 @@ def main() -> None:
     """Take every picture."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     with tempfile.TemporaryDirectory() as name, fake_ollama("gemma3:4b") as ollama:
-        ollama.enqueue(Say("The repository is checked first with `restic check` [1]."))
+        ollama.enqueue(Say("The repository is checked first with `restic check` [2]."))
         notes = write_notes(Path(name))
         environment = {"OLLAMA_HOST": ollama.url, "KEBAB_MODELS_LLM_MODEL": "gemma3:4b"}
         with (
@@ -115,8 +128,8 @@ def main() -> None:
             page.driver.get(site.build_login())
             for shot, path, width, scheme in SHOTS:
                 picture = take_picture(page, site, path, (width, scheme))
-                (folder / f"{shot}.png").write_bytes(picture)
-            (folder / "page-answer.png").write_bytes(take_answer(page, site))
+                (folder / f"{shot}.png").write_bytes(shrink(picture))
+            (folder / "page-answer.png").write_bytes(shrink(take_answer(page, site)))
 
 
 if __name__ == "__main__":

@@ -4,17 +4,17 @@ import { call, isServerThere } from "./api.js";
 import { Ask } from "./ask.js";
 import { listValues } from "./filters.js";
 import { Graph } from "./graph.js";
-import { Dialog, follow, isWide, useLoaded, useSettled } from "./parts.js";
+import { Dialog, RouteLink, isWide, useLoaded } from "./parts.js";
 import { html, render, useEffect, useRef, useState } from "./preact.js";
 import { Reader } from "./reader.js";
 import { VIEWS, dropFilters, formatRoute, parseRoute } from "./route.js";
-import { Results, isSearchable, loadHits, moveFocus } from "./search.js";
+import { LIMIT, Results, isSearchable, loadHits, moveFocus } from "./search.js";
 import { Status } from "./status.js";
 import { Timeline } from "./timeline.js";
 
-const TYPING_MS = 20; // between two letters of a word there is no search
 const PREVIEW_MS = 120;
 const RETRY_MS = 2000;
+const SAID_MS = 6000;
 
 const page = {
   allowWrite: document.body.dataset.allowWrite === "true",
@@ -32,24 +32,27 @@ const store = (key, value) => localStorage.setItem(`kebab-${key}`, value);
 /** Keep the state that the address holds; going back restores it. */
 function useRoute() {
   const [route, setRoute] = useState(() => parseRoute(location.href, history.state));
+  const current = useRef(null);
+  current.current = route;
   useEffect(() => {
     const restore = () => setRoute(parseRoute(location.href, history.state));
     addEventListener("popstate", restore);
     return () => removeEventListener("popstate", restore);
   }, []);
   const navigate = (changes, replace = false) => {
-    const next = { ...parseRoute(location.href, history.state), ...changes };
+    const next = { ...current.current, ...changes };
+    current.current = next;
+    setRoute(next);
     const address = formatRoute(next);
     const isSame = address === location.pathname + location.search;
     const state = { quote: next.quote };
     if (replace || isSame) history.replaceState(state, "", address);
     else history.pushState(state, "", address);
-    setRoute(next);
   };
   return [route, navigate];
 }
 
-function Bar({ route, text, onText, onEnter, onNavigate, onHelp }) {
+function Bar({ route, onText, onEnter, onNavigate, onHelp }) {
   const [theme, setTheme] = useState(stored("theme", "auto"));
   const turnTheme = () => {
     const next = { auto: "dark", dark: "light", light: "auto" }[theme];
@@ -62,7 +65,7 @@ function Bar({ route, text, onText, onEnter, onNavigate, onHelp }) {
     onEnter();
   };
   const home = { ...dropFilters(route), view: "search", q: "", doc: "", at: "", quote: "" };
-  return html`<a class="brand" href="/" onClick=${follow(() => onNavigate(home))}>kebab</a>
+  return html`<${RouteLink} class="brand" target=${home} onNavigate=${onNavigate}>kebab<//>
     <form role="search" action="/" method="get" onSubmit=${submit}>
       <input
         id="q"
@@ -74,19 +77,15 @@ function Bar({ route, text, onText, onEnter, onNavigate, onHelp }) {
         autocapitalize="off"
         spellcheck=${false}
         dir="auto"
-        value=${text}
+        value=${route.q}
         onInput=${(event) => onText(event.target.value)}
       />
     </form>
     <nav aria-label="Views">
       ${Object.entries(VIEWS).map(([view, label]) => {
+        const current = route.view === view ? "page" : null;
         const target = { ...route, view };
-        return html`<a
-          href=${formatRoute(target)}
-          aria-current=${route.view === view ? "page" : null}
-          onClick=${follow(() => onNavigate({ view }))}
-          >${label}</a
-        >`;
+        return html`<${RouteLink} ...${{ target, onNavigate }} aria-current=${current}>${label}<//>`;
       })}
     </nav>
     <button type="button" class="plain" onClick=${turnTheme} title=${`Colours: ${theme}`}>
@@ -133,13 +132,9 @@ function Help({ letters, onLetters, onClose }) {
 }
 
 /** Run the action of a key that is pressed outside of a field; return whether there was one. */
-function runKey(key, actions, letters) {
-  const { onHelp, onView } = actions;
-  if (!letters && key !== "Escape" && !key.startsWith("Arrow")) return false;
-  if (key === "/") {
-    document.getElementById("q").select();
-    document.getElementById("q").focus();
-  } else if (key === "?") onHelp();
+function runKey(key, { onHelp, onView }) {
+  if (key === "/") document.getElementById("q").select();
+  else if (key === "?") onHelp();
   else if (key === "o") document.getElementById("edit")?.click();
   else if (key === "r") document.getElementById("review")?.click();
   else if (/^[1-5]$/.test(key)) onView(Object.keys(VIEWS)[Number(key) - 1]);
@@ -148,9 +143,7 @@ function runKey(key, actions, letters) {
 }
 
 /** Listen to the keyboard of the whole page. */
-function useKeys(actions, letters) {
-  const current = useRef(null);
-  current.current = { actions, letters };
+function useKeys(actions) {
   useEffect(() => {
     const listen = (event) => {
       if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -159,67 +152,53 @@ function useKeys(actions, letters) {
       const inQuery = target.id === "q";
       const inField = target.matches?.("input, textarea, select");
       const inList = inQuery || target.closest?.("#results");
-      if ((key === "ArrowDown" || key === "ArrowUp") && inList && (inQuery || !inField)) {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[key];
+      if (step && inList && (inQuery || !inField)) {
         event.preventDefault();
         // Hits that are about to be replaced would take the focus with them.
-        if (!document.querySelector("#results[aria-busy=true]")) moveFocus(key === "ArrowDown" ? 1 : -1);
+        if (!document.querySelector("#results[aria-busy=true]")) moveFocus(step);
       } else if (key === "Escape") {
         event.preventDefault();
-        current.current.actions.onEscape(target);
-      } else if (!inField && runKey(key, current.current.actions, current.current.letters)) {
+        actions.onEscape(target);
+      } else if (!inField && actions.letters && runKey(key, actions)) {
         event.preventDefault();
       }
     };
     addEventListener("keydown", listen);
     return () => removeEventListener("keydown", listen);
-  }, []);
-}
-
-/** Search again by itself once a server that did not answer is back. */
-function useReturn(error, reload) {
-  useEffect(() => {
-    if (error?.code !== "server_away") return undefined;
-    const timer = setInterval(async () => (await isServerThere()) && reload(), RETRY_MS);
-    return () => clearInterval(timer);
-  }, [error]);
+  });
 }
 
 function App({ start }) {
   const [route, navigate] = useRoute();
-  const [text, setText] = useState(start.text);
   const [help, setHelp] = useState(false);
   const [letters, setLetters] = useState(stored("letters", "on") === "on");
   const [said, announce] = useState("");
   const [focus, setFocus] = useState(false);
-  const [isEntered, setEntered] = useState(true);
+  const [typed, setTyped] = useState(null); // the query while it is being typed
   const preview = useRef(0);
-  const settled = useSettled(text, TYPING_MS);
-  const isEmpty = !settled.trim();
-  const isTyping = settled !== text;
-  const isPartial = !isEmpty && !isEntered && !isSearchable(settled);
   const base = useLoaded("base", loadBase);
   const { doc, at, quote, view, ...searched } = route;
-  const asked = view === "search" && !isPartial ? { ...searched, q: settled } : null;
-  const found = useLoaded(asked && JSON.stringify(asked), (signal) =>
-    start.hits?.key === JSON.stringify(asked) ? start.takeHits() : loadHits({ ...route, ...asked }, signal),
-  );
-  useReturn(found.error, () => [found.reload(), base.reload()]);
+  const isPartial = typed === route.q && typed.trim() && !isSearchable(typed);
+  const key = view === "search" && !isPartial ? JSON.stringify(searched) : null;
+  const [extended, setExtended] = useState({ key, limit: LIMIT });
+  const limit = extended.key === key ? extended.limit : LIMIT;
+  const found = useLoaded(key && `${limit} ${key}`, (signal) => {
+    const { first } = start;
+    start.first = null;
+    return first?.key === key ? first.hits : loadHits(searched, limit, signal);
+  });
   useEffect(() => {
-    if (route.q === text) return;
-    setText(route.q);
-    setEntered(true);
-  }, [route.q]);
-  useEffect(() => {
-    if (view === "search" && settled === text && settled !== route.q) {
-      navigate({ q: settled }, true);
-    }
-  }, [settled]);
+    if (found.error?.code !== "server_away") return undefined;
+    const retry = async () => (await isServerThere()) && [found.reload(), base.reload()];
+    const timer = setInterval(retry, RETRY_MS);
+    return () => clearInterval(timer);
+  }, [found.error]);
   useEffect(() => {
     document.title = route.q ? `${route.q} – kebab` : `kebab – ${VIEWS[view]}`;
   }, [route.q, view]);
   useEffect(() => {
-    if (!said) return undefined;
-    const timer = setTimeout(() => announce(""), 6000);
+    const timer = setTimeout(() => announce(""), SAID_MS);
     return () => clearTimeout(timer);
   }, [said]);
 
@@ -231,9 +210,7 @@ function App({ start }) {
   };
   const onPreview = (hit) => {
     clearTimeout(preview.current);
-    if (isWide()) {
-      preview.current = setTimeout(() => open(hit, true), PREVIEW_MS);
-    }
+    if (isWide()) preview.current = setTimeout(() => open(hit, true), PREVIEW_MS);
   };
   const close = () => {
     navigate({ doc: "", at: "", quote: "" });
@@ -242,50 +219,59 @@ function App({ start }) {
   };
   const onEscape = (target) => {
     if (target.closest("#reader") || (!isWide() && doc)) close();
-    else if (target.id === "q" && text) onText("");
+    else if (target.id === "q" && route.q) onText("");
     else if (doc && target.id === "q") close();
     else document.getElementById("q").focus();
   };
   const onText = (value) => {
-    setEntered(false);
-    setText(value);
-    if (view !== "search") navigate({ view: "search", q: value });
+    setTyped(value);
+    navigate({ view: "search", q: value }, view === "search");
   };
   const onEnter = () => {
     const [first] = found.value?.hits || [];
-    const isCurrent = !found.isStale && settled === text && found.value?.query === text.trim();
-    if (first && isCurrent) open(first);
-    else setEntered(true);
+    if (first && !found.isStale) open(first);
+    else setTyped(null);
   };
-  const onFilter = (changes) => navigate({ ...changes });
-  useKeys({ onHelp: () => setHelp(true), onView: (name) => navigate({ view: name }), onEscape }, letters);
+  const onHelp = () => setHelp(true);
+  useKeys({ onHelp, onView: (name) => navigate({ view: name }), onEscape, letters });
 
   const values = base.value && listValues(base.value.schema, base.value.sources);
   const shared = { route, onOpen: open };
+  const onMore = () => setExtended({ key, limit: limit + LIMIT });
+  const follow = (target) => [setFocus(true), navigate(target)];
+  const searching = { found, values, isPartial, limit, onFilter: navigate, onPreview, onMore };
   const views = {
-    search: () => html`<${Results} ...${{ ...shared, found, values, isPartial, isTyping, onFilter, onPreview }} />`,
+    search: () => html`<${Results} ...${{ ...shared, ...searching }} />`,
     ask: () => html`<${Ask} ...${shared} />`,
     timeline: () => html`<${Timeline} ...${shared} schema=${base.value?.schema} />`,
-    graph: () => html`<${Graph} ...${shared} />`,
+    graph: () => html`<${Graph} ...${shared} onNavigate=${follow} />`,
     status: () =>
       html`<${Status} base=${base.value} reload=${base.reload} allowWrite=${page.allowWrite} />`,
   };
+  const isBusy = view === "search" && found.isStale;
   const isReading = Boolean(doc) && view !== "status";
   return html`<a class="skip" href="#results">Skip to the results</a>
     <header id="bar">
       <${Bar}
-        ...${{ route, text, onText, onEnter }}
+        ...${{ route, onText, onEnter, onHelp }}
         onNavigate=${navigate}
-        onHelp=${() => setHelp(true)}
       />
     </header>
     <main id="app" class=${view}>
       ${view !== "status" && html`<h1 class="sr">${VIEWS[view]}</h1>`}
-      ${views[view]()}
+      <section
+        id="results"
+        key=${view}
+        aria-label=${view === "search" ? "Results" : VIEWS[view]}
+        aria-busy=${isBusy ? "true" : "false"}
+        tabindex="-1"
+      >
+        ${views[view]()}
+      </section>
       ${isReading &&
       html`<${Reader}
         ...${{ route, page, focus, announce }}
-        onNavigate=${(target) => [setFocus(true), navigate(target)]}
+        onNavigate=${follow}
         onClose=${close}
       />`}
     </main>
@@ -306,26 +292,27 @@ async function loadBase(signal) {
   return { schema, sources: list.sources };
 }
 
+/** Return the state of the address with what is typed already. */
+function readRoute(field) {
+  const route = parseRoute(location.href, history.state);
+  if (field && field.value !== route.q) route.q = field.value;
+  history.replaceState(history.state, "", formatRoute(route));
+  return route;
+}
+
 /** Take the page over from the server; what it shows stays until the first hits are there. */
 async function begin() {
   applyTheme(stored("theme", "auto"));
-  const route = parseRoute(location.href, history.state);
-  const { doc, at, quote, view, ...searched } = route;
-  const key = JSON.stringify(searched);
-  const first = view === "search" ? loadHits(route) : null;
-  await first?.catch(() => null);
   const field = document.getElementById("q");
+  const { doc, at, quote, view, ...searched } = readRoute(field);
+  const hits = view === "search" ? loadHits(searched, LIMIT) : null;
+  await hits?.catch(() => null);
   const isTyping = document.activeElement === field;
-  const start = { text: field?.value ?? route.q, hits: { key }, takeHits: () => takeOnce(first, start) };
-  if (!first) start.hits = null;
+  readRoute(field);
+  const start = { first: hits && { key: JSON.stringify(searched), hits } };
   document.body.replaceChildren();
   render(html`<${App} start=${start} />`, document.body);
   if (isTyping || (!doc && view === "search")) document.getElementById("q").focus();
-}
-
-function takeOnce(first, start) {
-  start.hits = null;
-  return first;
 }
 
 begin();

@@ -1,9 +1,10 @@
 /* Questions: the streamed answer, its citations, what is doubtful, and stored sessions. */
 
 import { call, stream } from "./api.js";
-import { Failure, useLoaded } from "./parts.js";
+import { Failure, groupCharacters, useLoaded } from "./parts.js";
 import { html, useEffect, useRef, useState } from "./preact.js";
 import { buildFilters } from "./route.js";
+import { Hits } from "./search.js";
 import { describeGaps, formatDate, formatPlace, pluralize } from "./words.js";
 
 const REFUSALS = {
@@ -15,104 +16,75 @@ const REFUSALS = {
   llm_stream_aborted: "the model stopped in the middle",
 };
 
-/** Return the ranges of an answer with what they are: cited, doubtful, or neither. */
-function buildRanges(answer) {
-  const ranges = answer.citations.flatMap((one) =>
-    one.spans.map(([start, end]) => ({ start, end, kind: "cited" })),
+/** Return the ranges of an answer that are doubtful or cited; a doubtful one counts first. */
+function buildRanges({ citations, warnings }) {
+  const doubtful = warnings
+    .filter((warning) => warning.span)
+    .map(({ span: [start, end], message }) => ({ start, end, message }));
+  const cited = citations.flatMap((citation) =>
+    citation.spans.map(([start, end]) => ({ start, end, citation })),
   );
-  for (const warning of answer.warnings) {
-    if (warning.span) {
-      const [start, end] = warning.span;
-      ranges.push({ start, end, kind: "doubtful", title: warning.message });
-    }
-  }
-  return ranges;
+  return [...doubtful, ...cited];
 }
 
 const INLINE = /(\[\d+\])|(`[^`\n]+`)|(\*\*[^*\n]+\*\*)/gu;
 
 /** Cut a line of an answer at markers, code and emphasis, and where a range begins or ends. */
 function cutLine(line, offset, ranges) {
-  const pieces = [];
-  const add = (text, start, kind) => {
-    const characters = [...text];
-    const cuts = new Set([0, characters.length]);
-    for (const range of ranges) {
-      for (const cut of [range.start - start, range.end - start]) {
-        if (cut > 0 && cut < characters.length) cuts.add(cut);
-      }
-    }
-    const places = [...cuts].sort((one, two) => one - two);
-    for (let index = 0; index + 1 < places.length; index += 1) {
-      const at = start + places[index];
-      const over = ranges.filter((range) => range.start <= at && at < range.end);
-      pieces.push({ text: characters.slice(places[index], places[index + 1]).join(""), kind, over });
-    }
-  };
-  let end = 0;
-  const count = (text) => [...text].length;
+  const characters = [...line];
+  const tags = characters.map(() => "span");
   for (const match of line.matchAll(INLINE)) {
-    const at = offset + count(line.slice(0, match.index));
-    if (match.index > end) add(line.slice(end, match.index), offset + count(line.slice(0, end)));
-    end = match.index + match[0].length;
-    if (match[1]) pieces.push({ marker: Number(match[1].slice(1, -1)), text: match[1], over: [] });
-    else if (match[2]) add(match[2].slice(1, -1), at + 1, "code");
-    else add(match[3].slice(2, -2), at + 2, "strong");
+    const start = [...line.slice(0, match.index)].length;
+    const end = start + [...match[0]].length;
+    const [tag, width] = match[1] ? [match[1], 0] : match[2] ? ["code", 1] : ["strong", 2];
+    tags.fill(null, start, end).fill(tag, start + width, end - width);
   }
-  if (end < line.length) add(line.slice(end), offset + count(line.slice(0, end)));
-  return pieces;
+  const find = (at) => ranges.findIndex((one) => one.start <= at && at < one.end);
+  const getKey = (at) => tags[at] && `${tags[at]} ${find(offset + at)}`;
+  return groupCharacters(characters, getKey).map(({ key, text }) => {
+    const [tag, place] = key.split(" ");
+    return { tag, text, range: ranges[place] };
+  });
 }
 
-function Piece({ piece, citations, onCite }) {
-  if (piece.marker) {
-    const citation = citations.find((one) => one.marker === piece.marker);
-    if (!citation) return piece.text;
+function Piece({ piece: { tag, text, range }, citations, onCite }) {
+  const marker = tag.startsWith("[") && Number(tag.slice(1, -1));
+  const citation = citations.find((one) => one.marker === marker);
+  if (citation) {
     return html`<button
       type="button"
       class="marker"
-      aria-label=${`Citation ${piece.marker}: ${formatPlace(citation.citation)}`}
+      aria-label=${`Citation ${marker}: ${formatPlace(citation.citation)}`}
       onClick=${() => onCite(citation)}
     >
-      ${piece.marker}
+      ${marker}
     </button>`;
   }
-  const doubt = piece.over.find((range) => range.kind === "doubtful");
-  const tag = piece.kind || "span";
-  const inner = tag === "span" ? piece.text : html`<${tag}>${piece.text}<//>`;
-  if (doubt) {
-    return html`<mark class="doubtful" title=${doubt.title}>${inner}</mark>`;
-  }
-  if (!piece.over.length) return inner;
-  const marker = citations.find((one) =>
-    one.spans.some(([start, end]) => start === piece.over[0].start && end === piece.over[0].end),
-  );
-  return html`<span class="cited" onClick=${() => marker && onCite(marker)}>${inner}</span>`;
+  const inner = tag === "code" || tag === "strong" ? html`<${tag}>${text}<//>` : text;
+  if (!range) return inner;
+  if (range.message) return html`<mark class="doubtful" title=${range.message}>${inner}</mark>`;
+  return html`<span class="cited" onClick=${() => onCite(range.citation)}>${inner}</span>`;
 }
 
 /** Show the text of an answer: paragraphs, lists, headings and code, with its citations. */
 function AnswerText({ text, ranges = [], citations = [], onCite }) {
   const blocks = [];
   let offset = 0;
-  let code = null;
+  let isCode = false;
   for (const line of text.split("\n")) {
     const start = offset;
     offset += [...line].length + 1;
     if (/^\s*(```|~~~)/.test(line)) {
-      code = code === null ? [] : (blocks.push({ tag: "pre", lines: code }), null);
-      continue;
+      isCode = !isCode;
+      if (isCode) blocks.push({ tag: "pre", lines: [] });
+    } else if (isCode) blocks.at(-1).lines.push(line);
+    else if (line.trim()) {
+      const [prefix, heading, item] = line.match(/^(#{1,6}\s+)|^(\s*(?:[-*+]|\d+[.)])\s+)|^/);
+      const tag = heading ? "h3" : item ? "li" : "p";
+      const pieces = cutLine(line.slice(prefix.length), start + [...prefix].length, ranges);
+      blocks.push({ tag, pieces, label: /\d/.test(item || "") ? item.trim() : "•" });
     }
-    if (code !== null) {
-      code.push(line);
-      continue;
-    }
-    const [prefix, heading, item] = line.match(/^(#{1,6}\s+)|^(\s*(?:[-*+]|\d+[.)])\s+)|^/);
-    const tag = heading ? "h3" : item ? "li" : "p";
-    const rest = line.slice(prefix.length);
-    const pieces = cutLine(rest, start + [...prefix].length, ranges);
-    const label = /\d/.test(item || "") ? item.trim() : "•";
-    if (rest.trim()) blocks.push({ tag, pieces, label });
   }
-  if (code !== null) blocks.push({ tag: "pre", lines: code });
   return html`<div class="answer-text" dir="auto">
     ${blocks.map((block) => {
       if (block.tag === "pre") return html`<pre>${block.lines.join("\n")}</pre>`;
@@ -148,23 +120,20 @@ function Citations({ citations, onCite }) {
 
 const shorten = (text) => (text.length > 180 ? `${text.slice(0, 178)}…` : text);
 
-function Verdict({ answer }) {
-  const gaps = answer.grounded ? "" : describeGaps(answer.coverage, "convincing");
-  if (!answer.grounded) {
-    const reason = REFUSALS[answer.refusal_reason] || answer.refusal_reason;
+function Verdict({ answer: { grounded, refusal_reason: reason, coverage, answers_question } }) {
+  const gaps = describeGaps(coverage, "convincing");
+  if (!grounded) {
     return html`<p class="verdict refused">
-      <strong>No answer</strong>: ${reason}${gaps && ` (${gaps})`}
+      <strong>No answer</strong>: ${REFUSALS[reason] || reason}${gaps && ` (${gaps})`}
     </p>`;
   }
-  if (answer.answers_question === "uncertain") {
-    return html`<p class="verdict uncertain">
-      <strong>Uncertain</strong>: the cited passages may be about something else
-    </p>`;
-  }
-  return null;
+  if (answers_question !== "uncertain") return null;
+  return html`<p class="verdict uncertain">
+    <strong>Uncertain</strong>: the cited passages may be about something else
+  </p>`;
 }
 
-function Turn({ turn, onCite, onOpen }) {
+function Turn({ turn, route, onCite, onOpen }) {
   const { question, draft, answer, error, state } = turn;
   const source = answer?.model || (answer?.mode === "extractive" && "sentences of your notes");
   return html`<li class="turn">
@@ -177,37 +146,17 @@ function Turn({ turn, onCite, onOpen }) {
             citations=${answer.citations}
             onCite=${onCite}
           />
-          <${Warnings} warnings=${answer.warnings} />
+          <ul class="warnings" aria-label="Warnings">
+            ${answer.warnings.map((one) => html`<li>${one.message}</li>`)}
+          </ul>
           <${Citations} citations=${answer.citations} onCite=${onCite} />
-          <${Suggestions} hits=${answer.suggestions} onOpen=${onOpen} />
+          ${answer.suggestions.length > 0 && html`<p>The nearest passages:</p>`}
+          <${Hits} hits=${answer.suggestions.slice(0, 3)} ...${{ route, onOpen }} />
           <p class="facts">${source}</p>`
       : draft && html`<div class="draft"><${AnswerText} text=${draft} /></div>`}
     ${state && html`<p class="summary" role="status">${state}</p>`}
     <${Failure} error=${error} />
   </li>`;
-}
-
-function Warnings({ warnings }) {
-  if (!warnings.length) return null;
-  return html`<ul class="warnings" aria-label="Warnings">
-    ${warnings.map((one) => html`<li>${one.message}</li>`)}
-  </ul>`;
-}
-
-function Suggestions({ hits, onOpen }) {
-  if (!hits.length) return null;
-  return html`<p>The nearest passages:</p>
-    <ul class="suggestions">
-      ${hits.slice(0, 3).map(
-        (hit) =>
-          html`<li>
-            <button type="button" class="plain" dir="auto" onClick=${() => onOpen(hit)}>
-              ${hit.title}
-            </button>
-            <bdi class="place"> ${formatPlace(hit.citation)}</bdi>
-          </li>`,
-      )}
-    </ul>`;
 }
 
 /** Return the turn after an event of `ask --stream`. */
@@ -270,7 +219,10 @@ export function Ask({ route, onOpen }) {
   const control = useRef(null);
   const isBusy = turns.at(-1)?.isBusy;
   const change = (update) => setTurns((old) => [...old.slice(0, -1), update(old.at(-1))]);
-  useEffect(() => () => control.current?.abort(), []);
+  useEffect(() => {
+    document.getElementById("question").focus();
+    return () => control.current?.abort();
+  }, []);
 
   const ask = async (event) => {
     event.preventDefault();
@@ -299,10 +251,9 @@ export function Ask({ route, onOpen }) {
   };
   const cite = (one) =>
     onOpen({ doc_id: one.doc_id, chunk_id: one.chunk_id, quote: one.quote });
-  return html`<section id="results" class="ask" aria-label="Questions">
-    <${Sessions} current=${session} version=${version} onChoose=${choose} />
+  return html`<${Sessions} current=${session} version=${version} onChoose=${choose} />
     <ol class="turns">
-      ${turns.map((turn) => html`<${Turn} turn=${turn} onCite=${cite} onOpen=${onOpen} />`)}
+      ${turns.map((turn) => html`<${Turn} ...${{ turn, route, onOpen }} onCite=${cite} />`)}
     </ol>
     <form class="question" onSubmit=${ask}>
       <label for="question">Ask your notes</label>
@@ -328,6 +279,5 @@ export function Ask({ route, onOpen }) {
           only sentences of the notes, without a language model
         </label>
       </div>
-    </form>
-  </section>`;
+    </form>`;
 }

@@ -1,6 +1,6 @@
 /* The filters of a search: a menu for each, with counts, and a chip for each value that is set. */
 
-import { html, useEffect, useRef, useState } from "./preact.js";
+import { html, useState } from "./preact.js";
 import { FILTERS, countFilters, dropFilters } from "./route.js";
 import { formatNumber, lastPart, nameLanguage, nameType } from "./words.js";
 
@@ -8,7 +8,15 @@ const LABELS = { source: "Source", type: "Type", tag: "Tag", lang: "Language" };
 const SEARCHABLE = 12; // a menu with more values has a field that searches them
 const SHOWN = 200;
 
-const NAMES = { source: lastPart, type: nameType, tag: (name) => name, lang: nameLanguage };
+const AGES = { "7d": "last 7 days", "30d": "last 30 days", "365d": "last year" };
+const NAMES = {
+  source: lastPart,
+  type: nameType,
+  tag: (name) => name,
+  lang: nameLanguage,
+  since: (date) => AGES[date] || `from ${date}`,
+  until: (date) => `before ${date}`,
+};
 
 /** Return the values of each filter with their numbers of documents, from the base. */
 export function listValues(schema, sources) {
@@ -23,31 +31,25 @@ export function listValues(schema, sources) {
   };
 }
 
-function useClosing() {
-  const element = useRef(null);
-  useEffect(() => {
-    const close = (event) => {
-      const menu = element.current;
-      if (!menu?.open) return;
-      if (event.type === "keydown") {
-        if (event.key !== "Escape") return;
-        event.stopPropagation();
-        menu.querySelector("summary").focus();
-      } else if (menu.contains(event.target)) return;
-      menu.open = false;
-    };
-    addEventListener("pointerdown", close);
-    addEventListener("keydown", close, true);
-    return () => {
-      removeEventListener("pointerdown", close);
-      removeEventListener("keydown", close, true);
-    };
-  }, []);
-  return element;
+/** Show a menu, which Esc closes, and the focus when it leaves. */
+function Menu({ label, children }) {
+  const leave = ({ currentTarget, relatedTarget }) => {
+    if (!currentTarget.contains(relatedTarget)) currentTarget.open = false;
+  };
+  const escape = (event) => {
+    const menu = event.currentTarget;
+    if (event.key !== "Escape" || !menu.open) return;
+    event.stopPropagation();
+    menu.firstElementChild.focus();
+    menu.open = false;
+  };
+  return html`<details class="menu" name="menu" onFocusOut=${leave} onKeyDown=${escape}>
+    <summary>${label}</summary>
+    <div class="panel" tabindex="-1">${children}</div>
+  </details>`;
 }
 
 function FilterMenu({ name, values, selected, onChange }) {
-  const element = useClosing();
   const [text, setText] = useState("");
   const wanted = text.toLowerCase();
   const matching = values.filter((row) => NAMES[name](row.value).toLowerCase().includes(wanted));
@@ -55,92 +57,62 @@ function FilterMenu({ name, values, selected, onChange }) {
     onChange(
       selected.includes(value) ? selected.filter((one) => one !== value) : [...selected, value],
     );
-  return html`<details class="menu" ref=${element}>
-    <summary>${LABELS[name]}</summary>
-    <div class="panel">
-      ${values.length > SEARCHABLE &&
-      html`<input
-        type="search"
-        aria-label=${`Find a ${LABELS[name].toLowerCase()}`}
-        placeholder="Find"
-        value=${text}
-        onInput=${(event) => setText(event.target.value)}
-      />`}
-      <ul>
-        ${matching.slice(0, SHOWN).map(
-          (row) =>
-            html`<li key=${row.value}>
-              <label>
-                <input
-                  type="checkbox"
-                  checked=${selected.includes(row.value)}
-                  onChange=${() => toggle(row.value)}
-                />
-                <bdi title=${row.value}>${NAMES[name](row.value)}</bdi>
-                <span class="count">${formatNumber(row.count)}</span>
-              </label>
-            </li>`,
-        )}
-      </ul>
-      ${matching.length > SHOWN && html`<p>${formatNumber(matching.length - SHOWN)} more</p>`}
-      ${!matching.length && html`<p>none</p>`}
-    </div>
-  </details>`;
+  return html`<${Menu} label=${LABELS[name]}>
+    ${values.length > SEARCHABLE &&
+    html`<input
+      type="search"
+      aria-label=${`Find a ${LABELS[name].toLowerCase()}`}
+      placeholder="Find"
+      value=${text}
+      onInput=${(event) => setText(event.target.value)}
+    />`}
+    <ul>
+      ${matching.slice(0, SHOWN).map(
+        (row) =>
+          html`<li key=${row.value}>
+            <label>
+              <input
+                type="checkbox"
+                checked=${selected.includes(row.value)}
+                onChange=${() => toggle(row.value)}
+              />
+              <bdi title=${row.value}>${NAMES[name](row.value)}</bdi>
+              <span class="count">${formatNumber(row.count)}</span>
+            </label>
+          </li>`,
+      )}
+    </ul>
+    ${matching.length > SHOWN && html`<p>${formatNumber(matching.length - SHOWN)} more</p>`}
+    ${!matching.length && html`<p>none</p>`}
+  <//>`;
 }
-
-const AGES = { "7d": "last 7 days", "30d": "last 30 days", "365d": "last year" };
 
 function DateMenu({ since, until, onChange }) {
-  const element = useClosing();
-  const set = (name) => (event) => onChange({ [name]: event.target.value });
-  const dated = (value) => (/^\d{4}-\d\d-\d\d$/.test(value) ? value : "");
-  return html`<details class="menu" ref=${element}>
-    <summary>Date</summary>
-    <div class="panel dates">
-      ${Object.entries(AGES).map(
-        ([age, label]) =>
-          html`<button
-            type="button"
-            aria-pressed=${since === age && !until}
-            onClick=${() => onChange({ since: since === age ? "" : age, until: "" })}
-          >
-            ${label}
-          </button>`,
-      )}
-      <label>from <input type="date" value=${dated(since)} onChange=${set("since")} /></label>
-      <label>before <input type="date" value=${dated(until)} onChange=${set("until")} /></label>
-    </div>
-  </details>`;
-}
-
-function Chip({ label, title, onRemove }) {
-  return html`<li>
-    <button type="button" class="chip" title=${title} onClick=${onRemove}>
-      <bdi>${label}</bdi><span aria-hidden="true"> ×</span
-      ><span class="sr">, remove this filter</span>
-    </button>
-  </li>`;
+  const toggle = (age) => onChange({ since: since.includes(age) ? [] : [age], until: [] });
+  const dated = ([value]) => (/^\d{4}-\d\d-\d\d$/.test(value) ? value : "");
+  const set = (name) => (event) => onChange({ [name]: [event.target.value].filter(Boolean) });
+  return html`<${Menu} label="Date">
+    ${Object.entries(AGES).map(
+      ([age, label]) =>
+        html`<button type="button" aria-pressed=${since.includes(age)} onClick=${() => toggle(age)}>
+          ${label}
+        </button>`,
+    )}
+    <label>from <input type="date" value=${dated(since)} onChange=${set("since")} /></label>
+    <label>before <input type="date" value=${dated(until)} onChange=${set("until")} /></label>
+  <//>`;
 }
 
 /** Show the menus of all filters, and the values that are set. */
 export function Filters({ route, values, onChange }) {
-  const chips = FILTERS.flatMap((name) =>
-    route[name].map((value) => {
-      const rest = route[name].filter((one) => one !== value);
-      return html`<${Chip}
-        key=${`${name}:${value}`}
-        label=${NAMES[name](value)}
-        title=${`${LABELS[name]}: ${value}`}
-        onRemove=${() => onChange({ [name]: rest })}
-      />`;
-    }),
+  const set = FILTERS.flatMap((name) =>
+    route[name].map((value) => ({
+      label: NAMES[name](value),
+      title: `${LABELS[name] || "Date"}: ${value}`,
+      left: { [name]: route[name].filter((one) => one !== value) },
+    })),
   );
-  for (const name of ["since", "until"]) {
-    if (!route[name]) continue;
-    const label = AGES[route[name]] || `${name === "since" ? "from" : "before"} ${route[name]}`;
-    chips.push(html`<${Chip} key=${name} label=${label} onRemove=${() => onChange({ [name]: "" })} />`);
-  }
-  const shown = FILTERS.filter((name) => values[name].length > 1 || route[name].length);
+  const shown = Object.keys(LABELS).filter((name) => values[name].length > 1 || route[name].length);
   return html`<div class="filters" role="group" aria-label="Filters">
     ${shown.map(
       (name) =>
@@ -153,9 +125,17 @@ export function Filters({ route, values, onChange }) {
         />`,
     )}
     <${DateMenu} since=${route.since} until=${route.until} onChange=${onChange} />
-    ${chips.length > 0 &&
+    ${set.length > 0 &&
     html`<ul class="chips" aria-label="Filters that are set">
-      ${chips}
+      ${set.map(
+        ({ label, title, left }) =>
+          html`<li key=${label}>
+            <button type="button" class="chip" title=${title} onClick=${() => onChange(left)}>
+              <bdi>${label}</bdi><span aria-hidden="true"> ×</span
+              ><span class="sr">, remove this filter</span>
+            </button>
+          </li>`,
+      )}
       ${countFilters(route) > 1 &&
       html`<li>
         <button type="button" class="plain" onClick=${() => onChange(dropFilters(route))}>

@@ -1,9 +1,8 @@
 /* The links around the open document: a picture on a canvas, and the same as lists. */
 
 import { call } from "./api.js";
-import { Failure, follow, useLoaded } from "./parts.js";
+import { DocLinks, Waiting, useLoaded } from "./parts.js";
 import { html, useEffect, useMemo, useRef } from "./preact.js";
-import { formatRoute } from "./route.js";
 import { pluralize } from "./words.js";
 
 const MOST_NODES = 60;
@@ -11,10 +10,8 @@ const MOST_OPENED = 12; // neighbours whose own links are asked for
 const ROUNDS = 300;
 const DISTANCE = 90;
 
-async function inspect(name, signal) {
-  const reply = await call("related", { name, limit: 1 }, signal);
-  return reply.document ? reply : null;
-}
+const inspect = (name, signal) =>
+  call("related", { name, limit: 1 }, signal).then((reply) => (reply.document ? reply : null));
 
 /** Return the documents around one, its neighbours first, and the links between them. */
 async function loadGraph(doc, signal) {
@@ -152,67 +149,33 @@ function Picture({ graph, onOpen }) {
   return html`<canvas ref=${canvas} role="img" aria-label=${label} onClick=${open}></canvas>`;
 }
 
-function NodeList({ label, nodes, route, onOpen }) {
-  if (!nodes.length) return null;
-  return html`<h2>${label}</h2>
-    <ul>
-      ${nodes.map(
-        (node) =>
-          html`<li key=${node.id}>
-            <a
-              href=${formatRoute({ ...route, doc: node.id, at: "" })}
-              dir="auto"
-              onClick=${follow(() => onOpen({ doc_id: node.id }))}
-              >${node.title}</a
-            >
-          </li>`,
-      )}
-    </ul>`;
-}
-
 /** Show the links around the document of the route. */
-export function Graph({ route, onOpen }) {
+export function Graph({ route, onOpen, onNavigate }) {
   const found = useLoaded(route.doc || null, (signal) => loadGraph(route.doc, signal));
   const graph = found.value;
   if (!route.doc) {
-    return html`<section id="results" class="graph" aria-label="Links">
-      <p class="advice">Open a document first; this page shows the links around it.</p>
-    </section>`;
+    return html`<p class="advice">Open a document first; this page shows the links around it.</p>`;
   }
-  const sources = new Set();
-  const targets = new Set();
-  for (const { source, target } of graph?.edges || []) {
-    if (target === graph.center) sources.add(source);
-    if (source === graph.center) targets.add(target);
+  if (!graph) {
+    return html`<${Waiting} for=${found} label="reading" />`;
   }
-  const pick = (test) => graph.nodes.filter((node) => node.id !== graph.center && test(node.id));
-  return html`<section id="results" class="graph" aria-label="Links">
-    <${Failure} error=${found.error} retry=${found.reload} />
-    ${!graph && !found.error && html`<p class="summary" role="status">reading</p>`}
-    ${graph &&
-    html`<p class="summary" role="status">
-        ${graph.edges.length
-          ? `${pluralize(graph.nodes.length, "document")}, ${pluralize(graph.edges.length, "link")}`
-          : "No document links to this one, and it links to none."}
-        ${graph.left > 0 && `; ${pluralize(graph.left, "more link")} not shown`}
-      </p>
-      ${graph.edges.length > 0 && html`<${Picture} graph=${graph} onOpen=${onOpen} />`}
-      <div class="node-lists">
-        <${NodeList}
-          label="Linked from"
-          nodes=${pick((id) => sources.has(id))}
-          ...${{ route, onOpen }}
-        />
-        <${NodeList}
-          label="Links to"
-          nodes=${pick((id) => targets.has(id))}
-          ...${{ route, onOpen }}
-        />
-        <${NodeList}
-          label="One step further"
-          nodes=${pick((id) => !sources.has(id) && !targets.has(id))}
-          ...${{ route, onOpen }}
-        />
-      </div>`}
-  </section>`;
+  const { center, nodes, edges, left } = graph;
+  const sources = new Set(edges.filter((one) => one.target === center).map((one) => one.source));
+  const targets = new Set(edges.filter((one) => one.source === center).map((one) => one.target));
+  const lists = {
+    "Linked from": (id) => sources.has(id),
+    "Links to": (id) => targets.has(id),
+    "One step further": (id) => id !== center && !sources.has(id) && !targets.has(id),
+  };
+  return html`<p class="summary" role="status">
+      ${edges.length
+        ? `${pluralize(nodes.length, "document")}, ${pluralize(edges.length, "link")}`
+        : "No document links to this one, and it links to none."}
+      ${left > 0 && `; ${pluralize(left, "more link")} not shown`}
+    </p>
+    ${edges.length > 0 && html`<${Picture} graph=${graph} onOpen=${onOpen} />`}
+    ${Object.entries(lists).map(([label, test]) => {
+      const documents = nodes.filter((node) => test(node.id));
+      return html`<${DocLinks} ...${{ label, documents, route, onNavigate }} />`;
+    })}`;
 }

@@ -1,6 +1,7 @@
 /* Small parts that several views use. */
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./preact.js";
+import { formatRoute } from "./route.js";
 import { nameType } from "./words.js";
 
 /** Load a value whenever `key` changes; the old value stays until the new one has arrived. */
@@ -22,16 +23,6 @@ export function useLoaded(key, load) {
   return { ...state, isStale: key !== state.key, reload: () => setTurn((old) => old + 1) };
 }
 
-/** Return `value` once it has not changed for `delay` ms. */
-export function useSettled(value, delay) {
-  const [settled, setSettled] = useState(value);
-  useLayoutEffect(() => {
-    const timer = setTimeout(() => setSettled(value), delay);
-    return () => clearTimeout(timer);
-  }, [value, delay]);
-  return settled;
-}
-
 /** Show an error in the words of the server, with the command that helps. */
 export function Failure({ error, retry }) {
   if (!error) return null;
@@ -42,56 +33,51 @@ export function Failure({ error, retry }) {
   </div>`;
 }
 
+/** Show what is said while a value is not there: that it is loaded, or why it cannot be. */
+export const Waiting = ({ for: { value, error, reload }, label }) =>
+  error
+    ? html`<${Failure} error=${error} retry=${reload} />`
+    : !value && html`<p class="summary" role="status">${label}</p>`;
+
+/** Return the runs of characters with the same key; characters whose key is null are left out. */
+export function groupCharacters(characters, getKey) {
+  const runs = [];
+  characters.forEach((text, index) => {
+    const key = getKey(index);
+    const last = runs.at(-1);
+    if (last?.key === key) last.text += text;
+    else if (key !== null) runs.push({ key, text });
+  });
+  return runs;
+}
+
+const HEADING = /^#{1,6}\s+(.*)$/gm;
+const SIGNS =
+  /^[ \t]*(?:```.*|[|\t :-]+)$|^(?:#{1,6}\s+|>\s?|[-*+]\s+|\|)|\|$|\]\([^)\s]*\)|!?\[(?=[^\]]*\]\()|`|\*\*/gm;
+
 /**
  * Return a text with its ranges of code points marked, shortened to what is worth showing.
  *
- * Markdown loses the lines that only repeat a heading, and the marks of headings and emphasis.
+ * Markdown loses the lines that only repeat a heading, and the signs of blocks and emphasis.
  */
 export function markSnippet(text, ranges, { media, headings = [] }) {
-  const isMarkdown = media.startsWith("text/markdown");
-  const marked = new Set();
-  for (const [start, end] of ranges) for (let at = start; at < end; at += 1) marked.add(at);
-  const parts = [];
-  let offset = 0;
-  for (const line of text.split("\n")) {
-    const characters = [...line];
-    const start = offset;
-    offset += characters.length + 1;
-    const [prefix] = isMarkdown ? line.match(/^(#{1,6}\s+|>\s?|[-*+]\s+)?/) : [""];
-    const links = isMarkdown ? [...line.matchAll(/\]\([^)\s]*\)|!?\[(?=[^\]]*\]\()/g)] : [];
-    const isAddress = (index) =>
-      links.some((one) => {
-        const first = [...line.slice(0, one.index)].length;
-        return first <= index && index < first + [...one[0]].length;
-      });
-    const isHeading = prefix.startsWith("#") && headings.includes(line.slice(prefix.length).trim());
-    if (isHeading || (isMarkdown && /^\s*(```.*|[|\s:-]+)?$/.test(line))) continue;
-    characters.forEach((character, index) => {
-      if (index < prefix.length || isAddress(index)) return;
-      if (isMarkdown && (character === "`" || (character === "*" && line.includes("**")))) return;
-      if (isMarkdown && character === "|" && line.startsWith("|")) {
-        if (index && index < characters.length - 1) addCharacter(parts, "·", false);
-        return;
-      }
-      addCharacter(parts, character, marked.has(start + index));
-    });
-    addCharacter(parts, isMarkdown ? " " : "\n", false);
+  const hidden = new Set();
+  const hide = (match) => {
+    const start = [...text.slice(0, match.index)].length;
+    [...match[0]].forEach((_, index) => hidden.add(start + index));
+  };
+  if (media.startsWith("text/markdown")) {
+    [...text.matchAll(SIGNS)].forEach(hide);
+    const repeats = ([, title]) => headings.includes(title.trim());
+    [...text.matchAll(HEADING)].filter(repeats).forEach(hide);
   }
-  return parts.map((part) => (part.isMarked ? html`<mark>${part.text}</mark>` : part.text));
-}
-
-function addCharacter(parts, text, isMarked) {
-  const last = parts.at(-1);
-  if (last && last.isMarked === isMarked) last.text += text;
-  else parts.push({ text, isMarked });
+  const isMarked = (at) => ranges.some(([start, end]) => start <= at && at < end);
+  const runs = groupCharacters([...text], (at) => (hidden.has(at) ? null : isMarked(at)));
+  return runs.map((run) => (run.key ? html`<mark>${run.text}</mark>` : run.text));
 }
 
 /** Return whether the reader is beside the list. */
 export const isWide = () => matchMedia("(min-width: 900px)").matches;
-
-/** Show a confidence as bars and a word. */
-export const Confidence = ({ name, title }) =>
-  html`<span class="confidence ${name}" title=${title}>${name}</span>`;
 
 /** Show what a document is, and when. */
 export function Facts({ items }) {
@@ -100,9 +86,6 @@ export function Facts({ items }) {
     ${shown.map((item, index) => [index ? html`<span aria-hidden="true"> · </span>` : null, item])}
   </p>`;
 }
-
-export const isCode = (media) =>
-  !/^text\/(markdown|plain|html)|^application\/(pdf|vnd|msword|epub|rtf)|^message\//.test(media);
 
 /** Return whether a format is shown with its label in a list. */
 export const labelOf = (media) => (media.startsWith("text/markdown") ? null : nameType(media));
@@ -127,3 +110,23 @@ export const follow = (action) => (event) => {
   event.preventDefault();
   action(event);
 };
+
+/** Show a link to a state of the page. */
+export function RouteLink({ target, onNavigate, children, ...rest }) {
+  const go = follow(() => onNavigate(target));
+  return html`<a dir="auto" href=${formatRoute(target)} onClick=${go} ...${rest}>${children}</a>`;
+}
+
+/** Show links to documents, each with its `id`, its `title`, and perhaps `at`, a passage. */
+export function DocLinks({ label, documents, route, onNavigate }) {
+  if (!documents.length) return null;
+  return html`<div class="doc-links">
+    <h2>${label}</h2>
+    <ul>
+      ${documents.map(({ id, title, at = "" }) => {
+        const target = { ...route, doc: id, at, quote: "" };
+        return html`<li key=${id}><${RouteLink} ...${{ target, onNavigate }}>${title}<//></li>`;
+      })}
+    </ul>
+  </div>`;
+}

@@ -1,22 +1,19 @@
 /* The reader: the document as the server renders it, scrolled to the passage, and its margin. */
 
 import { call, openInEditor, readDocument } from "./api.js";
-import { Failure, follow, isWide, useLoaded } from "./parts.js";
+import { DocLinks, Failure, follow, isWide, useLoaded } from "./parts.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./preact.js";
 import { Findings } from "./review.js";
-import { formatRoute, parseRoute } from "./route.js";
+import { parseRoute } from "./route.js";
 import { pluralize } from "./words.js";
 
 const RELATED = 6;
-const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+const MOST_SECTIONS = 200;
 
 function buildPath(route, from) {
-  const fields = new URLSearchParams();
-  if (route.at && !from) fields.set("at", route.at);
-  if (route.quote && !from) fields.set("quote", route.quote);
-  if (from) fields.set("from", from);
-  const text = fields.toString();
-  return `/read/${encodeURIComponent(route.doc)}${text && `?${text}`}`;
+  const fields = Object.entries(from ? { from } : { at: route.at, quote: route.quote });
+  const text = new URLSearchParams(fields.filter(([, value]) => value));
+  return `/read/${encodeURIComponent(route.doc)}?${text}`;
 }
 
 /** Return the block of the rendered document that holds a line, or the last one before it. */
@@ -31,19 +28,6 @@ export function findBlock(root, line) {
   return before;
 }
 
-/** Scroll to an element of the document; readers who want less motion get none. */
-export function show(element, block = "center") {
-  element?.scrollIntoView({ block, behavior: isCalm() ? "auto" : "smooth" });
-}
-
-/** Prepare a rendered document: the margin and the page show what its head repeats. */
-function prepare(root) {
-  root.querySelector(".backlinks")?.remove();
-  const title = root.querySelector(".doc-title");
-  const first = root.querySelector(".doc-body h1");
-  if (title && first && title.textContent.trim() === first.textContent.trim()) title.remove();
-}
-
 /** Show the HTML of a document; links within it stay within the page. */
 function Rendered({ text, focus, onNavigate, onPart }) {
   const element = useRef(null);
@@ -51,7 +35,7 @@ function Rendered({ text, focus, onNavigate, onPart }) {
     const root = element.current;
     const template = document.createElement("template");
     template.innerHTML = text;
-    prepare(template.content);
+    template.content.querySelector(".backlinks")?.remove(); // the margin has them
     root.replaceChildren(template.content);
     const pane = document.getElementById("reader");
     const place = root.querySelector("mark.quote") || root.querySelector(".passage");
@@ -69,13 +53,14 @@ function Rendered({ text, focus, onNavigate, onPart }) {
   return html`<div class="rendered" ref=${element} onClick=${onClick}></div>`;
 }
 
-function Outline({ sections, total, onLine }) {
+function Outline({ sections, onLine }) {
   if (sections.length < 2) return null;
   const top = Math.min(...sections.map((one) => one.level));
+  const left = sections.length - MOST_SECTIONS;
   return html`<nav aria-label="Outline">
     <h2>Outline</h2>
     <ol class="outline">
-      ${sections.map(
+      ${sections.slice(0, MOST_SECTIONS).map(
         (one) =>
           html`<li key=${one.start_line} class=${`level-${Math.min(3, one.level - top)}`}>
             <button type="button" class="plain" dir="auto" onClick=${() => onLine(one.start_line)}>
@@ -84,41 +69,30 @@ function Outline({ sections, total, onLine }) {
           </li>`,
       )}
     </ol>
-    ${total > sections.length && html`<p>${pluralize(total - sections.length, "more heading")}</p>`}
+    ${left > 0 && html`<p>${pluralize(left, "more heading")}</p>`}
   </nav>`;
 }
 
-function Links({ label, links, onNavigate, route }) {
-  const seen = new Map(links.filter((one) => one.doc_id).map((one) => [one.doc_id, one]));
-  if (!seen.size) return null;
-  return html`<nav aria-label=${label}>
-    <h2>${label}</h2>
-    <ul>
-      ${[...seen.values()].map((one) => {
-        const target = { ...route, doc: one.doc_id, at: one.pair?.found.chunk_id || "", quote: "" };
-        return html`<li key=${one.doc_id}>
-          <a href=${formatRoute(target)} dir="auto" onClick=${follow(() => onNavigate(target))}>
-            ${one.title || one.doc_path}
-          </a>
-        </li>`;
-      })}
-    </ul>
-  </nav>`;
-}
-
-const MOST_SECTIONS = 200;
+/** Return the documents that links lead to, each once. */
+const listDocuments = (links) => [
+  ...new Map(
+    links
+      .filter((one) => one.doc_id)
+      .map((one) => [
+        one.doc_id,
+        { id: one.doc_id, title: one.title || one.doc_path, at: one.pair?.found.chunk_id },
+      ]),
+  ).values(),
+];
 
 function Margin({ route, about, outline, onLine, onNavigate }) {
-  const sections = outline?.sections || [];
-  return html`<${Outline}
-      sections=${sections.slice(0, MOST_SECTIONS)}
-      total=${sections.length}
-      onLine=${onLine}
-    />
-    ${about?.related &&
-    html`<${Links} label="Linked from" links=${about.backlinks} ...${{ onNavigate, route }} />
-      <${Links} label="Links to" links=${about.links} ...${{ onNavigate, route }} />
-      <${Links} label="Related" links=${about.related} ...${{ onNavigate, route }} />`}`;
+  const { backlinks = [], links = [], related = [] } = about || {};
+  const lists = { "Linked from": backlinks, "Links to": links, Related: related };
+  return html`<${Outline} sections=${outline?.sections || []} onLine=${onLine} />
+    ${Object.entries(lists).map(
+      ([label, found]) =>
+        html`<${DocLinks} documents=${listDocuments(found)} ...${{ label, route, onNavigate }} />`,
+    )}`;
 }
 
 function Tools({ route, canOpen, line, file, isReviewing, onReview, onNavigate, onClose, announce }) {
@@ -134,7 +108,7 @@ function Tools({ route, canOpen, line, file, isReviewing, onReview, onNavigate, 
     );
   return html`<div class="tools" role="group" aria-label="This document">
     <button type="button" class="back" onClick=${onClose}>
-      <span class="narrow-only">Back to the list</span><span class="wide-only">Close</span>
+      Close
     </button>
     ${canOpen && html`<button type="button" id="edit" onClick=${open}>Open in editor</button>`}
     ${file && html`<button type="button" onClick=${copy}>Copy reference</button>`}
@@ -172,8 +146,10 @@ export function Reader({ route, page, focus, announce, onNavigate, onClose }) {
   const goToLine = (line) => {
     const shown = article.current.querySelector(".doc").dataset.lines;
     const [first, last] = shown.split("-").map(Number);
-    if (line >= first && line <= last) show(findBlock(article.current, line), "start");
-    else setPart({ doc: route.doc, from: line });
+    if (line < first || line > last) return setPart({ doc: route.doc, from: line });
+    const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const behavior = isCalm ? "auto" : "smooth";
+    return findBlock(article.current, line)?.scrollIntoView({ block: "start", behavior });
   };
   const findLine = () => {
     const body = article.current.querySelector(".doc-body");

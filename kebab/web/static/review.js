@@ -6,6 +6,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "./preact.js"
 import { pluralize } from "./words.js";
 
 const GAP = 12;
+const FOUND_MS = 1600;
 
 /** Return the function that gives the line of an offset, in UTF-16 code units of the file. */
 function buildLineFinder(text, size) {
@@ -15,15 +16,7 @@ function buildLineFinder(text, size) {
   // The text has line feeds; a file that is longer by one byte for each of them has CRLF.
   const extra = size - new TextEncoder().encode(text).length;
   const width = breaks > 1 && extra >= breaks ? 1 : 0;
-  return (offset) => {
-    let [low, high] = [0, breaks];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (starts[middle] + middle * width <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return low + 1;
-  };
+  return (offset) => starts.findLastIndex((start, line) => start + line * width <= offset) + 1;
 }
 
 async function loadFindings(doc, withModel, onProgress, signal) {
@@ -56,7 +49,7 @@ async function loadFindings(doc, withModel, onProgress, signal) {
 /** Show a unified diff; lines are told apart by their sign, not by colour alone. */
 export function Diff({ text }) {
   const kinds = { "+": "added", "-": "removed", "@": "hunk" };
-  const lines = text.split("\n").filter((line) => !/^(---|\+\+\+) /.test(line));
+  const lines = text.trimEnd().split("\n").filter((line) => !/^(---|\+\+\+) /.test(line));
   return html`<pre class="diff" tabindex="0" aria-label="The change">${lines.map(
     (line) => html`<span class=${kinds[line[0]] || "same"}>${line}${"\n"}</span>`,
   )}</pre>`;
@@ -79,35 +72,28 @@ function Finding({ item, run, allowWrite, find, announce, onApplied }) {
   const [change, setChange] = useState(null);
   const [error, setError] = useState(null);
   const [asks, setAsks] = useState(false);
-  const request = { run_id: run, uids: [item.uid] };
-  const preview = async () => {
-    try {
-      const reply = await call("review_apply", { ...request, dry_run: true });
-      const [file] = reply.files || [];
-      if (file) setChange(file);
-      else setError(reply.error || { message: "the file is no longer the one that was reviewed" });
-    } catch (problem) {
-      setError(problem);
-    }
-  };
-  const apply = async () => {
+  const requestChange = (isDry, onFile) =>
+    call("review_apply", { run_id: run, uids: [item.uid], dry_run: isDry })
+      .then(({ files: [file] = [], error: reason }) => {
+        if (!file) throw reason || { message: "the file is no longer the one that was reviewed" };
+        onFile(file);
+      })
+      .catch(setError);
+  const preview = () => requestChange(true, setChange);
+  const apply = () => {
     setAsks(false);
-    try {
-      const reply = await call("review_apply", request);
-      if (!reply.files?.length) return setError({ message: "nothing was changed" });
-      announce(`Written. The original is ${reply.files[0].backup}`);
+    requestChange(false, (file) => {
+      announce(`Written. The original is ${file.backup}`);
       onApplied();
-    } catch (problem) {
-      setError(problem);
-    }
+    });
   };
   const go = () => {
     const block = find(item.line);
     block?.scrollIntoView({ block: "center" });
     block?.classList.add("found");
-    setTimeout(() => block?.classList.remove("found"), 1600);
+    setTimeout(() => block?.classList.remove("found"), FOUND_MS);
   };
-  return html`<div class="finding ${item.s}">
+  return html`<div class="finding ${item.s}" data-line=${item.line}>
     <p>
       <button type="button" class="plain" onClick=${go}>line ${item.line}</button>
       <span class="severity"> ${item.s}</span>
@@ -187,11 +173,9 @@ export function Findings({ doc, allowWrite, find, shown, announce, onApplied }) 
 function placeBesideLines(list, find) {
   if (!list) return;
   const isBeside = getComputedStyle(list).getPropertyValue("--beside").trim() === "1";
-  const lines = [...list.querySelectorAll(".finding")];
   let bottom = list.getBoundingClientRect().top;
-  for (const finding of lines) {
-    const line = Number.parseInt(finding.querySelector("button").textContent.slice(5), 10);
-    const block = isBeside ? find(line) : null;
+  for (const finding of list.querySelectorAll(".finding")) {
+    const block = isBeside ? find(Number(finding.dataset.line)) : null;
     const wanted = block ? block.getBoundingClientRect().top : bottom;
     const space = Math.max(0, wanted - bottom);
     finding.style.marginTop = `${space ? space : GAP}px`;

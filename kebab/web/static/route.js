@@ -1,7 +1,7 @@
 /* The state that the address of the page holds: the view, the query, its filters, the document. */
 
-export const FILTERS = ["source", "type", "tag", "lang"];
-const TEXTS = ["q", "doc", "at", "since", "until"];
+export const FILTERS = ["source", "type", "tag", "lang", "since", "until"];
+const TEXTS = ["q", "doc", "at"];
 export const VIEWS = {
   search: "Search",
   ask: "Ask",
@@ -33,24 +33,18 @@ export function formatRoute(route) {
 /** Return the filters of a state as fields of a request. */
 export function buildFilters(route) {
   const fields = {};
-  for (const name of FILTERS) {
-    if (route[name].length) fields[name === "type" ? "media" : name] = route[name];
+  for (const name of FILTERS.filter((one) => route[one].length)) {
+    const isDate = name === "since" || name === "until";
+    fields[name === "type" ? "media" : name] = isDate ? route[name][0] : route[name];
   }
-  if (route.since) fields.since = route.since;
-  if (route.until) fields.until = route.until;
   return fields;
 }
 
 /** Return the number of filters that are set. */
-export const countFilters = (route) =>
-  FILTERS.reduce((sum, name) => sum + route[name].length, 0) +
-  Number(Boolean(route.since)) +
-  Number(Boolean(route.until));
+export const countFilters = (route) => FILTERS.reduce((sum, name) => sum + route[name].length, 0);
 
 /** Return a state without filters. */
 export const dropFilters = (route) => ({
   ...route,
   ...Object.fromEntries(FILTERS.map((name) => [name, []])),
-  since: "",
-  until: "",
 });

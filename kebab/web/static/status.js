@@ -1,13 +1,12 @@
 /* The state of the base: what it holds, what is missing, its health, and a running ingest. */
 
 import { call, stream } from "./api.js";
-import { Failure, useLoaded } from "./parts.js";
+import { Failure, Waiting, useLoaded } from "./parts.js";
 import { html, useEffect, useState } from "./preact.js";
 import {
   describeGaps,
-  describeIndexing,
-  formatBytes,
   formatDate,
+  formatMegabytes,
   formatNumber,
   formatSeconds,
   pluralize,
@@ -15,66 +14,59 @@ import {
 
 const POLL_MS = 2000;
 const ORDER = { fail: 0, warn: 1, ok: 2, skip: 3 };
+const CHANGES = ["new", "updated", "removed", "errors"];
 
 function Progress({ done, total, unit, left, label }) {
   const known = total > 0;
-  return html`<div class="progress">
-    <p role="status">
+  return html`<p role="status">
       ${label}${known && `: ${formatNumber(done)} of ${formatNumber(total)} ${unit}`}
       ${left > 0 && `, about ${formatSeconds(left)} left`}
     </p>
-    <progress aria-label=${label} max=${known ? total : null} value=${known ? done : null}></progress>
-  </div>`;
+    <progress aria-label=${label} max=${known ? total : null} value=${known ? done : null}></progress>`;
 }
 
-/** Run an ingest, and return its state. */
-function useIngest(onEnd) {
-  const [state, setState] = useState(null);
+/** Return the state of an ingest after one of its events. */
+function addEvent(state, event) {
+  if (event.schema_version === "error.v1") return { error: event };
+  if (event.report) return { report: event.report };
+  if (!event.total) return state;
+  const { done, total, unit } = event;
+  const label = event.kind === "embed_batch" ? "computing vectors" : "reading";
+  return { label, done, total, unit, left: event.seconds_left_alone ?? event.seconds_left };
+}
+
+function describeReport(report) {
+  const changes = CHANGES.filter((key) => report[key]).map(
+    (key) => `${formatNumber(report[key])} ${key}`,
+  );
+  const duration = formatSeconds(report.duration_ms / 1000);
+  return `${changes.join(", ") || "nothing has changed"}, in ${duration}`;
+}
+
+function Ingest({ allowWrite, indexing, onEnd }) {
+  const [state, setState] = useState({});
   const run = async () => {
     setState({ label: "looking at the folders" });
     try {
-      await stream("ingest", {}, (event) => {
-        if (event.schema_version === "error.v1") setState({ error: event });
-        else if (event.report) setState({ report: event.report });
-        else if (event.total) {
-          const left = event.seconds_left_alone ?? event.seconds_left;
-          const label = event.kind === "embed_batch" ? "computing vectors" : "reading";
-          setState({ label, done: event.done, total: event.total, unit: event.unit, left });
-        }
-      });
+      await stream("ingest", {}, (event) => setState((old) => addEvent(old, event)));
     } catch (error) {
       setState({ error });
     }
     onEnd();
   };
-  return { state, run };
-}
-
-function Ingest({ allowWrite, indexing, onEnd }) {
-  const { state, run } = useIngest(onEnd);
-  const report = state?.report;
-  const changes = report && ["new", "updated", "removed", "errors"].filter((key) => report[key]);
+  const other = indexing && {
+    ...indexing,
+    label: "another process is reading",
+    left: indexing.seconds_left,
+  };
+  const shown = state.label ? state : other;
   return html`<section aria-label="Reading files">
     <h2>Reading files</h2>
-    ${indexing &&
-    !state?.label &&
-    html`<${Progress}
-      label="another process is reading"
-      done=${indexing.done}
-      total=${indexing.total}
-      unit=${indexing.unit}
-      left=${indexing.seconds_left}
-    />`}
-    ${state?.label && html`<${Progress} ...${state} />`}
-    ${report &&
-    html`<p role="status">
-      ${changes.length
-        ? changes.map((key) => `${formatNumber(report[key])} ${key}`).join(", ")
-        : "nothing has changed"}${`, in ${formatSeconds(report.duration_ms / 1000)}`}
-    </p>`}
-    <${Failure} error=${state?.error} />
+    ${shown && html`<${Progress} ...${shown} />`}
+    ${state.report && html`<p role="status">${describeReport(state.report)}</p>`}
+    <${Failure} error=${state.error} />
     ${allowWrite
-      ? html`<button type="button" onClick=${run} disabled=${Boolean(state?.label || indexing)}>
+      ? html`<button type="button" onClick=${run} disabled=${Boolean(shown)}>
           Read new and changed files
         </button>`
       : html`<p class="hint">
@@ -83,44 +75,37 @@ function Ingest({ allowWrite, indexing, onEnd }) {
   </section>`;
 }
 
-function Checks({ checks }) {
-  const rows = [...checks].sort((one, two) => ORDER[one.status] - ORDER[two.status]);
-  return html`<div class="table" tabindex="0" role="group" aria-label="Checks">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">result</th>
-          <th scope="col">check</th>
-          <th scope="col">what was found</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          (one) =>
-            html`<tr class=${one.status}>
-              <td><span class="status ${one.status}">${one.status}</span></td>
-              <th scope="row">${one.name.replaceAll("_", " ")}</th>
-              <td>
-                <bdi>${one.summary}</bdi>
-                ${one.fix && html`<p class="hint"><bdi>${one.fix}</bdi></p>`}
-              </td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`;
-}
+const Checks = ({ checks }) =>
+  html`<ul class="checks" aria-label="Checks">
+    ${[...checks]
+      .sort((one, two) => ORDER[one.status] - ORDER[two.status])
+      .map(
+        (one) =>
+          html`<li>
+            <span class="state ${one.status}">${one.status}</span>
+            <strong>${one.name.replaceAll("_", " ")}</strong>
+            <bdi>${one.summary}</bdi>
+            ${one.fix && html`<bdi class="hint">${one.fix}</bdi>`}
+          </li>`,
+      )}
+  </ul>`;
 
 function Contents({ stats, sources }) {
-  const facts = [
-    [formatNumber(stats.doc_count), "documents"],
-    [formatNumber(stats.chunk_count), "passages"],
-    [formatNumber(stats.pending_embeddings), "passages without a vector"],
-    [formatBytes(stats.index_bytes.sqlite + stats.index_bytes.lancedb), "on disk"],
-  ];
+  const facts = {
+    documents: formatNumber(stats.doc_count),
+    passages: formatNumber(stats.chunk_count),
+    "passages without a vector": formatNumber(stats.pending_embeddings),
+    "on disk": formatMegabytes(stats.index_bytes.sqlite + stats.index_bytes.lancedb),
+  };
+  const describe = (source) =>
+    [
+      pluralize(source.documents, "document"),
+      source.state !== "present" && `the folder is ${source.state}`,
+      source.last_ingest_at && `read ${formatDate(source.last_ingest_at)}`,
+    ].filter(Boolean);
   return html`<dl class="figures">
-      ${facts.map(
-        ([value, label]) =>
+      ${Object.entries(facts).map(
+        ([label, value]) =>
           html`<div>
             <dt>${label}</dt>
             <dd>${value}</dd>
@@ -128,14 +113,7 @@ function Contents({ stats, sources }) {
       )}
     </dl>
     <ul class="sources">
-      ${sources.map(
-        (one) =>
-          html`<li>
-            <bdi>${one.folder}</bdi>: ${pluralize(one.documents, "document")}${one.state !==
-              "present" && `, the folder is ${one.state}`}${one.last_ingest_at &&
-            `, read ${formatDate(one.last_ingest_at)}`}
-          </li>`,
-      )}
+      ${sources.map((one) => html`<li><bdi>${one.folder}</bdi>: ${describe(one).join(", ")}</li>`)}
     </ul>`;
 }
 
@@ -149,25 +127,18 @@ export function Status({ base, reload, allowWrite }) {
     return () => clearTimeout(timer);
   }, [base]);
   const report = doctor.value;
-  const gaps = report && describeGaps(report.coverage, "healthy");
+  const gaps = report && describeGaps({ ...report.coverage, indexing: null }, "healthy");
   const verdict = report && (report.ok ? "Healthy" : "Not healthy");
-  const end = () => {
-    doctor.reload();
-    reload();
-  };
-  return html`<section id="results" class="status" aria-label="Status">
-    <h1>
+  return html`<h1>
       ${verdict || "Checking"}${gaps && report.ok && html`<small>, as far as it is read</small>`}
     </h1>
     ${gaps && html`<p class="note">${gaps}</p>`}
-    ${indexing && html`<p class="note">an ingest is running: ${describeIndexing(indexing)}</p>`}
     ${base && html`<${Contents} stats=${base.schema.stats} sources=${base.sources} />`}
-    <${Ingest} allowWrite=${allowWrite} indexing=${indexing} onEnd=${end} />
+    <${Ingest} ...${{ allowWrite, indexing }} onEnd=${() => [doctor.reload(), reload()]} />
     <section aria-label="Health">
       <h2>Health</h2>
-      <${Failure} error=${doctor.error} retry=${doctor.reload} />
-      ${!report && !doctor.error && html`<p class="summary" role="status">checking</p>`}
+      <${Waiting} for=${doctor} label="checking" />
       ${report && html`<${Checks} checks=${report.checks} />`}
     </section>
-  </section>`;
+    <form method="post" action="/logout"><button type="submit">Sign this browser out</button></form>`;
 }

@@ -1,5 +1,7 @@
 /* The words of the page. Statements about coverage are those of `kebab/wire/coverage.py`. */
 
+import { TYPES } from "./types.js";
+
 export const formatNumber = (value) => value.toLocaleString("en");
 
 /** Return `1 file` or `2 files`. */
@@ -17,11 +19,10 @@ function nameSome(names, more = 0) {
 }
 
 /** Return the progress of an ingest that another process runs. */
-export function describeIndexing(indexing) {
-  if (indexing.done === null || indexing.total === null) return "scanning folders";
-  const done = `${formatNumber(indexing.done)} of ${formatNumber(indexing.total)}`;
-  return `${done} ${indexing.unit}`;
-}
+const describeIndexing = ({ done, total, unit }) =>
+  done === null || total === null
+    ? "scanning folders"
+    : `${formatNumber(done)} of ${formatNumber(total)} ${unit}`;
 
 /**
  * Return what keeps a statement from being made; empty when the index covers it.
@@ -84,12 +85,11 @@ export function describeNoAnswer(reply, statement) {
   return gaps ? `${statement} so far (${gaps})` : statement;
 }
 
+const CHANNELS = { lexical: "search by words", vector: "search by meaning", rerank: "reranking" };
+
 /** Return which channel did not work. */
-export function describeDegraded(channel) {
-  if (channel.channel === "rerank") return `no reranking: ${channel.reason}`;
-  const extent = channel.partial ? "incomplete" : "no";
-  return `${extent} ${channel.channel} search: ${channel.reason}`;
-}
+export const describeDegraded = ({ channel, partial, reason }) =>
+  `${partial ? "incomplete" : "no"} ${CHANNELS[channel] || channel}: ${reason}`;
 
 export const CONFIDENCE = {
   strong: "strong: very likely about what you asked",
@@ -118,21 +118,8 @@ function decode(text) {
   }
 }
 
-const TYPES = {
-  "text/markdown": "Markdown",
-  "text/plain": "text",
-  "text/html": "web page",
-  "application/pdf": "PDF",
-  "application/x-ipynb+json": "notebook",
-  "message/rfc822": "mail",
-};
-
 /** Return a media type as a person calls it. */
-export function nameType(media) {
-  const type = media.split(";")[0];
-  const part = type.split("/")[1] || type;
-  return TYPES[type] || part.replace(/^(x-|vnd\.)+/, "").replace(/\+.*$/, "");
-}
+export const nameType = (media) => TYPES[media] || media.split(";")[0];
 
 const languages = new Intl.DisplayNames("en", { type: "language", fallback: "code" });
 
@@ -160,13 +147,7 @@ export const formatMonth = (key) => month.format(new Date(`${key}-01T12:00:00Z`)
 /** Return the last part of a path, or a name without a path as it is. */
 export const lastPart = (path) => path.replace(/\/+$/, "").split("/").pop() || path;
 
-/** Return bytes as `1.2 MB`. */
-export function formatBytes(bytes) {
-  const units = ["bytes", "kB", "MB", "GB"];
-  let index = 0;
-  while (bytes >= 1000 && index < 3) [bytes, index] = [bytes / 1000, index + 1];
-  return `${bytes.toLocaleString("en", { maximumFractionDigits: index ? 1 : 0 })} ${units[index]}`;
-}
+export const formatMegabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** Return a duration as `12 s` or `3 min`. */
 export const formatSeconds = (seconds) =>

@@ -46,11 +46,11 @@ def test_a_path_with_blanks_that_exists_is_one_word(tmp_path):
     ("system", "opener"),
     [
         ("linux", ["xdg-open"]),
-        ("darwin", ["open"]),
-        ("win32", ["rundll32", "url.dll,FileProtocolHandler"]),
+        ("darwin", ["open", "-t"]),
+        ("win32", ["notepad"]),
     ],
 )
-def test_without_an_editor_the_system_opens_the_file(tmp_path, monkeypatch, system, opener):
+def test_without_an_editor_the_system_shows_the_text(tmp_path, monkeypatch, system, opener):
     monkeypatch.setattr("kebab.platform.SYSTEM", system)
     program = tmp_path / opener[0]
     program.touch(mode=0o755)

@@ -50,6 +50,8 @@ def base(tmp_path_factory) -> Path:
     key = "aws_access_key_id = AKIA" + "Z7QX4JH2M5RT3WPK"  # in parts, so that no scanner finds it
     (notes / "key.pdf").write_bytes(build_pdf([[Text(72, 700, key)]]))
     (notes / "loaf.png").write_bytes(PNG)
+    bomb = PNG + b"\0\0\0\rIHDR" + (60_000).to_bytes(4, "big") * 2
+    (notes / "bomb.png").write_bytes(bomb)
     (notes / "page.png.html").write_text("<script>alert(1)</script>")
     (folder / "secret.png").write_bytes(PNG)
     (notes / "out.png").symlink_to(folder / "secret.png")

@@ -144,7 +144,7 @@ def test_a_page_with_a_masked_key_is_text_only(browser, find_doc):
 @pytest.mark.parametrize(
     "source",
     ["../secret.png", "out.png", "/etc/passwd", "page.png.html", "soup.md", "gone.png", "", ".",
-     "%00.png", "..%2fsecret.png", "notes/../../secret.png", "https://far.example/x.png"],
+     "bomb.png", "%00.png", "..%2fsecret.png", "notes/../../secret.png", "https://far.example/x.png"],
 )  # fmt: skip
 def test_only_pictures_of_the_own_folder_are_sent(browser, find_doc, source):
     path = f"/read/{find_doc('bread.md')}/image?src="
@@ -157,13 +157,21 @@ def test_only_pictures_of_the_own_folder_are_sent(browser, find_doc, source):
     "path",
     ["/static/../application.py", "/static/%2e%2e/application.py", "/static/..%2fapplication.py",
      "/read/..%2f..%2fetc%2fpasswd", "/read/../../etc/passwd", "/read/%00", "/read/x/page/1e9.png",
-     "/read/x/page/-1.png", "/page/../v1/search", "//etc/passwd", "/static/", "/read/"],
+     "/read/x/page/-1.png", "/page/../v1/search", "//etc/passwd", "/static/", "/read/",
+     "/read/x/page/" + "1" * 5_000 + ".png"],
 )  # fmt: skip
 def test_no_path_leads_out(browser, path):
     answer = browser.get(path)
 
     assert answer.status_code in {404, 405}
     assert "root:" not in answer.text
+
+
+@pytest.mark.parametrize("path", ["/", "/read/bread.md", "/read/x/page/1.png"])
+def test_an_address_with_too_many_fields_is_refused(browser, path):
+    answer = browser.get(f"{path}?" + "tag=x&" * 51, headers=JSON)
+
+    assert (answer.status_code, answer.json()["code"]) == (400, "usage_invalid")
 
 
 def test_reading_changes_nothing_by_get_and_posts_say_their_origin(browser, opened):
@@ -236,7 +244,8 @@ def test_assets_name_the_version_of_each_other(tmp_path, browser):
         (tmp_path / name).write_text("")
     assets = Assets(tmp_path)
 
-    assert set(assets.files) == {"app.js", "part.js", "deep.js", "late.js"}
+    assert set(assets.files) == {"app.js", "part.js", "deep.js", "late.js", "types.js"}
+    assert b'"application/pdf": "PDF"' in assets.files["types.js"]
     assert assets.modules == ["part.js", "deep.js"]
     assert f'import("./late.js?v={assets.digest}")'.encode() in assets.files["app.js"]
     served = browser.get("/static/app.css")
@@ -251,5 +260,6 @@ def test_the_routes_are_described(browser):
     paths = browser.get("/v1/openapi.json").json()["paths"]
 
     assert set(describe_routes()) == {"/", "/static/{name}", "/read/{doc}", "/login",
-        "/read/{doc}/page/{number}.png", "/read/{doc}/image"}  # fmt: skip
+        "/read/{doc}/page/{number}.png", "/read/{doc}/image", "/logout", "/page/open"}  # fmt: skip
+    assert list(describe_routes()["/page/open"]) == ["post"]
     assert json.dumps(paths).count('"#/components/responses/Error"') > 0

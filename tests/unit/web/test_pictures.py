@@ -3,7 +3,7 @@ import zlib
 
 import pytest
 
-from kebab.web.pictures import PageTask, detect_picture, locate_picture
+from kebab.web.pictures import PageTask, detect_picture, locate_picture, measure_picture
 from tests.pdf_files import Text, build_pdf
 
 WHITE = (255, 255, 255)
@@ -23,6 +23,22 @@ WHITE = (255, 255, 255)
 )
 def test_pictures_are_known_by_their_content(data, kind):
     assert detect_picture(data) == kind
+
+
+@pytest.mark.parametrize(
+    ("head", "pixels"),
+    [
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x75\x30\0\0\x75\x30", 900_000_000),
+        (b"GIF89a\xff\xff\xff\xff", 65_535**2),
+        (b"RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\x0f\x27\0\x0f\x27\0", 10_000**2),
+        (b"RIFF\0\0\0\0WEBPVP8L\0\0\0\0/\x0f\xc0\x03\0", 256),
+        (b"RIFF\0\0\0\0WEBPVP8 \0\0\0\0\0\0\0\x9d\x01\x2a\x10\0\x20\0", 512),
+        (b"\xff\xd8\xff\xe0\0\x04ab\xff\xff\xc2\0\x11\x08\xff\xff\xff\xff", 65_535**2),
+        (b"\xff\xd8\xff\xe0\0\x04ab\xff\xda\0\x08", None),
+    ],
+)
+def test_the_size_of_a_picture_is_read_from_its_head(head, pixels):
+    assert measure_picture(head + b"\0\0") == pixels
 
 
 def test_a_picture_lies_in_the_folder_of_the_source(tmp_path):

@@ -5,6 +5,7 @@ import pytest
 
 from kebab.core.media import CHAT, DOCX, EMAIL, XLSX
 from kebab.web.render import NOTEBOOK, Passage, RenderTask, render
+from tests.hostile_notes import HOSTILE
 
 ID = "0a" * 16
 TAGS = """a article b bdi blockquote br code del div em figure h1 h2 h3 h4 h5 h6 hr img li mark ol p
@@ -62,45 +63,6 @@ def show(text, media="text/markdown", **fields):
     return render(
         RenderTask(**{"doc_id": ID, "path": "a.md", "media": media, "text": text} | fields)
     )
-
-
-HOSTILE = [
-    "[a [[b]] c](https://far.example/) [![[b]]](https://far.example/) [[b [f](g)]]",
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "<svg onload=alert(1)><a href='javascript:x'>",
-    "<iframe srcdoc='<script>1</script>'></iframe>",
-    "<meta http-equiv=refresh content='0;url=//far'>",
-    "<base href=https://far.example/>",
-    "<form action=/logout method=post id=bar role=search><input id=q name=q></form>",
-    "<style>#q{background:url(//far)}</style>",
-    "<p style='position:fixed;inset:0' id=results class=hits>",
-    "<!-- comment --><![CDATA[x]]><?php x ?><!doctype html>",
-    "[x](javascript:alert(1))",
-    "[x](JaVaScRiPt&#58;alert(1)) [y](&#x6A;avascript:1)",
-    "[x](java\tscript:alert(1)) [y](<java\nscript:1>)",
-    "[x](data:text/html;base64,PHNjcmlwdD4=) ![y](data:image/svg+xml,<svg/onload=1>)",
-    "[x](vbscript:x) [y](file:///etc/passwd) [z](blob:x) [w](view-source:x)",
-    "[x](//far.example) [y](\\\\far.example) [z](/\\far.example) [w](/logout)",
-    "[x](%6A%61vascript:alert(1)) [y](\u200bjavascript:1) [z](\x01javascript:1)",
-    '[x](https://far.example "\\" onmouseover=alert(1) x=\\"")',
-    '[x](https://far.example/"onmouseover=alert(1))',
-    '<javascript:alert(1)> <https://far.example/?"><script>',
-    "![x](https://far.example/pixel.png) ![y](//far.example/x.png) ![z](http://127.0.0.1/x.png)",
-    '![x](/read/../../etc/x.png) ![y](x.svg) !["><script>](a.png)',
-    "[x][ref]\n\n[ref]: javascript:alert(1) '<b>'",
-    '[[javascript:alert(1)]] [[x"><script>|<b>y</b>]] ![[data:x.png]]',
-    "```<script>\n</code></pre><script>alert(1)</script>\n```",
-    "```html onload=x\n<img src=x onerror=1>\n```",
-    "# q\n\n# results\n\n# <img src=x onerror=1>\n\n## passage",
-    "|a|b|\n|-|:-:|\n|<script>|[x](javascript:1)|\n" + "|x" * 5_000,
-    "a\u202etxt.exe\u2066 &#8238; \x00 \x1b[31m \x9b &#0; &#x1b;",
-    "---\ntitle: </code><script>1</script>\n---\n# x",
-    "[" * 5_000 + "x" + "](javascript:1)" * 50,
-    "*" * 3_000 + "a" + "_" * 3_000,
-    "> " * 500 + "x\n" + "- " * 500 + "y",
-    '<x class="passage" id="passage"> <mark class="quote">',
-]
 
 
 @pytest.mark.parametrize(
