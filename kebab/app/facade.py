@@ -84,6 +84,7 @@ class Kebab:
             Signal: The operation fails.
         """
         operation = find_operation(request)
+        self._context.follow_published()
         masks = self._context.masks
         masks.begin(exact=operation.exact and self._context.is_owner)
         options: list[object] = []

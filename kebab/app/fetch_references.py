@@ -41,6 +41,7 @@ from kebab.core.documents import DocumentDetail
 from kebab.search.citations import build_file_path, format_reference, quote_path
 from kebab.text.model_input import estimate_tokens
 from kebab.text.normalize import escape_undecodable
+from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import FetchList, FetchRequest
 from kebab.wire.library import FetchChunkRequest, FetchResult
 from kebab.wire.record import NotFound
@@ -237,7 +238,7 @@ def _fetch_lines(
     """Return lines of the present file, or of the indexed passages when it is gone."""
     document = place.detail.summary
     freshness = check_freshness(document)
-    if freshness == "gone" and has_own_lines(document.media):
+    if freshness in ABSENT and has_own_lines(document.media):
         return _fetch_indexed_lines(place, lines)
     text = load_text(context, place.detail, freshness)
     count = len(text.lines)
@@ -268,7 +269,7 @@ def _fetch_indexed_lines(place: _Place, lines: Lines) -> FetchResult | NotFound:
         return _build_missing_line(place, lines, count)
     selection = Selection(
         text=join_passages(place.detail),
-        freshness="gone",
+        freshness=check_freshness(place.detail.summary),
         kind="span",
         start=inside[0].start_line,
         end=inside[-1].end_line,
@@ -300,8 +301,9 @@ def _fetch_named(
     document = place.detail.summary
     freshness = check_freshness(document)
     foreign = find_foreign_unit(document.media, fragment)
-    if freshness == "gone" and not foreign and has_own_lines(document.media):
-        return build_lookup_fault(place.reference, f"the file is gone: {place.reference}")
+    if freshness in ABSENT and not foreign and has_own_lines(document.media):
+        state = "stayed with the publisher" if freshness == "published" else "is gone"
+        return build_lookup_fault(place.reference, f"the file {state}: {place.reference}")
     if foreign and has_own_lines(document.media):
         return _build_foreign_unit(place, foreign, f"{quote_path(place.name)}#L1")
     text = load_text(context, place.detail, freshness)

@@ -23,6 +23,7 @@ from kebab.core.files import find_container, join_root
 from kebab.core.queries import Filters
 from kebab.errors.catalog import ParseFailed
 from kebab.search.citations import build_file_path
+from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import GrepFile, GrepHit, GrepRequest, GrepResponse, SkippedFile
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ class _Search:
         """Return the text of a file, empty when it cannot match, or why it cannot be searched."""
         if not has_own_lines(document.media):
             freshness = check_freshness(document)
-            detail = None if freshness == "gone" else catalogue.load_document(document.doc_id)
+            detail = None if freshness in ABSENT else catalogue.load_document(document.doc_id)
             try:
                 places = load_text(self._context, detail, freshness) if detail else None
             except UNREADABLE:
@@ -165,7 +166,7 @@ class _Search:
                 freshness = compare_status(document, os.fstat(file.fileno()))
                 data = file.read() if file.name == path else read_file(document)
         except (OSError, *UNREADABLE):
-            return "gone" if check_freshness(document) == "gone" else "unreadable"
+            return "gone" if check_freshness(document) in ABSENT else "unreadable"
         try:
             can_match = self._pattern.can_match(data)
             return _Read(self._context.decode_text(data, path) if can_match else "", freshness)

@@ -117,7 +117,7 @@ def build_stats(context: AppContext, reader: "SqliteReader") -> Stats:
     empty = counts.last_change is None or counts.documents == 0
     # Above a number of documents a sample tells how many are stale.
     files = catalogue.sample_files(_SAMPLE)
-    stale = sum(check_freshness(file) != "fresh" for file in files)
+    stale = sum(check_freshness(file) in ("changed", "gone") for file in files)
     return Stats(
         doc_count=counts.documents,
         chunk_count=counts.chunks,

@@ -451,10 +451,15 @@ class ReadOnly(Signal):
     cases = {
         "needs": Wording(
             "the server does not allow this: {operation}", "start the server again with `{needs}`"
-        )
+        ),
+        "published": Wording(
+            "a published knowledge base cannot be changed here: {operation}",
+            "repeat without `--data-dir`",
+        ),
     }
     operation: str
     needs: str | None = None
+    published: bool = False
 
 
 class StoreCorrupt(Signal):

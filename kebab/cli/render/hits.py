@@ -120,7 +120,7 @@ _FRESHNESS = {"changed": "changed since", "gone": "file is gone"}
 
 def note_freshness(freshness: Freshness, form: str = "  ({})") -> str:
     """Return what happened to a file after it was indexed, empty when nothing did."""
-    return "" if freshness == "fresh" else form.format(_FRESHNESS[freshness])
+    return form.format(_FRESHNESS[freshness]) if freshness in _FRESHNESS else ""
 
 
 def note_origin(citation: Citation | FetchedPlace, form: str = "  ({})") -> str:
