@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from kebab.app.published_copy import PublishedCopy, load_registry, store_registry
+from kebab.app.published_copy import REGISTRY, PublishedCopy, load_registry, store_registry
 from kebab.config.settings import AUTO, Paths, Settings, is_address, resolve_paths
 from kebab.config.tuning import limit_blas_threads
 from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS
@@ -371,6 +371,11 @@ class AppContext:
 
         return format_chunker_version(self.settings.index.chunk_tokens)
 
+    @property
+    def has_bases(self) -> bool:
+        """Whether published bases are listed; the copy of a published base has none."""
+        return self.published is None and (self.paths.data / REGISTRY).exists()
+
     @cached_property
     def bases(self) -> "PublishedBases":
         """The published bases that are searched with this one."""
@@ -444,11 +449,12 @@ class PublishedBases:
             from kebab.config.load import replace_setting
 
             context = self._context
+            model = context.settings.models.embedding.model
             opened = self._opened[base.name] = AppContext(
                 replace_setting(context.settings, "data_dir", base.url),
                 config_path=context.config_path,
                 read_only=True,
-                embedders=context.embedders,
+                embedders=context.embedders if model == AUTO else None,
                 is_owner=context.is_owner,
             )
             if opened.published:

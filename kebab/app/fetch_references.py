@@ -49,6 +49,7 @@ from kebab.wire.record import NotFound
 if TYPE_CHECKING:
     from kebab.core.queries import StoredChunk
     from kebab.store.sqlite.catalogue import Catalogue
+    from kebab.wire.published import Registration
 
 
 def fit_budget(
@@ -121,6 +122,19 @@ def fetch_references(context: AppContext, request: FetchRequest) -> FetchList:
         NotIndexed: There is no index.
         IoError: A file cannot be read.
     """
+    if context.has_bases:
+        bases = {one.name: one for one in context.bases.load().bases}
+        names = [ref.partition(":")[0] for ref in request.refs]
+        if any(name in bases for name in names):
+            lists = [
+                _fetch_of_base(context, bases.get(name), request, ref)
+                for name, ref in zip(names, request.refs, strict=True)
+            ]
+            return _build_list([one for found in lists for one in found], request.refs, request)
+    return _fetch_local(context, request)
+
+
+def _fetch_local(context: AppContext, request: FetchRequest) -> FetchList:
     with context.open_catalogue() as catalogue:
         finder = ReferenceFinder(catalogue)
         places = [_find_place(catalogue, finder, reference) for reference in request.refs]
@@ -128,8 +142,25 @@ def fetch_references(context: AppContext, request: FetchRequest) -> FetchList:
         place if isinstance(place, NotFound) else _fetch_place(context, place, request)
         for place in places
     ]
+    names = ["" if isinstance(place, NotFound) else place.name for place in places]
+    return _build_list(results, names, request)
+
+
+def _fetch_of_base(
+    context: AppContext, base: "Registration | None", request: FetchRequest, ref: str
+) -> list[FetchResult | NotFound]:
+    """Return the text of a reference that begins with the name of a published base and a colon."""
+    if base is None:
+        return _fetch_local(context, replace(request, refs=[ref], max_tokens=None)).results
+    inner = replace(request, refs=[ref.partition(":")[2]], max_tokens=None)
+    found = fetch_references(context.bases.open(base), inner).results
+    return [replace(one, ref=ref) if isinstance(one, FetchResult) else one for one in found]
+
+
+def _build_list(
+    results: list[FetchResult | NotFound], names: Sequence[str], request: FetchRequest
+) -> FetchList:
     if request.max_tokens is not None:
-        names = ["" if isinstance(place, NotFound) else place.name for place in places]
         results = fit_budget(results, names, request.max_tokens)
     return FetchList(
         results=results,

@@ -19,6 +19,7 @@ from kebab.app.filters import explain_filters, resolve_filters, suggest_filters
 from kebab.app.line_pattern import LinePart, LinePattern, Matcher, MatchTask
 from kebab.app.references import DocumentNames
 from kebab.app.search import build_filters, require_utf8
+from kebab.core.documents import PUBLISHED_ROOT
 from kebab.core.files import find_container, join_root
 from kebab.core.queries import Filters
 from kebab.errors.catalog import ParseFailed
@@ -151,9 +152,10 @@ class _Search:
         self, catalogue: "Catalogue", document: "StoredDocument"
     ) -> "_Read | _SkipReason":
         """Return the text of a file, empty when it cannot match, or why it cannot be searched."""
-        if not has_own_lines(document.media):
+        is_published = document.root.startswith(PUBLISHED_ROOT)
+        if is_published or not has_own_lines(document.media):
             freshness = check_freshness(document)
-            detail = None if freshness in ABSENT else catalogue.load_document(document.doc_id)
+            detail = None if freshness == "gone" else catalogue.load_document(document.doc_id)
             try:
                 places = load_text(self._context, detail, freshness) if detail else None
             except UNREADABLE:

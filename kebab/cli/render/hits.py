@@ -133,8 +133,9 @@ def render_hit(hit: SearchHit, canvas: Canvas, lines: int | None = MOST_LINES) -
     paint = {"strong": canvas.success, "fair": canvas.warning, "weak": canvas.dim}[hit.confidence]
     score = paint(f"{hit.score:.2f} {hit.confidence:<6}")
     found = "".join(f" q{index + 1}" for index in hit.queries or [])
-    margin = len(f"{hit.rank:>2}  {hit.score:.2f} {hit.confidence:<6}  {found}")
-    where = render_location(hit.citation, hit.file, hit.freshness, canvas, margin)
+    base = f"{hit.base}:" if hit.base else ""
+    margin = len(f"{hit.rank:>2}  {hit.score:.2f} {hit.confidence:<6}  {found}{base}")
+    where = base + render_location(hit.citation, hit.file, hit.freshness, canvas, margin)
     yield f"{canvas.strong(f'{hit.rank:>2}')}  {score}  {where}{canvas.dim(found)}"
     if context := fit_headings(hit.title, hit.heading_path, canvas, len(INDENT)):
         yield INDENT + canvas.dim(context)
