@@ -1,7 +1,7 @@
 """The published bases of a knowledge base: their list, their copies, and searches over all."""
 
+import os
 from contextlib import suppress
-from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -95,7 +95,7 @@ def _resolve_address(text: str) -> str:
         return text.rstrip("/")
     if not text or "\0" in text or "://" in text:
         raise InvalidInput(field="$.url", cause="neither an address nor a folder")
-    return f"{FILE_ADDRESS}{Path(text).expanduser().absolute()}"
+    return f"{FILE_ADDRESS}{os.path.abspath(os.path.expanduser(text))}"  # noqa: PTH100, PTH111 - keeps links
 
 
 def _choose_name(url: str) -> str:

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from kebab import __version__
 from kebab.app.context import AppContext, format_index_version
 from kebab.app.conversions import check_freshness, format_timestamp
@@ -12,6 +14,7 @@ from kebab.core.documents import EMBEDDING_VERSION
 from kebab.errors.catalog import NotIndexed
 from kebab.platform import is_windows
 from kebab.rag import PROMPT_VERSION
+from kebab.store.published.objects import check_library
 from kebab.wire.health import (
     Capabilities,
     IndexBytes,
@@ -42,6 +45,7 @@ _CAPABILITIES = Capabilities(
     http_daemon=True,
     mcp_server=True,
     web_page=True,
+    published_base=False,
     single_file_ingest=True,
     bulk_search=True,
     lexical_only_mode=True,
@@ -82,7 +86,7 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
     return Introspection(
         kebab_version=__version__,
         wire=WireInfo(schemas=list_schema_names()),
-        capabilities=_CAPABILITIES,
+        capabilities=structs.replace(_CAPABILITIES, published_base=check_library()),
         models=ModelInfo(
             parser_version=PARSERS["text/markdown"].version,
             chunker_version=context.chunker_version,

@@ -23,7 +23,7 @@ from kebab.errors.system import translate_os_errors
 from kebab.platform import close_locked, lock_descriptor, open_descriptor
 from kebab.store.published.manifest import read_contents, read_manifest, read_pointer
 from kebab.store.published.objects import ObjectStore
-from kebab.store.published.packs import PACKS, Contents, PackReader, check_object
+from kebab.store.published.packs import CURRENT, PACKS, Contents, PackReader, check_object
 from kebab.wire.published import PublishedManifest
 
 CHECK_S = 60.0
@@ -135,7 +135,8 @@ class Mirror:
         store = ObjectStore(self._url)
         found = read_pointer(store, self._key or (state.public_key if state else None))
         if found is None:
-            raise IoError(path=self._url, op="read", cause="nothing is published there")
+            address = store.describe(CURRENT)
+            raise IoError(path=address, op="read", cause="nothing is published there")
         digest = found.current.manifest
         if state and state.manifest == digest:
             return replace(state, problem=None)
@@ -145,7 +146,7 @@ class Mirror:
             cause = (
                 f"it names snapshot {manifest.sequence}, older than {state.sequence} of the copy"
             )
-            raise StoreCorrupt(path=store.describe("current.json"), cause=cause)
+            raise StoreCorrupt(path=store.describe(CURRENT), cause=cause)
         contents = read_contents(store, manifest)
         self._load_packs(store, manifest)
         name = digest[:32]

@@ -127,6 +127,11 @@ class ObjectStore:
                 )
         return self._store
 
+    @property
+    def _exists(self) -> bool:
+        """Whether there may be objects; a folder is made when the first is written."""
+        return not self._is_local or Path(self.address).is_dir()
+
     def describe(self, name: str) -> str:
         """Return the address of an object, for errors."""
         return f"{self.address.rstrip('/')}/{name}"
@@ -153,7 +158,7 @@ class ObjectStore:
 
     def read_version(self, name: str) -> Versioned | None:
         """Return the content of an object with its version; None when there is none."""
-        if self._is_local and not Path(self.address).is_dir():
+        if not self._exists:
             return None
         with self._translate(name, "read"):
             try:
@@ -215,6 +220,8 @@ class ObjectStore:
 
     def list(self, folder: str) -> Iterator[StoredObject]:
         """Yield the objects below a folder."""
+        if not self._exists:
+            return
         with self._translate(folder, "read"):
             for batch in self._open().list(folder):
                 for one in batch:

@@ -140,7 +140,11 @@ def decode_pack(data: bytes, name: str) -> list[bytes]:
 
 def _inflate(data: bytes, size: int) -> bytes:
     """Return at most one byte more than `size`, whatever a stranger has packed."""
-    return zlib.decompressobj().decompress(data, size + 1)
+    stream = zlib.decompressobj()
+    content = stream.decompress(data, size + 1)
+    if not stream.eof:
+        raise ValueError("it has another size than it says")
+    return content
 
 
 def encode_contents(contents: Contents) -> bytes:
