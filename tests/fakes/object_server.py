@@ -1,4 +1,4 @@
-"""Servers of objects on this machine: a static web server, moto's S3, and faults in front of both."""
+"""Servers of objects on this machine: a static web server, moto's S3, and faults before both."""
 
 import contextlib
 import http.client
