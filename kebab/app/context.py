@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from kebab.app.published_copy import REGISTRY, PublishedCopy, load_registry, store_registry
+from kebab.app.published_copy import PublishedCopy
 from kebab.config.settings import AUTO, Paths, Settings, is_address, resolve_paths
 from kebab.config.tuning import limit_blas_threads
-from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS
+from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS, PUBLISHED_BASES
 from kebab.core.files import IMAGE, ScanRules
 from kebab.core.media import READABLE_NAMES
 from kebab.errors.catalog import (
@@ -374,7 +374,7 @@ class AppContext:
     @property
     def has_bases(self) -> bool:
         """Whether published bases are listed; the copy of a published base has none."""
-        return self.published is None and (self.paths.data / REGISTRY).exists()
+        return self.published is None and (self.paths.data / PUBLISHED_BASES).exists()
 
     @cached_property
     def bases(self) -> "PublishedBases":
@@ -425,10 +425,16 @@ class PublishedBases:
         """
         from kebab.wire.published import Registry
 
-        return Registry() if self._context.published else load_registry(self._context.paths.data)
+        if self._context.published:
+            return Registry()
+        from kebab.store.published.registry import load_registry
+
+        return load_registry(self._context.paths.data)
 
     def store(self, registry: "Registry") -> None:
         """Replace the list."""
+        from kebab.store.published.registry import store_registry
+
         store_registry(self._context.paths.data, registry)
         self.close()
 

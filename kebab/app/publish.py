@@ -18,10 +18,14 @@ from kebab.app.conversions import format_timestamp
 from kebab.config.settings import FILE_ADDRESS, find_default_config, is_address
 from kebab.core.ids import Key, hash_content
 from kebab.core.progress import ProgressCallback, require_own_process
-from kebab.errors.catalog import InvalidInput, Locked, NotIndexed, StoreCorrupt
-from kebab.store.published.manifest import read_contents, read_manifest, read_pointer
+from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
+from kebab.store.published.manifest import (
+    read_contents,
+    read_manifest,
+    read_pointer,
+    write_pointer,
+)
 from kebab.store.published.packs import (
-    CURRENT,
     FORMAT_VERSION,
     MANIFESTS,
     PACKS,
@@ -167,8 +171,7 @@ class _Publication:
         )
         if self._request.dry_run:
             return manifest
-        if not self._store.replace(CURRENT, msgspec.json.encode(new), current):
-            raise Locked(path=self._store.describe(CURRENT), holder_pid=None)
+        write_pointer(self._store, new, current)
         self._remove_leftovers(digest, manifest)
         return manifest
 

@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -95,7 +96,8 @@ def _resolve_address(text: str) -> str:
         return text.rstrip("/")
     if not text or "\0" in text or "://" in text:
         raise InvalidInput(field="$.url", cause="neither an address nor a folder")
-    return f"{FILE_ADDRESS}{os.path.abspath(os.path.expanduser(text))}"  # noqa: PTH100, PTH111 - keeps links
+    path = Path(os.path.abspath(os.path.expanduser(text)))  # noqa: PTH100, PTH111 - keeps links
+    return f"{FILE_ADDRESS}{path}"
 
 
 def _choose_name(url: str) -> str:

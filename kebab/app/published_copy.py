@@ -4,20 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from kebab.config.load import replace_setting
 from kebab.config.settings import AUTO, Settings, find_copy_folder
-from kebab.core.durable import create_folder, replace_file
-from kebab.errors.catalog import StoreCorrupt
-from kebab.errors.system import translate_os_errors
-from kebab.wire.published import Registry
 
 if TYPE_CHECKING:
     from kebab.store.published.mirror import Mirror, MirrorState
 
 _MB = 1_000_000
-_TRIES = 3
 
 
 class PublishedCopy:
@@ -41,22 +34,12 @@ class PublishedCopy:
     def open(self, now: float) -> Path:
         """Return the folder of the current snapshot, and hold it until another one is opened.
 
-        Raises what `Mirror.refresh` raises.
+        Raises what `Mirror.open` raises.
         """
-        from kebab.store.published.mirror import hold_snapshot
-
-        mirror = self.build_mirror()
-        for _ in range(_TRIES):
-            self.state = mirror.refresh(now)
-            folder = mirror.find_snapshot(self.state)
-            held = hold_snapshot(folder)
-            if held is not None and folder.is_dir():
-                self._release()
-                self._held = held
-                return folder
-        raise StoreCorrupt(
-            path=str(mirror.folder), cause="its snapshots are deleted again and again"
-        )
+        self.state, held, folder = self.build_mirror().open(now)
+        self._release()
+        self._held = held
+        return folder
 
     def has_changed(self, now: float) -> bool:
         """Return whether there is another snapshot than the one that is held."""
@@ -77,31 +60,3 @@ class PublishedCopy:
         if self.state is None or self.state.problem is None:
             return None
         return f"the copy of {self.state.created_at} is searched: {self.state.problem}"
-
-
-REGISTRY = "published.json"
-"""The file of the data folder that lists the published bases."""
-
-
-def load_registry(data_dir: Path) -> Registry:
-    """Return the list of published bases of a data folder; it is empty without its file.
-
-    Raises:
-        StoreCorrupt: The file is damaged.
-    """
-    path = data_dir / REGISTRY
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Registry)
-    except (FileNotFoundError, NotADirectoryError):
-        return Registry()
-    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
-        raise StoreCorrupt(path=str(path), cause="it cannot be read") from fault
-
-
-def store_registry(data_dir: Path, registry: Registry) -> None:
-    """Replace the list of published bases of a data folder."""
-    path = data_dir / REGISTRY
-    with translate_os_errors(path, "write"):
-        create_folder(data_dir, 0o700)
-        with replace_file(path) as draft:
-            draft.write(msgspec.json.format(msgspec.json.encode(registry), indent=1))

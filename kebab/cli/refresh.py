@@ -147,11 +147,9 @@ def pop_folder_flags(context: CommandContext, flags: dict[str, Any]) -> InFolder
 
 def _is_base(context: CommandContext, name: str) -> bool:
     """Return whether a published base has this name, and no folder here."""
-    from kebab.app.published_copy import load_registry
-    from kebab.config.settings import is_address, resolve_paths
-
-    settings = context.load_settings()
-    if os.sep in name or is_address(settings.data_dir) or os.path.isdir(name):  # noqa: PTH112
+    if os.sep in name or os.path.isdir(name):  # noqa: PTH112 - a plain string
         return False
-    bases = load_registry(resolve_paths(settings).data).bases
-    return bool(bases) and name in {"local", *(base.name for base in bases)}
+    from kebab.app.names import list_bases
+
+    bases = list_bases(context.load_settings(), context.config_path)
+    return bool(bases) and name in {"local", *bases}

@@ -148,7 +148,7 @@ TEXTS: dict[str, Wording] = {
         "`--read-only` 없이 다시 실행하세요",
     ),
     "read_only:published": Wording(
-        "게시된 지식 베이스는 여기에서 바꿀 수 없습니다: {operation}",
+        "게시된 지식 베이스는 바꿀 수 없습니다: {operation}",
         "`--data-dir` 없이 다시 실행하세요",
     ),
     "read_only:needs": Wording(

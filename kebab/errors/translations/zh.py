@@ -116,7 +116,7 @@ TEXTS: dict[str, Wording] = {
     "client_config_invalid": Wording("无法更改 {client} 的设置：{path}：{cause}"),
     "read_only": Wording("`--read-only` 下不允许此操作：{operation}", "去掉 `--read-only` 后重试"),
     "read_only:published": Wording(
-        "已发布的知识库不能在这里更改：{operation}", "去掉 `--data-dir` 后重试"
+        "已发布的知识库不能更改：{operation}", "去掉 `--data-dir` 后重试"
     ),
     "read_only:needs": Wording("服务器不允许此操作：{operation}", "请用 `{needs}` 重新启动服务器"),
     "store_corrupt": Wording("存储已损坏：{path}：{cause}"),

@@ -4,7 +4,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from kebab.errors.catalog import NotIndexed, StoreCorrupt
+from kebab.errors.catalog import Locked, NotIndexed, StoreCorrupt
 from kebab.store.published.objects import ObjectStore, Versioned
 from kebab.store.published.packs import (
     CURRENT,
@@ -50,6 +50,17 @@ def read_pointer(store: ObjectStore, key: str | None) -> Pointer | None:
     ):
         raise StoreCorrupt(path=address, cause="its signature is wrong")
     return Pointer(current, found)
+
+
+def write_pointer(store: ObjectStore, current: PublishedCurrent, before: Versioned | None) -> None:
+    """Make a snapshot the current one.
+
+    Raises:
+        Locked: Another publisher has done so since `before` was read.
+        IoError: The store refused.
+    """
+    if not store.replace(CURRENT, msgspec.json.encode(current), before):
+        raise Locked(path=store.describe(CURRENT), holder_pid=None)
 
 
 def read_manifest(store: ObjectStore, digest: str) -> PublishedManifest:

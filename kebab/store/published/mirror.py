@@ -34,6 +34,7 @@ FILES = "files"
 """The folder of a snapshot with the files that came with it, one folder for each source."""
 _LOADERS = 4
 _PAUSE_S = 0.1
+_TRIES = 3
 
 
 class MirrorState(Struct, frozen=True, kw_only=True):
@@ -116,6 +117,19 @@ class Mirror:
                     draft.write(msgspec.json.encode(new))
                 self._delete_old(new)
         return new
+
+    def open(self, now: float) -> tuple[MirrorState, int, Path]:
+        """Return the current state, a descriptor that holds its snapshot, and its folder.
+
+        Raises what `refresh` raises.
+        """
+        for _ in range(_TRIES):
+            state = self.refresh(now)
+            folder = self.find_snapshot(state)
+            held = hold_snapshot(folder)
+            if held is not None and folder.is_dir():
+                return state, held, folder
+        raise StoreCorrupt(path=str(self.folder), cause="its snapshots are deleted again and again")
 
     @contextmanager
     def _hold_lock(self, *, wait: bool) -> Iterator[bool]:

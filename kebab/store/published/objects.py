@@ -93,8 +93,8 @@ class ObjectStore:
             DependencyMissing: The extra is not installed.
         """
         self._is_local = address.startswith(FILE_ADDRESS) or not is_address(address)
-        folder = os.path.abspath(address.removeprefix(FILE_ADDRESS))  # noqa: PTH100 - links stay
-        self.address = folder if self._is_local else address
+        folder = Path(os.path.abspath(address.removeprefix(FILE_ADDRESS)))  # noqa: PTH100 - links stay
+        self.address = str(folder) if self._is_local else address
         with translate_import_errors(FEATURE, "obstore", EXTRA):
             import obstore
             from obstore import exceptions
@@ -112,19 +112,15 @@ class ObjectStore:
             if self._is_local:
                 self._store = self._library.store.LocalStore(self.address)
             else:
-                self._store = self._library.store.from_url(
-                    self.address,
-                    client_options={
-                        # Signatures, not the connection, say that a base is unchanged.
-                        "allow_http": True,
-                        "connect_timeout": f"{_CONNECT_S}s",
-                        "timeout": f"{_REQUEST_S}s",
-                    },
-                    retry_config={
-                        "max_retries": _RETRIES,
-                        "retry_timeout": timedelta(seconds=_RETRY_S),
-                    },
-                )
+                # Signatures, not the connection, say that a base is unchanged.
+                options: dict[str, Any] = {"allow_http": True}
+                options.update(connect_timeout=f"{_CONNECT_S}s", timeout=f"{_REQUEST_S}s")
+                retry: Any = {
+                    "max_retries": _RETRIES,
+                    "retry_timeout": timedelta(seconds=_RETRY_S),
+                }
+                build: Any = self._library.store.from_url
+                self._store = build(self.address, client_options=options, retry_config=retry)
         return self._store
 
     @property

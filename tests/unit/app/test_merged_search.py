@@ -2,42 +2,18 @@ import pytest
 
 from kebab.app.fetch_references import fetch_references
 from kebab.app.grep import grep
-from kebab.app.library import list_sources, remove_source
+from kebab.app.library import list_sources
 from kebab.app.merged_search import choose_base, search_all
-from kebab.app.publish import publish
 from kebab.app.published import add_source
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
-from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, ReadOnly, StaleCursor
+from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, StaleCursor
 from kebab.wire.fetch import FetchRequest, GrepRequest
-from kebab.wire.library import SourceListRequest, SourceRmRequest
-from kebab.wire.published import PublishRequest, SourceAddRequest
+from kebab.wire.library import SourceListRequest
+from kebab.wire.published import SourceAddRequest
 from kebab.wire.search import SearchRequest
 
 WORDS = ("cats", "dogs", "birds", "snakes", "fish", "cats and dogs", "dogs, cats and birds")
-
-
-@pytest.fixture
-def publish_notes(make_desk, tmp_path):
-    """Publish notes of somebody else; return the folder."""
-    desks = {}
-
-    def run(name, notes):
-        desk = desks.get(name) or make_desk(tmp_path / name)
-        desks[name] = desk
-        for path, text in notes.items():
-            desk.write(path, text)
-        desk.ingest()
-        dest = tmp_path / "published" / name
-        publish(desk.context(), PublishRequest(dest=str(dest)), ignore_progress)
-        return dest
-
-    (tmp_path / "x").mkdir()
-    for name in ("docs", "wiki"):
-        (tmp_path / name).mkdir()
-    yield run
-    for desk in desks.values():
-        desk.close()
 
 
 def _add(desk, url, **fields):
@@ -176,50 +152,3 @@ def test_published_bases_are_enough(desk, publish_notes):
     assert _names(_search(desk)) == [("guide", "a.md")]
     (listed,) = list_sources(desk.context(), SourceListRequest()).published
     assert (listed.name, listed.documents, listed.problem) == ("guide", 1, None)
-
-
-def test_a_base_is_removed_with_its_copy(desk, publish_notes):
-    url = publish_notes("docs", {"a.md": "# A\n\ncats\n"})
-    _add(desk, url)
-    copy = find_copy_folder(f"file://{url}")
-    dry = remove_source(desk.context(), SourceRmRequest(name="docs", dry_run=True))
-    assert copy.exists()
-    assert (dry.source.kind, dry.source.documents) == ("published", 1)
-    remove_source(desk.context(), SourceRmRequest(name="docs"))
-
-    assert not copy.exists()
-    assert url.is_dir()
-    assert not desk.context().bases.load().bases
-
-
-@pytest.mark.parametrize(
-    ("fields", "fault"),
-    [
-        ({"url": ""}, InvalidInput),
-        ({"url": "ftp://x/y"}, InvalidInput),
-        ({"url": "nowhere"}, IoError),
-    ],
-)
-def test_an_address_that_cannot_be_used_is_refused_and_not_listed(desk, fields, fault):
-    with pytest.raises(fault):
-        add_source(desk.context(), SourceAddRequest(**fields), ignore_progress)
-    assert not desk.context().bases.load().bases
-
-
-def test_adding_needs_a_free_name_and_permission(desk, publish_notes):
-    docs = publish_notes("docs", {"a.md": "# A\n\ncats\n"})
-    wiki = publish_notes("wiki", {"b.md": "# B\n\ncats\n"})
-    _add(desk, docs)
-    with pytest.raises(InvalidInput, match="another base"):
-        _add(desk, wiki, name="docs")
-    with pytest.raises(ReadOnly):
-        add_source(desk.context(read_only=True), SourceAddRequest(url=str(wiki)), ignore_progress)
-
-
-def test_a_key_that_is_named_must_be_the_one(desk, publish_notes):
-    docs = publish_notes("docs", {"a.md": "# A\n\ncats\n"})
-    with pytest.raises(Exception, match="another key"):
-        _add(desk, docs, key="ab" * 32)
-    added = _add(desk, docs)
-    again = _add(desk, docs, key=added.base.public_key)
-    assert again.base.public_key == added.base.public_key
