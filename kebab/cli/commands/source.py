@@ -41,7 +41,8 @@ def list_(context: CommandContext, /) -> Exit:
     """List the sources.
 
     In a pipe, tabs separate the fields: name, folder, state, documents, passages, time of the last
-    ingest. The state is `present`, `empty` or `gone`.
+    ingest. The state is `present`, `empty` or `gone`, or `published` for a published base, which
+    has an address in place of the folder.
     """
     return context.print_reply(context.run(SourceListRequest()), render_source_list)
 

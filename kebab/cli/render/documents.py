@@ -453,6 +453,9 @@ def render_source_list(reply: SourceList, canvas: Canvas) -> Iterator[str]:
         for source in reply.sources:
             counts = (str(source.documents), str(source.chunks), source.last_ingest_at or "")
             yield format_tabs(source.name, source.folder, source.state, *counts)
+        for base in reply.published:
+            numbers = (str(base.documents), str(base.chunks), base.created_at or "")
+            yield format_tabs(base.name, base.url, "published", *numbers)
         return
     if not reply.sources and not reply.published:
         yield "no sources"
