@@ -159,6 +159,7 @@ def run_rounds(rounds: int, seed: int) -> dict[str, int]:
         for number in range(1, rounds + 1):
             kind = run_round(stage, number, chance, seconds)
             counts[kind] = counts.get(kind, 0) + 1
+            sys.stderr.write(f"{number} {kind}\n")
     return counts
 
 

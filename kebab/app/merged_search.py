@@ -136,7 +136,7 @@ class _Merger:
             end < MAX_LIMIT and any(response.has_more for _, response in found)
         )
         following = offset + len(kept) if has_more and kept else None
-        response = self._combine([response for _, response in found])
+        response = self._combine([_name_base(part, response) for part, response in found])
         return replace(
             response,
             hits=kept,
@@ -208,6 +208,15 @@ class _Merger:
             unmatched_filters=[] if any(one.hits for one in found) else first.unmatched_filters,
             hint=None if any(one.hits for one in found) else first.hint,
         )
+
+
+def _name_base(part: _Part, response: SearchResponse) -> SearchResponse:
+    """Return a response whose notes on its copy say which base it is."""
+    degraded = [
+        replace(one, reason=f"{part.name}: {one.reason}") if one.channel == "published" else one
+        for one in response.degraded
+    ]
+    return replace(response, degraded=degraded)
 
 
 def _merge(found: list[tuple[_Part, SearchResponse]]) -> Iterator[SearchHit]:

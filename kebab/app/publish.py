@@ -15,10 +15,12 @@ from kebab import __version__
 from kebab.app.archive import ByteProgress, make_temporary_folder, refuse_small_disk
 from kebab.app.context import AppContext, parse_dimension
 from kebab.app.conversions import format_timestamp
-from kebab.config.settings import FILE_ADDRESS, find_default_config, is_address
+from kebab.config.settings import FILE_ADDRESS, find_cache_folder, find_default_config, is_address
+from kebab.core.durable import create_folder, delete_path
 from kebab.core.ids import Key, hash_content
 from kebab.core.progress import ProgressCallback, require_own_process
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
+from kebab.errors.system import translate_os_errors
 from kebab.store.published.manifest import (
     read_contents,
     read_manifest,
@@ -111,6 +113,17 @@ def find_key_file(context: AppContext) -> Path:
     return Path(named).expanduser() if named else find_default_config().with_name("publish.key")
 
 
+def _prepare_drafts(context: AppContext) -> Path:
+    """Return the folder of the copies that are published, without those of killed publishers."""
+    folder = find_cache_folder() / "publish"
+    with translate_os_errors(folder, "create"):
+        create_folder(folder, 0o700)
+        for path in folder.iterdir():
+            if path.stat().st_mtime < context.clock.now() - _KEPT_S:
+                delete_path(path)
+    return folder
+
+
 def _choose_target(context: AppContext, dest: str) -> str:
     if is_address(dest) and not dest.startswith(FILE_ADDRESS):
         return dest.rstrip("/")
@@ -151,7 +164,7 @@ class _Publication:
             sizes = zip(old.packs if old else (), before.packs, strict=False)
             self._sizes = {pack: one.bytes for pack, one in sizes}
         with (
-            make_temporary_folder(None, "kebab-publish-") as folder,
+            make_temporary_folder(_prepare_drafts(self._context), "copy-") as folder,
             ThreadPoolExecutor(_SENDERS, "publish") as pool,
         ):
             self._pool: ThreadPoolExecutor = pool

@@ -284,6 +284,7 @@ def render_degraded(degraded: DegradedChannel, canvas: Canvas, note: str = "") -
     names = {"lexical": "search by words", "vector": "search by meaning", "rerank": "reranking"}
     extent = "incomplete" if degraded.partial is True else "no"
     lost = f"{extent} {names.get(degraded.channel, clean(degraded.channel))}"
+    lost = "published base" if degraded.channel == "published" else lost
     yield from canvas.note(f"{note or lost}: {clean(degraded.reason)}")
     if degraded.hint:
         yield from canvas.hint(clean(degraded.hint))

@@ -23,6 +23,7 @@ _WEB = ("http://", "https://")
 _LOCK_NAME = ".publish.lock"
 _CONNECT_S, _REQUEST_S, _RETRIES, _RETRY_S = 5, 120, 3, 30
 _SECRETS = re.compile(r"SECRET|TOKEN|KEY|PASSWORD|SIGNATURE", re.IGNORECASE)
+_ATTEMPTS = re.compile(r"Error performing [A-Z]+ \S+ in \S+?(, after [^-]*)? - ")
 _SHORTEST_SECRET = 6
 _LONGEST_CAUSE = 300
 _DENIED = "access denied; the credentials of the environment do not allow it, or have expired"
@@ -234,7 +235,7 @@ class ObjectStore:
 
 def _shorten(fault: BaseException) -> str:
     """Return the first line of a message without the keys and tokens of the environment."""
-    text = str(fault).split("\n", 1)[0].split(": <", 1)[0]
+    text = _ATTEMPTS.sub("", str(fault).split("\n", 1)[0].split(": <", 1)[0])
     for name, value in os.environ.items():
         if _SECRETS.search(name) and len(value) >= _SHORTEST_SECRET:
             text = text.replace(value, "…")
