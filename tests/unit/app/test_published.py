@@ -5,7 +5,7 @@ from kebab.app.published import add_source, describe_base
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
 from kebab.errors.catalog import InvalidInput, IoError, ReadOnly, StoreCorrupt
-from kebab.wire.library import SourceRmRequest
+from kebab.wire.library import SourceRemoved, SourceRmRequest
 from kebab.wire.published import SourceAddRequest
 
 
@@ -28,6 +28,7 @@ def test_a_base_is_removed_with_its_copy(desk, publish_notes):
     copy = find_copy_folder(f"file://{url}")
     dry = remove_source(desk.context(), SourceRmRequest(name="docs", dry_run=True))
     assert copy.exists()
+    assert isinstance(dry, SourceRemoved)
     assert (dry.source.kind, dry.source.documents) == ("published", 1)
     remove_source(desk.context(), SourceRmRequest(name="docs"))
 

@@ -36,6 +36,7 @@ def test_the_pointer_that_was_written_is_read(store, key):
     write_pointer(store, _build(key), None)
     found = read_pointer(store, key.public)
 
+    assert found is not None
     assert found.current.manifest == DIGEST
     write_pointer(store, _build(key), found.version)
     with pytest.raises(Locked):
