@@ -34,6 +34,7 @@ from kebab.wire.library import (
     SourceRmRequest,
 )
 from kebab.wire.operations import OPERATIONS
+from kebab.wire.published import PublishRequest, SourceAddRequest
 from kebab.wire.record import Reply, Request
 from kebab.wire.related import DupesRequest, RankRequest, RelatedRequest, WhyRequest
 from kebab.wire.repair import RepairRequest, VerifyRequest
@@ -80,6 +81,8 @@ REQUESTS: dict[str, Request[Reply]] = {
     "source_list": SourceListRequest(),
     "source_rm": SourceRmRequest(name="notes"),
     "export": ExportRequest(path="nowhere/base.zip"),
+    "publish": PublishRequest(dest="https://nowhere/base"),
+    "source_add": SourceAddRequest(url="nowhere/base"),
     "import": ImportRequest(path="nowhere/base.zip"),
     "reset": ResetRequest(models=True),
     "init": InitRequest(force=True),
@@ -129,6 +132,8 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "source_list": ["source", "list"],
     "source_rm": ["source", "rm", "notes", "--yes"],
     "export": ["export", "nowhere/base.zip"],
+    "publish": ["publish", "https://nowhere/base"],
+    "source_add": ["source", "add", "nowhere/base"],
     "import": ["import", "nowhere/base.zip"],
     "reset": ["reset", "--yes"],
     "init": ["init"],

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from kebab.config.settings import AUTO, Paths, Settings, resolve_paths
+from kebab.app.published_copy import PublishedCopy
+from kebab.config.settings import AUTO, Paths, Settings, is_address, resolve_paths
 from kebab.config.tuning import limit_blas_threads
-from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS
+from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS, PUBLISHED_BASES
 from kebab.core.files import IMAGE, ScanRules
 from kebab.core.media import READABLE_NAMES
 from kebab.errors.catalog import (
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.reviews import SqliteReviewStore
     from kebab.store.sqlite.sessions import SqliteSessionStore
     from kebab.store.sqlite.writer import SqliteWriter
+    from kebab.wire.published import Registration, Registry
 
 _DEFAULT_DIMENSION = 384
 _PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -107,6 +109,10 @@ class AppContext:
         is_owner: bool = True,
     ) -> None:
         limit_blas_threads()
+        self.published = PublishedCopy(settings) if is_address(settings.data_dir) else None
+        if self.published:
+            # The stored vectors tell the model, and nothing is written.
+            settings, read_only = self.published.settings, True
         if embedders:
             self.embedders = embedders
         self.settings = settings
@@ -139,10 +145,19 @@ class AppContext:
             ConfigInvalid: A name is not valid UTF-8, so SQLite and JSON cannot store it.
         """
         paths = resolve_paths(self.settings)
+        if self.published:
+            paths = paths._replace(data=self.published.open(self.clock.now()))
         for path in (paths.data, paths.models, self.config_path):
             if escape_undecodable(str(path)) != str(path) or "\0" in str(path):
                 raise ConfigInvalid(path=resolve_path(path), cause=NOT_UTF8)
         return paths
+
+    def follow_published(self) -> None:
+        """Use the current snapshot if this is the copy of a published base."""
+        if self.published and self.published.has_changed(self.clock.now()):
+            self.close()
+            for name in ("paths", "_readers", "session_store"):
+                self.__dict__.pop(name, None)
 
     @property
     def log(self) -> Path:
@@ -168,7 +183,7 @@ class AppContext:
     def refuse_when_read_only(self, operation: str) -> None:
         """Raise `ReadOnly` when writing is switched off."""
         if self.read_only:
-            raise ReadOnly(operation=operation)
+            raise ReadOnly(operation=operation, published=self.published is not None)
 
     @property
     def database(self) -> Path:
@@ -356,6 +371,16 @@ class AppContext:
 
         return format_chunker_version(self.settings.index.chunk_tokens)
 
+    @property
+    def has_bases(self) -> bool:
+        """Whether published bases are listed; the copy of a published base has none."""
+        return self.published is None and (self.paths.data / PUBLISHED_BASES).exists()
+
+    @cached_property
+    def bases(self) -> "PublishedBases":
+        """The published bases that are searched with this one."""
+        return PublishedBases(self)
+
     def _close_readers(self) -> None:
         """Close unused readers, so that a writer has the database to itself."""
         if "_readers" in self.__dict__:
@@ -379,5 +404,73 @@ class AppContext:
         self._close_readers()
         self._indexes.clear()
         self._vectors.clear()
+        if "bases" in self.__dict__:
+            self.bases.close()
         if "cache" in self.__dict__ and self.cache is not None:
             self.cache.close()
+
+
+class PublishedBases:
+    """The published bases that a knowledge base lists, each opened on first use."""
+
+    def __init__(self, context: AppContext) -> None:
+        self._context = context
+        self._opened: dict[str, AppContext] = {}
+
+    def load(self) -> "Registry":
+        """Return the list; the copy of a published base has none of its own.
+
+        Raises:
+            StoreCorrupt: The file of the list is damaged.
+        """
+        from kebab.wire.published import Registry
+
+        if self._context.published:
+            return Registry()
+        from kebab.store.published.registry import load_registry
+
+        return load_registry(self._context.paths.data)
+
+    def store(self, registry: "Registry") -> None:
+        """Replace the list."""
+        from kebab.store.published.registry import store_registry
+
+        store_registry(self._context.paths.data, registry)
+        self.close()
+
+    def find(self, name: str) -> "Registration | None":
+        """Return the base of a name."""
+        return next((one for one in self.load().bases if one.name == name), None)
+
+    def open(self, base: "Registration") -> AppContext:
+        """Return the context of a base, at its current snapshot.
+
+        Raises:
+            IoError: There is no copy yet, and the store cannot be read.
+            StoreCorrupt: There is no copy yet, and what is published is damaged.
+            NotIndexed: There is no copy yet, and a newer kebab published it.
+        """
+        opened = self._opened.get(base.name)
+        if opened is None or opened.settings.data_dir != base.url:
+            from kebab.config.load import replace_setting
+
+            context = self._context
+            model = context.settings.models.embedding.model
+            opened = self._opened[base.name] = AppContext(
+                replace_setting(context.settings, "data_dir", base.url),
+                config_path=context.config_path,
+                read_only=True,
+                embedders=context.embedders if model == AUTO else None,
+                is_owner=context.is_owner,
+            )
+            if opened.published:
+                opened.published.key = base.public_key
+        opened.follow_published()
+        _ = opened.paths
+        return opened
+
+    def close(self) -> None:
+        """Close what is open."""
+        for opened in self._opened.values():
+            opened.close()
+        self._opened.clear()

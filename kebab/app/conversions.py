@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from msgspec import UNSET
 
 from kebab.app.context import format_index_version
-from kebab.core.documents import StoredDocument, find_emptiness, is_cut
+from kebab.core.documents import PUBLISHED_ROOT, StoredDocument, find_emptiness, is_cut
 from kebab.core.files import CONTAINERS, FileState, find_container, join_root
 from kebab.core.queries import Detail, Hit, Page, Query, QueryInterpretation, StoredChunk
 from kebab.errors.catalog import InvalidInput
@@ -65,6 +65,8 @@ _NANO = 1_000_000_000
 
 def check_freshness(stored: Stored | FileState) -> Freshness:
     """Compare the file on disk with what was indexed, by size and modification time."""
+    if stored.root.startswith(PUBLISHED_ROOT):
+        return "published"
     path = join_root(stored.root, stored.path)
     try:
         status = os.stat(find_container(path))  # noqa: PTH116 - called for every hit

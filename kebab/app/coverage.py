@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import format_timestamp
-from kebab.core.documents import Extent, FileCounts
+from kebab.core.documents import PUBLISHED_ROOT, Extent, FileCounts
 from kebab.core.files import (
     IGNORE_FILES,
     SeenFiles,
@@ -114,7 +114,7 @@ def measure_coverage(
     states: Mapping[Freshness, set[str]] = {"changed": changes.changed, "gone": changes.gone}
     for hit in hits:
         file = hit.file
-        if hit.freshness == "fresh" or file is None or file in changes.touched:
+        if hit.freshness in ("fresh", "published") or file is None or file in changes.touched:
             continue
         if not survey.is_unread(file):
             states[hit.freshness].add(file)
@@ -324,6 +324,9 @@ class _Survey:
     def _compare_files(self, extent: Extent, changes: _DiskChanges, budget: _Budget) -> None:
         start = f"{extent.source.root.rstrip('/')}/"
         documents = self._known.iterate_documents(extent)
+        if extent.source.root.startswith(PUBLISHED_ROOT):  # only the publisher has the files
+            changes.checked += sum(1 for _ in documents)
+            return
         for looks, (path, size, mtime_ns) in enumerate(documents):
             if looks % _STEP == 0 and not budget.allows(looks):
                 return

@@ -84,6 +84,7 @@ class Kebab:
             Signal: The operation fails.
         """
         operation = find_operation(request)
+        self._context.follow_published()
         masks = self._context.masks
         masks.begin(exact=operation.exact and self._context.is_owner)
         options: list[object] = []
@@ -93,11 +94,17 @@ class Kebab:
         if operation.cancellable:
             options.append(cancel or Cancel())
         handler = operation.import_handler()
+        context = self._context
+        names = getattr(request, "base", None)
+        if names and operation.name != "search":
+            from kebab.app.merged_search import choose_base
+
+            context = choose_base(context, names)
         hidden: AbstractContextManager[None] = nullcontext()
         if not self._context.is_owner:
             from kebab.app.references import hide_other_folders
 
             hidden = hide_other_folders(cache(self._context.list_folders))
         with hidden:
-            reply: R = handler(self._context, request, *options)
+            reply: R = handler(context, request, *options)
         return masks.mask_reply(reply)

@@ -26,7 +26,7 @@ from kebab.core.media import CitationKind, get_media_type
 from kebab.core.queries import StoredChunk
 from kebab.errors.catalog import InvalidInput
 from kebab.search.citations import cite_chunk, quote_path
-from kebab.wire.citation import Citation, FetchedPlace, Freshness
+from kebab.wire.citation import ABSENT, Citation, FetchedPlace, Freshness
 from kebab.wire.library import (
     FetchChunkRequest,
     FetchDocRequest,
@@ -85,7 +85,7 @@ def fetch_passage(
     )
     if freshness == "fresh" or moved:
         return build_lines(selection, request.context)
-    known = count_indexed_lines(detail.chunks) if freshness == "gone" else 0
+    known = count_indexed_lines(detail.chunks) if freshness in ABSENT else 0
     count = len(text.lines) if text else known
     return build_indexed_text(selection, chunk.text, count)
 
@@ -97,7 +97,7 @@ def _load_present_text(
     if freshness == "fresh":
         return load_text(context, detail, freshness)
     try:
-        return None if freshness == "gone" else load_text(context, detail, freshness)
+        return None if freshness in ABSENT else load_text(context, detail, freshness)
     except UNREADABLE:
         return None
 
@@ -115,7 +115,7 @@ def fetch_document(
 ) -> FetchResult:
     """Return a whole file; when it is gone, the text that was indexed."""
     freshness = check_freshness(found.summary)
-    gone = freshness == "gone"
+    gone = freshness in ABSENT
     text = join_passages(found) if gone else load_text(context, found, freshness)
     count = count_indexed_lines(found.chunks) if gone else len(text.lines)
     selection = Selection(
@@ -189,7 +189,7 @@ def build_lines(selection: Selection, context_lines: int = 0) -> FetchResult:
     first = max(1, selection.start - context_lines)
     last = min(len(lines), selection.end + context_lines)
     text = "\n".join(lines[first - 1 : last])
-    indexed = selection.freshness == "gone"
+    indexed = selection.freshness in ABSENT
     return _build_result(
         selection, text, (first, max(first, last)), len(lines), is_indexed_text=indexed
     )

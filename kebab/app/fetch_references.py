@@ -41,6 +41,7 @@ from kebab.core.documents import DocumentDetail
 from kebab.search.citations import build_file_path, format_reference, quote_path
 from kebab.text.model_input import estimate_tokens
 from kebab.text.normalize import escape_undecodable
+from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import FetchList, FetchRequest
 from kebab.wire.library import FetchChunkRequest, FetchResult
 from kebab.wire.record import NotFound
@@ -48,6 +49,7 @@ from kebab.wire.record import NotFound
 if TYPE_CHECKING:
     from kebab.core.queries import StoredChunk
     from kebab.store.sqlite.catalogue import Catalogue
+    from kebab.wire.published import Registration
 
 
 def fit_budget(
@@ -120,6 +122,19 @@ def fetch_references(context: AppContext, request: FetchRequest) -> FetchList:
         NotIndexed: There is no index.
         IoError: A file cannot be read.
     """
+    if context.has_bases:
+        bases = {one.name: one for one in context.bases.load().bases}
+        names = [ref.partition(":")[0] for ref in request.refs]
+        if any(name in bases for name in names):
+            lists = [
+                _fetch_of_base(context, bases.get(name), request, ref)
+                for name, ref in zip(names, request.refs, strict=True)
+            ]
+            return _build_list([one for found in lists for one in found], request.refs, request)
+    return _fetch_local(context, request)
+
+
+def _fetch_local(context: AppContext, request: FetchRequest) -> FetchList:
     with context.open_catalogue() as catalogue:
         finder = ReferenceFinder(catalogue)
         places = [_find_place(catalogue, finder, reference) for reference in request.refs]
@@ -127,8 +142,25 @@ def fetch_references(context: AppContext, request: FetchRequest) -> FetchList:
         place if isinstance(place, NotFound) else _fetch_place(context, place, request)
         for place in places
     ]
+    names = ["" if isinstance(place, NotFound) else place.name for place in places]
+    return _build_list(results, names, request)
+
+
+def _fetch_of_base(
+    context: AppContext, base: "Registration | None", request: FetchRequest, ref: str
+) -> list[FetchResult | NotFound]:
+    """Return the text of a reference that begins with the name of a published base and a colon."""
+    if base is None:
+        return _fetch_local(context, replace(request, refs=[ref], max_tokens=None)).results
+    inner = replace(request, refs=[ref.partition(":")[2]], max_tokens=None)
+    found = fetch_references(context.bases.open(base), inner).results
+    return [replace(one, ref=ref) if isinstance(one, FetchResult) else one for one in found]
+
+
+def _build_list(
+    results: list[FetchResult | NotFound], names: Sequence[str], request: FetchRequest
+) -> FetchList:
     if request.max_tokens is not None:
-        names = ["" if isinstance(place, NotFound) else place.name for place in places]
         results = fit_budget(results, names, request.max_tokens)
     return FetchList(
         results=results,
@@ -237,7 +269,7 @@ def _fetch_lines(
     """Return lines of the present file, or of the indexed passages when it is gone."""
     document = place.detail.summary
     freshness = check_freshness(document)
-    if freshness == "gone" and has_own_lines(document.media):
+    if freshness in ABSENT and has_own_lines(document.media):
         return _fetch_indexed_lines(place, lines)
     text = load_text(context, place.detail, freshness)
     count = len(text.lines)
@@ -268,7 +300,7 @@ def _fetch_indexed_lines(place: _Place, lines: Lines) -> FetchResult | NotFound:
         return _build_missing_line(place, lines, count)
     selection = Selection(
         text=join_passages(place.detail),
-        freshness="gone",
+        freshness=check_freshness(place.detail.summary),
         kind="span",
         start=inside[0].start_line,
         end=inside[-1].end_line,
@@ -300,8 +332,9 @@ def _fetch_named(
     document = place.detail.summary
     freshness = check_freshness(document)
     foreign = find_foreign_unit(document.media, fragment)
-    if freshness == "gone" and not foreign and has_own_lines(document.media):
-        return build_lookup_fault(place.reference, f"the file is gone: {place.reference}")
+    if freshness in ABSENT and not foreign and has_own_lines(document.media):
+        state = "stayed with the publisher" if freshness == "published" else "is gone"
+        return build_lookup_fault(place.reference, f"the file {state}: {place.reference}")
     if foreign and has_own_lines(document.media):
         return _build_foreign_unit(place, foreign, f"{quote_path(place.name)}#L1")
     text = load_text(context, place.detail, freshness)

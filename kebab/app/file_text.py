@@ -240,7 +240,8 @@ def has_own_lines(media: str) -> bool:
 def load_text(context: AppContext, detail: DocumentDetail, freshness: Freshness) -> FileText:
     """Return the text of a document as it is now.
 
-    For a format without lines of its own, the passages give the text of a file that is gone.
+    The passages give the text of a file that stayed with its publisher, and of one that is gone if
+    its format has no lines of its own.
 
     Raises:
         IoError: The file cannot be read.
@@ -249,6 +250,8 @@ def load_text(context: AppContext, detail: DocumentDetail, freshness: Freshness)
         TimedOut: It has changed, and its parser takes too long.
     """
     document = detail.summary
+    if freshness == "published":
+        return join_passages(detail)
     if has_own_lines(document.media):
         lines = read_lines(context, document)
         return FileText(

@@ -19,10 +19,12 @@ from kebab.app.filters import explain_filters, resolve_filters, suggest_filters
 from kebab.app.line_pattern import LinePart, LinePattern, Matcher, MatchTask
 from kebab.app.references import DocumentNames
 from kebab.app.search import build_filters, require_utf8
+from kebab.core.documents import PUBLISHED_ROOT
 from kebab.core.files import find_container, join_root
 from kebab.core.queries import Filters
 from kebab.errors.catalog import ParseFailed
 from kebab.search.citations import build_file_path
+from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import GrepFile, GrepHit, GrepRequest, GrepResponse, SkippedFile
 
 if TYPE_CHECKING:
@@ -150,7 +152,8 @@ class _Search:
         self, catalogue: "Catalogue", document: "StoredDocument"
     ) -> "_Read | _SkipReason":
         """Return the text of a file, empty when it cannot match, or why it cannot be searched."""
-        if not has_own_lines(document.media):
+        is_published = document.root.startswith(PUBLISHED_ROOT)
+        if is_published or not has_own_lines(document.media):
             freshness = check_freshness(document)
             detail = None if freshness == "gone" else catalogue.load_document(document.doc_id)
             try:
@@ -165,7 +168,7 @@ class _Search:
                 freshness = compare_status(document, os.fstat(file.fileno()))
                 data = file.read() if file.name == path else read_file(document)
         except (OSError, *UNREADABLE):
-            return "gone" if check_freshness(document) == "gone" else "unreadable"
+            return "gone" if check_freshness(document) in ABSENT else "unreadable"
         try:
             can_match = self._pattern.can_match(data)
             return _Read(self._context.decode_text(data, path) if can_match else "", freshness)

@@ -15,10 +15,12 @@ from kebab.app.filters import (
     resolve_filters,
     suggest_filters,
 )
+from kebab.app.published import describe_base, remove_base
 from kebab.app.references import ReferenceFinder, make_absolute
 from kebab.app.search import build_filters
 from kebab.core.chunks import build_embed_text
 from kebab.core.documents import (
+    PUBLISHED_ROOT,
     STDIN,
     AmbiguousName,
     ChunkDetail,
@@ -33,6 +35,7 @@ from kebab.core.documents import (
 from kebab.core.files import join_root, list_containers, resolve_links
 from kebab.core.ids import ChunkId, DocId
 from kebab.core.queries import StoredChunk
+from kebab.errors.catalog import NotIndexed
 from kebab.search.citations import build_file_path, cite_chunk
 from kebab.search.nearest import find_nearest
 from kebab.text.normalize import escape_undecodable
@@ -240,10 +243,16 @@ def list_sources(context: AppContext, _request: SourceListRequest) -> SourceList
     Raises:
         NotIndexed: There is no index.
     """
-    with context.open_reader() as reader:
-        found = context.build_catalogue(reader).count_sources()
-        sources = [_summarize(one, reader) for one in found]
-    return SourceList(sources=sources, workspace=_find_workspace(context))
+    published = [describe_base(context, one) for one in context.bases.load().bases]
+    try:
+        with context.open_reader() as reader:
+            found = context.build_catalogue(reader).count_sources()
+            sources = [_summarize(one, reader) for one in found]
+    except NotIndexed as signal:
+        if not published or signal.found:
+            raise
+        sources = []
+    return SourceList(sources=sources, workspace=_find_workspace(context), published=published)
 
 
 def remove_source(context: AppContext, request: SourceRmRequest) -> SourceRemoved | NotFound:
@@ -255,6 +264,8 @@ def remove_source(context: AppContext, request: SourceRmRequest) -> SourceRemove
     """
     if not request.dry_run:
         context.refuse_when_read_only("source rm")
+    if base := context.bases.find(request.name):
+        return remove_base(context, base, dry_run=request.dry_run)
     with context.open_reader() as reader:
         found = _find_source(context, reader, request.name)
         if isinstance(found, NotFound):
@@ -317,6 +328,8 @@ def _summarize(counts: SourceCounts, reader: "SqliteReader") -> SourceSummary:
 
 def check_folder(folder: str) -> FolderState:
     """Return whether a folder exists and has entries."""
+    if folder.startswith(PUBLISHED_ROOT):
+        return "present"
     try:
         with os.scandir(folder) as entries:
             return "present" if next(entries, None) else "empty"

@@ -43,6 +43,12 @@ def list_names(settings: Settings, config_path: Path, kind: NameKind, prefix: st
     return sorted(names)[:MAX_NAMES]
 
 
+def list_bases(settings: Settings, config_path: Path) -> list[str]:
+    """Return the names of the published bases that are searched too."""
+    context = AppContext(settings, config_path=config_path, read_only=True)
+    return [base.name for base in context.bases.load().bases] if context.has_bases else []
+
+
 def _list_document_values(field: str) -> Callable[[AppContext], Iterable[str]]:
     """Return a function that lists the values of a field, which may be lists, of every document."""
 

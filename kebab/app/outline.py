@@ -33,6 +33,7 @@ from kebab.core.queries import Filters
 from kebab.search.citations import build_file_path, cite_section, format_reference
 from kebab.text.model_input import estimate_tokens
 from kebab.text.normalize import escape_undecodable
+from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import Outline, OutlineEntry, OutlineRequest, OutlineSection
 from kebab.wire.record import NotFound
 
@@ -194,7 +195,7 @@ def _outline_document(
 ) -> Outline:
     """Return the sections of the present file; `name` is the shortest name of the document."""
     document, freshness = detail.summary, check_freshness(detail.summary)
-    gone = freshness == "gone"
+    gone = freshness in ABSENT
     text = join_passages(detail) if gone else load_text(context, detail, freshness)
     # The passages of a text file that is gone say too little about its headings.
     sections = [] if gone and has_own_lines(document.media) else text.sections

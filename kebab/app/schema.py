@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from kebab import __version__
 from kebab.app.context import AppContext, format_index_version
 from kebab.app.conversions import check_freshness, format_timestamp
@@ -12,6 +14,7 @@ from kebab.core.documents import EMBEDDING_VERSION
 from kebab.errors.catalog import NotIndexed
 from kebab.platform import is_windows
 from kebab.rag import PROMPT_VERSION
+from kebab.store.published.objects import check_library
 from kebab.wire.health import (
     Capabilities,
     IndexBytes,
@@ -43,6 +46,7 @@ _CAPABILITIES = Capabilities(
     http_daemon=True,
     mcp_server=True,
     web_page=True,
+    published_base=False,
     single_file_ingest=True,
     bulk_search=True,
     lexical_only_mode=True,
@@ -83,7 +87,7 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
     return Introspection(
         kebab_version=__version__,
         wire=WireInfo(schemas=list_schema_names()),
-        capabilities=_CAPABILITIES,
+        capabilities=structs.replace(_CAPABILITIES, published_base=check_library()),
         models=ModelInfo(
             parser_version=PARSERS["text/markdown"].version,
             chunker_version=context.chunker_version,
@@ -119,7 +123,7 @@ def build_stats(context: AppContext, reader: "SqliteReader") -> Stats:
     empty = counts.last_change is None or counts.documents == 0
     # Above a number of documents a sample tells how many are stale.
     files = catalogue.sample_files(_SAMPLE)
-    stale = sum(check_freshness(file) != "fresh" for file in files)
+    stale = sum(check_freshness(file) in ("changed", "gone") for file in files)
     return Stats(
         doc_count=counts.documents,
         chunk_count=counts.chunks,

@@ -19,6 +19,7 @@ from kebab.search.query_parser import parse_query
 from kebab.wire.record import Reply, Request
 from kebab.wire.search import (
     MAX_QUERY_BYTES,
+    DegradedChannel,
     FilteredRequest,
     SearchRequest,
     SearchResponse,
@@ -180,6 +181,9 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
             indexing=indexing,
         )
         response = structs.replace(response, coverage=coverage)
+    if context.published and (age := context.published.describe_age()):
+        old = DegradedChannel(channel="published", reason=age, hint=None, partial=True)
+        response = structs.replace(response, degraded=[*response.degraded, old])
     if unmatched:
         from kebab.app.filters import suggest_filters
 

@@ -195,10 +195,11 @@ SECTIONS = {
         "review": "Find mistakes in documents",
         "translate": "Translate a document",
         "rm": "Remove documents from the index; files stay",
-        "source": "List sources, or remove one from the index; files stay",
+        "source": "List, add or remove sources; files stay",
         "session": "List, show or delete ask sessions",
         "export": "Write the knowledge base into one file",
         "import": "Make an exported file the knowledge base",
+        "publish": "Publish the knowledge base for other readers",
         "reset": "Delete the index; files stay",
     },
     "Health": {

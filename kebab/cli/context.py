@@ -386,5 +386,11 @@ def _begins_day(marker: Path) -> bool:
 def list_place_flags(flags: Flags) -> list[str]:
     """Return the flags that name the settings and the knowledge base, with absolute paths."""
     named = (("--config", flags.config), ("--data-dir", flags.data_dir))
-    found = [(name, os.path.abspath(value)) for name, value in named if value]  # noqa: PTH100 - keeps links
-    return [word for pair in found for word in pair]
+    from kebab.config.settings import is_address
+
+    return [
+        word
+        for name, value in named
+        if value
+        for word in (name, value if is_address(value) else os.path.abspath(value))  # noqa: PTH100 - keeps links
+    ]

@@ -151,7 +151,9 @@ def create_global_options() -> list[click.Parameter]:
             help="Print text or one JSON object.",
         ),
         GlobalOption("--config", metavar="PATH", help="Read settings from this file."),
-        GlobalOption("--data-dir", metavar="DIR", help="Use the knowledge base in this folder."),
+        GlobalOption(
+            "--data-dir", metavar="DIR", help="Use the knowledge base in this folder or address."
+        ),
         GlobalOption("--read-only", is_flag=True, help="Refuse every write."),
         GlobalOption(
             "--color",
@@ -254,6 +256,9 @@ _FILTERS: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option("--since", metavar="WHEN", help="Only documents since a date, or within `7d`."),
     click.option("--until", metavar="WHEN", help="Only documents before a date."),
+    click.option(
+        "--base", multiple=True, metavar="NAME", help="Only this published base (repeatable)."
+    ),
 )
 
 

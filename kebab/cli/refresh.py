@@ -37,8 +37,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--in",
         "folder",
-        metavar="DIR",
-        help="Index this folder first if it changed, and search only there.",
+        metavar="DIR|NAME",
+        help="Index this folder first if it changed, and search only there, or in this base.",
     ),
     click.option(
         "--wait",
@@ -128,8 +128,10 @@ def add_refresh(reply: Answer, refresh: IndexRefresh | None) -> Answer:
     return msgspec.structs.replace(reply, retrieval=retrieval)
 
 
-def pop_folder_flags(flags: dict[str, Any]) -> InFolder:
+def pop_folder_flags(context: CommandContext, flags: dict[str, Any]) -> InFolder:
     """Return the values of `--in` and `--wait`, and drop `--wait`; `--in` is a filter too.
+
+    The name of a published base, or `local`, that is no folder here becomes the flag `--base`.
 
     Raises:
         UsageError: `--wait` is given without `--in`.
@@ -137,4 +139,17 @@ def pop_folder_flags(flags: dict[str, Any]) -> InFolder:
     folder, wait = flags.get("folder"), flags.pop("wait")
     if wait is not None and folder is None:
         raise click.UsageError("`--wait` needs `--in DIR`")
+    if folder is not None and _is_base(context, folder):
+        flags["base"], flags["folder"] = (*flags.get("base", ()), folder), None
+        return InFolder(None, None)
     return InFolder(folder, wait)
+
+
+def _is_base(context: CommandContext, name: str) -> bool:
+    """Return whether a published base has this name, and no folder here."""
+    if os.sep in name or os.path.isdir(name):  # noqa: PTH112 - a plain string
+        return False
+    from kebab.app.names import list_bases
+
+    bases = list_bases(context.load_settings(), context.config_path)
+    return bool(bases) and name in {"local", *bases}

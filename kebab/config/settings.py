@@ -5,6 +5,7 @@ the system unless a setting is given.
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -215,6 +216,16 @@ class Watch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How long files must be quiet before they are indexed, in milliseconds."""
 
 
+class Published(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Published knowledge bases."""
+
+    key_file: str = ""
+    """The file with the key that signs what `kebab publish` writes; empty means the file
+    `publish.key` beside the settings file, which the first publication makes."""
+    cache_mb: Positive = 4096
+    """How many MB of parts of each published base stay in the cache for the next update."""
+
+
 class Plugins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What other packages add: formats, providers and rules."""
 
@@ -253,7 +264,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings."""
 
     data_dir: str = ""
-    """The folder of the knowledge base; empty means the data folder of the system."""
+    """The folder of the knowledge base, or the address of a published one; empty means the data
+    folder of the system."""
     models_dir: str = ""
     """The folder of the embedding models; empty means the cache folder of the system."""
     workspace: str = ""
@@ -284,6 +296,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How changes of files are followed."""
     review: Review = Review()
     """How documents are reviewed."""
+    published: Published = Published()
+    """Published knowledge bases."""
     plugins: Plugins = Plugins()
     """What other packages add: formats, providers and rules."""
 
@@ -316,6 +330,23 @@ class Paths(NamedTuple):
         return self.state / "kebab.log"
 
 
+FILE_ADDRESS = "file://"
+_ADDRESS = re.compile(r"(s3|gs|az|https?|file)://[^\s]", re.IGNORECASE)
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is the address of a published base and not the path of a folder."""
+    return _ADDRESS.match(text) is not None
+
+
+def find_copy_folder(address: str) -> Path:
+    """Return the folder of the copy of a published base."""
+    from hashlib import sha256
+
+    digest = sha256(address.rstrip("/").encode("utf-8", "surrogatepass")).hexdigest()
+    return find_cache_folder() / "published" / digest[:32]
+
+
 def find_default_config() -> Path:
     """Return the path of the settings file when no flag names one."""
     return _find_folder("user_config_dir") / "config.toml"
@@ -323,8 +354,12 @@ def find_default_config() -> Path:
 
 def resolve_paths(settings: Settings) -> Paths:
     """Return the absolute paths for these settings."""
+    address = is_address(settings.data_dir)
     return Paths(
-        data=_resolve_folder(settings.data_dir, "user_data_dir"),
+        # The use of a published base replaces this by the folder of a snapshot below it.
+        data=find_copy_folder(settings.data_dir)
+        if address
+        else _resolve_folder(settings.data_dir, "user_data_dir"),
         models=_resolve_folder(settings.models_dir, "user_cache_dir", "models"),
         state=_resolve_folder("", "user_state_dir"),
     )

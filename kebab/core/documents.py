@@ -94,6 +94,13 @@ class ParsedDocument(NamedTuple):
     failures: tuple["Signal", ...] = ()
 
 
+PUBLISHED_BASES = "published.json"
+"""The file of the data folder that lists the published bases that are searched too."""
+
+PUBLISHED_ROOT = "/.kebab-published/"
+"""The root of a source whose files stayed with the publisher, before the name of the source."""
+
+
 class Source(Struct, frozen=True, kw_only=True):
     """A registered root. The filter `source` matches `name`; `kind` says what is scanned."""
 

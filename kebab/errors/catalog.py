@@ -39,6 +39,7 @@ _CHANGED_DOCUMENT = "the document has changed since its review began: {path}"
 _OTHER_FILE = "cannot read {file}: its schema is {found}, this build reads {expected}"
 _NO_SERVER = "cannot reach the model server at {endpoint} (`{setting}`): {cause}"
 _OTHER_SCHEMA = "no usable index in {data_dir}: its schema is {found}, this build reads {expected}"
+_LATER, _OWN_FOLDER = "try again when it has finished", "repeat without `--data-dir`"
 _TURN_ON = "export {variable}=true"
 _MORE_TIME = "export {variable}={seconds}"
 
@@ -416,12 +417,8 @@ class Locked(Signal):
     canonical, severity = Canonical.STATE_VIOLATION, Severity.WARN
     backoff = Backoff(ceiling_ms=60_000, attempts=8)
     message = "another process is writing to this knowledge base: pid {holder_pid}"
-    hint = "try again when it has finished"
-    cases = {
-        "unnamed": Wording(
-            "another process is writing to this knowledge base", "try again when it has finished"
-        )
-    }
+    hint = _LATER
+    cases = {"unnamed": Wording("another process is writing to this knowledge base", _LATER)}
     path: str
     holder_pid: int | None
 
@@ -451,10 +448,12 @@ class ReadOnly(Signal):
     cases = {
         "needs": Wording(
             "the server does not allow this: {operation}", "start the server again with `{needs}`"
-        )
+        ),
+        "published": Wording("a published base cannot be changed: {operation}", _OWN_FOLDER),
     }
     operation: str
     needs: str | None = None
+    published: bool = False
 
 
 class StoreCorrupt(Signal):

@@ -109,7 +109,7 @@ def sample_passages(kebab: Kebab, documents: DocList, seed: int) -> Iterator[Pas
     counts: Counter[str | None] = Counter()
     ranked = []
     for one in shuffle(documents.documents, seed, lambda one: one.doc_path):
-        if one.freshness == "fresh" and one.chunk_count:
+        if one.freshness in ("fresh", "published") and one.chunk_count:
             counts[one.lang] += 1
             ranked.append((counts[one.lang], one))
     ordered = [one for _, one in sorted(ranked, key=lambda pair: pair[0])]

@@ -46,11 +46,16 @@ def estimate_page_tokens(query: Query, folder: str) -> int:
     return _PAGE_TOKENS + sum(map(estimate_tokens, texts))
 
 
+def estimate_text_tokens(*texts: str) -> int:
+    """Return the estimated tokens of a hit with these texts."""
+    return _HIT_TOKENS + _LINE_TOKENS + sum(map(estimate_tokens, texts))
+
+
 def estimate_hit_tokens(hit: Hit) -> int:
     """Return the estimated tokens of the reference, the headings and the text of a hit."""
     chunk = hit.chunk
     texts = (chunk.path, *dict.fromkeys((chunk.title, *chunk.heading_path)), hit.snippet.text)
-    return _HIT_TOKENS + _LINE_TOKENS + sum(map(estimate_tokens, texts))
+    return estimate_text_tokens(*texts)
 
 
 def fit_budget(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET
 
 from kebab.core.chunks import Place
-from kebab.core.documents import STDIN, StoredDocument
+from kebab.core.documents import PUBLISHED_ROOT, STDIN, StoredDocument
 from kebab.core.files import join_root
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.queries import StoredChunk
@@ -59,8 +59,8 @@ def cite_chunk(chunk: StoredChunk, first: int | None = None, last: int | None = 
 
 
 def build_file_path(stored: StoredChunk | StoredDocument) -> str | None:
-    """Return the absolute path of a document's file; None for text from standard input."""
-    if stored.source == STDIN:
+    """Return the absolute path of a document's file; None for text without one on this machine."""
+    if stored.source == STDIN or stored.root.startswith(PUBLISHED_ROOT):
         return None
     return join_root(stored.root, stored.path)
 
@@ -135,10 +135,12 @@ def format_hit_reference(
 
     `kebab fetch` takes it; `absolute` names the file by its whole path.
     """
-    name = hit.file if absolute and hit.file else hit.doc_path
+    name = hit.file if absolute and hit.file and not hit.base else hit.doc_path
+    base = f"{hit.base}:" if hit.base else ""
     if lines is None:
-        return quote_path(name) + hit.citation.uri.removeprefix(quote_path(hit.citation.path))
-    return format_reference(name, *lines)
+        end = hit.citation.uri.removeprefix(quote_path(hit.citation.path))
+        return f"{base}{quote_path(name)}{end}"
+    return base + format_reference(name, *lines)
 
 
 def quote_path(path: str) -> str:

@@ -20,6 +20,7 @@ from kebab.web.pictures import (
     measure_picture,
 )
 from kebab.web.render import Passage, RenderTask
+from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import (
     DocInspection,
@@ -110,7 +111,7 @@ async def load_part(run: Run, request: ReadRequest) -> Part:
     )
     tasks, pages = [task], list[int]()
     is_picture = (
-        detail.document.media == PDF and whole.masked is not True and whole.freshness != "gone"
+        detail.document.media == PDF and whole.masked is not True and whole.freshness not in ABSENT
     )
     if is_picture and whole.places is not UNSET:
         tasks, pages = _cut_pages(task, whole, end)
@@ -150,7 +151,7 @@ async def find_page(run: Run, request: ReadRequest, number: int) -> tuple[str, P
     detail = await run(InspectDocRequest(name=request.doc))
     if isinstance(detail, NotFound):
         raise Missing(detail.error.message)
-    if detail.document.media != PDF or detail.file is None or detail.document.freshness == "gone":
+    if detail.document.media != PDF or detail.file is None or detail.document.freshness in ABSENT:
         raise Missing("this document has no pages to show")
     fetched = await run(FetchRequest(refs=[f"{detail.document.doc_id}#page={number}"]))
     if fetched.masked is True:
@@ -213,7 +214,7 @@ async def find_place(run: Run, name: str, line: int) -> FetchResult:
     found = (await run(FetchRequest(refs=[f"{name}#L{line}"]))).results[0]
     if isinstance(found, NotFound):
         raise Missing(found.error.message)
-    if not isinstance(found.file, str) or found.freshness == "gone":
+    if not isinstance(found.file, str) or found.freshness in ABSENT:
         raise Missing(f"there is no file to open: {found.doc_path}")
     return found
 

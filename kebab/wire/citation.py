@@ -7,7 +7,10 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-Freshness = Literal["fresh", "changed", "gone"]
+Freshness = Literal["fresh", "changed", "gone", "published"]
+"""How a file compares with what was indexed; `published` files stayed with their publisher."""
+ABSENT: tuple[Freshness, ...] = ("gone", "published")
+"""The states of files that are not on this machine."""
 Count = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
 

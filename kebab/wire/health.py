@@ -126,6 +126,8 @@ class Capabilities(Struct, frozen=True, kw_only=True):
     """Whether there is an MCP server."""
     web_page: bool
     """Whether the HTTP server has a web page."""
+    published_base: bool
+    """Whether the libraries are installed that published bases need."""
     single_file_ingest: bool
     """Whether single files and standard input can be ingested."""
     bulk_search: bool

@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, FetchedPlace, Freshness, Positive
 from kebab.wire.error import ErrorReply
+from kebab.wire.published import PublishedBase
 from kebab.wire.record import Hinted, LookupRequest, Record, Reply, Request
 from kebab.wire.search import FilteredRequest, UnmatchedFilter
 
@@ -297,8 +298,9 @@ class SourceSummary(Struct, frozen=True, kw_only=True):
     """The name that the filter `source` takes."""
     folder: str
     """The absolute path of its folder."""
-    kind: Literal["folder", "files", "stdin"]
-    """Whether the whole folder is read, only named files of it, or texts from standard input."""
+    kind: Literal["folder", "files", "stdin", "published"]
+    """Whether the whole folder is read, only named files of it, or texts from standard input, or it
+    is a published base, whose address is in `folder`."""
     state: FolderState
     """Whether the folder exists and has entries."""
     documents: int
@@ -316,6 +318,8 @@ class SourceList(Reply, frozen=True, kw_only=True, tag="source_list.v1"):
     """The sources."""
     workspace: str | None
     """The folder that `kebab ingest` reads in any case; null without one."""
+    published: list[PublishedBase] = msgspec.field(default_factory=list)
+    """The published bases that are searched too."""
 
 
 class SourceRemoved(Reply, frozen=True, kw_only=True, tag="source_removed.v1"):

@@ -104,7 +104,7 @@ _PROGRESS, _REVIEW_EVENT = "ingest:IngestProgress", "stream:ReviewEvent"
 OPERATIONS: Mapping[str, Operation] = {
     row.name: row
     for row in (
-        Operation("search", "search:SearchRequest", "search:search"),
+        Operation("search", "search:SearchRequest", "merged_search:search_all"),
         Operation("grep", "fetch:GrepRequest", "grep:grep", exact=True),
         Operation("ask", "ask:AskRequest", "ask:ask", events_path="ask:AnswerEvent"),
         Operation("related", "related:RelatedRequest", "related:find_related"),
@@ -162,6 +162,21 @@ OPERATIONS: Mapping[str, Operation] = {
             "archive:ImportRequest",
             "archive_import:import_archive",
             "deletes",
+            events_path=_PROGRESS,
+            local=True,
+        ),
+        Operation(
+            "publish",
+            "published:PublishRequest",
+            "publish:publish",
+            events_path=_PROGRESS,
+            local=True,
+        ),
+        Operation(
+            "source_add",
+            "published:SourceAddRequest",
+            "published:add_source",
+            "writes",
             events_path=_PROGRESS,
             local=True,
         ),

@@ -40,6 +40,9 @@ class FilteredRequest(Request[R_co], frozen=True, kw_only=True):
     date is what the document says of itself, else the time when its file was changed."""
     until: str | None = None
     """Only documents dated before this time; same forms as `since`."""
+    base: list[str] = msgspec.field(default_factory=list)
+    """Only these published bases, by name; `local` is the knowledge base itself. Without it a
+    search reads all of them, unless `folder` is given, and any other operation only `local`."""
 
 
 class UnmatchedFilter(Struct, frozen=True, kw_only=True):
@@ -226,9 +229,12 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     doc_path: str
     """The path of the document below its source, exactly as on disk."""
     file: str | None = None
-    """The absolute path of the file; null for text from standard input."""
+    """The absolute path of the file; null for text from standard input, and for a file that stayed
+    with its publisher."""
     source: str
     """The name of the source."""
+    base: str | UnsetType = UNSET
+    """The published base that has the document; absent for the knowledge base itself."""
     title: str
     """The title of the document."""
     heading_path: list[str]
@@ -274,7 +280,8 @@ class DegradedChannel(Hinted, frozen=True, kw_only=True):
     """A channel that was not available, or only in part."""
 
     channel: str
-    """`vector`, `lexical` or `rerank`; in a review `llm`, `related` or `document`."""
+    """`vector`, `lexical`, `rerank`, or `published` for a published base; in a review `llm`,
+    `related` or `document`."""
     reason: str
     """The reason why it was not available."""
     hint: str | None

@@ -111,6 +111,9 @@ OUTCOMES = r"""
 0 remove_report.v1       rm {doc}
 0 source_list.v1         source list
 0 source_removed.v1      source rm notes --yes
+0 publish_report.v1      publish base
+2 invalid_input          publish ftp://nowhere/base
+2 io_error               source add nowhere
 1 not_found.v1           source rm nowhere
 2 usage_invalid          source rm
 0 session_list.v1        session list

@@ -81,6 +81,7 @@ from kebab.wire.library import (
     SourceRmRequest,
 )
 from kebab.wire.operations import find_operation
+from kebab.wire.published import PublishReport, PublishRequest, SourceAdded, SourceAddRequest
 from kebab.wire.record import NotFound, Reply, Request
 from kebab.wire.related import (
     DupesRequest,
@@ -356,6 +357,18 @@ class FakeKebab:
         return replies.source_list(
             replies.source_summary(), replies.source_summary(name="/home/ada/old", state="gone")
         )
+
+    def source_add(self, request: SourceAddRequest, report: Report) -> SourceAdded:
+        """Add the base of an address."""
+        self._note("source_add", request)
+        report(Progress(kind=ProgressKind.HEARTBEAT, phase="pull"))
+        return replies.source_added()
+
+    def publish(self, request: PublishRequest, report: Report) -> PublishReport:
+        """Send nothing."""
+        self._note("publish", request)
+        report(Progress(kind=ProgressKind.HEARTBEAT, phase="publish"))
+        return replies.publish_report(dest=request.dest, dry_run=request.dry_run)
 
     def source_rm(self, request: SourceRmRequest) -> SourceRemoved | NotFound:
         """Say which source went, or would go."""

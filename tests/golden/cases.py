@@ -67,7 +67,8 @@ SUCCESS: dict[str, tuple[str, ...]] = {
 }
 """A plain line of each command that answers; `bench` measures, `chat` and `open` are for people,
 `export` and `import` count bytes and hashes that depend on times, `mcp` talks with a client,
-`serve` names a path of the machine, `translate` needs a model, and `watch` has no end."""
+`publish` and `source add` make keys and
+times, `serve` names a path of the machine, `translate` needs a model, and `watch` has no end."""
 
 for _command, _line in list_example_lines().items():
     SUCCESS.setdefault(_command, _line)
@@ -79,7 +80,9 @@ NEVER = {
     "import": ("import", "nowhere/base.zip"),
     "mcp": ("mcp",),
     "open": ("open", "nowhere"),
+    "publish": ("publish", "nowhere/base"),
     "serve": ("serve", "--status"),
+    "source add": ("source", "add", "nowhere"),
     "translate": ("translate", "nowhere", "--to", "ko"),
     "watch": ("watch", "nowhere"),
 }

@@ -19,6 +19,7 @@ HOMES = {
     "apsw": ("kebab.store.sqlite",),
     "charset_normalizer": ("kebab.parse.encoding",),
     "click": ("kebab.cli",),
+    "cryptography": ("kebab.store.published.signing",),
     "doc2docx": ("kebab.parse",),
     "dochan": ("kebab.parse",),
     "fastembed": ("kebab.embed.catalogue",),
@@ -60,6 +61,7 @@ HOMES = {
     # Vectors are its arrays wherever they are made, kept or compared, as are tables in memory;
     # evaluation draws samples.
     "numpy": ("kebab.embed", "kebab.evals.metrics", "kebab.search", "kebab.store"),
+    "obstore": ("kebab.store.published.objects",),
     "onnxruntime": ("kebab.embed",),
     "pathspec": ("kebab.source.ignore",),
     "PIL": ("kebab.llm.pictures",),

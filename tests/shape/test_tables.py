@@ -61,6 +61,10 @@ TABLES = {
         "parse/test_registry_exceptions.py",
         "test_the_libraries_of_parsers_have_no_exception_that_would_pass",
     ),
+    "obstore": (
+        "store/published/test_objects.py",
+        "test_every_exception_of_the_library_is_in_the_table",
+    ),
     "PIL": (
         "llm/test_pictures.py",
         "test_every_exception_of_the_library_is_one_that_is_caught_or_of_other_work",
@@ -110,6 +114,7 @@ TABLES = {
 """By library, the unit test that fails when it gains an exception without a meaning."""
 
 HARMLESS = {
+    "cryptography": "refuses a signature or a key, which is caught where it is checked",
     "h11": "raises for a request that it refuses, which the protocol of uvicorn answers",
     "fastembed": "only its tables of models are read by a command",
     "dochan": "describes every fault in its model; those of its compound files are system errors",

@@ -148,7 +148,7 @@ def command(context: CommandContext, /, question: tuple[str, ...], **flags: Any)
     answer the question, kebab says so. `-` reads the question from stdin.
     """
     stream = AnswerEvents(context, stream=True) if flags.pop("stream") else None
-    within = pop_folder_flags(flags)
+    within = pop_folder_flags(context, flags)
     settings = context.load_settings()
     text = read_question() if question == _STDIN else " ".join(question)
     request = build_ask_request(settings, text, flags)

@@ -29,6 +29,7 @@ TOPICS = {
     "pictures": "Text and captions of images",
     "plugins": "Formats, models, servers and rules of other packages",
     "security": "What is protected, and what is not",
+    "many-machines": "Publish a knowledge base, and search what others publish",
     "reliability": "Damage, repair, kills, export and import",
     "search-quality": "Figures of search and answers, and what was tried",
     "speed": "Figures of speed and size, and what was tried",

@@ -11,7 +11,7 @@ from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete
 from kebab.errors.signal import Exit
-from kebab.wire.citation import PageCitation
+from kebab.wire.citation import ABSENT, PageCitation
 from kebab.wire.fetch import FetchRequest, OpenReport
 from kebab.wire.library import FetchResult
 from kebab.wire.record import NotFound
@@ -115,8 +115,9 @@ def _find_place(context: CommandContext, ref: str) -> FetchResult | NotFound:
     results = context.run(FetchRequest(refs=refs)).results
     found = next((one for one in results if isinstance(one, FetchResult)), results[0])
     if isinstance(found, FetchResult):
-        if found.freshness == "gone":
-            return build_lookup_fault(ref, f"the file is gone: {found.doc_path}")
+        if found.freshness in ABSENT:
+            state = "stayed with the publisher" if found.freshness == "published" else "is gone"
+            return build_lookup_fault(ref, f"the file {state}: {found.doc_path}")
         if not isinstance(found.file, str):
             return build_lookup_fault(ref, f"this text has no file: {found.doc_path}")
     return found

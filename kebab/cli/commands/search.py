@@ -198,7 +198,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), flags.pop("form")
     form = "paths" if flags.pop("files_with_matches") else form
     show_all, interactive = flags.pop("show_all"), flags.pop("interactive")
-    within = pop_folder_flags(flags)
+    within = pop_folder_flags(context, flags)
     frames = None
     if stream:
         from kebab.cli.progress import SearchFrames

@@ -1,20 +1,25 @@
-"""`kebab source list|rm` lists sources, or removes one from the index."""
+"""`kebab source list|add|rm` lists sources, adds a published base, or removes a source."""
 
 import shlex
 from functools import partial
+from typing import Any
 
 import click
 
 from kebab.cli.command import Group
 from kebab.cli.context import CommandContext
+from kebab.cli.options import build_request
+from kebab.cli.progress import run_work
 from kebab.cli.prompt import confirm
 from kebab.cli.render.documents import (
+    render_added_base,
     render_removed_source,
     render_source_list,
     render_source_removal_plan,
 )
 from kebab.errors.signal import Exit
 from kebab.wire.library import SourceListRequest, SourceRmRequest
+from kebab.wire.published import SourceAddRequest
 from kebab.wire.record import NotFound
 
 _EXITS = (Exit.NO, Exit.UNUSABLE)
@@ -22,9 +27,9 @@ _EXITS = (Exit.NO, Exit.UNUSABLE)
 
 @click.group("source", cls=Group, exits=_EXITS, examples=("kebab source list",))
 def command() -> None:
-    """List sources, or remove one from the index; files stay.
+    """List, add or remove sources; files stay.
 
-    A source is a folder that was read, with the documents in it.
+    A source is a folder that was read, with the documents in it, or a published base.
     """
 
 
@@ -36,9 +41,34 @@ def list_(context: CommandContext, /) -> Exit:
     """List the sources.
 
     In a pipe, tabs separate the fields: name, folder, state, documents, passages, time of the last
-    ingest. The state is `present`, `empty` or `gone`.
+    ingest. The state is `present`, `empty` or `gone`, or `published` for a published base, which
+    has an address in place of the folder.
     """
     return context.print_reply(context.run(SourceListRequest()), render_source_list)
+
+
+@command.command(
+    "add",
+    exits=(Exit.UNUSABLE,),
+    examples=(
+        "kebab source add https://docs.example.org/kb",
+        "kebab source add s3://team-bucket/handbook --name handbook",
+    ),
+)
+@click.argument("url", metavar="ADDRESS")
+@click.option("--name", default="", help="The name that `--in` takes.")
+@click.option("--weight", type=float, default=1.0, help="Multiply the scores of its hits.")
+@click.option("--key", default="", help="The public key that it must have.")
+@click.pass_obj
+def add(context: CommandContext, /, url: str, **flags: Any) -> Exit:
+    """Search a published base too.
+
+    ADDRESS begins with `https://`, `s3://`, `gs://` or `az://`, or is a folder. Its copy is pulled
+    now, and updated by later commands once a minute at most. The key of its publisher is pinned: a
+    snapshot that another key has signed is refused. Without network the copy is searched.
+    """
+    request = build_request({"url": url, **flags}, SourceAddRequest)
+    return context.print_reply(run_work(context, request), render_added_base)
 
 
 @command.command(
@@ -52,8 +82,8 @@ def rm(context: CommandContext, /, name: str, *, yes: bool) -> Exit:
 
     Its documents are removed with it. NAME is the name of a source, the path of its folder, or the
     end of that path. The folder may be gone. `kebab ingest FOLDER` reads it again. Texts from
-    standard input, the source `stdin`, have no other copy and are deleted. Without `--yes`, the
-    command asks for confirmation.
+    standard input, the source `stdin`, have no other copy and are deleted. Of a published base the
+    copy here is deleted. Without `--yes`, the command asks for confirmation.
     """
     if not yes:
         plan = context.run(SourceRmRequest(name=name, dry_run=True))

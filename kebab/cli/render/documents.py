@@ -45,6 +45,7 @@ from kebab.wire.library import (
     SourceRemoved,
     SourceSummary,
 )
+from kebab.wire.published import PublishedBase, SourceAdded
 from kebab.wire.record import NotFound
 from kebab.wire.related import Duplicates, RelatedDocs
 
@@ -204,7 +205,7 @@ def render_document_list(
 
 def _note_state(document: DocSummary) -> str:
     """Return what is unusual about a document in a list: its file differs, or text is missing."""
-    if document.freshness != "fresh":
+    if document.freshness in ("changed", "gone"):
         return document.freshness
     return "no text" if document.no_passages else "in part" if document.partial else ""
 
@@ -459,22 +460,47 @@ def render_source_list(reply: SourceList, canvas: Canvas) -> Iterator[str]:
         for source in reply.sources:
             counts = (str(source.documents), str(source.chunks), source.last_ingest_at or "")
             yield format_tabs(source.name, source.folder, source.state, *counts)
+        for base in reply.published:
+            numbers = (str(base.documents), str(base.chunks), base.created_at or "")
+            yield format_tabs(base.name, base.url, "published", *numbers)
         return
-    if not reply.sources:
+    if not reply.sources and not reply.published:
         yield "no sources"
         yield canvas.step("read some files", "kebab ingest FOLDER")
     for source in reply.sources:
         note = canvas.warning(_NOTES[source.state])
         yield f"{canvas.location(clean(source.name))}{note}"
         yield f"  {canvas.dim(_describe(source))}"
+    for base in reply.published:
+        yield from render_published_base(base, canvas)
     if any(source.state != "present" and source.documents for source in reply.sources):
         yield ""
         yield from canvas.hint("remove a source whose folder is gone: `kebab source rm NAME`")
 
 
+def render_published_base(base: PublishedBase, canvas: Canvas) -> Iterator[str]:
+    """Yield what is known of a published base."""
+    contents = f"{pluralize(base.documents, 'document')}, {pluralize(base.chunks, 'passage')}"
+    when = f", published {format_minute(base.created_at)}" if base.created_at else ""
+    weight = f", weight {base.weight:g}" if base.weight != 1 else ""
+    yield f"{canvas.location(clean(base.name))}  {clean(base.url)}"
+    yield f"  {canvas.dim(f'{contents}{when}{weight}')}"
+    if base.problem:
+        yield f"  {canvas.warning(clean(base.problem))}"
+
+
+def render_added_base(reply: SourceAdded, canvas: Canvas) -> Iterator[str]:
+    """Yield the base, and how much of it was read."""
+    yield from render_published_base(reply.base, canvas)
+    yield f"  key {reply.base.public_key}"
+    yield f"  {format_bytes(reply.pulled_bytes)} pulled"
+    yield canvas.step("search only there", f"kebab search QUERY --in {reply.base.name}")
+
+
 def _describe(source: SourceSummary) -> str:
     """Return the contents of a source and the time when it was last read."""
     kind = {"folder": "", "files": "single files, ", "stdin": "texts from standard input, "}
+    kind["published"] = "published base, "
     contents = f"{pluralize(source.documents, 'document')}, {pluralize(source.chunks, 'passage')}"
     read = f", read {format_minute(source.last_ingest_at)}" if source.last_ingest_at else ""
     return f"{kind[source.kind]}{contents}{read}"
@@ -491,6 +517,7 @@ def render_source_removal_plan(reply: SourceRemoved, canvas: Canvas) -> Iterator
 def render_removed_source(reply: SourceRemoved, canvas: Canvas) -> Iterator[str]:
     """Yield the removed source, and whether the next ingest adds it again."""
     yield f"{canvas.location(clean(reply.source.name))}  {canvas.dim(_describe(reply.source))}"
-    yield "taken out of the index, files stay" if reply.source.kind != "stdin" else "deleted"
+    done = {"stdin": "deleted", "published": "its copy here is deleted"}
+    yield done.get(reply.source.kind, "taken out of the index, files stay")
     if reply.returns:
         yield from canvas.note("it is the workspace, so the next `kebab ingest` reads it again")

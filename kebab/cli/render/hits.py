@@ -120,7 +120,7 @@ _FRESHNESS = {"changed": "changed since", "gone": "file is gone"}
 
 def note_freshness(freshness: Freshness, form: str = "  ({})") -> str:
     """Return what happened to a file after it was indexed, empty when nothing did."""
-    return "" if freshness == "fresh" else form.format(_FRESHNESS[freshness])
+    return form.format(_FRESHNESS[freshness]) if freshness in _FRESHNESS else ""
 
 
 def note_origin(citation: Citation | FetchedPlace, form: str = "  ({})") -> str:
@@ -133,8 +133,9 @@ def render_hit(hit: SearchHit, canvas: Canvas, lines: int | None = MOST_LINES) -
     paint = {"strong": canvas.success, "fair": canvas.warning, "weak": canvas.dim}[hit.confidence]
     score = paint(f"{hit.score:.2f} {hit.confidence:<6}")
     found = "".join(f" q{index + 1}" for index in hit.queries or [])
-    margin = len(f"{hit.rank:>2}  {hit.score:.2f} {hit.confidence:<6}  {found}")
-    where = render_location(hit.citation, hit.file, hit.freshness, canvas, margin)
+    base = f"{hit.base}:" if hit.base else ""
+    margin = len(f"{hit.rank:>2}  {hit.score:.2f} {hit.confidence:<6}  {found}{base}")
+    where = base + render_location(hit.citation, hit.file, hit.freshness, canvas, margin)
     yield f"{canvas.strong(f'{hit.rank:>2}')}  {score}  {where}{canvas.dim(found)}"
     if context := fit_headings(hit.title, hit.heading_path, canvas, len(INDENT)):
         yield INDENT + canvas.dim(context)
@@ -283,6 +284,7 @@ def render_degraded(degraded: DegradedChannel, canvas: Canvas, note: str = "") -
     names = {"lexical": "search by words", "vector": "search by meaning", "rerank": "reranking"}
     extent = "incomplete" if degraded.partial is True else "no"
     lost = f"{extent} {names.get(degraded.channel, clean(degraded.channel))}"
+    lost = "published base" if degraded.channel == "published" else lost
     yield from canvas.note(f"{note or lost}: {clean(degraded.reason)}")
     if degraded.hint:
         yield from canvas.hint(clean(degraded.hint))

@@ -147,6 +147,10 @@ TEXTS: dict[str, Wording] = {
         "`--read-only`에서는 할 수 없는 작업입니다: {operation}",
         "`--read-only` 없이 다시 실행하세요",
     ),
+    "read_only:published": Wording(
+        "게시된 지식 베이스는 바꿀 수 없습니다: {operation}",
+        "`--data-dir` 없이 다시 실행하세요",
+    ),
     "read_only:needs": Wording(
         "서버가 허용하지 않는 작업입니다: {operation}", "`{needs}`로 서버를 다시 시작하세요"
     ),

@@ -115,6 +115,9 @@ TEXTS: dict[str, Wording] = {
     "locked:unnamed": Wording("另一个进程正在写入此知识库", "等它结束后再试"),
     "client_config_invalid": Wording("无法更改 {client} 的设置：{path}：{cause}"),
     "read_only": Wording("`--read-only` 下不允许此操作：{operation}", "去掉 `--read-only` 后重试"),
+    "read_only:published": Wording(
+        "已发布的知识库不能更改：{operation}", "去掉 `--data-dir` 后重试"
+    ),
     "read_only:needs": Wording("服务器不允许此操作：{operation}", "请用 `{needs}` 重新启动服务器"),
     "store_corrupt": Wording("存储已损坏：{path}：{cause}"),
     "store_corrupt:archive": Wording("无法使用归档文件：{archive}：{cause}"),

@@ -50,6 +50,13 @@ def pack_vectors(index: ExactIndex, keys: Keys) -> Iterator[bytes]:
         yield records.tobytes()
 
 
+def iterate_rows(index: ExactIndex, keys: Keys, dimension: int) -> Iterator[bytes]:
+    """Yield the packed row of each key in rising order, all of which the index holds."""
+    size = compute_row_bytes(dimension)
+    for packed in pack_vectors(index, keys):
+        yield from (packed[at : at + size] for at in range(0, len(packed), size))
+
+
 def build_vectors(
     packed: Path,
     vectors: LanceVectors,

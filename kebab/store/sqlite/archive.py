@@ -28,7 +28,7 @@ from kebab.store.archive_file import build_damage
 from kebab.store.sqlite import chunks, connection, documents, fts
 from kebab.store.sqlite.catalogue import find_file_faults, read_objects
 
-_SECRET_KEYS = ("cursor_salt", NEXT_VECTORS, OLD_VECTORS, VECTORS_DIRTY, VECTOR_FILES)
+SECRET_KEYS = ("cursor_salt", NEXT_VECTORS, OLD_VECTORS, VECTORS_DIRTY, VECTOR_FILES)
 """What an archive leaves out of the values: a salt, and the state of files that it has not."""
 
 
@@ -75,7 +75,7 @@ def copy_index(data_dir: Path, target: Path, *, sessions: bool) -> None:
         copy.execute("DELETE FROM vector_garbage")
         if not sessions:
             copy.execute("DELETE FROM turns")
-        for name in _SECRET_KEYS:
+        for name in SECRET_KEYS:
             connection.set_value(copy, name, None)
 
 

@@ -8,7 +8,7 @@ whose columns they fit. The salvage of a database uses it (`salvage.py`).
 
 import mmap
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -122,9 +122,11 @@ class DatabasePages:
         """Return the pages of the free list, which hold rows that were deleted."""
         header = self._get(1)
         free: set[int] = set()
+        self._trunks: set[int] = set()
         trunk = int.from_bytes(header[32:36], "big")
         while 0 < trunk <= self.count and trunk not in free:
             free.add(trunk)
+            self._trunks.add(trunk)
             page = self._get(trunk)
             count = min(int.from_bytes(page[4:8], "big"), self.size // 4 - 2)
             leaves = struct.unpack_from(f">{count}I", page.ljust(self.size, b"\0"), 8)
@@ -226,19 +228,32 @@ class DatabasePages:
         if is_table:
             row_id, position = _read_varint(page, position)
             row_id -= (row_id >> 63) << 64
-        least = (self._usable - 12) * 32 // 255 - 23
-        most = self._usable - 35 if is_table else (self._usable - 12) * 64 // 255 - 23
-        if length <= most:
-            payload = page[position : position + length]
-        else:
-            local = least + (length - least) % (self._usable - 4)
-            local = local if local <= most else least
-            payload = page[position : position + local]
+        local = self._find_local_length(length, is_table=is_table)
+        payload = page[position : position + local]
+        if local < length:
             following = int.from_bytes(page[position + local : position + local + 4], "big")
             payload += self._read_overflow(following, length - local)
         if len(payload) != length:
             raise Damage
         return row_id, _read_record(payload)
+
+    def _find_local_length(self, length: int, *, is_table: bool) -> int:
+        """Return how much of a payload of a length is in the page of its cell."""
+        least = (self._usable - 12) * 32 // 255 - 23
+        most = self._usable - 35 if is_table else (self._usable - 12) * 64 // 255 - 23
+        if length <= most:
+            return length
+        local = least + (length - least) % (self._usable - 4)
+        return local if local <= most else least
+
+    def _find_overflow(self, page: bytes, position: int, *, is_table: bool) -> tuple[int, int]:
+        """Return the first page and the length of what is not in the page of a cell."""
+        length, position = _read_varint(page, position)
+        if is_table:
+            _, position = _read_varint(page, position)
+        local = self._find_local_length(length, is_table=is_table)
+        following = int.from_bytes(page[position + local : position + local + 4], "big")
+        return (following, length - local) if local < length else (0, 0)
 
     def _read_overflow(self, number: int, length: int) -> bytes:
         parts: list[bytes] = []
@@ -253,6 +268,70 @@ class DatabasePages:
             length -= len(parts[-1])
             number = int.from_bytes(page[:4], "big")
         return b"".join(parts)
+
+
+class PageCleaner(DatabasePages):
+    """Zeroes the bytes of pages that no row uses: they hold what was deleted.
+
+    Single bytes between rows, at most three at a place, stay.
+    """
+
+    def clean(self, roots: Iterable[int]) -> Iterator[tuple[int, bytes]]:
+        """Yield the number and the new content of each page that changes, by the roots of trees."""
+        for number in sorted(self._free):
+            page = self._get(number)
+            is_trunk = number in self._trunks
+            used = 8 + 4 * int.from_bytes(page[4:8], "big") if is_trunk else 0
+            yield from self._change(number, page, page[:used].ljust(self.size, b"\0"))
+        for root in roots:
+            stack = [root]
+            while stack:
+                number = stack.pop()
+                page = self._get(number)
+                start = _HEADER_BYTES if number == 1 else 0
+                is_interior = page[start] in (_INTERIOR_TABLE, _INTERIOR_INDEX)
+                cells = self._list_cells(page, start, is_interior=is_interior, lost=[0])
+                if is_interior:
+                    stack.append(int.from_bytes(page[start + 8 : start + 12], "big"))
+                    stack += [int.from_bytes(page[cell : cell + 4], "big") for cell in cells]
+                if page[start] != _INTERIOR_TABLE:
+                    for cell in cells:
+                        is_table = page[start] == _LEAF_TABLE
+                        place = self._find_overflow(page, cell + 4 * is_interior, is_table=is_table)
+                        yield from self._clean_overflow(*place)
+                yield from self._change(number, page, _clean_tree_page(page, start, len(cells)))
+
+    def _change(self, number: int, page: bytes, clean: bytes) -> Iterator[tuple[int, bytes]]:
+        if page != clean:
+            yield number, clean
+
+    def _clean_overflow(self, number: int, length: int) -> Iterator[tuple[int, bytes]]:
+        while length > 0 and number:
+            page = self._get(number)
+            used = 4 + min(length, self._usable - 4)
+            yield from self._change(number, page, page[:used].ljust(self.size, b"\0"))
+            length -= self._usable - 4
+            number = int.from_bytes(page[:4], "big")
+
+    def close(self) -> None:
+        """Unmap the file."""
+        if isinstance(self._data, mmap.mmap):
+            self._data.close()
+
+
+def _clean_tree_page(page: bytes, start: int, cells: int) -> bytes:
+    """Return a page of a tree with zeros between the list of cells and the cells, and in holes."""
+    clean = bytearray(page)
+    is_interior = page[start] in (_INTERIOR_TABLE, _INTERIOR_INDEX)
+    first = start + (12 if is_interior else 8) + 2 * cells
+    content = int.from_bytes(page[start + 5 : start + 7], "big") or _LARGEST_PAGE
+    clean[first:content] = bytes(content - first)
+    hole = int.from_bytes(page[start + 1 : start + 3], "big")
+    while hole:
+        size = int.from_bytes(page[hole + 2 : hole + 4], "big")
+        clean[hole + 4 : hole + size] = bytes(size - 4)
+        hole = int.from_bytes(page[hole : hole + 2], "big")
+    return bytes(clean)
 
 
 def _read_varint(data: bytes, position: int) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """A desk to work at: a person's folder, a knowledge base over real stores, tiny real models."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import pytest
 from kebab.app.context import AppContext
 from kebab.app.ingest import ingest
 from kebab.app.library import list_documents
+from kebab.app.publish import publish
 from kebab.app.search import search
 from kebab.config.load import load_settings
 from kebab.core.progress import Cancel, ignore_progress
@@ -18,6 +19,7 @@ from kebab.embed.registry import MODELS
 from kebab.store.sqlite.connection import get_expected_schema_version
 from kebab.wire.ingest import IngestReport, IngestRequest
 from kebab.wire.library import DocSummary, ListRequest
+from kebab.wire.published import PublishRequest
 from kebab.wire.search import SearchRequest, SearchResponse
 from tests.fakes import tiny_model
 
@@ -151,3 +153,28 @@ def newer(desk: Desk) -> tuple[int, int]:
     with closing(apsw.Connection(str(desk.data / "kebab.sqlite"))) as database:
         database.execute("PRAGMA user_version = 999")
     return get_expected_schema_version(), 999
+
+
+@pytest.fixture
+def publish_notes(
+    make_desk: type[Desk], tmp_path: Path
+) -> Iterator[Callable[[str, dict[str, str]], Path]]:
+    """Publish notes of somebody else; return the folder."""
+    desks: dict[str, Desk] = {}
+
+    def run(name: str, notes: dict[str, str]) -> Path:
+        desk = desks.get(name) or make_desk(tmp_path / name)
+        desks[name] = desk
+        for path, text in notes.items():
+            desk.write(path, text)
+        desk.ingest()
+        dest = tmp_path / "published" / name
+        publish(desk.context(), PublishRequest(dest=str(dest)), ignore_progress)
+        return dest
+
+    (tmp_path / "x").mkdir()
+    for name in ("docs", "wiki"):
+        (tmp_path / name).mkdir()
+    yield run
+    for desk in desks.values():
+        desk.close()

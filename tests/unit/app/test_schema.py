@@ -99,6 +99,7 @@ def test_capabilities_match_this_build(desk):
         "http_daemon",
         "mcp_server",
         "web_page",
+        "published_base",
         "review",
         "translate",
         "warm_process",

@@ -713,6 +713,7 @@ export interface ClientConfigInvalidDetails {
 export interface ReadOnlyDetails {
   readonly operation: string;
   readonly needs?: string | null;
+  readonly published?: boolean;
 }
 
 /** The details of `store_corrupt`. The database or the vector table is damaged. */

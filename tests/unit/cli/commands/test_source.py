@@ -1,6 +1,7 @@
 import pytest
 
 from kebab.wire.library import SourceRmRequest
+from kebab.wire.published import SourceAddRequest
 
 
 def test_a_pipe_gets_the_sources_between_tabs(kebab):
@@ -31,3 +32,20 @@ def test_an_unknown_source_needs_no_confirmation(kebab, opened):
 
     assert (ran.status, ran.reply["schema_version"]) == (1, "not_found.v1")
     assert opened[0].asked == []
+
+
+def test_a_published_base_is_added_with_its_flags(kebab, opened):
+    flags = ("--name", "guide", "--weight", "0.5", "--key", "ab" * 32)
+    ran = kebab("source", "add", "s3://bucket/base", *flags, "--json")
+
+    request = SourceAddRequest(url="s3://bucket/base", name="guide", weight=0.5, key="ab" * 32)
+    assert opened[0].asked == [("source_add", request)]
+    assert ran.reply["base"]["name"] == "docs"
+
+
+@pytest.mark.parametrize("flags", [("--weight", "0"), ("--name", "a/b"), ("--key", "zz")])
+def test_a_value_that_cannot_be_is_refused(kebab, opened, flags):
+    ran = kebab("source", "add", "s3://bucket/base", *flags)
+
+    assert ran.status == 2
+    assert not opened or opened[0].asked == []

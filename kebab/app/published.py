@@ -1,0 +1,131 @@
+"""The published bases of a knowledge base: their list, their copies, and searches over all."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from kebab.app.archive import ByteProgress
+from kebab.app.context import AppContext
+from kebab.app.conversions import format_timestamp
+from kebab.app.published_copy import PublishedCopy
+from kebab.config.load import replace_setting
+from kebab.config.settings import FILE_ADDRESS, find_copy_folder, is_address
+from kebab.core.durable import delete_path
+from kebab.core.progress import Cancel, ProgressCallback, require_own_process
+from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
+from kebab.errors.system import translate_os_errors
+from kebab.wire.library import SourceRemoved, SourceSummary
+from kebab.wire.published import (
+    PublishedBase,
+    Registration,
+    SourceAdded,
+    SourceAddRequest,
+)
+
+
+def describe_base(context: AppContext, base: Registration) -> PublishedBase:
+    """Return what is known of a base, without a look at its store."""
+    settings = replace_setting(context.settings, "data_dir", base.url)
+    state = PublishedCopy(settings, base.public_key).build_mirror().read_state()
+    return PublishedBase(
+        name=base.name,
+        url=base.url,
+        public_key=base.public_key,
+        weight=base.weight,
+        documents=state.documents if state else 0,
+        chunks=state.chunks if state else 0,
+        created_at=state.created_at if state else None,
+        checked_at=format_timestamp(state.checked_at) if state else None,
+        problem=state.problem if state else "there is no copy yet",
+    )
+
+
+def add_source(
+    context: AppContext, request: SourceAddRequest, report: ProgressCallback
+) -> SourceAdded:
+    """List a published base, pin its key, and pull its first copy.
+
+    Raises:
+        InvalidInput: The address cannot be used, or the name is taken.
+        IoError: The store cannot be read, or nothing is published there.
+        StoreCorrupt: What is published is damaged, or signed with another key.
+        NotIndexed: A newer kebab published it.
+        ReadOnly: Writing is switched off.
+    """
+    require_own_process()
+    context.refuse_when_read_only("source add")
+    started = context.clock.monotonic()
+    url = _resolve_address(request.url)
+    registry = context.bases.load()
+    name = request.name or _choose_name(url)
+    if any(one.name == name and one.url != url for one in registry.bases):
+        raise InvalidInput(field="$.name", cause=f"another base has this name: {name}")
+    progress = ByteProgress(report, context, "pull")
+    known = next((one for one in registry.bases if one.url == url), None)
+    key = request.key or (known.public_key if known else None)
+    copy = PublishedCopy(replace_setting(context.settings, "data_dir", url), key)
+    mirror = copy.build_mirror(progress.add)
+    state = mirror.refresh(context.clock.now(), at_once=True)
+    base = Registration(name=name, url=url, public_key=state.public_key, weight=request.weight)
+    others = [one for one in registry.bases if one.url != url and one.name != name]
+    context.bases.store(
+        replace(registry, bases=[*others, base], salt=registry.salt or _make_salt())
+    )
+    opened = context.bases.open(base)
+    if version := opened.get_stored_version():
+        with suppress(EmbeddingUnavailable):  # words are searched, and every reply says so
+            opened.embedders.obtain(version, report, Cancel())
+    return SourceAdded(
+        base=describe_base(context, base),
+        pulled_bytes=mirror.pulled,
+        duration_ms=(context.clock.monotonic() - started) * 1000,
+    )
+
+
+def _make_salt() -> str:
+    import secrets
+
+    return secrets.token_hex(16)
+
+
+def _resolve_address(text: str) -> str:
+    """Return the address of a published base; a folder becomes one too."""
+    if is_address(text):
+        return text.rstrip("/")
+    if not text or "\0" in text or "://" in text:
+        raise InvalidInput(field="$.url", cause="neither an address nor a folder")
+    path = Path(os.path.abspath(os.path.expanduser(text)))  # noqa: PTH100, PTH111 - keeps links
+    return f"{FILE_ADDRESS}{path}"
+
+
+def _choose_name(url: str) -> str:
+    last = url.rpartition("/")[2]
+    name = "".join(sign if sign.isalnum() or sign in "._-" else "-" for sign in last)
+    if not name.isascii() or not name[:1].isalnum():
+        raise InvalidInput(field="$.name", cause=f"the address gives no name; choose one: {url}")
+    return name
+
+
+def remove_base(context: AppContext, base: Registration, *, dry_run: bool) -> SourceRemoved:
+    """Remove a published base and its copy; a dry run only says what would be removed."""
+    found = describe_base(context, base)
+    summary = SourceSummary(
+        name=found.name,
+        folder=found.url,
+        kind="published",
+        state="present",
+        documents=found.documents,
+        chunks=found.chunks,
+        last_ingest_at=found.created_at,
+    )
+    if not dry_run:
+        registry = context.bases.load()
+        left = [one for one in registry.bases if one != base]
+        context.bases.store(replace(registry, bases=left))
+        folder = find_copy_folder(base.url)
+        if folder.exists():
+            with translate_os_errors(folder, "write"):
+                delete_path(folder)
+    return SourceRemoved(source=summary, dry_run=dry_run, returns=False)

@@ -1,0 +1,100 @@
+"""Reads the manifests of published bases, and refuses those that their publisher has not signed."""
+
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from kebab.errors.catalog import Locked, NotIndexed, StoreCorrupt
+from kebab.store.published.objects import ObjectStore, Versioned
+from kebab.store.published.packs import (
+    CURRENT,
+    FORMAT_VERSION,
+    MANIFESTS,
+    PACKS,
+    Contents,
+    check_object,
+    decode_contents,
+    is_object_name,
+)
+from kebab.store.published.signing import holds_signature
+from kebab.wire.published import PublishedCurrent, PublishedManifest
+
+R = TypeVar("R")
+
+
+class Pointer(NamedTuple):
+    """The current pointer of a base, and the version of the object that holds it."""
+
+    current: PublishedCurrent
+    version: Versioned
+
+
+def read_pointer(store: ObjectStore, key: str | None) -> Pointer | None:
+    """Return which snapshot is current; None where nothing is published.
+
+    Raises:
+        StoreCorrupt: It cannot be read, or the owner of another key, or nobody, has signed it.
+        NotIndexed: A newer kebab published it.
+        IoError: The store refused.
+    """
+    found = store.read_version(CURRENT)
+    if found is None:
+        return None
+    address = store.describe(CURRENT)
+    current = _decode(found.data, PublishedCurrent, address)
+    if key is not None and current.public_key != key:
+        cause = f"another key signs it now: {current.public_key}, pinned is {key}"
+        raise StoreCorrupt(path=address, cause=cause)
+    if not is_object_name(current.manifest) or not holds_signature(
+        current.public_key, current.signature, current.manifest
+    ):
+        raise StoreCorrupt(path=address, cause="its signature is wrong")
+    return Pointer(current, found)
+
+
+def write_pointer(store: ObjectStore, current: PublishedCurrent, before: Versioned | None) -> None:
+    """Make a snapshot the current one.
+
+    Raises:
+        Locked: Another publisher has done so since `before` was read.
+        IoError: The store refused.
+    """
+    if not store.replace(CURRENT, msgspec.json.encode(current), before):
+        raise Locked(path=store.describe(CURRENT), holder_pid=None)
+
+
+def read_manifest(store: ObjectStore, digest: str) -> PublishedManifest:
+    """Return the manifest of a hash; raises what `read_pointer` raises."""
+    name = f"{MANIFESTS}/{digest}.json"
+    raw = check_object(store.read(name), digest, store.describe(name))
+    manifest = _decode(raw, PublishedManifest, store.describe(name))
+    if not all(is_object_name(one.sha256) for one in (manifest.contents, *manifest.packs)):
+        raise StoreCorrupt(path=store.describe(name), cause="it names no objects")
+    return manifest
+
+
+def read_contents(store: ObjectStore, manifest: PublishedManifest) -> Contents:
+    """Return where the items of a snapshot are; raises what `read_pointer` raises."""
+    name = f"{PACKS}/{manifest.contents.sha256}"
+    address = store.describe(name)
+    raw = check_object(store.read(name), manifest.contents.sha256, address)
+    contents = decode_contents(raw, address)
+    if contents.packs != [one.sha256 for one in manifest.packs]:
+        raise StoreCorrupt(path=address, cause="it has other packs than the manifest")
+    return contents
+
+
+class _Format(msgspec.Struct, frozen=True):
+    """The part of these objects that every version of the format has."""
+
+    format_version: int
+
+
+def _decode(raw: bytes, record: type[R], address: str) -> R:
+    try:
+        version = msgspec.json.decode(raw, type=_Format).format_version
+        if version > FORMAT_VERSION:
+            raise NotIndexed(data_dir=address, expected=FORMAT_VERSION, found=version, file=address)
+        return msgspec.json.decode(raw, type=record)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
+        raise StoreCorrupt(path=address, cause="it cannot be read") from fault

@@ -1,0 +1,154 @@
+import pytest
+
+from kebab.app.fetch_references import fetch_references
+from kebab.app.grep import grep
+from kebab.app.library import list_sources
+from kebab.app.merged_search import choose_base, search_all
+from kebab.app.published import add_source
+from kebab.config.settings import find_copy_folder
+from kebab.core.progress import ignore_progress
+from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, StaleCursor
+from kebab.wire.fetch import FetchRequest, GrepRequest
+from kebab.wire.library import FetchResult, SourceListRequest
+from kebab.wire.published import SourceAddRequest
+from kebab.wire.search import SearchRequest
+
+WORDS = ("cats", "dogs", "birds", "snakes", "fish", "cats and dogs", "dogs, cats and birds")
+
+
+def _add(desk, url, **fields):
+    return add_source(desk.context(), SourceAddRequest(url=str(url), **fields), ignore_progress)
+
+
+def _search(desk, query="cats", **fields):
+    return search_all(desk.context(), SearchRequest(query=query, **fields))
+
+
+def _names(response):
+    return [(hit.base or "local", hit.doc_path) for hit in response.hits]
+
+
+@pytest.fixture
+def three(desk, publish_notes):
+    """Own notes and two published bases with the same kind of notes."""
+    for number, words in enumerate(WORDS):
+        desk.write(f"mine{number}.md", f"# Mine\n\nSomething about {words}.\n")
+    desk.ingest()
+    for name in ("docs", "wiki"):
+        notes = {
+            f"{name}{number}.md": f"# {name}\n\nIn {name} there are {words} number {number}.\n"
+            for number, words in enumerate(WORDS)
+        }
+        _add(desk, publish_notes(name, notes))
+    return desk
+
+
+def test_hits_of_all_bases_are_one_ranking(three):
+    response = _search(three, limit=50)
+
+    assert {base for base, _ in _names(response)} == {"local", "docs", "wiki"}
+    assert [hit.rank for hit in response.hits] == list(range(1, len(response.hits) + 1))
+    scores = [hit.score for hit in response.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert not response.absent_terms
+    assert _search(three, "unicorn").absent_terms == ["unicorn"]
+
+
+def test_pages_are_the_parts_of_the_whole_ranking(three):
+    whole = _names(_search(three, limit=50))
+    cursor, pages = None, []
+    while True:
+        response = _search(three, limit=2, cursor=cursor)
+        pages += _names(response)
+        cursor = response.next_cursor
+        assert response.has_more == (cursor is not None)
+        if cursor is None:
+            break
+
+    assert pages == whole
+    assert _names(_search(three, limit=2, page=2)) == whole[2:4]
+
+
+def test_a_cursor_is_stale_when_any_base_has_changed(three, publish_notes):
+    cursor = _search(three, limit=1).next_cursor
+    publish_notes("docs", {"new.md": "# New\n\nnew cats\n"})
+    _add(three, three.folder / "published" / "docs")
+    with pytest.raises(StaleCursor):
+        _search(three, limit=1, cursor=cursor)
+
+
+def test_bases_are_chosen_by_name(three):
+    assert {base for base, _ in _names(_search(three, base=["docs"]))} == {"docs"}
+    chosen = _names(_search(three, base=["wiki", "local"], limit=50))
+    assert {base for base, _ in chosen} == {"wiki", "local"}
+    assert {base for base, _ in _names(_search(three, base=["local"]))} == {"local"}
+    with pytest.raises(InvalidInput, match="nobody"):
+        _search(three, base=["nobody"])
+
+
+def test_a_folder_is_one_of_this_machine(three):
+    found = _search(three, folder=str(three.notes), limit=50)
+
+    assert {base for base, _ in _names(found)} == {"local"}
+
+
+def test_weights_move_a_base(three):
+    _add(three, three.folder / "published" / "wiki", weight=0.01)
+    order = [base for base, _ in _names(_search(three, limit=50))]
+
+    assert set(order[-order.count("wiki") :]) == {"wiki"}
+
+
+def test_the_budget_holds_for_the_merged_page(three):
+    few = _search(three, limit=20, max_tokens=60)
+
+    assert 1 <= len(few.hits) < 20
+    assert few.truncated
+    assert few.left_out.hits + len(few.hits) == len(_search(three, limit=20).hits)
+    following = _search(three, limit=20, cursor=few.next_cursor)
+    assert following.hits[0].rank == len(few.hits) + 1
+
+
+def test_a_reference_with_the_name_of_a_base_is_fetched_there(three):
+    hit = next(hit for hit in _search(three, limit=50).hits if hit.base == "wiki")
+    refs = [f"wiki:{hit.citation.uri}", "mine1.md", f"wiki:{hit.chunk_id}", "wiki:nothing.md"]
+    found = fetch_references(three.context(), FetchRequest(refs=refs))
+
+    texts = [one.text for one in found.results if isinstance(one, FetchResult)]
+    assert ["In wiki" in text for text in texts] == [True, False, True]
+    assert "Something" in texts[1]
+    assert found.missing == 1
+
+
+def test_other_operations_read_one_base(three):
+    context = three.context()
+    found = grep(choose_base(context, ["docs"]), GrepRequest(pattern="snakes number"))
+
+    assert [hit.doc_path for hit in found.hits] == ["docs3.md"]
+    assert choose_base(context, ["local"]) is context
+    with pytest.raises(InvalidInput, match="several"):
+        choose_base(context, ["docs", "wiki"])
+
+
+def test_a_base_without_copy_and_store_is_named_and_the_others_answer(three):
+    from kebab.core.durable import delete_path
+
+    folder = three.folder / "published" / "docs"
+    delete_path(find_copy_folder(f"file://{folder}"))
+    delete_path(folder)
+    response = _search(three, limit=50)
+
+    assert {base for base, _ in _names(response)} == {"local", "wiki"}
+    assert any(one.reason.startswith("docs: ") for one in response.degraded)
+    with pytest.raises(IoError):
+        _search(three, base=["docs"])
+
+
+def test_published_bases_are_enough(desk, publish_notes):
+    with pytest.raises(NotIndexed):
+        _search(desk)
+    _add(desk, publish_notes("docs", {"a.md": "# A\n\ncats\n"}), name="guide")
+
+    assert _names(_search(desk)) == [("guide", "a.md")]
+    (listed,) = list_sources(desk.context(), SourceListRequest()).published
+    assert (listed.name, listed.documents, listed.problem) == ("guide", 1, None)

@@ -1,0 +1,42 @@
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.documents import render_added_base, render_source_list
+from kebab.cli.render.published import render_publication
+from tests.fakes import replies
+
+PLAIN, WIDE = Canvas(width=None), Canvas(width=80)
+
+
+def test_a_publication_says_what_is_in_it_and_what_was_sent():
+    lines = list(render_publication(replies.publish_report(), PLAIN))
+
+    assert lines[0] == "published snapshot 2 to s3://bucket/base"
+    assert lines[1] == "  3 documents, 7 passages, 7 vectors, without their files"
+    assert lines[2] == "  1.2 kB of 12.3 kB sent"
+    assert lines[-1] == f"  key {'ab' * 32}"
+
+
+def test_a_dry_run_says_what_would_be_sent():
+    report = replies.publish_report(dry_run=True, left_out_files=2, removed_objects=1)
+    text = "\n".join(render_publication(report, PLAIN))
+
+    assert "would publish" in text
+    assert "to send" in text
+    assert "2 files left out" in text
+    assert "1 old object deleted" in text
+
+
+def test_a_base_says_its_age_and_its_problem():
+    base = replies.published_base(problem="cannot read x", weight=0.5)
+    text = "\n".join(render_source_list(replies.source_list(published=[base]), WIDE))
+
+    assert "published 2026-11-27" in text
+    assert "weight 0.5" in text
+    assert "cannot read x" in text
+    (line,) = render_source_list(replies.source_list(published=[base]), PLAIN)
+    assert line.split("\t")[:3] == ["docs", "https://docs.example.org/kb", "published"]
+
+
+def test_an_added_base_leads_to_a_search():
+    lines = list(render_added_base(replies.source_added(), PLAIN))
+
+    assert lines[-1].endswith("kebab search QUERY --in docs")

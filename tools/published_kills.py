@@ -1,0 +1,178 @@
+"""Kills publishers and readers of a published base at random moments, and looks what is left.
+
+    python -m tools.published_kills --rounds 200 --seed 1
+
+In every round all notes change and are indexed. Then `publish` or the pull of a reader is killed,
+or two publishers run at once. After each kill a new reader and an old one must find one whole
+snapshot: every note, all of the same round. Publishing and pulling again must then succeed.
+Steps run in forked processes, because the runtime of the object store does not survive a fork.
+"""
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from kebab.app.context import AppContext
+from kebab.app.ingest import ingest
+from kebab.app.publish import publish
+from kebab.config.load import load_settings
+from kebab.core.progress import Cancel, ignore_progress
+from kebab.errors.catalog import Locked
+from kebab.wire.ingest import IngestRequest
+from kebab.wire.published import PublishRequest
+
+NOTES = 40
+_DONE, _FAILED, _REFUSED = 0, 1, 2
+
+
+class Stage:
+    """The folders of a run, and the steps on them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.notes, self.dest = folder / "notes", folder / "dest"
+        self.notes.mkdir()
+
+    def open(self, data_dir: str) -> AppContext:
+        """Return the context of a data folder or of an address."""
+        flags = {"data_dir": data_dir, "models_dir": str(self.folder / "models"), "offline": True}
+        settings = load_settings(environ={}, flags=flags)
+        return AppContext(settings, config_path=self.folder / "config.toml")
+
+    def write(self, number: int) -> None:
+        """Change every note, and index them."""
+        for note in range(NOTES):
+            text = f"# Note {note}\n\n" + f"round{number} of note {note}. " * 40
+            (self.notes / f"n{note}.md").write_text(text, encoding="utf-8")
+        request = IngestRequest(paths=[str(self.notes)])
+        ingest(self.open(str(self.folder / "data")), request, ignore_progress, Cancel())
+
+    def publish(self) -> None:
+        """Publish; another publisher may be faster."""
+        request = PublishRequest(dest=str(self.dest), with_texts=True)
+        publish(self.open(str(self.folder / "data")), request, ignore_progress)
+
+    def pull(self) -> None:
+        """Bring the copy of the reader up to date."""
+        self._use_cache("cache")
+        copy = self.open(f"file://{self.dest}").published
+        assert copy is not None
+        copy.build_mirror().refresh(time.time(), at_once=True)
+
+    def check(self, cache: str) -> None:
+        """Read all notes of a reader, of which each must be of the same round as the others."""
+        self._use_cache(cache)
+        context = self.open(f"file://{self.dest}")
+        with context.open_reader() as reader:
+            rows = reader._database.execute("SELECT doc, text FROM chunks").fetchall()  # noqa: SLF001
+        rounds = {
+            word for _, text in rows for word in str(text).split() if word.startswith("round")
+        }
+        files = [*(context.paths.data / "files").rglob("*.md")]
+        found = {path.read_text(encoding="utf-8").split("round")[1].split()[0] for path in files}
+        whole = len({doc for doc, _ in rows}) == len(files) == NOTES
+        if not whole or len(rounds) != 1 or {f"round{one}" for one in found} != rounds:
+            raise AssertionError(f"not one whole snapshot: {sorted(rounds)}, {len(files)} files")
+        context.close()
+
+    def _use_cache(self, name: str) -> None:
+        os.environ["XDG_CACHE_HOME"] = str(self.folder / name)
+
+
+def run(step: Callable[[], None], kill_after: float | None = None) -> int:
+    """Run a step in a process of its own; return its status, or the negative number of a signal."""
+    pid = os.fork()
+    if not pid:
+        status = _FAILED
+        try:
+            step()
+            status = _DONE
+        except Locked:
+            status = _REFUSED
+        except BaseException:  # noqa: BLE001 - the process ends without any clean-up
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    if kill_after is not None:
+        time.sleep(kill_after)
+        os.kill(pid, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def measure(step: Callable[[], None]) -> float:
+    """Return how long a step takes."""
+    started = time.monotonic()
+    require(run(step) == _DONE, "a step failed without a kill")
+    return time.monotonic() - started
+
+
+def require(held: bool, what: str) -> None:  # noqa: FBT001 - an assertion
+    """Stop when something does not hold."""
+    if not held:
+        raise AssertionError(what)
+
+
+def run_round(stage: Stage, number: int, chance: random.Random, seconds: float) -> str:
+    """Run one round; return what was done."""
+    stage.write(number)
+    kind = chance.choice(("publish", "publish", "pull", "pull", "two"))
+    if kind == "publish":
+        status = run(stage.publish, chance.uniform(0, seconds))
+        kind = "publish killed" if status < 0 else "publish done before"
+    elif kind == "pull":
+        require(run(stage.publish) == _DONE, "publish failed")
+        status = run(stage.pull, chance.uniform(0, seconds))
+        kind = "pull killed" if status < 0 else "pull done before"
+    else:
+        other = os.fork()
+        if not other:
+            os._exit(run(stage.publish))
+        statuses = {run(stage.publish), os.waitstatus_to_exitcode(os.waitpid(other, 0)[1])}
+        require(statuses <= {_DONE, _REFUSED} and _DONE in statuses, f"two publishers: {statuses}")
+    require(run(lambda: stage.check("cache")) == _DONE, f"the old reader, after {kind}")
+    shutil.rmtree(stage.folder / "new", ignore_errors=True)
+    require(run(lambda: stage.check("new")) == _DONE, f"a new reader, after {kind}")
+    require(run(stage.publish) == _DONE, f"publish after {kind}")
+    require(run(stage.pull) == _DONE, f"pull after {kind}")
+    require(run(lambda: stage.check("cache")) == _DONE, f"the end of the round, after {kind}")
+    return kind
+
+
+def run_rounds(rounds: int, seed: int) -> dict[str, int]:
+    """Run rounds in a temporary folder; return how often each kind came."""
+    chance, counts = random.Random(seed), dict[str, int]()  # noqa: S311 - kills need no secrets
+    with tempfile.TemporaryDirectory(prefix="published-kills-") as name:
+        stage = Stage(Path(name))
+        for kind in ("CONFIG", "DATA", "STATE"):
+            os.environ[f"XDG_{kind}_HOME"] = str(stage.folder / kind.lower())
+        stage.write(0)
+        seconds = measure(stage.publish)
+        seconds = max(seconds, measure(stage.pull))
+        for number in range(1, rounds + 1):
+            kind = run_round(stage, number, chance, seconds)
+            counts[kind] = counts.get(kind, 0) + 1
+            sys.stderr.write(f"{number} {kind}\n")
+    return counts
+
+
+def main() -> int:
+    """Run the rounds that the arguments ask for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    counts = run_rounds(arguments.rounds, arguments.seed)
+    sys.stdout.write(f"{arguments.rounds} rounds, 0 broken: {counts}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
