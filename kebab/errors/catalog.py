@@ -549,6 +549,27 @@ class DependencyMissing(Signal):
     cause: str | None = None
 
 
+class ClusterUnreachable(Signal):
+    code, domain = "cluster_unreachable", "CLUSTER.UNREACHABLE"
+    kind, origin, http, grpc = Kind.NETWORK, Origin.ADAPTER, 503, "UNAVAILABLE"
+    canonical, backoff = Canonical.ADAPTER_VALIDATION, Backoff(first_ms=5_000, ceiling_ms=60_000)
+    message = "cannot reach the Ray cluster at {address}: {cause}"
+    hint = "start one with `ray start --head`, or go on without it: `kebab ingest`"
+    cases = {
+        "failed": Wording(
+            "the Ray cluster at {address} failed: {cause}",
+            "what is done is kept; go on from there: `kebab ingest --ray {address}`",
+        ),
+        "version": Wording(
+            "the nodes of the Ray cluster at {address} differ from this machine: {cause}",
+            "install the same versions of Python, Ray and `kebab[ray]` on every node",
+        ),
+    }
+    address: str
+    cause: str
+    reason: str | None = None
+
+
 class ConfirmationRequired(Signal):
     code, domain = "confirmation_required", "POLICY.CONFIRMATION_REQUIRED"
     kind, origin, http, grpc = Kind.PRECONDITION, Origin.CORE, 428, "FAILED_PRECONDITION"
