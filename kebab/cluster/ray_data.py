@@ -48,8 +48,7 @@ _TASK_RETRIES = 3
 
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",  # a cluster started here reports to nobody
-    "RAY_DEDUP_LOGS": "0",
-    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_worker_niceness": "0",  # and its actors get the share of time that worker processes get
 }
 
 
@@ -119,9 +118,9 @@ class RayCluster:
             Signal: A handler raised it.
         """
         self._connect(should_stop)
-        is_done = False
+        is_done, last = False, -1
         try:
-            for batch in batches:
+            for last, batch in enumerate(batches):  # noqa: B007 - the number of the last one
                 self._ask("add", pickle.dumps(batch), should_stop=should_stop)
             made = pickle.dumps(make_handler)
             self._ask("start", made, folder, uses_gpu, should_stop=should_stop)
@@ -130,6 +129,7 @@ class RayCluster:
                     result = pickle.loads(data)  # noqa: S301 - the cluster is trusted
                     if isinstance(result, _Failure):
                         raise result.signal
+                    is_done = number == last
                     yield number, result
             is_done = True
         finally:
@@ -286,6 +286,7 @@ class RayDriver:
         """Start to map the batches; each actor makes its handler once."""
         import ray
 
+        self._results = iter(())  # the actors of the work before end
         if folder is not None and folder not in self._folders:
             self._folders[folder] = _put_folder(folder)
         batches, self._batches = self._batches, []

@@ -68,36 +68,47 @@ class NodeBuilder:
     builder: DocumentBuilder
     load: Callable[[str], Embedder] | None
 
-    def __call__(self, folder: str | None) -> Callable[[list[BuildTask]], list[BuildResult]]:
-        """Return the handler; its worker process lives as long as the process of the node."""
+    def __call__(self, folder: str | None) -> "BatchBuilder":
+        """Return the handler."""
         builder = self.builder
         if folder is not None and self.load is not None:
             count = NodeCounter(self.load, folder)
             builder = replace(builder, budget=Budget(builder.budget.limit, count))
         recipes = compute_recipes(builder.parsers, builder.chunker)
-        return partial(build_batch, builder, recipes, [Slot()])
+        return BatchBuilder(builder, recipes)
 
 
-def build_batch(
-    builder: DocumentBuilder,
-    recipes: Mapping[str, str],
-    slots: list[Slot],
-    tasks: list[BuildTask],
-) -> list[BuildResult]:
-    """Build documents in the worker process of a node, under the limits of each file.
+class BatchBuilder:
+    """Builds documents on a node in a worker process of its own, under the limits of each file."""
 
-    The result is None where the node would read a file otherwise, or lacks a library for it.
-    """
-    media = [task.entry.media for task in tasks]
-    able = [
-        number for number, one in enumerate(media) if recipes.get(one) == builder.recipes.get(one)
-    ]
-    texts = tuple(number for number in able if not builder.is_isolated(media[number]))
-    units = [Unit((number,), isolated=True) for number in able if number not in texts]
-    units = sorted([*units, Unit(texts)]) if texts else units
-    entries = [task.entry for task in tasks]
-    results = Pool(entries, builder, tasks.__getitem__, PoolPlan(units, 1), slots).iterate(bool)
-    return [None if isinstance(result, DependencyMissing) else result for result in results]
+    def __init__(self, builder: DocumentBuilder, recipes: Mapping[str, str]) -> None:
+        """Take the builder of the caller, and the recipes of this node."""
+        self._builder = builder
+        self._recipes = recipes
+        self._slots = [Slot()]
+
+    def __call__(self, tasks: list[BuildTask]) -> list[BuildResult]:
+        """Return the results; None where this node reads a file otherwise, or lacks a library."""
+        builder, recipes = self._builder, self._recipes
+        media = [task.entry.media for task in tasks]
+        able = [
+            number
+            for number, one in enumerate(media)
+            if recipes.get(one) == builder.recipes.get(one)
+        ]
+        texts = tuple(number for number in able if not builder.is_isolated(media[number]))
+        units = [Unit((number,), isolated=True) for number in able if number not in texts]
+        units = sorted([*units, Unit(texts)]) if texts else units
+        entries = [task.entry for task in tasks]
+        results = Pool(
+            entries, builder, tasks.__getitem__, PoolPlan(units, 1), self._slots
+        ).iterate(bool)
+        return [None if isinstance(result, DependencyMissing) else result for result in results]
+
+    def close(self) -> None:
+        """End the worker process; it also ends with the process of the node."""
+        for slot in self._slots:
+            slot.end()
 
 
 Vectors: TypeAlias = "list[tuple[list[int], Matrix]]"
@@ -109,13 +120,13 @@ class NodeEmbedder:
 
     load: Callable[[str], Embedder]
 
-    def __call__(self, folder: str | None) -> Callable[[list[str]], Vectors | None]:
+    def __call__(self, folder: str | None) -> "Callable[[list[str]], Vectors | None]":
         """Return the handler, with the model in the folder."""
         assert folder is not None, "a model has a folder"
         return partial(embed_batch, self.load(folder))
 
 
-def embed_batch(embedder: Embedder, texts: list[str]) -> Vectors | None:
+def embed_batch(embedder: Embedder, texts: list[str]) -> "Vectors | None":
     """Return the vectors of the texts; None when they take too long, the caller tries fewer."""
     try:
         return list(embedder.embed_passages(texts))
