@@ -157,7 +157,7 @@ def test_dependencies_and_imports_are_the_same_libraries():
     extras = project["optional-dependencies"]
     lines = [*project["dependencies"], *(line for name in extras for line in extras[name])]
     developers = {*extras["dev"], *extras["all"]}
-    declared = {re.split(r"[><=~! ]", line)[0] for line in lines if line not in developers}
+    declared = {re.split(r"[><=~! \[]", line)[0] for line in lines if line not in developers}
     distributions = packages_distributions()
 
     imported = {
