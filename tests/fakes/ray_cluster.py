@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-_START_S = 240.0
+_ATTEMPTS = 3
 _NODE = ("--num-cpus=1", "--object-store-memory=150000000", "--disable-usage-stats", "--block")
 
 
@@ -42,22 +42,20 @@ class RayNodes:
         program = [sys.executable, "-m", "ray.scripts.scripts", "start", *arguments, *_NODE]
         # Ray lets its processes give way to all others, which would starve them beside tests.
         environment = {**os.environ, **self.environment, "RAY_worker_niceness": "0"}
-        log = (self._folder / f"node-{len(self._nodes)}.log").open("wb")
-        self._nodes.append(
-            subprocess.Popen(
-                program, env=environment, stdout=log, stderr=log, start_new_session=True
-            )
-        )
-        log.close()
-        deadline = time.monotonic() + _START_S
-        while "Ray runtime started" not in self._read_log(-1):
-            if self._nodes[-1].poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"the node does not start: {self._read_log(-1)}")
-            time.sleep(0.1)
-
-    def _read_log(self, number: int) -> str:
-        number %= len(self._nodes)
-        return (self._folder / f"node-{number}.log").read_text(errors="replace")
+        log = self._folder / f"node-{len(self._nodes)}.log"
+        for _ in range(_ATTEMPTS):  # on a busy machine Ray gives up after a minute
+            with log.open("wb") as file:
+                self._nodes.append(
+                    subprocess.Popen(
+                        program, env=environment, stdout=file, stderr=file, start_new_session=True
+                    )
+                )
+            while self._nodes[-1].poll() is None:
+                if "Ray runtime started" in log.read_text(errors="replace"):
+                    return
+                time.sleep(0.1)
+            self._kill(self._nodes.pop())
+        raise RuntimeError(f"the node does not start: {log.read_text(errors='replace')}")
 
     def add_node(self) -> None:
         """Start a further node with one core."""
