@@ -94,7 +94,8 @@ def read_state(folder, data):
 
 
 def search(folder, data, query):
-    return folder.json("--data-dir", data, "search", query)
+    """Return the page of a query, convincing or not."""
+    return finish(folder.start("--data-dir", data, "search", query, "--json")).reply
 
 
 def check_state(found, expected):

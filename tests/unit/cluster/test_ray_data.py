@@ -65,15 +65,11 @@ def test_every_exception_of_ray_has_a_cause_or_is_a_kind_of_failure(exceptions):
 def test_an_exception_of_ray_becomes_an_error_with_its_cause(exceptions, name, reason, cause):
     kind, _, text = name.partition(": ")
 
-    class Fault(exceptions[kind]):
-        def __init__(self):
-            Exception.__init__(self, text)
-
-        def __str__(self):
-            return text
+    own = {"__init__": lambda _: None, "__str__": lambda _: text}
+    fault = type("Fault", (exceptions[kind],), own)
 
     with pytest.raises(ClusterUnreachable) as caught, translate_ray_errors("a:1"):
-        raise Fault
+        raise fault
 
     assert (caught.value.reason, caught.value.cause) == (reason, cause)
 

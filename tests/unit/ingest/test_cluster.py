@@ -169,7 +169,7 @@ def test_windows_hold_every_file_once(tasks, monkeypatch):
 
 
 def embed(work, embedder, texts, should_stop=lambda: False):
-    found = {}
+    found: dict[int, list[float]] = {}
     for indexes, matrix in work.embed_passages(embedder, texts, should_stop):
         found.update(zip(indexes, matrix.tolist(), strict=True))
     return [found.get(number) for number in range(len(texts))]
