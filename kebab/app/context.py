@@ -16,15 +16,8 @@ from kebab.config.tuning import limit_blas_threads
 from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS, PUBLISHED_BASES
 from kebab.core.files import IMAGE, ScanRules
 from kebab.core.media import READABLE_NAMES
-from kebab.errors.catalog import (
-    NOT_UTF8,
-    ConfigInvalid,
-    IoError,
-    Locked,
-    NotIndexed,
-    ReadOnly,
-    StoreCorrupt,
-)
+from kebab.errors.catalog import ConfigInvalid, IoError, Locked, NotIndexed, ReadOnly, StoreCorrupt
+from kebab.errors.hints import NOT_UTF8
 from kebab.errors.system import resolve_path
 from kebab.text.normalize import escape_undecodable
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -46,6 +47,7 @@ from kebab.ingest.job import (
     IngestOutcome,
     IngestPorts,
     LoadedModel,
+    NodeModel,
     SurveyLanguages,
     TextNote,
 )
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kebab.chunk.budget import Budget
+    from kebab.cluster.ray_data import RayCluster
     from kebab.core.ports import Embedder, LibraryWriter
     from kebab.embed.onnx_embedder import ModelEmbedder
     from kebab.parse.plugin import Formats
@@ -257,7 +260,7 @@ class RunEmbedder:
         choice = choose_models(languages, read_locale_language())
         chosen = self._obtain_one(choice)
         reason = choice.explain(chosen.profile)
-        self._report(f"embedding model: {chosen.profile.key}, because {reason}")
+        self.send_message("model", f"embedding model: {chosen.profile.key}, because {reason}")
         return LoadedModel(self._check(chosen), reason)
 
     def _obtain_one(self, choice: ModelChoice) -> "ModelEmbedder":
@@ -283,10 +286,25 @@ class RunEmbedder:
         """Return the token limit of a chunk; an embedder counts its own tokens."""
         return self.context.build_budget(self.loaded)
 
-    def _report(self, message: str) -> None:
+    def find_node_model(self) -> NodeModel | None:
+        """Return the loaded model for the nodes of a cluster; None when only this machine runs it.
+
+        What a GPU computes differs in the last digits, so the settings have to ask for it.
+        """
+        from kebab.embed.onnx_embedder import NodeEmbedders, OnnxEmbedder
+
+        embedder, settings = self.loaded, self.context.settings.models.embedding
+        if not isinstance(embedder, OnnxEmbedder):
+            return None
+        deadline_ms = int(settings.deadline_s * 1000)
+        load = NodeEmbedders(embedder.profile, settings.provider, deadline_ms)
+        return NodeModel(str(embedder.directory), load, uses_gpu=settings.provider == "cuda")
+
+    def send_message(self, phase: str, message: str) -> None:
+        """Send a message about a phase of the run."""
         elapsed_ms = int((time.monotonic() - self.started) * 1000)
         kind = ProgressKind.HEARTBEAT
-        self.report(Progress(kind=kind, phase="model", message=message, elapsed_ms=elapsed_ms))
+        self.report(Progress(kind=kind, phase=phase, message=message, elapsed_ms=elapsed_ms))
 
 
 def add_advice(report: IngestReport, library: "LibraryWriter | None") -> IngestReport:
@@ -439,25 +457,44 @@ def _open_ports(
         from kebab.parse.registry import guard_parser
         from kebab.source.walk import FolderScanner
 
-        yield (
-            IngestPorts(
-                library=library,
-                vectors=context.open_vector_table,
-                embedder=models.load,
-                scanner=FolderScanner(),
-                parsers=parsers,
-                survey_parsers=survey_parsers,
-                guard=guard_parser,
-                budget=models.budget,
-                clock=context.clock,
-                batch=library.batch if library else _no_batch,
-                is_model_intact=context.embedders.is_intact,
-                repair_model=models.repair,
-                list_searched=lambda: list_last_hits(context.settings),
-                containers=ContainerFiles(),
-            ),
-            publish,
-        )
+        with _open_cluster(context, models) as cluster:
+            yield (
+                IngestPorts(
+                    library=library,
+                    vectors=context.open_vector_table,
+                    embedder=models.load,
+                    scanner=FolderScanner(),
+                    parsers=parsers,
+                    survey_parsers=survey_parsers,
+                    guard=guard_parser,
+                    budget=models.budget,
+                    clock=context.clock,
+                    batch=library.batch if library else _no_batch,
+                    is_model_intact=context.embedders.is_intact,
+                    repair_model=models.repair,
+                    list_searched=lambda: list_last_hits(context.settings),
+                    containers=ContainerFiles(),
+                    cluster=cluster,
+                    node_model=models.find_node_model,
+                ),
+                publish,
+            )
+
+
+@contextmanager
+def _open_cluster(context: AppContext, models: RunEmbedder) -> "Iterator[RayCluster | None]":
+    """Yield the cluster of the settings, which connects on first use."""
+    address = context.settings.ingest.ray
+    if not address:
+        yield None
+        return
+    from kebab.cluster.ray_data import RayCluster
+
+    cluster = RayCluster(address, partial(models.send_message, "cluster"))
+    try:
+        yield cluster
+    finally:
+        cluster.close()
 
 
 _no_batch: "Callable[[], nullcontext[None]]" = nullcontext

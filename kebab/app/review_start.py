@@ -35,7 +35,6 @@ from kebab.core.progress import require_own_process
 from kebab.core.queries import Filters
 from kebab.core.review import ReviewStore, RunKind, StoredRun
 from kebab.errors.catalog import (
-    NOT_UTF8,
     InvalidInput,
     IoError,
     Locked,
@@ -46,6 +45,7 @@ from kebab.errors.catalog import (
     StoreCorrupt,
     UnsupportedMedia,
 )
+from kebab.errors.hints import NOT_UTF8
 from kebab.errors.signal import Retry, Signal
 from kebab.errors.system import build_read_error, translate_os_errors
 from kebab.plugins import OWN_PROVIDERS

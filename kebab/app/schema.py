@@ -1,5 +1,6 @@
 """Describes this build, its schemas and capabilities, and the knowledge base if there is one."""
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -55,6 +56,7 @@ _CAPABILITIES = Capabilities(
     translate=True,
     warm_process=not is_windows(),
     watch=True,
+    cluster_ingest=all(find_spec(library) is not None for library in ("ray", "pandas")),
 )
 _EMPTY = Stats(
     doc_count=0,

@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from kebab.config.settings import FORMS, GlossaryEntry, Settings, find_default_config
-from kebab.errors.catalog import NO_FILE, ConfigInvalid
-from kebab.errors.hints import build_variable_name
+from kebab.errors.catalog import ConfigInvalid
+from kebab.errors.hints import NO_FILE, build_variable_name
 from kebab.errors.system import resolve_path
 from kebab.errors.translations.languages import Language, parse_language
 

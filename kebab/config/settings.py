@@ -29,6 +29,7 @@ _HYPERLINK = (
 )
 
 
+_RAY_ADDRESS = r"^(|auto|local|([A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\]):[0-9]{1,5})$"
 _OCR_LANGUAGES = r"^[A-Za-z][A-Za-z0-9_/]*(\+[A-Za-z][A-Za-z0-9_/]*)*$"
 _PROVIDER = r"^[a-z0-9][a-z0-9_.-]*$"
 _KEEP_ALIVE = r"^\s*[-+]?(\d+|((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+)\s*$"
@@ -74,6 +75,9 @@ class Ingest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ocr_page_deadline_s: Annotated[float, Meta(ge=0)] = 30.0
     """The limit of processor time for recognising the text of one page, in seconds; 0 means no
     limit. A file may take 20 times as long."""
+    ray: Annotated[str, Meta(pattern=_RAY_ADDRESS)] = ""
+    """The Ray cluster that reads and embeds: `auto`, `local` or `HOST:PORT`; empty means none. It
+    needs the extra `kebab[ray]`."""
     captions: bool = False
     """Let the model server describe each image; slow. This and `model` for `ocr` need the extra
     `kebab[pictures]`."""

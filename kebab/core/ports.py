@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Generator,
+        Iterable,
+        Iterator,
+        Mapping,
+        Sequence,
+    )
 
     from kebab.core.chunks import (
         CosineBackground,
@@ -175,6 +183,31 @@ class Embedder(Protocol):
 
     def embed_tokens(self, texts: Sequence[str], *, as_query: bool = False) -> list[TokenVectors]:
         """Return the token vectors of each text; only the first window of a text is read."""
+
+
+class Cluster(Protocol):
+    """Runs work in the processes of several machines."""
+
+    def map_batches(
+        self,
+        make_handler: Callable[[str | None], Callable[[Any], Any]],
+        batches: Iterable[Any],
+        should_stop: Callable[[], bool],
+        *,
+        folder: str | None = None,
+        uses_gpu: bool = False,
+    ) -> Generator[tuple[int, Any], None, None]:
+        """Yield the number and the result of each batch in their order, until told to stop.
+
+        Each process calls the picklable `make_handler` once, with the path where it finds the files
+        of `folder`. A batch is left out when its processes died again and again, or when its
+        handler failed unexpectedly. `should_stop` is called several times a second.
+
+        Raises:
+            ClusterUnreachable: There is no cluster, or it failed.
+            DependencyMissing: A library is missing on this machine.
+            Signal: A handler raised it.
+        """
 
 
 class LibraryWriter(Protocol):

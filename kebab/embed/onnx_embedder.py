@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
@@ -33,7 +34,6 @@ from kebab.text.language import is_written_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from kebab.core.chunks import Matrix, Vector
     from kebab.embed.registry import EmbeddingModel
@@ -527,6 +527,24 @@ class OnnxEmbedder(ModelEmbedder):
         """Return the vector of each text: the mean of its windows, weighted by their tokens."""
         vectors = iter(self._session.wait_for_vectors(run))
         return [_average_windows([(next(vectors), len(cut)) for cut in cuts]) for cuts in windows]
+
+
+class NodeEmbedders(Struct, frozen=True):
+    """Loads the model on a machine of a cluster, with one thread, because each core has its own."""
+
+    model: "EmbeddingModel"
+    provider: str
+    deadline_ms: int
+
+    def __call__(self, folder: str) -> OnnxEmbedder:
+        """Return the embedder of a model folder."""
+        return OnnxEmbedder(
+            Path(folder),
+            self.model,
+            threads=1,
+            deadline_ms=self.deadline_ms,
+            provider=self.provider,
+        )
 
 
 def _select_tokens(sequence: TokenSequence, vectors: "Matrix") -> TokenVectors:

@@ -5,7 +5,6 @@ a released row is frozen by `docs/wire-schema/v1/errors.lock.json`.
 """
 
 import os
-import re
 from typing import Literal, TypeAlias
 
 from kebab.errors import hints
@@ -25,23 +24,13 @@ from kebab.errors.signal import (
 Op: TypeAlias = Literal["read", "write", "create"]
 """An operation on a file or folder."""
 
-NO_FILE, NO_FOLDER = "no such file", "no such folder"
-NOT_UTF8 = "the name is not valid UTF-8"
-"""Causes that kebab words itself, so that a hint can depend on them."""
-
-_UNKNOWN_ISSUER = re.compile("self.signed|issuer")
-"""How OpenSSL words that nothing on this machine vouches for a certificate."""
-KNOWN_IN_IT = "documents are known in it"
-"""Part of the cause when the folder of a source is suddenly empty or missing."""
-
 # Templates of cases.
 _CHANGED_DOCUMENT = "the document has changed since its review began: {path}"
 _OTHER_FILE = "cannot read {file}: its schema is {found}, this build reads {expected}"
 _NO_SERVER = "cannot reach the model server at {endpoint} (`{setting}`): {cause}"
 _OTHER_SCHEMA = "no usable index in {data_dir}: its schema is {found}, this build reads {expected}"
 _LATER, _OWN_FOLDER = "try again when it has finished", "repeat without `--data-dir`"
-_TURN_ON = "export {variable}=true"
-_MORE_TIME = "export {variable}={seconds}"
+_TURN_ON, _MORE_TIME = "export {variable}=true", "export {variable}={seconds}"
 
 
 class ConfigInvalid(Signal):
@@ -64,11 +53,11 @@ class ConfigInvalid(Signal):
         """Return the case; a new file does not correct a variable."""
         if self.path.startswith("$"):
             return "variable"
-        if self.cause in (NO_FILE, NO_FOLDER):
-            return "missing" if self.cause == NO_FILE else "folder"
+        if self.cause in (hints.NO_FILE, hints.NO_FOLDER):
+            return "missing" if self.cause == hints.NO_FILE else "folder"
         if os.sep not in self.path:
             return "setting"
-        if self.cause == NOT_UTF8:
+        if self.cause == hints.NOT_UTF8:
             return "special"
         # A pipe, a device or a folder cannot be replaced by a settings file.
         return "special" if os.path.exists(self.path) and not os.path.isfile(self.path) else ""  # noqa: PTH110, PTH113
@@ -188,7 +177,7 @@ class ModelUnreachable(Signal):
 
     def choose_case(self) -> str:
         """Return the case by what is in the way, and by the provider."""
-        if self.reason == "certificate" and _UNKNOWN_ISSUER.search(self.cause):
+        if self.reason == "certificate" and hints.UNKNOWN_ISSUER.search(self.cause):
             return "issuer"
         is_needed = self.operation in hints.NEEDS_MODEL
         if self.reason:
@@ -403,11 +392,11 @@ class IoError(Signal):
         if not os.path.isabs(self.path):  # noqa: PTH117 - text
             return ""
         cause = self.cause.lower()
-        if KNOWN_IN_IT in cause:
+        if hints.KNOWN_IN_IT in cause:
             return "emptied"
         if cause == "permission denied":
             return "denied_read" if self.op == "read" else "denied_write"
-        missing = (NO_FILE, NO_FOLDER, "no such file or directory")
+        missing = (hints.NO_FILE, hints.NO_FOLDER, "no such file or directory")
         return "missing" if self.op == "read" and cause in missing else ""
 
 
@@ -515,8 +504,7 @@ class TooLarge(Signal):
 class Unauthorized(Signal):
     code, domain = "unauthorized", "AUTH.UNAUTHORIZED"
     kind, origin, http, grpc = Kind.AUTH, Origin.SURFACE, 401, "UNAUTHENTICATED"
-    canonical = Canonical.INVALID_INPUT
-    message = "the token of the server is missing or wrong"
+    canonical, message = Canonical.INVALID_INPUT, "the token of the server is missing or wrong"
     hint = "send it as a header: `Authorization: Bearer TOKEN`"
 
 
@@ -546,6 +534,18 @@ class DependencyMissing(Signal):
     install: str
     program: str | None = None
     cause: str | None = None
+
+
+class ClusterUnreachable(Signal):
+    code, domain = "cluster_unreachable", "CLUSTER.UNREACHABLE"
+    kind, origin, http, grpc = Kind.NETWORK, Origin.ADAPTER, 503, "UNAVAILABLE"
+    canonical, backoff = Canonical.ADAPTER_VALIDATION, Backoff(first_ms=5_000, ceiling_ms=60_000)
+    message = "cannot reach the Ray cluster at {address}: {cause}"
+    hint = "start one with `ray start --head`, or go on without it: `kebab ingest`"
+    cases = {"failed": Wording(*hints.CLUSTER_FAILED), "version": Wording(*hints.NODES_DIFFER)}
+    address: str
+    cause: str
+    reason: str | None = None
 
 
 class ConfirmationRequired(Signal):

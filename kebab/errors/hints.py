@@ -5,6 +5,7 @@ with the details of the error and the values of `DERIVED`. A `fault` is the erro
 """
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -33,6 +34,25 @@ def limit_hint(hint: str | None) -> str | None:
     fits = hint is not None and len(hint) <= MAX_HINT_CHARS and len(hint.splitlines()) == 1
     return hint if fits else None
 
+
+NO_FILE, NO_FOLDER = "no such file", "no such folder"
+NOT_UTF8 = "the name is not valid UTF-8"
+"""Causes that kebab words itself, so that a hint can depend on them."""
+
+UNKNOWN_ISSUER = re.compile("self.signed|issuer")
+"""How OpenSSL words that nothing on this machine vouches for a certificate."""
+KNOWN_IN_IT = "documents are known in it"
+"""Part of the cause when the folder of a source is suddenly empty or missing."""
+
+CLUSTER_FAILED = (
+    "the Ray cluster at {address} failed: {cause}",
+    "what is done is kept; go on from there: `kebab ingest --ray {address}`",
+)
+NODES_DIFFER = (
+    "the nodes of the Ray cluster at {address} differ from this machine: {cause}",
+    "install the same versions of Python, Ray and `kebab[ray]` on every node",
+)
+"""Messages and hints of a cluster that was reached."""
 
 NEEDS_MODEL = ("translate", "ocr", "caption")
 """The operations that cannot go on without a language model."""

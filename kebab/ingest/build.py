@@ -42,11 +42,12 @@ INCOMPLETE = "incomplete"
 
 
 class BuildTask(NamedTuple):
-    """A file, and the id that its document has or gets."""
+    """A file, the id that its document has or gets, and its bytes where another machine builds."""
 
     source: Source
     entry: FileEntry
     doc_id: DocId
+    content: FileContent | None = None
 
 
 class ParsedFile(NamedTuple):
@@ -197,7 +198,7 @@ class DocumentBuilder:
         self, task: BuildTask, parsed: ParsedFile, chunks: tuple[ChunkRow, ...]
     ) -> DocumentRow:
         """Return the row of a parsed file with its chunks."""
-        document, (source, entry, doc_id) = parsed.document, task
+        document, (source, entry, doc_id, _) = parsed.document, task
         # Where no lines are cited, the date is a property of the file, and not part of its text.
         is_property = get_media_type(entry.media).cites not in {
             CitationKind.LINE,
@@ -260,11 +261,11 @@ class WorkerBuilder:
         """
         started = time.monotonic()
         try:
-            content = read_entry(task.entry, self.builder.containers)
+            content = task.content or read_entry(task.entry, self.builder.containers)
             parsed = self.builder.parse(task.entry, content)
             made: DocumentRow | ParsedFile = parsed
             if self.cuts:
-                row = self.builder.build_row(*task, parsed)
+                row = self.builder.build_row(task.source, task.entry, task.doc_id, parsed)
                 made = replace(row, chunks=add_tokens(row.chunks, join_tokens))
         except Signal as error:
             raise_memory_error(error)

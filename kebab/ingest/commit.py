@@ -9,16 +9,17 @@ the library is the same with and without workers.
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import repeat
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from msgspec import structs
 
 from kebab.chunk.budget import Budget, estimate_tokens
 from kebab.core.documents import DocumentRow, FileStamp, KnownDocument, find_emptiness
+from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, make_doc_id
 from kebab.core.ports import LibraryWriter
 from kebab.core.progress import ProgressKind
@@ -50,7 +51,7 @@ _MAX_WORKERS = 8
 
 BATCH_FILES = 16
 _BATCH_BYTES = 1_000_000
-_MAX_TEXT_BYTES = 16_000_000
+MAX_TEXT_BYTES = 16_000_000
 """Larger texts are built by the caller, because their rows would be in memory twice."""
 
 _FILES_PER_WORKER = 4
@@ -81,7 +82,7 @@ def plan_units(tasks: Sequence[FileTask], builder: DocumentBuilder) -> PoolPlan:
     if interruptible and (not shared or count_cores() == 1):
         texts = []
     elif interruptible:
-        texts = [number for number in texts if tasks[number].entry.size <= _MAX_TEXT_BYTES]
+        texts = [number for number in texts if tasks[number].entry.size <= MAX_TEXT_BYTES]
     alone = [Unit((number,), isolated=True) for number, one in enumerate(isolated) if one]
     useful = 1 + size // _MIN_BYTES * bool(texts) + len(alone) // _FILES_PER_WORKER
     units = sorted([*split_batches(tasks, texts), *alone])
@@ -90,7 +91,8 @@ def plan_units(tasks: Sequence[FileTask], builder: DocumentBuilder) -> PoolPlan:
 
 def counts_in_worker(builder: DocumentBuilder) -> bool:
     """Return whether a worker can count tokens as the builder does."""
-    return builder.budget.count is estimate_tokens
+    count = builder.budget.count
+    return count is estimate_tokens or getattr(count, "is_portable", False)
 
 
 def split_batches(tasks: Sequence[FileTask], numbers: Sequence[int]) -> Iterator[Unit]:
@@ -138,7 +140,12 @@ def build_ahead(
     if not plan.units or not sys.executable:
         yield repeat(None)
         return
-    pool = _Pool(tasks, builder, choose_id, plan)
+
+    def prepare(number: int) -> BuildTask:
+        task = tasks[number]
+        return BuildTask(task.source, task.entry, choose_id(task))
+
+    pool = Pool([task.entry for task in tasks], builder, prepare, plan)
     try:
         yield pool.iterate(should_stop)
     finally:
@@ -146,7 +153,7 @@ def build_ahead(
 
 
 @dataclass(slots=True, eq=False)
-class _Slot:
+class Slot:
     """A place for a worker, and the units it has; the worker's clock runs for the first."""
 
     worker: WorkerProcess | None = None
@@ -168,20 +175,24 @@ class _Slot:
         return worker.explain_end() if worker else ""
 
 
-class _Pool:
+class Pool:
+    """Builds files in workers; `prepare` returns the task of the file with a number."""
+
     def __init__(
         self,
-        tasks: Sequence[FileTask],
+        entries: Sequence[FileEntry],
         builder: DocumentBuilder,
-        choose_id: Callable[[FileTask], DocId],
+        prepare: Callable[[int], BuildTask],
         plan: PoolPlan,
+        slots: list[Slot] | None = None,
     ) -> None:
-        self._tasks = tasks
+        """Take the files, and the `slots` of an earlier pool whose workers are to be used again."""
+        self._entries = entries
         self._builder = builder
-        self._choose_id = choose_id
+        self._prepare = prepare
         self._waiting = deque(plan.units)
         self._for_workers = {number for unit in plan.units for number in unit.files}
-        self._slots = [_Slot() for _ in range(plan.workers)]
+        self._slots = slots or [Slot() for _ in range(plan.workers)]
         self._results: dict[int, BuildResult] = {}
         self._retried: set[int] = set()
         self._current = 0
@@ -192,7 +203,7 @@ class _Pool:
 
     def iterate(self, should_stop: Callable[[], bool]) -> Iterator[BuildResult]:
         """Yield the results in the order of the files; None when the run stops."""
-        for number in range(len(self._tasks)):
+        for number in range(len(self._entries)):
             if number not in self._for_workers:
                 self._collect(0)
                 yield None
@@ -206,7 +217,7 @@ class _Pool:
 
     def _weigh(self, number: int) -> int:
         """Return the share of a file in what may wait in memory; an isolated one may be large."""
-        is_isolated = self._builder.is_isolated(self._tasks[number].entry.media)
+        is_isolated = self._builder.is_isolated(self._entries[number].media)
         return BATCH_FILES if is_isolated else 1
 
     def close(self) -> None:
@@ -241,23 +252,20 @@ class _Pool:
                 return
             self._waiting.popleft()
 
-    def _send(self, slot: _Slot, unit: Unit) -> bool:
+    def _send(self, slot: Slot, unit: Unit) -> bool:
         try:
             worker = slot.start(self._handler)
         except OSError:
             self._start_failures += 1
             return False
-        tasks = [self._tasks[number] for number in unit.files]
-        sent = worker.send(
-            [BuildTask(task.source, task.entry, self._choose_id(task)) for task in tasks]
-        )
+        sent = worker.send([self._prepare(number) for number in unit.files])
         if sent:
             if not slot.units and worker.is_ready:
                 worker.restart_clock()
             slot.units.append(unit)
         return sent
 
-    def _receive(self, slot: _Slot, worker: WorkerProcess) -> None:
+    def _receive(self, slot: Slot, worker: WorkerProcess) -> None:
         was_ready = worker.is_ready
         reply = worker.receive()
         worker.restart_clock()
@@ -282,7 +290,7 @@ class _Pool:
             if slot.retires and not slot.units:
                 slot.end()
 
-    def _enforce_deadline(self, slot: _Slot) -> None:
+    def _enforce_deadline(self, slot: Slot) -> None:
         if slot.worker is None:
             return
         elapsed = slot.worker.read_elapsed()
@@ -291,13 +299,13 @@ class _Pool:
                 self._start_failures = _MAX_START_FAILURES
             return
         files = slot.units[0].files if slot.units else ()
-        limits = [self._builder.get_deadline(self._tasks[number].entry.media) for number in files]
+        limits = [self._builder.get_deadline(self._entries[number].media) for number in files]
         longest = sum(limits) * (1 + CUT_SHARE)
         if limits and all(limits) and elapsed.exceeds(longest, GRACE_S):
             slot.end()
             self._fail(slot, "", late=elapsed)
 
-    def _fail(self, slot: _Slot, cause: str, late: Elapsed | None = None) -> None:
+    def _fail(self, slot: Slot, cause: str, late: Elapsed | None = None) -> None:
         """Give the file that ended the worker its error; `late` is its time when it was too long.
 
         Several files are tried again one by one. A worker may have ended because of earlier files,
@@ -314,17 +322,23 @@ class _Pool:
                 self._results[number] = self._build_error(number, cause, late)
         self._give_back(slot)
 
-    def _give_back(self, slot: _Slot) -> None:
+    def _give_back(self, slot: Slot) -> None:
         """Let other workers have the units of a worker that has ended."""
         self._waiting = deque(sorted([*slot.units, *self._waiting]))
         slot.units.clear()
 
     def _build_error(self, number: int, cause: str, late: Elapsed | None) -> Signal:
-        entry = self._tasks[number].entry
+        entry = self._entries[number]
         if late is not None:
             return late.build_timeout(self._builder.get_deadline(entry.media), entry.path)
         return build_failure(entry.path, self._builder.parsers[entry.media].version, cause)
 
+
+BuildAhead: TypeAlias = Callable[
+    [Sequence[FileTask], DocumentBuilder, Callable[[FileTask], DocId], Callable[[], bool]],
+    AbstractContextManager[Iterator[BuildResult]],
+]
+"""Builds files as `build_ahead` does, here or on other machines."""
 
 SLOWEST = 5
 REMOVAL_BATCH = 256
@@ -334,7 +348,9 @@ REMOVAL_BATCH = 256
 class DocumentCommitter:
     """Writes to the library and collects the outcome of each file."""
 
-    def __init__(self, library: LibraryWriter, context: RunContext) -> None:
+    def __init__(
+        self, library: LibraryWriter, context: RunContext, build: BuildAhead = build_ahead
+    ) -> None:
         self.items: list[IngestItem] = []
         self.errors: list[Signal] = []
         """The errors of the failed items, in their order."""
@@ -343,6 +359,7 @@ class DocumentCommitter:
         self.pictures: list[tuple[str, Signal]] = []
         """The paths of documents with pictures that no model could read, and why."""
         self.tried = 0
+        self._build = build
         self._library = library
         self._context = context
 
@@ -350,7 +367,7 @@ class DocumentCommitter:
         """Store the document of every file, until cancelled."""
         send = self._context.reporter.send
         files = [task for task in tasks if not task.is_same_document]
-        with build_ahead(files, builder, self._choose_id, self._should_stop) as results:
+        with self._build(files, builder, self._choose_id, self._should_stop) as results:
             for number, task in enumerate(tasks, start=1):
                 if self._context.cancel.requested:
                     return

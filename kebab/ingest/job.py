@@ -1,15 +1,16 @@
 """Declares a job: what it receives, how it reports progress, and what it returns."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from kebab.chunk.budget import CHUNKER_VERSION, Budget
 from kebab.core.files import ScanRules
 from kebab.core.ids import ChunkId
 from kebab.core.ports import (
     Clock,
+    Cluster,
     ContainerReader,
     Embedder,
     FileScanner,
@@ -22,6 +23,9 @@ from kebab.errors.signal import Signal
 from kebab.limits.rate import RateMeter
 from kebab.limits.worker import DEFAULT_MEMORY_MB
 from kebab.wire.ingest import IngestItem, IngestReport, ItemKindName
+
+if TYPE_CHECKING:
+    from kebab.core.chunks import Matrix
 
 ParserGuard: TypeAlias = Callable[[str, str, float], AbstractContextManager[None]]
 """Takes the path, the parser's version and its time limit; translates exceptions to signals."""
@@ -64,6 +68,14 @@ class LoadedModel:
     reason: str | None = None
 
 
+class NodeModel(NamedTuple):
+    """The folder of a model, and what makes its embedder of a copy of it on another machine."""
+
+    folder: str
+    load: Callable[[str], Embedder]
+    uses_gpu: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestPorts:
     """The adapters of a run, each built on first use.
@@ -76,7 +88,8 @@ class IngestPorts:
     reading them, whether the model files of an embedding version are as they were installed.
     `repair_model` installs a model that failed again; it returns None when that does not help.
     `list_searched` returns the chunks that were found last; their documents are embedded first.
-    Without `containers` the files within mails, mailboxes and archives are not read.
+    Without `containers` the files within mails, mailboxes and archives are not read, and without
+    `cluster` this machine does everything; `node_model` is the loaded model as its nodes get it.
     """
 
     library: LibraryWriter | None
@@ -93,6 +106,8 @@ class IngestPorts:
     repair_model: Callable[[str], Embedder | None] = lambda _version: None
     list_searched: Callable[[], Sequence[ChunkId]] = tuple
     containers: ContainerReader | None = None
+    cluster: Cluster | None = None
+    node_model: Callable[[], NodeModel | None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,8 +160,20 @@ class ProgressReporter:
             self.send(ProgressKind.HEARTBEAT, phase=phase)
 
 
+class ClusterEmbedding(Protocol):
+    """Embeds passages on several machines, with the vectors of this one."""
+
+    at_once: int
+    """How many passages are worth one pass over the cluster."""
+
+    def embed_passages(
+        self, embedder: Embedder, texts: Sequence[str], should_stop: Callable[[], bool]
+    ) -> "Iterator[tuple[list[int], Matrix]]":
+        """Yield (indexes into texts, vectors) as the embedder does, until told to stop."""
+
+
 class RunContext:
-    """The clock, the progress and the cancellation of a run."""
+    """The clock, the progress and the cancellation of a run, and its cluster if it has one."""
 
     def __init__(
         self,
@@ -154,7 +181,9 @@ class RunContext:
         clock: Clock,
         cancel: Cancel,
         list_searched: Callable[[], Sequence[ChunkId]] = tuple,
+        cluster: ClusterEmbedding | None = None,
     ) -> None:
+        self.cluster = cluster
         self.list_searched = list_searched
         self.reporter = ProgressReporter(report, clock)
         self.clock = clock

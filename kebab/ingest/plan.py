@@ -24,7 +24,8 @@ from kebab.core.files import (
     resolve_links,
 )
 from kebab.core.ports import ContainerReader, FileScanner, LibraryWriter
-from kebab.errors.catalog import KNOWN_IN_IT, IoError, SecretFile, TooLarge, UnsupportedMedia
+from kebab.errors.catalog import IoError, SecretFile, TooLarge, UnsupportedMedia
+from kebab.errors.hints import KNOWN_IN_IT
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.build import choose_recipe
 from kebab.ingest.job import IngestJob, build_item

@@ -28,7 +28,8 @@ from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, ParseF
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
 from kebab.ingest.build import DocumentBuilder, choose_recipe, compute_recipes
-from kebab.ingest.commit import DocumentCommitter
+from kebab.ingest.cluster import ClusterWork
+from kebab.ingest.commit import DocumentCommitter, build_ahead
 from kebab.ingest.job import (
     IngestJob,
     IngestOutcome,
@@ -142,11 +143,12 @@ def run_ingest(
         TooLarge: The only file named is above the size limit.
         UnsupportedMedia: No parser reads the only file named.
     """
-    context = RunContext(report, ports.clock, cancel or Cancel(), ports.list_searched)
+    work = None if ports.cluster is None else ClusterWork(ports.cluster, ports.node_model)
+    context = RunContext(report, ports.clock, cancel or Cancel(), ports.list_searched, work)
     context.reporter.send(ProgressKind.SCAN_STARTED)
     ended = ProgressKind.ABORTED
     try:
-        outcome = _Run(job, ports, context).execute()
+        outcome = _Run(job, ports, context, work).execute()
         if not outcome.report.cancelled:
             ended = ProgressKind.COMPLETED
     finally:
@@ -155,7 +157,10 @@ def run_ingest(
 
 
 class _Run:
-    def __init__(self, job: IngestJob, ports: IngestPorts, context: RunContext) -> None:
+    def __init__(
+        self, job: IngestJob, ports: IngestPorts, context: RunContext, cluster: ClusterWork | None
+    ) -> None:
+        self._build = build_ahead if cluster is None else cluster.build_ahead
         self._job = job
         self._ports = ports
         self._reporter = context.reporter
@@ -201,7 +206,7 @@ class _Run:
         except NO_MODEL as error:
             self._report_no_model(vectors, error)
         embedder = self._load_embedder(plan, library, vectors)
-        committer = DocumentCommitter(library, self._context)
+        committer = DocumentCommitter(library, self._context, self._build)
         self._store_changes(plan, committer, vectors)
         not_read = len(plan.tasks) - committer.tried
         # Embedding needs the memory more than the records of files.

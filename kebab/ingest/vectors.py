@@ -53,10 +53,15 @@ _MAX_LATE_IN_A_ROW = 3
 """After so many single texts that take too long, the machine is too slow to embed now."""
 
 
+EmbedPassages: TypeAlias = "Callable[[Sequence[str]], Iterator[tuple[list[int], Matrix]]]"
+
+
 def embed_texts(
-    embedder: Embedder, texts: Sequence[str], handle_late: Callable[[int, TimedOut], bool]
+    embed: EmbedPassages, texts: Sequence[str], handle_late: Callable[[int, TimedOut], bool]
 ) -> "Iterator[tuple[list[int], Matrix]]":
     """Yield (indexes into texts, vectors); after a batch that was too slow, try smaller ones.
+
+    A batch of which nothing is embedded ends the work.
 
     `handle_late` gets the index of a text that takes too long alone, and its error; it returns
     whether the other texts are tried.
@@ -65,10 +70,12 @@ def embed_texts(
     while waiting:
         part, done = waiting[:size], set[int]()
         try:
-            for indexes, matrix in embedder.embed_passages([texts[index] for index in part]):
+            for indexes, matrix in embed([texts[index] for index in part]):
                 found = [part[index] for index in indexes]
                 done.update(found)
                 yield found, matrix
+            if not done:
+                return
             size *= _RETRY_FACTOR
         except TimedOut as error:
             if len(part) == 1:
@@ -110,7 +117,10 @@ class BatchEmbedder:
             for chunk, *_ in groups
         ]
         handle_late = partial(self._handle_late, groups)
-        for indexes, matrix in embed_texts(embedder, texts, handle_late):
+        cluster, embed = self._context.cluster, embedder.embed_passages
+        if cluster is not None:
+            embed = partial(cluster.embed_passages, embedder, should_stop=self._should_stop)
+        for indexes, matrix in embed_texts(embed, texts, handle_late):
             for index, vector in zip(indexes, matrix, strict=True):
                 self._add_group(groups[index], vector)
             self._report(sum(len(groups[index]) for index in indexes), total)
@@ -118,6 +128,12 @@ class BatchEmbedder:
                 self._flush()
             if self._context.embedding_ended:
                 return
+
+    def _should_stop(self) -> bool:
+        self._context.reporter.send_heartbeat("embed")
+        if self._rows and self._context.clock.monotonic() - self._last_flush >= FLUSH_INTERVAL_S:
+            self._flush()
+        return self._context.embedding_ended
 
     def _handle_late(self, groups: list[list[PendingChunk]], index: int, error: TimedOut) -> bool:
         """Raise the error of a text that takes too long alone."""
@@ -175,9 +191,10 @@ class ChunkEmbedder(BatchEmbedder):
         A chunk that takes too long stays pending; after several in a row all others do.
         """
         total = self._library.count_pending()
+        at_once = BATCH_CHUNKS if self._context.cluster is None else self._context.cluster.at_once
         while not self._context.embedding_ended and self._late_in_a_row < _MAX_LATE_IN_A_ROW:
             chunks = self._library.list_pending(
-                BATCH_CHUNKS + len(self._late), self._context.list_searched()
+                at_once + len(self._late), self._context.list_searched()
             )
             chunks = [chunk for chunk in chunks if chunk.key not in self._late]
             if not chunks:

@@ -144,6 +144,8 @@ class Capabilities(Struct, frozen=True, kw_only=True):
     """Whether a process that stays open answers later calls."""
     translate: bool = False
     """Whether documents can be translated."""
+    cluster_ingest: bool = False
+    """Whether a Ray cluster can read and embed documents."""
 
 
 class ModelInfo(Struct, frozen=True, kw_only=True):

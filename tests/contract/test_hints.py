@@ -51,6 +51,7 @@ ANSWERED_ELSEWHERE = {
     "unauthorized": "its hint is a header of HTTP, tried in tests/unit/http",
     "client_config_invalid": "its hint is tried in tests/unit/cli/commands/test_install.py",
     "server_busy": "its hint is no command",
+    "cluster_unreachable": "its hints start a program of Ray, or name the same ingest again",
     "usage_invalid": "its hints are tried in test_usage_hints.py",
     "generic": "its hint is tried in `test_an_unexpected_error_leads_to_its_trace`",
     "confirmation_required": "its hints are tried in test_names.py, where the user wants to delete",

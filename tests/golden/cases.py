@@ -17,6 +17,7 @@ from tests.golden.meetings import (
     remove_file,
     remove_library,
     write_file,
+    write_many_files,
 )
 
 DOC = "work/backups.md"
@@ -395,6 +396,12 @@ def _list_ingest_cases() -> Iterator[Case]:
         name="too_large",
         line=("ingest", f"notes/{DOC}"),
         settings={"KEBAB_INGEST_MAX_FILE_BYTES": "9"},  # a text is read in part up to ten times
+    )
+    yield Case(
+        command="ingest",
+        name="cluster_unreachable",
+        line=("ingest", "many", "--ray", "127.0.0.1:9"),
+        meets=write_many_files,
     )
     text = ("ingest", "--stdin", "--title", "Tea")
     yield Case(command="ingest", name="stdin", line=text, stdin=b"Tea brews 3 minutes.\n")

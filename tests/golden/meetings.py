@@ -66,6 +66,16 @@ def write_file(name: str, data: bytes) -> Meeting:
     return meet
 
 
+@contextmanager
+def write_many_files(home: Path) -> Iterator[None]:
+    """Let as many files be there as are worth a cluster."""
+    folder = home / "many"
+    folder.mkdir()
+    for number in range(20):
+        (folder / f"{number}.md").write_text(f"# Note {number}\n")
+    yield
+
+
 def ingest_note(name: str, data: bytes) -> Meeting:
     """Let a note be there and indexed."""
 

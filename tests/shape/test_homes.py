@@ -68,11 +68,12 @@ HOMES = {
     "platformdirs": ("kebab.config.settings",),
     "prompt_toolkit": ("kebab.cli.picker",),
     "py_rust_stemmers": ("kebab.text.tokenizer",),
-    "pyarrow": ("kebab.parse.iwa", "kebab.store.lance"),
+    "pyarrow": ("kebab.cluster.ray_data", "kebab.parse.iwa", "kebab.store.lance"),
     "pyromark": ("kebab.parse.markdown", "kebab.parse.markdown_parts"),
     "pygments": ("kebab.cli.render.markdown", "kebab.web.render"),
     "pypdfium2": ("kebab.parse",),
     "python_calamine": ("kebab.parse",),
+    "ray": ("kebab.cluster.ray_data",),
     "rich": ("kebab.cli.render",),
     "selectolax": ("kebab.parse.html_page",),
     "stopwordsiso": ("kebab.search.lexical",),
@@ -158,7 +159,7 @@ def test_dependencies_and_imports_are_the_same_libraries():
     extras = project["optional-dependencies"]
     lines = [*project["dependencies"], *(line for name in extras for line in extras[name])]
     developers = {*extras["dev"], *extras["all"]}
-    declared = {re.split(r"[><=~! ]", line)[0] for line in lines if line not in developers}
+    declared = {re.split(r"[><=~! \[]", line)[0] for line in lines if line not in developers}
     distributions = packages_distributions()
 
     imported = {

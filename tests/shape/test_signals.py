@@ -13,6 +13,7 @@ from tests.shape.tree import ROOT, Module, list_modules
 ROWS = {row.__name__: row for row in build_catalog().values()}
 HOME = "kebab.errors"
 ADAPTERS = (
+    "kebab.cluster",
     "kebab.embed",
     "kebab.limits",
     "kebab.llm",

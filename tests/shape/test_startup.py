@@ -24,6 +24,7 @@ HEAVY = {
     "pydantic",
     "pygments",
     "pyromark",
+    "ray",
     "rich",
     "tokenizers",
     "yaml",

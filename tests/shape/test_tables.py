@@ -77,6 +77,10 @@ TABLES = {
         "parse/test_sheets.py",
         "test_every_exception_of_the_library_is_one_that_is_translated",
     ),
+    "ray": (
+        "cluster/test_ray_data.py",
+        "test_every_exception_of_ray_has_a_cause_or_is_a_kind_of_failure",
+    ),
     "starlette": (
         "http/test_application.py",
         "test_every_exception_of_the_library_is_answered_or_belongs_to_what_is_not_used",

@@ -11,7 +11,9 @@ from kebab.cli.context import CommandContext
 from kebab.cli.options import complete_paths, ndjson_option
 from kebab.cli.progress import report_cancellable_work
 from kebab.cli.render.ingest import render_ingest_report, render_path_explanations
+from kebab.config.load import replace_setting
 from kebab.config.settings import Settings, resolve_paths
+from kebab.errors.catalog import ConfigInvalid
 from kebab.errors.signal import Exit
 from kebab.wire.ingest import IngestRequest, IngestTextRequest
 from kebab.wire.library import ExplainPathsRequest
@@ -27,6 +29,7 @@ from kebab.wire.record import find_exit_status
         "kebab ingest",
         "kebab ingest --dry-run ~/notes",
         "kebab ingest --explain ~/notes/paper.pdf",
+        "kebab ingest --ray auto ~/notes",
         'pbpaste | kebab ingest --stdin --title "Call with Ada"',
     ),
 )
@@ -37,6 +40,11 @@ from kebab.wire.record import find_exit_status
 @click.option("--force", is_flag=True, help="Read unchanged files again too.")
 @click.option("--explain", is_flag=True, help="Say why each PATH is in the index or not.")
 @click.option("--dry-run", is_flag=True, help="Report what would happen, and change nothing.")
+@click.option(
+    "--ray",
+    metavar="ADDRESS",
+    help="Read and embed on a Ray cluster: `auto`, `local` or `HOST:PORT`.",
+)
 @ndjson_option("--stream", help="Send events as NDJSON on stdout, the last with the report.")
 @click.pass_obj
 def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) -> Exit:
@@ -46,14 +54,18 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
     was read before. It reads only what changed. The name of a file decides its format; where it
     says nothing, as for `README`, the first bytes do. A file that cannot be read is reported; it
     neither ends the run nor changes the exit status. Ctrl-C stops after the current document and
-    keeps completed work; a second Ctrl-C leaves at once. `--explain` reads nothing: it says for
-    each PATH which rule, format or error decides, and exits with 1 when any is left out.
+    keeps completed work; a second Ctrl-C leaves at once. With `--ray` the machines of a cluster
+    read and embed; this one stores what they return, and does what they cannot. `--explain` reads
+    nothing: it says for each PATH which rule, format or error decides, and exits with 1 when any is
+    left out.
     """
     stream = flags.pop("stream")
     _check_flags(paths, flags)
     if flags.pop("explain"):
         return _explain(context, paths, stream=stream)
     settings = context.load_settings()
+    if ray := flags.pop("ray"):
+        settings = _use_cluster(settings, ray)
     if not flags["dry_run"]:
         context.release_stores()
     from kebab.store.sqlite.connection import get_database_path
@@ -71,6 +83,15 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
     verbose = context.flags.verbose
     render = partial(render_ingest_report, verbose=verbose, is_first=is_first)
     return context.print_reply(reply, render)
+
+
+def _use_cluster(settings: Settings, address: str) -> Settings:
+    """Return the settings with the address of a cluster."""
+    try:
+        return replace_setting(settings, "ingest.ray", address)
+    except ConfigInvalid:
+        cause = f"`--ray` takes `auto`, `local` or `HOST:PORT`, not `{address}`"
+        raise click.UsageError(cause) from None
 
 
 def _introduce(context: CommandContext, settings: Settings) -> None:

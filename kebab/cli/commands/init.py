@@ -10,7 +10,8 @@ from kebab.cli.context import CommandContext
 from kebab.cli.render.health import render_init
 from kebab.config.load import SettingsReport, load_settings
 from kebab.config.settings import Settings
-from kebab.errors.catalog import NO_FOLDER, ConfigInvalid
+from kebab.errors.catalog import ConfigInvalid
+from kebab.errors.hints import NO_FOLDER
 from kebab.errors.signal import Exit
 from kebab.errors.system import resolve_path
 from kebab.wire.health import InitRequest

@@ -176,6 +176,18 @@ TEXTS: dict[str, Wording] = {
     "dependency_missing:cause": Wording(
         "이 기능에 필요한 라이브러리를 불러올 수 없습니다: {feature}: {cause}"
     ),
+    "cluster_unreachable": Wording(
+        "{address}의 Ray 클러스터에 연결할 수 없습니다: {cause}",
+        "`ray start --head`로 시작하거나 클러스터 없이 계속하세요: `kebab ingest`",
+    ),
+    "cluster_unreachable:failed": Wording(
+        "{address}의 Ray 클러스터에 문제가 생겼습니다: {cause}",
+        "끝난 작업은 보존됩니다. 이어서 계속하세요: `kebab ingest --ray {address}`",
+    ),
+    "cluster_unreachable:version": Wording(
+        "{address}의 Ray 클러스터의 노드가 이 컴퓨터와 다릅니다: {cause}",
+        "모든 노드에 같은 버전의 Python, Ray, `kebab[ray]`를 설치하세요",
+    ),
     "confirmation_required": Wording("확인이 필요한 명령입니다: `{operation}`"),
     "out_of_memory": Wording(
         "메모리가 부족합니다: {operation}", "다른 프로그램을 닫고 다시 실행하세요"

@@ -133,6 +133,18 @@ TEXTS: dict[str, Wording] = {
     "dependency_missing": Wording("无法加载此功能所需的库：{feature}"),
     "dependency_missing:program": Wording("没有可用于此操作的程序：{feature}"),
     "dependency_missing:cause": Wording("无法加载此功能所需的库：{feature}：{cause}"),
+    "cluster_unreachable": Wording(
+        "无法连接 {address} 的 Ray 集群：{cause}",
+        "请用 `ray start --head` 启动，或不用集群继续：`kebab ingest`",
+    ),
+    "cluster_unreachable:failed": Wording(
+        "{address} 的 Ray 集群出错：{cause}",
+        "已完成的工作会保留，可从那里继续：`kebab ingest --ray {address}`",
+    ),
+    "cluster_unreachable:version": Wording(
+        "{address} 的 Ray 集群的节点与本机不一致：{cause}",
+        "请在每个节点安装相同版本的 Python、Ray 和 `kebab[ray]`",
+    ),
     "confirmation_required": Wording("`{operation}` 需要确认"),
     "out_of_memory": Wording("内存不足：{operation}", "请关闭其他程序后重试"),
     "out_of_memory:limit_bytes": Wording(

@@ -1,4 +1,5 @@
 import re
+from importlib.util import find_spec
 
 import msgspec
 
@@ -104,6 +105,7 @@ def test_capabilities_match_this_build(desk):
         "translate",
         "warm_process",
         "watch",
+        *(["cluster_ingest"] if find_spec("ray") else []),
     }
 
 

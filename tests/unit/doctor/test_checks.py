@@ -29,8 +29,6 @@ from kebab.doctor.checks import (
     succeed,
 )
 from kebab.errors.catalog import (
-    NO_FILE,
-    NO_FOLDER,
     ConfigInvalid,
     ModelNotPulled,
     ModelProtocol,
@@ -39,6 +37,7 @@ from kebab.errors.catalog import (
     StoreCorrupt,
     TimedOut,
 )
+from kebab.errors.hints import NO_FILE, NO_FOLDER
 from tests.fakes.replies import coverage
 
 STORED = {"integrity", "full_text", "vectors", "pending", "sources", "files", "embedding_version"}

@@ -400,7 +400,11 @@ class SlowEmbedder(HashingEmbedder):
 
 
 def list_embedded(embedder, texts, handle_late):
-    return [index for indexes, _ in embed_texts(embedder, texts, handle_late) for index in indexes]
+    return [
+        index
+        for indexes, _ in embed_texts(embedder.embed_passages, texts, handle_late)
+        for index in indexes
+    ]
 
 
 def test_a_batch_that_is_too_slow_is_tried_again_in_smaller_ones():

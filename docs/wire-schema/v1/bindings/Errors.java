@@ -634,6 +634,24 @@ public final class Errors {
             /* isPublic= */ true,
             /* retired= */ false,
             /* reserved= */ false)),
+    /** `kebab ingest --ray ADDRESS` cannot use the Ray cluster. */
+    CLUSTER_UNREACHABLE(
+        "cluster_unreachable",
+        new Row(
+            Kind.NETWORK,
+            Canonical.E_ADAPTER_VALIDATION,
+            "CLUSTER.UNREACHABLE",
+            Origin.ADAPTER,
+            /* exit= */ 2,
+            /* http= */ 503,
+            "UNAVAILABLE",
+            Retry.TRANSIENT,
+            /* retryable= */ true,
+            Optional.of(new Backoff(5000, 2.0, 60000, 4)),
+            Severity.ERROR,
+            /* isPublic= */ true,
+            /* retired= */ false,
+            /* reserved= */ false)),
     /** A destructive command needs a confirmation, and there is no terminal to ask for it. */
     CONFIRMATION_REQUIRED(
         "confirmation_required",

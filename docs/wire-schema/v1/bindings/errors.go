@@ -37,6 +37,7 @@ const (
 	CodeUnauthorized         Code = "unauthorized"
 	CodeServerBusy           Code = "server_busy"
 	CodeDependencyMissing    Code = "dependency_missing"
+	CodeClusterUnreachable   Code = "cluster_unreachable"
 	CodeConfirmationRequired Code = "confirmation_required"
 	CodeOutOfMemory          Code = "out_of_memory"
 	CodeCancelled            Code = "cancelled"
@@ -550,6 +551,22 @@ var Rows = map[Code]Row{
 		GRPC:      "UNIMPLEMENTED",
 		Retry:     RetryPermanent,
 		Retryable: false,
+		Severity:  SeverityError,
+		Public:    true,
+		Retired:   false,
+		Reserved:  false,
+	},
+	CodeClusterUnreachable: {
+		Kind:      KindNetwork,
+		Canonical: CanonicalEAdapterValidation,
+		Domain:    "CLUSTER.UNREACHABLE",
+		Origin:    OriginAdapter,
+		Exit:      2,
+		HTTP:      503,
+		GRPC:      "UNAVAILABLE",
+		Retry:     RetryTransient,
+		Retryable: true,
+		Backoff:   &Backoff{FirstMS: 5000, Factor: 2, CeilingMS: 60000, Attempts: 4},
 		Severity:  SeverityError,
 		Public:    true,
 		Retired:   false,

@@ -509,6 +509,22 @@ export const ERRORS = {
     retired: false,
     reserved: false,
   },
+  cluster_unreachable: {
+    kind: "network",
+    canonical: "E_ADAPTER_VALIDATION",
+    domain: "CLUSTER.UNREACHABLE",
+    origin: "adapter",
+    exit: 2,
+    http: 503,
+    grpc: "UNAVAILABLE",
+    retry: "transient",
+    retryable: true,
+    backoff: { firstMs: 5000, factor: 2, ceilingMs: 60000, attempts: 4 },
+    severity: "error",
+    public: true,
+    retired: false,
+    reserved: false,
+  },
   confirmation_required: {
     kind: "precondition",
     canonical: "E_CORE_STATE_VIOLATION",
@@ -767,6 +783,13 @@ export interface DependencyMissingDetails {
   readonly cause?: string | null;
 }
 
+/** The details of `cluster_unreachable`. `kebab ingest --ray ADDRESS` cannot use the Ray cluster. */
+export interface ClusterUnreachableDetails {
+  readonly address: string;
+  readonly cause: string;
+  readonly reason?: string | null;
+}
+
 /** The details of `confirmation_required`. A destructive command needs a confirmation, and there is no terminal to ask for it. */
 export interface ConfirmationRequiredDetails {
   readonly operation: string;
@@ -858,6 +881,7 @@ export type KebabError =
   | ErrorOf<"unauthorized", UnauthorizedDetails>
   | ErrorOf<"server_busy", ServerBusyDetails>
   | ErrorOf<"dependency_missing", DependencyMissingDetails>
+  | ErrorOf<"cluster_unreachable", ClusterUnreachableDetails>
   | ErrorOf<"confirmation_required", ConfirmationRequiredDetails>
   | ErrorOf<"out_of_memory", OutOfMemoryDetails>
   | ErrorOf<"cancelled", CancelledDetails>

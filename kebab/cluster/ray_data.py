@@ -1,0 +1,422 @@
+"""Runs work on the nodes of a Ray cluster, with Ray Data.
+
+Ray has a process of its own here, a worker of `kebab.limits.worker`: it writes to the channels of
+its process, handles its signals, and ends it when the cluster goes away. The process sends batches
+of work into the object store of the cluster, and `map_batches` gives them to actors. Everything
+that crosses a machine is pickled, so the caller trusts the cluster, and the cluster the caller.
+"""
+
+import contextlib
+import os
+import pickle
+import re
+import shutil
+import socket
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import kebab
+from kebab.config.settings import Settings, resolve_paths
+from kebab.core.durable import sync_names
+from kebab.errors.catalog import ClusterUnreachable
+from kebab.errors.signal import Signal
+from kebab.errors.system import translate_import_errors
+from kebab.limits.worker import WorkerProcess
+from kebab.platform import rename_over
+
+LOCAL = "local"
+"""The address of a cluster that this run starts and ends."""
+
+_HOST_AND_PORT = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\]):(?P<port>[0-9]{1,5})")
+_FEATURE, _EXTRA = "ingest on a Ray cluster", "ray"
+
+_PROBE_S = 5.0
+_CONNECT_S = 90.0
+"""The longest time until Ray is connected; it waits for several minutes itself."""
+
+_POLL_S = 0.2
+_CLOSE_S = 10.0
+"""The longest time to leave the cluster; afterwards the process is killed."""
+
+_COMPARED_BYTES = 100_000
+
+_TASK_RETRIES = 3
+"""How often a batch is tried again after its actor died, before it is lost."""
+
+_ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",  # a cluster started here reports to nobody
+    "RAY_worker_niceness": "0",  # and its actors get the share of time that worker processes get
+}
+
+
+class ClusterSize(NamedTuple):
+    """The machines of a cluster, and their cores and GPUs."""
+
+    nodes: int
+    cores: int
+    gpus: int
+
+
+class _Failure(NamedTuple):
+    """What the process of Ray, or an actor, answers instead of a result."""
+
+    signal: Signal
+
+
+class _File(NamedTuple):
+    """The size of a file, the digest of its bytes, and their reference in the object store."""
+
+    size: int
+    digest: str
+    reference: Any
+
+
+class _Folder(NamedTuple):
+    """A folder of the machine of the driver with its files, and a digest of them all."""
+
+    path: str
+    digest: str
+    files: dict[str, _File]
+
+
+class RayCluster:
+    """Implements `kebab.core.ports.Cluster`; it connects on first use."""
+
+    def __init__(self, address: str, announce: Callable[[str], None]) -> None:
+        self._address = address
+        self._announce = announce
+        self._worker: WorkerProcess | None = None
+
+    def _connect(self, should_stop: Callable[[], bool]) -> None:
+        """Join the cluster, unless that is done."""
+        if self._worker is not None:
+            return
+        self._probe()
+        self._worker = WorkerProcess(RayDriver(self._address), 0)
+        size: ClusterSize | None = self._ask("connect", should_stop=should_stop, limit=_CONNECT_S)
+        if size is not None:
+            counts = f"nodes: {size.nodes}, cores: {size.cores}, GPUs: {size.gpus}"
+            self._announce(f"the Ray cluster at {self._address} works for this run: {counts}")
+
+    def map_batches(
+        self,
+        make_handler: Callable[[str | None], Callable[[Any], Any]],
+        batches: Iterable[Any],
+        should_stop: Callable[[], bool],
+        *,
+        folder: str | None = None,
+        uses_gpu: bool = False,
+    ) -> Generator[tuple[int, Any], None, None]:
+        """Yield the number and the result of each batch in their order.
+
+        Raises:
+            ClusterUnreachable: There is no cluster at the address, or it went away.
+            DependencyMissing: Ray is not installed.
+            Signal: A handler raised it.
+        """
+        self._connect(should_stop)
+        is_done, last = False, -1
+        try:
+            for last, batch in enumerate(batches):  # noqa: B007 - the number of the last one
+                self._ask("add", pickle.dumps(batch), should_stop=should_stop)
+            made = pickle.dumps(make_handler)
+            self._ask("start", made, folder, uses_gpu, should_stop=should_stop)
+            while (found := self._ask("receive", should_stop=should_stop)) is not None:
+                for number, data in found:
+                    result = pickle.loads(data)  # noqa: S301 - the cluster is trusted
+                    if isinstance(result, _Failure):
+                        raise result.signal
+                    is_done = number == last
+                    yield number, result
+            is_done = True
+        finally:
+            if not is_done:  # the actors of this work end with the process
+                self._abandon()
+
+    def close(self) -> None:
+        """Leave the cluster; one that was started here ends."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            if worker.is_idle and worker.send(("close",)):
+                worker.poll(_CLOSE_S)
+            worker.close()
+
+    def _probe(self) -> None:
+        """Connect to the port, because Ray itself waits for minutes where nobody listens."""
+        if not (found := _HOST_AND_PORT.fullmatch(self._address)):
+            return
+        target = (found["host"].strip("[]"), min(int(found["port"]), 65_535))
+        try:
+            socket.create_connection(target, _PROBE_S).close()
+        except OSError as fault:
+            cause = fault.strerror or str(fault)
+            raise ClusterUnreachable(address=self._address, cause=cause) from fault
+
+    def _ask(self, *task: Any, should_stop: Callable[[], bool], limit: float = 0.0) -> Any:
+        """Return the answer of the process to a task; None when the caller stops."""
+        if (worker := self._worker) is None:
+            return None
+        worker.restart_clock()
+        worker.send(task)
+        while True:
+            if worker.poll(_POLL_S):
+                was_ready = worker.is_ready
+                reply = worker.receive()
+                if reply is None or reply.fault:
+                    cause = reply.fault if reply else "the connection to the cluster is lost"
+                    raise self._give_up(cause, "failed")
+                if was_ready:
+                    if isinstance(reply.result, _Failure):
+                        raise reply.result.signal
+                    return reply.result
+            if should_stop():
+                self._abandon()
+                return None
+            if limit and worker.read_elapsed().clock > limit:
+                raise self._give_up(f"no connection within {limit:g} seconds")
+
+    def _give_up(self, cause: str, reason: str | None = None) -> ClusterUnreachable:
+        self._abandon()
+        return ClusterUnreachable(address=self._address, cause=cause, reason=reason)
+
+    def _abandon(self) -> None:
+        """End the process at once; the cluster ends its actors."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.close()
+
+
+CAUSES = {
+    "ActorDiedError": "the processes of the nodes end again and again",
+    "ActorUnavailableError": "a process of a node does not answer",
+    "ActorUnschedulableError": "no node has room for a process",
+    "AuthenticationError": "the cluster refuses the token of `RAY_AUTH_TOKEN`",
+    "GetTimeoutError": "the cluster does not answer in time",
+    "LocalRayletDiedError": "the part of Ray on this machine has ended",
+    "NodeDiedError": "a node has ended",
+    "ObjectFetchTimedOutError": "a node does not send its data",
+    "ObjectLostError": "data of a node that has ended is lost",
+    "ObjectReconstructionFailedError": "data of a node that has ended is lost",
+    "ObjectStoreFullError": "the object store is full",
+    "OutOfDiskError": "a disk of the cluster is full",
+    "OutOfMemoryError": "a node has too little memory",
+    "OwnerDiedError": "data of a process that has ended is lost",
+    "RaySystemError": "Ray failed",
+    "RayTaskError": "a process of a node failed",
+    "RpcError": "the connection to the cluster is lost",
+    "RuntimeEnvSetupError": "a node cannot set up the environment of the job",
+    "TaskUnschedulableError": "no node has room for the work",
+    "WorkerCrashedError": "a process of a node has crashed",
+}
+"""The plain message for each exception of Ray, by its name; others have that of `RayError`."""
+
+_MISSING = re.compile(r"No module named '([\w.]+)'")
+
+
+@contextlib.contextmanager
+def translate_ray_errors(address: str, *, connects: bool = False) -> Iterator[None]:
+    """Turn the exceptions of Ray into `ClusterUnreachable`."""
+    from ray.exceptions import RayError
+
+    try:
+        yield
+    except (RayError, ConnectionError, RuntimeError, ValueError) as fault:
+        missing = _MISSING.search(str(fault))
+        names = [kind.__name__ for kind in type(fault).__mro__]
+        cause = next((CAUSES[name] for name in names if name in CAUSES), "")
+        reason = None if connects else "failed"
+        if missing:
+            cause, reason = f"a node lacks the library {missing[1]}", "version"
+        elif not cause or "RayTaskError" in names:
+            lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
+            cause = lines[-1 if "RayTaskError" in names else 0] if lines else type(fault).__name__
+            reason = "version" if "ersion mismatch" in str(fault) else reason
+        raise ClusterUnreachable(address=address, cause=cause, reason=reason) from fault
+
+
+class RayDriver:
+    """Answers the tasks of `RayCluster` in the process of Ray; it is pickled before the first."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._batches: list[Any] = []
+        self._folders: dict[str, _Folder] = {}
+        self._results: Iterator[Any] = iter(())
+
+    def __call__(self, task: tuple[Any, ...]) -> Any:
+        """Run the method of a task; a signal is its answer."""
+        name, *arguments = task
+        try:
+            with translate_import_errors(_FEATURE, "kebab", _EXTRA):
+                import ray.data  # noqa: F401 - needed by every task
+            with translate_ray_errors(self._address, connects=name == "connect"):
+                return getattr(self, name)(*arguments)
+        except Signal as signal:
+            return _Failure(signal)
+
+    def connect(self) -> ClusterSize:
+        """Join the cluster, and return its size."""
+        import ray
+
+        os.environ.update(_ENVIRONMENT)
+        options = {"include_dashboard": False} if self._address == LOCAL else {}
+        ray.init(self._address, log_to_driver=False, **options)
+        context = ray.data.DataContext.get_current()
+        context.enable_progress_bars = False
+        context.execution_options.preserve_order = True
+        context.max_errored_blocks = -1  # a lost batch costs itself; the caller does its work
+        nodes = sum(node["Alive"] for node in ray.nodes())
+        found = ray.cluster_resources()
+        if not found.get("CPU"):
+            raise ClusterUnreachable(address=self._address, cause="its nodes have no cores")
+        return ClusterSize(nodes, int(found.get("CPU", 0)), int(found.get("GPU", 0)))
+
+    def add(self, batch: bytes) -> None:
+        """Put a batch into the object store; it stays there until the next `start` is done."""
+        import pyarrow as pa
+        import ray
+
+        table = pa.table({"number": [len(self._batches)], "data": pa.array([batch], pa.binary())})
+        self._batches.append(ray.put(table))
+
+    def start(self, made: bytes, folder: str | None, uses_gpu: bool) -> None:  # noqa: FBT001 - a task has no names
+        """Start to map the batches; each actor makes its handler once."""
+        import ray
+
+        self._results = iter(())  # the actors of the work before end
+        if folder is not None and folder not in self._folders:
+            self._folders[folder] = _put_folder(folder)
+        batches, self._batches = self._batches, []
+        found = ray.cluster_resources()
+        uses_gpu = uses_gpu and found.get("GPU", 0) >= 1
+        most = max(1, min(int(found.get("GPU" if uses_gpu else "CPU", 0)), len(batches)))
+        mapped = ray.data.from_arrow_refs(batches).map_batches(
+            NodeActor,
+            fn_constructor_args=(
+                self._address,
+                kebab.__version__,
+                made,
+                self._folders.get(folder or ""),
+            ),
+            batch_size=None,
+            batch_format="pyarrow",
+            compute=ray.data.ActorPoolStrategy(min_size=1, max_size=most, initial_size=most),
+            num_cpus=1,
+            num_gpus=1 if uses_gpu else 0,
+            max_task_retries=_TASK_RETRIES,
+        )
+        self._results = mapped.iter_batches(
+            batch_size=None, batch_format="pyarrow", prefetch_batches=0
+        ).__iter__()
+
+    def receive(self) -> list[tuple[int, bytes]] | None:
+        """Return the next results; None after the last."""
+        table = next(self._results, None)
+        if table is None:
+            return None
+        return list(zip(table["number"].to_pylist(), table["data"].to_pylist(), strict=True))
+
+    def close(self) -> None:
+        """Leave the cluster."""
+        import ray
+
+        ray.shutdown()
+
+
+def _put_folder(path: str) -> _Folder:
+    import ray
+
+    files = {}
+    for file in sorted(one for one in Path(path).iterdir() if one.is_file()):
+        data = file.read_bytes()
+        files[file.name] = _File(len(data), sha256(data).hexdigest(), ray.put(data))
+    names = "".join(f"{name}\0{file.digest}\0" for name, file in files.items())
+    return _Folder(path, sha256(names.encode()).hexdigest(), files)
+
+
+class NodeActor:
+    """Runs the handler in a process of a node, and never raises."""
+
+    def __init__(self, address: str, version: str, made: bytes, folder: _Folder | None) -> None:
+        self._address = address
+        self._version = version
+        self._made = made
+        self._folder = folder
+        self._handler: Callable[[Any], Any] | None = None
+
+    def __call__(self, table: Any) -> Any:
+        """Return the results of the batches; one that fails without a signal has none."""
+        import pyarrow as pa
+
+        numbers, results = [], []
+        for number, data in zip(
+            table["number"].to_pylist(), table["data"].to_pylist(), strict=True
+        ):
+            with contextlib.suppress(Exception):
+                results.append(pickle.dumps(self._handle(data)))
+                numbers.append(number)
+        return pa.table(
+            {"number": pa.array(numbers, pa.int64()), "data": pa.array(results, pa.binary())}
+        )
+
+    def _handle(self, data: bytes) -> Any:
+        try:
+            if self._handler is None:
+                if kebab.__version__ != self._version:
+                    node = socket.gethostname()
+                    cause = f"{node} has kebab {kebab.__version__}, not {self._version}"
+                    raise ClusterUnreachable(address=self._address, cause=cause, reason="version")
+                folder = None if self._folder is None else obtain_folder(self._folder)
+                self._handler = pickle.loads(self._made)(folder)  # noqa: S301 - from our own driver
+            return self._handler(pickle.loads(data))  # noqa: S301 - the same
+        except Signal as signal:
+            return _Failure(signal)
+
+
+def obtain_folder(folder: _Folder) -> str:
+    """Return a folder of this node with the same files, written once for all actors if necessary.
+
+    The folder of the driver is used where this node has it. The copy lies beside the models of
+    kebab, under the digest of its bytes.
+    """
+    if _has_files(Path(folder.path), folder):
+        return folder.path
+    import ray
+
+    place = resolve_paths(Settings()).models / "cluster"
+    target = place / folder.digest
+    if not _has_files(target, folder):
+        place.mkdir(parents=True, exist_ok=True)
+        ready = Path(tempfile.mkdtemp(prefix=".copy-", dir=place))
+        for name, file in folder.files.items():
+            (ready / name).write_bytes(ray.get(file.reference))
+        try:
+            ready.rename(target)
+        except OSError:  # another actor was first, or a copy is incomplete
+            if not _has_files(target, folder):
+                for name in folder.files:
+                    rename_over(str(ready / name), target / name)
+            shutil.rmtree(ready, ignore_errors=True)
+        sync_names(place)
+    return str(target)
+
+
+def _has_files(path: Path, folder: _Folder) -> bool:
+    """Return whether a folder has the files: all in their sizes, and small ones byte by byte.
+
+    The manifest of a model is small and has the hashes of the others.
+    """
+    try:
+        for name, file in folder.files.items():
+            if (path / name).stat().st_size != file.size:
+                return False
+            if file.size <= _COMPARED_BYTES:
+                found = sha256((path / name).read_bytes()).hexdigest()
+                if found != file.digest:
+                    return False
+    except OSError:
+        return False
+    return True

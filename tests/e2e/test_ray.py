@@ -1,0 +1,150 @@
+"""Real processes on a real Ray cluster of two nodes: what it makes is what one machine makes."""
+
+import os
+import signal
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kebab.core.ids import Key
+from kebab.store.lance.vectors import LanceVectors
+from kebab.store.sqlite.reader import SqliteReader
+from tests.e2e.conftest import Outcome, build_cli
+from tests.e2e.crash_driver import dump_library
+from tests.fakes.ray_cluster import RayNodes
+
+pytestmark = [
+    pytest.mark.skipif(find_spec("ray") is None, reason="needs Ray: pip install 'kebab[ray]'"),
+    pytest.mark.skipif(not Path("/proc/self").exists(), reason="finds processes in /proc"),
+    pytest.mark.xdist_group("ray"),
+    pytest.mark.timeout(900),
+]
+NOTES = 60
+WORDS = ("bread", "cat", "dog", "eating", "food", "man", "mat", "park", "piece", "runs", "sleeps")
+RUN_S = 400
+QUERIES = ("bread", "the cat sleeps on the mat", "dog park 7")
+
+
+@pytest.fixture(scope="module")
+def nodes():
+    made = RayNodes()
+    try:
+        made.add_node()
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, nodes):
+    """A kebab with tiny models and notes; one of them no parser can read."""
+    made = build_cli(tmp_path_factory.mktemp("ray"))
+    made.environment |= nodes.environment
+    made.install_models()
+    chance = np.random.default_rng(7)
+    for number in range(NOTES):
+        parts = [
+            f"## Part {part}\n\n{' '.join(chance.choice([*WORDS], 150))} {number}.\n"
+            for part in range(6)
+        ]
+        made.write(f"{number:03}.md", f"# Note {number}\n\n" + "\n".join(parts))
+    made.write("broken.pdf", "%PDF-1.4 broken")
+    return made
+
+
+@pytest.fixture(scope="module")
+def expected(folder):
+    assert ingest(folder, "local").reply["errors"] == 1
+    return read_state(folder, "local")
+
+
+def start(folder, data, *arguments):
+    command = ("--data-dir", data, "ingest", folder.notes, "--json", *arguments)
+    return folder.start(*command)
+
+
+def finish(process):
+    out, err = process.communicate(timeout=RUN_S)
+    assert b"Traceback" not in out + err
+    return Outcome(process.returncode, out, err)
+
+
+def ingest(folder, data, *arguments):
+    return finish(start(folder, data, *arguments))
+
+
+def read_state(folder, data):
+    """Return what is stored, without the vectors, and the vectors by chunk."""
+    path = folder.folder / data
+    state = dump_library(path)
+    with SqliteReader(path) as reader:
+        vectors = LanceVectors(path, state["version"], 384)
+        keys = sorted(set(map(Key, vectors.list_keys())))
+        ids = {chunk.key: chunk.chunk_id for chunk in reader.load_chunks(keys)}
+        stored = vectors.get(keys)
+    hits = [
+        [(hit["chunk_id"], hit["rank"]) for hit in search(folder, data, query)["hits"]]
+        for query in QUERIES
+    ]
+    del state["vectors"], state["nearest"]
+    return {**state, "hits": hits}, {ids[key]: stored[key] for key in keys}
+
+
+def search(folder, data, query):
+    """Return the page of a query, convincing or not."""
+    return finish(folder.start("--data-dir", data, "search", query, "--json")).reply
+
+
+def check_state(found, expected):
+    assert found[0] == expected[0]
+    assert found[0]["pending"] == 0
+    assert found[1].keys() == expected[1].keys()
+    assert max(np.abs(found[1][one] - expected[1][one]).max() for one in found[1]) <= 1e-5
+
+
+def wait_for(find, process):
+    """Return what is found while a run works."""
+    deadline = time.monotonic() + RUN_S
+    while not (found := find()):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return found
+
+
+def test_a_cluster_makes_what_one_machine_makes_though_a_worker_and_a_node_are_killed(
+    folder, nodes, expected
+):
+    process = start(folder, "both", "--ray", nodes.address)
+    os.kill(wait_for(nodes.list_workers, process)[0], signal.SIGKILL)
+    time.sleep(1)
+    nodes.kill_node()
+    outcome = finish(process)
+
+    assert "nodes: 2, cores: 2" in outcome.err.decode()
+    assert (outcome.reply["new"], outcome.reply["errors"]) == (NOTES, 1)
+    check_state(read_state(folder, "both"), expected)
+
+
+def test_the_run_after_a_stopped_and_a_killed_driver_completes_their_work(folder, nodes, expected):
+    process = start(folder, "driver", "--ray", nodes.address)
+    wait_for(nodes.list_workers, process)
+    process.send_signal(signal.SIGINT)
+    assert finish(process).reply["cancelled"] is True
+    process = start(folder, "driver", "--ray", nodes.address)
+    wait_for(nodes.list_workers, process)
+    process.kill()
+    process.communicate()
+
+    assert ingest(folder, "driver", "--ray", nodes.address).status == 0
+    check_state(read_state(folder, "driver"), expected)
+
+
+def test_an_address_without_a_cluster_is_an_error(folder):
+    outcome = ingest(folder, "nowhere", "--ray", "127.0.0.1:9")
+
+    assert outcome.error["code"] == "cluster_unreachable"
+    assert outcome.error["details"]["address"] == "127.0.0.1:9"

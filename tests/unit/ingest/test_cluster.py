@@ -1,0 +1,213 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kebab.chunk.budget import Budget, make_mixed_counter
+from kebab.core.documents import Source
+from kebab.core.files import FileEntry
+from kebab.core.ids import make_doc_id
+from kebab.embed.onnx_embedder import NodeEmbedders
+from kebab.embed.registry import MINILM
+from kebab.errors.catalog import ParseFailed, TimedOut
+from kebab.ingest import cluster as module
+from kebab.ingest.build import BuildTask, BuiltFile, DocumentBuilder, compute_recipes
+from kebab.ingest.cluster import BatchBuilder, ClusterWork, embed_batch, split_windows
+from kebab.ingest.job import NodeModel
+from kebab.ingest.members import read_entry
+from kebab.ingest.plan import FileTask
+from kebab.parse.registry import PARSERS, guard_parser
+from tests.fakes.cluster import FakeCluster
+from tests.fakes.embedder import HashingEmbedder
+from tests.fakes.hostile_parsers import MEDIA, HostileParser
+from tests.fakes.tiny_model import install_model
+
+FILES = 40
+
+
+@pytest.fixture
+def model(tmp_path):
+    folder = install_model(MINILM, tmp_path / "models")
+    return NodeModel(str(folder), NodeEmbedders(MINILM, "auto", 0))
+
+
+@pytest.fixture
+def builder():
+    parsers = {**PARSERS, MEDIA: HostileParser()}
+    return DocumentBuilder(
+        parsers=parsers,
+        guard=guard_parser,
+        budget=Budget(),
+        chunker="c",
+        recipes=compute_recipes(parsers, "c"),
+        deadline_s=30,
+        max_memory_mb=200,
+    )
+
+
+def make_task(path, text, media="text/markdown"):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    source = Source(name=str(path.parent), root=str(path.parent), kind="folder")
+    entry = FileEntry(path.name, str(path), len(text), 1, 1, media)
+    return FileTask(kind="new", source=source, entry=entry)
+
+
+@pytest.fixture
+def tasks(tmp_path):
+    return [
+        make_task(tmp_path / "notes" / f"{number}.md", f"# Title {number}\n\na cat eats {number}\n")
+        for number in range(FILES)
+    ]
+
+
+def name(task):
+    return make_doc_id(task.source.name, task.entry.path)
+
+
+def build(work, tasks, builder, should_stop=lambda: False):
+    with work.build_ahead(tasks, builder, name, should_stop) as results:
+        return [next(results) for _ in tasks]
+
+
+def cut(results):
+    return [result.made if isinstance(result, BuiltFile) else result for result in results]
+
+
+def test_documents_of_a_cluster_are_those_of_this_machine(tasks, builder, model):
+    embedder = model.load(model.folder)
+    counter = make_mixed_counter(embedder.count_tokens, embedder.supports)
+    counted = replace(builder, budget=Budget(254, counter))
+    fake = FakeCluster()
+
+    rows = cut(build(ClusterWork(fake, lambda: model), tasks, counted))
+
+    contents = [read_entry(task.entry, None) for task in tasks]
+    here = [
+        counted.build_row(task.source, task.entry, name(task), content)
+        for task, content in zip(tasks, contents, strict=True)
+    ]
+    assert [row.doc_id for row in rows] == [row.doc_id for row in here]
+    assert [[one.chunk_id for one in row.chunks] for row in rows] == [
+        [one.chunk_id for one in row.chunks] for row in here
+    ]
+    assert [row.content_hash for row in rows] == [row.content_hash for row in here]
+    assert fake.folders == [model.folder]
+
+
+def test_a_lost_batch_is_built_here(tasks, builder):
+    results = build(ClusterWork(FakeCluster(lost={0, 2}), lambda: None), tasks, builder)
+
+    found = [result is not None for result in results]
+    assert found == [False] * 16 + [True] * 16 + [False] * 8  # None: the caller builds the text
+
+
+def test_a_lost_file_of_an_isolated_parser_is_built_in_a_worker_here(tmp_path, tasks, builder):
+    tasks += [make_task(tmp_path / "notes" / "a.pdf", "fine", MEDIA)]
+    work = ClusterWork(FakeCluster(lost={3}), lambda: None)
+
+    assert isinstance(build(work, tasks, builder)[-1], BuiltFile)
+
+
+def test_a_file_that_crashes_its_parser_costs_itself(tmp_path, tasks, builder):
+    tasks[20] = make_task(tmp_path / "notes" / "a.pdf", "crash", MEDIA)
+
+    results = build(ClusterWork(FakeCluster(), lambda: None), tasks, builder)
+
+    assert isinstance(results[20], ParseFailed)
+    assert sum(isinstance(result, BuiltFile) for result in results) == FILES - 1
+
+
+def test_a_file_that_is_gone_is_left_to_the_caller(tasks, builder):
+    Path(tasks[3].entry.absolute).unlink()
+
+    results = build(ClusterWork(FakeCluster(), lambda: None), tasks, builder)
+
+    assert [number for number, result in enumerate(results) if result is None] == [3]
+
+
+def test_few_files_are_not_worth_a_cluster(tasks, builder):
+    fake = FakeCluster()
+
+    build(ClusterWork(fake, lambda: None), tasks[:16], builder)
+
+    assert fake.sizes == []
+
+
+def test_nothing_is_asked_of_a_cluster_after_the_end(tasks, builder):
+    results = build(ClusterWork(FakeCluster(), lambda: None), tasks, builder, lambda: True)
+
+    assert results == [None] * FILES
+
+
+def test_large_files_and_members_stay_on_this_machine(tasks, builder, monkeypatch):
+    monkeypatch.setattr(module, "MAX_TEXT_BYTES", 10)
+    fake = FakeCluster()
+
+    build(ClusterWork(fake, lambda: None), tasks, builder)
+
+    assert fake.sizes == []
+
+
+def test_a_node_leaves_files_that_it_would_read_otherwise(tasks, builder):
+    built = [
+        BuildTask(task.source, task.entry, name(task), read_entry(task.entry, None))
+        for task in tasks[:2]
+    ]
+    recipes = {**builder.recipes, "text/markdown": "another version"}
+
+    assert BatchBuilder(builder, recipes)(built) == [None, None]
+
+
+def test_windows_hold_every_file_once(tasks, monkeypatch):
+    monkeypatch.setattr(module, "_WINDOW_FILES", 16)
+    windows = list(split_windows(tasks))
+
+    assert [len(window) for window in windows] == [16, 16, 8]
+    assert [task for window in windows for task in window] == tasks
+    assert list(split_windows([])) == []
+
+
+def embed(work, embedder, texts, should_stop=lambda: False):
+    found: dict[int, list[float]] = {}
+    for indexes, matrix in work.embed_passages(embedder, texts, should_stop):
+        found.update(zip(indexes, matrix.tolist(), strict=True))
+    return [found.get(number) for number in range(len(texts))]
+
+
+TEXTS = [f"a cat eats {'bread ' * (number % 7)}" for number in range(200)]
+
+
+def test_vectors_of_a_cluster_are_those_of_this_machine(model):
+    embedder = model.load(model.folder)
+    fake = FakeCluster(lost={1})
+
+    vectors = embed(ClusterWork(fake, lambda: model), embedder, TEXTS)
+
+    [(_, first), *_] = embedder.embed_passages(TEXTS[:1])
+    assert fake.sizes == [4]
+    assert None not in vectors
+    assert vectors[0] == pytest.approx(first[0].tolist(), abs=1e-6)
+    assert vectors[64:128] == embed(ClusterWork(fake, lambda: None), embedder, TEXTS)[64:128]
+
+
+def test_few_texts_and_models_of_plugins_are_embedded_here(model):
+    fake = FakeCluster()
+
+    assert None not in embed(ClusterWork(fake, lambda: model), HashingEmbedder(), TEXTS[:64])
+    assert None not in embed(ClusterWork(fake, lambda: None), HashingEmbedder(), TEXTS)
+    assert fake.sizes == []
+
+
+def test_a_batch_that_takes_too_long_on_a_node_is_tried_here():
+    class Late(HashingEmbedder):
+        def embed_passages(self, texts):
+            raise TimedOut(operation="embedding a batch", elapsed_ms=2, deadline_ms=1)
+
+    assert embed_batch(Late(), ["text"]) is None
+
+
+def test_no_text_is_embedded_after_the_end(model):
+    work = ClusterWork(FakeCluster(), lambda: model)
+
+    assert embed(work, HashingEmbedder(), TEXTS, lambda: True) == [None] * len(TEXTS)
