@@ -8,6 +8,7 @@ is raised in its thread, which every operation handles as Ctrl-C on the command 
 
 import asyncio
 import ctypes
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -82,8 +83,26 @@ class Job(Generic[T]):
             self._stops += 1
             if self._cancel is not None:
                 self._cancel.request()
-            if self._thread is not None and (self._cancel is None or self._stops > 1):
-                _raise_in_thread(self._thread, KeyboardInterrupt)
+            is_due = self._thread is not None and (self._cancel is None or self._stops > 1)
+        if is_due and not self._interrupt():
+            threading.Thread(target=self._interrupt_later, daemon=True).start()
+
+    def _interrupt(self) -> bool:
+        """Interrupt the work, unless it imports a module; return whether that is settled.
+
+        A library whose import was interrupted may never work again in this process.
+        """
+        with self._lock:
+            if self._thread is None:
+                return True
+            if _is_importing(self._thread):
+                return False
+            _raise_in_thread(self._thread, KeyboardInterrupt)
+        return True
+
+    def _interrupt_later(self) -> None:
+        while not self._interrupt():
+            time.sleep(_IMPORT_PAUSE_S)
 
     @property
     def stopped(self) -> bool:
@@ -176,11 +195,22 @@ class JobThreads:
             del job, resolve  # an idle thread keeps no reply alive
 
 
+def _is_importing(thread: int) -> bool:
+    """Return whether a thread is within an import."""
+    frame = sys._current_frames().get(thread)  # noqa: SLF001 - the documented way
+    while frame is not None and frame.f_code.co_filename != _IMPORT_SYSTEM:
+        frame = frame.f_back
+    return frame is not None
+
+
 def _raise_in_thread(thread: int, kind: type[BaseException] | None) -> None:
     """Raise an exception in a thread at its next step; None withdraws one that is not raised."""
     target = None if kind is None else ctypes.py_object(kind)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), target)
 
+
+_IMPORT_SYSTEM = "<frozen importlib._bootstrap>"
+_IMPORT_PAUSE_S = 0.02
 
 ALLOW_WRITE = "--allow-write"
 """The flag of a server that may change the knowledge base."""

@@ -1,4 +1,6 @@
 import asyncio
+import importlib
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -99,6 +101,36 @@ def test_work_is_interrupted_like_by_ctrl_c_and_the_thread_goes_on(start_threads
 
     assert asyncio.run(main()) == ("kept", "after")
     assert seen == ["interrupted"]
+
+
+def test_an_import_is_not_interrupted_but_what_follows_is(start_threads, tmp_path, monkeypatch):
+    slow = "import threading\n\nbegan, goes_on = threading.Event(), threading.Event()\n"
+    (tmp_path / "slow_library.py").write_text(
+        "import slow_events\nslow_events.began.set()\nslow_events.goes_on.wait()\ndone = True\n"
+    )
+    (tmp_path / "slow_events.py").write_text(slow)
+    monkeypatch.syspath_prepend(tmp_path)
+    events = importlib.import_module("slow_events")
+    seen: list[str] = []
+
+    def work():
+        importlib.import_module("slow_library")
+        return work_until_interrupted(threading.Event(), seen)
+
+    async def main():
+        job = Job(work)
+        start_threads().submit(job)
+        await asyncio.to_thread(events.began.wait)
+        job.stop()
+        events.goes_on.set()
+        return await job.future
+
+    try:
+        assert asyncio.run(main()) == "kept"
+        assert sys.modules["slow_library"].done
+    finally:
+        for name in ("slow_library", "slow_events"):
+            sys.modules.pop(name, None)
 
 
 def test_an_interruption_that_the_work_does_not_handle_is_an_exception(start_threads):
