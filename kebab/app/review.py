@@ -39,7 +39,7 @@ from kebab.app.review_start import (
     load_document,
     open_run_store,
 )
-from kebab.app.schema import build_stats
+from kebab.app.schema import build_stats, build_unreadable
 from kebab.core.durable import sync_names
 from kebab.core.ids import hash_content
 from kebab.core.progress import Cancel
@@ -161,13 +161,18 @@ def count_review_work(context: AppContext, request: StatsRequest) -> ReviewStats
     start = None if since is None else parse_time(since, "$.since", context.clock.now())
     with context.open_review_store() as store:
         counts = store.count_work(start)
-    library = None
-    with suppress(NotIndexed, StoreCorrupt), context.open_reader() as reader:
-        library = build_stats(context, reader)
+    library = unreadable = None
+    try:
+        with context.open_reader() as reader:
+            library = build_stats(context, reader)
+    except (NotIndexed, StoreCorrupt) as signal:
+        if not isinstance(signal, NotIndexed) or signal.found:
+            unreadable = build_unreadable(context, signal, "stats")
     return ReviewStats(
         since=None if start is None else format_timestamp(start),
         tiers=[_build_tier_stats(one) for one in counts],
         library=library,
+        unreadable=unreadable,
     )
 
 

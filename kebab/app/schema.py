@@ -25,6 +25,7 @@ from kebab.wire.health import (
 from kebab.wire.json_schema import list_schema_names
 
 if TYPE_CHECKING:
+    from kebab.errors.signal import Signal
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.error import ErrorReply
 
@@ -75,7 +76,7 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
             embedding = reader.get_value(EMBEDDING_VERSION)
     except NotIndexed as signal:
         if signal.found:
-            unreadable = _build_error(context, signal)
+            unreadable = build_unreadable(context, signal, "schema")
     from kebab.parse.registry import PARSERS, list_parser_versions
     from kebab.plugins import GROUPS, find_plugins
 
@@ -104,10 +105,11 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
     )
 
 
-def _build_error(context: AppContext, signal: NotIndexed) -> "ErrorReply":
+def build_unreadable(context: AppContext, signal: "Signal", operation: str) -> "ErrorReply":
+    """Return why an index cannot be read, for a reply that goes on without its figures."""
     from kebab.app.classify import build_error_reply, build_view
 
-    return build_error_reply(signal, operation="schema", view=build_view(context.settings))
+    return build_error_reply(signal, operation=operation, view=build_view(context.settings))
 
 
 def build_stats(context: AppContext, reader: "SqliteReader") -> Stats:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, Positive
+from kebab.wire.error import ErrorReply
 from kebab.wire.health import Stats
 from kebab.wire.record import LookupRequest, Reply, Request
 from kebab.wire.search import DegradedChannel, Unit
@@ -514,3 +515,5 @@ class ReviewStats(Reply, frozen=True, kw_only=True, tag="stats.v1"):
     """The work by tier."""
     library: Stats | None = None
     """The contents of the knowledge base; null without an index that can be read."""
+    unreadable: ErrorReply | None = None
+    """The reason why an existing index cannot be read; null when it can, or when there is none."""

@@ -143,6 +143,9 @@ OUTCOMES = r"""
 0 error_stats.v1         errors
 0 error_stats.v1         errors --since 24h --by kind
 0 error_catalog.v1       explain locked
+0 help_topics.v1         help
+0 help_page.v1           help settings
+2 usage_invalid          help nothing
 0 model_list.v1          model list
 2 invalid_input          model pull nonsense
 2 invalid_input          model use nonsense

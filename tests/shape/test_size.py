@@ -10,25 +10,26 @@ from tests.shape.tree import ROOT, list_modules
 
 MOST_LINES = {
     # Repairs, archives and migrations, masks of secrets, other systems; then formats: files within
-    # files, old Office, Hangul, equations, calendars, manual pages; plugins; pictures by a model.
-    "kebab": 103_500,
-    "tests": 110_500,
+    # files, old Office, Hangul, equations, calendars, manual pages; plugins; pictures by a model;
+    # iWork, drawn tables of PDF files, the web page, help topics, charts.
+    "kebab": 108_000,
+    "tests": 113_500,
     "kebab/app": 13_000,
     "kebab/bench": 1_000,
     "kebab/chunk": 1_000,
-    "kebab/cli": 14_500,
+    "kebab/cli": 15_000,
     "kebab/config": 1_000,
     "kebab/core": 4_000,
     "kebab/doctor": 1_000,
-    "kebab/embed": 3_500,
+    "kebab/embed": 4_000,
     "kebab/errors": 2_000,
     "kebab/evals": 1_500,
     "kebab/http": 2_000,
-    "kebab/ingest": 3_500,
+    "kebab/ingest": 4_000,
     "kebab/limits": 1_000,
     "kebab/llm": 2_500,
     "kebab/mcp": 2_000,
-    "kebab/parse": 15_500,
+    "kebab/parse": 16_000,
     "kebab/rag": 6_500,
     "kebab/review": 6_500,
     "kebab/search": 6_000,
@@ -37,9 +38,10 @@ MOST_LINES = {
     "kebab/text": 2_500,
     "kebab/warm": 2_000,
     "kebab/watch": 1_000,
+    "kebab/web": 2_500,
     "kebab/wire": 6_000,
 }
-MOST_MODULES = {"kebab": 410}
+MOST_MODULES = {"kebab": 430}
 
 
 @pytest.mark.parametrize("folder", MOST_LINES)

@@ -26,6 +26,7 @@ from kebab.cli.render.canvas import (
 )
 from kebab.wire.command_help import CommandList, SchemaDocument
 from kebab.wire.coverage import describe_gaps, format_indexing
+from kebab.wire.error import ErrorReply
 from kebab.wire.health import (
     Doctor,
     InitReport,
@@ -123,8 +124,12 @@ def render_schema(reply: Introspection, canvas: Canvas, *, verbose: bool = False
         yield f"  {len(reply.wire.schemas)} schemas; print one: kebab schema NAME"
         yield canvas.dim("  list their names: kebab schema --verbose")
     if reply.unreadable:
-        yield from ("", *canvas.note(clean(reply.unreadable.message)))
-        yield from canvas.hint(clean(reply.unreadable.hint or ""))
+        yield from ("", *_note_unreadable(reply.unreadable, canvas))
+
+
+def _note_unreadable(error: ErrorReply, canvas: Canvas) -> Iterator[str]:
+    yield from canvas.note(clean(error.message))
+    yield from canvas.hint(clean(error.hint or ""))
 
 
 def _format_value(name: str, value: Any) -> str:
@@ -353,6 +358,8 @@ def render_stats(reply: ReviewStats, canvas: Canvas) -> Iterator[str]:
         from kebab.cli.render.charts import render_library
 
         yield from (*render_library(reply.library, canvas), "")
+    if reply.unreadable:
+        yield from _note_unreadable(reply.unreadable, canvas)
     if not reply.tiers:
         yield f"no reviews and no translations{since}"
         return

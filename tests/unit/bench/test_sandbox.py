@@ -2,6 +2,8 @@ import os
 import signal
 import sys
 import threading
+import time
+import traceback
 from collections import Counter
 from hashlib import sha256
 
@@ -311,10 +313,17 @@ def test_an_interruption_ends_the_child(tmp_path):
         "time.sleep(60)"
     )
 
+    main = threading.main_thread().ident or 0
+
+    def is_waiting():
+        """Return whether the caller waits for the child, which may run before it is known."""
+        stack = traceback.extract_stack(sys._current_frames()[main])
+        return any(frame.name == "wait_for_end" for frame in stack)
+
     def interrupt():
-        while not (record.exists() and record.read_text()):
-            pass
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        while not (record.exists() and record.read_text() and is_waiting()):
+            time.sleep(0.01)
+        signal.pthread_kill(main, signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
     thread.start()

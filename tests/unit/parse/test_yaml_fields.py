@@ -38,7 +38,8 @@ def test_damage_is_located(text, line):
 
 
 def test_unreasonable_depth_is_damage():
-    assert read_top_level("a: " + "[" * 5_000 + "]" * 5_000) == YamlError(0)
+    # libyaml has a limit of its own from 0.2.6 on, and then names the line.
+    assert read_top_level("a: " + "[" * 5_000 + "]" * 5_000) in (YamlError(0), YamlError(1))
 
 
 def test_every_exception_of_the_library_is_one_that_is_caught():

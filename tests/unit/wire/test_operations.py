@@ -17,6 +17,7 @@ ABOVE = {
     "chat": "asks one question after another",
     "watch": "runs one ingest after another",
     "completion": "prints a script for a shell",
+    "help": "shows pages of the installation, not of a knowledge base",
     "install": "writes a file of another program",
     "mcp": "serves many operations to an agent",
     "open": "runs an editor on what `fetch` finds",
