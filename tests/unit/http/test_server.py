@@ -109,8 +109,7 @@ def test_many_clients_at_once_are_all_answered(serve, send):
 
 @pytest.mark.filterwarnings("ignore")  # modules of the library warn of themselves
 def test_every_exception_of_the_library_belongs_to_what_is_not_used():
-    unused = {"ImportFromStringError", "ClientDisconnected", "FrameTooLargeError"}
-    unused |= {"UvicornDeprecationWarning"}
+    unused = {"ImportFromStringError", "ClientDisconnected", "UvicornDeprecationWarning"}
     of_websockets = {"FrameTooLargeError"}  # not served
 
     found = {kind.__name__ for kind in list_own_exceptions("uvicorn")}
