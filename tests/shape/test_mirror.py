@@ -12,6 +12,7 @@ SMALL = 15
 TESTED_ELSEWHERE: dict[str, str] = {
     "tools/page/browser.py": "every test in tests/browser runs it",
     "tools/page/pictures.py": "its result is looked at",
+    "tools/page/tasks.py": "its result is looked at",
 }
 """Modules whose behaviour has no unit of its own, each with the reason."""
 
