@@ -80,8 +80,6 @@ def publish(
 
     require_own_process()
     started = context.clock.monotonic()
-    if not request.dry_run:
-        context.refuse_when_read_only("publish")
     context.open_reader().close()
     store = ObjectStore(_choose_target(context, request.dest))
     if not store.can_write:

@@ -40,7 +40,7 @@ NEEDS_NOTHING = {
 }
 """What works without a knowledge base."""
 
-NEEDS_MORE = {"translate", "export"}
+NEEDS_MORE = {"translate", "export", "publish"}
 """What needs a server, or a folder for its file."""
 SEARCHES = [name for name in READS if name not in NEEDS_NOTHING]
 
