@@ -112,6 +112,8 @@ def build_inputs(
             list_expected_keys=partial(_query_catalogue, context, Catalogue.list_committed_keys),
             list_deleted_keys=partial(_query_catalogue, context, Catalogue.list_deleted_keys),
             find_damaged_keys=partial(_find_damaged_keys, context),
+            find_sign_fault=partial(_find_sign_fault, context),
+            is_approximate=partial(_is_approximate, context),
             reviews=get_reviews_path(paths.data),
             read_reviews=partial(_read_reviews, context),
         ),
@@ -174,6 +176,16 @@ def _list_vector_keys(context: AppContext) -> Keys:
 def _find_damaged_keys(context: AppContext) -> set[Key]:
     version = context.get_stored_version()
     return context.open_vector_table(version).find_damaged_keys() if version else set()
+
+
+def _find_sign_fault(context: AppContext) -> str | None:
+    version = context.get_stored_version()
+    return context.open_vector_table(version).find_sign_fault() if version else None
+
+
+def _is_approximate(context: AppContext) -> bool:
+    version = context.get_stored_version()
+    return version is not None and context.open_vector_index(version).is_approximate()
 
 
 def _read_reviews(context: AppContext) -> ReviewFile | None:

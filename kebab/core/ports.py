@@ -369,7 +369,10 @@ class AnswerCache(Protocol):
 
 
 class Vectors(Protocol):
-    """The vector index of one embedding version, with unit vectors and exact search."""
+    """The vector index of one embedding version, with unit vectors.
+
+    Cosines are exact. A large index may compare only the vectors that are probably the nearest.
+    """
 
     def find_nearest(
         self, query: Vector, limit: int, allowed: Sequence[Key] | None = None
@@ -423,5 +426,8 @@ class VectorWriter(Vectors, Protocol):
     def delete_leftovers(self, versions: Collection[str]) -> None:
         """Delete what killed runs left: files of other versions than these, and drafts."""
 
-    def maintain(self) -> None:
-        """Compact and drop old versions when it pays, and refresh the files that readers map."""
+    def maintain(self, tick: Callable[[int, int], object] = ...) -> None:
+        """Compact and drop old versions when it pays, and refresh the files that readers map.
+
+        `tick` gets how many vectors of how many a new search index holds.
+        """

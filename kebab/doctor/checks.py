@@ -343,7 +343,8 @@ class StorageInputs:
     every passage if it is `deep`, else a sample of many. `list_vector_keys` returns the key of
     every vector row, repeated keys included, `list_expected_keys` the keys that have a vector
     according to the database, `list_deleted_keys` those whose rows wait for deletion, and
-    `find_damaged_keys` those whose vector is damaged. `reviews` is the file of `read_reviews`.
+    `find_damaged_keys` those whose vector is damaged. `is_approximate` returns whether there is a
+    sign index, `find_sign_fault` what is wrong with it. `reviews` is the file of `read_reviews`.
     """
 
     path: Path
@@ -356,6 +357,8 @@ class StorageInputs:
     list_deleted_keys: Callable[[], Collection[Key]]
     deep: bool = False
     find_damaged_keys: Callable[[], Collection[Key]] = frozenset
+    find_sign_fault: Callable[[], str | None] = lambda: None
+    is_approximate: Callable[[], bool] = lambda: False
     list_remains: Callable[[], Sequence[Path]] = tuple
     list_leftovers: Callable[[], Sequence[Path]] = tuple
     reviews: Path
@@ -417,7 +420,10 @@ def check_vectors(storage: StorageInputs) -> Finding:
         return fail(f"{format_count(repeats, 'vector')} stored more than once", REWRITE)
     if orphans:
         return warn(f"{format_count(orphans, 'vector')} without a passage", REWRITE)
-    return succeed(f"{format_count(len(expected), 'vector')}, each with its passage")
+    if fault := storage.find_sign_fault():
+        return fail(f"the index by which the nearest vectors are found {fault}", REWRITE)
+    way = ", the nearest are found by their signs" if storage.is_approximate() else ""
+    return succeed(f"{format_count(len(expected), 'vector')}, each with its passage{way}")
 
 
 def check_reviews(storage: StorageInputs) -> Finding:

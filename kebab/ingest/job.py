@@ -144,6 +144,10 @@ class ProgressReporter:
         if self._clock.monotonic() - self._last >= HEARTBEAT_INTERVAL_S:
             self.send(ProgressKind.HEARTBEAT, phase=phase)
 
+    def send_index_progress(self, done: int, total: int) -> None:
+        """Send how many vectors of a new search index are done."""
+        self.send(ProgressKind.HEARTBEAT, phase="index", message=f"{done:,} of {total:,} vectors")
+
 
 class RunContext:
     """The clock, the progress and the cancellation of a run."""

@@ -8,6 +8,7 @@ import pytest
 
 from kebab.core.ids import Key
 from kebab.store.lance import key_file as subject
+from kebab.store.lance.exact_index import ExactIndex
 from kebab.store.lance.key_file import (
     LARGE_ROWS,
     TOMBSTONE,
@@ -16,7 +17,6 @@ from kebab.store.lance.key_file import (
     delete_leftovers,
     release_pages,
 )
-from kebab.store.lance.vectors import ExactIndex
 
 ONE, TWO, THREE = (bytes([number]) * 16 for number in (1, 2, 3))
 

@@ -11,10 +11,11 @@ from kebab.core.chunks import remove_language
 from kebab.core.ids import Key, sort_keys
 from kebab.errors import system
 from kebab.errors.catalog import OutOfMemory, StoreCorrupt
-from kebab.store.lance import engine, key_file
+from kebab.store.lance import engine, exact_index, key_file
 from kebab.store.lance import vectors as vector_search
+from kebab.store.lance.exact_index import ExactIndex
 from kebab.store.lance.key_file import TOMBSTONE, KeyFile
-from kebab.store.lance.vectors import ExactIndex, LanceVectors, MappedVectors
+from kebab.store.lance.vectors import LanceVectors, MappedVectors
 
 
 def rows(count, dimension=16, seed=0):
@@ -50,7 +51,7 @@ def test_axes_are_removed_from_both_sides_of_a_cosine(monkeypatch):
 
     index = ExactIndex(np.arange(40), [matrix[:16], matrix[16:]], axes)
     some = index.compute_cosines(query, [Key(3), Key(5)])
-    monkeypatch.setattr(vector_search, "LARGE_ROWS", 30)  # read in parts
+    monkeypatch.setattr(exact_index, "LARGE_ROWS", 30)  # read in parts
     nearest = ExactIndex(np.arange(40), [matrix[:16], matrix[16:]], axes).find_nearest(query, 40)
 
     assert some == pytest.approx({3: expected[3], 5: expected[5]}, abs=2e-6)
