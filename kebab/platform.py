@@ -474,6 +474,13 @@ def release_mapped_pages(mapped: "mmap.mmap") -> None:
         mapped.madvise(import_module("mmap").MADV_DONTNEED)
 
 
+def expect_reads(mapped: "mmap.mmap", *, scattered: bool) -> None:
+    """Tell the system whether a mapped file is read here and there, or from start to end."""
+    if not is_windows():
+        module = import_module("mmap")
+        mapped.madvise(module.MADV_RANDOM if scattered else module.MADV_NORMAL)
+
+
 def count_cores() -> int:
     """Return how many cores this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, remove_language
 from kebab.core.ids import Key, Keys
-from kebab.store.lance.key_file import LARGE_ROWS, TOMBSTONE, release_pages
+from kebab.store.lance.key_file import LARGE_ROWS, TOMBSTONE, expect_array_reads, release_pages
 from kebab.store.lance.sign_index import ROWS_AT_ONCE, SignIndex, write_sign_index
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _LEAST_SQUARE = 1e-6
 _SAMPLE = 2000
 """How many evenly spaced vectors, about, stand for all of them."""
 
-_CANDIDATES, _LEAST_CANDIDATES = 8, 4096
+_CANDIDATES, _LEAST_CANDIDATES = 4, 4096
 """How many candidates the sign index chooses for each row that is wanted, and at least.
 
 Of the ten nearest of a million they hold .999, of the thousand nearest .957 (`docs/speed.md`).
@@ -65,6 +65,9 @@ class ExactIndex:
         self._last: tuple[Vector, Scores] | None = None
         self._signs = signs
         self._beside: Positions | None = None
+        self._sampled: Matrix | None = None
+        self._is_asked = False
+        self._expect_reads(scattered=signs is not None)
         self._whole = self._stored <= LARGE_ROWS
         """Whether all vectors are held in memory: not for the first query of a large index."""
 
@@ -112,6 +115,9 @@ class ExactIndex:
         beside = self._list_beside(signs)
         if found is not None:
             beside = np.intersect1d(beside, found, assume_unique=True)
+        # The first query reads single pages of a large file, the next ones keep them.
+        self._whole = self._whole or self._is_asked
+        self._is_asked = True
         candidates: Positions = np.union1d(self._locate(near), beside)
         return candidates
 
@@ -132,6 +138,11 @@ class ExactIndex:
         gone = size - (len(self._keys) - beside)
         return beside <= size * _MAX_BESIDE and gone <= size * _MAX_GONE
 
+    def _expect_reads(self, *, scattered: bool) -> None:
+        """Let the system read single pages, or pages ahead."""
+        for part in self._parts:
+            expect_array_reads(part, scattered=scattered)
+
     def find_sign_fault(self) -> str | None:
         """Return what is wrong with the sign index, compared with every vector."""
         import numpy as np
@@ -139,6 +150,7 @@ class ExactIndex:
         signs = self._signs
         if signs is None or not signs.is_intact():
             return "is damaged"
+        self._expect_reads(scattered=False)
         known = np.isin(self._keys, signs.keys, assume_unique=True)
         live = np.isin(signs.keys, self._keys, assume_unique=True)
         positions = np.flatnonzero(known)
@@ -158,16 +170,22 @@ class ExactIndex:
         """
         import numpy as np
 
-        count = len(self._keys)
-        sample = self._load_bare(np.arange(0, count, max(1, count // _SAMPLE)))
+        self._expect_reads(scattered=False)
         write_sign_index(
             path,
             self._keys,
-            sample,
+            self._load_bare(self._sample_positions()),
             lambda start, end: self._load_bare(np.arange(start, end)),
             self._axes,
             tick,
         )
+
+    def _sample_positions(self) -> "Positions":
+        """Return evenly spaced positions."""
+        import numpy as np
+
+        count = len(self._keys)
+        return np.arange(0, count, max(1, count // _SAMPLE))
 
     def _load_bare(self, positions: "Positions") -> "Matrix":
         """Return vectors without what tells only the language."""
@@ -186,7 +204,12 @@ class ExactIndex:
         count = len(self._keys)
         if not count:
             return NO_BACKGROUND
-        scores = self._score(query, np.arange(0, count, max(1, count // _SAMPLE)))
+        if self._signs is None:
+            scores = self._score(query, self._sample_positions())
+        else:
+            if self._sampled is None:
+                self._sampled = self._load_bare(self._sample_positions())
+            scores = self._sampled @ remove_language(query, self._axes)
         with np.errstate(all="ignore"):  # a damaged vector gives no number
             mean, deviation = float(scores.mean()), float(scores.std())
         known = np.isfinite(mean) and np.isfinite(deviation)

@@ -20,7 +20,7 @@ import msgspec
 from kebab.core.durable import DerivedFile, delete_path
 from kebab.core.ids import compute_digest
 from kebab.errors.system import build_io_error, translate_import_errors
-from kebab.platform import can_remove_open_files, release_mapped_pages
+from kebab.platform import can_remove_open_files, expect_reads, release_mapped_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -429,8 +429,19 @@ def release_pages(array: Any) -> None:
     They stay in the page cache of the system. An array that is not mapped, or a system without
     `madvise`, changes nothing.
     """
+    if (owner := _find_map(array)) is not None:
+        release_mapped_pages(owner)
+
+
+def expect_array_reads(array: Any, *, scattered: bool) -> None:
+    """Tell the system how an array is read, if it is mapped."""
+    if (owner := _find_map(array)) is not None:
+        expect_reads(owner, scattered=scattered)
+
+
+def _find_map(array: Any) -> mmap.mmap | None:
+    """Return the mapped file of an array; None when it is in memory."""
     owner = array
     while owner is not None and not isinstance(owner, mmap.mmap):
         owner = getattr(owner, "base", None)
-    if owner is not None:
-        release_mapped_pages(owner)
+    return owner

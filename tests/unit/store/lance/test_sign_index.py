@@ -14,17 +14,31 @@ def write(path: Path, rows: Any, axes: Any = None) -> None:
 
 
 @pytest.mark.parametrize("width", [3, 64, 130])
-def test_candidates_are_those_whose_signs_differ_least(tmp_path: Path, width: int) -> None:
+def test_candidates_have_the_highest_estimates(tmp_path: Path, width: int) -> None:
     rows = np.random.default_rng(0).standard_normal((300, width)).astype(np.float32)
     query, path = rows[5], tmp_path / "x.signs"
     write(path, rows)
     index = open_sign_index(path, width, None)
     assert index is not None
-    distances = ((rows > rows.mean(axis=0)) != (query > 0)).sum(axis=1)
-    reached = np.sort(distances)[19]
-    expected = (10 + np.flatnonzero(distances <= reached)).tolist()
-    assert index.find_candidates(query, 20).tolist() == expected
+    mean = rows.mean(axis=0)
+    direction = mean / np.linalg.norm(mean)
+    moved = rows - mean
+    rest = moved - np.outer(moved @ direction, direction)
+    asked = query - query @ direction * direction
+    differing = ((rest > 0) != (asked > 0)).mean(axis=1)
+    lengths = np.linalg.norm(rest, axis=1) * np.linalg.norm(asked)
+    estimates = moved @ direction * (query @ direction) + lengths * np.cos(np.pi * differing)
+    found = index.find_candidates(query, 20).tolist()
+    assert set((10 + np.argsort(-estimates)[:19]).tolist()) <= set(found)
+    assert len(found) < 30
+    assert len(index.find_candidates(query, 300)) == 300
     assert index.is_intact()
+
+
+def test_many_estimates_are_cut_at_the_same_place_as_few() -> None:
+    estimates = np.random.default_rng(0).standard_normal(100_000).astype(np.float32)
+    floor = sign_index._find_floor(estimates, 4000)
+    assert (estimates >= floor).sum() == 4000
 
 
 def test_a_file_is_of_one_dimension_and_of_some_axes(tmp_path: Path) -> None:
