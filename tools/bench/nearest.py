@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kebab.app.context import parse_dimension
+from kebab.config.tuning import limit_blas_threads
 from kebab.core.documents import VectorRow
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.store.lance.key_file import get_tables_folder
@@ -180,6 +181,7 @@ def main() -> None:
     parser.add_argument("--sizes", default="100k,300k,1m")
     parser.add_argument("--engine")
     given = parser.parse_args()
+    limit_blas_threads()
     version, real = load_vectors(given.data_dir)
     _print(f"{len(real):,} real vectors of {version}, load {os.getloadavg()[0]:.0f}")
     for text in given.sizes.split(","):
