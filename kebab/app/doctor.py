@@ -20,9 +20,11 @@ from kebab.core.chunks import ProbePair
 from kebab.core.documents import EMBEDDING_REASON, NEXT_VECTORS
 from kebab.core.ids import Key, Keys, sort_keys
 from kebab.doctor.checks import (
+    REWRITE,
     DoctorInputs,
     DocumentInputs,
     EmbeddingVersions,
+    Finding,
     MachineInputs,
     ModelInputs,
     ReviewFile,
@@ -30,7 +32,9 @@ from kebab.doctor.checks import (
     StorageInputs,
     Weights,
     build_checks,
+    fail,
     run_all,
+    succeed,
 )
 from kebab.embed.registry import describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
@@ -112,8 +116,7 @@ def build_inputs(
             list_expected_keys=partial(_query_catalogue, context, Catalogue.list_committed_keys),
             list_deleted_keys=partial(_query_catalogue, context, Catalogue.list_deleted_keys),
             find_damaged_keys=partial(_find_damaged_keys, context),
-            find_sign_fault=partial(_find_sign_fault, context),
-            is_approximate=partial(_is_approximate, context),
+            check_signs=partial(_check_signs, context),
             reviews=get_reviews_path(paths.data),
             read_reviews=partial(_read_reviews, context),
         ),
@@ -178,14 +181,14 @@ def _find_damaged_keys(context: AppContext) -> set[Key]:
     return context.open_vector_table(version).find_damaged_keys() if version else set()
 
 
-def _find_sign_fault(context: AppContext) -> str | None:
+def _check_signs(context: AppContext, summary: str) -> Finding:
     version = context.get_stored_version()
-    return context.open_vector_table(version).find_sign_fault() if version else None
-
-
-def _is_approximate(context: AppContext) -> bool:
-    version = context.get_stored_version()
-    return version is not None and context.open_vector_index(version).is_approximate()
+    found = context.open_vector_table(version).check_signs() if version else None
+    if found is None:
+        return succeed(summary)
+    if found:
+        return fail(f"the index by which the nearest vectors are found {found}", REWRITE)
+    return succeed(f"{summary}, the nearest are found by their signs")
 
 
 def _read_reviews(context: AppContext) -> ReviewFile | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, remove_language
 from kebab.core.ids import Key, Keys
-from kebab.store.lance.key_file import LARGE_ROWS, TOMBSTONE, expect_array_reads, release_pages
+from kebab.store.lance.key_file import LARGE_ROWS, TOMBSTONE, advise_pages
 from kebab.store.lance.sign_index import ROWS_AT_ONCE, SignIndex, write_sign_index
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class ExactIndex:
         self._beside: Positions | None = None
         self._sampled: Matrix | None = None
         self._is_asked = False
-        self._expect_reads(scattered=signs is not None)
+        self._advise("RANDOM" if signs else "NORMAL")
         self._whole = self._stored <= LARGE_ROWS
         """Whether all vectors are held in memory: not for the first query of a large index."""
 
@@ -139,29 +139,25 @@ class ExactIndex:
         gone = size - (len(self._keys) - beside)
         return beside <= size * _MAX_BESIDE and gone <= size * _MAX_GONE
 
-    def _expect_reads(self, *, scattered: bool) -> None:
-        """Let the system read single pages, or pages ahead."""
+    def _advise(self, advice: str) -> None:
         for part in self._parts:
-            expect_array_reads(part, scattered=scattered)
+            advise_pages(part, advice)
 
-    def find_sign_fault(self) -> str | None:
-        """Return what is wrong with the sign index, compared with every vector."""
+    def find_sign_fault(self) -> str:
+        """Compare the sign index with every vector; return its fault, an empty text without one."""
         import numpy as np
 
         signs = self._signs
         if signs is None or not signs.is_intact():
             return "is damaged"
-        self._expect_reads(scattered=False)
-        known = np.isin(self._keys, signs.keys, assume_unique=True)
-        live = np.isin(signs.keys, self._keys, assume_unique=True)
-        positions = np.flatnonzero(known)
-        places = np.flatnonzero(live)
+        self._advise("NORMAL")
+        positions = np.flatnonzero(np.isin(self._keys, signs.keys, assume_unique=True))
+        places = np.searchsorted(signs.keys, self._keys[positions])
         for start in range(0, len(positions), ROWS_AT_ONCE):
-            part = positions[start : start + ROWS_AT_ONCE]
-            rows = self._load_bare(part)
-            if not signs.agrees(places[start : start + ROWS_AT_ONCE], rows):
+            part = slice(start, start + ROWS_AT_ONCE)
+            if not signs.agrees(places[part], self._load_bare(positions[part])):
                 return "differs from the vectors"
-        return None
+        return ""
 
     def write_signs(self, path: Path, tick: Callable[[int, int], object]) -> None:
         """Write the sign index of all vectors.
@@ -171,7 +167,7 @@ class ExactIndex:
         """
         import numpy as np
 
-        self._expect_reads(scattered=False)
+        self._advise("NORMAL")
         write_sign_index(
             path,
             self._keys,
@@ -284,7 +280,7 @@ class ExactIndex:
             found[wanted] = part[rows[wanted] - starts[number]]
             # With each row the system maps up to two megabytes of the file around it.
             if not self._whole:
-                release_pages(part)
+                advise_pages(part, "DONTNEED")
         return found
 
     def _score_all(self, query: "Vector") -> "Scores":
@@ -303,7 +299,7 @@ class ExactIndex:
             if self._lengths is None:
                 lengths.append(self._measure_lengths(part))
             if not self._whole:
-                release_pages(part)
+                advise_pages(part, "DONTNEED")
         if self._lengths is None:
             self._lengths = np.concatenate(lengths)
         scores: Scores = np.concatenate(products) / self._lengths

@@ -20,7 +20,7 @@ import msgspec
 from kebab.core.durable import DerivedFile, delete_path
 from kebab.core.ids import compute_digest
 from kebab.errors.system import build_io_error, translate_import_errors
-from kebab.platform import can_remove_open_files, expect_reads, release_mapped_pages
+from kebab.platform import advise_map, can_remove_open_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -423,25 +423,15 @@ def _join_rows(runs: "Iterable[Run]") -> "Records":
     return np.frombuffer(b"".join(run.packed for run in runs), _build_dtype())
 
 
-def release_pages(array: Any) -> None:
-    """Release the pages of a mapped array from the memory of this process.
+def advise_pages(array: Any, advice: str) -> None:
+    """Give the system an advice on the pages of a mapped array.
 
-    They stay in the page cache of the system. An array that is not mapped, or a system without
-    `madvise`, changes nothing.
+    `DONTNEED` releases them from the memory of this process; they stay in the page cache of the
+    system. With `RANDOM` it reads single pages, with `NORMAL` pages ahead. An array that is not
+    mapped, or a system without `madvise`, changes nothing.
     """
-    if (owner := _find_map(array)) is not None:
-        release_mapped_pages(owner)
-
-
-def expect_array_reads(array: Any, *, scattered: bool) -> None:
-    """Tell the system how an array is read, if it is mapped."""
-    if (owner := _find_map(array)) is not None:
-        expect_reads(owner, scattered=scattered)
-
-
-def _find_map(array: Any) -> mmap.mmap | None:
-    """Return the mapped file of an array; None when it is in memory."""
     owner = array
     while owner is not None and not isinstance(owner, mmap.mmap):
         owner = getattr(owner, "base", None)
-    return owner
+    if owner is not None:
+        advise_map(owner, advice)

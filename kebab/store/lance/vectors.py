@@ -104,11 +104,6 @@ class MappedVectors:
         index = self.load_index()
         return index.count() if index else 0
 
-    def is_approximate(self) -> bool:
-        """Return whether the nearest are sought by a sign index."""
-        index = self.load_index()
-        return index is not None and index.is_approximate
-
     def load_index(self) -> ExactIndex | None:
         """Return the index of the latest state, which never changes; None without a table.
 
@@ -303,8 +298,11 @@ class LanceVectors(MappedVectors):
                     facts.append(f"{name} {stat.st_size} {stat.st_mtime_ns}")
         return compute_digest(*facts)
 
-    def find_sign_fault(self) -> str | None:
-        """Read every row; return what is wrong with the sign index."""
+    def check_signs(self) -> str | None:
+        """Read every row; return the fault of the sign index, an empty text when it has none.
+
+        It is None when there is no sign index.
+        """
         index = self.load_index()
         if index is None or not self._signs.exists():
             return None
