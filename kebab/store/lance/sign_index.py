@@ -40,6 +40,8 @@ ROWS_AT_ONCE = 1 << 16
 _SAMPLED = 64
 """One of so many estimates tells about where the highest begin."""
 
+_TINY = 1e-30
+
 _MAGIC = b"kebabsigns 1 "
 _NUMBER = 4
 _WORD_BITS, _WORD_BYTES = 64, 8
@@ -194,7 +196,7 @@ def _split(rows: "Matrix", mean: "Vector", origin: "Vector") -> "tuple[Matrix, S
     import numpy as np
 
     # A mean of zero has no direction; without one, everything is in the rest.
-    direction = mean / max(float(np.linalg.norm(mean)), np.finfo(np.float32).tiny)
+    direction = mean / max(float(np.linalg.norm(mean)), _TINY)
     moved = rows - origin
     along = moved @ direction
     rest = moved - along[:, None] * direction

@@ -410,7 +410,7 @@ def test_a_writer_killed_between_table_and_file_leaves_correct_results(tmp_path,
 
 def test_threads_are_limited_unless_the_user_sets_a_number(tmp_path):
     script = (
-        "import os; from kebab.store.lance.engine import _import_lancedb; _import_lancedb();"
+        "import os; from kebab.store.lance.engine import import_lancedb; import_lancedb();"
         "print(os.environ['LANCE_CPU_THREADS'], os.environ['LANCE_IO_THREADS'])"
     )
     run = subprocess.run(
@@ -426,7 +426,7 @@ def test_threads_are_limited_unless_the_user_sets_a_number(tmp_path):
 
 def test_the_rest_client_is_not_imported():
     script = (
-        "import sys; from kebab.store.lance.engine import _import_lancedb; _import_lancedb();"
+        "import sys; from kebab.store.lance.engine import import_lancedb; import_lancedb();"
         "print('lance_namespace_urllib3_client.api' in sys.modules)"
     )
     run = subprocess.run(
@@ -521,7 +521,7 @@ def test_the_engine_is_not_loaded_without_address_space_for_it(tmp_path, monkeyp
     with monkeypatch.context() as patch:
         patch.delitem(sys.modules, "lancedb", raising=False)
         with pytest.raises(OutOfMemory):
-            engine._import_lancedb()
+            engine.import_lancedb()
 
 
 @pytest.mark.parametrize("step", [1, 2, 3, 4])
