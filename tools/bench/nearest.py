@@ -48,7 +48,8 @@ def load_vectors(data_dir: Path) -> "tuple[str, Matrix]":
     vectors = MappedVectors(data_dir, version, parse_dimension(version))
     index = vectors.load_index()
     assert index is not None, "the knowledge base has vectors"
-    found = index.get(LanceVectors(data_dir, version, parse_dimension(version)).list_keys())
+    keys = LanceVectors(data_dir, version, parse_dimension(version)).list_keys()
+    found = index.get([Key(key) for key in keys])
     return version, np.array(list(found.values()))
 
 
@@ -91,11 +92,13 @@ def measure(arguments: list[str]) -> None:
     folder, version, name, repeats = Path(arguments[0]), *arguments[1:3], int(arguments[3])
     queries = np.load(name).astype(np.float32)
     words = [Key(int(one)) for one in np.random.default_rng(1).integers(1, 100_000, _BY_WORDS)]
-    times, found = [], []
+    times: list[tuple[float, float]] = []
+    found = []
     before = _read_figure("io", "read_bytes:")
+    vectors: MappedVectors | None = None
     for query in queries[: repeats + 1]:
         started, used = time.perf_counter(), time.process_time()
-        if not times:
+        if vectors is None:
             vectors = MappedVectors(folder, version, queries.shape[1])
         found.append([int(key) for key, _ in vectors.find_nearest(query, _NEAREST)])
         vectors.compute_cosines(query, words)
@@ -157,7 +160,7 @@ def measure_engine(
 
     imported, started = time.process_time() - started, time.process_time()
     table = lancedb.connect(get_tables_folder(folder)).open_table(version)
-    table.create_index(vector_column_name="vector", metric="dot", index_type=kind)  # type: ignore[call-overload]
+    table.create_index(vector_column_name="vector", metric="dot", index_type=kind)
     built = time.process_time() - started
     for limit in (_SHOWN, _NEAREST):
         found, started = [], time.process_time()

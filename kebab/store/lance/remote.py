@@ -85,7 +85,7 @@ def write_passages(
         names = sorted(frequencies)
         columns = {"term": names, "passages": [frequencies[name] for name in names]}
         terms = store.create_table(_TERMS, pa.table(columns), mode="overwrite")
-        terms.create_scalar_index("term", index_type="BTREE")
+        _index_keys(terms, "term")
         return Versions(passages.version, terms.version)
 
 
@@ -118,10 +118,16 @@ def _build_row(passage: Passage) -> dict[str, Any]:
     return {**chunk, "place": place, "tokens": passage.tokens, "vector": passage.vector}
 
 
-def _index_passages(table: Any, dimension: int, count: int) -> None:
-    from lancedb.index import FTS
+def _index_keys(table: Any, column: str) -> None:
+    from lancedb.index import BTree
 
-    table.create_scalar_index("key", index_type="BTREE")
+    table.create_index(column, config=BTree())
+
+
+def _index_passages(table: Any, dimension: int, count: int) -> None:
+    from lancedb.index import FTS, IvfPq
+
+    _index_keys(table, "key")
     words = FTS(
         base_tokenizer="whitespace",
         lower_case=False,
@@ -132,8 +138,6 @@ def _index_passages(table: Any, dimension: int, count: int) -> None:
     )
     table.create_index("tokens", config=words)
     if count >= _LEAST_INDEXED:
-        from lancedb.index import IvfPq
-
         codes = max(1, dimension // _COMPONENTS_PER_CODE)
         config = IvfPq("dot", num_partitions=int(count**0.5), num_sub_vectors=codes)
         table.create_index("vector", config=config)

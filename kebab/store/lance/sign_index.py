@@ -101,7 +101,7 @@ class SignIndex:
         bits = len(query)
         angles = np.pi * np.arange(bits + 1) / bits
         cosines = (rest * np.cos(angles)).astype(np.float32)
-        estimates = along * self._lengths[0]
+        estimates: Scores = along * self._lengths[0]
         for start in range(0, len(estimates), ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
             differing = np.zeros(len(estimates[part]), np.uint16)
