@@ -325,7 +325,7 @@ class LibraryReader(Protocol):
     def count_pending(self) -> int:
         """Return how many chunks of the snapshot lack a vector."""
 
-    def list_allowed_keys(self, filters: Filters) -> list[Key] | None:
+    def list_allowed_keys(self, filters: Filters) -> Sequence[Key] | None:
         """Return the keys that pass the filters in rising order; None when every chunk does."""
 
     def find_committed_keys(self, keys: Collection[Key]) -> set[Key]:

@@ -7,15 +7,23 @@ search: a page of hits is whole, its tail may differ.
 """
 
 import re
-from collections import Counter
+from collections import Counter, UserList
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, Place, remove_language
+from kebab.core.chunks import (
+    NO_BACKGROUND,
+    CosineBackground,
+    KeyedScore,
+    PassageHashes,
+    Place,
+    remove_language,
+)
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key
 from kebab.core.queries import Filters, StoredChunk
 from kebab.errors.catalog import InvalidInput
@@ -143,22 +151,17 @@ def _index_passages(table: Any, dimension: int, count: int) -> None:
         table.create_index("vector", config=config)
 
 
-class _Matching(Sequence[Key]):
+class _Matching(UserList[Key]):
     """The keys of the passages that a condition of the store allows, read when they are asked."""
 
-    def __init__(self, condition: str, load: Callable[[], Sequence[Key]]) -> None:
+    def __init__(self, condition: str, load: Callable[[], list[Key]]) -> None:
         self.condition = condition
         self._load = load
 
-    @overload
-    def __getitem__(self, index: int) -> Key: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Key]: ...
-    def __getitem__(self, index: int | slice) -> Key | Sequence[Key]:
-        return self._load()[index]
-
-    def __len__(self) -> int:
-        return len(self._load())
+    @cached_property
+    def data(self) -> list[Key]:  # type: ignore[override]
+        """The keys in rising order."""
+        return self._load()
 
 
 class RemoteLibrary:
@@ -274,7 +277,7 @@ class RemoteLibrary:
         if not condition:
             return None
 
-        def load() -> Sequence[Key]:
+        def load() -> list[Key]:
             with self._translate():
                 query = self._passages.search().where(condition).select(["key"])
                 rows = query.limit(self._count).to_list()
@@ -320,6 +323,11 @@ class RemoteLibrary:
         """Return nothing: the tables have no index of names."""
         del word
         return []
+
+    def list_passages(self, filters: Filters) -> PassageHashes:
+        """Refuse: duplicates are sought in a local base."""
+        del filters
+        raise InvalidInput(field="filters", cause="a published base is not compared with itself")
 
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
         """Return the vectors of those of these passages that have one."""
