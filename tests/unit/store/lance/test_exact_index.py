@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -171,6 +173,33 @@ def test_a_build_that_is_ended_leaves_the_old_state(tmp_path: Path) -> None:
     assert list_keys(MappedVectors(tmp_path, "v", WIDTH).find_nearest(rows[1100], 1)) == [1100]
     vectors.maintain()
     assert path.read_bytes() != before
+
+
+_KILLED = """
+import os, sys
+from pathlib import Path
+from kebab.store.lance.vectors import LanceVectors
+if sys.argv[2] == "draft":
+    os.fsync = lambda file: os._exit(9)
+vectors = LanceVectors(Path(sys.argv[1]), "v", 96, approximate_from=1000)
+vectors.maintain(lambda *_: os._exit(9) if sys.argv[2] == "signs" else None)
+"""
+
+
+@pytest.mark.parametrize("moment", ["signs", "draft"])
+def test_a_killed_build_changes_nothing(tmp_path: Path, moment: str) -> None:
+    vectors, rows = open_writer(tmp_path), cluster(1300)
+    write(vectors, rows[:1000], 0)
+    vectors.maintain()
+    path = key_file.get_sign_file_path(tmp_path, "v")
+    before = path.read_bytes()
+    write(vectors, rows[1000:], 1000)
+    killed = subprocess.run([sys.executable, "-c", _KILLED, str(tmp_path), moment], check=False)
+    assert (killed.returncode, path.read_bytes()) == (9, before)
+    assert list_keys(MappedVectors(tmp_path, "v", WIDTH).find_nearest(rows[1100], 1)) == [1100]
+    vectors.maintain()
+    assert path.read_bytes() != before
+    assert vectors.check_signs() == ""
 
 
 def test_a_cleared_index_has_no_signs(tmp_path: Path) -> None:
