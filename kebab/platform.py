@@ -468,10 +468,10 @@ def read_thread_time(thread: int) -> float | None:
     return None if find_clock is None else time.clock_gettime(find_clock(thread))
 
 
-def release_mapped_pages(mapped: "mmap.mmap") -> None:
-    """Let the system take back the memory of a mapped file, where it can be told."""
+def advise_map(mapped: "mmap.mmap", advice: str) -> None:
+    """Give the system an advice on a mapped file, such as `DONTNEED`, where it takes one."""
     if not is_windows():
-        mapped.madvise(import_module("mmap").MADV_DONTNEED)
+        mapped.madvise(getattr(import_module("mmap"), f"MADV_{advice}"))
 
 
 def count_cores() -> int:

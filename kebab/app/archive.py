@@ -47,7 +47,7 @@ from kebab.wire.archive import (
 )
 
 if TYPE_CHECKING:
-    from kebab.store.lance.vectors import ExactIndex
+    from kebab.store.lance.exact_index import ExactIndex
     from kebab.store.sqlite.archive import Contents
 
 SETTINGS = (

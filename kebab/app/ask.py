@@ -57,6 +57,8 @@ from kebab.wire.coverage import Coverage, Indexing, Statement, describe_absent_w
 from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from kebab.core.ports import Embedder
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.search import IndexRefresh, UnmatchedFilter
@@ -197,6 +199,7 @@ class AnswerContext(Struct, frozen=True, kw_only=True):
     indexing: Indexing | UnsetType = UNSET
     coverage: Coverage | None = None
     refresh: "IndexRefresh | None" = None
+    data: "Path | None" = None
 
 
 def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
@@ -212,7 +215,9 @@ def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
         answers_question=_rate_answer(outcome),
         absent_terms=list(outcome.absent_terms),
         citations=[_to_citation(support) for support in outcome.citations],
-        suggestions=[] if outcome.grounded else [to_search_hit(hit) for hit in hits[:SUGGESTIONS]],
+        suggestions=[]
+        if outcome.grounded
+        else [to_search_hit(hit, data=context.data) for hit in hits[:SUGGESTIONS]],
         mode=outcome.mode.value,
         model=outcome.model,
         # None when vectors found none of the hits.
@@ -289,7 +294,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
     refresh = refresh_index(context, request, read_filters) if request.refresh else None
     with context.open_reader() as reader:
         query = replace(query, filters=resolve_request_filters(context, reader, query.filters))
-        listener = _EventListener(report)
+        listener = _EventListener(report, context.paths.data)
         writer = _build_writer(context, reader, request, listener)
         search = build_engine(context, reader).search
         engine = AskEngine(search, writer, count_occurrences=reader.get_document_frequencies)
@@ -302,7 +307,9 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
             reader,
             query.filters,
             seconds=QUICK_S if found else THOROUGH_S,
-            hits=[to_search_hit(hit) for hit in outcome.retrieved.page.hits],
+            hits=[
+                to_search_hit(hit, data=context.paths.data) for hit in outcome.retrieved.page.hits
+            ],
             indexing=indexing,
         )
         outcome = explain_coverage(outcome, query, coverage)
@@ -327,6 +334,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         indexing=indexing or UNSET,
         coverage=coverage,
         refresh=refresh,
+        data=context.paths.data,
     )
     return to_answer(replace(outcome, warnings=warnings), facts)
 
@@ -376,9 +384,10 @@ class _EventListener(Struct, frozen=True):
     """Converts the progress of an answer to events."""
 
     report: AnswerCallback
+    data: "Path"
 
     def on_retrieved(self, page: Page) -> None:
-        hits = [to_search_hit(hit) for hit in page.hits]
+        hits = [to_search_hit(hit, data=self.data) for hit in page.hits]
         self.report(AnswerEvent(type="retrieval_done", hits=hits))
 
     def on_token(self, text: str) -> None:

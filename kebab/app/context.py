@@ -43,12 +43,18 @@ _DIMENSION = re.compile(r"-(\d+)-v\d+$")
 """Matches the dimension in an embedding version."""
 
 
-def format_index_version(embedding_version: str | None) -> str:
-    """Return the label of the vector index of an embedding version, which is searched exactly.
+def format_index_version(embedding_version: str | None, data_dir: Path | None = None) -> str:
+    """Return the label of the vector index of an embedding version.
 
-    Without vectors it names the default dimension.
+    It is `flat` when all vectors are compared, `signs` when a knowledge base chooses among them by
+    its sign index. Without vectors it names the default dimension.
     """
-    return f"lance-flat-l2-{parse_dimension(embedding_version) or _DEFAULT_DIMENSION}-v1"
+    from kebab.store.lance.key_file import get_sign_file_path
+
+    kind = "flat"
+    if data_dir and embedding_version and get_sign_file_path(data_dir, embedding_version).exists():
+        kind = "signs"
+    return f"lance-{kind}-l2-{parse_dimension(embedding_version) or _DEFAULT_DIMENSION}-v1"
 
 
 def parse_dimension(embedding_version: str | None) -> int:
@@ -289,7 +295,13 @@ class AppContext:
             model = find_version(version, self.paths.models)
             # The run may install the model only later.
             dimension = model.dimension if model else parse_dimension(version)
-            self._vectors[version] = LanceVectors(self.paths.data, version, dimension)
+            self._vectors[version] = LanceVectors(
+                self.paths.data,
+                version,
+                dimension,
+                approximate_from=self.settings.index.approximate_from,
+                load_axes=model.load_language_axes if model else lambda: None,
+            )
         return self._vectors[version]
 
     @cached_property

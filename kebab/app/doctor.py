@@ -20,9 +20,11 @@ from kebab.core.chunks import ProbePair
 from kebab.core.documents import EMBEDDING_REASON, NEXT_VECTORS
 from kebab.core.ids import Key, Keys, sort_keys
 from kebab.doctor.checks import (
+    REWRITE,
     DoctorInputs,
     DocumentInputs,
     EmbeddingVersions,
+    Finding,
     MachineInputs,
     ModelInputs,
     ReviewFile,
@@ -30,7 +32,9 @@ from kebab.doctor.checks import (
     StorageInputs,
     Weights,
     build_checks,
+    fail,
     run_all,
+    succeed,
 )
 from kebab.embed.registry import describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
@@ -112,6 +116,7 @@ def build_inputs(
             list_expected_keys=partial(_query_catalogue, context, Catalogue.list_committed_keys),
             list_deleted_keys=partial(_query_catalogue, context, Catalogue.list_deleted_keys),
             find_damaged_keys=partial(_find_damaged_keys, context),
+            check_signs=partial(_check_signs, context),
             reviews=get_reviews_path(paths.data),
             read_reviews=partial(_read_reviews, context),
         ),
@@ -174,6 +179,16 @@ def _list_vector_keys(context: AppContext) -> Keys:
 def _find_damaged_keys(context: AppContext) -> set[Key]:
     version = context.get_stored_version()
     return context.open_vector_table(version).find_damaged_keys() if version else set()
+
+
+def _check_signs(context: AppContext, summary: str) -> Finding:
+    version = context.get_stored_version()
+    found = context.open_vector_table(version).check_signs() if version else None
+    if found is None:
+        return succeed(summary)
+    if found:
+        return fail(f"the index by which the nearest vectors are found {found}", REWRITE)
+    return succeed(f"{summary}, the nearest are found by their signs")
 
 
 def _read_reviews(context: AppContext) -> ReviewFile | None:

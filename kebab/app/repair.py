@@ -41,7 +41,8 @@ from kebab.wire.ingest import IngestRequest
 from kebab.wire.repair import LostText, RepairCopy, RepairReport, RepairRequest
 
 if TYPE_CHECKING:
-    from kebab.store.lance.vectors import ExactIndex, LanceVectors
+    from kebab.store.lance.exact_index import ExactIndex
+    from kebab.store.lance.vectors import LanceVectors
     from kebab.store.sqlite.salvage import RowRepairs
     from kebab.store.sqlite.writer import SqliteWriter
 

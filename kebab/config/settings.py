@@ -84,10 +84,13 @@ class Ingest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Index(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How documents are split into passages."""
+    """How documents are split into passages, and how vectors are searched."""
 
     chunk_tokens: Annotated[int, Meta(ge=32, le=510)] = 254
     """The most tokens of one passage; the window of the embedding model is the upper limit."""
+    approximate_from: Natural = 200_000
+    """From how many vectors on the nearest are sought by an index of 64 bytes for each vector
+    instead of comparing all. Cosines stay exact. 0 means never."""
 
 
 class Embedding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -283,7 +286,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ingest: Ingest = Ingest()
     """Which files are indexed."""
     index: Index = Index()
-    """How documents are split into passages."""
+    """How documents are split into passages, and how vectors are searched."""
     models: Models = Models()
     """The models."""
     search: Search = Search()

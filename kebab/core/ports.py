@@ -358,7 +358,7 @@ class LibraryReader(Protocol):
     def count_pending(self) -> int:
         """Return how many chunks of the snapshot lack a vector."""
 
-    def list_allowed_keys(self, filters: Filters) -> list[Key] | None:
+    def list_allowed_keys(self, filters: Filters) -> Sequence[Key] | None:
         """Return the keys that pass the filters in rising order; None when every chunk does."""
 
     def find_committed_keys(self, keys: Collection[Key]) -> set[Key]:
@@ -402,7 +402,10 @@ class AnswerCache(Protocol):
 
 
 class Vectors(Protocol):
-    """The vector index of one embedding version, with unit vectors and exact search."""
+    """The vector index of one embedding version, with unit vectors.
+
+    Cosines are exact. A large index may compare only the vectors that are probably the nearest.
+    """
 
     def find_nearest(
         self, query: Vector, limit: int, allowed: Sequence[Key] | None = None
@@ -456,5 +459,8 @@ class VectorWriter(Vectors, Protocol):
     def delete_leftovers(self, versions: Collection[str]) -> None:
         """Delete what killed runs left: files of other versions than these, and drafts."""
 
-    def maintain(self) -> None:
-        """Compact and drop old versions when it pays, and refresh the files that readers map."""
+    def maintain(self, tick: Callable[[int, int], object] = ...) -> None:
+        """Compact and drop old versions when it pays, and refresh the files that readers map.
+
+        `tick` gets how many vectors of how many a new search index holds.
+        """

@@ -343,7 +343,8 @@ class StorageInputs:
     every passage if it is `deep`, else a sample of many. `list_vector_keys` returns the key of
     every vector row, repeated keys included, `list_expected_keys` the keys that have a vector
     according to the database, `list_deleted_keys` those whose rows wait for deletion, and
-    `find_damaged_keys` those whose vector is damaged. `reviews` is the file of `read_reviews`.
+    `find_damaged_keys` those whose vector is damaged. `check_signs` adds what it finds of
+    a sign index to a summary. `reviews` is the file of `read_reviews`.
     """
 
     path: Path
@@ -356,6 +357,7 @@ class StorageInputs:
     list_deleted_keys: Callable[[], Collection[Key]]
     deep: bool = False
     find_damaged_keys: Callable[[], Collection[Key]] = frozenset
+    check_signs: Callable[[str], Finding] = succeed
     list_remains: Callable[[], Sequence[Path]] = tuple
     list_leftovers: Callable[[], Sequence[Path]] = tuple
     reviews: Path
@@ -406,18 +408,15 @@ def check_vectors(storage: StorageInputs) -> Finding:
     lacking, extra = find_missing_keys(expected, rows), find_missing_keys(rows, expected)
     # An ingest may add and remove vectors between both reads; what it changed is no fault.
     now = set(storage.list_expected_keys() if lacking or extra else ())
-    missing = len(now.intersection(lacking))
-    repeats = len(find_repeated_keys(rows))
-    orphans = len(set(extra) - now - set(storage.list_deleted_keys()))
-    if missing:
+    if missing := len(now.intersection(lacking)):
         return fail(f"{format_count(missing, 'vector')} of {len(expected):,} missing", REWRITE)
     if damaged := len(storage.find_damaged_keys()):
         return fail(f"{format_count(damaged, 'vector')} of {len(expected):,} damaged", REWRITE)
-    if repeats:
+    if repeats := len(find_repeated_keys(rows)):
         return fail(f"{format_count(repeats, 'vector')} stored more than once", REWRITE)
-    if orphans:
+    if orphans := len(set(extra) - now - set(storage.list_deleted_keys())):
         return warn(f"{format_count(orphans, 'vector')} without a passage", REWRITE)
-    return succeed(f"{format_count(len(expected), 'vector')}, each with its passage")
+    return storage.check_signs(f"{format_count(len(expected), 'vector')}, each with its passage")
 
 
 def check_reviews(storage: StorageInputs) -> Finding:

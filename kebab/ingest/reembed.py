@@ -103,7 +103,7 @@ class _ModelChange(BatchEmbedder):
         finally:
             self._flush()
         if self._done == total:  # also when the cancel came with the last passage
-            self._vectors.maintain()
+            self._vectors.maintain(self._context.reporter.send_index_progress)
             self._library.replace_vectors(
                 self._embedder.version, self._model.reason, self._unsupported
             )

@@ -446,6 +446,6 @@ class VectorSync:
         if deleted:
             self._vectors.delete(deleted)
             self._library.forget_deleted_keys(deleted)
-        self._vectors.maintain()
+        self._vectors.maintain(self._context.reporter.send_index_progress)
         self._library.set_value(VECTOR_FILES, self._vectors.describe_files())
         self._library.set_value(VECTORS_DIRTY, None)

@@ -1,6 +1,6 @@
 """A vector index in memory, for tests of what stands above the stores."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,7 +76,7 @@ class MemoryVectors:
     def delete_leftovers(self, versions: Collection[str]) -> None:
         pass
 
-    def maintain(self) -> None:
+    def maintain(self, tick: Callable[[int, int], object] = lambda *_: None) -> None:
         self.maintained += 1
 
     def _latest(self, keys: Collection[Key] | None = None) -> "dict[Key, Vector]":

@@ -23,6 +23,7 @@ from kebab.core.documents import (
 from kebab.core.ids import ChunkId, DocId, Key, compute_digest, make_doc_id, sort_keys
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import Filters
+from kebab.store.lance import exact_index
 from kebab.store.lance.vectors import LanceVectors, MappedVectors
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
@@ -542,13 +543,23 @@ class Index:
     reader: Callable[[], Any]
 
 
-@pytest.fixture(params=["memory", "lance"])
-def index(request: pytest.FixtureRequest, tmp_path: Path) -> Index:
+@pytest.fixture(params=["memory", "lance", "lance-signs"])
+def index(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Index:
     if request.param == "memory":
         memory = MemoryVectors()
         return Index(memory, lambda: memory)
-    writer = LanceVectors(tmp_path, VERSION, 4)
-    return Index(writer, lambda: MappedVectors(tmp_path, VERSION, 4))
+    if request.param == "lance-signs":
+        monkeypatch.setattr(exact_index, "_LEAST_CANDIDATES", 1)
+        monkeypatch.setattr(exact_index, "_GATHER_BELOW", 0)
+    above = int(request.param == "lance-signs")
+    writer = LanceVectors(tmp_path, VERSION, 4, approximate_from=above)
+
+    def read() -> MappedVectors:
+        if above:
+            writer.maintain()
+        return MappedVectors(tmp_path, VERSION, 4)
+
+    return Index(writer, read)
 
 
 def unit(*numbers: float) -> Any:

@@ -13,8 +13,9 @@ from kebab.core.documents import VectorRow
 from kebab.core.ids import ChunkId, DocId, Key, Keys
 from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.store.archive_file import build_damage
+from kebab.store.lance.exact_index import ExactIndex
 from kebab.store.lance.key_file import FEATURE
-from kebab.store.lance.vectors import MAX_LENGTH_ERROR, ExactIndex, LanceVectors
+from kebab.store.lance.vectors import MAX_LENGTH_ERROR, LanceVectors
 
 if TYPE_CHECKING:
     import numpy as np

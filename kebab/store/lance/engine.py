@@ -335,7 +335,7 @@ class LanceTable:
         return self._table
 
     def _connect(self) -> Any:
-        return _import_lancedb().connect(str(self.path.parent))
+        return import_lancedb().connect(str(self.path.parent))
 
     @contextmanager
     def _translate_errors(self, op: Op) -> Iterator[None]:
@@ -347,10 +347,10 @@ class LanceTable:
 def preload_lancedb() -> None:
     """Import LanceDB; its first use reports an import that fails."""
     with suppress(Exception):
-        _import_lancedb()
+        import_lancedb()
 
 
-def _import_lancedb() -> Any:
+def import_lancedb() -> Any:
     """Import LanceDB, silent and with few threads."""
     if "lancedb" not in sys.modules:
         require_address_space(ADDRESS_SPACE)

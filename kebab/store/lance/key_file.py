@@ -20,7 +20,7 @@ import msgspec
 from kebab.core.durable import DerivedFile, delete_path
 from kebab.core.ids import compute_digest
 from kebab.errors.system import build_io_error, translate_import_errors
-from kebab.platform import can_remove_open_files, release_mapped_pages
+from kebab.platform import advise_map, can_remove_open_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -44,7 +44,7 @@ FEATURE = "the vector index"
 _FOLDER = "lance"
 _STAMP_BYTES = 16
 # Earlier versions had a copy of the vectors in `.f32` files.
-_OWN = re.compile(r"\.?fastembed-[A-Za-z0-9._-]+\.(?:lance|gone|(?:keys|f32)(?:\.\d+)?)")
+_OWN = re.compile(r"\.?fastembed-[A-Za-z0-9._-]+\.(?:lance|gone|(?:keys|signs|f32)(?:\.\d+)?)")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _NEWEST_FIRST_DIGITS = 20
 _HIGHEST = 2**64 - 1
@@ -71,6 +71,11 @@ def get_key_file_path(data_dir: Path, version: str) -> Path:
     return get_tables_folder(data_dir) / f"{build_table_name(version)}.keys"
 
 
+def get_sign_file_path(data_dir: Path, version: str) -> Path:
+    """Return the path of the sign index of a table, which large tables have."""
+    return get_key_file_path(data_dir, version).with_suffix(".signs")
+
+
 def is_own(name: str) -> bool:
     """Return whether only kebab gives this name to an entry of the folder; drafts count."""
     return _OWN.fullmatch(name) is not None
@@ -83,7 +88,9 @@ def list_leftovers(folder: Path, versions: "Collection[str]") -> list[Path]:
         OSError: The file system refused.
     """
     kept = {
-        f"{build_table_name(version)}{end}" for version in versions for end in (".lance", ".keys")
+        f"{build_table_name(version)}{end}"
+        for version in versions
+        for end in (".lance", ".keys", ".signs")
     }
     found = sorted(folder.iterdir()) if folder.is_dir() else []
     return [path for path in found if is_own(path.name) and path.name not in kept]
@@ -416,14 +423,15 @@ def _join_rows(runs: "Iterable[Run]") -> "Records":
     return np.frombuffer(b"".join(run.packed for run in runs), _build_dtype())
 
 
-def release_pages(array: Any) -> None:
-    """Release the pages of a mapped array from the memory of this process.
+def advise_pages(array: Any, advice: str) -> None:
+    """Give the system an advice on the pages of a mapped array.
 
-    They stay in the page cache of the system. An array that is not mapped, or a system without
-    `madvise`, changes nothing.
+    `DONTNEED` releases them from the memory of this process; they stay in the page cache of the
+    system. With `RANDOM` it reads single pages, with `NORMAL` pages ahead. An array that is not
+    mapped, or a system without `madvise`, changes nothing.
     """
     owner = array
     while owner is not None and not isinstance(owner, mmap.mmap):
         owner = getattr(owner, "base", None)
     if owner is not None:
-        release_mapped_pages(owner)
+        advise_map(owner, advice)

@@ -1,4 +1,4 @@
-"""Contains the vector index of one embedding version: its exact search, and its writer."""
+"""Contains the vector index of one embedding version: its reader and its writer."""
 
 import os
 import time
@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, remove_language
+from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore
 from kebab.core.documents import VectorRow
 from kebab.core.durable import sync_names
 from kebab.core.ids import Key, Keys, compute_digest
@@ -28,28 +28,14 @@ from kebab.store.lance.engine import (
     preload_lancedb,
     rebuild_key_file,
 )
-from kebab.store.lance.key_file import (
-    LARGE_ROWS,
-    TOMBSTONE,
-    KeyFile,
-    RunFinder,
-    release_pages,
-)
+from kebab.store.lance.exact_index import ExactIndex
+from kebab.store.lance.key_file import TOMBSTONE, KeyFile, RunFinder
+from kebab.store.lance.sign_index import open_sign_index
 from kebab.store.stamps import FileState
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from kebab.core.chunks import Matrix, Vector
-    from kebab.store.lance.key_file import KeyArray, Parts
-
-    Positions: TypeAlias = NDArray[np.intp]
-    Scores: TypeAlias = NDArray[np.float32]
-
-_DECIMALS = 6
-_STEP = 10.0**-_DECIMALS
-_GATHER_BELOW = 4
+    from kebab.store.lance.key_file import Parts
 
 _FOLLOW_S, _FOLLOW_STEP_S = 1.0, 0.005
 """How long a reader waits for the key file after a commit, and in which steps.
@@ -57,190 +43,6 @@ _FOLLOW_S, _FOLLOW_STEP_S = 1.0, 0.005
 A writer takes some 20 ms from the commit to the file, and .4 s after it has compacted 100,000 rows.
 To rebuild the file, a reader would have to import LanceDB first, which takes a second.
 """
-
-_LEAST_SQUARE = 1e-6
-"""No vector is taken for shorter, so that a damaged one divides nothing by zero."""
-
-_SAMPLE = 2000
-"""How many evenly spaced vectors, about, stand for all of them."""
-
-
-class ExactIndex:
-    """The `Vectors` of one state of the table; of repeated keys the last row counts.
-
-    The vectors come in parts, in the order of the keys. With `axes`, cosines compare what
-    `remove_language` leaves of two vectors. The passages keep their stored vectors: only the length
-    of what is left of each is computed.
-    """
-
-    def __init__(
-        self, keys: "KeyArray", parts: "Sequence[Matrix]", axes: "Matrix | None" = None
-    ) -> None:
-        self._parts = parts
-        self._stored = len(keys)
-        self._axes = axes
-        self._lengths: Scores | None = None
-        self._keys, self._rows = _sort_live_keys(keys)
-        self._last: tuple[Vector, Scores] | None = None
-        self._whole = self._stored <= LARGE_ROWS
-        """Whether all vectors are held in memory: not for the first query of a large index."""
-
-    def count(self) -> int:
-        """Return how many keys the index holds."""
-        return len(self._keys)
-
-    def find_nearest(
-        self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
-    ) -> list[KeyedScore]:
-        """Return the keys of highest cosine, ties by key."""
-        import numpy as np
-
-        found = None if allowed is None else self._find_positions(allowed)
-        keys = self._keys if found is None else self._keys[found]
-        if limit <= 0 or len(keys) == 0:
-            return []
-        scores = self._score_all(query) if found is None else self._score(query, found)
-        if limit < len(keys):
-            floor = np.partition(scores, len(keys) - limit)[len(keys) - limit]
-            # A score that rounds to the same as the last one may win by its key.
-            best = np.flatnonzero(scores >= floor - _STEP)
-            keys, scores = keys[best], scores[best]
-        cosines = _round_cosines(scores)
-        order = np.lexsort((keys, -cosines))[:limit]
-        return list(zip(keys[order].tolist(), cosines[order].tolist(), strict=True))
-
-    def compute_cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
-        """Return the cosine of those of these keys that the index holds."""
-        found = self._find_positions(keys)
-        scores = _round_cosines(self._score(query, found)).tolist()
-        return dict(zip(self._keys[found].tolist(), scores, strict=True))
-
-    def measure_background(self, query: "Vector") -> CosineBackground:
-        """Return the mean and the deviation of the cosines of evenly spaced keys."""
-        import numpy as np
-
-        count = len(self._keys)
-        if not count:
-            return NO_BACKGROUND
-        scores = self._score(query, np.arange(0, count, max(1, count // _SAMPLE)))
-        with np.errstate(all="ignore"):  # a damaged vector gives no number
-            mean, deviation = float(scores.mean()), float(scores.std())
-        known = np.isfinite(mean) and np.isfinite(deviation)
-        return CosineBackground(count, mean, deviation) if known else NO_BACKGROUND
-
-    def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
-        """Return copies of the vectors of those of these keys that the index holds."""
-        found = self._find_positions(keys)
-        vectors = self._load_vectors(self._get_rows(found))
-        return dict(zip(self._keys[found].tolist(), vectors, strict=True))
-
-    def find_missing(self, keys: Keys) -> list[Key]:
-        """Return which of these keys the index does not hold."""
-        import numpy as np
-
-        wanted = np.array(keys, np.int64)
-        return [Key(key) for key in np.setdiff1d(wanted, self._keys).tolist()]
-
-    def _find_positions(self, keys: Collection[Key]) -> "Positions":
-        import numpy as np
-
-        wanted = np.unique(np.fromiter(keys, np.int64, len(keys)))
-        positions = np.searchsorted(self._keys, wanted)
-        inside = positions < len(self._keys)
-        positions, wanted = positions[inside], wanted[inside]
-        found: Positions = positions[self._keys[positions] == wanted]
-        return found
-
-    def _get_rows(self, found: "Positions") -> "Positions":
-        return found if self._rows is None else self._rows[found]
-
-    def _score(self, query: "Vector", found: "Positions") -> "Scores":
-        """Return the scores of some positions; score all rows at once when that is cheaper."""
-        last = self._last
-        remembered = last is not None and last[0] is query
-        if remembered or len(found) * _GATHER_BELOW >= self._stored:
-            return self._score_all(query)[found]
-        import numpy as np
-
-        rows = self._load_vectors(self._get_rows(found))
-        products: Scores = np.vecdot(rows, remove_language(query, self._axes))
-        return products / self._measure_lengths(rows)
-
-    def _measure_lengths(self, rows: "Matrix") -> "Scores":
-        """Return the length of what `remove_language` leaves of unit vectors."""
-        import numpy as np
-
-        if self._axes is None:
-            return np.ones(len(rows), np.float32)
-        removed = rows @ self._axes.T
-        # A damaged vector may be longer than 1.
-        left = np.maximum(1.0 - np.einsum("ij,ij->i", removed, removed), _LEAST_SQUARE)
-        lengths: Scores = np.sqrt(left)
-        return lengths
-
-    def _load_vectors(self, rows: "Positions") -> "Matrix":
-        import numpy as np
-
-        starts = np.cumsum([0, *map(len, self._parts)])
-        numbers = np.searchsorted(starts, rows, "right") - 1
-        dimension = self._parts[0].shape[1] if self._parts else 0
-        found = np.empty((len(rows), dimension), np.float32)
-        for number in np.unique(numbers).tolist():
-            wanted = numbers == number
-            part = self._parts[number]
-            found[wanted] = part[rows[wanted] - starts[number]]
-            # With each row the system maps up to two megabytes of the file around it.
-            if not self._whole:
-                release_pages(part)
-        return found
-
-    def _score_all(self, query: "Vector") -> "Scores":
-        """Return the scores of all positions; the scores of the last query stay cached."""
-        if self._last is not None:
-            if self._last[0] is query:
-                return self._last[1]
-            self._whole = True
-        import numpy as np
-
-        asked = remove_language(query, self._axes)
-        products, lengths = [np.empty(0, np.float32)], [np.empty(0, np.float32)]
-        for part in self._parts:
-            # One core is as fast as the memory, and a threaded product of each part is slower.
-            products.append(np.vecdot(part, asked))
-            if self._lengths is None:
-                lengths.append(self._measure_lengths(part))
-            if not self._whole:
-                release_pages(part)
-        if self._lengths is None:
-            self._lengths = np.concatenate(lengths)
-        scores: Scores = np.concatenate(products) / self._lengths
-        if self._rows is not None:
-            scores = scores[self._rows]
-        self._last = (query, scores)
-        return scores
-
-
-def _sort_live_keys(keys: "KeyArray") -> "tuple[KeyArray, Positions | None]":
-    """Return the live keys in rising order, each with its last row; None means row by row."""
-    import numpy as np
-
-    # KeyArray that strictly rise have no repeated one and no tombstone.
-    if not len(keys) or (keys[0] > TOMBSTONE and (keys[1:] > keys[:-1]).all()):
-        return keys, None
-    live = np.flatnonzero(keys != TOMBSTONE)
-    order = live[np.argsort(keys[live], kind="stable")]
-    ordered = keys[order]
-    last = np.ones(len(ordered), np.bool_)
-    last[:-1] = ordered[1:] != ordered[:-1]
-    return ordered[last], order[last]
-
-
-def _round_cosines(scores: "Scores") -> "NDArray[np.float64]":
-    """Return cosines, rounded so that equal vectors score equally on every machine."""
-    import numpy as np
-
-    wide: NDArray[np.float64] = np.asarray(scores, np.float64)
-    return np.clip(np.round(wide, _DECIMALS), -1.0, 1.0)
 
 
 class MappedVectors:
@@ -266,6 +68,7 @@ class MappedVectors:
         self._load_axes = load_axes
         self._path = key_file.get_table_path(data_dir, version)
         self._file = KeyFile(key_file.get_key_file_path(data_dir, version), dimension)
+        self._signs = key_file.get_sign_file_path(data_dir, version)
         self._digest: bytes | None = None
         self._files: FileState | None = None
         self._loaded: ExactIndex | None = None
@@ -314,9 +117,12 @@ class MappedVectors:
         if digest is None or digest != self._digest or not (self._files and self._files.holds()):
             self._loaded = None
         if digest is not None and self._loaded is None:
-            self._files = FileState([*map(str, (self._file.path, *self._path.glob("data/*")))])
+            files = self._file.path, self._signs, *self._path.glob("data/*")
+            self._files = FileState([*map(str, files)])
             self._digest, parts = self._load(digest)
-            self._loaded = ExactIndex(*parts, self._load_axes())
+            axes = self._load_axes()
+            signs = open_sign_index(self._signs, self._dimension, axes)
+            self._loaded = ExactIndex(*parts, axes, signs)
         return self._loaded
 
     def _load(self, digest: bytes) -> "tuple[bytes, Parts]":
@@ -352,12 +158,23 @@ MAX_LENGTH_ERROR = 0.01
 class LanceVectors(MappedVectors):
     """A `VectorWriter`; the caller holds the writer lock of the data directory.
 
+    From `approximate_from` vectors on it keeps a sign index; 0 means never.
+
     Every method raises `IoError` when the file system refuses and `StoreCorrupt` when the table
     cannot be read.
     """
 
-    def __init__(self, data_dir: Path, version: str, dimension: int) -> None:
-        super().__init__(data_dir, version, dimension)
+    def __init__(
+        self,
+        data_dir: Path,
+        version: str,
+        dimension: int,
+        *,
+        approximate_from: int = 0,
+        load_axes: "Callable[[], Matrix | None]" = lambda: None,
+    ) -> None:
+        super().__init__(data_dir, version, dimension, load_axes=load_axes)
+        self._approximate_from = approximate_from
         self._table = LanceTable(data_dir, version, dimension)
 
     def _is_file_followed(self) -> bool:
@@ -406,8 +223,9 @@ class LanceVectors(MappedVectors):
     def clear(self) -> None:
         """Delete every row, and the files that held them."""
         self._table.drop()
-        with suppress(OSError):
-            self._file.path.unlink()
+        for path in (self._file.path, self._signs):
+            with suppress(OSError):
+                path.unlink()
         sync_names(self._table.path.parent)
 
     def restore(self) -> None:
@@ -468,8 +286,8 @@ class LanceVectors(MappedVectors):
 
     def describe_files(self) -> str:
         """Return a digest of the name, size and time of every file of the index."""
-        files = [str(self._file.path)]
-        facts = []
+        files = [str(self._file.path), str(self._signs)]
+        facts = [str(self._approximate_from)]
         with translate_os_errors(self._path, "read"):
             for folder, _, names in os.walk(self._path):
                 files += [f"{folder}/{name}" for name in names]
@@ -480,12 +298,33 @@ class LanceVectors(MappedVectors):
                     facts.append(f"{name} {stat.st_size} {stat.st_mtime_ns}")
         return compute_digest(*facts)
 
-    def maintain(self) -> None:
-        """Compact and drop old versions when it pays, and refresh the key file."""
+    def check_signs(self) -> str | None:
+        """Read every row; return the fault of the sign index, an empty text when it has none.
+
+        It is None when there is no sign index.
+        """
+        index = self.load_index()
+        if index is None or not self._signs.exists():
+            return None
+        return index.find_sign_fault() if index.is_approximate else "cannot be read"
+
+    def maintain(self, tick: Callable[[int, int], object] = lambda *_: None) -> None:
+        """Compact and drop old versions when it pays, and refresh the files that readers map.
+
+        `tick` gets how many vectors of a new sign index are done.
+        """
         # A run that wrote nothing has nothing to compact and need not import LanceDB.
         if self._table.is_open:
             self._table.maintain(self._refresh_file)
         self._refresh_file()
+        index = self.load_index()
+        if index is None or not 0 < self._approximate_from <= index.count():
+            with suppress(OSError):
+                self._signs.unlink()
+        elif not index.has_fresh_signs():
+            # Without it search is merely slower.
+            with suppress(OSError):
+                index.write_signs(self._signs, tick)
 
     def _refresh_file(self) -> None:
         digest = self._read_digest()

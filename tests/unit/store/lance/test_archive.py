@@ -5,7 +5,8 @@ import pytest
 
 from kebab.errors.catalog import StoreCorrupt
 from kebab.store.lance.archive import build_vectors, compute_row_bytes, pack_vectors
-from kebab.store.lance.vectors import ExactIndex, LanceVectors
+from kebab.store.lance.exact_index import ExactIndex
+from kebab.store.lance.vectors import LanceVectors
 
 KEYS = array("q", [2, 5, 9])
 

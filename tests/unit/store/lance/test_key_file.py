@@ -8,15 +8,15 @@ import pytest
 
 from kebab.core.ids import Key
 from kebab.store.lance import key_file as subject
+from kebab.store.lance.exact_index import ExactIndex
 from kebab.store.lance.key_file import (
     LARGE_ROWS,
     TOMBSTONE,
     KeyFile,
     RunFinder,
+    advise_pages,
     delete_leftovers,
-    release_pages,
 )
-from kebab.store.lance.vectors import ExactIndex
 
 ONE, TWO, THREE = (bytes([number]) * 16 for number in (1, 2, 3))
 
@@ -272,7 +272,7 @@ def test_a_mapped_array_leaves_memory_and_keeps_its_values(tmp_path):
     total = mapped[::2].sum()
     before = resident_bytes()
 
-    release_pages(mapped[5:])
+    advise_pages(mapped[5:], "DONTNEED")
 
     assert before - resident_bytes() > 20_000_000
     assert mapped[::2].sum() == total
@@ -280,7 +280,7 @@ def test_a_mapped_array_leaves_memory_and_keeps_its_values(tmp_path):
 
 def test_an_array_that_is_not_mapped_is_unchanged(tmp_path):
     own = np.arange(9)
-    release_pages(own)
+    advise_pages(own, "DONTNEED")
     assert own.tolist() == list(range(9))
 
 

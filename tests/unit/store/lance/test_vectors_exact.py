@@ -11,10 +11,11 @@ from kebab.core.chunks import remove_language
 from kebab.core.ids import Key, sort_keys
 from kebab.errors import system
 from kebab.errors.catalog import OutOfMemory, StoreCorrupt
-from kebab.store.lance import engine, key_file
+from kebab.store.lance import engine, exact_index, key_file
 from kebab.store.lance import vectors as vector_search
+from kebab.store.lance.exact_index import ExactIndex
 from kebab.store.lance.key_file import TOMBSTONE, KeyFile
-from kebab.store.lance.vectors import ExactIndex, LanceVectors, MappedVectors
+from kebab.store.lance.vectors import LanceVectors, MappedVectors
 
 
 def rows(count, dimension=16, seed=0):
@@ -50,7 +51,7 @@ def test_axes_are_removed_from_both_sides_of_a_cosine(monkeypatch):
 
     index = ExactIndex(np.arange(40), [matrix[:16], matrix[16:]], axes)
     some = index.compute_cosines(query, [Key(3), Key(5)])
-    monkeypatch.setattr(vector_search, "LARGE_ROWS", 30)  # read in parts
+    monkeypatch.setattr(exact_index, "LARGE_ROWS", 30)  # read in parts
     nearest = ExactIndex(np.arange(40), [matrix[:16], matrix[16:]], axes).find_nearest(query, 40)
 
     assert some == pytest.approx({3: expected[3], 5: expected[5]}, abs=2e-6)
@@ -409,7 +410,7 @@ def test_a_writer_killed_between_table_and_file_leaves_correct_results(tmp_path,
 
 def test_threads_are_limited_unless_the_user_sets_a_number(tmp_path):
     script = (
-        "import os; from kebab.store.lance.engine import _import_lancedb; _import_lancedb();"
+        "import os; from kebab.store.lance.engine import import_lancedb; import_lancedb();"
         "print(os.environ['LANCE_CPU_THREADS'], os.environ['LANCE_IO_THREADS'])"
     )
     run = subprocess.run(
@@ -425,7 +426,7 @@ def test_threads_are_limited_unless_the_user_sets_a_number(tmp_path):
 
 def test_the_rest_client_is_not_imported():
     script = (
-        "import sys; from kebab.store.lance.engine import _import_lancedb; _import_lancedb();"
+        "import sys; from kebab.store.lance.engine import import_lancedb; import_lancedb();"
         "print('lance_namespace_urllib3_client.api' in sys.modules)"
     )
     run = subprocess.run(
@@ -520,7 +521,7 @@ def test_the_engine_is_not_loaded_without_address_space_for_it(tmp_path, monkeyp
     with monkeypatch.context() as patch:
         patch.delitem(sys.modules, "lancedb", raising=False)
         with pytest.raises(OutOfMemory):
-            engine._import_lancedb()
+            engine.import_lancedb()
 
 
 @pytest.mark.parametrize("step", [1, 2, 3, 4])
