@@ -46,14 +46,15 @@ _DIMENSION = re.compile(r"-(\d+)-v\d+$")
 def format_index_version(embedding_version: str | None, data_dir: Path | None = None) -> str:
     """Return the label of the vector index of an embedding version.
 
-    It is `flat` when all vectors are compared, `signs` when a knowledge base chooses among them by
-    its sign index. Without vectors it names the default dimension.
+    It is `flat` when all vectors are compared, `binary` when a knowledge base chooses among them by
+    its binary index. Without vectors it names the default dimension.
     """
-    from kebab.store.lance.key_file import get_sign_file_path
+    from kebab.store.lance.key_file import get_binary_index_path
 
     kind = "flat"
-    if data_dir and embedding_version and get_sign_file_path(data_dir, embedding_version).exists():
-        kind = "signs"
+    if data_dir and embedding_version:
+        is_binary = get_binary_index_path(data_dir, embedding_version).exists()
+        kind = "binary" if is_binary else kind
     return f"lance-{kind}-l2-{parse_dimension(embedding_version) or _DEFAULT_DIMENSION}-v1"
 
 

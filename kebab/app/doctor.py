@@ -116,7 +116,7 @@ def build_inputs(
             list_expected_keys=partial(_query_catalogue, context, Catalogue.list_committed_keys),
             list_deleted_keys=partial(_query_catalogue, context, Catalogue.list_deleted_keys),
             find_damaged_keys=partial(_find_damaged_keys, context),
-            check_signs=partial(_check_signs, context),
+            check_binary_index=partial(_check_signs, context),
             reviews=get_reviews_path(paths.data),
             read_reviews=partial(_read_reviews, context),
         ),
@@ -183,7 +183,7 @@ def _find_damaged_keys(context: AppContext) -> set[Key]:
 
 def _check_signs(context: AppContext, summary: str) -> Finding:
     version = context.get_stored_version()
-    found = context.open_vector_table(version).check_signs() if version else None
+    found = context.open_vector_table(version).check_binary_index() if version else None
     if found is None:
         return succeed(summary)
     if found:

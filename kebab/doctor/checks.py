@@ -343,8 +343,8 @@ class StorageInputs:
     every passage if it is `deep`, else a sample of many. `list_vector_keys` returns the key of
     every vector row, repeated keys included, `list_expected_keys` the keys that have a vector
     according to the database, `list_deleted_keys` those whose rows wait for deletion, and
-    `find_damaged_keys` those whose vector is damaged. `check_signs` adds what it finds of
-    a sign index to a summary. `reviews` is the file of `read_reviews`.
+    `find_damaged_keys` those whose vector is damaged. `check_binary_index` adds what it finds of
+    a binary index to a summary. `reviews` is the file of `read_reviews`.
     """
 
     path: Path
@@ -357,7 +357,7 @@ class StorageInputs:
     list_deleted_keys: Callable[[], Collection[Key]]
     deep: bool = False
     find_damaged_keys: Callable[[], Collection[Key]] = frozenset
-    check_signs: Callable[[str], Finding] = succeed
+    check_binary_index: Callable[[str], Finding] = succeed
     list_remains: Callable[[], Sequence[Path]] = tuple
     list_leftovers: Callable[[], Sequence[Path]] = tuple
     reviews: Path
@@ -416,7 +416,8 @@ def check_vectors(storage: StorageInputs) -> Finding:
         return fail(f"{format_count(repeats, 'vector')} stored more than once", REWRITE)
     if orphans := len(set(extra) - now - set(storage.list_deleted_keys())):
         return warn(f"{format_count(orphans, 'vector')} without a passage", REWRITE)
-    return storage.check_signs(f"{format_count(len(expected), 'vector')}, each with its passage")
+    summary = f"{format_count(len(expected), 'vector')}, each with its passage"
+    return storage.check_binary_index(summary)
 
 
 def check_reviews(storage: StorageInputs) -> Finding:

@@ -543,15 +543,15 @@ class Index:
     reader: Callable[[], Any]
 
 
-@pytest.fixture(params=["memory", "lance", "lance-signs"])
+@pytest.fixture(params=["memory", "lance", "lance-binary"])
 def index(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Index:
     if request.param == "memory":
         memory = MemoryVectors()
         return Index(memory, lambda: memory)
-    if request.param == "lance-signs":
+    if request.param == "lance-binary":
         monkeypatch.setattr(exact_index, "_LEAST_CANDIDATES", 1)
         monkeypatch.setattr(exact_index, "_GATHER_BELOW", 0)
-    above = int(request.param == "lance-signs")
+    above = int(request.param == "lance-binary")
     writer = LanceVectors(tmp_path, VERSION, 4, approximate_from=above)
 
     def read() -> MappedVectors:

@@ -1,4 +1,4 @@
-"""Measures the search for the nearest of many vectors: all compared, and by the sign index.
+"""Measures the search for the nearest of many vectors: all compared, and by the binary index.
 
     python -m tools.bench.nearest DATA_DIR QUERIES.npy --sizes 100k,1m [--engine IVF_RQ]
 
@@ -66,7 +66,7 @@ def multiply(real: "Matrix", size: int) -> "Iterator[Matrix]":
 
 
 def fill(folder: Path, version: str, real: "Matrix", size: int) -> LanceVectors:
-    """Write an index of some size, without a sign index."""
+    """Write an index of some size, without a binary index."""
     vectors, key = LanceVectors(folder, version, real.shape[1], approximate_from=1), 1
     for part in multiply(real, size):
         rows = [
@@ -196,9 +196,9 @@ def main() -> None:
             started = time.perf_counter(), time.process_time()
             vectors.maintain()
             wall, used = time.perf_counter() - started[0], time.process_time() - started[1]
-            bytes_ = sum(path.stat().st_size for path in folder.rglob("*.signs"))
+            bytes_ = sum(path.stat().st_size for path in folder.rglob("*.binary"))
             _print(f"  built in {wall:.1f} s, {used:.1f} s of processor, {bytes_ / 1e6:.0f} MB")
-            found = measure_size(folder, version, given.queries, f"{text} by signs")
+            found = measure_size(folder, version, given.queries, f"{text} by the binary index")
             ten, all_ = (compute_recall(found, exact, limit) for limit in (_SHOWN, _NEAREST))
             _print(f"  recall@10 {ten:.4f}, of {_NEAREST:,} {all_:.4f}")
             if given.engine:

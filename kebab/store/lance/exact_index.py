@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, remove_language
 from kebab.core.ids import Key, Keys
+from kebab.store.lance.binary_index import ROWS_AT_ONCE, BinaryIndex, write_binary_index
 from kebab.store.lance.key_file import LARGE_ROWS, TOMBSTONE, advise_pages
-from kebab.store.lance.sign_index import ROWS_AT_ONCE, SignIndex, write_sign_index
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,14 +30,14 @@ _SAMPLE = 2000
 """How many evenly spaced vectors, about, stand for all of them."""
 
 _CANDIDATES, _LEAST_CANDIDATES = 4, 4096
-"""How many candidates the sign index chooses for each row that is wanted, and at least.
+"""How many candidates the binary index chooses for each row that is wanted, and at least.
 
 For a thousand wanted rows of a million they hold all of the ten nearest and .93 of the thousand
 (`docs/speed.md`).
 """
 
 _MAX_BESIDE, _MAX_GONE = 1 / 16, 1 / 4
-"""The sign index is built anew when more vectors, by its size, were added or are gone."""
+"""The binary index is built anew when more vectors, by its size, were added or are gone."""
 
 
 class ExactIndex:
@@ -56,7 +56,7 @@ class ExactIndex:
         keys: "KeyArray",
         parts: "Sequence[Matrix]",
         axes: "Matrix | None" = None,
-        signs: SignIndex | None = None,
+        signs: BinaryIndex | None = None,
     ) -> None:
         self._parts = parts
         self._stored = len(keys)
@@ -74,7 +74,7 @@ class ExactIndex:
 
     @property
     def is_approximate(self) -> bool:
-        """Whether the nearest are sought by a sign index."""
+        """Whether the nearest are sought by a binary index."""
         return self._signs is not None
 
     def count(self) -> int:
@@ -106,7 +106,7 @@ class ExactIndex:
         return list(zip(keys[order].tolist(), cosines[order].tolist(), strict=True))
 
     def _find_candidates(
-        self, signs: SignIndex, query: "Vector", wanted: int, found: "Positions | None"
+        self, signs: BinaryIndex, query: "Vector", wanted: int, found: "Positions | None"
     ) -> "Positions":
         """Return the positions that may hold the nearest, of all or of those that were found."""
         import numpy as np
@@ -122,8 +122,8 @@ class ExactIndex:
         candidates: Positions = np.union1d(self._locate(near), beside)
         return candidates
 
-    def _list_beside(self, signs: SignIndex) -> "Positions":
-        """Return the positions that the sign index does not know."""
+    def _list_beside(self, signs: BinaryIndex) -> "Positions":
+        """Return the positions that the binary index does not know."""
         import numpy as np
 
         if self._beside is None:
@@ -131,8 +131,8 @@ class ExactIndex:
             self._beside = np.flatnonzero(~known)
         return self._beside
 
-    def has_fresh_signs(self) -> bool:
-        """Return whether there is an intact sign index that knows most of the vectors."""
+    def has_fresh_binary_index(self) -> bool:
+        """Return whether there is an intact binary index that knows most of the vectors."""
         if self._signs is None or not self._signs.is_intact():
             return False
         size, beside = len(self._signs.keys), len(self._list_beside(self._signs))
@@ -143,8 +143,8 @@ class ExactIndex:
         for part in self._parts:
             advise_pages(part, advice)
 
-    def find_sign_fault(self) -> str:
-        """Compare the sign index with every vector; return its fault, an empty text without one."""
+    def find_binary_fault(self) -> str:
+        """Compare the binary index with all vectors; return its fault, else an empty text."""
         import numpy as np
 
         signs = self._signs
@@ -159,8 +159,8 @@ class ExactIndex:
                 return "differs from the vectors"
         return ""
 
-    def write_signs(self, path: Path, tick: Callable[[int, int], object]) -> None:
-        """Write the sign index of all vectors.
+    def write_binary(self, path: Path, tick: Callable[[int, int], object]) -> None:
+        """Write the binary index of all vectors.
 
         Raises:
             OSError: The file system refused.
@@ -168,7 +168,7 @@ class ExactIndex:
         import numpy as np
 
         self._advise("NORMAL")
-        write_sign_index(
+        write_binary_index(
             path,
             self._keys,
             self._load_bare(self._sample_positions()),

@@ -44,7 +44,7 @@ FEATURE = "the vector index"
 _FOLDER = "lance"
 _STAMP_BYTES = 16
 # Earlier versions had a copy of the vectors in `.f32` files.
-_OWN = re.compile(r"\.?fastembed-[A-Za-z0-9._-]+\.(?:lance|gone|(?:keys|signs|f32)(?:\.\d+)?)")
+_OWN = re.compile(r"\.?fastembed-[A-Za-z0-9._-]+\.(?:lance|gone|(?:keys|binary|f32)(?:\.\d+)?)")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _NEWEST_FIRST_DIGITS = 20
 _HIGHEST = 2**64 - 1
@@ -71,9 +71,9 @@ def get_key_file_path(data_dir: Path, version: str) -> Path:
     return get_tables_folder(data_dir) / f"{build_table_name(version)}.keys"
 
 
-def get_sign_file_path(data_dir: Path, version: str) -> Path:
-    """Return the path of the sign index of a table, which large tables have."""
-    return get_key_file_path(data_dir, version).with_suffix(".signs")
+def get_binary_index_path(data_dir: Path, version: str) -> Path:
+    """Return the path of the binary index of a table, which large tables have."""
+    return get_key_file_path(data_dir, version).with_suffix(".binary")
 
 
 def is_own(name: str) -> bool:
@@ -90,7 +90,7 @@ def list_leftovers(folder: Path, versions: "Collection[str]") -> list[Path]:
     kept = {
         f"{build_table_name(version)}{end}"
         for version in versions
-        for end in (".lance", ".keys", ".signs")
+        for end in (".lance", ".keys", ".binary")
     }
     found = sorted(folder.iterdir()) if folder.is_dir() else []
     return [path for path in found if is_own(path.name) and path.name not in kept]

@@ -21,6 +21,7 @@ from kebab.errors.system import (
     translate_os_errors,
 )
 from kebab.store.lance import key_file
+from kebab.store.lance.binary_index import open_binary_index
 from kebab.store.lance.engine import (
     ADDRESS_SPACE,
     LanceTable,
@@ -30,7 +31,6 @@ from kebab.store.lance.engine import (
 )
 from kebab.store.lance.exact_index import ExactIndex
 from kebab.store.lance.key_file import TOMBSTONE, KeyFile, RunFinder
-from kebab.store.lance.sign_index import open_sign_index
 from kebab.store.stamps import FileState
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class MappedVectors:
         self._load_axes = load_axes
         self._path = key_file.get_table_path(data_dir, version)
         self._file = KeyFile(key_file.get_key_file_path(data_dir, version), dimension)
-        self._signs = key_file.get_sign_file_path(data_dir, version)
+        self._signs = key_file.get_binary_index_path(data_dir, version)
         self._digest: bytes | None = None
         self._files: FileState | None = None
         self._loaded: ExactIndex | None = None
@@ -121,7 +121,7 @@ class MappedVectors:
             self._files = FileState([*map(str, files)])
             self._digest, parts = self._load(digest)
             axes = self._load_axes()
-            signs = open_sign_index(self._signs, self._dimension, axes)
+            signs = open_binary_index(self._signs, self._dimension, axes)
             self._loaded = ExactIndex(*parts, axes, signs)
         return self._loaded
 
@@ -158,7 +158,7 @@ MAX_LENGTH_ERROR = 0.01
 class LanceVectors(MappedVectors):
     """A `VectorWriter`; the caller holds the writer lock of the data directory.
 
-    From `approximate_from` vectors on it keeps a sign index; 0 means never.
+    From `approximate_from` vectors on it keeps a binary index; 0 means never.
 
     Every method raises `IoError` when the file system refuses and `StoreCorrupt` when the table
     cannot be read.
@@ -298,20 +298,20 @@ class LanceVectors(MappedVectors):
                     facts.append(f"{name} {stat.st_size} {stat.st_mtime_ns}")
         return compute_digest(*facts)
 
-    def check_signs(self) -> str | None:
-        """Read every row; return the fault of the sign index, an empty text when it has none.
+    def check_binary_index(self) -> str | None:
+        """Read every row; return the fault of the binary index, an empty text when it has none.
 
-        It is None when there is no sign index.
+        It is None when there is no binary index.
         """
         index = self.load_index()
         if index is None or not self._signs.exists():
             return None
-        return index.find_sign_fault() if index.is_approximate else "cannot be read"
+        return index.find_binary_fault() if index.is_approximate else "cannot be read"
 
     def maintain(self, tick: Callable[[int, int], object] = lambda *_: None) -> None:
         """Compact and drop old versions when it pays, and refresh the files that readers map.
 
-        `tick` gets how many vectors of a new sign index are done.
+        `tick` gets how many vectors of a new binary index are done.
         """
         # A run that wrote nothing has nothing to compact and need not import LanceDB.
         if self._table.is_open:
@@ -321,10 +321,10 @@ class LanceVectors(MappedVectors):
         if index is None or not 0 < self._approximate_from <= index.count():
             with suppress(OSError):
                 self._signs.unlink()
-        elif not index.has_fresh_signs():
+        elif not index.has_fresh_binary_index():
             # Without it search is merely slower.
             with suppress(OSError):
-                index.write_signs(self._signs, tick)
+                index.write_binary(self._signs, tick)
 
     def _refresh_file(self) -> None:
         digest = self._read_digest()

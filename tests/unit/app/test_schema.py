@@ -86,13 +86,13 @@ def test_a_large_index_is_told_by_its_label_and_repaired(lab):
     lab.write("a.md", "the cat\n")
     large = lab.context(index__approximate_from=1)
     lab.ingest(context=large)
-    signs, damaged = next(lab.folder.rglob("*.signs")), b"kebabsigns 1 "
-    assert _told(lab).models.index_version == "lance-signs-l2-384-v1"
+    signs, damaged = next(lab.folder.rglob("*.binary")), b"kebabsigns 1 "
+    assert _told(lab).models.index_version == "lance-binary-l2-384-v1"
     summaries = {
         one.name: one.summary for one in check_health(lab.context(), DoctorRequest()).checks
     }
     assert summaries["vectors"].endswith("the nearest are found by their signs")
-    assert lab.search("cat").hits[0].index_version == "lance-signs-l2-384-v1"
+    assert lab.search("cat").hits[0].index_version == "lance-binary-l2-384-v1"
 
     signs.write_bytes(damaged)
     checks = check_health(lab.context(), DoctorRequest()).checks

@@ -288,9 +288,12 @@ def test_vector_rows_and_stamps_must_agree(stored, stamped, garbage, status, sum
     assert (finding.fix is None) == (status == "ok")
 
 
-def test_the_sign_index_of_the_vectors_is_checked():
+def test_the_binary_index_of_the_vectors_is_checked():
     finding = checks.check_vectors(
-        replace(SOUND, check_signs=lambda summary: checks.fail(f"{summary}; torn", "kebab ingest"))
+        replace(
+            SOUND,
+            check_binary_index=lambda summary: checks.fail(f"{summary}; torn", "kebab ingest"),
+        )
     )
 
     assert (finding.status, finding.summary[-27:]) == ("fail", "each with its passage; torn")

@@ -10,8 +10,8 @@ import pytest
 from kebab.core.documents import VectorRow
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.store.lance import exact_index, key_file
+from kebab.store.lance.binary_index import open_binary_index
 from kebab.store.lance.exact_index import ExactIndex
-from kebab.store.lance.sign_index import open_sign_index
 from kebab.store.lance.vectors import LanceVectors, MappedVectors
 
 WIDTH = 96
@@ -32,8 +32,8 @@ def _seek_few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def make(keys: Any, rows: Any, path: Path, axes: Any = None) -> ExactIndex:
-    ExactIndex(keys, [rows], axes).write_signs(path, lambda *_: None)
-    return ExactIndex(keys, [rows], axes, open_sign_index(path, WIDTH, axes))
+    ExactIndex(keys, [rows], axes).write_binary(path, lambda *_: None)
+    return ExactIndex(keys, [rows], axes, open_binary_index(path, WIDTH, axes))
 
 
 def list_keys(hits: Sequence[tuple[Any, float]]) -> list[int]:
@@ -46,7 +46,7 @@ def test_nearly_all_of_the_nearest_are_found_with_their_exact_cosine(
 ) -> None:
     rows, queries = cluster(8000), cluster(60, seed=1)
     keys = np.arange(0, 16000, 2)
-    exact, index = ExactIndex(keys, [rows], axes), make(keys, rows, tmp_path / "x.signs", axes)
+    exact, index = ExactIndex(keys, [rows], axes), make(keys, rows, tmp_path / "x.binary", axes)
     assert (exact.is_approximate, index.is_approximate) == (False, True)
     found = total = 0
     for query in queries:
@@ -61,36 +61,36 @@ def test_nearly_all_of_the_nearest_are_found_with_their_exact_cosine(
 
 def test_filters_apply_before_the_candidates_are_chosen(tmp_path: Path) -> None:
     rows, query = cluster(8000), cluster(1, seed=1)[0]
-    index = make(np.arange(8000), rows, tmp_path / "x.signs")
+    index = make(np.arange(8000), rows, tmp_path / "x.binary")
     allowed = [Key(key) for key in range(0, 8000, 3)]
     expected = ExactIndex(np.arange(8000), [rows]).find_nearest(query, 10, allowed)
     assert len({*index.find_nearest(query, 10, allowed)} & {*expected}) >= 9
 
 
 def test_rows_of_later_runs_are_compared_and_deleted_ones_are_not(tmp_path: Path) -> None:
-    rows, path = cluster(8010), tmp_path / "x.signs"
-    ExactIndex(np.arange(8000), [rows[:8000]]).write_signs(path, lambda *_: None)
+    rows, path = cluster(8010), tmp_path / "x.binary"
+    ExactIndex(np.arange(8000), [rows[:8000]]).write_binary(path, lambda *_: None)
     keys = np.arange(8010)
     keys[7] = key_file.TOMBSTONE
-    index = ExactIndex(keys, [rows], None, open_sign_index(path, WIDTH, None))
+    index = ExactIndex(keys, [rows], None, open_binary_index(path, WIDTH, None))
     assert list_keys(index.find_nearest(rows[8009], 1)) == [8009]
     assert 7 not in list_keys(index.find_nearest(rows[7], 50))
-    assert index.find_sign_fault() == ""
+    assert index.find_binary_fault() == ""
 
 
 def test_equal_vectors_are_all_candidates_and_ties_go_to_the_smaller_key(tmp_path: Path) -> None:
     rows = np.repeat(cluster(1), 500, axis=0)
-    index = make(np.arange(500), rows, tmp_path / "x.signs")
+    index = make(np.arange(500), rows, tmp_path / "x.binary")
     assert list_keys(index.find_nearest(rows[0], 3)) == [0, 1, 2]
 
 
 def test_signs_of_other_vectors_are_a_fault(tmp_path: Path) -> None:
-    path = tmp_path / "x.signs"
+    path = tmp_path / "x.binary"
     make(np.arange(200), cluster(200), path)
     other = ExactIndex(
-        np.arange(200), [cluster(200, seed=9)], None, open_sign_index(path, WIDTH, None)
+        np.arange(200), [cluster(200, seed=9)], None, open_binary_index(path, WIDTH, None)
     )
-    assert other.find_sign_fault() == "differs from the vectors"
+    assert other.find_binary_fault() == "differs from the vectors"
 
 
 def write(vectors: LanceVectors, rows: Any, start: int) -> None:
@@ -128,7 +128,7 @@ def test_a_large_index_gets_signs_and_a_small_one_loses_them(tmp_path: Path) -> 
 
 def test_signs_are_written_again_when_many_vectors_were_added(tmp_path: Path) -> None:
     vectors, rows = open_writer(tmp_path), cluster(1300)
-    path = key_file.get_sign_file_path(tmp_path, "v")
+    path = key_file.get_binary_index_path(tmp_path, "v")
     write(vectors, rows[:1200], 0)
     vectors.maintain()
     before = path.read_bytes()
@@ -145,22 +145,22 @@ def test_damage_is_found_and_maintenance_repairs_it(tmp_path: Path, place: int) 
     vectors = open_writer(tmp_path)
     write(vectors, cluster(1200), 0)
     vectors.maintain()
-    path = key_file.get_sign_file_path(tmp_path, "v")
+    path = key_file.get_binary_index_path(tmp_path, "v")
     content = bytearray(path.read_bytes())
     good, state = bytes(content), vectors.describe_files()
     content[place] ^= 1
     path.write_bytes(content)
-    assert vectors.check_signs()
+    assert vectors.check_binary_index()
     assert vectors.describe_files() != state
     vectors.maintain()
-    assert (vectors.check_signs(), path.read_bytes()) == ("", good)
+    assert (vectors.check_binary_index(), path.read_bytes()) == ("", good)
 
 
 def test_a_build_that_is_ended_leaves_the_old_state(tmp_path: Path) -> None:
     vectors, rows = open_writer(tmp_path), cluster(1300)
     write(vectors, rows[:1000], 0)
     vectors.maintain()
-    path = key_file.get_sign_file_path(tmp_path, "v")
+    path = key_file.get_binary_index_path(tmp_path, "v")
     before = path.read_bytes()
     write(vectors, rows[1000:], 1000)
 
@@ -191,7 +191,7 @@ def test_a_killed_build_changes_nothing(tmp_path: Path, moment: str) -> None:
     vectors, rows = open_writer(tmp_path), cluster(1300)
     write(vectors, rows[:1000], 0)
     vectors.maintain()
-    path = key_file.get_sign_file_path(tmp_path, "v")
+    path = key_file.get_binary_index_path(tmp_path, "v")
     before = path.read_bytes()
     write(vectors, rows[1000:], 1000)
     killed = subprocess.run([sys.executable, "-c", _KILLED, str(tmp_path), moment], check=False)
@@ -199,7 +199,7 @@ def test_a_killed_build_changes_nothing(tmp_path: Path, moment: str) -> None:
     assert list_keys(MappedVectors(tmp_path, "v", WIDTH).find_nearest(rows[1100], 1)) == [1100]
     vectors.maintain()
     assert path.read_bytes() != before
-    assert vectors.check_signs() == ""
+    assert vectors.check_binary_index() == ""
 
 
 def test_a_cleared_index_has_no_signs(tmp_path: Path) -> None:
@@ -207,4 +207,4 @@ def test_a_cleared_index_has_no_signs(tmp_path: Path) -> None:
     write(vectors, cluster(1200), 0)
     vectors.maintain()
     vectors.clear()
-    assert not key_file.get_sign_file_path(tmp_path, "v").exists()
+    assert not key_file.get_binary_index_path(tmp_path, "v").exists()

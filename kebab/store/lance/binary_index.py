@@ -1,4 +1,4 @@
-"""Contains the sign index, which finds the nearest of very many vectors without reading them all.
+"""Contains the binary index, which finds the nearest of very many vectors without reading them all.
 
 It splits a vector, less the mean of all, into its part along the mean, whose length it keeps, and
 the rest, of which it keeps the length and one bit for each component. The share of bits in which
@@ -61,7 +61,7 @@ class _Header(msgspec.Struct, array_like=True):
     mean: bytes
 
 
-class SignIndex:
+class BinaryIndex:
     """The keys, lengths and signs of many vectors, by rising key.
 
     `lengths` has two rows: along the mean, which is `mean`, and of the rest. `planes` has 64 signs
@@ -121,7 +121,7 @@ class SignIndex:
         return np.array_equal(self._planes[:, places], _split(rows, self._mean, self._mean)[1].T)
 
 
-def open_sign_index(path: Path, dimension: int, axes: "Matrix | None") -> SignIndex | None:
+def open_binary_index(path: Path, dimension: int, axes: "Matrix | None") -> BinaryIndex | None:
     """Return the index of a file, mapped into memory; None when there is none for these vectors."""
     with translate_import_errors(FEATURE, "numpy"):
         import numpy as np
@@ -147,11 +147,11 @@ def open_sign_index(path: Path, dimension: int, axes: "Matrix | None") -> SignIn
             table = np.fromfile(file, "<u8").reshape(shape)
         mean = np.frombuffer(header.mean, "<f4")
         lengths = table[1].view("<f4").reshape(2, header.rows)
-        return SignIndex(table[0].view("<i8"), mean, lengths, table[2:], header.body)
+        return BinaryIndex(table[0].view("<i8"), mean, lengths, table[2:], header.body)
     return None
 
 
-def write_sign_index(
+def write_binary_index(
     path: Path,
     keys: "KeyArray",
     sample: "Matrix",
