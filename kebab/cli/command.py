@@ -199,7 +199,7 @@ SECTIONS = {
         "session": "List, show or delete ask sessions",
         "export": "Write the knowledge base into one file",
         "import": "Make an exported file the knowledge base",
-        "publish": "Publish the knowledge base for other readers",
+        "publish": "Publish the knowledge base, so that others can search it",
         "reset": "Delete the index; files stay",
     },
     "Health": {

@@ -284,16 +284,21 @@ def build_article(part: Part, bodies: Sequence[Html], at: str) -> Html:
     )
 
 
-_FIRST_TITLE = re.compile(r"<h1\b[^>]*>(.*?)</h1>", re.DOTALL)
 _TAG = re.compile("<[^>]*>")
+
+
+def _find_first_title(content: Html) -> str | None:
+    """Return the text of the first title of a rendered document."""
+    _, _, rest = content.partition("<h1")
+    inner, is_closed, _ = rest.partition("</h1>")
+    return clean_line(unescape(_TAG.sub("", inner.partition(">")[2]))) if is_closed else None
 
 
 def _build_head(part: Part, content: Html) -> Html:
     """Return the path and the properties of a document, and the title if its text has another."""
     document = part.detail.document
     title = clean_line(document.title)
-    first = _FIRST_TITLE.search(content)
-    is_told = first is not None and clean_line(unescape(_TAG.sub("", first[1]))) == title
+    is_told = _find_first_title(content) == title
     state = {"changed": "changed since", "gone": "file is gone"}.get(document.freshness, "")
     facts = [
         get_media_type(document.media).label,

@@ -144,7 +144,7 @@ class SourceAddRequest(
     """Its address, or its folder."""
     name: Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$")] = ""
     """The name to give it; empty means the last part of the address."""
-    weight: Annotated[float, Meta(gt=0, le=10)] = 1.0
+    weight: Annotated[float, Meta(ge=0.01, le=10)] = 1.0
     """What the scores of its hits are multiplied by."""
     key: Annotated[str, Meta(pattern="^([0-9a-f]{64})?$")] = ""
     """The public key that it must have; empty means the key that it has now."""

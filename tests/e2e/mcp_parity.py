@@ -52,6 +52,8 @@ NO_TOOL: Mapping[str, str] = {
     "source_list": "`status` lists the folders",
     "source_rm": "deletes",
     "export": "the work of a person",
+    "publish": "the work of a person",
+    "source_add": "the work of a person",
     "verify": "the work of a person",
     "repair": "the work of a person",
     "import": "deletes",

@@ -62,8 +62,12 @@ def list_states(notes: Path) -> dict[str, Sequence[Command]]:
 ARCHIVE = "base.zip"
 """The name of an archive of the state `ready`, beside the notes."""
 
-ELSEWHERE = ("dupes", "errors", "explain", "model pull", "model use", "related", "why")
-"""Commands that the session leaves to others with the same stores and models."""
+ELSEWHERE = (
+    *("dupes", "errors", "explain", "model pull", "model use", "publish", "related"),
+    *("source add", "why"),
+)
+"""Commands that the session leaves to others with the same stores and models; those of published
+bases meet the faults of their stores in the tests of `kebab.store.published`."""
 
 
 @dataclass(frozen=True, slots=True)

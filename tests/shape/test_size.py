@@ -11,13 +11,15 @@ from tests.shape.tree import ROOT, list_modules
 MOST_LINES = {
     # Repairs, archives and migrations, masks of secrets, other systems; then formats: files within
     # files, old Office, Hangul, equations, calendars, manual pages; plugins; pictures by a model;
-    # iWork, drawn tables of PDF files, the web page, help topics, charts.
-    "kebab": 108_000,
-    "tests": 113_500,
-    "kebab/app": 13_000,
+    # iWork, drawn tables of PDF files, the web page, help topics, charts; published bases, the
+    # ingest on a cluster, the binary index of vectors.
+    "kebab": 112_500,
+    "tests": 116_500,
+    "kebab/app": 14_000,
     "kebab/bench": 1_000,
-    "kebab/chunk": 1_000,
-    "kebab/cli": 15_000,
+    "kebab/chunk": 1_500,
+    "kebab/cli": 15_500,
+    "kebab/cluster": 500,
     "kebab/config": 1_000,
     "kebab/core": 4_000,
     "kebab/doctor": 1_000,
@@ -34,14 +36,14 @@ MOST_LINES = {
     "kebab/review": 6_500,
     "kebab/search": 6_000,
     "kebab/source": 1_000,
-    "kebab/store": 7_500,
+    "kebab/store": 9_500,
     "kebab/text": 2_500,
     "kebab/warm": 2_000,
     "kebab/watch": 1_000,
     "kebab/web": 2_500,
     "kebab/wire": 6_000,
 }
-MOST_MODULES = {"kebab": 430}
+MOST_MODULES = {"kebab": 450}
 
 
 @pytest.mark.parametrize("folder", MOST_LINES)

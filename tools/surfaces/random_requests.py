@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import string
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -145,7 +146,9 @@ class RequestMaker:
         if isinstance(info, inspect.BytesType):
             return self.chance.choice(_BASE64)
         if isinstance(info, inspect.StrType):
-            return self._make_text(name)
+            text = self._make_text(name)
+            # The texts with a pattern may all be empty.
+            return text if info.pattern is None or re.search(info.pattern, text) else ""
         if isinstance(info, inspect.BoolType):
             return self._happens(0.5)
         return None if isinstance(info, inspect.NoneType) else self._make_number(info)

@@ -24,7 +24,7 @@ from kebab.platform import close_locked, lock_descriptor, open_descriptor
 from kebab.store.published.manifest import read_contents, read_manifest, read_pointer
 from kebab.store.published.objects import ObjectStore
 from kebab.store.published.packs import CURRENT, PACKS, Contents, PackReader, check_object
-from kebab.wire.published import PublishedManifest
+from kebab.wire.published import PublishedCurrent, PublishedManifest
 
 CHECK_S = 60.0
 """A store is asked for a new snapshot once in this time at most."""
@@ -98,6 +98,8 @@ class Mirror:
         state = self.read_state()
         if state and not at_once and 0 <= now - state.checked_at < CHECK_S:
             return state
+        if state is None:
+            self._read_current(ObjectStore(self._url), None)  # a wrong address leaves no folder
         with translate_os_errors(self.folder, "create"):
             create_folder(self.folder, 0o700)
         with self._hold_lock(wait=state is None or at_once) as held:
@@ -147,11 +149,8 @@ class Mirror:
 
     def _pull(self, state: MirrorState | None) -> MirrorState:
         store = ObjectStore(self._url)
-        found = read_pointer(store, self._key or (state.public_key if state else None))
-        if found is None:
-            address = store.describe(CURRENT)
-            raise IoError(path=address, op="read", cause="nothing is published there")
-        digest = found.current.manifest
+        current = self._read_current(store, state)
+        digest = current.manifest
         if state and state.manifest == digest:
             return replace(state, problem=None)
         require_own_process()
@@ -168,7 +167,7 @@ class Mirror:
             self._build(manifest, contents, name)
         return MirrorState(
             url=self._url,
-            public_key=found.current.public_key,
+            public_key=current.public_key,
             manifest=digest,
             snapshot=name,
             sequence=manifest.sequence,
@@ -177,6 +176,19 @@ class Mirror:
             documents=manifest.documents,
             chunks=manifest.chunks,
         )
+
+    def _read_current(self, store: ObjectStore, state: MirrorState | None) -> PublishedCurrent:
+        """Return what is published, signed with the pinned key.
+
+        Raises:
+            IoError: Nothing is published, or the store cannot be read.
+            StoreCorrupt: It is damaged, or another key has signed it.
+        """
+        found = read_pointer(store, self._key or (state.public_key if state else None))
+        if found is None:
+            address = store.describe(CURRENT)
+            raise IoError(path=address, op="read", cause="nothing is published there")
+        return found.current
 
     def _load_packs(self, store: ObjectStore, manifest: PublishedManifest) -> None:
         """Read the packs that the cache lacks."""

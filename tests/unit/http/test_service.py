@@ -100,7 +100,8 @@ def test_a_pattern_that_never_ends_stops_only_its_own_request(real, monkeypatch)
 def test_read_only_wins_over_the_flag(real):
     outcome = answer(real(allow_write=True, read_only=True), "ingest", b"")
 
-    assert json.loads(outcome.body)["details"] == {"operation": "ingest", "needs": None}
+    details = json.loads(outcome.body)["details"]
+    assert details == {"operation": "ingest", "needs": None, "published": False}
 
 
 def vanish(data):

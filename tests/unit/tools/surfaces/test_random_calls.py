@@ -79,7 +79,7 @@ def test_command_lines_are_run_and_counted(home):
 
 def test_some_command_lines_are_broken_and_none_has_a_nul():
     maker = RequestMaker(1, {})
-    lines = [make_command_line(maker, "search").arguments for _ in range(60)]
+    lines = [make_command_line(maker, "search").arguments for _ in range(200)]
 
     assert any("--no-such" in line or "--limit=x" in line for line in lines)
     assert any(line[:1] == ("search",) for line in lines)
