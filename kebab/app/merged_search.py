@@ -219,6 +219,14 @@ def _name_base(part: _Part, response: SearchResponse) -> SearchResponse:
     return replace(response, degraded=degraded)
 
 
+def _name_hit(part: _Part, hit: SearchHit) -> SearchHit:
+    """Return a hit that says which base it is of; `fetch` takes the URI of its citation."""
+    if part.name is None:
+        return hit
+    citation = replace(hit.citation, uri=f"{part.name}:{hit.citation.uri}")
+    return replace(hit, base=part.name, citation=citation)
+
+
 def _merge(found: list[tuple[_Part, SearchResponse]]) -> Iterator[SearchHit]:
     """Yield the hits of all bases, best first; those of one base stay in their order."""
     rows = []
@@ -227,9 +235,7 @@ def _merge(found: list[tuple[_Part, SearchResponse]]) -> Iterator[SearchHit]:
         for hit in response.hits:
             # A hit that was moved up in its base for another reason than its score stays there.
             least = min(least, hit.score * part.weight)
-            rows.append(
-                (-least, number, hit if part.name is None else replace(hit, base=part.name))
-            )
+            rows.append((-least, number, _name_hit(part, hit)))
     yield from (hit for _, _, hit in sorted(rows, key=lambda row: row[:2]))
 
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from kebab.app.conversions import format_timestamp
 from kebab.app.reference_syntax import ID_AUTHORITY
-from kebab.search.citations import format_hit_reference, get_cited_lines, quote_path
+from kebab.search.citations import find_fragment, format_hit_reference, get_cited_lines
 from kebab.wire.ask import Answer
 from kebab.wire.coverage import Coverage
 from kebab.wire.fetch import FetchList, GrepResponse, Outline
@@ -66,9 +66,7 @@ def build_hit_links(reply: SearchResponse) -> list[dict[str, Any]]:
     return [
         {
             "type": "resource_link",
-            "uri": format_resource_uri(
-                hit.file, hit.doc_id, hit.citation.uri.removeprefix(quote_path(hit.citation.path))
-            ),
+            "uri": format_resource_uri(hit.file, hit.doc_id, find_fragment(hit.citation.uri)),
             "name": hit.doc_path.rpartition("/")[2],
             "annotations": {"priority": round(hit.score, 2)} | _read_time(hit),
         }

@@ -138,9 +138,14 @@ def format_hit_reference(
     name = hit.file if absolute and hit.file and not hit.base else hit.doc_path
     base = f"{hit.base}:" if hit.base else ""
     if lines is None:
-        end = hit.citation.uri.removeprefix(quote_path(hit.citation.path))
-        return f"{base}{quote_path(name)}{end}"
+        return f"{base}{quote_path(name)}{find_fragment(hit.citation.uri)}"
     return base + format_reference(name, *lines)
+
+
+def find_fragment(uri: str) -> str:
+    """Return the place that a URI of a citation names, with its `#`; empty for a whole file."""
+    _, mark, place = uri.partition("#")
+    return mark + place
 
 
 def quote_path(path: str) -> str:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode
 
 from kebab import __version__
-from kebab.search.citations import quote_path
+from kebab.search.citations import find_fragment
 from kebab.web.markup import Html, build_tag, clean_line, join
 from kebab.wire.coverage import describe_absent_words, describe_gaps, describe_known_gaps
 from kebab.wire.error import ErrorReply
@@ -157,7 +157,7 @@ def _build_hit(hit: SearchHit, fields: Mapping[str, Sequence[str]]) -> Html:
     query |= {"doc": [hit.doc_id], "at": [hit.chunk_id]}
     title = build_tag("bdi", clean_line(hit.title))
     headings = hit.heading_path[1:] if hit.heading_path[:1] == [hit.title] else hit.heading_path
-    fragment = hit.citation.uri.removeprefix(quote_path(hit.citation.path))
+    fragment = find_fragment(hit.citation.uri)
     state = {"changed": " (changed since)", "gone": " (file is gone)"}.get(hit.freshness, "")
     return build_tag(
         "li",

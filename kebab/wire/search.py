@@ -234,7 +234,8 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     source: str
     """The name of the source."""
     base: str | UnsetType = UNSET
-    """The published base that has the document; absent for the knowledge base itself."""
+    """The published base that has the document; absent for the knowledge base itself. The URI of
+    the citation begins with it and a colon."""
     title: str
     """The title of the document."""
     heading_path: list[str]

@@ -18,7 +18,7 @@ from kebab.cli.render.canvas import (
     truncate_path,
 )
 from kebab.cli.render.excerpt import INDENT, MARKDOWN, MOST_LINES, render_excerpt
-from kebab.search.citations import quote_path
+from kebab.search.citations import find_fragment
 from kebab.wire.citation import (
     CellCitation,
     Citation,
@@ -97,7 +97,7 @@ def format_line_range(citation: Citation) -> str:
 
 def format_fragment(citation: Citation) -> str:
     """Return what follows the `#` in the URI of a citation, e.g. `page=3`, for a person."""
-    fragment = citation.uri.removeprefix(quote_path(citation.path)).removeprefix("#")
+    fragment = find_fragment(citation.uri).removeprefix("#")
     return truncate(clean(decode_percent(fragment)), _LONGEST_FRAGMENT)
 
 

@@ -111,7 +111,7 @@ def test_the_budget_holds_for_the_merged_page(three):
 
 def test_a_reference_with_the_name_of_a_base_is_fetched_there(three):
     hit = next(hit for hit in _search(three, limit=50).hits if hit.base == "wiki")
-    refs = [f"wiki:{hit.citation.uri}", "mine1.md", f"wiki:{hit.chunk_id}", "wiki:nothing.md"]
+    refs = [hit.citation.uri, "mine1.md", f"wiki:{hit.chunk_id}", "wiki:nothing.md"]
     found = fetch_references(three.context(), FetchRequest(refs=refs))
 
     texts = [one.text for one in found.results if isinstance(one, FetchResult)]
