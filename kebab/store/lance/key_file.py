@@ -431,7 +431,7 @@ def advise_pages(array: Any, advice: str) -> None:
     mapped, or a system without `madvise`, changes nothing.
     """
     owner = array
-    while owner is not None and not isinstance(owner, mmap.mmap):
+    while owner is not None and not hasattr(owner, "madvise"):
         owner = getattr(owner, "base", None)
     if owner is not None:
         advise_map(owner, advice)
