@@ -58,13 +58,20 @@ FORMATS = ("report.pdf", "tides.ipynb", "oil.eml", "code/retry.py")
 
 
 @pytest.fixture(scope="session")
-def ollama():
+def model_server():
     with fake_ollama("gemma3:4b") as server:
         yield server
 
 
+@pytest.fixture
+def ollama(model_server):
+    """The server of the model; what a test left unasked is not said in the next one."""
+    model_server.forget()
+    return model_server
+
+
 @pytest.fixture(scope="session")
-def site(tmp_path_factory, ollama):
+def site(tmp_path_factory, model_server):
     if not (CHROMIUM and DRIVER):
         pytest.skip("needs the programs `chromium` and `chromedriver`")
     folder = tmp_path_factory.mktemp("page")
@@ -74,7 +81,7 @@ def site(tmp_path_factory, ollama):
         (folder / "notes" / name).write_text(text, encoding="utf-8")
     for name in FORMATS:
         shutil.copy(f"samples/formats/{name}", folder / "notes")
-    environment = {"OLLAMA_HOST": ollama.url, "KEBAB_MODELS_LLM_MODEL": "gemma3:4b"}
+    environment = {"OLLAMA_HOST": model_server.url, "KEBAB_MODELS_LLM_MODEL": "gemma3:4b"}
     with open_site(folder / "home", folder / "notes", environment, ("--allow-write",)) as made:
         yield made
 

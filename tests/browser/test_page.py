@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -37,7 +38,7 @@ VIEWS = ("/?q=starter", "/?view=ask", "/?view=timeline", "/?view=graph", "/?view
 
 
 def press(page, *keys):
-    page.driver.switch_to.active_element.send_keys(*keys)
+    ActionChains(page.driver).send_keys(*keys).perform()
 
 
 def click(page, selector, text=""):

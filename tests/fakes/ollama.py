@@ -103,6 +103,10 @@ class FakeOllama:
         """Let the next requests to a path be answered so, one step each."""
         self._scripts[path].extend(steps)
 
+    def forget(self) -> None:
+        """Drop the steps that nobody asked for."""
+        self._scripts.clear()
+
     def install(self, *models: str | Model) -> None:
         """Let the server have these models, full names with tags."""
         found = [Model(name=one) if isinstance(one, str) else one for one in models]

@@ -105,6 +105,7 @@ def test_a_line_can_be_edited(at_terminal):
     person = at_terminal()
     person.type("한글 restroe\x08\x08oer\x01\x0bx 백업 \n")
     person.wait_for("<x 백업>")
+    person.wait_for("> ")  # before that readline would not see the key
     person.type("\x04")
     person.wait_for("EOFError")
 
