@@ -29,7 +29,7 @@ TOPICS = {
     "pictures": "Text and captions of images",
     "plugins": "Formats, models, servers and rules of other packages",
     "security": "What is protected, and what is not",
-    "many-machines": "Publish a knowledge base, and search what others publish",
+    "many-machines": "Publish a base, search published ones, ingest on a cluster",
     "reliability": "Damage, repair, kills, export and import",
     "search-quality": "Figures of search and answers, and what was tried",
     "speed": "Figures of speed and size, and what was tried",
