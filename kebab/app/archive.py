@@ -10,8 +10,9 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
@@ -70,8 +71,8 @@ _EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The time of all members, so that equal contents give equal members."""
 _SHRINKS_BY = 4
 """How far an archive may be smaller than its members; less space is refused at once."""
-_SNAPSHOTS = 3
-"""How often a copy is tried that has all its vectors, while an ingest deletes some."""
+_MORE_SNAPSHOTS = 2
+"""How often a copy is tried again that has all its vectors, while an ingest deletes some."""
 
 
 class ByteProgress:
@@ -217,6 +218,47 @@ class _Text(NamedTuple):
         return data
 
 
+def copy_with_vectors(
+    context: AppContext, target: Path, copy: Callable[[], object]
+) -> "tuple[Contents, ExactIndex | None]":
+    """Copy the index to a file with `copy`; return what the copy holds, and its vectors.
+
+    It is repeated when vectors of the copy have been deleted meanwhile. Vectors that are still
+    missing then are marked as pending in the copy.
+    """
+    from kebab.store.sqlite import archive
+
+    if context.database.exists():
+        refuse_small_disk(target, context.database.stat().st_size)
+    contents, vectors, missing = _copy_once(context, target, copy)
+    for _ in range(_MORE_SNAPSHOTS):
+        if missing:
+            contents, vectors, missing = _copy_once(context, target, copy)
+    if missing:
+        archive.mark_pending(target, missing)
+        contents = archive.read_contents(target)
+    return contents, vectors
+
+
+def _copy_once(
+    context: AppContext, target: Path, copy: Callable[[], object]
+) -> "tuple[Contents, ExactIndex | None, list[Key]]":
+    """Return what a copy holds, its vectors, and the passages whose vectors are gone."""
+    from kebab.store.lance.vectors import MappedVectors
+    from kebab.store.sqlite import archive
+
+    target.unlink(missing_ok=True)
+    copy()
+    contents = archive.read_contents(target)
+    version, keys, vectors = contents.embedding_version, contents.committed, None
+    if version is not None and keys:
+        # The model may be one that is not installed any more.
+        index = MappedVectors(context.paths.data, version, parse_dimension(version), keep=False)
+        vectors = index.load_index()
+    missing = [Key(key) for key in keys] if vectors is None else vectors.find_missing(keys)
+    return contents, vectors, missing
+
+
 class _Copies:
     """Copies of the databases in a folder, and the vectors and texts that belong to them."""
 
@@ -229,40 +271,15 @@ class _Copies:
         self.reviews_version, self.review_runs = 0, 0
 
     def take(self) -> None:
-        """Copy the databases; repeat it when vectors of the copy have been deleted meanwhile."""
+        """Copy the databases."""
         from kebab.store.sqlite import archive, reviews
 
-        data, database = self.context.paths.data, self.context.database
-        if database.exists():
-            refuse_small_disk(self.index_path, database.stat().st_size)
-        missing: list[Key] = []
-        for _ in range(_SNAPSHOTS):
-            self.index_path.unlink(missing_ok=True)
-            archive.copy_index(data, self.index_path, sessions=self._sessions)
-            self.contents = archive.read_contents(self.index_path)
-            missing = self._load_vectors(self.contents.embedding_version)
-            if not missing:
-                break
-        if missing:
-            archive.mark_pending(self.index_path, missing)
-            self.contents = archive.read_contents(self.index_path)
+        data = self.context.paths.data
+        copy = partial(archive.copy_index, data, self.index_path, sessions=self._sessions)
+        self.contents, self.vectors = copy_with_vectors(self.context, self.index_path, copy)
         path = reviews.get_reviews_path(data)
         if path.exists():
             self.reviews_version, self.review_runs = archive.copy_reviews(path, self.reviews_path)
-
-    def _load_vectors(self, version: str | None) -> list[Key]:
-        from kebab.store.lance.vectors import MappedVectors
-
-        committed = self.contents.committed
-        if version is not None and committed:
-            # The model may be one that is not installed any more.
-            index = MappedVectors(
-                self.context.paths.data, version, parse_dimension(version), keep=False
-            )
-            self.vectors = index.load_index()
-        if self.vectors is None:
-            return [Key(key) for key in committed]
-        return self.vectors.find_missing(committed)
 
     @property
     def keys(self) -> Keys:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kebab import __version__
-from kebab.app.archive import ByteProgress, make_temporary_folder, refuse_small_disk
+from kebab.app.archive import ByteProgress, copy_with_vectors, make_temporary_folder
 from kebab.app.context import AppContext, parse_dimension
 from kebab.app.conversions import format_timestamp
 from kebab.config.settings import FILE_ADDRESS, find_cache_folder, find_default_config, is_address
 from kebab.core.durable import create_folder, delete_path
-from kebab.core.ids import Key, hash_content
+from kebab.core.ids import hash_content
 from kebab.core.progress import ProgressCallback, require_own_process
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
@@ -59,8 +59,6 @@ _KEPT_S = 86_400.0
 """So many snapshots stay whole, and objects that are younger than a day stay in any case: another
 publisher may be about to use them."""
 _SENDERS, _MOST_WAITING = 4, 8
-_SNAPSHOTS = 3
-"""How often a copy is tried that has all its vectors, while an ingest deletes some."""
 
 
 def publish(
@@ -242,29 +240,16 @@ class _Publication:
     def _take_copy(self, copy: Path) -> Iterator[bytes]:
         """Copy the index; return the rows of its vectors in the order of their keys."""
         from kebab.store.lance.archive import iterate_rows
-        from kebab.store.lance.vectors import MappedVectors
-        from kebab.store.sqlite import archive, published
+        from kebab.store.sqlite import published
 
-        data = self._context.paths.data
-        refuse_small_disk(copy, self._context.database.stat().st_size)
-        missing: list[Key] = []
-        index, dimension = None, 0
-        for _ in range(_SNAPSHOTS):
-            copy.unlink(missing_ok=True)
-            self._roots = published.copy_for_publication(data, copy)
-            self._index = archive.read_contents(copy)
-            version, committed = self._index.embedding_version, self._index.committed
-            if version is None or not committed:
-                return iter(())
-            dimension = parse_dimension(version)
-            index = MappedVectors(data, version, dimension, keep=False).load_index()
-            missing = [*map(Key, committed)] if index is None else index.find_missing(committed)
-            if not missing:
-                break
-        if missing:
-            archive.mark_pending(copy, missing)
-            self._index = archive.read_contents(copy)
-        return iterate_rows(index, self._index.committed, dimension) if index else iter(())
+        def copy_index() -> None:
+            self._roots = published.copy_for_publication(self._context.paths.data, copy)
+
+        self._index, vectors = copy_with_vectors(self._context, copy, copy_index)
+        if vectors is None:
+            return iter(())
+        dimension = parse_dimension(self._index.embedding_version)
+        return iterate_rows(vectors, self._index.committed, dimension)
 
     def _list_files(self, copy: Path, writer: PackWriter) -> Iterator[PublishedFile]:
         """Yield the files whose content is the indexed one."""
