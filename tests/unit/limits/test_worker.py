@@ -189,7 +189,8 @@ def fail(cause):
     raise cause
 
 
-def test_the_worker_answers_until_the_caller_closes():
+def test_the_worker_answers_until_the_caller_closes(monkeypatch):
+    monkeypatch.setattr("kebab.limits.worker._serving", False)  # this process is none afterwards
     asked, answers = os.pipe(), os.pipe()
     to, back = Connection(asked[1], readable=False), Connection(answers[0], writable=False)
     to.send(double)
