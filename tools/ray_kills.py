@@ -102,25 +102,33 @@ class Cluster:
         self.finish("local")
         self.kill_parts(self.start("cluster", "--ray", self.nodes.address))
         self.finish("cluster", *self.chance.choice(((), ("--ray", self.nodes.address))))
-        (local, vectors), (found, others) = map(self.read_state, ("local", "cluster"))
-        if found != local or others.keys() != vectors.keys():
-            raise AssertionError(f"the stores differ after {self.kills}")
-        if any(np.abs(vectors[one] - others[one]).max() > _CLOSE for one in vectors):
-            raise AssertionError(f"vectors differ after {self.kills}")
+        folder = self.cli.folder
+        check_state(read_state(folder / "cluster"), read_state(folder / "local"))
 
-    def read_state(self, data: str) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what a knowledge base holds, without the vectors, and the vectors by chunk."""
-        path = self.cli.folder / data
-        state = dump_library(path)
-        with SqliteReader(path) as reader:
-            stored = LanceVectors(path, state["version"], 384)
-            keys = sorted(set(map(Key, stored.list_keys())))
-            ids = {chunk.key: chunk.chunk_id for chunk in reader.load_chunks(keys)}
-            vectors = stored.get(keys)
-        del state["vectors"], state["nearest"]
-        if state["pending"]:
-            raise AssertionError(f"{state['pending']} passages have no vector")
-        return state, {ids[key]: vectors[key] for key in keys}
+
+def read_state(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a knowledge base holds, without the vectors, and the vectors by chunk."""
+    state = dump_library(path)
+    with SqliteReader(path) as reader:
+        stored = LanceVectors(path, state["version"], 384)
+        keys = sorted(set(map(Key, stored.list_keys())))
+        ids = {chunk.key: chunk.chunk_id for chunk in reader.load_chunks(keys)}
+        vectors = stored.get(keys)
+    del state["vectors"], state["nearest"]
+    return state, {ids[key]: vectors[key] for key in keys}
+
+
+def check_state(
+    found: tuple[dict[str, Any], dict[str, Any]], expected: tuple[dict[str, Any], dict[str, Any]]
+) -> None:
+    """Raise an `AssertionError` unless two knowledge bases hold the same, with all vectors."""
+    (state, vectors), (wanted, others) = found, expected
+    if state["pending"]:
+        raise AssertionError(f"{state['pending']} passages have no vector")
+    if state != wanted or vectors.keys() != others.keys():
+        raise AssertionError("the stores differ")
+    if any(np.abs(vectors[one] - others[one]).max() > _CLOSE for one in vectors):
+        raise AssertionError("the vectors differ")
 
 
 def main() -> int:
