@@ -280,6 +280,53 @@ def test_a_fault_keeps_the_last_snapshot_in_use(desk, base, what, fault):
         assert _get_problem(copy) == ""
 
 
+@pytest.mark.parametrize("what", ["manifests", "contents", "packs"])
+@pytest.mark.parametrize("damage", ["missing", "short"])
+def test_publishing_again_mends_what_is_missing(lab, base, what, damage):
+    _write_notes(lab, 3)
+    _publish(lab, base)
+    known = _publish(lab, base).manifest
+    name = {"contents": known.contents.sha256, "packs": known.packs[0].sha256}.get(what)
+    damaged = (
+        base / "packs" / name
+        if name
+        else max((base / "manifests").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    )
+    if damage == "missing":
+        damaged.unlink()
+    else:
+        damaged.write_bytes(damaged.read_bytes()[:-1])
+    with pytest.raises(StoreCorrupt) as caught:
+        _open(lab, f"file://{base}").paths  # noqa: B018 - it pulls
+    assert "publish again" in (caught.value.format_hint() or "")
+
+    assert _publish(lab, base).manifest.sequence == 3
+    assert len(_search(_open(lab, f"file://{base}"), "cats").hits) == 3
+
+
+def test_a_damaged_pack_of_the_cache_is_read_again(desk, base):
+    _write_notes(desk, 2)
+    _publish(desk, base)
+    copy = _open(desk, f"file://{base}")
+    assert _search(copy, "cats").hits
+    for path in (find_copy_folder(f"file://{base}") / "packs").iterdir():
+        path.write_bytes(b"damaged")
+    desk.write("n9.md", "# Nine\n\nnine cats\n")
+    desk.ingest()
+    _publish(desk, base)
+    _follow(copy)
+
+    assert len(_search(copy, "cats").hits) == 3
+
+
+def test_the_first_pull_reads_the_pointer_once(desk, base):
+    _write_notes(desk, 1)
+    _publish(desk, base)
+    with serve_folder(base) as web:
+        assert _search(_open(desk, f"http://127.0.0.1:{web.port}"), "cats").hits
+        assert [path for _, path in web.seen].count("/current.json") == 1
+
+
 def test_an_older_snapshot_and_another_key_are_refused(desk, base):
     _write_notes(desk, 2)
     _publish(desk, base)
@@ -296,6 +343,9 @@ def test_an_older_snapshot_and_another_key_are_refused(desk, base):
     _publish(desk, base)
     _follow(copy)
     assert "another key" in _get_problem(copy)
+    with pytest.raises(StoreCorrupt) as caught:
+        mirror.Mirror(base / "copy", f"file://{base}", "ab" * 32, 100).refresh(0.0)
+    assert "ask the publisher" in (caught.value.format_hint() or "")
     assert _search(copy, "cats").hits
 
 

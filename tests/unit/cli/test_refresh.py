@@ -3,7 +3,7 @@
 import pytest
 
 from kebab.errors.catalog import Locked, NotIndexed
-from kebab.store.published.registry import store_registry
+from kebab.store.published.registry import change_registry
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.published import Registration, Registry
 from tests.fakes.console import run
@@ -127,7 +127,7 @@ def test_refresh_is_a_field_of_the_request(kebab, opened, command):
 def test_the_name_of_a_published_base_is_no_folder(kebab, opened, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     base = Registration(name="docs", url="s3://bucket/x", public_key="00" * 32)
-    store_registry(tmp_path / "data", Registry(bases=[base]))
+    change_registry(tmp_path / "data", lambda _: Registry(bases=[base]))
     kebab("--data-dir", str(tmp_path / "data"), "search", "cats", "--in", name, "--json")
 
     ((operation, request),) = opened[0].asked
@@ -139,7 +139,7 @@ def test_a_folder_of_that_name_is_a_folder(kebab, opened, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs").mkdir()
     base = Registration(name="docs", url="s3://bucket/x", public_key="00" * 32)
-    store_registry(tmp_path / "data", Registry(bases=[base]))
+    change_registry(tmp_path / "data", lambda _: Registry(bases=[base]))
     kebab("--data-dir", str(tmp_path / "data"), "search", "cats", "--in", "docs", "--json")
 
     assert [request.base for operation, request in opened[0].asked if operation == "search"] == [[]]

@@ -737,6 +737,8 @@ export interface StoreCorruptDetails {
   readonly path: string;
   readonly cause: string;
   readonly archive?: string | null;
+  readonly published?: boolean;
+  readonly signed?: string | null;
 }
 
 /** The details of `unsupported_media`. There is no parser for the file that was named. */
