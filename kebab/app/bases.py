@@ -1,13 +1,14 @@
 """Chooses the bases that an operation reads, and merges what they say about what they cover."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from kebab.app.context import AppContext
 from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, StoreCorrupt
-from kebab.search.nearest import find_nearest
 from kebab.wire.coverage import MOST_NAMED, Coverage
 from kebab.wire.record import Reply
 from kebab.wire.search import DegradedChannel, FilteredRequest, UnmatchedFilter
@@ -48,9 +49,20 @@ class Choice:
         """Whether the knowledge base itself is all that was chosen."""
         return not self.faults and [one.name for one in self.bases] == [LOCAL]
 
-    def raise_fault(self) -> None:
-        """Raise the first fault."""
-        raise next(iter(self.faults.values()))
+    @contextmanager
+    def leave_out(self, base: Base) -> Iterator[None]:
+        """Leave a base out if the block fails because of it, unless no other base is left.
+
+        Raises:
+            Signal: No base can be read; it is the fault of the first.
+        """
+        try:
+            yield
+        except FAULTS as fault:
+            self.faults[base.name] = fault
+            self.bases = [one for one in self.bases if one != base]
+            if not self.bases:
+                raise next(iter(self.faults.values())) from fault
 
     def list_degraded(self) -> list[DegradedChannel]:
         """Return a note for each base that cannot be read."""
@@ -78,8 +90,8 @@ class Choice:
             unlisted=[folder for one in known for folder in one.unlisted],
             partial_examples=[path for path, _ in examples],
             partial_reasons=[reason for _, reason in examples],
-            bases=[name for name in names if name != LOCAL],
-            unread_bases=[*self.faults],
+            bases=[name for name in names if name != LOCAL] or UNSET,
+            unread_bases=[*self.faults] or UNSET,
             **{count: sum(getattr(one, count) for one in known) for count in _COUNTS},
         )
 
@@ -110,6 +122,7 @@ def choose_bases(context: AppContext, request: FilteredRequest[Reply]) -> Choice
 
     Raises:
         InvalidInput: A name is that of no base.
+        Signal: None of the bases can be opened.
     """
     listed = context.bases.load().bases if context.has_bases else []
     known = {LOCAL, *(base.name for base in listed)}
@@ -126,6 +139,8 @@ def choose_bases(context: AppContext, request: FilteredRequest[Reply]) -> Choice
                 choice.bases.append(Base(base.name, base.weight, context.bases.open(base)))
             except FAULTS as fault:
                 choice.faults[base.name] = fault
+    if not choice.bases:
+        raise next(iter(choice.faults.values()))
     return choice
 
 
@@ -146,6 +161,8 @@ def choose_base(context: AppContext, names: Sequence[str]) -> AppContext:
 
 def _require_known(name: str, known: set[str]) -> None:
     if name not in known:
+        from kebab.search.nearest import find_nearest
+
         near = find_nearest(name, known - {LOCAL}, 1)
         suggestion = f", did you mean `{near[0]}`?" if near else ""
         cause = f"no published base has this name: {name}{suggestion}"

@@ -11,7 +11,7 @@ from typing import TypeVar
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kebab.app.bases import FAULTS, LOCAL, Base, Choice, choose_bases
+from kebab.app.bases import LOCAL, Base, Choice, choose_bases
 from kebab.app.context import AppContext
 from kebab.app.search import build_query, read_filters, search, search_once
 from kebab.core.documents import CURSOR_SALT
@@ -67,14 +67,9 @@ class _Merger:
             request, cursor=None, page=None, limit=min(end, MAX_LIMIT), max_tokens=None, base=[]
         )
         found: list[SearchResponse] = []
-        for base in [*choice.bases]:
-            try:
+        for base in choice.bases:
+            with choice.leave_out(base):
                 found.append(search_once(base.context, inner))
-            except FAULTS as fault:
-                choice.faults[base.name] = fault
-                choice.bases.remove(base)
-        if not found:
-            choice.raise_fault()
         merged = merge_hits(choice.bases, [one.hits for one in found], lambda hit: hit.score)
         ranked = [replace(hit, rank=rank) for rank, (_, hit) in enumerate(merged, 1)]
         hits = ranked[offset:end]

@@ -29,7 +29,6 @@ _CHANGED_DOCUMENT = "the document has changed since its review began: {path}"
 _OTHER_FILE = "cannot read {file}: its schema is {found}, this build reads {expected}"
 _NO_SERVER = "cannot reach the model server at {endpoint} (`{setting}`): {cause}"
 _OTHER_SCHEMA = "no usable index in {data_dir}: its schema is {found}, this build reads {expected}"
-_PUBLISHED = "cannot use what is published: {path}: {cause}"
 _LATER, _OWN_FOLDER = "try again when it has finished", "repeat without `--data-dir`"
 _TURN_ON, _MORE_TIME = "export {variable}=true", "export {variable}={seconds}"
 
@@ -452,16 +451,11 @@ class StoreCorrupt(Signal):
     canonical, exit, severity = Canonical.INVARIANT_BROKEN, Exit.UNUSABLE, Severity.CRITICAL
     message = "the store is damaged: {path}: {cause}"
     hint = "kebab doctor --fix"
-    cases = {
-        "archive": Wording("cannot use the archive: {archive}: {cause}"),
-        "signed": Wording(_PUBLISHED, "ask the publisher; remove and add the base if it is right"),
-        "published": Wording(_PUBLISHED, "its publisher can publish again, or to another address"),
-    }
+    cases = {"archive": Wording(hints.ARCHIVE), "published": Wording(*hints.DAMAGED_BASE)}
     path: str
     cause: str
     archive: str | None = None
     published: bool = False
-    signed: str | None = None
 
 
 class UnsupportedMedia(Signal):

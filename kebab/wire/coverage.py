@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from kebab.wire.citation import Count
 
@@ -91,9 +91,9 @@ class Coverage(Struct, frozen=True, kw_only=True):
     """What is not searched of each of `partial_examples`."""
     indexing: Indexing | None
     """The ingest that runs now; null when there is none."""
-    bases: list[str] = msgspec.field(default_factory=list)
-    """The published bases that were searched, and whose files are counted too."""
-    unread_bases: list[str] = msgspec.field(default_factory=list)
+    bases: list[str] | UnsetType = UNSET
+    """The published bases that were searched, and whose files are counted too; absent without."""
+    unread_bases: list[str] | UnsetType = UNSET
     """The bases that could not be read; `local` is the knowledge base itself."""
 
 
@@ -111,7 +111,7 @@ def _list_gaps(
     unchecked = max(0, unchecked - coverage.checked)
     whole = _pluralize(coverage.files, "file")
     phrases = (
-        (coverage.unread_bases, f"{_name_some(coverage.unread_bases)} could not be read"),
+        (coverage.unread_bases, f"{_name_some(coverage.unread_bases or [])} could not be read"),
         (coverage.indexing is not None, _describe_indexing(coverage)),
         (coverage.unlisted, f"not all files of {_name_some(coverage.unlisted)} are known"),
         (coverage.unread, f"{coverage.unread:,} of {whole} {_verb(coverage.unread)} not read yet"),
@@ -188,7 +188,7 @@ def describe_known_gaps(coverage: Coverage | None) -> str:
         unchecked_folders=0,
         partial=0,
         pending_vectors=0,
-        unread_bases=[],
+        unread_bases=UNSET,
     )
     return "; ".join(_list_gaps(known, "healthy", by_words=True))
 

@@ -156,10 +156,6 @@ TEXTS: dict[str, Wording] = {
     ),
     "store_corrupt": Wording("저장소가 손상되었습니다: {path}: {cause}"),
     "store_corrupt:archive": Wording("보관 파일을 사용할 수 없습니다: {archive}: {cause}"),
-    "store_corrupt:signed": Wording(
-        "공개된 내용을 사용할 수 없습니다: {path}: {cause}",
-        "게시자에게 물어보고, 맞다면 기반을 제거한 뒤 다시 추가하세요",
-    ),
     "store_corrupt:published": Wording(
         "공개된 내용을 사용할 수 없습니다: {path}: {cause}",
         "게시자가 다시 게시하거나 다른 주소에 게시할 수 있습니다",

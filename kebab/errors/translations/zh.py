@@ -121,9 +121,6 @@ TEXTS: dict[str, Wording] = {
     "read_only:needs": Wording("服务器不允许此操作：{operation}", "请用 `{needs}` 重新启动服务器"),
     "store_corrupt": Wording("存储已损坏：{path}：{cause}"),
     "store_corrupt:archive": Wording("无法使用归档文件：{archive}：{cause}"),
-    "store_corrupt:signed": Wording(
-        "无法使用已发布的内容：{path}：{cause}", "请询问发布者；如果无误，请移除该库后重新添加"
-    ),
     "store_corrupt:published": Wording(
         "无法使用已发布的内容：{path}：{cause}", "发布者可以重新发布，或发布到另一个地址"
     ),

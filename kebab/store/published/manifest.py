@@ -4,7 +4,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from kebab.errors.catalog import Locked, NotIndexed, StoreCorrupt
+from kebab.errors.catalog import Locked, NotIndexed
 from kebab.store.published.objects import ObjectStore, Versioned
 from kebab.store.published.packs import (
     CURRENT,
@@ -45,7 +45,7 @@ def read_pointer(store: ObjectStore, key: str | None) -> Pointer | None:
     current = _decode(found.data, PublishedCurrent, address)
     if key is not None and current.public_key != key:
         cause = f"another key signs it now: {current.public_key}, pinned is {key}"
-        raise StoreCorrupt(path=address, cause=cause, published=True, signed=current.public_key)
+        raise build_damage(address, cause)
     if not is_object_name(current.manifest) or not holds_signature(
         current.public_key, current.signature, current.manifest
     ):

@@ -1,4 +1,5 @@
 import pytest
+from msgspec import UNSET
 
 from kebab.app.fetch_references import fetch_references
 from kebab.app.library import list_sources
@@ -122,7 +123,7 @@ def test_a_base_without_copy_and_store_is_named_and_the_others_answer(three):
     from kebab.core.durable import delete_path
 
     whole = _search(three).coverage
-    assert (whole.bases, whole.unread_bases) == (["docs", "wiki"], [])
+    assert (whole.bases, whole.unread_bases) == (["docs", "wiki"], UNSET)
     assert describe_absent_words("x", whole) == "not in what was searched: x"
     assert whole.files == 3 * len(WORDS)
     folder = three.folder / "published" / "docs"

@@ -345,7 +345,7 @@ def test_an_older_snapshot_and_another_key_are_refused(desk, base):
     assert "another key" in _get_problem(copy)
     with pytest.raises(StoreCorrupt) as caught:
         mirror.Mirror(base / "copy", f"file://{base}", "ab" * 32, 100).refresh(0.0)
-    assert "ask the publisher" in (caught.value.format_hint() or "")
+    assert "another address" in (caught.value.format_hint() or "")
     assert _search(copy, "cats").hits
 
 

@@ -738,7 +738,6 @@ export interface StoreCorruptDetails {
   readonly cause: string;
   readonly archive?: string | null;
   readonly published?: boolean;
-  readonly signed?: string | null;
 }
 
 /** The details of `unsupported_media`. There is no parser for the file that was named. */
