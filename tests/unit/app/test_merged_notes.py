@@ -9,8 +9,9 @@ from kebab.config.settings import find_copy_folder
 from kebab.core.durable import delete_path
 from kebab.core.progress import ignore_progress
 from kebab.errors.catalog import InvalidInput, IoError
-from kebab.wire.ask import AskRequest, SessionShowRequest
+from kebab.wire.ask import AskRequest, SessionShowRequest, SessionTranscript
 from kebab.wire.fetch import FetchRequest, GrepRequest
+from kebab.wire.library import FetchResult
 from kebab.wire.published import SourceAddRequest
 from tests.fakes.ollama import Say, fake_ollama
 
@@ -51,7 +52,9 @@ def test_a_citation_of_a_published_base_can_be_fetched(three):
     assert (answer.grounded, cited.base, cited.doc_path) == (True, "docs", "ops/keys.md")
     assert cited.citation.uri == "docs:ops/keys.md#L3"
     found = fetch_references(three.context(), FetchRequest(refs=[cited.citation.uri]))
-    assert cited.quote in found.results[0].text
+    (read,) = found.results
+    assert isinstance(read, FetchResult)
+    assert cited.quote in read.text
     own = _ask(three, HOURS)
     assert own.citations[0].base is not answer.citations[0].base
     assert own.citations[0].citation.uri == "bread.md#L3"
@@ -67,7 +70,7 @@ def test_a_model_answers_from_all_bases(three):
         request = AskRequest(question=question, session="s")
         probe = AskRequest(question=question, extractive=True)
         ask(three.context(), probe, lambda event: retrieved.append(event.hits))
-        order = [hit.base or "local" for hit in retrieved[0]]
+        order = [hit.base or "local" for hit in retrieved[0] or []]
         markers = {name: order.index(name) + 1 for name in order}
         text = text.replace("[1]", f"[{markers['docs']}]").replace("[2]", f"[{markers['wiki']}]")
         server.enqueue(Say(text))
@@ -79,6 +82,7 @@ def test_a_model_answers_from_all_bases(three):
         "wiki:leave.md#L3",
     }
     kept = show_session(three.context(), SessionShowRequest(name="s"))
+    assert isinstance(kept, SessionTranscript)
     assert [turn.question for turn in kept.turns] == [question]
 
 
@@ -95,7 +99,9 @@ def test_the_facade_lets_a_question_read_several_bases(three):
     settings = three.context().settings
     with Kebab(settings, config_path=three.config) as kebab:
         request = AskRequest(question=ROTATION, extractive=True, base=["docs", "wiki"])
-        assert kebab.run(request).coverage.bases == ["docs", "wiki"]
+        coverage = kebab.run(request).coverage
+        assert coverage is not None
+        assert coverage.bases == ["docs", "wiki"]
         with pytest.raises(InvalidInput, match="several"):
             kebab.run(GrepRequest(pattern="keys", base=["docs", "wiki"]))
 
