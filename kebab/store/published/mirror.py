@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kebab.core.documents import PUBLISHED_ROOT, VECTOR_FILES
+from kebab.core.documents import CURSOR_SALT, PUBLISHED_ROOT, VECTOR_FILES
 from kebab.core.durable import create_folder, delete_path, hold_lock, replace_file
 from kebab.core.progress import require_own_process
 from kebab.errors.catalog import IoError, NotIndexed, StoreCorrupt
@@ -161,7 +161,7 @@ class Mirror:
         self._load_packs(store, manifest)
         name = digest[:32]
         with translate_os_errors(self.folder, "write"):
-            self._build(store, manifest, contents, name)
+            self._build(store, manifest, contents, name, current.public_key)
         return MirrorState(
             url=self._url,
             public_key=current.public_key,
@@ -217,7 +217,12 @@ class Mirror:
         return data if name_object(data) == name else self._load_pack(store, name)
 
     def _build(
-        self, store: ObjectStore, manifest: PublishedManifest, contents: Contents, name: str
+        self,
+        store: ObjectStore,
+        manifest: PublishedManifest,
+        contents: Contents,
+        name: str,
+        salt: str,
     ) -> None:
         """Build a snapshot beside the others, then give it its name."""
         folder = self.folder / _SNAPSHOTS
@@ -229,7 +234,7 @@ class Mirror:
         target = folder / name
         reader = PackReader(contents, partial(self._read_pack, store))
         try:
-            build_snapshot(draft, target, manifest, contents, reader)
+            build_snapshot(draft, target, manifest, contents, reader, salt=salt)
             if target.exists():
                 delete_path(target)
             draft.rename(target)
@@ -276,11 +281,18 @@ def _is_in_use(folder: Path) -> bool:
 
 
 def build_snapshot(
-    draft: Path, target: Path, manifest: PublishedManifest, contents: Contents, reader: PackReader
+    draft: Path,
+    target: Path,
+    manifest: PublishedManifest,
+    contents: Contents,
+    reader: PackReader,
+    *,
+    salt: str,
 ) -> None:
     """Fill a folder with the database, the vectors and the files of a snapshot.
 
-    `target` is the folder that it becomes.
+    `target` is the folder that it becomes. `salt` authenticates cursors: all copies of a base have
+    the same, so that one server continues what another has begun.
 
     Raises:
         StoreCorrupt: A part is damaged, or does not come from kebab.
@@ -301,7 +313,7 @@ def build_snapshot(
         raise build_damage(manifest.contents.sha256, fault.cause) from fault
     kept = {name: str(target / FILES / name) for name in names if manifest.with_texts}
     published.adapt_published(index, kept)
-    values = {}
+    values = {CURSOR_SALT: salt}
     if contents.rows:
         values[VECTOR_FILES] = _build_vectors(draft, manifest, contents, reader)
     archive.finish_copy(index, values)

@@ -12,7 +12,7 @@ from kebab.app.publish import publish
 from kebab.app.search import search
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
-from kebab.errors.catalog import InvalidInput, IoError, Locked, ReadOnly, StoreCorrupt
+from kebab.errors.catalog import InvalidInput, IoError, Locked, ReadOnly, StaleCursor, StoreCorrupt
 from kebab.store.published import mirror, objects
 from kebab.store.published.packs import decode_pack
 from kebab.wire.library import FetchDocRequest, FetchResult
@@ -152,6 +152,25 @@ def test_a_reader_follows_within_a_minute_and_keeps_one_snapshot(desk, base):
     assert len(_search(copy, "cats").hits) == 4
     assert held.is_dir()  # another reader uses it
     assert len(_search(other, "cats").hits) == 3
+
+
+def test_the_copies_of_several_servers_take_the_cursors_of_each_other(desk, base, monkeypatch):
+    _write_notes(desk, 3)
+    _publish(desk, base)
+    cursors = []
+    for server in ("one", "two"):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(desk.folder / server))
+        copy = _open(desk, f"file://{base}")
+        known = cursors[0] if cursors else None
+        page = search(copy, SearchRequest(query="cats", limit=1, cursor=known))
+        cursors.append(page.next_cursor)
+        assert page.hits[0].rank == len(cursors)
+    desk.write("n9.md", "# Nine\n\nnine cats\n")
+    desk.ingest()
+    _publish(desk, base)
+    _follow(copy)
+    with pytest.raises(StaleCursor):
+        search(copy, SearchRequest(query="cats", limit=1, cursor=cursors[0]))
 
 
 def test_originals_travel_only_if_asked(desk, base):
