@@ -334,12 +334,14 @@ class _Publication:
             name = one.previous if len(kept) < _KEPT_MANIFESTS else None
             one = self._find_manifest(name) if name else None
             kept |= {name} if name and one else set()
-        oldest = self._context.clock.now() - _KEPT_S
-        for folder, needed in ((PACKS, names), (MANIFESTS, {f"{name}.json" for name in kept})):
-            for found in self._store.list(folder):
-                if found.name.rpartition("/")[2] not in needed and found.modified < oldest:
-                    self._store.delete(found.name)
-                    self.removed += 1
+        names |= {f"{name}.json" for name in kept}
+        listed = [one for folder in (PACKS, MANIFESTS) for one in self._store.list(folder)]
+        # The store has just received the manifest, and its clock counts: that here may be wrong.
+        oldest = max((one.modified for one in listed), default=0.0) - _KEPT_S
+        for one in listed:
+            if one.name.rpartition("/")[2] not in names and one.modified < oldest:
+                self._store.delete(one.name)
+                self.removed += 1
 
     def _find_manifest(self, digest: str) -> PublishedManifest | None:
         try:

@@ -1,6 +1,7 @@
 import json
 import os
-from contextlib import closing
+import time
+from contextlib import closing, nullcontext
 
 import apsw
 import pytest
@@ -268,7 +269,9 @@ def test_a_published_base_is_read_only(desk, base):
 
 
 @pytest.mark.parametrize("what", ["current.json", "manifests", "contents", "packs"])
-@pytest.mark.parametrize("fault", ["503", "403", "404", "truncated", "reset", "changed", "slow"])
+@pytest.mark.parametrize(
+    "fault", ["503", "403", "404", "expired", "skewed", "truncated", "reset", "changed", "slow"]
+)
 def test_a_fault_keeps_the_last_snapshot_in_use(desk, base, what, fault):
     _write_notes(desk, 2)
     _publish(desk, base)
@@ -344,6 +347,58 @@ def test_the_first_pull_reads_the_pointer_once(desk, base):
     with serve_folder(base) as web:
         assert _search(_open(desk, f"http://127.0.0.1:{web.port}"), "cats").hits
         assert [path for _, path in web.seen].count("/current.json") == 1
+
+
+@pytest.mark.parametrize("what", ["packs", "manifests", "current.json"])
+@pytest.mark.parametrize("fault", ["503", "403", "expired", "skewed", "reset", "slow"])
+def test_a_fault_of_a_publication_leaves_one_whole_snapshot(desk, fault, what, monkeypatch):
+    _write_notes(desk, 2)
+    with serve_s3() as s3:
+        for name, value in CREDENTIALS.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{s3.port}")
+        dest = f"s3://{BUCKET}/kb"
+        _publish(desk, dest)
+        desk.write("n9.md", "# Nine\n\nnine cats\n")
+        desk.ingest()
+        s3.faults[what], s3.methods = fault, {"PUT"}
+        with nullcontext() if fault == "slow" else pytest.raises((IoError, Locked)):
+            _publish(desk, dest)
+        s3.faults.clear()
+        # A request whose reply was lost has been done.
+        done = fault == "slow" or (fault, what) == ("reset", "current.json")
+        copy = _open(desk, dest)
+        assert len(_search(copy, "cats").hits) == (3 if done else 2)
+        assert _publish(desk, dest).manifest.sequence == (3 if done else 2)
+        _follow(copy)
+        assert len(_search(copy, "cats").hits) == 3
+
+
+def test_a_wrong_clock_of_a_publisher_deletes_no_young_object(desk, base):
+    _write_notes(desk, 1)
+    _publish(desk, base)
+    young = base / "packs" / ("cd" * 32)
+    young.write_bytes(b"another publisher is about to use it")
+    context = desk.context()
+    context.clock.now = lambda: time.time() + 100 * 86_400
+    report = publish(context, PublishRequest(dest=str(base)), ignore_progress)
+
+    assert report.removed_objects == 0
+    assert young.exists()
+
+
+def test_a_reader_whose_clock_was_ahead_looks_again(desk, base):
+    _write_notes(desk, 1)
+    _publish(desk, base)
+    assert _search(_open(desk, f"file://{base}"), "cats").hits
+    state = find_copy_folder(f"file://{base}") / "state.json"
+    ahead = json.loads(state.read_bytes()) | {"checked_at": time.time() + LATER}
+    state.write_text(json.dumps(ahead))
+    desk.write("n9.md", "# Nine\n\nnine cats\n")
+    desk.ingest()
+    _publish(desk, base)
+
+    assert len(_search(_open(desk, f"file://{base}"), "cats").hits) == 2
 
 
 def test_an_older_snapshot_and_another_key_are_refused(desk, base):
