@@ -1,45 +1,67 @@
 """Kills publishers and readers of a published base at random moments, and looks what is left.
 
     python -m tools.published_kills --rounds 200 --seed 1
+    python -m tools.published_kills --rounds 100 --store s3 --vectors
 
 In every round all notes change and are indexed. Then `publish` or the pull of a reader is killed,
 or two publishers run at once. After each kill a new reader and an old one must find one whole
 snapshot: every note, all of the same round. Publishing and pulling again must then succeed.
+With `--vectors` a model of random weights embeds the notes, and readers must find the vectors that
+the publisher had in that round. `--store s3` publishes to moto's server in a process of its own.
 Steps run in forked processes, because the runtime of the object store does not survive a fork.
 """
 
 import argparse
+import http.client
 import os
+import pickle
 import random
 import shutil
 import signal
+import socket
+import subprocess
 import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from kebab.app.context import AppContext
 from kebab.app.ingest import ingest
 from kebab.app.publish import publish
 from kebab.config.load import load_settings
+from kebab.core.documents import EMBEDDING_VERSION
 from kebab.core.progress import Cancel, ignore_progress
+from kebab.embed.registry import MODELS
 from kebab.errors.catalog import Locked
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.published import PublishRequest
+from tests.fakes import tiny_model
+from tests.fakes.object_server import BUCKET, CREDENTIALS
+
+if TYPE_CHECKING:
+    from kebab.store.sqlite.reader import SqliteReader
 
 NOTES = 40
+WORDS = tiny_model.WORDS[len(tiny_model.SPECIAL) :]
 _DONE, _FAILED, _REFUSED = 0, 1, 2
+_START_S, _TRIES = 0.2, 100
 
 
 class Stage:
     """The folders of a run, and the steps on them."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.notes, self.dest = folder / "notes", folder / "dest"
+    def __init__(self, folder: Path, address: str, *, vectors: bool) -> None:
+        self.folder, self.address = folder, address
+        self.notes = folder / "notes"
         self.notes.mkdir()
+        if vectors:
+            for seed, model in enumerate(MODELS):
+                tiny_model.install_model(model, folder / "models", seed=seed)
+        self.vectors = vectors
 
     def open(self, data_dir: str) -> AppContext:
         """Return the context of a data folder or of an address."""
@@ -50,29 +72,35 @@ class Stage:
     def write(self, number: int) -> None:
         """Change every note, and index them."""
         for note in range(NOTES):
-            text = f"# Note {note}\n\n" + f"round{number} of note {note}. " * 40
+            words = (WORDS[(number + note * at) % len(WORDS)] for at in range(20))
+            text = f"# Note {note}\n\n" + f"round{number} of note {note}. " * 40 + " ".join(words)
             (self.notes / f"n{note}.md").write_text(text, encoding="utf-8")
         request = IngestRequest(paths=[str(self.notes)])
-        ingest(self.open(str(self.folder / "data")), request, ignore_progress, Cancel())
+        context = self.open(str(self.folder / "data"))
+        ingest(context, request, ignore_progress, Cancel())
+        with context.open_reader() as reader:
+            found = pickle.dumps(load_vectors(context, reader))
+        (self.folder / f"round{number}.vectors").write_bytes(found)
 
     def publish(self) -> None:
         """Publish; another publisher may be faster."""
-        request = PublishRequest(dest=str(self.dest), with_texts=True)
+        request = PublishRequest(dest=self.address.removeprefix("file://"), with_texts=True)
         publish(self.open(str(self.folder / "data")), request, ignore_progress)
 
     def pull(self) -> None:
         """Bring the copy of the reader up to date."""
         self._use_cache("cache")
-        copy = self.open(f"file://{self.dest}").published
+        copy = self.open(self.address).published
         assert copy is not None
         copy.build_mirror().refresh(time.time(), at_once=True)
 
     def check(self, cache: str) -> None:
         """Read all notes of a reader, of which each must be of the same round as the others."""
         self._use_cache(cache)
-        context = self.open(f"file://{self.dest}")
+        context = self.open(self.address)
         with context.open_reader() as reader:
             rows = reader._database.execute("SELECT doc, text FROM chunks").fetchall()  # noqa: SLF001
+            vectors = load_vectors(context, reader)
         rounds = {
             word for _, text in rows for word in str(text).split() if word.startswith("round")
         }
@@ -81,10 +109,52 @@ class Stage:
         whole = len({doc for doc, _ in rows}) == len(files) == NOTES
         if not whole or len(rounds) != 1 or {f"round{one}" for one in found} != rounds:
             raise AssertionError(f"not one whole snapshot: {sorted(rounds)}, {len(files)} files")
+        (name,) = rounds
+        kept = pickle.loads((self.folder / f"{name}.vectors").read_bytes())  # noqa: S301 - our own
+        if vectors != kept or len(vectors) != self.vectors * len(rows):
+            raise AssertionError(f"not the vectors of {name}: {len(vectors)} of {len(rows)}")
         context.close()
 
     def _use_cache(self, name: str) -> None:
         os.environ["XDG_CACHE_HOME"] = str(self.folder / name)
+
+
+def load_vectors(context: AppContext, reader: "SqliteReader") -> dict[str, bytes]:
+    """Return the vectors of all passages by their ids."""
+    version = reader.get_value(EMBEDDING_VERSION)
+    index = context.open_vector_index(version).load_index() if version else None
+    if index is None:
+        return {}
+    rows: Any = reader._database.execute("SELECT key, chunk_id FROM chunks").fetchall()  # noqa: SLF001
+    found = index.get([key for key, _ in rows])
+    return {chunk_id: found[key].tobytes() for key, chunk_id in rows if key in found}
+
+
+@contextmanager
+def serve_store() -> Iterator[str]:
+    """Serve an empty bucket in a process of its own; yield an address in it."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603 - our own Python
+    try:
+        for left in reversed(range(_TRIES)):
+            time.sleep(_START_S)
+            connection = http.client.HTTPConnection("127.0.0.1", port)
+            try:
+                connection.request("PUT", f"/{BUCKET}")
+                connection.getresponse().read()
+                break
+            except OSError:
+                require(left > 0, "the server did not start")
+            finally:
+                connection.close()
+        os.environ.update(CREDENTIALS, AWS_ENDPOINT_URL=f"http://127.0.0.1:{port}")
+        yield f"s3://{BUCKET}/base"
+    finally:
+        server.terminate()
+        server.wait()
 
 
 def run(step: Callable[[], None], kill_after: float | None = None) -> int:
@@ -122,7 +192,7 @@ def require(held: bool, what: str) -> None:  # noqa: FBT001 - an assertion
 
 def run_round(stage: Stage, number: int, chance: random.Random, seconds: float) -> str:
     """Run one round; return what was done."""
-    stage.write(number)
+    require(run(lambda: stage.write(number)) == _DONE, "the ingest failed")
     kind = chance.choice(("publish", "publish", "pull", "pull", "two"))
     if kind == "publish":
         status = run(stage.publish, chance.uniform(0, seconds))
@@ -146,14 +216,16 @@ def run_round(stage: Stage, number: int, chance: random.Random, seconds: float) 
     return kind
 
 
-def run_rounds(rounds: int, seed: int) -> dict[str, int]:
+def run_rounds(rounds: int, seed: int, *, s3: bool, vectors: bool) -> dict[str, int]:
     """Run rounds in a temporary folder; return how often each kind came."""
     chance, counts = random.Random(seed), dict[str, int]()  # noqa: S311 - kills need no secrets
-    with tempfile.TemporaryDirectory(prefix="published-kills-") as name:
-        stage = Stage(Path(name))
+    with ExitStack() as stack:
+        name = stack.enter_context(tempfile.TemporaryDirectory(prefix="published-kills-"))
+        address = stack.enter_context(serve_store()) if s3 else f"file://{name}/dest"
+        stage = Stage(Path(name), address, vectors=vectors)
         for kind in ("CONFIG", "DATA", "STATE"):
             os.environ[f"XDG_{kind}_HOME"] = str(stage.folder / kind.lower())
-        stage.write(0)
+        require(run(lambda: stage.write(0)) == _DONE, "the first ingest failed")
         seconds = measure(stage.publish)
         seconds = max(seconds, measure(stage.pull))
         for number in range(1, rounds + 1):
@@ -168,9 +240,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    counts = run_rounds(arguments.rounds, arguments.seed)
-    sys.stdout.write(f"{arguments.rounds} rounds, 0 broken: {counts}\n")
+    parser.add_argument("--store", choices=("folder", "s3"), default="folder")
+    parser.add_argument("--vectors", action="store_true", help="embed the notes with a tiny model")
+    chosen = parser.parse_args()
+    counts = run_rounds(chosen.rounds, chosen.seed, s3=chosen.store == "s3", vectors=chosen.vectors)
+    sys.stdout.write(f"{chosen.rounds} rounds, 0 broken: {counts}\n")
     return 0
 
 

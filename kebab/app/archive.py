@@ -105,9 +105,9 @@ def list_settings(context: AppContext) -> list[ArchivedSetting]:
 
 
 def export(context: AppContext, request: ExportRequest, report: ProgressCallback) -> ExportReport:
-    """Write everything that belongs to the knowledge base into one file.
+    """Write everything that belongs to the knowledge base, or its passages, into one file.
 
-    A writer may be at work; the archive holds one state.
+    A writer may be at work; the file holds one state.
 
     Raises:
         InvalidInput: The file exists already, or it would be in the data directory.
@@ -121,15 +121,18 @@ def export(context: AppContext, request: ExportRequest, report: ProgressCallback
     progress = ByteProgress(report, context, "export")
     with translate_os_errors(target, "write"), replace_file(target) as draft:
         with make_temporary_folder(target.parent, f".{target.name}.") as folder:
-            copies = _Copies(context, folder, sessions=not request.without_sessions)
-            copies.take()
+            whole = request.format == "archive"
+            copies = _Copies(context, folder, sessions=whole and not request.without_sessions)
+            copies.take(reviews=whole)
             progress.total = copies.estimate_size()
             refuse_small_disk(target, progress.total // _SHRINKS_BY)
-            manifest = _write_archive(draft, copies, progress)
+            write = _write_archive if whole else _write_parquet
+            manifest = write(draft, copies, progress)
         _refuse_existing(target, force=request.force)
         size = draft.tell()
     return ExportReport(
         path=str(target),
+        format=request.format,
         bytes=size,
         manifest=manifest,
         duration_ms=(context.clock.monotonic() - started) * 1000,
@@ -270,15 +273,16 @@ class _Copies:
         self.vectors: ExactIndex | None = None
         self.reviews_version, self.review_runs = 0, 0
 
-    def take(self) -> None:
+    def take(self, *, reviews: bool) -> None:
         """Copy the databases."""
-        from kebab.store.sqlite import archive, reviews
+        from kebab.store.sqlite import archive
+        from kebab.store.sqlite.reviews import get_reviews_path
 
         data = self.context.paths.data
         copy = partial(archive.copy_index, data, self.index_path, sessions=self._sessions)
         self.contents, self.vectors = copy_with_vectors(self.context, self.index_path, copy)
-        path = reviews.get_reviews_path(data)
-        if path.exists():
+        path = get_reviews_path(data)
+        if reviews and path.exists():
             self.reviews_version, self.review_runs = archive.copy_reviews(path, self.reviews_path)
 
     @property
@@ -333,6 +337,18 @@ def _write_archive(file: IO[bytes], copies: _Copies, progress: ByteProgress) -> 
         with archive.open(_build_info(MANIFEST, compress=False), "w") as member:
             member.write(msgspec.json.format(msgspec.json.encode(manifest), indent=1))
     return manifest
+
+
+def _write_parquet(file: IO[bytes], copies: _Copies, progress: ByteProgress) -> ArchiveManifest:
+    from kebab.store.lance.parquet import write_passages
+    from kebab.store.sqlite import archive
+
+    dimension = parse_dimension(copies.contents.embedding_version)
+    vectors = copies.vectors if copies.keys else None
+    passages = archive.iterate_passages(copies.index_path)
+    for size in write_passages(file, passages, vectors, dimension):
+        progress.add(size)
+    return _build_manifest(copies, [], dimension if vectors else None)
 
 
 def _build_info(name: str, *, compress: bool = True) -> zipfile.ZipInfo:

@@ -3,34 +3,23 @@
 import unicodedata
 import uuid
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType, field, structs
 from msgspec.structs import replace
 
+from kebab.app.bases import LOCAL, choose_bases
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness, format_timestamp, to_search_hit
-from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage, refresh_index
+from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, refresh_index
 from kebab.app.indexing import explain_degraded
 from kebab.app.library import build_not_found
-from kebab.app.search import (
-    build_engine,
-    build_filters,
-    load_query_embedder,
-    read_filters,
-    require_utf8,
-    resolve_request_filters,
-)
+from kebab.app.merged_notes import MergedNotes
+from kebab.app.search import build_filters, read_filters, require_utf8
 from kebab.core.answers import AskOutcome, AskQuery, Refusal, StoredSession, SupportingQuote, Turn
-from kebab.core.queries import Mode, Page
-from kebab.errors.catalog import (
-    EmbeddingMismatch,
-    EmbeddingUnavailable,
-    InvalidInput,
-    IoError,
-    Locked,
-)
+from kebab.core.queries import Hit, Mode, Page
+from kebab.errors.catalog import InvalidInput, IoError, Locked
 from kebab.rag import PROMPT_VERSION
 from kebab.rag.answer_check import DoubtKind
 from kebab.rag.engine import AnswerWriter, AskEngine, get_refusal_sentence
@@ -55,12 +44,9 @@ from kebab.wire.ask import (
 )
 from kebab.wire.coverage import Coverage, Indexing, Statement, describe_absent_words, describe_gaps
 from kebab.wire.record import NotFound
+from kebab.wire.search import SearchHit
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from kebab.core.ports import Embedder
-    from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.search import IndexRefresh, UnmatchedFilter
 
 _MAX_NAME_CHARS = 100
@@ -199,7 +185,7 @@ class AnswerContext(Struct, frozen=True, kw_only=True):
     indexing: Indexing | UnsetType = UNSET
     coverage: Coverage | None = None
     refresh: "IndexRefresh | None" = None
-    data: "Path | None" = None
+    convert: Callable[[Hit], SearchHit] = to_search_hit
 
 
 def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
@@ -215,9 +201,7 @@ def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
         answers_question=_rate_answer(outcome),
         absent_terms=list(outcome.absent_terms),
         citations=[_to_citation(support) for support in outcome.citations],
-        suggestions=[]
-        if outcome.grounded
-        else [to_search_hit(hit, data=context.data) for hit in hits[:SUGGESTIONS]],
+        suggestions=[] if outcome.grounded else [*map(context.convert, hits[:SUGGESTIONS])],
         mode=outcome.mode.value,
         model=outcome.model,
         # None when vectors found none of the hits.
@@ -259,6 +243,7 @@ def _to_citation(support: SupportingQuote) -> AnswerCitation:
         citation=cite_chunk(chunk, *support.quote.lines),
         doc_id=chunk.doc_id,
         doc_path=chunk.path,
+        base=chunk.base or UNSET,
         file=build_file_path(chunk),
         title=chunk.title,
         heading_path=list(chunk.heading_path),
@@ -291,26 +276,21 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         context.refuse_when_read_only("ask --session")
         session = query.session
     recent = context.session_store.list_turns(session, _RECENT_TURNS) if session else []
-    refresh = refresh_index(context, request, read_filters) if request.refresh else None
-    with context.open_reader() as reader:
-        query = replace(query, filters=resolve_request_filters(context, reader, query.filters))
-        listener = _EventListener(report, context.paths.data)
-        writer = _build_writer(context, reader, request, listener)
-        search = build_engine(context, reader).search
-        engine = AskEngine(search, writer, count_occurrences=reader.get_document_frequencies)
+    choice = choose_bases(context, request)
+    is_own = any(base.name == LOCAL for base in choice.bases)
+    refresh = refresh_index(context, request, read_filters) if request.refresh and is_own else None
+    with ExitStack() as stack:
+        notes = MergedNotes(choice, query.filters, stack)
+        listener = _EventListener(report, notes.to_search_hit)
+        writer = _build_writer(context, notes, request, listener)
+        engine = AskEngine(notes.search, writer, count_occurrences=notes.count_occurrences)
         outcome = engine.answer(query, recent, listener)
-        unmatched = _explain_filters(context, reader, query, request, outcome)
+        hits = outcome.retrieved.page.hits
+        unmatched = [] if hits else notes.explain_filters(request)
         found = outcome.refusal is None and not outcome.absent_terms
-        indexing = find_indexing(context)
-        coverage = measure_coverage(
-            context,
-            reader,
-            query.filters,
-            seconds=QUICK_S if found else THOROUGH_S,
-            hits=[
-                to_search_hit(hit, data=context.paths.data) for hit in outcome.retrieved.page.hits
-            ],
-            indexing=indexing,
+        indexing = find_indexing(context) if is_own else None
+        coverage = notes.measure_coverage(
+            hits, seconds=QUICK_S if found else THOROUGH_S, indexing=indexing
         )
         outcome = explain_coverage(outcome, query, coverage)
     created = context.clock.now()
@@ -334,7 +314,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         indexing=indexing or UNSET,
         coverage=coverage,
         refresh=refresh,
-        data=context.paths.data,
+        convert=notes.to_search_hit,
     )
     return to_answer(replace(outcome, warnings=warnings), facts)
 
@@ -345,7 +325,7 @@ _NOT_FOUND = frozenset(
 """The refusals that say that the notes do not answer a question."""
 
 
-def explain_coverage(outcome: AskOutcome, query: AskQuery, coverage: Coverage) -> AskOutcome:
+def explain_coverage(outcome: AskOutcome, query: AskQuery, coverage: Coverage | None) -> AskOutcome:
     """Return an outcome that states no absence that the index does not cover."""
     statement: Statement = "absent" if outcome.refusal is Refusal.ABSENT_TERMS else "convincing"
     gaps = describe_gaps(coverage, statement, by_words=query.mode is Mode.LEXICAL)
@@ -357,7 +337,7 @@ def explain_coverage(outcome: AskOutcome, query: AskQuery, coverage: Coverage) -
     return replace(outcome, text=text, warnings=(*outcome.warnings, warning))
 
 
-def _reword(warning: AnswerWarning, coverage: Coverage) -> AnswerWarning:
+def _reword(warning: AnswerWarning, coverage: Coverage | None) -> AnswerWarning:
     """Return a warning that calls no term absent that a file may hold that is not searched."""
     if warning.code != DoubtKind.ABSENT_TERM:
         return warning
@@ -365,29 +345,14 @@ def _reword(warning: AnswerWarning, coverage: Coverage) -> AnswerWarning:
     return structs.replace(warning, message=describe_absent_words(term, coverage, "the notes"))
 
 
-def _explain_filters(
-    context: AppContext,
-    reader: "SqliteReader",
-    query: AskQuery,
-    request: AskRequest,
-    outcome: AskOutcome,
-) -> "list[UnmatchedFilter]":
-    """Return the filters that no document passes when nothing was found."""
-    if outcome.retrieved.page.hits or not query.filters.is_active:
-        return []
-    from kebab.app.filters import explain_filters
-
-    return explain_filters(context, reader, query.filters, request)
-
-
 class _EventListener(Struct, frozen=True):
     """Converts the progress of an answer to events."""
 
     report: AnswerCallback
-    data: "Path"
+    convert: Callable[[Hit], SearchHit]
 
     def on_retrieved(self, page: Page) -> None:
-        hits = [to_search_hit(hit, data=self.data) for hit in page.hits]
+        hits = [*map(self.convert, page.hits)]
         self.report(AnswerEvent(type="retrieval_done", hits=hits))
 
     def on_token(self, text: str) -> None:
@@ -417,7 +382,7 @@ def _build_query(request: AskRequest, now: float) -> AskQuery:
 
 
 def _build_writer(
-    context: AppContext, reader: "SqliteReader", request: AskRequest, listener: _EventListener
+    context: AppContext, notes: MergedNotes, request: AskRequest, listener: _EventListener
 ) -> AnswerWriter:
     """Return the extractive writer, or the writer of the language model."""
     settings = context.settings
@@ -425,9 +390,9 @@ def _build_writer(
         from kebab.rag.extractive_answer import ExtractiveWriter
 
         return ExtractiveWriter(
-            embedder=lambda: _load_embedder(context, reader, Mode(request.mode)),
+            embedder=lambda: None if Mode(request.mode) is Mode.LEXICAL else notes.load_embedder(),
             sentences=settings.ask.sentences,
-            load_leads=reader.load_first_chunks,
+            load_leads=notes.load_leads,
         )
     from kebab.app.model_adapters import build_language_model
     from kebab.rag.generative_answer import ModelWriter
@@ -438,11 +403,3 @@ def _build_writer(
         policy=settings.ask.unsupported,
         windows=context.model_windows,
     )
-
-
-def _load_embedder(context: AppContext, reader: "SqliteReader", mode: Mode) -> "Embedder | None":
-    """Return the embedder of the stored vectors; None when sentences are compared by words only."""
-    if mode is not Mode.LEXICAL:
-        with suppress(EmbeddingUnavailable, EmbeddingMismatch):
-            return load_query_embedder(context, reader)
-    return None

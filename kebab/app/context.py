@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -119,6 +119,8 @@ class AppContext:
         self.report = report
         self.config_path = config_path
         self.read_only = read_only
+        self.base: str | None = None
+        """The name of a published base among those that another knowledge base lists."""
         self.is_owner = is_owner
         """Whether the caller is the user of the files; a client of a server is not."""
         self.clock = SystemClock()
@@ -437,11 +439,11 @@ class PublishedBases:
 
         return load_registry(self._context.paths.data)
 
-    def store(self, registry: "Registry") -> None:
-        """Replace the list."""
-        from kebab.store.published.registry import store_registry
+    def change(self, change: "Callable[[Registry], Registry]") -> None:
+        """Replace the list by what `change` makes of it, while no other process changes it."""
+        from kebab.store.published.registry import change_registry
 
-        store_registry(self._context.paths.data, registry)
+        change_registry(self._context.paths.data, change)
         self.close()
 
     def find(self, name: str) -> "Registration | None":
@@ -469,6 +471,7 @@ class PublishedBases:
                 embedders=context.embedders if model == AUTO else None,
                 is_owner=context.is_owner,
             )
+            opened.base = base.name
             if opened.published:
                 opened.published.key = base.public_key
         opened.follow_published()

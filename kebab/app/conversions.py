@@ -185,6 +185,7 @@ def to_search_hit(
         doc_path=chunk.path,
         file=build_file_path(chunk),
         source=chunk.source,
+        base=chunk.base or UNSET,
         title=chunk.title,
         heading_path=list(chunk.heading_path),
         chunk_id=chunk.chunk_id,

@@ -96,10 +96,10 @@ class Kebab:
         handler = operation.import_handler()
         context = self._context
         names = getattr(request, "base", None)
-        if names and operation.name != "search":
-            from kebab.app.merged_search import choose_base
+        if names:
+            from kebab.app.bases import MERGED, choose_base
 
-            context = choose_base(context, names)
+            context = context if operation.name in MERGED else choose_base(context, names)
         hidden: AbstractContextManager[None] = nullcontext()
         if not self._context.is_owner:
             from kebab.app.references import hide_other_folders

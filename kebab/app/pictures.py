@@ -6,26 +6,23 @@ its file or to the index.
 """
 
 import json
-import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kebab.config.settings import Settings
+from kebab.core.durable import hold_lock
 from kebab.core.ids import compute_digest, hash_content
 from kebab.core.pictures import PictureAnswer, PictureTask
 from kebab.errors.catalog import ConfigInvalid, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
-from kebab.platform import close_locked, lock_descriptor
 from kebab.plugins import OWN_PROVIDERS
 from kebab.store.sqlite.replacement import PICTURES
 
 if TYPE_CHECKING:
     from kebab.core.answers import LanguageModel
 
-_POLL_S = 0.1
 _MAX_LATE = 3
 """How many pictures one after another may be too late before the others are not asked about."""
 
@@ -185,13 +182,8 @@ class _Cache:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Wait until no other process asks; the system frees the lock of one that was killed."""
-        file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            while not lock_descriptor(file):
-                time.sleep(_POLL_S)
+        with hold_lock(self._path):
             yield
-        finally:
-            close_locked(file)
 
 
 def _parse_lines(data: bytes) -> Iterator[tuple[str, PictureAnswer]]:

@@ -6,6 +6,7 @@ write makes the new snapshot the current one, so a reader never sees a part of o
 
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -149,16 +150,22 @@ class _Publication:
         self.sent_bytes = self.sent_objects = self.removed = self.left_out = 0
         self.manifest_bytes = 0
         self._sizes: dict[str, int] = {}
+        self._present: dict[str, int] = {}
+        self._kept_contents: str | None = None
         self._index: IndexContents
         self._roots: Mapping[str, str] = {}
 
     def run(self) -> PublishedManifest:
         """Publish; return the manifest."""
         current, before, name = self._read_current()
-        old = read_contents(self._store, before) if before else None
+        old = None
         if before:
-            sizes = zip(old.packs if old else (), before.packs, strict=False)
-            self._sizes = {pack: one.bytes for pack, one in sizes}
+            with suppress(StoreCorrupt):  # everything is sent again
+                old = read_contents(self._store, before)
+                self._kept_contents = before.contents.sha256
+            self._sizes = {one.sha256: one.bytes for one in before.packs}
+            found = self._store.list(PACKS)
+            self._present = {one.name.rpartition("/")[2]: one.size for one in found}
         with (
             make_temporary_folder(_prepare_drafts(self._context), "copy-") as folder,
             ThreadPoolExecutor(_SENDERS, "publish") as pool,
@@ -185,7 +192,7 @@ class _Publication:
         return manifest
 
     def _read_current(self) -> "tuple[Versioned | None, PublishedManifest | None, str | None]":
-        """Return the current pointer, its manifest and the name of the manifest."""
+        """Return the current pointer, its manifest unless it is damaged, and the name of it."""
         found = read_pointer(self._store, None)
         if found is None:
             return None, None, None
@@ -193,10 +200,16 @@ class _Publication:
             cause = "it is published with another key; `published.key_file` names the file with it"
             raise InvalidInput(field="$.dest", cause=cause)
         name = found.current.manifest
-        return found.version, read_manifest(self._store, name), name
+        before = None
+        with suppress(StoreCorrupt):
+            before = read_manifest(self._store, name)
+        return found.version, before, name
 
-    def _read_ids(self, pack: str) -> list[bytes]:
+    def _read_ids(self, pack: str) -> list[bytes] | None:
+        """Return the identities of a pack; None when it is not as it was sent."""
         name = f"{PACKS}/{pack}"
+        if self._present.get(pack) != self._sizes[pack]:
+            return None
         return read_identities(
             lambda size: self._store.read_start(name, size), self._store.describe(name)
         )
@@ -276,14 +289,14 @@ class _Publication:
     ) -> PublishedManifest:
         raw = encode_contents(contents)
         digest = name_object(raw)
-        if before is None or before.contents.sha256 != digest:
+        if digest != self._kept_contents:
             self._send(f"{PACKS}/{digest}", raw)
         index = self._index
         return PublishedManifest(
             format_version=FORMAT_VERSION,
             kebab_version=__version__,
             created_at=format_timestamp(self._context.clock.now()),
-            sequence=before.sequence + 1 if before else 1,
+            sequence=(before.sequence if before else self._guess_sequence(previous)) + 1,
             previous=previous,
             index_schema=index.schema_version,
             embedding_version=index.embedding_version,
@@ -303,6 +316,14 @@ class _Publication:
             ],
         )
 
+    def _guess_sequence(self, previous: str | None) -> int:
+        """Return the number of a snapshot whose manifest is damaged: it followed all others."""
+        if previous is None:
+            return 0
+        names = [one.name.rpartition("/")[2] for one in self._store.list(MANIFESTS)]
+        others = filter(None, (self._find_manifest(name.removesuffix(".json")) for name in names))
+        return max((one.sequence for one in others), default=0) + 1
+
     def _remove_leftovers(self, digest: str, manifest: PublishedManifest) -> None:
         """Delete old objects that none of the last snapshots needs."""
         kept, names = {digest}, set[str]()
@@ -313,12 +334,14 @@ class _Publication:
             name = one.previous if len(kept) < _KEPT_MANIFESTS else None
             one = self._find_manifest(name) if name else None
             kept |= {name} if name and one else set()
-        oldest = self._context.clock.now() - _KEPT_S
-        for folder, needed in ((PACKS, names), (MANIFESTS, {f"{name}.json" for name in kept})):
-            for found in self._store.list(folder):
-                if found.name.rpartition("/")[2] not in needed and found.modified < oldest:
-                    self._store.delete(found.name)
-                    self.removed += 1
+        names |= {f"{name}.json" for name in kept}
+        listed = [one for folder in (PACKS, MANIFESTS) for one in self._store.list(folder)]
+        # The store has just received the manifest, and its clock counts: that here may be wrong.
+        oldest = max((one.modified for one in listed), default=0.0) - _KEPT_S
+        for one in listed:
+            if one.name.rpartition("/")[2] not in names and one.modified < oldest:
+                self._store.delete(one.name)
+                self.removed += 1
 
     def _find_manifest(self, digest: str) -> PublishedManifest | None:
         try:

@@ -20,6 +20,7 @@ from kebab.wire.library import SourceRemoved, SourceSummary
 from kebab.wire.published import (
     PublishedBase,
     Registration,
+    Registry,
     SourceAdded,
     SourceAddRequest,
 )
@@ -60,8 +61,7 @@ def add_source(
     url = _resolve_address(request.url)
     registry = context.bases.load()
     name = request.name or _choose_name(url)
-    if any(one.name == name and one.url != url for one in registry.bases):
-        raise InvalidInput(field="$.name", cause=f"another base has this name: {name}")
+    _refuse_taken_name(registry, name, url)
     progress = ByteProgress(report, context, "pull")
     known = next((one for one in registry.bases if one.url == url), None)
     key = request.key or (known.public_key if known else None)
@@ -69,10 +69,13 @@ def add_source(
     mirror = copy.build_mirror(progress.add)
     state = mirror.refresh(context.clock.now(), at_once=True)
     base = Registration(name=name, url=url, public_key=state.public_key, weight=request.weight)
-    others = [one for one in registry.bases if one.url != url and one.name != name]
-    context.bases.store(
-        replace(registry, bases=[*others, base], salt=registry.salt or _make_salt())
-    )
+
+    def add(now: Registry) -> Registry:
+        _refuse_taken_name(now, name, url)
+        others = [one for one in now.bases if one.url != url]
+        return replace(now, bases=[*others, base], salt=now.salt or _make_salt())
+
+    context.bases.change(add)
     opened = context.bases.open(base)
     if version := opened.get_stored_version():
         with suppress(EmbeddingUnavailable):  # words are searched, and every reply says so
@@ -82,6 +85,11 @@ def add_source(
         pulled_bytes=mirror.pulled,
         duration_ms=(context.clock.monotonic() - started) * 1000,
     )
+
+
+def _refuse_taken_name(registry: Registry, name: str, url: str) -> None:
+    if any(one.name == name and one.url != url for one in registry.bases):
+        raise InvalidInput(field="$.name", cause=f"another base has this name: {name}")
 
 
 def _make_salt() -> str:
@@ -121,9 +129,9 @@ def remove_base(context: AppContext, base: Registration, *, dry_run: bool) -> So
         last_ingest_at=found.created_at,
     )
     if not dry_run:
-        registry = context.bases.load()
-        left = [one for one in registry.bases if one != base]
-        context.bases.store(replace(registry, bases=left))
+        context.bases.change(
+            lambda now: replace(now, bases=[one for one in now.bases if one.url != base.url])
+        )
         folder = find_copy_folder(base.url)
         if folder.exists():
             with translate_os_errors(folder, "write"):

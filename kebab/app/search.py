@@ -12,7 +12,7 @@ from kebab.app.conversions import parse_time, to_search_response
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
 from kebab.app.references import is_path, make_absolute
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
-from kebab.core.queries import Confidence, Detail, Filters, Mode, Query
+from kebab.core.queries import Confidence, Detail, Filters, Mode, Query, StoredChunk
 from kebab.errors.catalog import InvalidInput, TooLarge
 from kebab.search.engine import SearchEngine, decode_cursor, encode_cursor
 from kebab.search.query_parser import parse_query
@@ -183,8 +183,7 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
             indexing=indexing,
         )
         response = structs.replace(response, coverage=coverage)
-    if context.published and (age := context.published.describe_age()):
-        old = DegradedChannel(channel="published", reason=age, hint=None, partial=True)
+    if old := describe_old_copy(context):
         response = structs.replace(response, degraded=[*response.degraded, old])
     if unmatched:
         from kebab.app.filters import suggest_filters
@@ -192,6 +191,15 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
         hint = suggest_filters(request, unmatched)
         response = structs.replace(response, unmatched_filters=unmatched, hint=hint)
     return response
+
+
+def describe_old_copy(context: AppContext) -> DegradedChannel | None:
+    """Return that an old copy of a published base is searched, if its store cannot be asked."""
+    age = context.published.describe_age() if context.published else None
+    if age is None:
+        return None
+    reason = f"{context.base}: {age}" if context.base else age
+    return DegradedChannel(channel="published", reason=reason, hint=None, partial=True)
 
 
 def resolve_request_filters(
@@ -234,8 +242,12 @@ def _explain_filters(
 def build_engine(context: AppContext, reader: "SqliteReader") -> SearchEngine:
     """Build the search engine of one snapshot."""
     vectors, embedder = prepare_vector_search(context, reader)
-    mask = context.masks.mask_chunk
-    return SearchEngine(reader, vectors, embedder, cache=context.cache, mask=mask)
+
+    def show(chunk: StoredChunk) -> StoredChunk:
+        chunk = context.masks.mask_chunk(chunk)
+        return chunk._replace(base=context.base) if context.base else chunk
+
+    return SearchEngine(reader, vectors, embedder, cache=context.cache, mask=show)
 
 
 def prepare_vector_search(

@@ -257,7 +257,11 @@ _FILTERS: tuple[Callable[[Any], Any], ...] = (
     click.option("--since", metavar="WHEN", help="Only documents since a date, or within `7d`."),
     click.option("--until", metavar="WHEN", help="Only documents before a date."),
     click.option(
-        "--base", multiple=True, metavar="NAME", help="Only this published base (repeatable)."
+        "--base",
+        multiple=True,
+        metavar="NAME",
+        callback=lambda _, __, names: [one for name in names for one in name.split(",")],
+        help="Only these published bases: `a,b` (repeatable).",
     ),
 )
 

@@ -37,8 +37,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--in",
         "folder",
-        metavar="DIR|NAME",
-        help="Index this folder first if it changed, and search only there, or in this base.",
+        metavar="DIR|NAMES",
+        help="Index this folder first if it changed, and search only there, or in these bases.",
     ),
     click.option(
         "--wait",
@@ -131,7 +131,7 @@ def add_refresh(reply: Answer, refresh: IndexRefresh | None) -> Answer:
 def pop_folder_flags(context: CommandContext, flags: dict[str, Any]) -> InFolder:
     """Return the values of `--in` and `--wait`, and drop `--wait`; `--in` is a filter too.
 
-    The name of a published base, or `local`, that is no folder here becomes the flag `--base`.
+    Names of published bases, or `local`, that are no folder here become the flag `--base`.
 
     Raises:
         UsageError: `--wait` is given without `--in`.
@@ -139,17 +139,25 @@ def pop_folder_flags(context: CommandContext, flags: dict[str, Any]) -> InFolder
     folder, wait = flags.get("folder"), flags.pop("wait")
     if wait is not None and folder is None:
         raise click.UsageError("`--wait` needs `--in DIR`")
-    if folder is not None and _is_base(context, folder):
-        flags["base"], flags["folder"] = (*flags.get("base", ()), folder), None
+    if folder is not None and _names_bases(context, folder):
+        flags["base"], flags["folder"] = (*flags.get("base", ()), *folder.split(",")), None
         return InFolder(None, None)
     return InFolder(folder, wait)
 
 
-def _is_base(context: CommandContext, name: str) -> bool:
-    """Return whether a published base has this name, and no folder here."""
-    if os.sep in name or os.path.isdir(name):  # noqa: PTH112 - a plain string
+def _names_bases(context: CommandContext, text: str) -> bool:
+    """Return whether published bases have these names or near ones, and no folder here has.
+
+    A near name is refused later, with that of the base.
+    """
+    if os.sep in text or os.path.isdir(text):  # noqa: PTH112 - a plain string
         return False
     from kebab.app.names import list_bases
 
     bases = list_bases(context.load_settings(), context.config_path)
-    return bool(bases) and name in {"local", *bases}
+    if not bases:
+        return False
+    from kebab.search.nearest import find_nearest
+
+    known = {"local", *bases}
+    return all(name in known or find_nearest(name, bases, 1) for name in text.split(","))

@@ -7,6 +7,7 @@ folder is synced; in another order a cut may leave an empty file.
 
 import os
 import threading
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,7 +15,16 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from kebab.platform import open_descriptor, rename_over, sync_path
+from kebab.platform import (
+    close_locked,
+    lock_descriptor,
+    open_descriptor,
+    rename_over,
+    sync_path,
+)
+
+_PAUSE_S = 0.01
+"""The time between two tries to take a lock."""
 
 
 @contextmanager
@@ -66,6 +76,26 @@ def delete_path(path: Path) -> None:
         rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+@contextmanager
+def hold_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
+    """Yield whether this process alone holds the lock of a file, which is made if it is missing.
+
+    The system frees the lock of a process that ends.
+
+    Raises:
+        OSError: The system refuses.
+    """
+    file = open_descriptor(path, os.O_RDWR | os.O_CREAT, follow=False)
+    try:
+        held = lock_descriptor(file)
+        while wait and not held:
+            time.sleep(_PAUSE_S)
+            held = lock_descriptor(file)
+        yield held
+    finally:
+        close_locked(file)
 
 
 class DerivedFile:

@@ -105,6 +105,7 @@ class StoredChunk(NamedTuple):
     `key` is its number in both stores, and `chunk_id` its public id. `path` is below the folder
     `root` of the `source`. `context` is text from elsewhere that is embedded with it, such as the
     header of its table. `place` is its page, slide, cell or rows, None where lines are cited.
+    `base` is the published base that has it, None for the knowledge base itself.
     """
 
     key: Key
@@ -130,6 +131,7 @@ class StoredChunk(NamedTuple):
     vector_state: VectorState = "pending"
     context: str = ""
     place: Place | None = None
+    base: str | None = None
 
 
 class NamedDocument(NamedTuple):

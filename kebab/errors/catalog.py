@@ -451,10 +451,11 @@ class StoreCorrupt(Signal):
     canonical, exit, severity = Canonical.INVARIANT_BROKEN, Exit.UNUSABLE, Severity.CRITICAL
     message = "the store is damaged: {path}: {cause}"
     hint = "kebab doctor --fix"
-    cases = {"archive": Wording("cannot use the archive: {archive}: {cause}")}
+    cases = {"archive": Wording(hints.ARCHIVE), "published": Wording(*hints.DAMAGED_BASE)}
     path: str
     cause: str
     archive: str | None = None
+    published: bool = False
 
 
 class UnsupportedMedia(Signal):

@@ -54,6 +54,13 @@ NODES_DIFFER = (
 )
 """Messages and hints of a cluster that was reached."""
 
+ARCHIVE = "cannot use the archive: {archive}: {cause}"
+DAMAGED_BASE = (
+    "cannot use what is published: {path}: {cause}",
+    "its publisher can publish again, or to another address",
+)
+"""Messages and hints of damaged copies."""
+
 NEEDS_MODEL = ("translate", "ocr", "caption")
 """The operations that cannot go on without a language model."""
 

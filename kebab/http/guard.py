@@ -9,22 +9,19 @@ import ipaddress
 import os
 import secrets
 import stat
-import time
-from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
-from kebab.core.durable import replace_file
+from kebab.core.durable import hold_lock, replace_file
 from kebab.errors.catalog import IoError, TooLarge, Unauthorized, UsageInvalid
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.platform import close_locked, is_private, lock_descriptor, open_descriptor
+from kebab.platform import is_private, open_descriptor
 
 TOKEN_NAME = "http.token"  # noqa: S105 - the name of the file
 _LOCK_NAME = "http.token.lock"
-_LOCK_PAUSE_S = 0.01
 _TOKEN_BYTES = 32
 _MIN_CHARS = 16
 _MAX_BYTES = 4_096
@@ -76,23 +73,11 @@ def _create(path: Path) -> None:
     """Write a new token under its name in one step, unless another process was first."""
     with translate_os_errors(path, "create"):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _lock(path.parent):
+        with hold_lock(path.parent / _LOCK_NAME):
             if _read_private(path) is not None:
                 return
             with replace_file(path) as draft:
                 draft.write(f"{secrets.token_urlsafe(_TOKEN_BYTES)}\n".encode())
-
-
-@contextmanager
-def _lock(folder: Path) -> Iterator[None]:
-    """Let one process at a time into the block; a process that ends leaves it."""
-    held = open_descriptor(folder / _LOCK_NAME, os.O_RDWR | os.O_CREAT, follow=False)
-    try:
-        while not lock_descriptor(held):
-            time.sleep(_LOCK_PAUSE_S)
-        yield
-    finally:
-        close_locked(held)
 
 
 Scope: TypeAlias = MutableMapping[str, Any]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from kebab.core.chunks import Place
 from kebab.core.documents import PUBLISHED_ROOT, STDIN, StoredDocument
@@ -43,8 +44,14 @@ _PLAIN = re.compile(r"[\w./@+~,=-]*", re.ASCII)
 def cite_chunk(chunk: StoredChunk, first: int | None = None, last: int | None = None) -> Citation:
     """Return the citation of a chunk, of the kind that fits its file format.
 
-    `first` and `last` narrow it to some lines of the text, where the kind can name them.
+    `first` and `last` narrow it to some lines of the text, where the kind can name them. `kebab
+    fetch` takes its URI, which names the base of the chunk.
     """
+    citation = _cite_place(chunk, first, last)
+    return replace(citation, uri=f"{chunk.base}:{citation.uri}") if chunk.base else citation
+
+
+def _cite_place(chunk: StoredChunk, first: int | None, last: int | None) -> Citation:
     media, path, place = get_media_type(chunk.media), chunk.path, chunk.place
     first, last = first or chunk.start_line, last or chunk.end_line
     if media.cites is CitationKind.CODE:

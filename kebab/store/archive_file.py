@@ -9,8 +9,9 @@ import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
+from kebab.core.ids import Key
 from kebab.errors.catalog import NotIndexed, StoreCorrupt, TooLarge
 from kebab.errors.system import build_read_error, translate_os_errors
 from kebab.wire.archive import ArchiveManifest, decode_manifest
@@ -25,6 +26,31 @@ INDEX, REVIEWS, VECTORS, MANIFEST = (
 )
 TEXTS = "stdin/"
 """The beginning of the names of texts from standard input."""
+
+
+class ExportedPassage(NamedTuple):
+    """A passage as other systems get it; but for `key` its fields are columns of the file."""
+
+    key: Key
+    id: str
+    """Its id."""
+    doc_id: str
+    source: str
+    path: str
+    """The path of its document below the source."""
+    title: str
+    heading_path: tuple[str, ...]
+    text: str
+    start_line: int
+    end_line: int
+    hash: str
+    """The hash of the text."""
+    lang: str | None
+    media: str
+    tags: tuple[str, ...]
+    model: str | None
+    """The embedding version of its vector; None without one."""
+
 
 COPIED_AT_ONCE = 1 << 20
 _MAX_MANIFEST_BYTES = 64_000_000

@@ -147,7 +147,8 @@ def _describe_search(reply: SearchResponse) -> Iterator[str]:
         yield f"no document passes {one.filter}: {one.value}"
     for channel in reply.degraded:
         extent = "incomplete" if channel.partial is True else "no"
-        yield f"{extent} {_CHANNELS.get(channel.channel, channel.channel)}: {channel.reason}"
+        lost = f"{extent} {_CHANNELS.get(channel.channel, channel.channel)}"
+        yield f"{'published base' if channel.channel == 'published' else lost}: {channel.reason}"
     if reply.hits and not is_weak and (gaps := describe_known_gaps(reply.coverage)):
         yield gaps
 

@@ -1,6 +1,6 @@
 """Declares the archive of a knowledge base, and the requests and reports of export and import."""
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import Struct
@@ -93,11 +93,17 @@ def decode_manifest(raw: bytes, newest: int) -> ArchiveManifest | int:
     return version if version > newest else msgspec.json.decode(raw, type=ArchiveManifest)
 
 
+ExportFormat: TypeAlias = Literal["archive", "parquet"]
+
+
 class ExportRequest(Request["ExportReport"], frozen=True, kw_only=True, tag="export_request.v1"):
     """Where to write the archive, and what to leave out."""
 
     path: str
     """The file to write."""
+    format: ExportFormat = "archive"
+    """What to write: `archive` for `import`, or `parquet` for other systems, with the passages,
+    their places and their vectors only."""
     force: bool = False
     """Whether to replace an existing file."""
     without_sessions: bool = False
@@ -109,10 +115,12 @@ class ExportReport(Reply, frozen=True, kw_only=True, tag="export_report.v1"):
 
     path: str
     """The archive."""
+    format: ExportFormat = "archive"
+    """What the file is."""
     bytes: int
     """Its size."""
     manifest: ArchiveManifest
-    """Its contents."""
+    """Its contents; a Parquet file has no members."""
     duration_ms: float
     """The time that it took."""
 

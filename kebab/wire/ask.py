@@ -80,6 +80,9 @@ class AnswerCitation(Struct, frozen=True, kw_only=True):
     """The id of the document."""
     doc_path: str
     """The path of the document below its source, exactly as on disk."""
+    base: str | UnsetType = UNSET
+    """The published base that has the document; absent for the knowledge base itself. The URI of
+    the citation begins with it and a colon."""
     file: str | None = None
     """The absolute path of the file; null for text from standard input."""
     title: str

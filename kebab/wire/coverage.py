@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from kebab.wire.citation import Count
 
@@ -91,6 +91,10 @@ class Coverage(Struct, frozen=True, kw_only=True):
     """What is not searched of each of `partial_examples`."""
     indexing: Indexing | None
     """The ingest that runs now; null when there is none."""
+    bases: list[str] | UnsetType = UNSET
+    """The published bases that were searched, and whose files are counted too; absent without."""
+    unread_bases: list[str] | UnsetType = UNSET
+    """The bases that could not be read; `local` is the knowledge base itself."""
 
 
 Statement: TypeAlias = Literal["absent", "convincing", "lines", "healthy"]
@@ -107,6 +111,7 @@ def _list_gaps(
     unchecked = max(0, unchecked - coverage.checked)
     whole = _pluralize(coverage.files, "file")
     phrases = (
+        (coverage.unread_bases, f"{_name_some(coverage.unread_bases or [])} could not be read"),
         (coverage.indexing is not None, _describe_indexing(coverage)),
         (coverage.unlisted, f"not all files of {_name_some(coverage.unlisted)} are known"),
         (coverage.unread, f"{coverage.unread:,} of {whole} {_verb(coverage.unread)} not read yet"),
@@ -171,11 +176,19 @@ def _name_partial(coverage: Coverage) -> str:
 
 
 def describe_known_gaps(coverage: Coverage | None) -> str:
-    """Return which files are known to be missing or outdated, for a reply with results."""
+    """Return which files are known to be missing or outdated, for a reply with results.
+
+    Bases that could not be read are named in `degraded`.
+    """
     if coverage is None or coverage.complete:
         return ""
     known = msgspec.structs.replace(
-        coverage, checked=coverage.files, unchecked_folders=0, partial=0, pending_vectors=0
+        coverage,
+        checked=coverage.files,
+        unchecked_folders=0,
+        partial=0,
+        pending_vectors=0,
+        unread_bases=UNSET,
     )
     return "; ".join(_list_gaps(known, "healthy", by_words=True))
 
@@ -183,6 +196,7 @@ def describe_known_gaps(coverage: Coverage | None) -> str:
 def describe_absent_words(words: str, coverage: Coverage | None, place: str = "your notes") -> str:
     """Return that words occur nowhere, or what else may hold them; `place` is what was searched."""
     gaps = describe_gaps(coverage, "absent")
+    place = "what was searched" if coverage and coverage.bases else place
     return (
         f"not in the files that are read: {words} ({gaps})" if gaps else f"not in {place}: {words}"
     )

@@ -42,7 +42,8 @@ class FilteredRequest(Request[R_co], frozen=True, kw_only=True):
     """Only documents dated before this time; same forms as `since`."""
     base: list[str] = msgspec.field(default_factory=list)
     """Only these published bases, by name; `local` is the knowledge base itself. Without it a
-    search reads all of them, unless `folder` is given, and any other operation only `local`."""
+    search or a question reads all of them, unless `folder` is given, and any other operation only
+    `local`."""
 
 
 class UnmatchedFilter(Struct, frozen=True, kw_only=True):

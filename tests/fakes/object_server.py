@@ -20,6 +20,8 @@ CREDENTIALS = {
     "AWS_REGION": "us-east-1",
 }
 SLOW_S = 0.3
+CODES = {"expired": (400, "ExpiredToken"), "skewed": (403, "RequestTimeTooSkewed")}
+"""The answers of S3 to expired credentials, and to a request of a clock that is wrong."""
 
 
 class _QuietFiles(SimpleHTTPRequestHandler):
@@ -30,8 +32,9 @@ class _QuietFiles(SimpleHTTPRequestHandler):
 class FaultyProxy:
     """Passes requests on to a server on this machine, and spoils those that `faults` chooses.
 
-    `faults` maps a part of a path to one of `503`, `403`, `404`, `slow`, `truncated`, `reset` and
-    `changed`; `methods` are the methods that are spoilt.
+    `faults` maps a part of a path to one of `503`, `403`, `404`, `expired`, `skewed`, `slow`,
+    `truncated`, `reset` and `changed`; `methods` are the methods that are spoilt. A request whose
+    reply is `reset` has been done.
     """
 
     def __init__(self, port: int) -> None:
@@ -68,8 +71,9 @@ class FaultyProxy:
         fault = fault if request.command in self.methods else ""
         length = int(request.headers.get("Content-Length") or 0)
         body = request.rfile.read(length) if length else None
-        if fault.isdigit():
-            status, headers, data = int(fault), [], b"<Error><Code>Fault</Code></Error>"
+        if fault.isdigit() or fault in CODES:
+            status, code = CODES.get(fault) or (int(fault), "Fault")
+            headers, data = [], f"<Error><Code>{code}</Code></Error>".encode()
         else:
             connection = http.client.HTTPConnection("127.0.0.1", port)
             connection.request(request.command, request.path, body, dict(request.headers))

@@ -150,11 +150,13 @@ def _render_place(
 ) -> str:
     """Return a location with its headings, cut to the line."""
     note = note_freshness(found.freshness) + note_origin(found.citation)
+    base = f"{found.base}:" if found.base else ""
+    margin += len(base)
     if canvas.width is not None:
         where = fit_location(found.citation, canvas, margin + len(note), ranged=ranged)
         room = canvas.width - margin - measure_width(where + note) - 2
         context = truncate(context, room) if room >= _SHORTEST_CONTEXT else ""
-    location = render_location(
+    location = base + render_location(
         found.citation, found.file, found.freshness, canvas, margin, ranged=ranged
     )
     return f"{location}  {canvas.dim(context)}" if context else location

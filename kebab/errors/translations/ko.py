@@ -156,6 +156,10 @@ TEXTS: dict[str, Wording] = {
     ),
     "store_corrupt": Wording("저장소가 손상되었습니다: {path}: {cause}"),
     "store_corrupt:archive": Wording("보관 파일을 사용할 수 없습니다: {archive}: {cause}"),
+    "store_corrupt:published": Wording(
+        "공개된 내용을 사용할 수 없습니다: {path}: {cause}",
+        "게시자가 다시 게시하거나 다른 주소에 게시할 수 있습니다",
+    ),
     "unsupported_media": Wording("이 파일을 읽을 파서가 없습니다: {path}: {media}"),
     "unsupported_media:setting": Wording(
         "`{setting}` 설정이 꺼져 있어 이미지를 읽지 않습니다: {path}"

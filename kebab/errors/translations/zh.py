@@ -121,6 +121,9 @@ TEXTS: dict[str, Wording] = {
     "read_only:needs": Wording("服务器不允许此操作：{operation}", "请用 `{needs}` 重新启动服务器"),
     "store_corrupt": Wording("存储已损坏：{path}：{cause}"),
     "store_corrupt:archive": Wording("无法使用归档文件：{archive}：{cause}"),
+    "store_corrupt:published": Wording(
+        "无法使用已发布的内容：{path}：{cause}", "发布者可以重新发布，或发布到另一个地址"
+    ),
     "unsupported_media": Wording("没有解析器能读取此文件：{path}：{media}"),
     "unsupported_media:setting": Wording("`{setting}` 已关闭，因此不读取图片：{path}"),
     "secret_file": Wording("此文件通常含有机密，且 `{setting}` 未列出它：{path}"),

@@ -4,7 +4,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from kebab.errors.catalog import Locked, NotIndexed, StoreCorrupt
+from kebab.errors.catalog import Locked, NotIndexed
 from kebab.store.published.objects import ObjectStore, Versioned
 from kebab.store.published.packs import (
     CURRENT,
@@ -12,6 +12,7 @@ from kebab.store.published.packs import (
     MANIFESTS,
     PACKS,
     Contents,
+    build_damage,
     check_object,
     decode_contents,
     is_object_name,
@@ -44,11 +45,11 @@ def read_pointer(store: ObjectStore, key: str | None) -> Pointer | None:
     current = _decode(found.data, PublishedCurrent, address)
     if key is not None and current.public_key != key:
         cause = f"another key signs it now: {current.public_key}, pinned is {key}"
-        raise StoreCorrupt(path=address, cause=cause)
+        raise build_damage(address, cause)
     if not is_object_name(current.manifest) or not holds_signature(
         current.public_key, current.signature, current.manifest
     ):
-        raise StoreCorrupt(path=address, cause="its signature is wrong")
+        raise build_damage(address, "its signature is wrong")
     return Pointer(current, found)
 
 
@@ -69,7 +70,7 @@ def read_manifest(store: ObjectStore, digest: str) -> PublishedManifest:
     raw = check_object(store.read(name), digest, store.describe(name))
     manifest = _decode(raw, PublishedManifest, store.describe(name))
     if not all(is_object_name(one.sha256) for one in (manifest.contents, *manifest.packs)):
-        raise StoreCorrupt(path=store.describe(name), cause="it names no objects")
+        raise build_damage(store.describe(name), "it names no objects")
     return manifest
 
 
@@ -80,7 +81,7 @@ def read_contents(store: ObjectStore, manifest: PublishedManifest) -> Contents:
     raw = check_object(store.read(name), manifest.contents.sha256, address)
     contents = decode_contents(raw, address)
     if contents.packs != [one.sha256 for one in manifest.packs]:
-        raise StoreCorrupt(path=address, cause="it has other packs than the manifest")
+        raise build_damage(address, "it has other packs than the manifest")
     return contents
 
 
@@ -97,4 +98,4 @@ def _decode(raw: bytes, record: type[R], address: str) -> R:
             raise NotIndexed(data_dir=address, expected=FORMAT_VERSION, found=version, file=address)
         return msgspec.json.decode(raw, type=record)
     except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
-        raise StoreCorrupt(path=address, cause="it cannot be read") from fault
+        raise build_damage(address, "it cannot be read") from fault

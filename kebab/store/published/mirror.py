@@ -5,25 +5,33 @@ see one snapshot or the next. When the store cannot be used, the last one stays 
 """
 
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kebab.core.documents import PUBLISHED_ROOT, VECTOR_FILES
-from kebab.core.durable import create_folder, delete_path, replace_file
+from kebab.core.documents import CURSOR_SALT, PUBLISHED_ROOT, VECTOR_FILES
+from kebab.core.durable import create_folder, delete_path, hold_lock, replace_file
 from kebab.core.progress import require_own_process
 from kebab.errors.catalog import IoError, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
 from kebab.platform import close_locked, lock_descriptor, open_descriptor
 from kebab.store.published.manifest import read_contents, read_manifest, read_pointer
 from kebab.store.published.objects import ObjectStore
-from kebab.store.published.packs import CURRENT, PACKS, Contents, PackReader, check_object
+from kebab.store.published.packs import (
+    CURRENT,
+    PACKS,
+    Contents,
+    PackReader,
+    build_damage,
+    check_object,
+    name_object,
+)
 from kebab.wire.published import PublishedCurrent, PublishedManifest
 
 CHECK_S = 60.0
@@ -33,7 +41,6 @@ _DRAFT = ".draft-"
 FILES = "files"
 """The folder of a snapshot with the files that came with it, one folder for each source."""
 _LOADERS = 4
-_PAUSE_S = 0.1
 _TRIES = 3
 
 
@@ -98,17 +105,21 @@ class Mirror:
         state = self.read_state()
         if state and not at_once and 0 <= now - state.checked_at < CHECK_S:
             return state
+        store, current = ObjectStore(self._url), None
         if state is None:
-            self._read_current(ObjectStore(self._url), None)  # a wrong address leaves no folder
+            current = self._read_current(store, None)  # a wrong address leaves no folder
         with translate_os_errors(self.folder, "create"):
             create_folder(self.folder, 0o700)
-        with self._hold_lock(wait=state is None or at_once) as held:
+        lock = hold_lock(self.folder / _LOCK, wait=state is None or at_once)
+        with translate_os_errors(self.folder, "write"), lock as held:
             # Another process may have done it meanwhile.
             state = self.read_state()
             if state and (not held or (not at_once and 0 <= now - state.checked_at < CHECK_S)):
                 return state
             try:
-                new = self._pull(state)
+                if state or current is None:
+                    current = self._read_current(store, state)
+                new = self._pull(store, state, current)
             except (IoError, StoreCorrupt, NotIndexed) as fault:
                 if state is None:
                     raise
@@ -133,23 +144,9 @@ class Mirror:
                 return state, held, folder
         raise StoreCorrupt(path=str(self.folder), cause="its snapshots are deleted again and again")
 
-    @contextmanager
-    def _hold_lock(self, *, wait: bool) -> Iterator[bool]:
-        """Yield whether this process alone may change the copy."""
-        with translate_os_errors(self.folder, "write"):
-            file = open_descriptor(self.folder / _LOCK, os.O_RDWR | os.O_CREAT)
-        try:
-            held = lock_descriptor(file)
-            while wait and not held:
-                time.sleep(_PAUSE_S)
-                held = lock_descriptor(file)
-            yield held
-        finally:
-            close_locked(file)
-
-    def _pull(self, state: MirrorState | None) -> MirrorState:
-        store = ObjectStore(self._url)
-        current = self._read_current(store, state)
+    def _pull(
+        self, store: ObjectStore, state: MirrorState | None, current: PublishedCurrent
+    ) -> MirrorState:
         digest = current.manifest
         if state and state.manifest == digest:
             return replace(state, problem=None)
@@ -159,12 +156,12 @@ class Mirror:
             cause = (
                 f"it names snapshot {manifest.sequence}, older than {state.sequence} of the copy"
             )
-            raise StoreCorrupt(path=store.describe(CURRENT), cause=cause)
+            raise build_damage(store.describe(CURRENT), cause)
         contents = read_contents(store, manifest)
         self._load_packs(store, manifest)
         name = digest[:32]
         with translate_os_errors(self.folder, "write"):
-            self._build(manifest, contents, name)
+            self._build(store, manifest, contents, name, current.public_key)
         return MirrorState(
             url=self._url,
             public_key=current.public_key,
@@ -197,11 +194,7 @@ class Mirror:
             create_folder(folder, 0o700)
 
         def load(name: str) -> int:
-            address = f"{PACKS}/{name}"
-            data = check_object(store.read(address), name, store.describe(address))
-            with translate_os_errors(folder / name, "write"), replace_file(folder / name) as draft:
-                draft.write(data)
-            return len(data)
+            return len(self._load_pack(store, name))
 
         missing = [one.sha256 for one in manifest.packs if not (folder / one.sha256).is_file()]
         with ThreadPoolExecutor(_LOADERS, "pull") as pool:
@@ -209,15 +202,28 @@ class Mirror:
                 self.pulled += size
                 self._count(size)
 
-    def _read_pack(self, name: str) -> bytes:
-        path = self.folder / PACKS / name
-        try:
-            return check_object(path.read_bytes(), name, str(path))
-        except StoreCorrupt:
-            path.unlink(missing_ok=True)  # the next look reads it again
-            raise
+    def _load_pack(self, store: ObjectStore, name: str) -> bytes:
+        address, path = f"{PACKS}/{name}", self.folder / PACKS / name
+        data = check_object(store.read(address), name, store.describe(address))
+        with translate_os_errors(path, "write"), replace_file(path) as draft:
+            draft.write(data)
+        return data
 
-    def _build(self, manifest: PublishedManifest, contents: Contents, name: str) -> None:
+    def _read_pack(self, store: ObjectStore, name: str) -> bytes:
+        """Return a pack of the cache; one that is damaged or gone there is read again."""
+        data = b""
+        with suppress(FileNotFoundError):
+            data = (self.folder / PACKS / name).read_bytes()
+        return data if name_object(data) == name else self._load_pack(store, name)
+
+    def _build(
+        self,
+        store: ObjectStore,
+        manifest: PublishedManifest,
+        contents: Contents,
+        name: str,
+        salt: str,
+    ) -> None:
         """Build a snapshot beside the others, then give it its name."""
         folder = self.folder / _SNAPSHOTS
         create_folder(folder, 0o700)
@@ -226,9 +232,9 @@ class Mirror:
         draft = folder / f"{_DRAFT}{name}"
         draft.mkdir(mode=0o700)
         target = folder / name
-        reader = PackReader(contents, self._read_pack)
+        reader = PackReader(contents, partial(self._read_pack, store))
         try:
-            build_snapshot(draft, target, manifest, contents, reader)
+            build_snapshot(draft, target, manifest, contents, reader, salt=salt)
             if target.exists():
                 delete_path(target)
             draft.rename(target)
@@ -275,11 +281,18 @@ def _is_in_use(folder: Path) -> bool:
 
 
 def build_snapshot(
-    draft: Path, target: Path, manifest: PublishedManifest, contents: Contents, reader: PackReader
+    draft: Path,
+    target: Path,
+    manifest: PublishedManifest,
+    contents: Contents,
+    reader: PackReader,
+    *,
+    salt: str,
 ) -> None:
     """Fill a folder with the database, the vectors and the files of a snapshot.
 
-    `target` is the folder that it becomes.
+    `target` is the folder that it becomes. `salt` authenticates cursors: all copies of a base have
+    the same, so that one server continues what another has begun.
 
     Raises:
         StoreCorrupt: A part is damaged, or does not come from kebab.
@@ -297,10 +310,10 @@ def build_snapshot(
         names = _list_names(index)
         _write_files(draft, contents, reader, names)
     except StoreCorrupt as fault:
-        raise StoreCorrupt(path=manifest.contents.sha256, cause=fault.cause) from fault
+        raise build_damage(manifest.contents.sha256, fault.cause) from fault
     kept = {name: str(target / FILES / name) for name in names if manifest.with_texts}
     published.adapt_published(index, kept)
-    values = {}
+    values = {CURSOR_SALT: salt}
     if contents.rows:
         values[VECTOR_FILES] = _build_vectors(draft, manifest, contents, reader)
     archive.finish_copy(index, values)
@@ -317,7 +330,7 @@ def _list_names(index: Path) -> set[str]:
             or one.name in ("", ".", "..")
             or one.root != f"{PUBLISHED_ROOT}{one.name}"
         ):
-            raise StoreCorrupt(path=one.name, cause=f"not a published source: {one.name}")
+            raise build_damage(one.name, f"not a published source: {one.name}")
     return {one.name for one in sources}
 
 
@@ -346,7 +359,7 @@ def _write_files(draft: Path, contents: Contents, reader: PackReader, names: set
     for one in contents.files:
         parts = one.path.split("/")
         if one.source not in names or {"", ".", ".."} & {*parts} or "\0" in one.path:
-            raise StoreCorrupt(path=one.path, cause=f"not a path below a source: {one.path}")
+            raise build_damage(one.path, f"not a path below a source: {one.path}")
         path = draft.joinpath(FILES, one.source, *parts)
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:

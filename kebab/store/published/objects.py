@@ -27,6 +27,12 @@ _ATTEMPTS = re.compile(r"Error performing [A-Z]+ \S+ in \S+?(, after [^-]*)? - "
 _SHORTEST_SECRET = 6
 _LONGEST_CAUSE = 300
 _DENIED = "access denied; the credentials of the environment do not allow it, or have expired"
+_CODE = re.compile(r"<Code>(\w+)</Code>")
+_REASONS = {
+    "ExpiredToken": "the credentials of the environment have expired",
+    "RequestTimeTooSkewed": "the clock of this machine differs from that of the store",
+}
+"""What codes in replies of S3 mean that come with the status of another fault."""
 
 SignalBuilder: TypeAlias = Callable[[str, Op, str], Signal]
 
@@ -145,6 +151,9 @@ class ObjectStore:
             raise InvalidInput(field="$.address", cause=_shorten(fault)) from fault
 
     def _build_signal(self, fault: Exception, name: str, op: Op) -> Signal:
+        code = _CODE.search(str(fault))
+        if code and (reason := _REASONS.get(code[1])):
+            return _build_failure(self.describe(name), op, reason)
         build = SIGNALS.get(type(fault).__name__) or _build_failure
         return build(self.describe(name), op, _shorten(fault))
 

@@ -72,6 +72,11 @@ class Contents(Struct, frozen=True):
         return [len(one) for one in used]
 
 
+def build_damage(path: str, cause: str) -> StoreCorrupt:
+    """Return the error that a published object cannot be used."""
+    return StoreCorrupt(path=path, cause=cause, published=True)
+
+
 def identify(item: bytes) -> bytes:
     """Return the identity of an item."""
     return hashlib.blake2b(item, digest_size=_ID_BYTES).digest()
@@ -102,16 +107,16 @@ def read_identities(read: Callable[[int], bytes], name: str) -> list[bytes]:
     if len(data) < end:
         data = read(end)
     if len(data) < end:
-        raise StoreCorrupt(path=name, cause="the pack is not whole")
+        raise build_damage(name, "the pack is not whole")
     return [data[at : at + _ID_BYTES] for at in range(_HEAD.size, end, _ID_BYTES)]
 
 
 def _read_head(data: bytes, name: str) -> tuple[int, int, int]:
     if len(data) < _HEAD.size or not data.startswith(_MAGIC):
-        raise StoreCorrupt(path=name, cause="it is not a pack of kebab")
+        raise build_damage(name, "it is not a pack of kebab")
     _, count, lengths, size = _HEAD.unpack_from(data)
     if size > _LARGEST:
-        raise StoreCorrupt(path=name, cause="the pack is too large")
+        raise build_damage(name, "the pack is too large")
     return count, lengths, size
 
 
@@ -128,9 +133,9 @@ def decode_pack(data: bytes, name: str) -> list[bytes]:
         lengths.frombytes(_inflate(data[start : start + packed], count * lengths.itemsize))
         body = _inflate(data[start + packed :], size)
     except (zlib.error, ValueError) as fault:
-        raise StoreCorrupt(path=name, cause="the pack cannot be unpacked") from fault
+        raise build_damage(name, "the pack cannot be unpacked") from fault
     if len(lengths) != count or sum(lengths) != len(body):
-        raise StoreCorrupt(path=name, cause="the pack has other items than it lists")
+        raise build_damage(name, "the pack has other items than it lists")
     items, at = [], 0
     for length in lengths:
         items.append(body[at : at + length])
@@ -161,26 +166,27 @@ def decode_contents(data: bytes, name: str, limit: int = 1 << 30) -> Contents:
     try:
         contents = msgspec.msgpack.decode(_inflate(data, limit), type=Contents)
     except (zlib.error, msgspec.MsgspecError, ValueError) as fault:
-        raise StoreCorrupt(path=name, cause="the contents cannot be read") from fault
+        raise build_damage(name, "the contents cannot be read") from fault
     sizes = contents.sizes
     files = (run for file in contents.files for run in file.runs)
     for run in (*contents.pages, *contents.rows, *files):
         inside = 0 <= run.pack < len(sizes) and run.start >= 0 and run.count >= 0
         if not inside or run.start + run.count > sizes[run.pack]:
-            raise StoreCorrupt(path=name, cause="it names items that no pack has")
+            raise build_damage(name, "it names items that no pack has")
     return contents
 
 
 class PackWriter:
     """Places items in packs: those that older packs have stay there, new ones make new packs.
 
-    `send` receives the name and the content of each new pack.
+    `read_ids` returns the identities of a pack, None for one that cannot be used any more. `send`
+    receives the name and the content of each new pack.
     """
 
     def __init__(
         self,
         before: Contents | None,
-        read_ids: Callable[[str], list[bytes]],
+        read_ids: Callable[[str], list[bytes] | None],
         send: Callable[[str, bytes], None],
     ) -> None:
         self._send = send
@@ -192,6 +198,8 @@ class PackWriter:
         self._bytes = 0
         for name, small in _choose_kept(before) if before else ():
             ids = read_ids(name)
+            if ids is None:
+                continue
             for slot, one in enumerate(ids):
                 self._places.setdefault(one, (len(self._packs), slot))
             self._close_pack(name, len(ids), small=small)
@@ -308,7 +316,7 @@ class PackReader:
             name = self._contents.packs[pack]
             items = decode_pack(self._read(name), f"{PACKS}/{name}")
             if len(items) != self._contents.sizes[pack]:
-                raise StoreCorrupt(path=f"{PACKS}/{name}", cause="the pack has other items")
+                raise build_damage(f"{PACKS}/{name}", "the pack has other items")
             while len(self._loaded) >= self._KEPT:
                 del self._loaded[next(iter(self._loaded))]
             self._loaded[pack] = items
@@ -327,7 +335,7 @@ def check_object(data: bytes | None, name: str, address: str) -> bytes:
         StoreCorrupt: It is missing, or has another content.
     """
     if data is None:
-        raise StoreCorrupt(path=address, cause="the object is missing")
+        raise build_damage(address, "the object is missing")
     if name_object(data) != name:
-        raise StoreCorrupt(path=address, cause="its content does not have the hash of its name")
+        raise build_damage(address, "its content does not have the hash of its name")
     return data

@@ -1,11 +1,12 @@
 """Lists the published bases that a knowledge base searches, in a file of its data folder."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
 from kebab.core.documents import PUBLISHED_BASES
-from kebab.core.durable import create_folder, replace_file
+from kebab.core.durable import create_folder, hold_lock, replace_file
 from kebab.errors.catalog import StoreCorrupt
 from kebab.errors.system import translate_os_errors
 from kebab.wire.published import Registry
@@ -26,10 +27,15 @@ def load_registry(data_dir: Path) -> Registry:
         raise StoreCorrupt(path=str(path), cause="it cannot be read") from fault
 
 
-def store_registry(data_dir: Path, registry: Registry) -> None:
-    """Replace the list of published bases of a data folder."""
+def change_registry(data_dir: Path, change: Callable[[Registry], Registry]) -> None:
+    """Replace the list of published bases of a data folder, one process at a time.
+
+    Raises what `load_registry` and `change` raise.
+    """
     path = data_dir / PUBLISHED_BASES
     with translate_os_errors(path, "write"):
         create_folder(data_dir, 0o700)
-        with replace_file(path) as draft:
-            draft.write(msgspec.json.format(msgspec.json.encode(registry), indent=1))
+        with hold_lock(path.with_suffix(".lock")):
+            registry = change(load_registry(data_dir))
+            with replace_file(path) as draft:
+                draft.write(msgspec.json.format(msgspec.json.encode(registry), indent=1))

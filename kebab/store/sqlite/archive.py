@@ -24,7 +24,7 @@ from kebab.core.documents import (
 from kebab.core.files import cut_root, is_below
 from kebab.core.ids import DocId, Keys
 from kebab.errors.catalog import NotIndexed, StoreCorrupt
-from kebab.store.archive_file import build_damage
+from kebab.store.archive_file import ExportedPassage, build_damage
 from kebab.store.sqlite import chunks, connection, documents, fts
 from kebab.store.sqlite.catalogue import find_file_faults, read_objects
 
@@ -297,6 +297,24 @@ def list_chunk_ids(path: Path) -> Iterator[tuple[int, str, str]]:
             "SELECT v.key, c.chunk_id, d.doc_id FROM vectors v JOIN chunks c ON c.key = v.key"
             " JOIN documents d ON d.doc = c.doc WHERE v.state = 'committed' ORDER BY v.key"
         )
+
+
+def iterate_passages(path: Path) -> Iterator[ExportedPassage]:
+    """Yield every passage of a copy in the order of their keys."""
+    with open_copy(path) as copy:
+        for row in copy.execute(
+            "SELECT c.key, c.chunk_id, d.doc_id, s.name, d.path, d.title, c.heading_path, c.text,"
+            " c.start_line, c.end_line, c.text_hash, d.lang, d.media,"
+            " (SELECT json_group_array(t.tag) FROM document_tags t WHERE t.doc = d.doc),"
+            " CASE v.state WHEN 'committed' THEN v.version END"
+            " FROM chunks c JOIN documents d ON d.doc = c.doc"
+            " JOIN sources s ON s.source = d.source JOIN vectors v ON v.key = c.key"
+            " ORDER BY c.key"
+        ):
+            passage: ExportedPassage = ExportedPassage(*row)
+            yield passage._replace(
+                heading_path=fts.parse_strings(row[6]), tags=fts.parse_strings(row[13])
+            )
 
 
 def finish_copy(path: Path, values: Mapping[str, str]) -> None:

@@ -490,9 +490,9 @@ def find_doc_numbers(database: apsw.Connection, keys: Collection[Key]) -> dict[K
 
 
 def _build_chunks(rows: apsw.Cursor) -> list[StoredChunk]:
-    """Return chunks from rows whose columns are the fields of `StoredChunk` in order."""
+    """Return chunks from rows whose columns are the first fields of `StoredChunk` in order."""
     return [
-        StoredChunk._make(row)._replace(
+        StoredChunk(*row)._replace(
             heading_path=parse_strings(row[7]),
             tags=parse_strings(row[14]),
             place=parse_place(row[22]),

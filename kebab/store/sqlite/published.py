@@ -111,11 +111,10 @@ def read_pages(path: Path) -> Iterator[bytes]:
 
 
 def adapt_published(path: Path, folders: Mapping[str, str]) -> None:
-    """Give a copy of a reader the folders of the files that came with it, and a salt of its own.
+    """Give a copy of a reader the folders of the files that came with it.
 
     `folders` has the folder of each such source by its name.
     """
     with open_copy(path) as copy:
         for name, folder in folders.items():
             copy.execute("UPDATE sources SET root = ?2 WHERE name = ?1", (name, folder))
-        connection.set_value(copy, "cursor_salt", os.urandom(16).hex())

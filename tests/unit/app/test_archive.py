@@ -2,11 +2,14 @@ import zipfile
 from contextlib import closing
 
 import apsw
+import numpy as np
 import pytest
+from pyarrow import parquet
 
 from kebab.app.archive import export
 from kebab.core.progress import ignore_progress
 from kebab.errors.catalog import InvalidInput, IoError
+from kebab.store.lance import parquet as writer
 from kebab.wire.archive import ExportRequest
 from tests.fakes.archives import fill, read_members, write_archive
 
@@ -68,3 +71,43 @@ def test_a_text_that_is_not_the_indexed_one_is_not_exported(desk):
     with pytest.raises(IoError, match="not the text that was indexed"):
         write_archive(desk)
     assert not [path for path in desk.folder.iterdir() if "zip" in path.name]
+
+
+def test_what_is_exported_is_what_is_indexed(lab, tmp_path):
+    for number, word in enumerate(("bread", "dog", "sky", "apple", "park")):
+        lab.write(f"deep/n{number}.md", f"# Note\n\n## Part\n\nThe cat and the {word}.\n")
+    lab.ingest()
+    target = tmp_path / "passages.parquet"
+    report = export(
+        lab.context(), ExportRequest(path=str(target), format="parquet"), ignore_progress
+    )
+
+    rows = parquet.read_table(target).to_pylist()
+    assert (report.manifest.chunks, report.manifest.vectors) == (len(rows), len(rows))
+    assert {row["path"] for row in rows} == {f"deep/n{number}.md" for number in range(5)}
+    hits = lab.search("cat").hits
+    by_id = {row["id"]: row for row in rows}
+    for hit in hits:
+        row = by_id[hit.chunk_id]
+        assert (row["doc_id"], row["heading_path"]) == (hit.doc_id, hit.heading_path)
+        assert (row["start_line"], row["model"]) == (hit.citation.line.start, hit.embedding_version)
+        assert np.linalg.norm(row["vector"]) == pytest.approx(1, abs=1e-5)
+    assert len({tuple(row["vector"]) for row in rows}) == len({row["text"] for row in rows})
+
+
+def test_a_full_disk_leaves_the_old_file(lab, tmp_path, monkeypatch):
+    lab.write("a.md", "# A\n\nThe cat.\n")
+    lab.ingest()
+    target = tmp_path / "passages.parquet"
+    target.write_text("mine")
+
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+        yield
+
+    monkeypatch.setattr(writer, "write_passages", refuse)
+    request = ExportRequest(path=str(target), format="parquet", force=True)
+    with pytest.raises(IoError, match="No space left"):
+        export(lab.context(), request, ignore_progress)
+    assert target.read_text() == "mine"
+    assert [path.name for path in tmp_path.glob(".passages*")] == []

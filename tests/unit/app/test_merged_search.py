@@ -1,14 +1,15 @@
 import pytest
+from msgspec import UNSET
 
 from kebab.app.fetch_references import fetch_references
-from kebab.app.grep import grep
 from kebab.app.library import list_sources
-from kebab.app.merged_search import choose_base, search_all
+from kebab.app.merged_search import search_all
 from kebab.app.published import add_source
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
-from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, StaleCursor
-from kebab.wire.fetch import FetchRequest, GrepRequest
+from kebab.errors.catalog import IoError, NotIndexed, StaleCursor
+from kebab.wire.coverage import describe_absent_words, describe_known_gaps
+from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import FetchResult, SourceListRequest
 from kebab.wire.published import SourceAddRequest
 from kebab.wire.search import SearchRequest
@@ -82,8 +83,6 @@ def test_bases_are_chosen_by_name(three):
     chosen = _names(_search(three, base=["wiki", "local"], limit=50))
     assert {base for base, _ in chosen} == {"wiki", "local"}
     assert {base for base, _ in _names(_search(three, base=["local"]))} == {"local"}
-    with pytest.raises(InvalidInput, match="nobody"):
-        _search(three, base=["nobody"])
 
 
 def test_a_folder_is_one_of_this_machine(three):
@@ -120,19 +119,13 @@ def test_a_reference_with_the_name_of_a_base_is_fetched_there(three):
     assert found.missing == 1
 
 
-def test_other_operations_read_one_base(three):
-    context = three.context()
-    found = grep(choose_base(context, ["docs"]), GrepRequest(pattern="snakes number"))
-
-    assert [hit.doc_path for hit in found.hits] == ["docs3.md"]
-    assert choose_base(context, ["local"]) is context
-    with pytest.raises(InvalidInput, match="several"):
-        choose_base(context, ["docs", "wiki"])
-
-
 def test_a_base_without_copy_and_store_is_named_and_the_others_answer(three):
     from kebab.core.durable import delete_path
 
+    whole = _search(three).coverage
+    assert (whole.bases, whole.unread_bases) == (["docs", "wiki"], UNSET)
+    assert describe_absent_words("x", whole) == "not in what was searched: x"
+    assert whole.files == 3 * len(WORDS)
     folder = three.folder / "published" / "docs"
     delete_path(find_copy_folder(f"file://{folder}"))
     delete_path(folder)
@@ -140,8 +133,34 @@ def test_a_base_without_copy_and_store_is_named_and_the_others_answer(three):
 
     assert {base for base, _ in _names(response)} == {"local", "wiki"}
     assert any(one.reason.startswith("docs: ") for one in response.degraded)
+    assert not response.coverage.complete
+    assert response.coverage.unread_bases == ["docs"]
+    assert describe_known_gaps(response.coverage) == ""  # `degraded` says it
+    words = describe_absent_words("unicorn", _search(three, "unicorn").coverage)
+    assert words == "not in the files that are read: unicorn (`docs` could not be read)"
     with pytest.raises(IoError):
         _search(three, base=["docs"])
+
+
+def test_no_filter_is_called_unmatched_for_a_base_that_could_not_be_read(three):
+    from kebab.core.durable import delete_path
+
+    known = _search(three, tag=["pets"])
+    assert [(one.filter, one.value) for one in known.unmatched_filters] == [("tag", "pets")]
+    assert known.hint == "kebab search cats"
+    folder = three.folder / "published" / "docs"
+    delete_path(find_copy_folder(f"file://{folder}"))
+    delete_path(folder)
+    unknown = _search(three, tag=["pets"])
+
+    assert (unknown.hits, unknown.unmatched_filters, unknown.hint) == ([], [], None)
+
+
+def test_a_filter_that_passes_in_one_base_is_not_unmatched(three, publish_notes):
+    publish_notes("wiki", {"tagged.md": "---\ntags: [pets]\n---\n# Other\n\nnothing\n"})
+    _add(three, three.folder / "published" / "wiki")
+
+    assert _search(three, "snakes", tag=["pets"]).unmatched_filters == []
 
 
 def test_published_bases_are_enough(desk, publish_notes):

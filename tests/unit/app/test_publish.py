@@ -1,6 +1,7 @@
 import json
 import os
-from contextlib import closing
+import time
+from contextlib import closing, nullcontext
 
 import apsw
 import pytest
@@ -12,7 +13,7 @@ from kebab.app.publish import publish
 from kebab.app.search import search
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
-from kebab.errors.catalog import InvalidInput, IoError, Locked, ReadOnly, StoreCorrupt
+from kebab.errors.catalog import InvalidInput, IoError, Locked, ReadOnly, StaleCursor, StoreCorrupt
 from kebab.store.published import mirror, objects
 from kebab.store.published.packs import decode_pack
 from kebab.wire.library import FetchDocRequest, FetchResult
@@ -154,6 +155,25 @@ def test_a_reader_follows_within_a_minute_and_keeps_one_snapshot(desk, base):
     assert len(_search(other, "cats").hits) == 3
 
 
+def test_the_copies_of_several_servers_take_the_cursors_of_each_other(desk, base, monkeypatch):
+    _write_notes(desk, 3)
+    _publish(desk, base)
+    cursors = []
+    for server in ("one", "two"):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(desk.folder / server))
+        copy = _open(desk, f"file://{base}")
+        known = cursors[0] if cursors else None
+        page = search(copy, SearchRequest(query="cats", limit=1, cursor=known))
+        cursors.append(page.next_cursor)
+        assert page.hits[0].rank == len(cursors)
+    desk.write("n9.md", "# Nine\n\nnine cats\n")
+    desk.ingest()
+    _publish(desk, base)
+    _follow(copy)
+    with pytest.raises(StaleCursor):
+        search(copy, SearchRequest(query="cats", limit=1, cursor=cursors[0]))
+
+
 def test_originals_travel_only_if_asked(desk, base):
     note = desk.write("a.md", "# A\n\nfirst line\n\n\nlast line\n")
     desk.ingest()
@@ -249,7 +269,9 @@ def test_a_published_base_is_read_only(desk, base):
 
 
 @pytest.mark.parametrize("what", ["current.json", "manifests", "contents", "packs"])
-@pytest.mark.parametrize("fault", ["503", "403", "404", "truncated", "reset", "changed", "slow"])
+@pytest.mark.parametrize(
+    "fault", ["503", "403", "404", "expired", "skewed", "truncated", "reset", "changed", "slow"]
+)
 def test_a_fault_keeps_the_last_snapshot_in_use(desk, base, what, fault):
     _write_notes(desk, 2)
     _publish(desk, base)
@@ -280,6 +302,105 @@ def test_a_fault_keeps_the_last_snapshot_in_use(desk, base, what, fault):
         assert _get_problem(copy) == ""
 
 
+@pytest.mark.parametrize("what", ["manifests", "contents", "packs"])
+@pytest.mark.parametrize("damage", ["missing", "short"])
+def test_publishing_again_mends_what_is_missing(lab, base, what, damage):
+    _write_notes(lab, 3)
+    _publish(lab, base)
+    known = _publish(lab, base).manifest
+    name = {"contents": known.contents.sha256, "packs": known.packs[0].sha256}.get(what)
+    damaged = (
+        base / "packs" / name
+        if name
+        else max((base / "manifests").iterdir(), key=lambda path: path.stat().st_mtime_ns)
+    )
+    if damage == "missing":
+        damaged.unlink()
+    else:
+        damaged.write_bytes(damaged.read_bytes()[:-1])
+    with pytest.raises(StoreCorrupt) as caught:
+        _open(lab, f"file://{base}").paths  # noqa: B018 - it pulls
+    assert "publish again" in (caught.value.format_hint() or "")
+
+    assert _publish(lab, base).manifest.sequence == 3
+    assert len(_search(_open(lab, f"file://{base}"), "cats").hits) == 3
+
+
+def test_a_damaged_pack_of_the_cache_is_read_again(desk, base):
+    _write_notes(desk, 2)
+    _publish(desk, base)
+    copy = _open(desk, f"file://{base}")
+    assert _search(copy, "cats").hits
+    for path in (find_copy_folder(f"file://{base}") / "packs").iterdir():
+        path.write_bytes(b"damaged")
+    desk.write("n9.md", "# Nine\n\nnine cats\n")
+    desk.ingest()
+    _publish(desk, base)
+    _follow(copy)
+
+    assert len(_search(copy, "cats").hits) == 3
+
+
+def test_the_first_pull_reads_the_pointer_once(desk, base):
+    _write_notes(desk, 1)
+    _publish(desk, base)
+    with serve_folder(base) as web:
+        assert _search(_open(desk, f"http://127.0.0.1:{web.port}"), "cats").hits
+        assert [path for _, path in web.seen].count("/current.json") == 1
+
+
+@pytest.mark.parametrize("what", ["packs", "manifests", "current.json"])
+@pytest.mark.parametrize("fault", ["503", "403", "expired", "skewed", "reset", "slow"])
+def test_a_fault_of_a_publication_leaves_one_whole_snapshot(desk, fault, what, monkeypatch):
+    _write_notes(desk, 2)
+    with serve_s3() as s3:
+        for name, value in CREDENTIALS.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{s3.port}")
+        dest = f"s3://{BUCKET}/kb"
+        _publish(desk, dest)
+        desk.write("n9.md", "# Nine\n\nnine cats\n")
+        desk.ingest()
+        s3.faults[what], s3.methods = fault, {"PUT"}
+        with nullcontext() if fault == "slow" else pytest.raises((IoError, Locked)):
+            _publish(desk, dest)
+        s3.faults.clear()
+        # A request whose reply was lost has been done.
+        done = fault == "slow" or (fault, what) == ("reset", "current.json")
+        copy = _open(desk, dest)
+        assert len(_search(copy, "cats").hits) == (3 if done else 2)
+        assert _publish(desk, dest).manifest.sequence == (3 if done else 2)
+        _follow(copy)
+        assert len(_search(copy, "cats").hits) == 3
+
+
+def test_a_wrong_clock_of_a_publisher_deletes_no_young_object(desk, base):
+    _write_notes(desk, 1)
+    _publish(desk, base)
+    young = base / "packs" / ("cd" * 32)
+    young.write_bytes(b"another publisher is about to use it")
+    context = desk.context()
+    context.clock.now = lambda: time.time() + 100 * 86_400
+    report = publish(context, PublishRequest(dest=str(base)), ignore_progress)
+
+    assert report.removed_objects == 0
+    assert young.exists()
+
+
+def test_a_reader_whose_clock_was_ahead_looks_again(desk, base):
+    _write_notes(desk, 1)
+    _publish(desk, base)
+    assert _search(_open(desk, f"file://{base}"), "cats").hits
+    state = find_copy_folder(f"file://{base}") / "state.json"
+    ahead = json.loads(state.read_bytes()) | {"checked_at": time.time() + LATER}
+    state.write_text(json.dumps(ahead))
+    desk.write("n9.md", "# Nine\n\nnine cats\n")
+    desk.ingest()
+    _publish(desk, base)
+
+    assert len(_search(_open(desk, f"file://{base}"), "cats").hits) == 2
+
+
 def test_an_older_snapshot_and_another_key_are_refused(desk, base):
     _write_notes(desk, 2)
     _publish(desk, base)
@@ -296,6 +417,9 @@ def test_an_older_snapshot_and_another_key_are_refused(desk, base):
     _publish(desk, base)
     _follow(copy)
     assert "another key" in _get_problem(copy)
+    with pytest.raises(StoreCorrupt) as caught:
+        mirror.Mirror(base / "copy", f"file://{base}", "ab" * 32, 100).refresh(0.0)
+    assert "another address" in (caught.value.format_hint() or "")
     assert _search(copy, "cats").hits
 
 

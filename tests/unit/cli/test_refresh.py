@@ -3,7 +3,7 @@
 import pytest
 
 from kebab.errors.catalog import Locked, NotIndexed
-from kebab.store.published.registry import store_registry
+from kebab.store.published.registry import change_registry
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.published import Registration, Registry
 from tests.fakes.console import run
@@ -123,23 +123,26 @@ def test_refresh_is_a_field_of_the_request(kebab, opened, command):
     assert [base.asked[-1][1].refresh for base in opened] == [True, False]
 
 
-@pytest.mark.parametrize("name", ["docs", "local"])
-def test_the_name_of_a_published_base_is_no_folder(kebab, opened, tmp_path, monkeypatch, name):
+@pytest.mark.parametrize("names", ["docs", "local", "docs,local"])
+@pytest.mark.parametrize("call", ["search --in", "ask --in", "ask --base"])
+def test_the_names_of_published_bases_are_no_folder(
+    kebab, opened, tmp_path, monkeypatch, names, call
+):
     monkeypatch.chdir(tmp_path)
     base = Registration(name="docs", url="s3://bucket/x", public_key="00" * 32)
-    store_registry(tmp_path / "data", Registry(bases=[base]))
-    kebab("--data-dir", str(tmp_path / "data"), "search", "cats", "--in", name, "--json")
+    change_registry(tmp_path / "data", lambda _: Registry(bases=[base]))
+    kebab("--data-dir", str(tmp_path / "data"), *call.split(), names, "cats", "--json")
 
     ((operation, request),) = opened[0].asked
-    assert operation == "search"
-    assert (request.base, request.folder) == ([name], None)
+    assert operation == call.split()[0]
+    assert (request.base, request.folder) == (names.split(","), None)
 
 
 def test_a_folder_of_that_name_is_a_folder(kebab, opened, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs").mkdir()
     base = Registration(name="docs", url="s3://bucket/x", public_key="00" * 32)
-    store_registry(tmp_path / "data", Registry(bases=[base]))
+    change_registry(tmp_path / "data", lambda _: Registry(bases=[base]))
     kebab("--data-dir", str(tmp_path / "data"), "search", "cats", "--in", "docs", "--json")
 
     assert [request.base for operation, request in opened[0].asked if operation == "search"] == [[]]

@@ -737,6 +737,7 @@ export interface StoreCorruptDetails {
   readonly path: string;
   readonly cause: string;
   readonly archive?: string | null;
+  readonly published?: boolean;
 }
 
 /** The details of `unsupported_media`. There is no parser for the file that was named. */

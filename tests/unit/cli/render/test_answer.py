@@ -76,6 +76,13 @@ def test_a_marker_with_several_citations_appears_once():
     ]
 
 
+def test_the_source_of_a_published_base_begins_with_its_name():
+    cited = replies.answer_citation(base="handbook")
+    (line,) = render_sources(replies.answer(citations=[cited]), PLAIN, quoted=False)
+
+    assert line.startswith(" [1] handbook:ops/backup.md:1")
+
+
 @pytest.mark.parametrize(
     ("freshness", "words"), [("changed", "(changed since)"), ("gone", "(file is gone)")]
 )

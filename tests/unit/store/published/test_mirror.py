@@ -53,7 +53,7 @@ def _build(tmp_path, sources, files=(), change=""):
     draft = tmp_path / "draft"
     draft.mkdir()
     reader = PackReader(contents, packs.__getitem__)
-    build_snapshot(draft, tmp_path / "snapshot", manifest, contents, reader)
+    build_snapshot(draft, tmp_path / "snapshot", manifest, contents, reader, salt="s")
     return draft
 
 

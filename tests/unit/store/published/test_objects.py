@@ -1,3 +1,5 @@
+import contextlib
+
 import pytest
 from obstore import exceptions
 
@@ -100,6 +102,28 @@ def test_credentials_are_in_no_message(s3, bucket):
     for caught in (denied, failed):
         assert "secret" not in caught.value.format_message()
         assert "\n" not in caught.value.cause
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("expired", "credentials of the environment have expired"),
+        ("skewed", "clock of this machine"),
+    ],
+)
+def test_the_reason_that_a_store_gives_is_told(s3, bucket, fault, words):
+    s3.faults[BUCKET] = fault
+    with pytest.raises(IoError, match=words):
+        ObjectStore(bucket).write("a", b"1")
+
+
+def test_a_conditional_write_whose_reply_is_lost_is_no_conflict(s3, bucket):
+    store = ObjectStore(bucket)
+    s3.faults["current.json"], s3.methods = "reset", {"PUT"}
+    with contextlib.suppress(IoError):  # the library may stop to try again
+        assert store.replace("current.json", b"1", None)
+    s3.faults.clear()
+    assert store.read("current.json") == b"1"
 
 
 def test_an_address_that_cannot_be_read_is_refused():

@@ -1,0 +1,146 @@
+import pytest
+from msgspec import UNSET
+
+from kebab.app.ask import ask, show_session
+from kebab.app.facade import Kebab
+from kebab.app.fetch_references import fetch_references
+from kebab.app.published import add_source
+from kebab.config.settings import find_copy_folder
+from kebab.core.durable import delete_path
+from kebab.core.progress import ignore_progress
+from kebab.errors.catalog import InvalidInput, IoError
+from kebab.wire.ask import AskRequest, SessionShowRequest, SessionTranscript
+from kebab.wire.fetch import FetchRequest, GrepRequest
+from kebab.wire.library import FetchResult
+from kebab.wire.published import SourceAddRequest
+from tests.fakes.ollama import Say, fake_ollama
+
+BREAD = "# Bread\n\nThe sourdough rests for twelve hours in the cellar before it is baked.\n"
+KEYS = "# Keys\n\nThe signing keys are rotated every ninety days by the platform team.\n"
+LEAVE = "# Leave\n\nParental leave lasts for sixteen weeks and is paid in full.\n"
+HOURS = "How long does the sourdough rest in the cellar?"
+ROTATION = "How often are the signing keys rotated?"
+
+
+@pytest.fixture
+def three(desk, publish_notes):
+    """Own notes on bread, and published ones on keys and on leave."""
+    desk.write("bread.md", BREAD)
+    desk.ingest()
+    for name, notes in (("docs", {"ops/keys.md": KEYS}), ("wiki", {"leave.md": LEAVE})):
+        url = str(publish_notes(name, notes))
+        add_source(desk.context(), SourceAddRequest(url=url), ignore_progress)
+    return desk
+
+
+def _ask(desk, question, context=None, **fields):
+    fields = {"extractive": context is None, **fields}
+    request = AskRequest(question=question, **fields)
+    return ask(context or desk.context(), request, lambda _: None)
+
+
+def _lose(desk, name):
+    folder = desk.folder / "published" / name
+    delete_path(find_copy_folder(f"file://{folder}"))
+    delete_path(folder)
+
+
+def test_a_citation_of_a_published_base_can_be_fetched(three):
+    answer = _ask(three, ROTATION)
+
+    (cited,) = answer.citations
+    assert (answer.grounded, cited.base, cited.doc_path) == (True, "docs", "ops/keys.md")
+    assert cited.citation.uri == "docs:ops/keys.md#L3"
+    found = fetch_references(three.context(), FetchRequest(refs=[cited.citation.uri]))
+    (read,) = found.results
+    assert isinstance(read, FetchResult)
+    assert cited.quote in read.text
+    own = _ask(three, HOURS)
+    assert own.citations[0].base is not answer.citations[0].base
+    assert own.citations[0].citation.uri == "bread.md#L3"
+    assert own.coverage.bases == ["docs", "wiki"]
+
+
+def test_a_model_answers_from_all_bases(three):
+    question = "How often are the signing keys rotated, and how long is parental leave?"
+    text = "The keys are rotated every ninety days [1]. Parental leave lasts for sixteen weeks [2]."
+    with fake_ollama("tiny:latest") as server:
+        llm = {"models__llm__model": "tiny", "models__llm__endpoint": server.url}
+        retrieved = []
+        request = AskRequest(question=question, session="s")
+        probe = AskRequest(question=question, extractive=True)
+        ask(three.context(), probe, lambda event: retrieved.append(event.hits))
+        order = [hit.base or "local" for hit in retrieved[0] or []]
+        markers = {name: order.index(name) + 1 for name in order}
+        text = text.replace("[1]", f"[{markers['docs']}]").replace("[2]", f"[{markers['wiki']}]")
+        server.enqueue(Say(text))
+        answer = ask(three.context(**llm), request, lambda _: None)
+
+    assert answer.grounded
+    assert {one.citation.uri for one in answer.citations} == {
+        "docs:ops/keys.md#L3",
+        "wiki:leave.md#L3",
+    }
+    kept = show_session(three.context(), SessionShowRequest(name="s"))
+    assert isinstance(kept, SessionTranscript)
+    assert [turn.question for turn in kept.turns] == [question]
+
+
+def test_bases_are_chosen_by_name(three):
+    assert _ask(three, ROTATION, base=["docs", "local"]).grounded
+    without = _ask(three, ROTATION, base=["wiki", "local"])
+    assert (without.grounded, without.coverage.bases) == (False, ["wiki"])
+    assert _ask(three, ROTATION, folder=str(three.notes)).coverage.bases is UNSET
+    with pytest.raises(InvalidInput, match="did you mean `docs`"):
+        _ask(three, ROTATION, base=["doc"])
+
+
+def test_the_facade_lets_a_question_read_several_bases(three):
+    settings = three.context().settings
+    with Kebab(settings, config_path=three.config) as kebab:
+        request = AskRequest(question=ROTATION, extractive=True, base=["docs", "wiki"])
+        coverage = kebab.run(request).coverage
+        assert coverage is not None
+        assert coverage.bases == ["docs", "wiki"]
+        with pytest.raises(InvalidInput, match="several"):
+            kebab.run(GrepRequest(pattern="keys", base=["docs", "wiki"]))
+
+
+def test_a_word_of_any_base_is_not_absent(three, publish_notes):
+    answer = _ask(three, "Does Zanzibar have signing keys?")
+    assert answer.absent_terms == ["Zanzibar"]
+    assert "do not mention Zanzibar" in answer.answer
+
+    url = str(publish_notes("wiki", {"z.md": "# Z\n\nZanzibar is an island.\n"}))
+    add_source(three.context(), SourceAddRequest(url=url), ignore_progress)
+    assert _ask(three, "Does Zanzibar have signing keys?").absent_terms == []
+
+
+def test_nothing_is_called_absent_when_a_base_cannot_be_read(three):
+    _lose(three, "docs")
+    answer = _ask(three, "Does Zanzibar have parental leave?")
+
+    assert not answer.grounded
+    assert "do not mention" not in answer.answer
+    assert "files that are read so far" in answer.answer
+    assert [one.code for one in answer.warnings] == ["incomplete_coverage"]
+    assert "`docs` could not be read" in answer.warnings[0].message
+    assert (answer.coverage.complete, answer.coverage.unread_bases) == (False, ["docs"])
+    assert any(one.reason.startswith("docs: ") for one in answer.retrieval.degraded)
+    assert _ask(three, HOURS).grounded
+    with pytest.raises(IoError):
+        _ask(three, HOURS, base=["docs"])
+
+
+def test_published_bases_are_enough(desk, publish_notes):
+    url = str(publish_notes("docs", {"ops/keys.md": KEYS}))
+    add_source(desk.context(), SourceAddRequest(url=url), ignore_progress)
+
+    assert _ask(desk, ROTATION).citations[0].base == "docs"
+
+
+def test_an_unmatched_filter_is_that_of_all_bases(three):
+    answer = _ask(three, ROTATION, tag=["nothing"])
+    assert [one.value for one in answer.retrieval.unmatched_filters] == ["nothing"]
+    _lose(three, "wiki")
+    assert _ask(three, ROTATION, tag=["nothing"]).retrieval.unmatched_filters == []
