@@ -121,6 +121,7 @@ OUTCOMES = r"""
 0 session_removed.v1     session rm talk
 1 not_found.v1           session rm talk nowhere
 0 export_report.v1       export base.zip
+0 export_report.v1       export passages.parquet --format parquet
 2 io_error               import base.zip --dry-run
 0 reset_report.v1        reset --yes
 0 doctor.v1              doctor
