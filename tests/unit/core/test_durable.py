@@ -160,8 +160,8 @@ def test_a_refused_draft_leaves_the_old_file(file, monkeypatch):
 
 
 def test_a_lock_is_held_by_one_at_a_time_and_freed_at_its_end(tmp_path):
-    with hold_lock(tmp_path / "x.lock") as first:
-        with hold_lock(tmp_path / "x.lock", wait=False) as second:
-            assert (first, second) == (True, False)
-    with hold_lock(tmp_path / "x.lock", wait=False) as third:
+    path = tmp_path / "x.lock"
+    with hold_lock(path) as first, hold_lock(path, wait=False) as second:
+        assert (first, second) == (True, False)
+    with hold_lock(path, wait=False) as third:
         assert third
