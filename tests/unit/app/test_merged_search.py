@@ -12,6 +12,7 @@ from kebab.wire.coverage import describe_absent_words, describe_known_gaps
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import FetchResult, SourceListRequest
 from kebab.wire.published import SourceAddRequest
+from kebab.wire.record import NotFound
 from kebab.wire.search import SearchRequest
 
 WORDS = ("cats", "dogs", "birds", "snakes", "fish", "cats and dogs", "dogs, cats and birds")
@@ -117,6 +118,14 @@ def test_a_reference_with_the_name_of_a_base_is_fetched_there(three):
     assert ["In wiki" in text for text in texts] == [True, False, True]
     assert "Something" in texts[1]
     assert found.missing == 1
+    read, _, _, missing = found.results
+    assert isinstance(read, FetchResult)
+    assert read.citation.uri == hit.citation.uri
+    assert isinstance(missing, NotFound)
+    assert missing.name == "wiki:nothing.md"
+    near = fetch_references(three.context(), FetchRequest(refs=["wiki:wik1.md"])).results[0]
+    assert isinstance(near, NotFound)
+    assert near.error.candidates[0] == "wiki:wiki1.md"
 
 
 def test_a_base_without_copy_and_store_is_named_and_the_others_answer(three):
