@@ -126,11 +126,14 @@ def fetch_references(context: AppContext, request: FetchRequest) -> FetchList:
         bases = {one.name: one for one in context.bases.load().bases}
         names = [ref.partition(":")[0] for ref in request.refs]
         if any(name in bases for name in names):
-            lists = [
+            results = [
                 _fetch_of_base(context, bases.get(name), request, ref)
                 for name, ref in zip(names, request.refs, strict=True)
             ]
-            return _build_list([one for found in lists for one in found], request.refs, request)
+            paths = ["" if isinstance(one, NotFound) else one.doc_path for one in results]
+            starts = [f"{name}:" if name in bases else "" for name in names]
+            places = [start + path for start, path in zip(starts, paths, strict=True)]
+            return _build_list(results, places, request)
     return _fetch_local(context, request)
 
 
@@ -148,13 +151,17 @@ def _fetch_local(context: AppContext, request: FetchRequest) -> FetchList:
 
 def _fetch_of_base(
     context: AppContext, base: "Registration | None", request: FetchRequest, ref: str
-) -> list[FetchResult | NotFound]:
+) -> FetchResult | NotFound:
     """Return the text of a reference that begins with the name of a published base and a colon."""
     if base is None:
-        return _fetch_local(context, replace(request, refs=[ref], max_tokens=None)).results
+        return _fetch_local(context, replace(request, refs=[ref], max_tokens=None)).results[0]
     inner = replace(request, refs=[ref.partition(":")[2]], max_tokens=None)
-    found = fetch_references(context.bases.open(base), inner).results
-    return [replace(one, ref=ref) if isinstance(one, FetchResult) else one for one in found]
+    found = fetch_references(context.bases.open(base), inner).results[0]
+    if isinstance(found, NotFound):
+        near = [f"{base.name}:{one}" for one in found.error.candidates]
+        return replace(found, name=ref, error=replace(found.error, candidates=near))
+    citation = replace(found.citation, uri=f"{base.name}:{found.citation.uri}")
+    return replace(found, ref=ref, citation=citation)
 
 
 def _build_list(

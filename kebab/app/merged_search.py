@@ -97,7 +97,7 @@ class _Merger:
             if copy and copy.state:
                 states.append((base.name, copy.state.manifest))
             else:
-                with base.context.open_reader() as reader:
+                with self._choice.leave_out(base), base.context.open_reader() as reader:
                     salt = reader.get_value(CURSOR_SALT)
                     states.append((base.name, f"{reader.get_revision()} {salt}"))
         digest = blake2b(repr(states).encode(), digest_size=_REVISION_BYTES).digest()

@@ -337,10 +337,10 @@ class _Publication:
         names |= {f"{name}.json" for name in kept}
         listed = [one for folder in (PACKS, MANIFESTS) for one in self._store.list(folder)]
         # The store has just received the manifest, and its clock counts: that here may be wrong.
-        oldest = max((one.modified for one in listed), default=0.0) - _KEPT_S
-        for one in listed:
-            if one.name.rpartition("/")[2] not in names and one.modified < oldest:
-                self._store.delete(one.name)
+        oldest = max((found.modified for found in listed), default=0.0) - _KEPT_S
+        for found in listed:
+            if found.name.rpartition("/")[2] not in names and found.modified < oldest:
+                self._store.delete(found.name)
                 self.removed += 1
 
     def _find_manifest(self, digest: str) -> PublishedManifest | None:

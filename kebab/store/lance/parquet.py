@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import IO, Any
 
+from kebab.core.ports import Vectors
 from kebab.errors.system import translate_import_errors
 from kebab.store.archive_file import ExportedPassage
-from kebab.store.lance.exact_index import ExactIndex
 from kebab.store.lance.key_file import FEATURE
 
 _ROWS = 16_384
@@ -14,7 +14,7 @@ _ROWS = 16_384
 
 
 def write_passages(
-    file: IO[bytes], passages: Iterable[ExportedPassage], index: ExactIndex | None, dimension: int
+    file: IO[bytes], passages: Iterable[ExportedPassage], index: Vectors | None, dimension: int
 ) -> Iterator[int]:
     """Write passages to a file; yield the bytes of each group, before they are compressed.
 
@@ -45,7 +45,7 @@ def write_passages(
             yield batch.nbytes
 
 
-def _build_vectors(rows: Sequence[ExportedPassage], index: ExactIndex, dimension: int) -> Any:
+def _build_vectors(rows: Sequence[ExportedPassage], index: Vectors, dimension: int) -> Any:
     """Return the vectors of passages, null for one without a vector."""
     with translate_import_errors(FEATURE, "pyarrow"):
         import numpy as np

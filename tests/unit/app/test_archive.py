@@ -103,7 +103,6 @@ def test_a_full_disk_leaves_the_old_file(lab, tmp_path, monkeypatch):
 
     def refuse(*_):
         raise OSError(28, "No space left on device")
-        yield
 
     monkeypatch.setattr(writer, "write_passages", refuse)
     request = ExportRequest(path=str(target), format="parquet", force=True)

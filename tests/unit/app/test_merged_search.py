@@ -7,11 +7,12 @@ from kebab.app.merged_search import search_all
 from kebab.app.published import add_source
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
-from kebab.errors.catalog import IoError, NotIndexed, StaleCursor
+from kebab.errors.catalog import IoError, NotIndexed, StaleCursor, StoreCorrupt
 from kebab.wire.coverage import describe_absent_words, describe_known_gaps
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import FetchResult, SourceListRequest
 from kebab.wire.published import SourceAddRequest
+from kebab.wire.record import NotFound
 from kebab.wire.search import SearchRequest
 
 WORDS = ("cats", "dogs", "birds", "snakes", "fish", "cats and dogs", "dogs, cats and birds")
@@ -117,6 +118,14 @@ def test_a_reference_with_the_name_of_a_base_is_fetched_there(three):
     assert ["In wiki" in text for text in texts] == [True, False, True]
     assert "Something" in texts[1]
     assert found.missing == 1
+    read, _, _, missing = found.results
+    assert isinstance(read, FetchResult)
+    assert read.citation.uri == hit.citation.uri
+    assert isinstance(missing, NotFound)
+    assert missing.name == "wiki:nothing.md"
+    near = fetch_references(three.context(), FetchRequest(refs=["wiki:wik1.md"])).results[0]
+    assert isinstance(near, NotFound)
+    assert near.error.candidates[0] == "wiki:wiki1.md"
 
 
 def test_a_base_without_copy_and_store_is_named_and_the_others_answer(three):
@@ -140,6 +149,17 @@ def test_a_base_without_copy_and_store_is_named_and_the_others_answer(three):
     assert words == "not in the files that are read: unicorn (`docs` could not be read)"
     with pytest.raises(IoError):
         _search(three, base=["docs"])
+
+
+def test_own_notes_that_are_damaged_are_named_and_the_others_answer(three):
+    (three.data / "kebab.sqlite").write_bytes(b"not a database" * 1000)
+    response = _search(three, limit=50)
+
+    assert {base for base, _ in _names(response)} == {"docs", "wiki"}
+    assert response.coverage.unread_bases == ["local"]
+    assert not response.coverage.complete
+    with pytest.raises(StoreCorrupt):
+        _search(three, base=["local"])
 
 
 def test_no_filter_is_called_unmatched_for_a_base_that_could_not_be_read(three):

@@ -158,20 +158,21 @@ def test_a_reader_follows_within_a_minute_and_keeps_one_snapshot(desk, base):
 def test_the_copies_of_several_servers_take_the_cursors_of_each_other(desk, base, monkeypatch):
     _write_notes(desk, 3)
     _publish(desk, base)
-    cursors = []
-    for server in ("one", "two"):
+
+    def page_on(server, cursor):
         monkeypatch.setenv("XDG_CACHE_HOME", str(desk.folder / server))
         copy = _open(desk, f"file://{base}")
-        known = cursors[0] if cursors else None
-        page = search(copy, SearchRequest(query="cats", limit=1, cursor=known))
-        cursors.append(page.next_cursor)
-        assert page.hits[0].rank == len(cursors)
+        return copy, search(copy, SearchRequest(query="cats", limit=1, cursor=cursor))
+
+    _, first = page_on("one", None)
+    copy, second = page_on("two", first.next_cursor)
+    assert second.hits[0].rank == 2
     desk.write("n9.md", "# Nine\n\nnine cats\n")
     desk.ingest()
     _publish(desk, base)
     _follow(copy)
     with pytest.raises(StaleCursor):
-        search(copy, SearchRequest(query="cats", limit=1, cursor=cursors[0]))
+        search(copy, SearchRequest(query="cats", limit=1, cursor=first.next_cursor))
 
 
 def test_originals_travel_only_if_asked(desk, base):

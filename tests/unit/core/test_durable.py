@@ -6,7 +6,7 @@ import pytest
 from kebab.app.own_files import keep_copy, replace_file
 from kebab.app.review import FixedFile, write_file
 from kebab.core import durable
-from kebab.core.durable import DerivedFile, create_folder, sync_names
+from kebab.core.durable import DerivedFile, create_folder, hold_lock, sync_names
 from kebab.http.guard import TOKEN_NAME, load_token
 from kebab.platform import sync_path
 
@@ -157,3 +157,11 @@ def test_a_refused_draft_leaves_the_old_file(file, monkeypatch):
 
     assert file.read() == b"old"
     assert [path.name for path in file.path.parent.iterdir()] == ["file"]
+
+
+def test_a_lock_is_held_by_one_at_a_time_and_freed_at_its_end(tmp_path):
+    path = tmp_path / "x.lock"
+    with hold_lock(path) as first, hold_lock(path, wait=False) as second:
+        assert (first, second) == (True, False)
+    with hold_lock(path, wait=False) as third:
+        assert third

@@ -5,25 +5,32 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
+from kebab.core.documents import VectorRow
+from kebab.core.ids import ChunkId, DocId, Key
 from kebab.store.archive_file import ExportedPassage
 from kebab.store.lance import parquet as writer
+from tests.fakes.vectors import MemoryVectors
 
 DOCS = Path(__file__).parents[4] / "docs" / "many-machines.md"
-UNIT = np.array([0.6, 0.8], np.float32)
+UNIT, OTHER = np.array([0.6, 0.8], np.float32), np.array([0.0, 1.0], np.float32)
 
 
-class _Index:
-    """The vectors of the passages with even keys."""
-
-    def get(self, keys):
-        assert all(key % 2 == 0 for key in keys)
-        return dict.fromkeys(keys, UNIT)
+def _build_index():
+    """Return the vectors of the passages with even keys."""
+    index = MemoryVectors()
+    index.append(
+        [
+            VectorRow(Key(key), ChunkId(f"c{key}"), DocId("d"), UNIT if key else OTHER)
+            for key in range(0, 8, 2)
+        ]
+    )
+    return index
 
 
 def _list_passages(count):
     for key in range(count):
         yield ExportedPassage(
-            key=key,
+            key=Key(key),
             id=f"c{key}",
             doc_id="d",
             source="/notes",
@@ -47,7 +54,7 @@ def test_groups_are_written_one_after_another_and_vectors_are_lists_of_one_size(
     monkeypatch.setattr(writer, "_ROWS", 3)
     path = tmp_path / "x.parquet"
     with path.open("wb") as file:
-        groups = list(writer.write_passages(file, _list_passages(7), _Index(), 2))
+        groups = list(writer.write_passages(file, _list_passages(7), _build_index(), 2))
 
     found = parquet.ParquetFile(path)
     assert (len(groups), found.num_row_groups) == (3, 3)
@@ -55,7 +62,7 @@ def test_groups_are_written_one_after_another_and_vectors_are_lists_of_one_size(
     assert str(table.schema.field("vector").type) == "fixed_size_list<element: float>[2]"
     rows = table.to_pylist()
     assert [row["id"] for row in rows] == [f"c{key}" for key in range(7)]
-    assert rows[0]["vector"] == pytest.approx([0.6, 0.8])
+    assert (rows[0]["vector"], rows[2]["vector"]) == ([0, 1], pytest.approx([0.6, 0.8]))
     assert [row["vector"] is None for row in rows] == [bool(key % 2) for key in range(7)]
     assert (rows[1]["heading_path"], rows[1]["tags"], rows[1]["lang"]) == (["Ä", "b"], [], None)
     assert (rows[1]["text"], rows[1]["start_line"], rows[1]["model"]) == ("text 1\n", 1, None)
@@ -71,7 +78,7 @@ def test_without_vectors_there_is_no_such_column(tmp_path):
 def test_the_example_of_the_documentation_reads_an_export(tmp_path, monkeypatch, capsys):
     path = tmp_path / "passages.parquet"
     with path.open("wb") as file:
-        list(writer.write_passages(file, _list_passages(7), _Index(), 2))
+        list(writer.write_passages(file, _list_passages(7), _build_index(), 2))
     monkeypatch.chdir(tmp_path)
     (example,) = [
         block
