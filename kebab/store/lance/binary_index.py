@@ -110,6 +110,23 @@ class BinaryIndex:
             estimates[part] += self._lengths[1, part] * cosines[differing]
         return estimates
 
+    def estimate_cosines(self, query: "Vector") -> "Scores":
+        """Return the estimated product of a query with each vector."""
+        estimates: Scores = self._estimate(query) + self._mean @ query
+        return estimates
+
+    def measure_noise(self, query: "Vector") -> float:
+        """Return the mean of the variances of the estimates of a query.
+
+        A sign differs with the probability that the angle gives, of which the cosine is taken; for
+        most vectors the angle of the rest is nearly right.
+        """
+        import numpy as np
+
+        (_, rest), _ = _split(query[None, :], self._mean, np.zeros_like(self._mean))
+        bits = len(query)
+        return float(np.mean((self._lengths[1] * rest * np.pi / 2) ** 2 / bits))
+
     def is_intact(self) -> bool:
         """Return whether the file is as it was written."""
         return _compute_checksum(self.keys, self._lengths, self._planes) == self._checksum

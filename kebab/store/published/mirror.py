@@ -114,11 +114,15 @@ class Mirror:
                     raise
                 new = replace(state, problem=fault.format_message())
             new = replace(new, checked_at=now)
+            self._write_state(new)
             with translate_os_errors(self.folder, "write"):
-                with replace_file(self.folder / _STATE) as draft:
-                    draft.write(msgspec.json.encode(new))
                 self._delete_old(new)
         return new
+
+    def _write_state(self, state: MirrorState) -> None:
+        path = self.folder / _STATE
+        with translate_os_errors(path, "write"), replace_file(path) as draft:
+            draft.write(msgspec.json.encode(state))
 
     def open(self, now: float) -> tuple[MirrorState, int, Path]:
         """Return the current state, a descriptor that holds its snapshot, and its folder.
@@ -161,7 +165,7 @@ class Mirror:
             )
             raise StoreCorrupt(path=store.describe(CURRENT), cause=cause)
         contents = read_contents(store, manifest)
-        self._load_packs(store, manifest)
+        self._load_packs(store, contents)
         name = digest[:32]
         with translate_os_errors(self.folder, "write"):
             self._build(manifest, contents, name)
@@ -190,7 +194,7 @@ class Mirror:
             raise IoError(path=address, op="read", cause="nothing is published there")
         return found.current
 
-    def _load_packs(self, store: ObjectStore, manifest: PublishedManifest) -> None:
+    def _load_packs(self, store: ObjectStore, contents: Contents) -> None:
         """Read the packs that the cache lacks."""
         folder = self.folder / PACKS
         with translate_os_errors(folder, "create"):
@@ -203,7 +207,8 @@ class Mirror:
                 draft.write(data)
             return len(data)
 
-        missing = [one.sha256 for one in manifest.packs if not (folder / one.sha256).is_file()]
+        names = (contents.packs[run.pack] for run in contents.list_runs(copied=True))
+        missing = [one for one in names if not (folder / one).is_file()]
         with ThreadPoolExecutor(_LOADERS, "pull") as pool:
             for size in pool.map(load, dict.fromkeys(missing)):
                 self.pulled += size
@@ -226,15 +231,21 @@ class Mirror:
         draft = folder / f"{_DRAFT}{name}"
         draft.mkdir(mode=0o700)
         target = folder / name
-        reader = PackReader(contents, self._read_pack)
         try:
-            build_snapshot(draft, target, manifest, contents, reader)
+            self._fill(draft, target, manifest, contents)
             if target.exists():
                 delete_path(target)
             draft.rename(target)
         finally:
             if draft.exists():
                 delete_path(draft)
+
+    def _fill(
+        self, draft: Path, target: Path, manifest: PublishedManifest, contents: Contents
+    ) -> None:
+        """Fill the folder of a snapshot, which becomes `target`."""
+        reader = PackReader(contents, self._read_pack)
+        build_snapshot(draft, target, manifest, contents, reader)
 
     def _delete_old(self, state: MirrorState) -> None:
         """Delete snapshots that nobody uses, and the packs that the cache has no room for."""

@@ -168,8 +168,12 @@ class ObjectStore:
 
     def read_start(self, name: str, size: int) -> bytes:
         """Return the first bytes of an object."""
+        return self.read_range(name, 0, size)
+
+    def read_range(self, name: str, start: int, size: int) -> bytes:
+        """Return bytes of an object; several threads may do so at once."""
         with self._translate(name, "read"):
-            return bytes(self._open().get_range(name, start=0, length=size))
+            return bytes(self._open().get_range(name, start=start, length=size))
 
     def write(self, name: str, data: bytes) -> None:
         """Write an object as a whole."""

@@ -220,8 +220,15 @@ def open_reader(data_dir: Path) -> apsw.Connection:
     return database
 
 
+MOUNTED: dict[str, str] = {}
+"""The virtual file systems of databases that are not on this machine, by the path of each."""
+
+
 def connect_read_only(path: Path) -> apsw.Connection:
     """Open an existing database for reading, also in a folder without write permission."""
+    if system := MOUNTED.get(str(path)):
+        flags = apsw.SQLITE_OPEN_READONLY
+        return _prepare_reader(apsw.Connection(str(path), flags=flags, vfs=system))
     try:
         return _prepare_reader(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY))
     except (apsw.CantOpenError, apsw.ReadOnlyError):
