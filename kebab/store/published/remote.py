@@ -117,7 +117,7 @@ class ItemSource:
 
     def load(self, places: Iterable[_Place]) -> None:
         """Load what is not in the cache."""
-        self._load_heads({place.pack for place in places})
+        self.load_heads({place.pack for place in places})
         self._fetch(places)
 
     def _fetch(self, places: Iterable[_Place]) -> dict[bytes, bytes]:
@@ -162,7 +162,7 @@ class ItemSource:
         self.requests += 1
         return data
 
-    def _load_heads(self, packs: Collection[int]) -> None:
+    def load_heads(self, packs: Collection[int]) -> None:
         """Load the heads of packs together."""
         wanted = [pack for pack in packs if pack not in self._heads]
         digests = {pack: bytes.fromhex(self._contents.heads[pack]) for pack in wanted}
@@ -182,7 +182,7 @@ class ItemSource:
 
     def _read_head(self, pack: int) -> PackHead:
         if pack not in self._heads:
-            self._load_heads([pack])
+            self.load_heads([pack])
         return self._heads[pack]
 
 
@@ -267,7 +267,12 @@ class RemoteBase:
         self._mounted = mount_pages(get_database_path(folder), self.pages)
 
     def load_top(self) -> None:
-        """Load what every search reads: the upper pages, and the binary index of the vectors."""
+        """Load what every search reads.
+
+        These are the heads of all packs, the upper pages, and the binary index of the vectors.
+        """
+        packs = {run.pack for run in (*self._contents.pages, *self._contents.rows)}
+        self.source.load_heads(packs)
         self.pages.load(self._contents.top)
         signs = ItemList(self.source, self._contents.signs)
         if signs.count:
