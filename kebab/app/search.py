@@ -183,9 +183,13 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
             indexing=indexing,
         )
         response = structs.replace(response, coverage=coverage)
-    if context.published and (age := context.published.describe_age()):
-        old = DegradedChannel(channel="published", reason=age, hint=None, partial=True)
-        response = structs.replace(response, degraded=[*response.degraded, old])
+    if context.published:
+        reasons = context.published.describe_age(), context.published.describe_reading()
+        notes = [
+            DegradedChannel(channel="published", reason=reason, hint=None, partial=True)
+            for reason in filter(None, reasons)
+        ]
+        response = structs.replace(response, degraded=[*response.degraded, *notes])
     if unmatched:
         from kebab.app.filters import suggest_filters
 

@@ -137,6 +137,11 @@ class Mirror:
                 return state, held, folder
         raise StoreCorrupt(path=str(self.folder), cause="its snapshots are deleted again and again")
 
+    def forget_check(self) -> None:
+        """Let the next command look for a new snapshot."""
+        if state := self.read_state():
+            self._write_state(replace(state, checked_at=0.0))
+
     @contextmanager
     def _hold_lock(self, *, wait: bool) -> Iterator[bool]:
         """Yield whether this process alone may change the copy."""

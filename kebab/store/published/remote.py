@@ -12,11 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
-
-from msgspec.structs import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kebab.core.durable import create_folder, replace_file
+from kebab.core.progress import require_own_process
 from kebab.errors.catalog import IoError, StoreCorrupt
 from kebab.errors.system import translate_os_errors
 from kebab.store.published.mirror import Mirror
@@ -35,6 +34,8 @@ from kebab.store.published.packs import (
 from kebab.wire.published import PublishedManifest
 
 if TYPE_CHECKING:
+    from kebab.core.chunks import Matrix
+    from kebab.store.lance.remote import RemoteVectors
     from kebab.store.sqlite.remote import ItemCache, RemoteReader
 
 T = TypeVar("T")
@@ -43,7 +44,7 @@ R = TypeVar("R")
 _READERS = 16
 _GAP_BYTES = 1_000
 """Parts that are no further apart are read with one request."""
-_CONTENTS, _SALT, SIGNS = "contents", "salt", "signs.binary"
+_CONTENTS, _SALT, _SIGNS = "contents", "salt", "signs.binary"
 _CACHE = "items.sqlite"
 _SALT_BYTES = 16
 
@@ -276,22 +277,29 @@ class RemoteBase:
         self.pages.load(self._contents.top)
         signs = ItemList(self.source, self._contents.signs)
         if signs.count:
-            with replace_file(self._folder / SIGNS) as draft:
+            with replace_file(self._folder / _SIGNS) as draft:
                 for part in signs.read(range(signs.count)):
                     draft.write(part)
 
-    def attach(self, reader: "RemoteReader") -> None:
-        """Let a reader look up what it will need."""
+    def open_reader(self, *arguments: Any) -> "RemoteReader":
+        """Return a reader of the database, with the arguments of `SqliteReader`."""
+        from kebab.store.sqlite.remote import RemoteReader
+
+        require_own_process()
+        self.pages.skipped.clear()
+        reader = RemoteReader(*arguments)
         reader.attach(self.pages, self._chunks, self._salt)
+        return reader
 
-    def read_rows(self, positions: Sequence[int]) -> list[bytes]:
-        """Return packed rows of vectors by their positions."""
-        return ItemList(self.source, self._contents.rows).read(positions)
+    def open_vectors(
+        self, version: str, dimension: int, load_axes: "Callable[[], Matrix | None]"
+    ) -> "RemoteVectors":
+        """Return the vectors."""
+        from kebab.store.lance.remote import RemoteVectors
 
-    @property
-    def signs(self) -> Path:
-        """The file of the binary index."""
-        return self._folder / SIGNS
+        vectors = RemoteVectors(self._folder, version, dimension, load_axes=load_axes)
+        vectors.mount(self._folder / _SIGNS, ItemList(self.source, self._contents.rows).read)
+        return vectors
 
     def close(self) -> None:
         """Close the cache."""
@@ -327,9 +335,3 @@ class RemoteMirror(Mirror):
         finally:
             self.pulled += base.source.read_bytes
             base.close()
-
-    def forget_check(self) -> None:
-        """Let the next command look for a new snapshot."""
-        state = self.read_state()
-        if state:
-            self._write_state(replace(state, checked_at=0.0))

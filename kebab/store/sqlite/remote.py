@@ -27,6 +27,9 @@ WORD_BYTES = 1_000_000
 _INNER_TABLE = 5
 _SEGMENT_SHIFT, _LEAVES = 37, 1 << 31
 """Row numbers of the word index are a segment, then flags of pages above, then a leaf (FTS5)."""
+_PAGE_OF = "SELECT pgno >> 1 FROM chunks_fts_idx WHERE segid = ? AND term"
+_PAGE_BEFORE = f"{_PAGE_OF} <= ? ORDER BY term DESC LIMIT 1"
+_PAGE_AFTER = f"{_PAGE_OF} > ? ORDER BY term LIMIT 1"
 _BYTES_OF_ENTRY = 6
 """About how many bytes of the word index a passage takes for each of its words."""
 _MAIN_INDEX = b"0"
@@ -226,21 +229,17 @@ class PageFinder:
     def find_word_pages(self, word: str) -> set[int]:
         """Return the pages that may hold the passages of a word."""
         term = _MAIN_INDEX + word.translate(fts.ASCII_LOWER).encode()
-        segments = self._database.execute("SELECT DISTINCT segid FROM chunks_fts_idx").fetchall()
         rows: list[int] = []
-        for (segment,) in segments:
-            first, after = (
-                self._database.execute(
-                    f"SELECT pgno >> 1 FROM chunks_fts_idx WHERE segid = ? AND term {order} LIMIT 1",  # noqa: S608 - constants
-                    (segment, term),
-                ).get
-                for order in ("<= ? ORDER BY term DESC", "> ? ORDER BY term")
+        for (segment,) in self._database.execute("SELECT DISTINCT segid FROM chunks_fts_idx"):
+            number = int(segment)
+            before, after = (
+                self._database.execute(sql, (number, term)).fetchone()
+                for sql in (_PAGE_BEFORE, _PAGE_AFTER)
             )
+            first = int(before[0]) if before else 1
             # Without a later term the word may reach to the end of the segment.
-            end = after or (first and self._find_last(segment))
-            rows += [
-                (segment << _SEGMENT_SHIFT) + page for page in range(first or 1, (end or 0) + 1)
-            ]
+            last = int(after[0]) if after else self._find_last(number)
+            rows += range((number << _SEGMENT_SHIFT) + first, (number << _SEGMENT_SHIFT) + last + 1)
         return self.find_pages("chunks_fts_data", rows)
 
     def _find_last(self, segment: int) -> int:
