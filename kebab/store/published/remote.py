@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kebab.core.durable import create_folder, replace_file
 from kebab.core.progress import require_own_process
-from kebab.errors.catalog import IoError, StoreCorrupt
+from kebab.errors.catalog import StoreCorrupt
 from kebab.errors.system import translate_os_errors
 from kebab.store.published.mirror import Mirror
 from kebab.store.published.objects import ObjectStore
@@ -97,7 +97,7 @@ class ItemSource:
         raise StoreCorrupt(path=self._name(place.pack), cause="its cached parts are damaged")
 
     def _identify(self, place: _Place) -> bytes:
-        return self._read_head(place.pack).ids[place.slot]
+        return self.read_head(place.pack).ids[place.slot]
 
     def _name(self, pack: int) -> str:
         return f"{PACKS}/{self._contents.packs[pack]}"
@@ -110,7 +110,7 @@ class ItemSource:
         """Return the pack, the start, the end and the identity of what is not in the cache."""
         found = {}
         for place in sorted({*places}):
-            head = self._read_head(place.pack)
+            head = self.read_head(place.pack)
             at = head.places[place.slot : place.slot + 2]
             found[head.ids[place.slot]] = place.pack, at[0], at[1]
         missing = self._cache.find_missing([*found])
@@ -151,20 +151,17 @@ class ItemSource:
 
     def _read_range(self, pack: int, start: int, size: int) -> bytes:
         name = self._name(pack)
-        try:
-            data = self._store.read_range(name, start, size)
-        except IoError as fault:
-            if "not found" not in fault.cause.lower():
-                raise
+        data = self._store.read_range(name, start, size)
+        if data is None:
             self._forget()
-            cause = "this part of the snapshot is gone; the next command reads the newest snapshot"
-            raise StoreCorrupt(path=self._store.describe(name), cause=cause) from fault
+            cause = "this part of the snapshot is gone; the next command reads the newest one"
+            raise StoreCorrupt(path=self._store.describe(name), cause=cause)
         self.read_bytes += len(data)
         self.requests += 1
         return data
 
     def load_heads(self, packs: Collection[int]) -> None:
-        """Load the heads of packs together."""
+        """Load together where the items of packs are."""
         wanted = [pack for pack in packs if pack not in self._heads]
         digests = {pack: bytes.fromhex(self._contents.heads[pack]) for pack in wanted}
         missing = self._cache.find_missing([*digests.values()])
@@ -181,7 +178,8 @@ class ItemSource:
             data = heads.get(pack) or self._cache.get(digests[pack]) or fetch(pack)
             self._heads[pack] = PackHead(data, self._name(pack))
 
-    def _read_head(self, pack: int) -> PackHead:
+    def read_head(self, pack: int) -> PackHead:
+        """Return where the items of a pack are, and their identities."""
         if pack not in self._heads:
             self.load_heads([pack])
         return self._heads[pack]
