@@ -91,7 +91,10 @@ class PublishedCopy:
         if self.mode == REMOTE:
             from kebab.store.published.remote import RemoteBase
 
-            self.remote = RemoteBase(folder, self.url, self.state.chunks, mirror.forget_check)
+            limit = self.settings.published.cache_mb * _MB
+            self.remote = RemoteBase(
+                folder, self.url, self.state.chunks, limit, mirror.forget_check
+            )
         return folder
 
     def has_changed(self, now: float) -> bool:

@@ -227,7 +227,16 @@ def decode_contents(data: bytes, name: str, limit: int = 1 << 30) -> Contents:
         inside = 0 <= run.pack < len(sizes) and run.start >= 0 and run.count >= 0
         if not inside or run.start + run.count > sizes[run.pack]:
             raise StoreCorrupt(path=name, cause="it names items that no pack has")
+    apart = (*contents.pages, *contents.rows, *contents.signs)
+    if contents.heads and not all(is_object_name(contents.heads[run.pack]) for run in apart):
+        raise StoreCorrupt(path=name, cause="it has packs without a head")
+    if contents.top and not 0 <= min(contents.top) <= max(contents.top) < _count(contents.pages):
+        raise StoreCorrupt(path=name, cause="it names pages that are not there")
     return contents
+
+
+def _count(runs: Iterable[Run]) -> int:
+    return sum(run.count for run in runs)
 
 
 class PackWriter:
@@ -330,12 +339,13 @@ class PackWriter:
 
 def _choose_kept(before: Contents) -> list[tuple[str, str, bool]]:
     """Return the packs that are used on, the hash of the head of each, and whether it is small."""
+    if not before.heads:
+        return []  # they are of an older format, so everything is sent once more
     live = before.count_live()
-    heads = before.heads or [""] * len(before.packs)
     kept = [
         (name, head, small)
         for name, head, small, size, used in zip(
-            before.packs, heads, before.small, before.sizes, live, strict=True
+            before.packs, before.heads, before.small, before.sizes, live, strict=True
         )
         if used >= size * _LIVE_SHARE
     ]

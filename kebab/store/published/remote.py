@@ -72,6 +72,8 @@ class ItemSource:
         self._store, self._cache, self._forget = store, cache, forget
         self._contents = contents
         self._heads: dict[int, PackHead] = {}
+        self._loaded: dict[bytes, bytes] = {}
+        """What was loaded last, which the cache may have had no room for."""
         self.read_bytes = self.requests = 0
         """How much was read from the store, and by how many requests."""
 
@@ -88,12 +90,13 @@ class ItemSource:
     def _unpack(self, place: _Place) -> bytes:
         identity = self._identify(place)
         for _ in range(2):
-            data = self._cache.get(identity)
+            data = self._loaded.get(identity) or self._cache.get(identity)
             if data is None:
                 data = self._fetch([place])[identity]
             with suppress(StoreCorrupt):
                 return unpack_item(data, identity, self._name(place.pack))
             self._cache.delete(identity)
+            self._loaded.pop(identity, None)
         raise StoreCorrupt(path=self._name(place.pack), cause="its cached parts are damaged")
 
     def _identify(self, place: _Place) -> bytes:
@@ -113,13 +116,14 @@ class ItemSource:
             head = self.read_head(place.pack)
             at = head.places[place.slot : place.slot + 2]
             found[head.ids[place.slot]] = place.pack, at[0], at[1]
-        missing = self._cache.find_missing([*found])
+        missing = self._cache.find_missing([*found]) - self._loaded.keys()
         return sorted((*place, one) for one, place in found.items() if one in missing)
 
     def load(self, places: Iterable[_Place]) -> None:
         """Load what is not in the cache."""
+        places = [*places]
         self.load_heads({place.pack for place in places})
-        self._fetch(places)
+        self._loaded = self._fetch(places) or self._loaded
 
     def _fetch(self, places: Iterable[_Place]) -> dict[bytes, bytes]:
         groups: list[list[tuple[int, int, int, bytes]]] = []
@@ -250,6 +254,7 @@ class RemoteBase:
         folder: Path,
         url: str,
         chunks: int,
+        cache_bytes: int,
         forget: Callable[[], object] = lambda: None,
     ) -> None:
         from kebab.store.sqlite.connection import get_database_path
@@ -260,7 +265,7 @@ class RemoteBase:
             self._contents = decode_contents(path.read_bytes(), str(path))
             self._salt = (folder / _SALT).read_text()
         self._folder, self._chunks = folder, chunks
-        self.cache = ItemCache(folder.parent.parent / _CACHE)
+        self.cache = ItemCache(folder.parent.parent / _CACHE, cache_bytes)
         self.source = ItemSource(ObjectStore(url), self._contents, self.cache, forget)
         self.pages = SnapshotPages(self.source, self._contents)
         self._mounted = mount_pages(get_database_path(folder), self.pages)
@@ -270,6 +275,7 @@ class RemoteBase:
 
         These are the heads of all packs, the upper pages, and the binary index of the vectors.
         """
+        self.cache.make_room()
         packs = {run.pack for run in (*self._contents.pages, *self._contents.rows)}
         self.source.load_heads(packs)
         self.pages.load(self._contents.top)
@@ -307,18 +313,22 @@ class RemoteBase:
 class RemoteMirror(Mirror):
     """What is known here of a published base that is searched without a copy."""
 
-    def _load_packs(self, store: ObjectStore, contents: Contents) -> None:
+    def _load_packs(self, store: ObjectStore, contents: Contents) -> None:  # noqa: ARG002 - packs stay in the store
         with translate_os_errors(self.folder, "create"):
             create_folder(self.folder / PACKS, 0o700)
 
     def _fill(
-        self, draft: Path, target: Path, manifest: PublishedManifest, contents: Contents
+        self,
+        draft: Path,
+        target: Path,  # noqa: ARG002 - nothing in the folder names it
+        manifest: PublishedManifest,
+        contents: Contents,
     ) -> None:
         """Write where everything is, and load what every search reads."""
         from kebab.store.sqlite.connection import get_database_path
         from kebab.store.sqlite.remote import check_schema
 
-        if not contents.heads or not all(contents.heads[run.pack] for run in contents.pages):
+        if not contents.heads:
             cause = "an older kebab published it, so it can only be copied"
             raise StoreCorrupt(path=self._url, cause=cause)
         (draft / _CONTENTS).write_bytes(encode_contents(contents))
@@ -326,7 +336,7 @@ class RemoteMirror(Mirror):
         index = get_database_path(draft)
         with index.open("wb") as file:
             file.truncate(sum(run.count for run in contents.pages) * contents.page_bytes)
-        base = RemoteBase(draft, self._url, manifest.chunks)
+        base = RemoteBase(draft, self._url, manifest.chunks, self._cache_bytes)
         try:
             base.load_top()
             check_schema(index)

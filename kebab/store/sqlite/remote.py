@@ -37,15 +37,18 @@ _MAIN_INDEX = b"0"
 
 
 class ItemCache:
-    """Compressed parts of published bases by their identity; any of them may be missing."""
+    """Compressed parts of published bases by their identity; any of them may be missing.
 
-    def __init__(self, path: Path) -> None:
+    No method fails. Beyond `most` bytes nothing more is stored.
+    """
+
+    def __init__(self, path: Path, most: int) -> None:
+        self._most = most
         self._database = apsw.Connection(str(path))
         self._database.set_busy_timeout(5_000)
         self._database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF")
         self._database.execute(
-            "CREATE TABLE IF NOT EXISTS items"
-            " (id BLOB PRIMARY KEY, data BLOB NOT NULL, size INTEGER NOT NULL)"
+            "CREATE TABLE IF NOT EXISTS items (id BLOB PRIMARY KEY, data BLOB NOT NULL)"
         )
 
     def get(self, identity: bytes) -> bytes | None:
@@ -71,8 +74,10 @@ class ItemCache:
     def put(self, items: Iterable[tuple[bytes, bytes]]) -> None:
         """Store items if that is possible."""
         with suppress(apsw.Error), self._database:
+            if self._measure() > self._most:
+                return
             self._database.executemany(
-                "INSERT OR IGNORE INTO items VALUES (?1, ?2, length(?2))", items
+                "INSERT OR IGNORE INTO items (id, data) VALUES (?, ?)", items
             )
 
     def delete(self, identity: bytes) -> None:
@@ -80,18 +85,20 @@ class ItemCache:
         with suppress(apsw.Error):
             self._database.execute("DELETE FROM items WHERE id = ?", (identity,))
 
-    def limit(self, most: int) -> None:
-        """Delete what was stored first while more than `most` bytes are stored."""
+    def make_room(self) -> None:
+        """Delete the half that was stored first if the cache is full."""
         with suppress(apsw.Error), self._database:
-            total = int(self._database.execute("SELECT coalesce(sum(size), 0) FROM items").get)
-            while total > most:
-                total -= sum(
-                    size
-                    for (size,) in self._database.execute(
-                        "DELETE FROM items WHERE rowid IN"
-                        " (SELECT rowid FROM items ORDER BY rowid LIMIT 1000) RETURNING size"
-                    )
-                )
+            if self._measure() > self._most:
+                middle = "SELECT (min(rowid) + max(rowid)) / 2 FROM items"
+                self._database.execute(f"DELETE FROM items WHERE rowid <= ({middle})")  # noqa: S608 - a constant
+
+    def _measure(self) -> int:
+        """Return how many bytes are in use."""
+        count, free, size = (
+            int(self._database.execute(f"PRAGMA {name}").get)
+            for name in ("page_count", "freelist_count", "page_size")
+        )
+        return (count - free) * size
 
     def close(self) -> None:
         """Close the connection."""
