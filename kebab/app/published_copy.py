@@ -121,9 +121,13 @@ class PublishedCopy:
         return f"the copy of {self.state.created_at} is searched: {self.state.problem}"
 
     def describe_reading(self) -> str | None:
-        """Return that the base is read from its store, and what that leaves out; None of a copy."""
+        """Return that the base is read from its store; None of a copy.
+
+        The words that were left out since the last call are named.
+        """
         if self.remote is None:
             return None
         words = ", ".join(f"`{word}`" for word in sorted(self.remote.pages.skipped))
+        self.remote.pages.skipped.clear()
         left_out = f"; these words are too frequent and were not looked up: {words}"
         return f"remote: only what is needed is read{left_out if words else ''}"

@@ -116,16 +116,17 @@ class BinaryIndex:
         return estimates
 
     def measure_noise(self, query: "Vector") -> float:
-        """Return the mean of the variances of the estimates of a query.
+        """Return the variance that estimates have beyond that of the products.
 
-        A sign differs with the probability that the angle gives, of which the cosine is taken; for
-        most vectors the angle of the rest is nearly right.
+        The rests of most vectors are nearly at right angles to that of a query. With components as
+        of a normal distribution, the share of equal signs then varies by 1 / (4 bits), so estimated
+        cosines by pi^2 / (4 bits), and true ones by 1 / bits.
         """
         import numpy as np
 
         (_, rest), _ = _split(query[None, :], self._mean, np.zeros_like(self._mean))
         bits = len(query)
-        return float(np.mean((self._lengths[1] * rest * np.pi / 2) ** 2 / bits))
+        return float(np.mean((self._lengths[1] * rest) ** 2) * (np.pi**2 / 4 - 1) / bits)
 
     def is_intact(self) -> bool:
         """Return whether the file is as it was written."""

@@ -84,7 +84,8 @@ class ItemSource:
             IoError: The store cannot be read.
             StoreCorrupt: It sends something else than was signed, or a pack is gone.
         """
-        self.load(places)
+        if len(places) > 1:
+            self.load(places)
         return [self._unpack(place) for place in places]
 
     def _unpack(self, place: _Place) -> bytes:
@@ -148,8 +149,8 @@ class ItemSource:
         return found
 
     def _map(self, work: Callable[[T], R], items: Sequence[T]) -> list[R]:
-        if len(items) == 1:
-            return [work(items[0])]
+        if len(items) <= 1:
+            return [*map(work, items)]
         with ThreadPoolExecutor(_READERS, "remote") as pool:
             return [*pool.map(work, items)]
 
@@ -290,7 +291,6 @@ class RemoteBase:
         from kebab.store.sqlite.remote import RemoteReader
 
         require_own_process()
-        self.pages.skipped.clear()
         reader = RemoteReader(*arguments)
         reader.attach(self.pages, self._chunks, self._salt)
         return reader

@@ -73,6 +73,9 @@ class ItemCache:
 
     def put(self, items: Iterable[tuple[bytes, bytes]]) -> None:
         """Store items if that is possible."""
+        items = [*items]
+        if not items:
+            return
         with suppress(apsw.Error), self._database:
             if self._measure() > self._most:
                 return
@@ -262,8 +265,13 @@ class RemoteReader(SqliteReader):
         """Read through `pages`; `chunks` is the number of passages."""
         self._pages, self._chunks, self._salt = pages, chunks, salt
         self._finder = PageFinder(self._database, pages)
-        self._skipped: dict[str, int] = {}
         self._known: set[str] = set()
+        self._skipped: dict[str, int] = {}
+
+    def begin_snapshot(self) -> bool:
+        """Begin a new snapshot after closing; return whether that was possible."""
+        self._skipped = {}
+        return super().begin_snapshot()
 
     def get_value(self, name: str) -> str | None:
         """Return a stored value by name; the salt is of this machine."""
@@ -295,8 +303,7 @@ class RemoteReader(SqliteReader):
                 wanted |= found[term]
                 self._known.add(term)
         self._pages.load(wanted)
-        if self._skipped:
-            self._pages.skipped.update(self._skipped)
+        self._pages.skipped.update(self._skipped)
 
     def search_lexical(
         self, match: str, filters: Filters, limit: int, plain: Sequence[str] = ()
