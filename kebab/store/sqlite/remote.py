@@ -108,10 +108,13 @@ class ItemCache:
         self._database.close()
 
 
-class _PageFile:
-    """A database file that is only read, page by page."""
+class _PageFile(apsw.VFSFile):
+    """An empty file of the size of the database, in whose place pages are read."""
 
-    def __init__(self, pages: RemotePages) -> None:
+    def __init__(
+        self, name: str | apsw.URIFilename | None, flags: list[int], pages: RemotePages
+    ) -> None:
+        super().__init__("", name, flags)
         self._pages = pages
 
     def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802 - the name is SQLite's
@@ -124,57 +127,29 @@ class _PageFile:
             number, start = number + 1, 0
         return found
 
-    def xFileSize(self) -> int:  # noqa: N802
-        """Return the size of the file."""
-        return self._pages.count * self._pages.page_bytes
-
-    def xClose(self) -> None:  # noqa: N802
-        """Do nothing, because the pages have another owner."""
-
-    def xDeviceCharacteristics(self) -> int:  # noqa: N802
-        """Return that nobody changes the file."""
-        return int(apsw.SQLITE_IOCAP_IMMUTABLE)
-
-    def xSectorSize(self) -> int:  # noqa: N802
-        """Return the size of a page."""
-        return self._pages.page_bytes
-
-    def xFileControl(self, *_: object) -> bool:  # noqa: N802
-        """Return that no request is known."""
-        return False
-
-    def xLock(self, _: int) -> None:  # noqa: N802
-        """Do nothing: there are no writers."""
-
-    def xUnlock(self, _: int) -> None:  # noqa: N802
-        """Do nothing: there are no writers."""
-
-    def xCheckReservedLock(self) -> bool:  # noqa: N802
-        """Return that nobody writes."""
-        return False
-
 
 class _PageSystem(apsw.VFS):
-    """The virtual file system with one file."""
+    """The virtual file system of one database."""
 
     def __init__(self, name: str, pages: RemotePages) -> None:
         super().__init__(name, "")
         self._pages = pages
 
-    def xOpen(self, _name: object, flags: list[int]) -> _PageFile:  # type: ignore[override]  # noqa: N802 - any object with these methods is a file
-        flags[1] = flags[0]
-        return _PageFile(self._pages)
-
-    def xAccess(self, _path: str, _flags: int) -> bool:  # noqa: N802
-        """Return that there is no journal."""
-        return False
+    def xOpen(  # noqa: N802 - the name is SQLite's
+        self, name: str | apsw.URIFilename | None, flags: list[int]
+    ) -> apsw.VFSFile:
+        """Open the database; there are no other files."""
+        return _PageFile(name, flags, self._pages)
 
 
 def mount_pages(path: Path, pages: RemotePages) -> object:
-    """Let connections to a path read pages, as long as the returned object lives."""
-    system = _PageSystem(f"kebab-{id(pages)}", pages)
-    connection.MOUNTED[str(path)] = f"kebab-{id(pages)}"
-    return system
+    """Let connections to a path read pages, as long as the returned object lives.
+
+    The file has the size of the database and no content.
+    """
+    name = f"kebab-{id(pages)}"
+    connection.MOUNTED[str(path)] = name
+    return _PageSystem(name, pages)
 
 
 def check_schema(path: Path) -> None:

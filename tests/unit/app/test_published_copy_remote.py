@@ -31,9 +31,7 @@ def open_remote(desk, dest, **flags):
 
 def find(context, query):
     response = search_once(context, SearchRequest(query=query))
-    return [
-        (hit.doc_path, hit.text_start) if 0 else hit.doc_path for hit in response.hits
-    ], response
+    return [hit.doc_path for hit in response.hits], response
 
 
 def test_a_base_is_searched_without_a_copy_as_with_one(desk, dest):
