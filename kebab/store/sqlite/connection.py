@@ -210,7 +210,7 @@ def open_reader(data_dir: Path) -> apsw.Connection:
     with translate_sqlite_errors(str(path), "read"), ExitStack() as undo:
         database = connect_read_only(path)
         undo.callback(database.close)
-        create = partial(database.create_scalar_function, deterministic=True)
+        create: Any = partial(database.create_scalar_function, deterministic=True)
         create("path_matches", _matches_path, 2)
         create("lower_text", lower_text, 1)
         _refuse_damaged_file(database)
