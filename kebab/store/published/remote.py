@@ -269,7 +269,7 @@ class RemoteBase:
         self.cache = ItemCache(folder.parent.parent / _CACHE, cache_bytes)
         self.source = ItemSource(ObjectStore(url), self._contents, self.cache, forget)
         self.pages = SnapshotPages(self.source, self._contents)
-        self._mounted = mount_pages(get_database_path(folder), self.pages)
+        self._unmount = mount_pages(get_database_path(folder), self.pages)
 
     def load_top(self) -> None:
         """Load what every search reads.
@@ -306,7 +306,8 @@ class RemoteBase:
         return vectors
 
     def close(self) -> None:
-        """Close the cache."""
+        """Close the cache; the readers are closed before."""
+        self._unmount()
         self.cache.close()
 
 

@@ -176,7 +176,7 @@ def forward(
 
 
 FILE_NAME = replacement.FILES[0]
-MOUNTED: dict[str, str] = {}
+MOUNTED: dict[str, list[str]] = {}
 """The virtual file systems of databases that are in a store, by the path of each."""
 
 _BUSY_MS = 5_000
@@ -221,9 +221,9 @@ def open_reader(data_dir: Path) -> apsw.Connection:
 
 def connect_read_only(path: Path) -> apsw.Connection:
     """Open an existing database for reading, also in a folder without write permission."""
-    flags, system = apsw.SQLITE_OPEN_READONLY, MOUNTED.get(str(path))
+    flags, systems = apsw.SQLITE_OPEN_READONLY, [None, *MOUNTED.get(str(path), ())]
     try:
-        return _prepare_reader(apsw.Connection(str(path), flags=flags, vfs=system))
+        return _prepare_reader(apsw.Connection(str(path), flags=flags, vfs=systems[-1]))
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         # SQLite cannot create its shared memory in a read-only folder. The database file alone is
         # complete only when there is no log beside it.

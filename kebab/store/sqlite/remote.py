@@ -5,7 +5,7 @@ search will read is looked up in the upper pages of the trees and loaded togethe
 asks for it.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -142,14 +142,20 @@ class _PageSystem(apsw.VFS):
         return _PageFile(name, flags, self._pages)
 
 
-def mount_pages(path: Path, pages: RemotePages) -> object:
-    """Let connections to a path read pages, as long as the returned object lives.
+def mount_pages(path: Path, pages: RemotePages) -> Callable[[], None]:
+    """Let connections to a path read pages, until the returned function is called.
 
-    The file has the size of the database and no content.
+    The file has the size of the database and no content. Several may be mounted at one path.
     """
     name = f"kebab-{id(pages)}"
-    connection.MOUNTED[str(path)] = name
-    return _PageSystem(name, pages)
+    system, names = _PageSystem(name, pages), connection.MOUNTED.setdefault(str(path), [])
+    names.append(name)
+
+    def unmount() -> None:
+        names.remove(name)
+        system.unregister()
+
+    return unmount
 
 
 def check_schema(path: Path) -> None:

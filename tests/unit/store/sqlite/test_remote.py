@@ -24,7 +24,7 @@ class FilePages:
         self.broken = False
         with (folder / connection.FILE_NAME).open("wb") as file:
             file.truncate(len(self._data))
-        self.system = mount_pages(folder / connection.FILE_NAME, self)
+        self.unmount = mount_pages(folder / connection.FILE_NAME, self)
 
     def read(self, number):
         if self.broken:
