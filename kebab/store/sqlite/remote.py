@@ -172,8 +172,12 @@ def check_schema(path: Path) -> None:
         if read_objects(database) != read_objects(connection.create_schema()):
             raise StoreCorrupt(path=str(path), cause="its tables do not come from kebab")
         for name, root, kind in database.execute("SELECT name, root, kind FROM sources"):
-            if root != f"{PUBLISHED_ROOT}{name}" or "/" in name or kind not in ("files", STDIN):
+            is_plain = "/" not in name and name not in ("", ".", "..")
+            if not is_plain or root != f"{PUBLISHED_ROOT}{name}" or kind not in ("files", STDIN):
                 raise StoreCorrupt(path=name, cause=f"not a published source: {name}")
+        for (file,) in database.execute("SELECT path FROM documents"):
+            if "\0" in file or {"", ".", ".."} & {*file.split("/")}:
+                raise StoreCorrupt(path=str(path), cause=f"not a path below a source: {file}")
 
 
 class PageFinder:

@@ -145,18 +145,30 @@ def test_every_row_is_on_the_page_that_is_found(pages, reader):
         assert f"text {key} ".encode() in pages.read(number)
 
 
-def test_a_database_of_a_stranger_is_refused(pages, tmp_path):
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (
+            "CREATE TRIGGER t AFTER UPDATE ON sources BEGIN DELETE FROM kv; END",
+            "do not come from kebab",
+        ),
+        ("UPDATE sources SET root = '/etc'", "not a published source"),
+        ("UPDATE sources SET name = '..', root = '/.kebab-published/..'", "not a published source"),
+        ("UPDATE documents SET path = '../../etc/passwd'", "not a path below a source"),
+    ],
+)
+def test_a_database_of_a_stranger_is_refused(pages, tmp_path, change, fault):
     check_schema(tmp_path / "remote" / "kebab.sqlite")
     other = tmp_path / "data" / "kebab.sqlite"
     with closing(sqlite3.connect(other)) as database:
-        database.execute("CREATE TRIGGER t AFTER UPDATE ON sources BEGIN DELETE FROM kv; END")
+        database.execute(change)
         database.commit()
     folder = tmp_path / "other"
     folder.mkdir()
     stranger = FilePages(other, folder)
 
     assert stranger.count
-    with pytest.raises(StoreCorrupt, match="do not come from kebab"):
+    with pytest.raises(StoreCorrupt, match=fault):
         check_schema(folder / "kebab.sqlite")
 
 
