@@ -247,6 +247,7 @@ def _copy_once(
     context: AppContext, target: Path, copy: Callable[[], object]
 ) -> "tuple[Contents, ExactIndex | None, list[Key]]":
     """Return what a copy holds, its vectors, and the passages whose vectors are gone."""
+    from kebab.embed.install import find_version
     from kebab.store.lance.vectors import MappedVectors
     from kebab.store.sqlite import archive
 
@@ -256,7 +257,14 @@ def _copy_once(
     version, keys, vectors = contents.embedding_version, contents.committed, None
     if version is not None and keys:
         # The model may be one that is not installed any more.
-        index = MappedVectors(context.paths.data, version, parse_dimension(version), keep=False)
+        model = find_version(version, context.paths.models)
+        index = MappedVectors(
+            context.paths.data,
+            version,
+            parse_dimension(version),
+            keep=False,
+            load_axes=model.load_language_axes if model else lambda: None,
+        )
         vectors = index.load_index()
     missing = [Key(key) for key in keys] if vectors is None else vectors.find_missing(keys)
     return contents, vectors, missing

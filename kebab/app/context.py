@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from kebab.app.published_copy import PublishedCopy
+from kebab.app.published_copy import PublishedCopy, choose_settings
 from kebab.config.settings import AUTO, Paths, Settings, is_address, resolve_paths
 from kebab.config.tuning import limit_blas_threads
 from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS, PUBLISHED_BASES
@@ -208,7 +208,10 @@ class AppContext:
         from kebab.search.lexical import COLUMN_WEIGHTS
         from kebab.store.sqlite.reader import ReaderPool
 
-        return ReaderPool(self.paths.data, COLUMN_WEIGHTS)
+        data = self.paths.data
+        if self.published and self.published.remote:
+            return ReaderPool(data, COLUMN_WEIGHTS, self.published.remote.open_reader)
+        return ReaderPool(data, COLUMN_WEIGHTS)
 
     def build_catalogue(self, reader: "SqliteReader") -> "Catalogue":
         """Return the catalogue of a snapshot, which finds documents and chunks by name."""
@@ -277,13 +280,16 @@ class AppContext:
 
         if version not in self._indexes:
             model = find_version(version, self.paths.models)
-            self._indexes[version] = MappedVectors(
-                self.paths.data,
-                version,
-                model.dimension if model else parse_dimension(version),
-                keep=not self.read_only,
-                load_axes=model.load_language_axes if model else lambda: None,
-            )
+            dimension = model.dimension if model else parse_dimension(version)
+            load_axes = model.load_language_axes if model else lambda: None
+            data = self.paths.data
+            opened: MappedVectors
+            if self.published and self.published.remote:
+                opened = self.published.remote.open_vectors(version, dimension, load_axes)
+            else:
+                keep = not self.read_only
+                opened = MappedVectors(data, version, dimension, keep=keep, load_axes=load_axes)
+            self._indexes[version] = opened
         return self._indexes[version]
 
     def open_vector_table(self, version: str) -> "LanceVectors":
@@ -460,12 +466,10 @@ class PublishedBases:
         """
         opened = self._opened.get(base.name)
         if opened is None or opened.settings.data_dir != base.url:
-            from kebab.config.load import replace_setting
-
             context = self._context
             model = context.settings.models.embedding.model
             opened = self._opened[base.name] = AppContext(
-                replace_setting(context.settings, "data_dir", base.url),
+                choose_settings(context.settings, base),
                 config_path=context.config_path,
                 read_only=True,
                 embedders=context.embedders if model == AUTO else None,

@@ -12,7 +12,7 @@ from kebab.app.coverage import measure_coverage
 from kebab.app.merged_search import intersect, merge_hits
 from kebab.app.search import (
     build_engine,
-    describe_old_copy,
+    describe_published,
     load_query_embedder,
     resolve_request_filters,
 )
@@ -64,9 +64,9 @@ class MergedNotes:
                 pages.append(engine.search(replace(query, filters=one.filters)))
         self._snapshots = [one for one in self._snapshots if one.base in self._choice.bases]
         bases = [one.base for one in self._snapshots]
-        old = [describe_old_copy(base.context) for base in bases]
+        notes = [note for base in bases for note in describe_published(base.context)]
         degraded = dict.fromkeys(one for page in pages for one in page.degraded)
-        degraded |= dict.fromkeys(filter(None, old))
+        degraded |= dict.fromkeys(notes)
         degraded |= dict.fromkeys(self._choice.list_degraded())
         if len(pages) == 1:
             return pages[0]._replace(degraded=(*degraded,))

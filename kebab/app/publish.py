@@ -33,6 +33,7 @@ from kebab.store.published.packs import (
     MANIFESTS,
     PACKS,
     PART_BYTES,
+    SIGNS_BYTES,
     Contents,
     PackWriter,
     PublishedFile,
@@ -134,6 +135,10 @@ def _choose_target(context: AppContext, dest: str) -> str:
     return str(target)
 
 
+def _split(data: bytes, size: int) -> Iterator[bytes]:
+    return (data[at : at + size] for at in range(0, len(data), size))
+
+
 class _Publication:
     """One run of `publish`."""
 
@@ -233,7 +238,8 @@ class _Publication:
     def _write_packs(self, copy: Path, old: Contents | None) -> Contents:
         from kebab.store.sqlite import published
 
-        vectors = self._take_copy(copy)
+        binary = copy.with_suffix(".binary")
+        vectors = self._take_copy(copy, binary)
         writer = PackWriter(old, self._read_ids, self._send_pack)
         dimension = parse_dimension(self._index.embedding_version)
         self._progress.total = copy.stat().st_size + len(self._index.committed) * 4 * dimension
@@ -247,11 +253,18 @@ class _Publication:
         writer.flush()  # pages and vectors change at different times
         rows = writer.add(count(vectors))
         writer.flush()
+        signs = writer.add(_split(binary.read_bytes(), SIGNS_BYTES)) if rows else []
+        writer.flush()
+        writer.apart = False
         files = [*self._list_files(copy, writer)] if self._request.with_texts else []
-        return writer.finish(published.read_page_bytes(copy), pages, rows, files)
+        size, top = published.read_page_bytes(copy), published.list_top_pages(copy)
+        return writer.finish(size, pages, rows, files, signs, top)
 
-    def _take_copy(self, copy: Path) -> Iterator[bytes]:
-        """Copy the index; return the rows of its vectors in the order of their keys."""
+    def _take_copy(self, copy: Path, binary: Path) -> Iterator[bytes]:
+        """Copy the index, and write the binary index of its vectors to a file.
+
+        It returns the rows of the vectors in the order of their keys.
+        """
         from kebab.store.lance.archive import iterate_rows
         from kebab.store.sqlite import published
 
@@ -261,6 +274,7 @@ class _Publication:
         self._index, vectors = copy_with_vectors(self._context, copy, copy_index)
         if vectors is None:
             return iter(())
+        vectors.write_binary(binary, keys=self._index.committed)
         dimension = parse_dimension(self._index.embedding_version)
         return iterate_rows(vectors, self._index.committed, dimension)
 
@@ -280,8 +294,7 @@ class _Publication:
             if hash_content(data) != file.content_hash:
                 self.left_out += 1
                 continue
-            parts = [data[at : at + PART_BYTES] for at in range(0, len(data), PART_BYTES)]
-            runs: list[Run] = writer.add(parts)
+            runs: list[Run] = writer.add(_split(data, PART_BYTES))
             yield PublishedFile(file.source, file.path, file.mtime_ns, runs)
 
     def _build_manifest(

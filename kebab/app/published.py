@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from kebab.app.archive import ByteProgress
 from kebab.app.context import AppContext
 from kebab.app.conversions import format_timestamp
-from kebab.app.published_copy import PublishedCopy
+from kebab.app.published_copy import PublishedCopy, choose_settings
 from kebab.config.load import replace_setting
-from kebab.config.settings import FILE_ADDRESS, find_copy_folder, is_address
+from kebab.config.settings import AUTO, FILE_ADDRESS, find_copy_folder, is_address
 from kebab.core.durable import delete_path
 from kebab.core.progress import Cancel, ProgressCallback, require_own_process
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
@@ -28,13 +28,13 @@ from kebab.wire.published import (
 
 def describe_base(context: AppContext, base: Registration) -> PublishedBase:
     """Return what is known of a base, without a look at its store."""
-    settings = replace_setting(context.settings, "data_dir", base.url)
-    state = PublishedCopy(settings, base.public_key).build_mirror().read_state()
+    state = PublishedCopy(choose_settings(context.settings, base), base.public_key).read_state()
     return PublishedBase(
         name=base.name,
         url=base.url,
         public_key=base.public_key,
         weight=base.weight,
+        mode=base.mode,
         documents=state.documents if state else 0,
         chunks=state.chunks if state else 0,
         created_at=state.created_at if state else None,
@@ -65,10 +65,16 @@ def add_source(
     progress = ByteProgress(report, context, "pull")
     known = next((one for one in registry.bases if one.url == url), None)
     key = request.key or (known.public_key if known else None)
-    copy = PublishedCopy(replace_setting(context.settings, "data_dir", url), key)
+    settings = replace_setting(context.settings, "data_dir", url)
+    if request.mode != AUTO:
+        settings = replace_setting(settings, "published.mode", request.mode)
+    copy = PublishedCopy(settings, key)
+    mode = copy.mode
     mirror = copy.build_mirror(progress.add)
     state = mirror.refresh(context.clock.now(), at_once=True)
-    base = Registration(name=name, url=url, public_key=state.public_key, weight=request.weight)
+    base = Registration(
+        name=name, url=url, public_key=state.public_key, weight=request.weight, mode=mode
+    )
 
     def add(now: Registry) -> Registry:
         _refuse_taken_name(now, name, url)

@@ -1,16 +1,30 @@
-"""Follows published bases: brings their copies up to date, and holds one snapshot of each."""
+"""Follows published bases: brings their copies up to date, and holds one snapshot of each.
+
+A base that is too large for a copy is read from its store while it is searched.
+"""
 
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from kebab.config.load import replace_setting
 from kebab.config.settings import AUTO, Settings, find_copy_folder
 
 if TYPE_CHECKING:
     from kebab.store.published.mirror import Mirror, MirrorState
+    from kebab.store.published.remote import RemoteBase
+    from kebab.wire.published import Registration
 
+PULL: Literal["pull"] = "pull"
+REMOTE: Literal["remote"] = "remote"
 _MB = 1_000_000
+
+
+def choose_settings(settings: Settings, base: "Registration") -> Settings:
+    """Return the settings under which a listed base is read."""
+    settings = replace_setting(settings, "data_dir", base.url)
+    return replace_setting(settings, "published.mode", base.mode)
 
 
 class PublishedCopy:
@@ -23,22 +37,64 @@ class PublishedCopy:
         """The pinned key of the publisher."""
         self.state: MirrorState | None = None
         self._held: int | None = None
+        self.remote: RemoteBase | None = None
+        """The open snapshot of a base that is not copied."""
+
+    @cached_property
+    def mode(self) -> Literal["pull", "remote"]:
+        """Whether the base is copied or read from its store.
+
+        Raises:
+            IoError: Its size decides, and the store cannot be read.
+            StoreCorrupt: Its size decides, and what is published is damaged.
+        """
+        from kebab.store.published.manifest import measure_base
+
+        chosen = self.settings.published.mode
+        if chosen != AUTO:
+            return PULL if chosen == PULL else REMOTE
+        for mode in (PULL, REMOTE):
+            if self._build(mode).read_state():
+                return mode
+        limit = self.settings.published.remote_from_mb * _MB
+        return REMOTE if measure_base(self.url, self.key) >= limit else PULL
+
+    def _build(
+        self, mode: Literal["pull", "remote"], count: Callable[[int], None] = lambda _: None
+    ) -> "Mirror":
+        from kebab.store.published.mirror import Mirror
+
+        folder, limit = find_copy_folder(self.url), self.settings.published.cache_mb * _MB
+        if mode == PULL:
+            return Mirror(folder, self.url, self.key, limit, count)
+        from kebab.store.published.remote import RemoteMirror
+
+        return RemoteMirror(folder / REMOTE, self.url, self.key, limit, count)
 
     def build_mirror(self, count: Callable[[int], None] = lambda _: None) -> "Mirror":
         """Return the copy in the cache folder."""
-        from kebab.store.published.mirror import Mirror
+        return self._build(self.mode, count)
 
-        limit = self.settings.published.cache_mb * _MB
-        return Mirror(find_copy_folder(self.url), self.url, self.key, limit, count)
+    def read_state(self) -> "MirrorState | None":
+        """Return what is known here of a listed base, without a look at its store."""
+        return self.build_mirror().read_state()
 
     def open(self, now: float) -> Path:
         """Return the folder of the current snapshot, and hold it until another one is opened.
 
         Raises what `Mirror.open` raises.
         """
-        self.state, held, folder = self.build_mirror().open(now)
+        mirror = self.build_mirror()
+        self.state, held, folder = mirror.open(now)
         self._release()
         self._held = held
+        if self.mode == REMOTE:
+            from kebab.store.published.remote import RemoteBase
+
+            limit = self.settings.published.cache_mb * _MB
+            self.remote = RemoteBase(
+                folder, self.url, self.state.chunks, limit, mirror.forget_check
+            )
         return folder
 
     def has_changed(self, now: float) -> bool:
@@ -51,6 +107,9 @@ class PublishedCopy:
     def _release(self) -> None:
         from kebab.platform import close_locked
 
+        if self.remote is not None:
+            self.remote.close()
+            self.remote = None
         if self._held is not None:
             close_locked(self._held)
             self._held = None
@@ -60,3 +119,15 @@ class PublishedCopy:
         if self.state is None or self.state.problem is None:
             return None
         return f"the copy of {self.state.created_at} is searched: {self.state.problem}"
+
+    def describe_reading(self) -> str | None:
+        """Return that the base is read from its store; None of a copy.
+
+        The words that were left out since the last call are named.
+        """
+        if self.remote is None:
+            return None
+        words = ", ".join(f"`{word}`" for word in sorted(self.remote.pages.skipped))
+        self.remote.pages.skipped.clear()
+        left_out = f"; these words are too frequent and were not looked up: {words}"
+        return f"remote: only what is needed is read{left_out if words else ''}"

@@ -183,8 +183,8 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
             indexing=indexing,
         )
         response = structs.replace(response, coverage=coverage)
-    if old := describe_old_copy(context):
-        response = structs.replace(response, degraded=[*response.degraded, old])
+    if notes := describe_published(context):
+        response = structs.replace(response, degraded=[*response.degraded, *notes])
     if unmatched:
         from kebab.app.filters import suggest_filters
 
@@ -193,13 +193,16 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
     return response
 
 
-def describe_old_copy(context: AppContext) -> DegradedChannel | None:
-    """Return that an old copy of a published base is searched, if its store cannot be asked."""
-    age = context.published.describe_age() if context.published else None
-    if age is None:
-        return None
-    reason = f"{context.base}: {age}" if context.base else age
-    return DegradedChannel(channel="published", reason=reason, hint=None, partial=True)
+def describe_published(context: AppContext) -> list[DegradedChannel]:
+    """Return what the search of a published base lacks: a recent copy, or words left out."""
+    if context.published is None:
+        return []
+    prefix = f"{context.base}: " if context.base else ""
+    reasons = context.published.describe_age(), context.published.describe_reading()
+    return [
+        DegradedChannel(channel="published", reason=f"{prefix}{reason}", hint=None, partial=True)
+        for reason in filter(None, reasons)
+    ]
 
 
 def resolve_request_filters(

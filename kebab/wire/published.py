@@ -123,6 +123,8 @@ class PublishedBase(Struct, frozen=True, kw_only=True):
     """The key of its publisher, in hex."""
     weight: float
     """What the scores of its hits are multiplied by."""
+    mode: Literal["pull", "remote"]
+    """Whether it is copied, or read from its store while it is searched."""
     documents: int
     """The number of its documents."""
     chunks: int
@@ -146,6 +148,9 @@ class SourceAddRequest(
     """The name to give it; empty means the last part of the address."""
     weight: Annotated[float, Meta(ge=0.01, le=10)] = 1.0
     """What the scores of its hits are multiplied by."""
+    mode: Literal["auto", "pull", "remote"] = "auto"
+    """Whether to copy it, or to read it from its store while it is searched; `auto` chooses by its
+    size, unless `published.mode` chooses."""
     key: Annotated[str, Meta(pattern="^([0-9a-f]{64})?$")] = ""
     """The public key that it must have; empty means the key that it has now."""
 
@@ -168,6 +173,7 @@ class Registration(Struct, frozen=True, kw_only=True):
     url: str
     public_key: str
     weight: float = 1.0
+    mode: Literal["pull", "remote"] = "pull"
 
 
 class Registry(Struct, frozen=True, kw_only=True):

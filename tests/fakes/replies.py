@@ -945,6 +945,7 @@ def published_base(**changes: Any) -> PublishedBase:
         "url": "https://docs.example.org/kb",
         "public_key": "ab" * 32,
         "weight": 1.0,
+        "mode": "pull",
         "documents": 3,
         "chunks": 7,
         "created_at": "2026-11-27T10:00:00.000Z",

@@ -58,13 +58,20 @@ def list_(context: CommandContext, /) -> Exit:
 @click.argument("url", metavar="ADDRESS")
 @click.option("--name", default="", help="The name that `--in` takes.")
 @click.option("--weight", type=float, default=1.0, help="Multiply the scores of its hits.")
+@click.option(
+    "--mode",
+    type=click.Choice(("auto", "pull", "remote")),
+    default="auto",
+    help="Copy it, or read it from its store while it is searched.",
+)
 @click.option("--key", default="", help="The public key that it must have.")
 @click.pass_obj
 def add(context: CommandContext, /, url: str, **flags: Any) -> Exit:
     """Search a published base too.
 
     ADDRESS begins with `https://`, `s3://`, `gs://` or `az://`, or is a folder. Its copy is pulled
-    now, and updated by later commands once a minute at most. The key of its publisher is pinned: a
+    now, and updated by later commands once a minute at most; a large one is not copied, but read
+    from its store while it is searched. The key of its publisher is pinned: a
     snapshot that another key has signed is refused. Without network the copy is searched.
     """
     request = build_request({"url": url, **flags}, SourceAddRequest)

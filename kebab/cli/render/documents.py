@@ -484,7 +484,8 @@ def render_published_base(base: PublishedBase, canvas: Canvas) -> Iterator[str]:
     when = f", published {format_minute(base.created_at)}" if base.created_at else ""
     weight = f", weight {base.weight:g}" if base.weight != 1 else ""
     yield f"{canvas.location(clean(base.name))}  {clean(base.url)}"
-    yield f"  {canvas.dim(f'{contents}{when}{weight}')}"
+    remote = ", remote" if base.mode == "remote" else ""
+    yield f"  {canvas.dim(f'{contents}{when}{weight}{remote}')}"
     if base.problem:
         yield f"  {canvas.warning(clean(base.problem))}"
 

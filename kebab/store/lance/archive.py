@@ -4,13 +4,14 @@ A packed row is the key as a little-endian integer of 8 bytes, then the componen
 bytes. Rows are in the order of their keys.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kebab.core.documents import VectorRow
 from kebab.core.ids import ChunkId, DocId, Key, Keys
+from kebab.errors.catalog import StoreCorrupt
 from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.store.archive_file import build_damage
 from kebab.store.lance.exact_index import ExactIndex
@@ -19,6 +20,9 @@ from kebab.store.lance.vectors import MAX_LENGTH_ERROR, LanceVectors
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from kebab.core.chunks import Matrix
+    from kebab.store.lance.key_file import KeyArray
 
 _KEY_BYTES, _COMPONENT_BYTES = 8, 4
 _ROWS = 16_384
@@ -56,6 +60,21 @@ def iterate_rows(index: ExactIndex, keys: Keys, dimension: int) -> Iterator[byte
     size = compute_row_bytes(dimension)
     for packed in pack_vectors(index, keys):
         yield from (packed[at : at + size] for at in range(0, len(packed), size))
+
+
+def unpack_rows(packed: Sequence[bytes], dimension: int) -> "tuple[KeyArray, Matrix]":
+    """Return the keys and the vectors of packed rows.
+
+    Raises:
+        StoreCorrupt: A row has another size.
+    """
+    if any(len(one) != compute_row_bytes(dimension) for one in packed):
+        raise StoreCorrupt(path="vectors", cause="a row has another size")
+    with translate_import_errors(FEATURE, "numpy"):
+        import numpy as np
+
+    records = np.frombuffer(b"".join(packed), _build_dtype(dimension))
+    return records["key"], records["vector"]
 
 
 def build_vectors(

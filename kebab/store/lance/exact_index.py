@@ -159,8 +159,13 @@ class ExactIndex:
                 return "differs from the vectors"
         return ""
 
-    def write_binary(self, path: Path, tick: Callable[[int, int], object]) -> None:
-        """Write the binary index of all vectors.
+    def write_binary(
+        self,
+        path: Path,
+        tick: Callable[[int, int], object] = lambda *_: None,
+        keys: "Keys | None" = None,
+    ) -> None:
+        """Write the binary index of all vectors, or of those of rising keys that the index holds.
 
         Raises:
             OSError: The file system refused.
@@ -168,11 +173,13 @@ class ExactIndex:
         import numpy as np
 
         self._advise("NORMAL")
+        count = len(self._keys)
+        chosen = np.arange(count) if keys is None else self._locate(np.array(keys, np.int64))
         write_binary_index(
             path,
-            self._keys,
-            self._load_bare(self._sample_positions()),
-            lambda start, end: self._load_bare(np.arange(start, end)),
+            self._keys[chosen],
+            self._load_bare(chosen[:: max(1, len(chosen) // _SAMPLE)]),
+            lambda start, end: self._load_bare(chosen[start:end]),
             self._axes,
             tick,
         )

@@ -4,7 +4,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from kebab.errors.catalog import Locked, NotIndexed
+from kebab.errors.catalog import IoError, Locked, NotIndexed
 from kebab.store.published.objects import ObjectStore, Versioned
 from kebab.store.published.packs import (
     CURRENT,
@@ -83,6 +83,19 @@ def read_contents(store: ObjectStore, manifest: PublishedManifest) -> Contents:
     if contents.packs != [one.sha256 for one in manifest.packs]:
         raise build_damage(address, "it has other packs than the manifest")
     return contents
+
+
+def measure_base(address: str, key: str | None) -> int:
+    """Return the size of the current snapshot of a base; raises what `read_pointer` raises.
+
+    Raises:
+        IoError: Nothing is published there.
+    """
+    store = ObjectStore(address)
+    found = read_pointer(store, key)
+    if found is None:
+        raise IoError(path=store.describe(CURRENT), op="read", cause="nothing is published there")
+    return sum(one.bytes for one in read_manifest(store, found.current.manifest).packs)
 
 
 class _Format(msgspec.Struct, frozen=True):

@@ -125,11 +125,15 @@ class Mirror:
                     raise
                 new = replace(state, problem=fault.format_message())
             new = replace(new, checked_at=now)
+            self._write_state(new)
             with translate_os_errors(self.folder, "write"):
-                with replace_file(self.folder / _STATE) as draft:
-                    draft.write(msgspec.json.encode(new))
                 self._delete_old(new)
         return new
+
+    def _write_state(self, state: MirrorState) -> None:
+        path = self.folder / _STATE
+        with translate_os_errors(path, "write"), replace_file(path) as draft:
+            draft.write(msgspec.json.encode(state))
 
     def open(self, now: float) -> tuple[MirrorState, int, Path]:
         """Return the current state, a descriptor that holds its snapshot, and its folder.
@@ -143,6 +147,11 @@ class Mirror:
             if held is not None and folder.is_dir():
                 return state, held, folder
         raise StoreCorrupt(path=str(self.folder), cause="its snapshots are deleted again and again")
+
+    def forget_check(self) -> None:
+        """Let the next command look for a new snapshot."""
+        if state := self.read_state():
+            self._write_state(replace(state, checked_at=0.0))
 
     def _pull(
         self, store: ObjectStore, state: MirrorState | None, current: PublishedCurrent
@@ -158,7 +167,7 @@ class Mirror:
             )
             raise build_damage(store.describe(CURRENT), cause)
         contents = read_contents(store, manifest)
-        self._load_packs(store, manifest)
+        self._load_packs(store, contents)
         name = digest[:32]
         with translate_os_errors(self.folder, "write"):
             self._build(store, manifest, contents, name, current.public_key)
@@ -187,7 +196,7 @@ class Mirror:
             raise IoError(path=address, op="read", cause="nothing is published there")
         return found.current
 
-    def _load_packs(self, store: ObjectStore, manifest: PublishedManifest) -> None:
+    def _load_packs(self, store: ObjectStore, contents: Contents) -> None:
         """Read the packs that the cache lacks."""
         folder = self.folder / PACKS
         with translate_os_errors(folder, "create"):
@@ -196,7 +205,8 @@ class Mirror:
         def load(name: str) -> int:
             return len(self._load_pack(store, name))
 
-        missing = [one.sha256 for one in manifest.packs if not (folder / one.sha256).is_file()]
+        names = (contents.packs[run.pack] for run in contents.list_runs(copied=True))
+        missing = [one for one in names if not (folder / one).is_file()]
         with ThreadPoolExecutor(_LOADERS, "pull") as pool:
             for size in pool.map(load, dict.fromkeys(missing)):
                 self.pulled += size
@@ -232,15 +242,27 @@ class Mirror:
         draft = folder / f"{_DRAFT}{name}"
         draft.mkdir(mode=0o700)
         target = folder / name
-        reader = PackReader(contents, partial(self._read_pack, store))
         try:
-            build_snapshot(draft, target, manifest, contents, reader, salt=salt)
+            self._fill(store, draft, target, manifest, contents, salt)
             if target.exists():
                 delete_path(target)
             draft.rename(target)
         finally:
             if draft.exists():
                 delete_path(draft)
+
+    def _fill(
+        self,
+        store: ObjectStore,
+        draft: Path,
+        target: Path,
+        manifest: PublishedManifest,
+        contents: Contents,
+        salt: str,
+    ) -> None:
+        """Fill the folder of a snapshot, which becomes `target`."""
+        reader = PackReader(contents, partial(self._read_pack, store))
+        build_snapshot(draft, target, manifest, contents, reader, salt=salt)
 
     def _delete_old(self, state: MirrorState) -> None:
         """Delete snapshots that nobody uses, and the packs that the cache has no room for."""

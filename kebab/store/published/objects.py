@@ -176,9 +176,16 @@ class ObjectStore:
         return Versioned(data, {part: value for part, value in known.items() if value})
 
     def read_start(self, name: str, size: int) -> bytes:
-        """Return the first bytes of an object."""
+        """Return the first bytes of an object; none of one that is missing."""
+        return self.read_range(name, 0, size) or b""
+
+    def read_range(self, name: str, start: int, size: int) -> bytes | None:
+        """Return bytes of an object, None when there is none; threads may do so at once."""
         with self._translate(name, "read"):
-            return bytes(self._open().get_range(name, start=0, length=size))
+            try:
+                return bytes(self._open().get_range(name, start=start, length=size))
+            except FileNotFoundError:
+                return None
 
     def write(self, name: str, data: bytes) -> None:
         """Write an object as a whole."""

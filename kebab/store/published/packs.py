@@ -3,6 +3,8 @@
 An item is a page of the database, a row of vectors, or a part of a file. Items are stored once, in
 packs that never change. A pack begins with the identities of its items, so that a publisher learns
 what is stored without reading the rest. The contents of a snapshot list runs of items.
+
+Files are compressed as one, everything else item by item, so that a reader can take single items.
 """
 
 import hashlib
@@ -10,26 +12,29 @@ import struct
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import accumulate, pairwise
 
 import msgspec
 from msgspec import Struct
 
 from kebab.errors.catalog import StoreCorrupt
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 CURRENT, PACKS, MANIFESTS = "current.json", "packs", "manifests"
 PACK_BYTES = 4_000_000
 """The size of the items of a pack, before compression."""
 MOST_SMALL_PACKS = 16
 """So many packs of less than a quarter of that size stay as they are; more are written together."""
-PART_BYTES = 1_000_000
-"""The size of the parts of files."""
+PART_BYTES, SIGNS_BYTES = 1_000_000, 65_536
+"""The size of the parts of files, and of those of the binary index."""
 _LIVE_SHARE = 0.5
 """The packs with a smaller share of items that are in use are written anew."""
 HEAD_BYTES = 65_536
 """How much of a pack is read for its identities; few need more."""
-_LARGEST = 64_000_000
-_MAGIC = b"kebabpack1\n"
+_LARGEST, _LARGEST_ITEM = 64_000_000, 1_000_000
+_MAGIC, _APART = b"kebabpack1\n", b"kebabpack2\n"
+"""How a pack begins whose items are compressed as one, and item by item."""
 _HEAD = struct.Struct(">11sIIQ")
 _ID_BYTES = 16
 _LEVEL = 6
@@ -62,12 +67,22 @@ class Contents(Struct, frozen=True):
     pages: list[Run]
     rows: list[Run]
     files: list[PublishedFile]
+    signs: list[Run] = []
+    """The parts of the binary index, for readers that keep no copy."""
+    top: list[int] = []
+    """The numbers of the pages that every search reads, from 0."""
+    heads: list[str] = []
+    """The SHA-256 of the beginning of each pack with items apart; empty for other packs."""
+
+    def list_runs(self, *, copied: bool = False) -> list[Run]:
+        """Return all runs, or with `copied` those that a copy consists of."""
+        files = (run for file in self.files for run in file.runs)
+        return [*self.pages, *self.rows, *files, *([] if copied else self.signs)]
 
     def count_live(self) -> list[int]:
         """Return how many different items of each pack are in use."""
         used: list[set[int]] = [set() for _ in self.packs]
-        runs = [*self.pages, *self.rows, *(run for file in self.files for run in file.runs)]
-        for run in runs:
+        for run in self.list_runs():
             used[run.pack].update(range(run.start, run.start + run.count))
         return [len(one) for one in used]
 
@@ -87,12 +102,51 @@ def name_object(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def encode_pack(items: Sequence[bytes]) -> bytes:
-    """Return items as one pack."""
+def encode_pack(items: Sequence[bytes], *, apart: bool = False) -> bytes:
+    """Return items as one pack; with `apart` each is compressed for itself."""
+    ids = [*map(identify, items)]
+    if apart:
+        parts = [zlib.compress(item, _LEVEL) for item in items]
+        sizes = array("I", map(len, parts)).tobytes()
+        head = _HEAD.pack(_APART, len(items), len(sizes), sum(map(len, parts)))
+        return b"".join((head, *ids, sizes, *parts))
     lengths = zlib.compress(array("I", map(len, items)).tobytes())
     head = _HEAD.pack(_MAGIC, len(items), len(lengths), sum(map(len, items)))
     body = zlib.compress(b"".join(items), _LEVEL)
-    return b"".join((head, *map(identify, items), lengths, body))
+    return b"".join((head, *ids, lengths, body))
+
+
+class PackHead:
+    """The identities of the items of a pack with items apart, and where each of them is."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        count, packed, _ = _read_head(data, name)
+        start = _HEAD.size + count * _ID_BYTES
+        if start + packed != count_head_bytes(count) or start + packed > len(data):
+            raise build_damage(name, "the pack is not whole")
+        self.ids = [data[at : at + _ID_BYTES] for at in range(_HEAD.size, start, _ID_BYTES)]
+        lengths = array("I")
+        lengths.frombytes(data[start : start + packed])
+        self.places = [*accumulate(lengths, initial=start + packed)]
+        """The offset of each item, and the end of the last one."""
+
+
+def count_head_bytes(items: int) -> int:
+    """Return the size of the beginning of a pack with so many items apart."""
+    return _HEAD.size + items * (_ID_BYTES + array("I").itemsize)
+
+
+def unpack_item(data: bytes, identity: bytes, name: str) -> bytes:
+    """Return an item of a pack with items apart.
+
+    Raises:
+        StoreCorrupt: It is damaged.
+    """
+    with suppress(zlib.error, ValueError):
+        item = _inflate(data, _LARGEST_ITEM)
+        if identify(item) == identity:
+            return item
+    raise build_damage(name, "a part of it does not have the hash that is signed")
 
 
 def read_identities(read: Callable[[int], bytes], name: str) -> list[bytes]:
@@ -112,7 +166,7 @@ def read_identities(read: Callable[[int], bytes], name: str) -> list[bytes]:
 
 
 def _read_head(data: bytes, name: str) -> tuple[int, int, int]:
-    if len(data) < _HEAD.size or not data.startswith(_MAGIC):
+    if len(data) < _HEAD.size or not data.startswith((_MAGIC, _APART)):
         raise build_damage(name, "it is not a pack of kebab")
     _, count, lengths, size = _HEAD.unpack_from(data)
     if size > _LARGEST:
@@ -128,6 +182,10 @@ def decode_pack(data: bytes, name: str) -> list[bytes]:
     """
     count, packed, size = _read_head(data, name)
     start = _HEAD.size + count * _ID_BYTES
+    if data.startswith(_APART):
+        head = PackHead(data, name)
+        parts = zip(head.ids, pairwise(head.places), strict=False)
+        return [unpack_item(data[at:end], one, name) for one, (at, end) in parts]
     try:
         lengths = array("I")
         lengths.frombytes(_inflate(data[start : start + packed], count * lengths.itemsize))
@@ -168,12 +226,22 @@ def decode_contents(data: bytes, name: str, limit: int = 1 << 30) -> Contents:
     except (zlib.error, msgspec.MsgspecError, ValueError) as fault:
         raise build_damage(name, "the contents cannot be read") from fault
     sizes = contents.sizes
-    files = (run for file in contents.files for run in file.runs)
-    for run in (*contents.pages, *contents.rows, *files):
+    if contents.heads and len(contents.heads) != len(contents.packs):
+        raise build_damage(name, "it has other packs than heads")
+    for run in contents.list_runs():
         inside = 0 <= run.pack < len(sizes) and run.start >= 0 and run.count >= 0
         if not inside or run.start + run.count > sizes[run.pack]:
             raise build_damage(name, "it names items that no pack has")
+    apart = (*contents.pages, *contents.rows, *contents.signs)
+    if contents.heads and not all(is_object_name(contents.heads[run.pack]) for run in apart):
+        raise build_damage(name, "it has packs without a head")
+    if contents.top and not 0 <= min(contents.top) <= max(contents.top) < _count(contents.pages):
+        raise build_damage(name, "it names pages that are not there")
     return contents
+
+
+def _count(runs: Iterable[Run]) -> int:
+    return sum(run.count for run in runs)
 
 
 class PackWriter:
@@ -194,19 +262,23 @@ class PackWriter:
         self._sizes: list[int] = []
         self._small: list[bool] = []
         self._places: dict[bytes, tuple[int, int]] = {}
+        self._heads: list[str] = []
         self._waiting: list[bytes] = []
         self._bytes = 0
-        for name, small in _choose_kept(before) if before else ():
+        self.apart = True
+        """Whether new packs have their items apart; `flush` comes before a change."""
+        for name, head, small in _choose_kept(before) if before else ():
             ids = read_ids(name)
             if ids is None:
                 continue
             for slot, one in enumerate(ids):
                 self._places.setdefault(one, (len(self._packs), slot))
-            self._close_pack(name, len(ids), small=small)
+            self._close_pack(name, len(ids), head, small=small)
 
-    def _close_pack(self, name: str, count: int, *, small: bool) -> None:
+    def _close_pack(self, name: str, count: int, head: str, *, small: bool) -> None:
         self._packs.append(name)
         self._sizes.append(count)
+        self._heads.append(head)
         self._small.append(small)
 
     def add(self, items: Iterable[bytes]) -> list[Run]:
@@ -231,23 +303,29 @@ class PackWriter:
     def flush(self) -> None:
         """Send the items that wait as a pack."""
         if self._waiting:
-            data = encode_pack(self._waiting)
-            name = name_object(data)
+            data = encode_pack(self._waiting, apart=self.apart)
+            name, count = name_object(data), len(self._waiting)
             self._send(name, data)
-            small = self._bytes * 4 < PACK_BYTES
-            self._close_pack(name, len(self._waiting), small=small)
+            head = name_object(data[: count_head_bytes(count)]) if self.apart else ""
+            self._close_pack(name, count, head, small=self._bytes * 4 < PACK_BYTES)
             self._waiting, self._bytes = [], 0
 
     def finish(
-        self, page_bytes: int, pages: list[Run], rows: list[Run], files: list[PublishedFile]
+        self,
+        page_bytes: int,
+        pages: list[Run],
+        rows: list[Run],
+        files: list[PublishedFile],
+        signs: Sequence[Run] = (),
+        top: Sequence[int] = (),
     ) -> Contents:
         """Send what waits; return the contents, without packs that are not used any more."""
         self.flush()
-        runs = [*pages, *rows, *(run for file in files for run in file.runs)]
+        runs = [*pages, *rows, *(run for file in files for run in file.runs), *signs]
         used = sorted({run.pack for run in runs})
         numbers = {old: new for new, old in enumerate(used)}
 
-        def renumber(old: list[Run]) -> list[Run]:
+        def renumber(old: Iterable[Run]) -> list[Run]:
             return [Run(numbers[run.pack], run.start, run.count) for run in old]
 
         return Contents(
@@ -261,21 +339,26 @@ class PackWriter:
                 PublishedFile(one.source, one.path, one.mtime_ns, renumber(one.runs))
                 for one in files
             ],
+            signs=renumber(signs),
+            top=[*top],
+            heads=[self._heads[one] for one in used],
         )
 
 
-def _choose_kept(before: Contents) -> list[tuple[str, bool]]:
-    """Return the packs that are used on, and whether each is small."""
+def _choose_kept(before: Contents) -> list[tuple[str, str, bool]]:
+    """Return the packs that are used on, the hash of the head of each, and whether it is small."""
+    if not before.heads:
+        return []  # they are of an older format, so everything is sent once more
     live = before.count_live()
     kept = [
-        (name, small)
-        for name, small, size, used in zip(
-            before.packs, before.small, before.sizes, live, strict=True
+        (name, head, small)
+        for name, head, small, size, used in zip(
+            before.packs, before.heads, before.small, before.sizes, live, strict=True
         )
         if used >= size * _LIVE_SHARE
     ]
-    if sum(small for _, small in kept) > MOST_SMALL_PACKS:
-        kept = [(name, small) for name, small in kept if not small]
+    if sum(small for *_, small in kept) > MOST_SMALL_PACKS:
+        kept = [one for one in kept if not one[-1]]
     return kept
 
 

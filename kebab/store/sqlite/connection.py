@@ -8,7 +8,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
@@ -176,6 +176,8 @@ def forward(
 
 
 FILE_NAME = replacement.FILES[0]
+MOUNTED: dict[str, list[str]] = {}
+"""The virtual file systems of databases that are in a store, by the path of each."""
 
 _BUSY_MS = 5_000
 _PAUSE_S = 0.001
@@ -208,12 +210,9 @@ def open_reader(data_dir: Path) -> apsw.Connection:
     with translate_sqlite_errors(str(path), "read"), ExitStack() as undo:
         database = connect_read_only(path)
         undo.callback(database.close)
-        functions: tuple[tuple[str, Any, int], ...] = (
-            ("path_matches", _matches_path, 2),
-            ("lower_text", lower_text, 1),
-        )
-        for name, function, arity in functions:
-            database.create_scalar_function(name, function, arity, deterministic=True)
+        create: Any = partial(database.create_scalar_function, deterministic=True)
+        create("path_matches", _matches_path, 2)
+        create("lower_text", lower_text, 1)
         _refuse_damaged_file(database)
         check_schema_version(database, data_dir)
         undo.pop_all()
@@ -222,15 +221,16 @@ def open_reader(data_dir: Path) -> apsw.Connection:
 
 def connect_read_only(path: Path) -> apsw.Connection:
     """Open an existing database for reading, also in a folder without write permission."""
+    flags, systems = apsw.SQLITE_OPEN_READONLY, [None, *MOUNTED.get(str(path), ())]
     try:
-        return _prepare_reader(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY))
+        return _prepare_reader(apsw.Connection(str(path), flags=flags, vfs=systems[-1]))
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         # SQLite cannot create its shared memory in a read-only folder. The database file alone is
         # complete only when there is no log beside it.
         log = path.with_name(path.name + "-wal")
         if log.exists() and log.stat().st_size:
             raise
-    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    flags |= apsw.SQLITE_OPEN_URI
     return _prepare_reader(apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags))
 
 

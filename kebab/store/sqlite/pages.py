@@ -223,10 +223,10 @@ class DatabasePages:
         return inside
 
     def _read_cell(self, page: bytes, position: int, *, is_table: bool) -> tuple[int, Row]:
-        length, position = _read_varint(page, position)
+        length, position = read_varint(page, position)
         row_id = 0
         if is_table:
-            row_id, position = _read_varint(page, position)
+            row_id, position = read_varint(page, position)
             row_id -= (row_id >> 63) << 64
         local = self._find_local_length(length, is_table=is_table)
         payload = page[position : position + local]
@@ -248,9 +248,9 @@ class DatabasePages:
 
     def _find_overflow(self, page: bytes, position: int, *, is_table: bool) -> tuple[int, int]:
         """Return the first page and the length of what is not in the page of a cell."""
-        length, position = _read_varint(page, position)
+        length, position = read_varint(page, position)
         if is_table:
-            _, position = _read_varint(page, position)
+            _, position = read_varint(page, position)
         local = self._find_local_length(length, is_table=is_table)
         following = int.from_bytes(page[position + local : position + local + 4], "big")
         return (following, length - local) if local < length else (0, 0)
@@ -334,7 +334,7 @@ def _clean_tree_page(page: bytes, start: int, cells: int) -> bytes:
     return bytes(clean)
 
 
-def _read_varint(data: bytes, position: int) -> tuple[int, int]:
+def read_varint(data: bytes, position: int) -> tuple[int, int]:
     """Return a variable-length integer, unsigned, and the position behind it."""
     value = 0
     for _ in range(8):
@@ -348,10 +348,10 @@ def _read_varint(data: bytes, position: int) -> tuple[int, int]:
 
 def _read_record(payload: bytes) -> Row:
     """Return the values of a record."""
-    header, position = _read_varint(payload, 0)
+    header, position = read_varint(payload, 0)
     types: list[int] = []
     while position < header:
-        kind, position = _read_varint(payload, position)
+        kind, position = read_varint(payload, position)
         types.append(kind)
     if position != header:
         raise Damage

@@ -15,7 +15,7 @@ import apsw
 
 from kebab.core.documents import PUBLISHED_ROOT, STDIN
 from kebab.errors.catalog import StoreCorrupt
-from kebab.store.sqlite import connection
+from kebab.store.sqlite import connection, fts
 from kebab.store.sqlite.archive import SECRET_KEYS, open_copy
 from kebab.store.sqlite.pages import PageCleaner
 
@@ -108,6 +108,40 @@ def read_pages(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while page := file.read(size):
             yield page
+
+
+_TOP_TABLES = (
+    "chunks_doc",
+    "chunks_fts_config",
+    "chunks_fts_docsize",
+    "chunks_fts_idx",
+    "document_aliases",
+    "document_authors",
+    "document_names",
+    "document_names_end",
+    "document_names_word",
+    "document_tags",
+    "documents",
+    "documents_asset",
+    "kv",
+    "sources",
+    "sqlite_schema",
+)
+"""What every search reads: without texts, words and vectors it is a small part of an index."""
+
+
+def list_top_pages(path: Path) -> list[int]:
+    """Return the numbers, from 0, of the pages of a copy that nearly every search reads.
+
+    They are those above the leaves of every tree, and all pages of some tables.
+    """
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)) as database:
+        rows = database.execute(
+            "SELECT pageno - 1 FROM dbstat WHERE pagetype = 'internal'"
+            " OR name IN (SELECT value FROM json_each(?)) ORDER BY pageno",
+            (fts.to_json(_TOP_TABLES),),
+        )
+        return [int(number) for (number,) in rows]
 
 
 def adapt_published(path: Path, folders: Mapping[str, str]) -> None:

@@ -526,9 +526,15 @@ class ReaderPool:
     must not be used.
     """
 
-    def __init__(self, data_dir: Path, weights: Weights = EQUAL_WEIGHTS) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        weights: Weights = EQUAL_WEIGHTS,
+        build: Callable[..., SqliteReader] = SqliteReader,
+    ) -> None:
         self._data_dir = data_dir
         self._weights = weights
+        self._build = build
         self._idle: SqliteReader | None = None
         self._cache: RevisionCache | None = None
 
@@ -539,7 +545,7 @@ class ReaderPool:
             return reader
         self.close()
         cache, self._cache = self._cache, None
-        return SqliteReader(self._data_dir, self._weights, self._take, cache)
+        return self._build(self._data_dir, self._weights, self._take, cache)
 
     def is_current(self) -> bool:
         """Return whether the idle reader, if there is one, can be used again."""

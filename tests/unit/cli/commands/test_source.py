@@ -35,10 +35,12 @@ def test_an_unknown_source_needs_no_confirmation(kebab, opened):
 
 
 def test_a_published_base_is_added_with_its_flags(kebab, opened):
-    flags = ("--name", "guide", "--weight", "0.5", "--key", "ab" * 32)
+    flags = ("--name", "guide", "--weight", "0.5", "--key", "ab" * 32, "--mode", "remote")
     ran = kebab("source", "add", "s3://bucket/base", *flags, "--json")
 
-    request = SourceAddRequest(url="s3://bucket/base", name="guide", weight=0.5, key="ab" * 32)
+    request = SourceAddRequest(
+        url="s3://bucket/base", name="guide", weight=0.5, key="ab" * 32, mode="remote"
+    )
     assert opened[0].asked == [("source_add", request)]
     assert ran.reply["base"]["name"] == "docs"
 

@@ -56,6 +56,9 @@ def test_what_is_written_is_read_listed_and_deleted(store):
 
     assert store.read("packs/a") == b"one"
     assert store.read_start("packs/a", 2) == b"on"
+    assert store.read_range("packs/a", 1, 2) == b"ne"
+    assert store.read_range("packs/b", 1, 2) is None
+    assert store.read_start("packs/b", 2) == b""
     assert [(one.name, one.size) for one in store.list("packs")] == [("packs/a", 3)]
     store.delete("packs/a")
     store.delete("packs/a")

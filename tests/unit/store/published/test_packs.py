@@ -1,17 +1,21 @@
 import os
 import random
 import zlib
+from itertools import pairwise
 
+import msgspec
 import pytest
 
 from kebab.errors.catalog import StoreCorrupt
 from kebab.store.published import packs
 from kebab.store.published.packs import (
     Contents,
+    PackHead,
     PackReader,
     PackWriter,
     Run,
     check_object,
+    count_head_bytes,
     decode_contents,
     decode_pack,
     encode_contents,
@@ -20,6 +24,7 @@ from kebab.store.published.packs import (
     is_object_name,
     name_object,
     read_identities,
+    unpack_item,
 )
 
 
@@ -51,9 +56,10 @@ def _make_items(count: int, size: int = 1000, seed: int = 1) -> list[bytes]:
     return [chance.randbytes(size) for _ in range(count)]
 
 
+@pytest.mark.parametrize("apart", [False, True])
 @pytest.mark.parametrize("items", [[], [b""], [b"a", b"", b"bc" * 5000], _make_items(40)])
-def test_a_pack_returns_its_items_and_tells_them_from_its_beginning(items):
-    data = encode_pack(items)
+def test_a_pack_returns_its_items_and_tells_them_from_its_beginning(items, apart):
+    data = encode_pack(items, apart=apart)
 
     assert decode_pack(data, "x") == items
     assert read_identities(lambda size: data[:size], "x") == [identify(one) for one in items]
@@ -67,9 +73,36 @@ def test_identities_behind_the_first_read_are_read_too(monkeypatch):
     assert len(read_identities(lambda size: data[:size], "x")) == 20
 
 
+def test_an_item_of_a_pack_with_items_apart_is_read_by_its_place():
+    items = [b"first" * 50, b"", b"last"]
+    data = encode_pack(items, apart=True)
+    head = PackHead(data[: count_head_bytes(3)], "x")
+    parts = [data[at:end] for at, end in pairwise(head.places)]
+
+    unpacked = [unpack_item(one, known, "x") for one, known in zip(parts, head.ids, strict=True)]
+    assert unpacked == items
+    assert head.places[-1] == len(data)
+    for damaged in (parts[0][:-1], parts[2], b"", zlib.compress(bytes(5_000_000))):
+        with pytest.raises(StoreCorrupt):
+            unpack_item(damaged, head.ids[0], "x")
+    with pytest.raises(StoreCorrupt):
+        PackHead(data[: count_head_bytes(3) - 1], "x")
+
+
+def test_packs_of_an_older_format_are_written_anew():
+    shelf = Shelf()
+    first = shelf.publish(None, _make_items(3))
+    older = msgspec.structs.replace(first, heads=[])
+    second = shelf.publish(older, _make_items(3))
+
+    assert shelf.sent == second.packs
+    assert all(second.heads)
+
+
+@pytest.mark.parametrize("apart", [False, True])
 @pytest.mark.parametrize("cut", [0, 5, 30, 100, -1, -40])
-def test_a_pack_that_is_cut_off_is_damaged(cut):
-    data = encode_pack(_make_items(3))
+def test_a_pack_that_is_cut_off_is_damaged(cut, apart):
+    data = encode_pack(_make_items(3), apart=apart)
 
     with pytest.raises(StoreCorrupt):
         decode_pack(data[:cut], "x")
@@ -157,6 +190,27 @@ def test_contents_that_name_other_items_are_damaged(run):
 
     with pytest.raises(StoreCorrupt, match="no pack has"):
         decode_contents(encode_contents(contents), "x")
+
+
+@pytest.mark.parametrize(
+    "changes", [{"heads": ["ab" * 32] * 2}, {"heads": [""]}, {"top": [2]}, {"top": [-1]}]
+)
+def test_contents_that_mislead_a_reader_without_a_copy_are_damaged(changes):
+    contents = Contents(
+        packs=["a"],
+        sizes=[2],
+        small=[True],
+        page_bytes=1,
+        pages=[Run(0, 0, 2)],
+        rows=[],
+        files=[],
+        heads=["ab" * 32],
+        top=[0, 1],
+    )
+    assert decode_contents(encode_contents(contents), "x") == contents
+
+    with pytest.raises(StoreCorrupt):
+        decode_contents(encode_contents(msgspec.structs.replace(contents, **changes)), "x")
 
 
 @pytest.mark.parametrize("data", [b"", b"x", zlib.compress(b"x")])
