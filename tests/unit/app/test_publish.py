@@ -345,6 +345,7 @@ def test_a_damaged_pack_of_the_cache_is_read_again(desk, base):
 def test_the_first_pull_reads_the_pointer_once(desk, base):
     _write_notes(desk, 1)
     _publish(desk, base)
+    desk.flags["published.mode"] = "pull"  # otherwise the size of the base is read before
     with serve_folder(base) as web:
         assert _search(_open(desk, f"http://127.0.0.1:{web.port}"), "cats").hits
         assert [path for _, path in web.seen].count("/current.json") == 1
