@@ -10,7 +10,7 @@ import difflib
 import os
 import stat
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from errno import EACCES
 from functools import partial
 from io import StringIO
@@ -25,6 +25,7 @@ from kebab.app.context import AppContext
 from kebab.app.conversions import format_timestamp, parse_time
 from kebab.app.library import build_not_found
 from kebab.app.model_adapters import require_language_model
+from kebab.app.review_rules import RulesReader, RulesResults
 from kebab.app.review_start import (
     ReviewLibrary,
     build_unusable_failure,
@@ -425,7 +426,7 @@ def review(
         Cancelled: The work was stopped before anything was done.
     """
     _check_request(request)
-    with open_run_store(context) as store:
+    with open_run_store(context) as store, ExitStack() as undo:
         library = ReviewLibrary(context)
         if request.run_id is None:
             found = _start_run(context, library, store, request)
@@ -445,6 +446,11 @@ def review(
         base, full = build_workers(context, run, first)
         if request.no_llm:
             full = None
+        results = None
+        if run.model is None and not first.imported:
+            reader = RulesReader(context, run, first)
+            results = RulesResults(reader, store, run.files, cancel, is_long=request.all_pages)
+            undo.callback(results.close)
         ports = RunPorts(
             store=store,
             base=base,
@@ -456,6 +462,7 @@ def review(
             required="first"
             if full and (_requires_model(request) or _requires_model(first))
             else "never",
+            take_rules_result=results.take if results else lambda _: None,
         )
         stored_id = None if context.read_only else run.run_id
         options = PageOptions(

@@ -52,6 +52,7 @@ from kebab.plugins import OWN_PROVIDERS
 from kebab.review.document import ReviewDocument
 from kebab.review.model_worker import ModelWorker
 from kebab.review.rules.registry import find_rules, select_rules
+from kebab.review.rules.rule import Rule
 from kebab.review.worker import RulesWorker, UnitWorker
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.text.globs import matches_glob
@@ -270,9 +271,7 @@ def build_workers(
         ConfigInvalid: The settings name a rule that does not exist, or an invalid server.
     """
     surroundings = build_surroundings(context)
-    known = find_rules(context.settings.plugins)
-    rules = select_rules(first.rules, context.settings.review.disable, known)
-    base = RulesWorker(rules, surroundings, first.imported or ())
+    base = RulesWorker(select_run_rules(context, first), surroundings, first.imported or ())
     if run.model is None:
         return base, None
     full = ModelWorker(
@@ -283,6 +282,17 @@ def build_workers(
         find_related=build_passage_finder(context) if first.tier == "deep" else None,
     )
     return base, full
+
+
+def select_run_rules(context: AppContext, first: ReviewRequest) -> tuple[Rule, ...]:
+    """Return the rules of a run, which the request that began it and the settings choose.
+
+    Raises:
+        InvalidInput: A rule does not exist.
+        ConfigInvalid: The settings name a rule that does not exist.
+    """
+    known = find_rules(context.settings.plugins)
+    return select_rules(first.rules, context.settings.review.disable, known)
 
 
 def list_missing(full: UnitWorker | None) -> tuple[DegradedChannel, ...]:
@@ -387,6 +397,12 @@ def continue_run(
     return run
 
 
+def find_document_root(library: ReviewLibrary, path: str, names: Sequence[str]) -> str:
+    """Return the folder of the source of a file, else the one that the request named."""
+    named = (name for name in names if path.startswith(f"{name.rstrip('/')}/"))
+    return library.find_root(path) or max(named, key=len, default=str(Path(path).parent))
+
+
 def load_document(
     context: AppContext, library: ReviewLibrary, run: StoredRun, names: Sequence[str], file: int
 ) -> ReviewDocument:
@@ -399,8 +415,7 @@ def load_document(
     path = run.files[file]
     if not library.may_read(path):
         raise build_read_error(path, "it is in no folder of the index")
-    named = (name for name in names if path.startswith(f"{name.rstrip('/')}/"))
-    root = library.find_root(path) or max(named, key=len, default=str(Path(path).parent))
+    root = find_document_root(library, path, names)
     try:
         # As a person would write it: below the working folder without that.
         doc_path = str(Path(path).relative_to(Path.cwd()))

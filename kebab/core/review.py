@@ -333,6 +333,24 @@ class StoredUnit(NamedTuple):
     unanswered: bool = False
 
 
+class RulesResult(Struct, frozen=True, kw_only=True):
+    """What the rules found in a file, and all that this depends on.
+
+    Attributes:
+        content_hash: The hash of the file.
+        rules: A text that changes with the rules, their settings and the program.
+        place: The root of its source, its media type, and its id and language in the index.
+        answers: What the rules asked for about its surroundings, with digests of the answers.
+    """
+
+    content_hash: str
+    rules: str
+    place: tuple[str, ...]
+    unit: Unit
+    result: UnitResult
+    answers: tuple[tuple[tuple[str, ...], str], ...]
+
+
 class StoredDocumentReview(NamedTuple):
     """A planned document of a run, or a further part of one.
 
@@ -446,6 +464,12 @@ class ReviewStore(Protocol):
 
     def find_page(self, run_id: str, start: Position) -> StoredPage | None:
         """Return the page that begins at a position, or None."""
+
+    def find_rules_result(self, file: str) -> RulesResult | None:
+        """Return what the rules found in a file the last time, or None."""
+
+    def add_rules_results(self, results: Sequence[tuple[str, RulesResult]]) -> None:
+        """Store what the rules found in files, instead of what they found before."""
 
     def delete_run(self, run_id: str) -> bool:
         """Delete a run with all that belongs to it; return whether there was one."""
