@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from kebab.app.review_text import ItemLocator
 from kebab.cli.channels import Display, OutputChannel
@@ -225,7 +226,12 @@ def write_notes(context: CommandContext, display: ReviewDisplay, *, completed: b
     is_seen = context.channels.out.is_terminal and completed
     if is_seen and display.tally.fixes and display.run_id:
         command = f"kebab review --run-id {display.run_id} --apply"
-        channel.write_lines([canvas.step("apply the fixes", command)])
+        tally = display.tally
+        if tally.safe_fixes:
+            channel.write_lines([canvas.step("apply the fixes", command)])
+        if tally.fixes > tally.safe_fixes:
+            step = canvas.step("apply all, also uncertain ones", f"{command} --unsafe")
+            channel.write_lines([step])
 
 
 def review_quietly(
@@ -238,7 +244,7 @@ def review_quietly(
 
 
 def review_and_apply(
-    context: CommandContext, request: ReviewRequest, *, dry_run: bool, yes: bool
+    context: CommandContext, request: ReviewRequest, *, dry_run: bool, unsafe: bool, yes: bool
 ) -> Exit:
     """Review all documents unless a run is given, and apply the fixes.
 
@@ -250,24 +256,27 @@ def review_and_apply(
     if not dry_run or not request.run_id:  # fixes are those of a stored run
         context.require_writable("review --apply")
     if request.run_id:
-        return _apply_fixes(context, request.run_id, dry_run=dry_run, yes=yes)
+        return _apply_fixes(context, request.run_id, dry_run=dry_run, unsafe=unsafe, yes=yes)
     reply, cancelled = review_quietly(context, request)
     if isinstance(reply, NotFound):
         return context.print_reply(reply, render_applied)
     if cancelled:
         raise Cancelled(operation="review")
-    return _apply_fixes(context, reply.run_id, dry_run=dry_run, yes=yes)
+    return _apply_fixes(context, reply.run_id, dry_run=dry_run, unsafe=unsafe, yes=yes)
 
 
-def _apply_fixes(context: CommandContext, run_id: str, *, dry_run: bool, yes: bool) -> Exit:
+def _apply_fixes(
+    context: CommandContext, run_id: str, *, dry_run: bool, unsafe: bool, yes: bool
+) -> Exit:
     """Apply the fixes of a run after confirmation, or show what would change."""
+    request = ReviewApplyRequest(run_id=run_id, unsafe=unsafe)
     if dry_run or not yes:
-        plan = context.run(ReviewApplyRequest(run_id=run_id, dry_run=True))
+        plan = context.run(replace(request, dry_run=True))
         if dry_run or isinstance(plan, NotFound):
             return context.print_reply(plan, render_applied)
-        operation = f"review --run-id {shlex.quote(run_id)} --apply"
+        operation = f"review --run-id {shlex.quote(run_id)} --apply" + " --unsafe" * unsafe
         confirm(context, operation, partial(render_fix_plan, plan))
-    return context.print_reply(context.run(ReviewApplyRequest(run_id=run_id)), render_applied)
+    return context.print_reply(context.run(request), render_applied)
 
 
 _STDIN = "-"

@@ -135,10 +135,15 @@ class ReviewText:
 
 
 class Fix(NamedTuple):
-    """The text that replaces a finding's span."""
+    """The text that replaces a finding's span.
+
+    `safe` only when the fix is certain: what it changes is one word or a sign, nothing in it is
+    guessed, and a target that it names was seen. Other fixes are written on request only.
+    """
 
     text: str
     note: str | None = None
+    safe: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

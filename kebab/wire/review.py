@@ -130,6 +130,8 @@ class ItemFix(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The text that replaces `o`, or that is inserted there; empty to delete."""
     note: Annotated[str, Meta(max_length=MAX_NOTE_CHARS)] | UnsetType = UNSET
     """What the fix does."""
+    safe: bool | UnsetType = UNSET
+    """Whether the fix is certain; without it, the fix is written on request only."""
 
 
 class AgentItem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -400,7 +402,9 @@ class ReviewApplyRequest(
     run_id: str
     """The run."""
     uids: list[str] | None = None
-    """The items whose fixes are applied; null means all that have one."""
+    """The items whose fixes are applied, certain or not; null means all whose fix is certain."""
+    unsafe: bool = False
+    """Whether fixes that are not certain are applied, too."""
     dry_run: bool = False
     """Whether to return the differences only."""
 
@@ -429,6 +433,8 @@ class ReviewApplied(Reply, frozen=True, kw_only=True, tag="review_applied.v1"):
     """Whether nothing was written."""
     files: list[AppliedFile]
     """The files with fixes."""
+    waiting: Count = 0
+    """The number of fixes that were left out, because they are not certain."""
 
 
 class ReviewRulesRequest(

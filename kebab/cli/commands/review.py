@@ -129,6 +129,7 @@ _FLAGS = {
     },
     "imported": "`--import`",
     "run_id": "`--run-id`",
+    "unsafe": "`--unsafe`",
     "yes": "`--yes`",
 }
 """What a call can give, as messages write it."""
@@ -143,7 +144,8 @@ _EXCLUDING = (
     ("stream", "form"),
     ("json", "form"),
 )
-_NEEDING = (("cursor", "run_id"), ("yes", "apply"), ("dry_run", "apply"))
+_APPLY_FLAGS = ("dry_run", "unsafe", "yes")
+_NEEDING = (("cursor", "run_id"), ("yes", "apply"), ("dry_run", "apply"), ("unsafe", "apply"))
 
 
 def find_contradictions(given: Collection[str]) -> Iterator[str]:
@@ -239,7 +241,8 @@ _TASK_RUNNERS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
     help="Add the findings of version 1 in a JSON file; `-` reads stdin.",
 )
 @click.option("--replay", metavar="FILE", help="Show a recorded stream; `-` reads stdin.")
-@click.option("--apply", is_flag=True, help="Write the proposed fixes into the files.")
+@click.option("--apply", is_flag=True, help="Write the fixes that are certain into the files.")
+@click.option("--unsafe", is_flag=True, help="With `--apply`, write all proposed fixes.")
 @click.option("--dry-run", is_flag=True, help="With `--apply`, show the differences only.")
 @click.option("--yes", is_flag=True, help="With `--apply`, do not ask for confirmation.")
 @click.option("--runs", "show_runs", is_flag=True, help="List the stored runs.")
@@ -275,7 +278,7 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
         from kebab.cli.review import review_and_apply
 
         request = _build_request(names, flags, all_pages=True)
-        return review_and_apply(context, request, dry_run=flags["dry_run"], yes=flags["yes"])
+        return review_and_apply(context, request, **{name: flags[name] for name in _APPLY_FLAGS})
     if flags["replay"]:
         from kebab.cli.review import ReviewDisplay, choose_display, replay_review
 

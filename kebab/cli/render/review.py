@@ -186,6 +186,7 @@ class ReviewTally(Struct):
     files: set[str] = field(default_factory=set)
     named: int = 0
     fixes: int = 0
+    safe_fixes: int = 0
     warnings: dict[ItemWarning, None] = field(default_factory=dict)
     degraded: dict[str, DegradedChannel] = field(default_factory=dict)
     answered: int = 0
@@ -200,7 +201,9 @@ class ReviewTally(Struct):
                 self.files.add(page.document.file)
         for item in page.items:
             self.by_rule[item.s, name_rule(item)] += 1
-            self.fixes += isinstance(item.fix, ItemFix)
+            if isinstance(item.fix, ItemFix):
+                self.fixes += 1
+                self.safe_fixes += item.fix.safe is True
         self.answered += page.usage.units_answered
         # The last page has the text of the whole run.
         known = self.unanswered if page.has_more else {}
@@ -375,6 +378,8 @@ def render_fix_plan(reply: ReviewApplied, canvas: Canvas) -> Iterator[str]:
         for file in reply.files:
             yield from _render_difference(file, canvas)
         yield ""
+        if reply.waiting:
+            yield from canvas.note(f"{_count_waiting(reply.waiting)} for `--unsafe`")
         fixes = _count_fixes(sum(file.applied for file in reply.files))
         files = pluralize(len(reply.files), "file")
         yield f"write {fixes} to {files}; the originals are kept as `FILE.orig`"
@@ -393,12 +398,19 @@ def render_applied(reply: ReviewApplied, canvas: Canvas) -> Iterator[str]:
         left_out = sum(file.overlapping for file in reply.files)
         if left_out:
             yield from canvas.note(f"fixes that overlap an earlier one were left out: {left_out}")
+        if reply.waiting:
+            yield from canvas.note(f"{_count_waiting(reply.waiting)} for `--unsafe`")
         if not reply.files:
             yield "nothing to fix"
 
 
 def _count_fixes(count: int) -> str:
     return "1 fix" if count == 1 else f"{count:,} fixes"
+
+
+def _count_waiting(count: int) -> str:
+    verb = "that is not certain waits" if count == 1 else "that are not certain wait"
+    return f"{_count_fixes(count)} {verb}"
 
 
 def _name(file: str) -> str:
