@@ -30,7 +30,7 @@ from kebab.app.review_start import (
 from kebab.app.schema import build_stats, build_unreadable
 from kebab.core.progress import Cancel
 from kebab.core.review import ReviewStore, RunSummary, StoredRun, WorkCounts
-from kebab.core.spelling import find_near_name
+from kebab.core.spelling import find_likely_name
 from kebab.errors.catalog import InvalidInput, NotIndexed, ReadOnly, StoreCorrupt
 from kebab.review.pages import PageOptions, RunPages
 from kebab.review.rules.registry import describe_rule, find_rules
@@ -57,8 +57,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kebab.wire.stream import ReviewEvent
-
-_MOST_EDITS = 4
 
 
 class _RequestNames(msgspec.Struct):
@@ -123,7 +121,7 @@ def list_rules(context: AppContext, request: ReviewRulesRequest) -> ReviewRules 
     ]
     if request.rule is not None and not rules:
         missing = build_not_found(request.rule, "rule")
-        near = find_near_name(request.rule, [rule.id for rule in known], _MOST_EDITS)
+        near = find_likely_name(request.rule, [rule.id for rule in known])
         candidates = [near] if near else []
         return replace(missing, error=replace(missing.error, candidates=candidates))
     return ReviewRules(rules=rules)

@@ -10,7 +10,7 @@ import msgspec
 from kebab.config.settings import Plugins
 from kebab.core.queries import StoredChunk
 from kebab.core.review import Finding, Surroundings
-from kebab.core.spelling import find_near_name
+from kebab.core.spelling import find_likely_name
 from kebab.errors.catalog import ConfigInvalid, InvalidInput
 from kebab.limits.deadline import FileDeadline
 from kebab.plugins import RULES as PLUGIN_RULES
@@ -76,8 +76,6 @@ RULES: tuple[Rule, ...] = (
 """Every rule, sorted by its id."""
 
 _DISABLED = "review.disable"
-_MOST_EDITS = 4
-
 
 _CHECK_S = 10.0
 """The limit of processor time for a rule of a plugin over one document."""
@@ -195,7 +193,7 @@ def _find_unknown(names: Iterable[str], rules: Sequence[Rule]) -> Iterator[str]:
     known = [rule.id for rule in rules]
     for name in names:
         if name not in known:
-            near = find_near_name(name, known, _MOST_EDITS)
+            near = find_likely_name(name, known)
             yield f"unknown rule `{name}`" + (f", did you mean `{near}`?" if near else "")
 
 

@@ -16,7 +16,7 @@ def start(text=TEXT, markup=None):
     return document, Normalizer(document, show_sentences(document, unit))
 
 
-def item(words, sentence=1, fix="x", kind="spelling", **fields):
+def item(words, sentence=1, fix="x", kind="grammar", **fields):
     return LightItem(
         sentence=sentence, words=words, kind=kind, severity=None, reason="wrong", fix=fix, **fields
     )
@@ -24,6 +24,22 @@ def item(words, sentence=1, fix="x", kind="spelling", **fields):
 
 def quote(document, finding):
     return document.text[finding.start : finding.end]
+
+
+@pytest.mark.parametrize(
+    ("words", "fix", "edit"),
+    [("teh", "the", "replace"), ("teh", "kettle", "note"), ("teh", "", "note")],
+)
+def test_a_spelling_fix_that_is_another_word_is_refused(words, fix, edit):
+    found = start("Put teh kettle on.")[1].normalize(item(words, fix=fix, kind="spelling"))
+    assert found.edit == edit
+    assert (found.fix is None) == (edit == "note")
+
+
+def test_a_finding_that_repeats_the_example_of_the_prompt_is_dropped():
+    normalizer = start("We recieve a kettle.")[1]
+    assert normalizer.normalize(item("kettle", fix="receive", kind="spelling")) is None
+    assert normalizer.normalize(item("recieve", fix="receive", kind="spelling")).fix.text
 
 
 @pytest.mark.parametrize(
