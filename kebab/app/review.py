@@ -3,8 +3,9 @@
 Lists, deletes and counts the stored runs, and describes the rules.
 """
 
+from collections.abc import Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -13,7 +14,9 @@ from kebab.app.context import AppContext
 from kebab.app.conversions import format_timestamp, parse_time
 from kebab.app.library import build_not_found
 from kebab.app.model_adapters import require_language_model
+from kebab.app.review_selection import RunChanges, RunSettings, count_fixed, find_changes
 from kebab.app.review_start import (
+    UNLIMITED,
     ReviewLibrary,
     build_unusable_failure,
     build_workers,
@@ -21,13 +24,16 @@ from kebab.app.review_start import (
     create_run,
     describe_failure,
     describe_unanswered,
+    find_given_target,
     find_targets,
     keep_name,
     list_missing,
     load_document,
+    load_run_settings,
     open_run_store,
 )
 from kebab.app.schema import build_stats, build_unreadable
+from kebab.core.files import resolve_links
 from kebab.core.progress import Cancel
 from kebab.core.review import ReviewStore, RunSummary, StoredRun, WorkCounts
 from kebab.core.spelling import find_likely_name
@@ -38,6 +44,7 @@ from kebab.review.worker import RunPorts
 from kebab.wire.record import NotFound, decode_request
 from kebab.wire.review import (
     AgentItems,
+    KnownFinding,
     ReviewRemoved,
     ReviewRequest,
     ReviewRmRequest,
@@ -197,31 +204,26 @@ def review(
         Cancelled: The work was stopped before anything was done.
     """
     _check_request(request)
-    with open_run_store(context) as store:
+    is_stored = request.text is None and not context.read_only
+    with open_run_store(context, stored=is_stored) as store:
         library = ReviewLibrary(context)
         if request.run_id is None:
-            found = _start_run(context, library, store, request)
+            started = _start_run(context, library, store, request)
         else:
-            found = continue_run(context, store, "review", request.run_id, request.limit)
-        if isinstance(found, NotFound):
-            return found
-        run = found
-        if request.tier == "deep" and run.tier != "deep":
-            raise InvalidInput(field="$.tier", cause=f"the tier of this run is `{run.tier}`")
-        if request.model not in {None, run.model}:
-            cause = (
-                f"the model of this run is `{run.model}`" if run.model else "this run has no model"
-            )
-            raise InvalidInput(field="$.model", cause=cause)
-        first = decode_request(run.request.encode(), ReviewRequest)
-        base, full = build_workers(context, run, first)
+            started = _continue_run(context, library, store, request)
+        if isinstance(started, NotFound):
+            return started
+        run, first, settings, changes = started
+        base, full = build_workers(context, run, first, settings, changes)
         if request.no_llm:
             full = None
         ports = RunPorts(
             store=store,
             base=base,
             full=full,
-            load=lambda file: load_document(context, library, run, first.names, file),
+            load=lambda file: load_document(
+                context, library, run, first.names, file, text=first.text
+            ),
             report=report,
             cancel=cancel,
             build_failure=partial(build_unusable_failure, context, "review"),
@@ -229,22 +231,55 @@ def review(
             if full and (_requires_model(request) or _requires_model(first))
             else "never",
         )
-        stored_id = None if context.read_only else run.run_id
+        stored_id = run.run_id if is_stored else None
         options = PageOptions(
             fail_on=request.fail_on,
-            is_stored=not context.read_only,
+            is_stored=is_stored,
             describe_failure=lambda failure: describe_failure(failure, stored_id),
             describe_unanswered=lambda count: describe_unanswered(count, "review", stored_id),
             missing=list_missing(full),
+            count_fixed=partial(_count_fixed, first.baseline, settings, has_model=full is not None)
+            if first.baseline and first.changed is None
+            else None,
         )
         pages = RunPages(run, ports, options)
         return pages.build(pages.find_start(request.cursor), all_pages=request.all_pages)
 
 
+class _Started(NamedTuple):
+    """A run with its first request, the settings for its files, and the changes it is about."""
+
+    run: StoredRun
+    first: ReviewRequest
+    settings: RunSettings
+    changes: RunChanges | None
+
+
+def _count_fixed(
+    baseline: Sequence[KnownFinding],
+    settings: RunSettings,
+    reviewed: Collection[str],
+    known: Collection[tuple[str, str]],
+    *,
+    has_model: bool,
+    is_answered: bool,
+) -> int:
+    """Return how many findings of the baseline of a run are gone from the reviewed files."""
+    rules = settings.names.applied
+
+    def is_judged(name: str) -> bool:
+        return name in rules or (has_model and is_answered and name in settings.model_kinds)
+
+    return count_fixed(baseline, known, reviewed, is_judged)
+
+
 def _check_request(request: ReviewRequest) -> None:
     """Refuse a request whose fields contradict each other."""
     if request.run_id is not None:
-        given = {"names": request.names, "imported": request.imported, "rules": request.rules}
+        given = {
+            name: getattr(request, name)
+            for name in ("names", "imported", "rules", "text", "changed", "baseline")
+        }
         for field in (name for name, value in given.items() if value):
             raise InvalidInput(field=f"$.{field}", cause="a run keeps its documents and rules")
         return
@@ -252,6 +287,10 @@ def _check_request(request: ReviewRequest) -> None:
         raise InvalidInput(field="$.cursor", cause="a cursor needs the `run_id` of its page")
     if not request.names:
         raise InvalidInput(field="$.names", cause="no document is named")
+    if request.text is not None and len(request.names) != 1:
+        raise InvalidInput(field="$.text", cause="it is that of one file, and several are named")
+    if request.text is not None and request.changed is not None:
+        raise InvalidInput(field="$.changed", cause="git compares files, and a text is given")
 
 
 def _requires_model(request: ReviewRequest) -> bool:
@@ -259,34 +298,71 @@ def _requires_model(request: ReviewRequest) -> bool:
     return request.require_llm or request.model is not None or request.tier == "deep"
 
 
+def _continue_run(
+    context: AppContext, library: ReviewLibrary, store: ReviewStore, request: ReviewRequest
+) -> _Started | NotFound:
+    """Return the stored run that a request continues."""
+    assert request.run_id is not None, "it was checked"
+    run = continue_run(context, store, "review", request.run_id, request.limit)
+    if isinstance(run, NotFound):
+        return run
+    if request.tier == "deep" and run.tier != "deep":
+        raise InvalidInput(field="$.tier", cause=f"the tier of this run is `{run.tier}`")
+    if request.model not in {None, run.model}:
+        cause = f"the model of this run is `{run.model}`" if run.model else "this run has no model"
+        raise InvalidInput(field="$.model", cause=cause)
+    first = decode_request(run.request.encode(), ReviewRequest)
+    settings = load_run_settings(context, library, first, run.files)
+    changes = None if first.changed is None else find_changes(run.files, first.changed)
+    return _Started(run, first, settings, changes)
+
+
 def _start_run(
     context: AppContext, library: ReviewLibrary, store: ReviewStore, request: ReviewRequest
-) -> StoredRun | NotFound:
+) -> _Started | NotFound:
     """Store a new run of the documents that the request names."""
-    files = find_targets(context, library, request.names)
+    if request.text is None:
+        files = find_targets(context, library, request.names)
+    else:
+        files = find_given_target(library, request.names[0])
     if isinstance(files, NotFound):
         return files
     if request.imported and len(files) != 1:
         cause = f"they are about one document, and {len(files):,} are named"
         raise InvalidInput(field="$.imported", cause=cause)
+    request = replace(request, names=[keep_name(name) for name in request.names])
+    changes = None
+    if request.changed is not None:
+        changes = find_changes(files, request.changed)
+        files = [file for file in files if resolve_links(file) in changes.lines]
+        request = replace(request, changed=changes.revision)
     if context.read_only and len(files) > 1 and not request.all_pages:
         raise ReadOnly(operation="review of several documents")
+    settings = load_run_settings(context, library, request, files)
+    model = _choose_model(context, request)
+    run = create_run(
+        context,
+        request,
+        files,
+        model=model,
+        page_items=request.limit or _PAGE_ITEMS[request.tier]
+        if request.text is None
+        else UNLIMITED,
+    )
+    started = _Started(run, request, settings, changes)
+    build_workers(context, *started)
+    if model is not None and (request.require_llm or request.model is not None):
+        # An error leaves stdout empty, so it comes before the findings of the rules.
+        require_language_model(context.settings, model, "review")
+    store.add_run(run)
+    return started
+
+
+def _choose_model(context: AppContext, request: ReviewRequest) -> str | None:
+    """Return the language model to ask; None when only the rules are applied."""
     llm = context.settings.models.llm
     asks_model = not request.no_llm and llm.provider != "extractive"
     if not asks_model and not request.no_llm and _requires_model(request):
         cause = "a language model is needed, and `models.llm.provider` is `extractive`"
         raise InvalidInput(field="$.model" if request.model else "$.tier", cause=cause)
-    names = [keep_name(name) for name in request.names]
-    run = create_run(
-        context,
-        replace(request, names=names),
-        files,
-        model=(request.model or llm.model) if asks_model else None,
-        page_items=request.limit or _PAGE_ITEMS[request.tier],
-    )
-    build_workers(context, run, request)
-    if run.model is not None and (request.require_llm or request.model is not None):
-        # An error leaves stdout empty, so it comes before the findings of the rules.
-        require_language_model(context.settings, run.model, "review")
-    store.add_run(run)
-    return run
+    return (request.model or llm.model) if asks_model else None

@@ -7,16 +7,23 @@ failure leaves it as it was, and a copy of it stays beside it.
 import difflib
 import os
 import stat
-from collections.abc import Collection, Iterator, Sequence
+import sys
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from errno import EACCES
 from io import StringIO
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from kebab.app.context import AppContext
+from kebab.app.fix_checks import CountErrors, Edit, keep_harmless
 from kebab.app.library import build_not_found
+from kebab.app.review_start import ReviewLibrary, find_review_root
+from kebab.app.review_surroundings import build_surroundings
+from kebab.app.review_text import build_review_text
 from kebab.core.durable import sync_names
 from kebab.core.ids import hash_content
 from kebab.core.review import ReviewStore, StoredRun
@@ -24,6 +31,8 @@ from kebab.errors.catalog import InvalidInput
 from kebab.errors.system import translate_os_errors
 from kebab.parse.encoding import decode_raw, encode_raw
 from kebab.platform import copy_owner, open_descriptor, rename_over
+from kebab.review.document import ReviewDocument
+from kebab.review.rules.registry import RULES
 from kebab.wire.record import NotFound
 from kebab.wire.review import (
     AgentItem,
@@ -49,6 +58,7 @@ class FixedFile(Struct, frozen=True):
     applied: int
     overlapping: int
     diff: str
+    refused: int = 0
 
 
 def apply_fixes(context: AppContext, request: ReviewApplyRequest) -> ReviewApplied | NotFound:
@@ -75,15 +85,22 @@ def apply_fixes(context: AppContext, request: ReviewApplyRequest) -> ReviewAppli
         if (kept := items if is_any else list(filter(_is_safe, items)))
     ]
     waiting = sum(len(items) for _, _, items in listed) - sum(len(items) for _, _, items in chosen)
-    files = [fix_file(path, content_hash, items) for path, content_hash, items in chosen]
+    count_errors = _build_error_counter(context)
+    files = [
+        fix_file(path, content_hash, items, count_errors) for path, content_hash, items in chosen
+    ]
+    refused = sum(file.refused for file in files)
+    files = [file for file in files if file.applied]
     if request.dry_run:
-        return _build_reply(request, [_describe(file, None) for file in files], waiting)
+        return _build_reply(request, [_describe(file, None) for file in files], waiting, refused)
     for file in files:
         with translate_os_errors(file.path, "write"):
             is_writable = file.path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
             if not is_writable or not os.access(file.path, os.W_OK):
                 raise PermissionError(EACCES, "the file is read-only", str(file.path))
-    return _build_reply(request, [_describe(file, write_file(file)) for file in files], waiting)
+    return _build_reply(
+        request, [_describe(file, write_file(file)) for file in files], waiting, refused
+    )
 
 
 def _is_safe(item: AgentItem) -> bool:
@@ -91,10 +108,14 @@ def _is_safe(item: AgentItem) -> bool:
 
 
 def _build_reply(
-    request: ReviewApplyRequest, files: list[AppliedFile], waiting: int
+    request: ReviewApplyRequest, files: list[AppliedFile], waiting: int, refused: int
 ) -> ReviewApplied:
     return ReviewApplied(
-        run_id=request.run_id, dry_run=request.dry_run, files=files, waiting=waiting
+        run_id=request.run_id,
+        dry_run=request.dry_run,
+        files=files,
+        waiting=waiting,
+        refused=refused,
     )
 
 
@@ -137,7 +158,75 @@ def _list_fixes(
             yield Path(run.files[number]), content_hash, chosen
 
 
-def fix_file(path: Path, content_hash: str, items: Sequence[AgentItem]) -> FixedFile:
+class FixedText(NamedTuple):
+    """A text with its fixes, and how many were applied, left out, or refused as harmful."""
+
+    text: str
+    applied: int
+    overlapping: int = 0
+    refused: int = 0
+    waiting: int = 0
+
+
+def fix_text(
+    path: Path,
+    text: str,
+    items: Sequence[AgentItem],
+    count_errors: CountErrors | None = None,
+) -> FixedText:
+    """Return a text with the fixes of items; those that overlap or break the page are left out."""
+    selected = select_fixes(items)
+    units = text.encode(_CODEC, "surrogatepass")
+
+    def read(item: AgentItem) -> str:
+        start, end = (offset * _UNIT for offset in item.o)
+        return units[start:end].decode(_CODEC, "surrogatepass")
+
+    def apply(edits: Sequence[Edit]) -> str:
+        return replace_units(text, sorted((one.item for one in edits), key=lambda item: item.o))
+
+    edits = [Edit(item, read(item)) for item in selected]
+    kept = keep_harmless(path, text, edits, apply, count_errors)
+    overlapping = len(items) - len(selected)
+    return FixedText(apply(kept), len(kept), overlapping, len(selected) - len(kept))
+
+
+def fix_given_text(
+    path: Path, text: str, items: Sequence[AgentItem], *, unsafe: bool
+) -> tuple[FixedText, str]:
+    """Return a text that no file has with the fixes of a review, and the differences."""
+    fixes = [item for item in items if item.t != "note" and isinstance(item.fix, ItemFix)]
+    chosen = fixes if unsafe else list(filter(_is_safe, fixes))
+    fixed = fix_text(path, text, chosen)._replace(waiting=len(fixes) - len(chosen))
+    return fixed, compare_texts(text, fixed.text, path.name)
+
+
+def _build_error_counter(context: AppContext) -> Callable[[Path], CountErrors]:
+    """Return what counts the errors of the rules in the text of a file."""
+    rules = [rule for rule in RULES if rule.severity == "error"]
+    surroundings = build_surroundings(context)
+    library = ReviewLibrary(context)
+
+    def build(path: Path) -> CountErrors:
+        root = Path(find_review_root(library, (), str(path)))
+
+        def count(text: str) -> Counter[str]:
+            read = build_review_text(path, root, max_bytes=sys.maxsize, doc_path="", given=text)
+            document = ReviewDocument(read)
+            found = (one for rule in rules for one in rule.check(document, surroundings))
+            return Counter(one.kind for one in found)
+
+        return count
+
+    return build
+
+
+def fix_file(
+    path: Path,
+    content_hash: str,
+    items: Sequence[AgentItem],
+    build_counter: Callable[[Path], CountErrors] | None = None,
+) -> FixedFile:
     """Return a file with its fixes applied; nothing is written.
 
     Raises:
@@ -151,14 +240,13 @@ def fix_file(path: Path, content_hash: str, items: Sequence[AgentItem]) -> Fixed
         raise InvalidInput(field=_RUN, cause=f"the file changed since the review: {path}")
     before = data
     decoded = decode_raw(before, str(path))
-    chosen = select_fixes(items)
-    text = replace_units(decoded.text, chosen)
-    after = encode_raw(text, decoded, before)
+    fixed = fix_text(path, decoded.text, items, build_counter and build_counter(path))
+    after = encode_raw(fixed.text, decoded, before)
     if after is None:
         cause = f"the encoding {decoded.encoding} of {path} lacks a character of the fixes"
         raise InvalidInput(field=_RUN, cause=cause)
-    diff = compare_texts(decoded.text, text, path.name)
-    return FixedFile(path, before, after, len(chosen), len(items) - len(chosen), diff)
+    diff = compare_texts(decoded.text, fixed.text, path.name)
+    return FixedFile(path, before, after, fixed.applied, fixed.overlapping, diff, fixed.refused)
 
 
 def select_fixes(items: Sequence[AgentItem]) -> list[AgentItem]:

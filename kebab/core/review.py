@@ -268,6 +268,8 @@ class UnitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
         carried: Items that a later unit decides on, such as those in sentences that it also has.
         citations: The passages that the items refer to.
         scores: The ratings of translated segments by `cid`.
+        ignored: How many findings comments ignore.
+        known: The fingerprints of findings that are left out, because the baseline has them.
         usage: What it cost.
     """
 
@@ -275,6 +277,8 @@ class UnitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     carried: tuple[AgentItem, ...] = ()
     citations: tuple[ItemCitation, ...] = ()
     scores: tuple[tuple[str, float], ...] = ()
+    ignored: int = 0
+    known: tuple[str, ...] = ()
     usage: UnitUsage = UnitUsage()
 
 

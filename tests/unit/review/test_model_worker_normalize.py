@@ -93,7 +93,7 @@ def test_an_empty_fix_deletes_and_a_missing_or_endless_one_is_a_note():
 def test_a_finding_without_a_reason_names_its_kind():
     finding = start()[1].normalize(item("Teh")._replace(reason=""))
 
-    assert finding.reason == "spelling"
+    assert finding.reason == "grammar"
 
 
 def test_a_contradiction_cites_its_passage():
