@@ -18,16 +18,17 @@ import kebab
 from kebab.app.context import AppContext
 from kebab.app.review_start import (
     ReviewLibrary,
-    find_document_root,
+    find_review_root,
     load_document,
-    select_run_rules,
+    load_run_settings,
 )
+from kebab.app.review_selection import build_selection
 from kebab.app.review_surroundings import build_surroundings
 from kebab.app.review_text import read_reviewed_file
 from kebab.config.settings import Settings
 from kebab.core.ids import hash_content
 from kebab.core.progress import Cancel
-from kebab.core.review import ReviewStore, ReviewText, RulesResult, StoredRun
+from kebab.core.review import ReviewStore, ReviewText, RulesResult, StoredRun, UnitResult
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Signal
 from kebab.platform import count_cores
@@ -35,6 +36,7 @@ from kebab.review.answers import Question, RecordedSurroundings, answer_question
 from kebab.review.rules.registry import PluginRule
 from kebab.review.rules.rule import Rule
 from kebab.review.run import UNREADABLE
+from kebab.review.selection import SelectingWorker
 from kebab.review.worker import RulesWorker
 from kebab.wire.review import ReviewRequest
 
@@ -55,6 +57,16 @@ _FILES_PER_WRITE = 64
 _POLL_S = 0.1
 
 
+def is_plain(run: StoredRun, first: ReviewRequest) -> bool:
+    """Return whether a run only applies the rules to whole files as they are on disk."""
+    return (
+        run.model is None
+        and not first.imported
+        and first.text is None
+        and (first.changed is None and first.baseline is None)
+    )
+
+
 class RulesReader:
     """Reads documents of a run and applies the rules; a copy of it is sent to each process."""
 
@@ -62,8 +74,9 @@ class RulesReader:
         self._context, self._run, self._first = context, run, first
         self._library = ReviewLibrary(context)
         self._surroundings = build_surroundings(context)
-        self._rules = select_run_rules(context, first)
-        self._key = _describe_rules(context, self._rules)
+        self._rules = load_run_settings(context, self._library, first, run.files)
+        self._selection = build_selection(first, self._rules, None)
+        self._key = _describe_rules(context, self._rules.applied)
         self._index_state = ""
         with suppress(NotIndexed), context.open_reader() as reader:
             self._index_state = str(reader.get_revision())
@@ -78,17 +91,18 @@ class RulesReader:
 
         Raises what `load_document` raises.
         """
-        recorded = RecordedSurroundings(self._surroundings)
-        worker = RulesWorker(self._rules, recorded)
         document = load_document(self._context, self._library, self._run, self._first.names, file)
+        recorded = RecordedSurroundings(self._rules.adapt(document, self._surroundings))
+        worker = SelectingWorker(RulesWorker(self._rules.applied, recorded), self._selection)
         (unit,) = worker.plan(document)
+        result = worker.work(document, [unit], 0, lambda _: UnitResult())
         source = document.source
         return RulesResult(
             content_hash=source.content_hash,
             rules=self._key,
             place=self._describe_place(file, source.media),
             unit=unit,
-            result=worker.apply(document),
+            result=result,
             answers=tuple((one, self._answer(source, one)) for one in recorded.questions),
         )
 
@@ -114,11 +128,15 @@ class RulesReader:
         return all(self._answer(source, one) == answer for one, answer in known.answers)
 
     def _describe_place(self, file: int, media: str) -> tuple[str, ...]:
-        """Return what else the reading of a file depends on: its root, media type and language."""
+        """Return what else depends on the place of a file.
+
+        Its root, its media type, its id and language in the index, and the settings of its folder.
+        """
         path = self._run.files[file]
         stored = self._library.find_document(path)
-        root = find_document_root(self._library, path, self._first.names)
-        return root, media, stored.doc_id if stored else "", (stored.lang if stored else "") or ""
+        root = find_review_root(self._library, self._first.names, path)
+        indexed = (stored.doc_id, stored.lang or "") if stored else ("", "")
+        return root, media, *indexed, repr(self._rules.find_folder(path, root))
 
     def _answer(self, source: ReviewText, question: Question) -> str:
         return answer_question(self._surroundings, source, question, self._index_state)

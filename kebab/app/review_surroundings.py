@@ -12,12 +12,14 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.app.context import AppContext
+from kebab.config.settings import GlossaryEntry
 from kebab.core.documents import Link, LinkResolver, LinkTarget
 from kebab.core.ids import DocId
 from kebab.core.media import MARKDOWN, detect_media_type
@@ -160,6 +162,15 @@ class ReviewSurroundings:
         self._load_resolver = lru_cache(4)(self._build_resolver)
         self._list_fields = lru_cache(256)(_read_fields)
 
+    def replace_settings(
+        self, glossary: Sequence[GlossaryTerm] | None, stale_days: int | None
+    ) -> "ReviewSurroundings":
+        """Return the same surroundings, caches included, with other settings unless None."""
+        other = copy(self)
+        other.glossary = self.glossary if glossary is None else glossary
+        other.stale_days = self.stale_days if stale_days is None else stale_days
+        return other
+
     def exists(self, path: Path | str) -> bool:
         """Return whether a file or a folder exists; the case of its name must be right."""
         folder, name = os.path.split(path)
@@ -230,13 +241,16 @@ def build_surroundings(context: AppContext) -> ReviewSurroundings:
     review = context.settings.review
     return ReviewSurroundings(
         today=datetime.fromtimestamp(context.clock.now(), UTC).astimezone().date(),
-        glossary=[
-            GlossaryTerm(one.preferred, tuple(one.forbidden), one.lang) for one in review.glossary
-        ],
+        glossary=list_terms(review.glossary),
         stale_days=review.stale_days,
         load_documents=load_documents,
         find_similar=partial(find_similar, context),
     )
+
+
+def list_terms(entries: Iterable[GlossaryEntry]) -> list[GlossaryTerm]:
+    """Return the terms of settings."""
+    return [GlossaryTerm(one.preferred, tuple(one.forbidden), one.lang) for one in entries]
 
 
 def _fold_name(name: str) -> str:

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from kebab.core.content import HEAD_BYTES, find_mismatch
 from kebab.core.files import get_suffix
 from kebab.core.ids import hash_content
-from kebab.core.media import MARKDOWN, PLAIN, is_prose
+from kebab.core.media import MARKDOWN, PLAIN, detect_media_type, is_prose
 from kebab.core.review import Markup, ReviewText
 from kebab.errors.catalog import IoError, TooLarge, UnsupportedMedia
 from kebab.errors.system import translate_os_errors
 from kebab.limits.deadline import build_failure
-from kebab.parse.encoding import decode_raw
+from kebab.parse.encoding import Decoded, decode_raw
 from kebab.review.document import ReviewDocument
+from kebab.review.selection import FINGERPRINT_BYTES, compute_fingerprint
 from kebab.source.walk import detect_file_media
 
 if TYPE_CHECKING:
@@ -36,8 +37,9 @@ def build_review_text(
     max_bytes: int,
     doc_path: str | None = None,
     stored: StoredDocument | None = None,
+    given: str | None = None,
 ) -> ReviewText:
-    """Read a file for a review.
+    """Read a file for a review, or take the text that is given for it.
 
     `root` is the folder of its source, `stored` the document when it is in the index. Replies call
     another file `doc_path`, by default its path below the root.
@@ -48,10 +50,13 @@ def build_review_text(
         UnsupportedMedia: It is no regular file, or its format is no prose that is cited by lines.
         ParseFailed: It is not text.
     """
-    from kebab.parse.encoding import decode_raw
-
-    media, data = read_reviewed_file(path, max_bytes, stored.media if stored else None)
-    decoded = decode_raw(data, str(path), _PARSER)
+    known = stored.media if stored else None
+    if given is None:
+        media, data = read_reviewed_file(path, max_bytes, known)
+        decoded = decode_raw(data, str(path), _PARSER)
+    else:
+        media, data = check_given_text(path, given, max_bytes, known)
+        decoded = Decoded(given, "utf-8")
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
     markup = read_text_markup(path, media, text)
     return ReviewText(
@@ -67,6 +72,24 @@ def build_review_text(
         lang=(stored.lang if stored else None) or _read_language(markup),
         markup=markup,
     )
+
+
+def check_given_text(path: Path, text: str, max_bytes: int, media: str | None) -> tuple[str, bytes]:
+    """Return the media type of a file and the bytes of its text; the file need not exist.
+
+    Raises:
+        TooLarge: It has more bytes than the limit.
+        UnsupportedMedia: The format of the file is no prose.
+    """
+    media = media or detect_media_type(path.name)
+    if not is_prose(media):
+        raise UnsupportedMedia(
+            path=str(path), media=media or get_suffix(path.name) or "no extension"
+        )
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) > max_bytes:
+        raise TooLarge(what=str(path), size=len(data), limit=max_bytes)
+    return media or PLAIN, data
 
 
 def read_text_markup(path: Path, media: str, text: str) -> Markup:
@@ -155,9 +178,13 @@ class LocatedPage(NamedTuple):
 
 
 class ItemLocator:
-    """Locates the items of pages; the last file is kept, because its pages follow one another."""
+    """Locates the items of pages; the last file is kept, because its pages follow one another.
 
-    def __init__(self) -> None:
+    A text that is given stands for every file.
+    """
+
+    def __init__(self, text: str | None = None) -> None:
+        self._text = text
         self._file: tuple[str, str] | None = None
         self._document: ReviewDocument | None = None
         self._state: FileState = "same"
@@ -173,11 +200,20 @@ class ItemLocator:
         document = self._document
         return LocatedPage("same", tuple(_locate(document, item) for item in items))
 
+    def compute_fingerprint(self, item: AgentItem) -> str:
+        """Return the fingerprint of an item of the last page; its id when the file changed."""
+        if self._document is None:
+            return item.uid[: 2 * FINGERPRINT_BYTES]
+        return compute_fingerprint(self._document, item)
+
     def _open(self, reviewed: ReviewedDocument) -> None:
         file = reviewed.file, reviewed.content_hash
         if file == self._file:
             return
         self._file, self._document = file, None
+        if self._text is not None:
+            self._state, self._document = "same", build_document(reviewed, self._text)
+            return
         try:
             with translate_os_errors(Path(reviewed.file), "read"):
                 data = Path(reviewed.file).read_bytes()

@@ -135,10 +135,15 @@ class ReviewText:
 
 
 class Fix(NamedTuple):
-    """The text that replaces a finding's span."""
+    """The text that replaces a finding's span.
+
+    `safe` only when the fix is certain: what it changes is one word or a sign, nothing in it is
+    guessed, and a target that it names was seen. Other fixes are written on request only.
+    """
 
     text: str
     note: str | None = None
+    safe: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,6 +268,8 @@ class UnitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
         carried: Items that a later unit decides on, such as those in sentences that it also has.
         citations: The passages that the items refer to.
         scores: The ratings of translated segments by `cid`.
+        ignored: How many findings comments ignore.
+        known: The fingerprints of findings that are left out, because the baseline has them.
         usage: What it cost.
     """
 
@@ -270,6 +277,8 @@ class UnitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     carried: tuple[AgentItem, ...] = ()
     citations: tuple[ItemCitation, ...] = ()
     scores: tuple[tuple[str, float], ...] = ()
+    ignored: int = 0
+    known: tuple[str, ...] = ()
     usage: UnitUsage = UnitUsage()
 
 
@@ -339,7 +348,8 @@ class RulesResult(Struct, frozen=True, kw_only=True):
     Attributes:
         content_hash: The hash of the file.
         rules: A text that changes with the rules, their settings and the program.
-        place: The root of its source, its media type, and its id and language in the index.
+        place: The root of its source, its media type, its id and language in the
+            index, and the settings of its folder.
         answers: What the rules asked for about its surroundings, with digests of the answers.
     """
 

@@ -85,6 +85,11 @@ class ReviewDocument:
         """The offset of each line."""
         return [0, *accumulate(len(line) + 1 for line in self.text.split("\n"))][:-1]
 
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines without their ends."""
+        return self.text.split("\n")
+
     def find_line(self, offset: int) -> tuple[int, int]:
         """Return the line and the column of an offset, both from 1; columns are code points."""
         index = bisect_right(self.line_starts, offset) - 1

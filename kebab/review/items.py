@@ -104,7 +104,9 @@ def _build_fix(document: ReviewDocument, finding: Finding) -> tuple[EditName, It
     text = unicodedata.normalize("NFC", _CONTROLS.sub("", fix.text))
     note = _clean_line(fix.note or "", MAX_NOTE_CHARS)
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    return finding.edit, ItemFix(text=lines.replace("\n", document.line_end), note=note or UNSET)
+    return finding.edit, ItemFix(
+        text=lines.replace("\n", document.line_end), note=note or UNSET, safe=fix.safe or UNSET
+    )
 
 
 def _clean_line(text: str, limit: int) -> str:

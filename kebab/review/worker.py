@@ -113,6 +113,8 @@ class RulesWorker(Struct, frozen=True):
     _rules: Sequence[Rule]
     _surroundings: Surroundings
     _imported: Sequence[ItemV1] = ()
+    _adapt: Callable[[ReviewDocument, Surroundings], Surroundings] = lambda _, found: found
+    """Returns the surroundings with the settings for a document."""
 
     def plan(self, document: ReviewDocument) -> list[Unit]:
         """Return the unit of kind `rules`, and that of kind `import`."""
@@ -131,12 +133,9 @@ class RulesWorker(Struct, frozen=True):
         del load
         if units[index].kind == "import":
             return import_items(document, self._imported)
-        return self.apply(document)
-
-    def apply(self, document: ReviewDocument) -> UnitResult:
-        """Return the findings of all rules, sorted by their place."""
+        surroundings = self._adapt(document, self._surroundings)
         findings = [
-            finding for rule in self._rules for finding in rule.check(document, self._surroundings)
+            finding for rule in self._rules for finding in rule.check(document, surroundings)
         ]
         findings.sort(key=lambda one: (one.start, one.end, one.rule_id or ""))
         items, citations = build_items(document, findings)

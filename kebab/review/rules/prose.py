@@ -65,7 +65,12 @@ class RepeatedWord:
                     return
                 reason = f"the word is repeated: {found[1]}"
                 yield build_finding(
-                    self, found.start(2), found.end(3), reason, edit="delete", fix=Fix("")
+                    self,
+                    found.start(2),
+                    found.end(3),
+                    reason,
+                    edit="delete",
+                    fix=Fix("", safe="\n" not in found[2]),
                 )
 
 
@@ -194,7 +199,7 @@ class ForbiddenTerm:
                     *found.span(),
                     f"the glossary has another term: {text}",
                     edit="replace",
-                    fix=Fix(text),
+                    fix=Fix(text, safe=True),
                 )
 
 

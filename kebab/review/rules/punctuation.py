@@ -214,7 +214,7 @@ def _find(rule: Rule, document: ReviewDocument, patterns: Iterable[_Pattern]) ->
                 edit: EditName = (
                     "insert" if start == end else "replace" if pattern.text else "delete"
                 )
-                fix = Fix(pattern.text)
+                fix = Fix(pattern.text, safe=True)
                 yield build_finding(rule, start, end, pattern.reason, edit=edit, fix=fix)
 
 

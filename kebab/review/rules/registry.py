@@ -10,12 +10,13 @@ import msgspec
 from kebab.config.settings import Plugins
 from kebab.core.queries import StoredChunk
 from kebab.core.review import Finding, Surroundings
-from kebab.core.spelling import find_near_name
+from kebab.core.spelling import find_likely_name
 from kebab.errors.catalog import ConfigInvalid, InvalidInput
 from kebab.limits.deadline import FileDeadline
 from kebab.plugins import RULES as PLUGIN_RULES
 from kebab.plugins import describe_fault, drop_output, inspect_plugins
 from kebab.review.document import ReviewDocument
+from kebab.review.rules.ignores import UnknownIgnore, UnusedIgnore
 from kebab.review.rules.links import (
     BrokenAnchor,
     BrokenLink,
@@ -71,13 +72,13 @@ RULES: tuple[Rule, ...] = (
     UnclosedFence(),
     UndefinedFootnote(),
     UndefinedReference(),
+    UnknownIgnore(),
     UnusedFootnote(),
+    UnusedIgnore(),
 )
 """Every rule, sorted by its id."""
 
 _DISABLED = "review.disable"
-_MOST_EDITS = 4
-
 
 _CHECK_S = 10.0
 """The limit of processor time for a rule of a plugin over one document."""
@@ -167,11 +168,12 @@ def select_rules(
         InvalidInput: A name is no rule.
         ConfigInvalid: The settings disable something that is no rule.
     """
-    for cause in _find_unknown(disabled, rules):
+    ids = [rule.id for rule in rules]
+    for cause in describe_unknown(disabled, ids):
         raise ConfigInvalid(path=_DISABLED, cause=cause)
     if named is None:
         return tuple(rule for rule in rules if rule.id not in disabled)
-    for cause in _find_unknown(named, rules):
+    for cause in describe_unknown(named, ids):
         raise InvalidInput(field="$.rules", cause=cause)
     return tuple(rule for rule in rules if rule.id in named)
 
@@ -190,12 +192,11 @@ def describe_rule(rule: Rule, *, enabled: bool = True) -> ReviewRule:
     )
 
 
-def _find_unknown(names: Iterable[str], rules: Sequence[Rule]) -> Iterator[str]:
+def describe_unknown(names: Iterable[str], known: Collection[str]) -> Iterator[str]:
     """Yield what is wrong with each name that is no rule."""
-    known = [rule.id for rule in rules]
     for name in names:
         if name not in known:
-            near = find_near_name(name, known, _MOST_EDITS)
+            near = find_likely_name(name, sorted(known))
             yield f"unknown rule `{name}`" + (f", did you mean `{near}`?" if near else "")
 
 

@@ -156,7 +156,7 @@ def test_evidence_becomes_a_place_and_a_suggestion_a_fix():
         0,
         3,
         "replace",
-        ("The", None),
+        Fix("The"),
     )
     assert (finding.severity, finding.reason, finding.rule_id) == ("error", "why", None)
 
