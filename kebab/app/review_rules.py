@@ -16,13 +16,13 @@ import msgspec
 
 import kebab
 from kebab.app.context import AppContext
+from kebab.app.review_selection import build_selection
 from kebab.app.review_start import (
     ReviewLibrary,
     find_review_root,
     load_document,
     load_run_settings,
 )
-from kebab.app.review_selection import build_selection
 from kebab.app.review_surroundings import build_surroundings
 from kebab.app.review_text import read_reviewed_file
 from kebab.config.settings import Settings

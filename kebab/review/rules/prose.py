@@ -344,7 +344,7 @@ class StaleDate:
         """Yield the dates that have passed."""
         if _is_record(document):
             return
-        prose, today, done = document.prose, surroundings.today, 0
+        prose, done = document.prose, 0
         years = sorted(found.span() for pattern in _YEARS for found in pattern.finditer(prose))
         for start, end in years:
             if start < done:
@@ -353,6 +353,7 @@ class StaleDate:
             if period is None:
                 continue
             done = period.end
+            today = surroundings.today
             if period.last >= today:
                 continue
             reason = _judge(prose, period, today, surroundings.stale_days)
