@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
@@ -12,7 +14,7 @@ MARK = "this was kept"
 
 def list_reasons(context, *names, **fields):
     """Return the reasons of all findings of a new run, by file."""
-    pages = []
+    pages: list[Any] = []
     request = ReviewRequest(names=[str(name) for name in names], no_llm=True, all_pages=True)
     review(context, replace(request, **fields), pages.append, Cancel())
     return [
@@ -31,6 +33,7 @@ def note(desk):
     assert list_reasons(desk.context(), path)
     with SqliteReviewStore(desk.data) as store:
         known = store.find_rules_result(str(path))
+        assert known is not None
         items = tuple(replace(item, r=MARK) for item in known.result.items)
         marked = replace(known, result=replace(known.result, items=items))
         store.add_rules_results([(str(path), marked)])
@@ -82,7 +85,9 @@ def test_other_settings_are_applied_again(desk, note):
 def test_the_day_matters_only_where_a_rule_asks_for_it(desk, note):
     assert is_kept(desk, note)
     with SqliteReviewStore(desk.data) as store:
-        questions = [question for question, _ in store.find_rules_result(str(note)).answers]
+        known = store.find_rules_result(str(note))
+        assert known is not None
+        questions = [question for question, _ in known.answers]
 
     assert ("today",) not in questions
     assert ("exists", str(desk.notes / "plan.md")) in questions
