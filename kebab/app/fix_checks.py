@@ -77,6 +77,8 @@ def keep_harmless(
 def _keeps_page(before: _Profile, after: _Profile, path: Path, edits: Sequence[Edit]) -> bool:
     if before.blocks != after.blocks or before.code != after.code:
         return False
+    if after.links.total() < before.links.total():
+        return False
     replaced = [unquote(one.before) for one in edits]
     for lost in before.links - after.links:
         target = unquote(lost)
