@@ -334,8 +334,7 @@ def test_changes_are_compared_with_head_unless_told(kebab, opened, note, home):
 
 def test_a_text_on_stdin_is_of_the_named_file(kebab, opened):
     for flags in ([], ["--stdin-filename", "sub/x.md"]):
-        with standard_input(b"One.\n"):
-            kebab("review", "-", *flags)
+        kebab("review", "-", *flags, stdin=b"One.\n")
     found = [(request.names, request.text) for request in requests(opened, "review")]
     assert found == [(["stdin.md"], "One.\n"), (["sub/x.md"], "One.\n")]
 
