@@ -351,7 +351,7 @@ def _start_run(
     )
     started = _Started(run, request, settings, changes)
     build_workers(context, *started)
-    if model is not None and (request.require_llm or request.model is not None):
+    if files and model is not None and (request.require_llm or request.model is not None):
         # An error leaves stdout empty, so it comes before the findings of the rules.
         require_language_model(context.settings, model, "review")
     store.add_run(run)
