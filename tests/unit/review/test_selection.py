@@ -103,14 +103,14 @@ def test_the_model_is_asked_about_changed_lines_only():
 
     last = Unit("proofread", (1, 2), 6, 10)
 
-    class Model:
-        model = "m"
-
+    class Model(RulesWorker):
         def plan(self, document):
             del document
             return [Unit("rules", (0, 0), 0, 11), Unit("proofread", (0, 1), 0, 4), last]
 
-    worker = SelectingWorker(Model(), Selection(names=NAMES, list_changed=lambda _: ((3, 3),)))
+    worker = SelectingWorker(
+        Model((), FakeSurroundings()), Selection(names=NAMES, list_changed=lambda _: ((3, 3),))
+    )
     assert worker.plan(document)[1:] == [last]
 
 
