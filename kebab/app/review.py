@@ -119,13 +119,9 @@ def remove_runs(context: AppContext, request: ReviewRmRequest) -> ReviewRemoved 
 
 def list_rules(context: AppContext, request: ReviewRulesRequest) -> ReviewRules | NotFound:
     """Return the description of a rule, or of all."""
-    disabled = context.settings.review.disable
+    settings = context.settings.review
     known = find_rules(context.settings.plugins)
-    rules = [
-        describe_rule(rule, enabled=rule.id not in disabled)
-        for rule in known
-        if request.rule in (None, rule.id)
-    ]
+    rules = [describe_rule(rule, settings) for rule in known if request.rule in (None, rule.id)]
     if request.rule is not None and not rules:
         missing = build_not_found(request.rule, "rule")
         near = find_likely_name(request.rule, [rule.id for rule in known])

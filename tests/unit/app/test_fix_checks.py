@@ -34,6 +34,7 @@ def keep(text, *edits, path="/nowhere/a.md", errors=None):
         ("One\n\ntwo.", "\n\n", "\n"),
         ("| a | b |\n|---|---|\n| c | d |\n", "| c", "\nc"),
         ("See [a](b) there.", "](b", "] (b"),
+        ("**重要。** 次", " ", ""),
     ],
 )
 def test_a_fix_that_changes_code_or_loses_a_block_or_a_link_is_refused(text, old, new):

@@ -103,7 +103,7 @@ def test_the_model_is_asked_about_changed_lines_only():
 
     last = Unit("proofread", (1, 2), 6, 10)
 
-    class Model(RulesWorker):
+    class Model(RulesWorker, frozen=True):
         def plan(self, document):
             del document
             return [Unit("rules", (0, 0), 0, 11), Unit("proofread", (0, 1), 0, 4), last]
