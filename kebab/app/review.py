@@ -329,7 +329,7 @@ def _start_run(
     request = replace(request, names=[keep_name(name) for name in request.names])
     changes = None
     if request.changed is not None:
-        changes = find_changes(files, request.changed)
+        changes = find_changes(files, request.changed, request.names)
         files = [file for file in files if resolve_links(file) in changes.lines]
         request = replace(request, changed=changes.revision)
     if context.read_only and len(files) > 1 and not request.all_pages:

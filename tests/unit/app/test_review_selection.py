@@ -92,6 +92,9 @@ def test_only_changed_files_and_lines_are_reviewed(repository):
 def test_changes_need_a_repository(desk):
     with pytest.raises(InvalidInput, match="no work tree of git"):
         ask(desk.context(), desk.write("a.md", TWICE), changed="HEAD")
+    (desk.notes / "empty").mkdir()
+    with pytest.raises(InvalidInput, match="no work tree of git"):
+        ask(desk.context(), desk.notes / "empty", changed="HEAD")
 
 
 def test_a_given_text_stands_for_its_file_and_is_not_stored(desk):
