@@ -1,7 +1,7 @@
 """Checks that fixes do not break a page.
 
 The page is read before and after by another Markdown parser than that of reviews: code stays as it
-is, no block and no link is lost. The rules are applied again, too.
+is, no block, no emphasis and no link is lost. The rules are applied again, too.
 """
 
 from collections import Counter
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 CountErrors: TypeAlias = Callable[[str], Counter[str]]
 """Returns the number of errors in a text by their kind."""
 
+_EMPHASIS = frozenset({"em_open", "strong_open"})
 _CODE = frozenset({"fence", "code_block", "code_inline"})
 
 
@@ -34,6 +35,7 @@ class _Profile(NamedTuple):
     """What must not get lost in a page."""
 
     blocks: int
+    emphasis: int
     code: tuple[str, ...]
     links: Counter[str]
 
@@ -77,6 +79,8 @@ def keep_harmless(
 def _keeps_page(before: _Profile, after: _Profile, path: Path, edits: Sequence[Edit]) -> bool:
     if before.blocks != after.blocks or before.code != after.code:
         return False
+    if after.emphasis < before.emphasis or after.links.total() < before.links.total():
+        return False
     replaced = [unquote(one.before) for one in edits]
     for lost in before.links - after.links:
         target = unquote(lost)
@@ -103,7 +107,8 @@ def _read_profile(text: str) -> _Profile:
         if one.type in {"link_open", "image"}
     )
     code = tuple(one.content for one in flat if one.type in _CODE)
-    return _Profile(len(tokens), code, links)
+    emphasis = sum(one.type in _EMPHASIS for one in flat)
+    return _Profile(len(tokens), emphasis, code, links)
 
 
 def _create_parser() -> Any:

@@ -121,13 +121,9 @@ def remove_runs(context: AppContext, request: ReviewRmRequest) -> ReviewRemoved 
 
 def list_rules(context: AppContext, request: ReviewRulesRequest) -> ReviewRules | NotFound:
     """Return the description of a rule, or of all."""
-    disabled = context.settings.review.disable
+    settings = context.settings.review
     known = find_rules(context.settings.plugins)
-    rules = [
-        describe_rule(rule, enabled=rule.id not in disabled)
-        for rule in known
-        if request.rule in (None, rule.id)
-    ]
+    rules = [describe_rule(rule, settings) for rule in known if request.rule in (None, rule.id)]
     if request.rule is not None and not rules:
         missing = build_not_found(request.rule, "rule")
         near = find_likely_name(request.rule, [rule.id for rule in known])
@@ -341,7 +337,7 @@ def _start_run(
     request = replace(request, names=[keep_name(name) for name in request.names])
     changes = None
     if request.changed is not None:
-        changes = find_changes(files, request.changed)
+        changes = find_changes(files, request.changed, request.names)
         files = [file for file in files if resolve_links(file) in changes.lines]
         request = replace(request, changed=changes.revision)
     if context.read_only and len(files) > 1 and not request.all_pages:
@@ -359,7 +355,7 @@ def _start_run(
     )
     started = _Started(run, request, settings, changes)
     build_workers(context, *started)
-    if model is not None and (request.require_llm or request.model is not None):
+    if files and model is not None and (request.require_llm or request.model is not None):
         # An error leaves stdout empty, so it comes before the findings of the rules.
         require_language_model(context.settings, model, "review")
     store.add_run(run)

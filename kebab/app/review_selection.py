@@ -137,8 +137,8 @@ class RunChanges(NamedTuple):
         return self.lines.get(resolve_links(str(document.source.file)), ())
 
 
-def find_changes(files: Sequence[str], revision: str) -> RunChanges:
-    """Ask git which of the files changed since a revision.
+def find_changes(files: Sequence[str], revision: str, names: Sequence[str] = ()) -> RunChanges:
+    """Ask git which of the files changed since a revision; `names` are folders without any.
 
     Raises:
         InvalidInput: A file is in no work tree, or git does not know the revision.
@@ -148,7 +148,8 @@ def find_changes(files: Sequence[str], revision: str) -> RunChanges:
 
     groups: defaultdict[str, list[str]] = defaultdict(list)
     trees: dict[str, str | None] = {}
-    for file in map(resolve_links, files):
+    probes = files or [f"{resolve_links(name)}/_" for name in names]
+    for file in map(resolve_links, probes):
         folder = file.rpartition("/")[0]
         if folder not in trees:
             trees[folder] = find_work_tree(file)

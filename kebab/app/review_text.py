@@ -82,6 +82,9 @@ def check_given_text(path: Path, text: str, max_bytes: int, media: str | None) -
         UnsupportedMedia: The format of the file is no prose.
     """
     media = media or detect_media_type(path.name)
+    if media is None and path.is_file():
+        with translate_os_errors(path, "read"):
+            media = detect_file_media(str(path), path.stat().st_size)
     if not is_prose(media):
         raise UnsupportedMedia(
             path=str(path), media=media or get_suffix(path.name) or "no extension"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 from msgspec import Struct
 
+from kebab.app.references import make_absolute
 from kebab.app.review_text import ItemLocator
 from kebab.cli.render.canvas import clean, pluralize
 from kebab.cli.review import PageDisplay
@@ -48,7 +49,7 @@ def read_baseline(path: str) -> list[KnownFinding]:
         InvalidInput: It is no baseline.
         IoError: It cannot be read.
     """
-    folder = Path(path).absolute().parent
+    folder = Path(make_absolute(path)).parent
     return [
         KnownFinding(
             file=os.path.normpath(folder / one.file), rule=one.rule, fingerprint=one.fingerprint
@@ -76,9 +77,9 @@ class BaselineDisplay(PageDisplay):
     def __init__(self, context: CommandContext, path: str, names: Sequence[str]) -> None:
         self._context = context
         self._path = Path(path)
-        self._folder = self._path.absolute().parent
+        self._folder = Path(make_absolute(path)).parent
         self._locator = ItemLocator()
-        self._names = [os.path.abspath(name) for name in names]  # noqa: PTH100 - without `..`
+        self._names = list(map(make_absolute, names))
         self._found: list[_Entry] = []
         self._earlier = _read(path) if self._path.exists() else []
 

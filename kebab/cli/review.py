@@ -257,7 +257,7 @@ def write_notes(
         if tally.safe_fixes:
             channel.write_lines([canvas.step("apply the fixes", command)])
         if tally.fixes > tally.safe_fixes:
-            step = canvas.step("apply all, also uncertain ones", f"{command} --unsafe")
+            step = canvas.step("apply all fixes", f"{command} --unsafe")
             channel.write_lines([step])
 
 

@@ -25,6 +25,8 @@ from kebab.errors.translations.languages import Language, parse_language
 _PREFIX = "KEBAB_"
 _PATTERN = "matching regex"
 """How msgspec words that a text has the wrong form."""
+_CUTOFF = 0.7
+"""How alike an unknown key and the one that was meant have to be."""
 _FILE_VARIABLE = "KEBAB_CONFIG"
 _LANGUAGE_KEY = "lang"
 _SWITCHES = {
@@ -231,7 +233,7 @@ def explain_fault(fault: str) -> tuple[str, str]:
     known = [f"{where}.{one}" for one in tables] if bracket else [*iter_setting_keys()]
     import difflib
 
-    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(key, known, n=1, cutoff=_CUTOFF if "." in key else 0.5)
     suggestion = f", did you mean `{near[0]}`?" if near else ""
     return setting if bracket else key, f"unknown key `{key}`{suggestion}"
 

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from kebab.core.files import resolve_links
+from kebab.core.files import cut_root, join_root, resolve_links, to_slashes
 from kebab.errors.catalog import InvalidInput, TimedOut
 from kebab.errors.system import build_missing_program
 
@@ -88,7 +88,7 @@ def list_changes(repository: Repository, paths: Sequence[str]) -> dict[str, Line
     are absolute, are looked for.
     """
     top = repository.top
-    inner = [os.path.relpath(path, top) for path in paths]
+    inner = [to_slashes(os.path.relpath(path, top)) for path in paths]
     below = ("--", *("." if path == os.curdir else f":(literal){path}" for path in inner))
     compared = (*_DIFF, repository.base)
     names = _require(top, *compared, "--name-only", "-z", *below)
@@ -101,7 +101,7 @@ def list_changes(repository: Repository, paths: Sequence[str]) -> dict[str, Line
         renamed = _require(top, *compared, "--name-only", "-z", "--diff-filter=R", *below)
         pure = set(_join(top, renamed))
         for path in tracked:
-            changed = lines.get(os.fsencode(os.path.relpath(path, top)))
+            changed = lines.get(os.fsencode(cut_root(path, top)))
             found[path] = () if changed is None and path in pure else changed
     return found
 
@@ -127,7 +127,7 @@ def _read_patch(patch: bytes) -> dict[bytes, Lines | None]:
 
 
 def _join(top: str, names: bytes) -> list[str]:
-    return [os.path.join(top, os.fsdecode(one)) for one in names.split(b"\0") if one]  # noqa: PTH118 - plain strings
+    return [join_root(top, os.fsdecode(one)) for one in names.split(b"\0") if one]
 
 
 def _require(folder: str, *arguments: str) -> bytes:

@@ -93,7 +93,7 @@ class KnownFinding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """The absolute path of the file."""
     rule: str
     """The rule, or the kind of a finding of the language model."""
-    fingerprint: Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]
+    fingerprint: str
     """What tells the finding from others of the file, also after other lines changed."""
 
 

@@ -7,7 +7,7 @@ from typing import get_type_hints
 
 import msgspec
 
-from kebab.config.settings import Plugins
+from kebab.config.settings import Plugins, Review
 from kebab.core.queries import StoredChunk
 from kebab.core.review import Finding, Surroundings
 from kebab.core.spelling import find_likely_name
@@ -178,17 +178,20 @@ def select_rules(
     return tuple(rule for rule in rules if rule.id in named)
 
 
-def describe_rule(rule: Rule, *, enabled: bool = True) -> ReviewRule:
-    """Return the description of a rule; its docstring is the explanation."""
+_DEFAULTS = Review()
+
+
+def describe_rule(rule: Rule, settings: Review = _DEFAULTS) -> ReviewRule:
+    """Return the description of a rule under the settings; its docstring is the explanation."""
     summary, *explanation = cleandoc(rule.__doc__ or "").split("\n\n")
     return ReviewRule(
         id=rule.id,
         kind=rule.kind,
-        severity=rule.severity,
+        severity=settings.severity.get(rule.id, settings.severity.get(rule.kind, rule.severity)),
         summary=_join_lines(summary),
         explanation="\n\n".join(map(_join_lines, explanation)),
         example=rule.example,
-        enabled=enabled,
+        enabled=rule.id not in settings.disable,
     )
 
 

@@ -91,6 +91,12 @@ def test_fixes_that_are_not_certain_wait_until_they_are_asked_for(desk, context)
     assert [file.applied for file in named.files] == [1, 1]
 
 
+def test_a_file_without_a_suffix_is_fixed(desk, context):
+    path = write(desk, "README_FIRST")
+    store(context, (path, [REPEATED]))
+    assert [file.applied for file in apply(context).files] == [1]
+
+
 def test_a_dry_run_writes_nothing(desk, context):
     path = write(desk)
     store(context, (path, [REPEATED]))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kebab.config.settings import Review
 from kebab.core.review import GlossaryTerm, SimilarParagraph
 from kebab.errors.catalog import ConfigInvalid, InvalidInput
 from kebab.parse.markdown_parts import read_markup
@@ -49,7 +50,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_rule() -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_a_description_is_one_sentence_and_paragraphs_of_one_line(rule: Rule) -> None:
-    described = describe_rule(rule, enabled=False)
-    assert (described.id, described.enabled) == (rule.id, False)
+    described = describe_rule(rule, Review(disable=[rule.id], severity={rule.kind: "error"}))
+    assert (described.id, described.enabled, described.severity) == (rule.id, False, "error")
     assert described.summary.endswith(".")
     assert "\n" not in described.summary + described.explanation.replace("\n\n", "")
