@@ -19,6 +19,7 @@ from kebab.review.document import ReviewDocument
 from kebab.review.rules.links import (
     BrokenAnchor,
     BrokenLink,
+    LinkCase,
     MissingImage,
     MissingNote,
     UndefinedReference,
@@ -58,6 +59,7 @@ RULES: tuple[Rule, ...] = (
     JapaneseSpacing(),
     KoreanPunctuation(),
     KoreanSpacing(),
+    LinkCase(),
     MalformedFrontMatter(),
     MissingFrontMatterField(),
     MissingImage(),

@@ -106,6 +106,8 @@ def test_fields_that_the_other_notes_have_are_missed(
         ('=== "Linux"\n\n# A\n\nx\n\n# A\n', []),
         ("# A {#one}\n\nx\n\n# A {#two}\n\ny\n", []),
         ("```\n# A\n# A\n```\n", []),
+        ("# A\n\n## getItem\n\nx\n\n## getItem\n\ny\n", []),
+        ("# A\n\n## B\n\nx\n\n## B\n\ny\n\n## B\n\nz\n", []),
     ],
 )
 def test_headings_are_compared_within_their_section(text: str, found: list[str]) -> None:
@@ -134,6 +136,10 @@ def test_an_anchor_is_declared_once(text: str, found: list[str]) -> None:
         ("## A\n\n#### B\n\n## C\n\n### D\n", ["#### B"]),
         ("### A\n\n# B\n\n## C\n", []),
         ("# A\n\n<h2>B</h2>\n\n### C\n", []),
+        ("# A\n\n<Tabs>\n<TabItem>\n\n### B\n\n</TabItem>\n</Tabs>\n", []),
+        ("# A\n\n:::note\n\n### B\n\n:::\n", []),
+        ("# A\n\n{{< include x.md >}}\n\n### B\n", []),
+        (f"# T\n\n{'## A{0}{0}#### B{0}{0}### C{0}{0}'.replace('{0}', chr(10)) * 3}", ["#### B"]),
     ],
 )
 def test_levels_go_down_by_one(text: str, found: list[str]) -> None:
@@ -152,6 +158,9 @@ def test_levels_go_down_by_one(text: str, found: list[str]) -> None:
         ("# A\n\n## f(a)\n\n## f(a, b)\n\nx\n", []),
         ("# A\n\n## width\n## height\n\nx\n", []),
         ("# A\n\n## one\n\n## two\n\n## three\n\n## four\n\nx\n", []),
+        ("# A\n\n## System.String[]\n\n## Notes\n\nx\n", []),
+        ("# A\n\n## `run`\n\n## None\n\n## Notes\n\nx\n", []),
+        ("# A\n\nx\n\ntitle: b\n---\n\n## B\n\nx\n", []),
         ("", []),
     ],
 )
