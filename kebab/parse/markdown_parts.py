@@ -66,7 +66,7 @@ _HTML_PART = re.compile(
     r"|</?[A-Za-z][^<>]*>|&#?[A-Za-z0-9_]{1,32};",
     re.DOTALL | re.IGNORECASE,
 )
-_BLOCK_ID = re.compile(r"(?:^|[ \t])(\^([A-Za-z0-9-]+))[ \t]*$", re.MULTILINE)
+_BLOCK_ID = re.compile(r"(?:^|(?<!\|)[ \t])(\^([A-Za-z0-9-]+))[ \t]*$", re.MULTILINE)
 _LABEL = re.compile(r"^[ \t>]*\(([^()\s]+)\)=[ \t]*$", re.MULTILINE)
 _ATTRIBUTE_ID = re.compile(r"\{:?[^{}\n#]*+#([\w.:+/$@-]++)[^{}\n]*+\}")
 _FOOTNOTE = re.compile(r"(?<!\\)\[\^([^\]\[\s^]{1,100})\](?!\()")

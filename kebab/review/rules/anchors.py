@@ -85,7 +85,7 @@ _NUMBERED = "#"
 _MAX_TABS = 12
 
 _OTHER_FRAGMENT = re.compile(
-    r"\Z|top\Z|L\d+|:~:|[!/]|fn|cite|__tabbed|__codelineno|tab[-_=]|term-|page=|slide="
+    r"\Z|top\Z|L\d+|:~:|[!/]|_?fn|cite|__tabbed|__codelineno|tab[-_=]|term-|page=|slide="
     r"|user-content-fn|.*[{}<>$*]|.*=",
     re.IGNORECASE,
 )

@@ -326,6 +326,11 @@ _PLAN = re.compile(
 _PAST = re.compile(
     r"\b(?:was|were|had|said|announced|originally|at that time|would)\b", re.IGNORECASE
 )
+_EVENT = re.compile(
+    r"\b(?:fixed|released|removed|deprecated|changed|added|closed|resolved|renamed|merged)[ ]"
+    r"(?:as of|as at)[ ]",
+    re.IGNORECASE,
+)
 _SINCE = re.compile(
     r"[ ]?,?[ ](?:(?!(?:is|are|has|have|can|does|do|there|remains?|supports?)\b)"
     r"[^\s.;:!?]+[ ]){0,6}?"
@@ -427,7 +432,7 @@ def _judge(prose: str, period: _Period, today: date, stale_days: int) -> str | N
     before = " ".join(before[ends[-1] if ends else 0 :].split()) + " "
     after = prose[period.end : period.end + _AFTER_CHARS].replace("\n", " ")
     if _AS_OF.search(before) or _AS_OF_AFTER.match(after):
-        if _SINCE.match(after):
+        if _SINCE.match(after) or _EVENT.search(before):
             return None
         old = stale_days and period.last < today - timedelta(days=stale_days)
         return "the statement may be out of date" if old else None

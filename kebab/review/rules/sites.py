@@ -54,7 +54,7 @@ _GENERATORS = (
     ),
     _Generator(
         "mkdocs",
-        ("mkdocs.yml", "mkdocs.yaml", "zensical.toml"),
+        ("mkdocs.yml", "mkdocs.yaml", "zensical.toml", "zensical.yml"),
         ("docs",),
         (),
         re.compile(r"^\s*docs_dir\s*[:=]\s*[\"']?([\w./-]+)", re.MULTILINE),

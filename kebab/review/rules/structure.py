@@ -127,7 +127,7 @@ class HeadingJump:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the headings that skip a level."""
         del surroundings
-        headings = document.markup.headings
+        headings = [one for one in document.markup.headings if not _is_quoted(document, one)]
         uses = Counter(one.level for one in headings)
         jumps = [
             (before, heading)
@@ -146,6 +146,11 @@ class HeadingJump:
             if missing not in reported or not is_habit:
                 yield build_finding(self, heading.start, heading.end, reason)
             reported.add(missing)
+
+
+def _is_quoted(document: ReviewDocument, heading: Heading) -> bool:
+    text = document.text
+    return ">" in text[text.rfind("\n", 0, heading.start) + 1 : heading.start]
 
 
 class EmptySection:
@@ -185,9 +190,9 @@ class EmptySection:
 
 _SYMBOL = re.compile(
     r"#+[ \t]+(?:[`*_\\]+[^\n]*[`*_]+|\S*[a-z0-9][A-Z.:_]\S*|\S*[^\w\s.!?…'’)-]\S*|None|N/?A|Void"
-    r"|[a-z]\S*)[ \t#]*"
+    r"|[a-z]\S*|\[[^\n]*\]\([^\n]*\)|[^\n]*[.!])[ \t#]*"
 )
-"""A heading of one word of code, as references have it for inputs, outputs and members."""
+"""A heading of one word of code, as references have it for members, a link, or a sentence."""
 
 _SETEXT = re.compile(r"(?!#)[^\n]*\n[^\n]*\n|(?!#)[\w-]+:[ \t]")
 """Several lines above a line of dashes, such as front matter that does not begin the file."""
@@ -296,7 +301,9 @@ def _is_code(text: str, use: FootnoteUse) -> bool:
 
 
 _FIRST_LINE = re.compile(r"\S[^\n]*")
-_SITE_FIELDS = frozenset(
+_KIND_FIELDS = frozenset({"type", "layout", "kind", "template", "content_type"})
+_NOTE_FIELDS = frozenset({"tags", "date", "created", "source", "project", "categories"})
+_PAGE_FIELDS = frozenset(
     {
         *("title", "description", "summary", "type", "content_type", "layout", "author", "authors"),
         *("category", "lang", "language", "status"),
@@ -350,7 +357,8 @@ class MissingFrontMatterField:
     Lists and searches by that field leave the note out. Nearly all means 19 of 20 of the other
     notes of the same kind, which is that of the suffix, of a field such as `type` or `layout`, and
     of front matter at all; there must be at least 5. Fields that pages have by chance, such as
-    `weight` and `aliases`, do not count; in a site only those that tell what a page is.
+    `weight` and `aliases`, do not count. Only common fields such as `title`, `tags` and `date` do
+    unless the note names its kind, and in a site only those that tell what a page is.
     Notes such as `README.md` and `index.md` are not checked. Neither are texts without front matter
     that other pages include, such as `_part.md` and those in `includes`.
     """
@@ -377,7 +385,11 @@ class MissingFrontMatterField:
             return
         own = {name.lower() for name, _ in front.fields} if front else set()
         usual = surroundings.list_usual_fields(source) - own - _OPTIONAL_FIELDS
-        missing = sorted(usual & _SITE_FIELDS if in_site else usual)
+        if in_site:
+            usual &= _PAGE_FIELDS
+        elif _KIND_FIELDS.isdisjoint(own):
+            usual &= _PAGE_FIELDS | _NOTE_FIELDS
+        missing = sorted(usual)
         if missing:
             line = _FIRST_LINE.search(document.text)
             reason = f"the other notes of the folder have these fields: {', '.join(missing)}"

@@ -18,7 +18,7 @@ from kebab.core.review import LinkUse, ReviewText, Site, Surroundings
 from kebab.review.rules.sites import list_originals
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|\\\\|www\.|@(?!site/)|~")
-_TEMPLATE = re.compile(r"[{}<>$*|\"\n]|\.\.\.|%\(")
+_TEMPLATE = re.compile(r"[{}<>$*|\"\n]|\.\.\.|%\(|\]\(|\A[\w.+-]+@[\w-]+\.[\w.]+\Z")
 _PLACEHOLDER = re.compile(
     r"(?:url|uri|link|href|src|target|address|path|file|filename|image|img|page|here|todo|foo|bar|baz"
     r"|xxx?|example|destination|dest|some[-_].*|your[-_].*|my[-_].*|path/to/.*|/?url)(?:\.\w+)?",
@@ -37,6 +37,9 @@ _SITE_FIELDS = frozenset(
 _STATIC_FOLDERS = ("static", "public", "assets", "content", "docs", "src", "source")
 _SERVED = ("static", "public", "assets", "docs", "src/assets", "docs/public", "docs/assets")
 _INDEXES = ("index", "tags", "categories", "archive", "search", "sitemap", "rss", "feed")
+_TEMPLATE_SUFFIXES = (".in", ".tmpl", ".j2", ".template", ".erb")
+"""The suffixes of files from which a build writes the file that a link names."""
+
 _COVERS = ("index", "_index", "readme")
 _MAX_PARENTS = 24
 _PAGE_END = re.compile(r"\.(?:md|html)\Z")
@@ -124,6 +127,7 @@ def _list_bases(document: ReviewText, path: str, site: Site | None) -> Iterator[
 def _list_candidates(path: str) -> Iterator[str]:
     """Yield the files that a path may name; the suffix of a page may be missing or another."""
     yield path
+    yield from (path + one for one in _TEMPLATE_SUFFIXES)
     suffix = get_suffix(path.rpartition(os.sep)[2])
     if suffix in _PAGE_SUFFIXES or suffix in _GENERATED or not detect_media_type(path):
         is_page = suffix in (".html", ".htm", ".md")

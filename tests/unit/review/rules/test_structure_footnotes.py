@@ -138,6 +138,7 @@ def test_an_anchor_is_declared_once(text: str, found: list[str]) -> None:
         ("# A\n\n<h2>B</h2>\n\n### C\n", []),
         ("# A\n\n<Tabs>\n<TabItem>\n\n### B\n\n</TabItem>\n</Tabs>\n", []),
         ("# A\n\n:::note\n\n### B\n\n:::\n", []),
+        ("# A\n\n> ##### Note\n\n## B\n", []),
         ("# A\n\n{{< include x.md >}}\n\n### B\n", []),
         (f"# T\n\n{'## A{0}{0}#### B{0}{0}### C{0}{0}'.replace('{0}', chr(10)) * 3}", ["#### B"]),
     ],
@@ -159,6 +160,7 @@ def test_levels_go_down_by_one(text: str, found: list[str]) -> None:
         ("# A\n\n## width\n## height\n\nx\n", []),
         ("# A\n\n## one\n\n## two\n\n## three\n\n## four\n\nx\n", []),
         ("# A\n\n## System.String[]\n\n## Notes\n\nx\n", []),
+        ("# A\n\n## [Watch it](a.md)\n\n## Do not open an issue.\n\n## B\n\nx\n", []),
         ("# A\n\n## `run`\n\n## None\n\n## Notes\n\nx\n", []),
         ("# A\n\nx\n\ntitle: b\n---\n\n## B\n\nx\n", []),
         ("", []),
@@ -166,3 +168,16 @@ def test_levels_go_down_by_one(text: str, found: list[str]) -> None:
 )
 def test_a_section_has_more_than_its_heading(text: str, found: list[str]) -> None:
     assert _check(EmptySection(), text) == found
+
+
+def test_fields_of_pages_and_of_kinds_of_notes_are_missed() -> None:
+    usual = FakeSurroundings(usual_fields=frozenset({"isbn", "weight", "history"}))
+    for text, count in (("---\ntitle: A\n---\n", 0), ("---\ntype: book\n---\n", 1)):
+        found = list(MissingFrontMatterField().check(make_document(text, read_markup(text)), usual))
+        assert len(found) == count
+
+
+def test_records_may_have_empty_sections() -> None:
+    text = "# Changes\n\n## Removed\n\n## Fixed\n\nx\n"
+    document = make_document(text, read_markup(text), path="CHANGELOG.md")
+    assert list(EmptySection().check(document, FakeSurroundings())) == []
