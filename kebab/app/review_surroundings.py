@@ -21,12 +21,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from kebab.app.context import AppContext
 from kebab.config.settings import GlossaryEntry
 from kebab.core.documents import Link, LinkResolver, LinkTarget
+from kebab.core.files import get_suffix
 from kebab.core.ids import DocId
 from kebab.core.media import MARKDOWN, detect_media_type
 from kebab.core.queries import Confidence, Hit, Query, StoredChunk
-from kebab.core.review import GlossaryTerm, ReviewText, SimilarParagraph
+from kebab.core.review import GlossaryTerm, ReviewText, SimilarParagraph, Site
 from kebab.errors.catalog import InvalidInput, NotIndexed
-from kebab.review.rules.links import list_anchors
+from kebab.review.rules.anchors import list_anchors
+from kebab.review.rules.sites import detect_site
 from kebab.search.citations import build_file_path
 from kebab.search.related import find_similar_passage
 from kebab.wire.search import DegradedChannel
@@ -123,7 +125,8 @@ _MAX_BYTES = 4 * 1024 * 1024
 _HEAD_BYTES = 16 * 1024
 _MAX_NOTES = 200
 _MIN_NOTES = 5
-_USUAL_SHARE = 0.9
+_USUAL_SHARE = 0.95
+_KIND_FIELDS = ("type", "layout", "content_type", "template", "kind")
 _IGNORED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
 
 
@@ -161,6 +164,8 @@ class ReviewSurroundings:
         self._load_files = lru_cache(4)(_load_files)
         self._load_resolver = lru_cache(4)(self._build_resolver)
         self._list_fields = lru_cache(256)(_read_fields)
+        self._detect_site = lru_cache(4096)(self._detect_site_above)
+        self._list_routes = lru_cache(8)(_read_routes)
 
     def replace_settings(
         self, glossary: Sequence[GlossaryTerm] | None, stale_days: int | None
@@ -178,6 +183,37 @@ class ReviewSurroundings:
             return True
         names = self._list_folder(folder)
         return name in names or unicodedata.normalize("NFC", name) in names
+
+    def find_any_case(self, path: str) -> str | None:
+        """Return the only existing path that differs from one in letter case at most."""
+        if self.exists(path):
+            return path
+        folder, name = os.path.split(path)
+        parent = self.find_any_case(folder) if name else None
+        if parent is None:
+            return None
+        folded = _fold_name(name)
+        found = {
+            unicodedata.normalize("NFC", one): one
+            for one in self._list_folder(parent)
+            if _fold_name(one) == folded
+        }
+        return f"{parent.rstrip('/')}/{next(iter(found.values()))}" if len(found) == 1 else None
+
+    def find_site(self, file: Path) -> Site | None:
+        """Return the site whose configuration is nearest above a file."""
+        return self._detect_site(str(file.parent))
+
+    def _detect_site_above(self, folder: str) -> Site | None:
+        site = detect_site(folder, self.exists, lambda path: _read_head(path, _HEAD_BYTES) or "")
+        above = os.path.dirname(folder)  # noqa: PTH120 - far faster
+        if site is not None or above == folder or self.exists(f"{folder}/.git"):
+            return site
+        return self._detect_site(above)
+
+    def list_routes(self, site: Site) -> frozenset[str]:
+        """Return the last parts, in lower case, of the addresses that pages of a site declare."""
+        return self._list_routes(site.root)
 
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         """Return the anchors of a Markdown file, folded; None when they are not known."""
@@ -200,9 +236,15 @@ class ReviewSurroundings:
         return [document.root / path for path in found]
 
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
-        """Return the front matter fields, in lower case, of nearly all other notes of a folder."""
+        """Return the fields, in lower case, of nearly all other notes of a folder and kind."""
         notes = self._list_fields(str(document.file.parent))
-        others = [fields for name, fields in notes.items() if name != document.file.name]
+        front = document.markup.front_matter
+        kind = _get_kind(document.file.name, dict(front.fields) if front else None)
+        others = [
+            one.fields
+            for name, one in notes.items()
+            if name != document.file.name and (front is None or one.kind == kind)
+        ]
         if len(others) < _MIN_NOTES:
             return frozenset()
         counts = Counter(field for fields in others for field in fields)
@@ -322,8 +364,22 @@ def _read_anchors(path: str) -> frozenset[str] | None:
         return None
 
 
-def _read_fields(folder: str) -> Mapping[str, frozenset[str]]:
-    """Return the fields of the front matter of the first notes of a folder by file name."""
+class _NoteFields(NamedTuple):
+    """The kind of a note, and the fields of its front matter that have a value."""
+
+    kind: tuple[str, ...]
+    fields: frozenset[str]
+
+
+def _get_kind(name: str, fields: Mapping[str, object] | None) -> tuple[str, ...]:
+    """Return what tells notes of different kinds apart."""
+    known = {one.lower(): str(value) for one, value in (fields or {}).items()}
+    kinds = (known.get(one, "") for one in _KIND_FIELDS)
+    return (get_suffix(name), "" if fields is None else "front matter", *kinds)
+
+
+def _read_fields(folder: str) -> Mapping[str, _NoteFields]:
+    """Return the fields of the first notes of a folder by file name."""
     from kebab.parse.metadata import read_front_block
 
     names = sorted(name for name in _list_folder(folder) if detect_media_type(name) == MARKDOWN)
@@ -332,6 +388,29 @@ def _read_fields(folder: str) -> Mapping[str, frozenset[str]]:
         text = _read_head(str(Path(folder, name)), _HEAD_BYTES)
         if text is not None:
             block = read_front_block(text)
-            fields = block.fields.items() if block else ()
-            found[name] = frozenset(str(one).lower() for one, value in fields if value)
+            fields = block.fields if block else None
+            used = frozenset(str(one).lower() for one, value in (fields or {}).items() if value)
+            found[name] = _NoteFields(_get_kind(name, fields), used)
     return found
+
+
+_ROUTE_FIELDS = frozenset(
+    {"slug", "permalink", "url", "aliases", "id", "redirect_from", "redirects"}
+)
+
+
+def _read_routes(root: str) -> frozenset[str]:
+    """Return the last parts of the addresses that the front matter of the pages of a site names."""
+    from kebab.parse.metadata import read_front_block
+
+    found = set()
+    for path in _list_files(Path(root)):
+        if detect_media_type(path) != MARKDOWN:
+            continue
+        text = _read_head(f"{root}/{path}", _HEAD_BYTES) or ""
+        block = read_front_block(text) if any(one in text for one in _ROUTE_FIELDS) else None
+        for name, value in block.fields.items() if block else ():
+            if str(name).lower() in _ROUTE_FIELDS:
+                for one in value if isinstance(value, list) else [value]:
+                    found.add(str(one).rstrip("/").rpartition("/")[2].lower())
+    return frozenset(found)

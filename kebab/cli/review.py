@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, get_args
 import msgspec
 from msgspec.structs import replace
 
-from kebab.app.review_text import ItemLocator
+from kebab.app.review_text import CopyFilter, ItemLocator
 from kebab.cli.channels import Display, OutputChannel
 from kebab.cli.progress import ReviewEvents, run_review
 from kebab.cli.prompt import confirm
@@ -25,6 +25,7 @@ from kebab.cli.render.review import (
     render_applied,
     render_fix_plan,
     render_fixed_text,
+    render_hidden_copies,
     render_items,
     render_path,
     render_review_notes,
@@ -69,13 +70,16 @@ class FindingsView(PageDisplay):
         self._out = context.channels.out
         self._canvas = context.create_canvas()
         self._locator = ItemLocator(text)
+        self._copies = CopyFilter()
         self._file: str | None = None
 
     def show(self, page: AgentItems) -> None:
         """Show the findings of a page; the path of their file comes first."""
         if page.document is None or not page.items:
             return
-        located = self._locator.locate(page)
+        located = self._copies.drop_copies(page.document, self._locator.locate(page))
+        if not located.items:
+            return
         lines = [""] if self._file else []
         if page.document.file != self._file:
             lines += render_path(page.document, located.state, self._canvas)
@@ -86,7 +90,8 @@ class FindingsView(PageDisplay):
         """Show the summary."""
         del completed
         blank = [""] if self._file else []
-        self._out.write_lines([*blank, *render_summary(tally, self._canvas)])
+        lines = [*blank, *render_summary(tally, self._canvas)]
+        self._out.write_lines([*lines, *render_hidden_copies(self._copies.hidden, self._canvas)])
 
 
 class FindingLines(PageDisplay):

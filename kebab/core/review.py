@@ -44,11 +44,12 @@ class Heading(NamedTuple):
 class LinkUse(NamedTuple):
     """A link or an image at [start, end). `target` has its fragment, but no escapes.
 
-    `target_span` is where the target is written; that of a reference link is in its definition.
+    `target_span` is where the target is written; that of a reference link is in its definition. A
+    `shortcode` is `ref` or `relref` of Hugo.
     """
 
     target: str
-    kind: Literal["inline", "reference", "wiki", "auto"]
+    kind: Literal["inline", "reference", "wiki", "auto", "shortcode"]
     start: int
     end: int
     target_span: Span
@@ -174,6 +175,30 @@ class GlossaryTerm(NamedTuple):
     lang: str | None = None
 
 
+SiteKind: TypeAlias = Literal[
+    "hugo", "docusaurus", "mkdocs", "vitepress", "astro", "mdbook", "jekyll", "other"
+]
+"""The generator of a site."""
+
+
+class Site(NamedTuple):
+    """A site that a generator builds from the files below `root`.
+
+    Attributes:
+        pages: The folders with the sources of pages that exist.
+        static: The folders whose files keep their paths.
+        is_routed: Whether the address of a page follows the path of its file.
+        mentions: The configuration and its redirects; what they name may be generated.
+    """
+
+    kind: SiteKind
+    root: str
+    pages: tuple[str, ...] = ()
+    static: tuple[str, ...] = ()
+    is_routed: bool = False
+    mentions: str = ""
+
+
 class SimilarParagraph(NamedTuple):
     """A passage of another note that is nearly the same as a paragraph, from 0 to 1."""
 
@@ -198,6 +223,15 @@ class Surroundings(Protocol):
 
     def exists(self, path: Path | str) -> bool:
         """Return whether a file or a folder exists."""
+
+    def find_any_case(self, path: str) -> str | None:
+        """Return the only existing path that differs from one in letter case at most."""
+
+    def find_site(self, file: Path) -> Site | None:
+        """Return the site whose configuration is nearest above a file."""
+
+    def list_routes(self, site: Site) -> frozenset[str]:
+        """Return the last parts, in lower case, of the addresses that pages of a site declare."""
 
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         """Return the anchors of a text file; None when it cannot be read or has another format."""

@@ -321,6 +321,13 @@ def render_summary(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     yield from render_columns((Column(right=True), Column(), Column()), rows, canvas, "  ")
 
 
+def render_hidden_copies(count: int, canvas: Canvas) -> Iterator[str]:
+    """Yield how many findings repeat one that is shown for another copy of the page."""
+    if count:
+        words = "the same in another version or translation of a page, and are shown once"
+        yield from canvas.note(f"{count:,} of these are {words}")
+
+
 def render_review_notes(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     """Yield what was not available, and what else limits the result."""
     is_partial = tally.model_state == "partly"

@@ -20,6 +20,7 @@ from kebab.review.rules.ignores import UnknownIgnore, UnusedIgnore
 from kebab.review.rules.links import (
     BrokenAnchor,
     BrokenLink,
+    LinkCase,
     MissingImage,
     MissingNote,
     UndefinedReference,
@@ -59,6 +60,7 @@ RULES: tuple[Rule, ...] = (
     JapaneseSpacing(),
     KoreanPunctuation(),
     KoreanSpacing(),
+    LinkCase(),
     MalformedFrontMatter(),
     MissingFrontMatterField(),
     MissingImage(),

@@ -10,7 +10,7 @@ import pytest
 from kebab.app.review_surroundings import ReviewSurroundings, build_passage_finder, find_similar
 from kebab.core.documents import LinkTarget
 from kebab.core.ids import DocId, make_doc_id
-from kebab.core.review import ReviewText
+from kebab.core.review import FrontMatterUse, Markup, ReviewText
 from kebab.review.document import ReviewDocument
 from tests.fakes.review import make_document
 
@@ -99,14 +99,61 @@ def test_namesakes_are_found_in_any_case_but_not_in_hidden_folders(
     assert surroundings.list_namesakes(_document(tmp_path), "c.md") == [file]
 
 
-def test_usual_fields_are_those_of_nine_in_ten_other_notes(
+def test_usual_fields_are_those_of_nearly_all_other_notes(
+    tmp_path: Path, surroundings: ReviewSurroundings
+) -> None:
+    for number in range(19):
+        _write(tmp_path, f"{number}.md", "---\nTitle: x\ndate: 1\nempty:\n---\n")
+    _write(tmp_path, "19.md", "---\ndate: 1\n---\n")
+    _write(tmp_path, "a.md", "---\nrare: 1\n---\n")
+    assert surroundings.list_usual_fields(_document(tmp_path)) == {"title", "date"}
+    _write(tmp_path, "20.md", "---\ndate: 1\n---\n")
+    again = ReviewSurroundings(today=date(2026, 1, 1))
+    assert again.list_usual_fields(_document(tmp_path)) == {"date"}
+
+
+def test_notes_of_another_kind_have_other_habits(
     tmp_path: Path, surroundings: ReviewSurroundings
 ) -> None:
     for number in range(9):
-        _write(tmp_path, f"{number}.md", "---\nTitle: x\ndate: 1\nempty:\n---\n")
-    _write(tmp_path, "9.md", "---\ndate: 1\n---\n")
-    _write(tmp_path, "a.md", "---\nrare: 1\n---\n")
-    assert surroundings.list_usual_fields(_document(tmp_path)) == {"title", "date"}
+        _write(tmp_path, f"{number}.md", "---\ntitle: x\ntype: book\n---\n")
+    front = FrontMatterUse(0, 9, (("type", "film"),))
+    document = replace(_document(tmp_path), markup=Markup(front_matter=front))
+    assert surroundings.list_usual_fields(document) == frozenset()
+
+
+def test_a_path_in_another_case_is_found(tmp_path: Path, surroundings: ReviewSurroundings) -> None:
+    file = _write(tmp_path, "Guides/Start.md")
+    wrong = str(tmp_path / "guides/start.md")
+    assert surroundings.find_any_case(wrong) == str(file)
+    assert surroundings.find_any_case(str(file)) == str(file)
+    assert surroundings.find_any_case(str(tmp_path / "guides/end.md")) is None
+    _write(tmp_path, "Guides/START.md")
+    again = ReviewSurroundings(today=date(2026, 1, 1))
+    assert again.find_any_case(wrong) is None
+
+
+def test_the_nearest_site_within_the_repository_is_found(
+    tmp_path: Path, surroundings: ReviewSurroundings
+) -> None:
+    _write(tmp_path, "book.toml")
+    _write(tmp_path, "repo/.git/HEAD")
+    _write(tmp_path, "repo/site/mkdocs.yml", "docs_dir: pages\n")
+    page = _write(tmp_path, "repo/site/pages/sub/a.md")
+    site = surroundings.find_site(page)
+    assert site is not None
+    assert (site.kind, site.pages) == ("mkdocs", (str(tmp_path / "repo/site/pages"),))
+    assert surroundings.find_site(_write(tmp_path, "repo/other/b.md")) is None
+
+
+def test_the_addresses_that_pages_declare_are_known(
+    tmp_path: Path, surroundings: ReviewSurroundings
+) -> None:
+    page = _write(tmp_path, "docs/a.md", "---\nslug: /x/First\naliases: [/old/second/]\n---\n")
+    _write(tmp_path, "mkdocs.yml")
+    site = surroundings.find_site(page)
+    assert site is not None
+    assert surroundings.list_routes(site) == {"first", "second"}
 
 
 def test_a_folder_with_few_other_notes_has_no_habit(

@@ -13,6 +13,7 @@ from tests.fakes.evidence import stored
 from tests.fakes.review import FakeSurroundings, make_document
 
 _SURROUNDINGS = FakeSurroundings(
+    files=frozenset({"/notes/Guides/start.md"}),
     glossary=(GlossaryTerm("email", ("e-mail",)),),
     usual_fields=frozenset({"title"}),
     similar={NearDuplicate.example: SimilarParagraph(stored("a"), 0.9)},
