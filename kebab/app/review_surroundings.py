@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from kebab.app.context import AppContext
 from kebab.core.documents import Link, LinkResolver, LinkTarget
 from kebab.core.ids import DocId
-from kebab.core.media import MARKDOWN, detect_media_type
+from kebab.core.media import MARKDOWN, detect_media_type, is_prose
 from kebab.core.queries import Confidence, Hit, Query, StoredChunk
 from kebab.core.review import GlossaryTerm, ReviewText, SimilarParagraph
 from kebab.errors.catalog import InvalidInput, NotIndexed
 from kebab.review.rules.links import list_anchors
+from kebab.review.rules.spelling import list_words
 from kebab.search.citations import build_file_path
 from kebab.search.related import find_similar_passage
 from kebab.wire.search import DegradedChannel
@@ -48,6 +49,20 @@ def find_similar(
     with suppress(NotIndexed), context.open_reader() as reader:
         copies = 0 if document.doc_id is None else 1
         return find_similar_passage(reader, paragraph, is_own, copies=copies)
+    return None
+
+
+def list_documents_with(context: AppContext, document: ReviewText, word: str) -> list[str] | None:
+    """Return the paths of documents of the same folder that have a word, or of many of them.
+
+    None is returned when the index does not have the document.
+    """
+    from kebab.text.tokenizer import tokenize
+
+    if document.doc_id is None or not word.isascii():
+        return None
+    with suppress(NotIndexed), context.open_catalogue() as catalogue:
+        return catalogue.list_documents_with(str(document.root), word, tokenize(word)[0])
     return None
 
 
@@ -113,6 +128,9 @@ def _is_from(document: "ReviewDocument", chunk: StoredChunk) -> bool:
     return is_same or build_file_path(chunk) == str(source.file)
 
 
+ListDocumentsWith = Callable[[ReviewText, str], Iterable[str] | None]
+"""Returns the paths of documents with a word; None when the index does not have the folder."""
+
 FindSimilar = Callable[[ReviewText, str], SimilarParagraph | None]
 """Returns the most similar passage of another note for a paragraph of a document."""
 
@@ -121,6 +139,8 @@ _MAX_BYTES = 4 * 1024 * 1024
 _HEAD_BYTES = 16 * 1024
 _MAX_NOTES = 200
 _MIN_NOTES = 5
+_VOCABULARY_CHARS = 8 * 1024 * 1024
+"""How much of a folder without an index is read to learn its words; it takes .2 s."""
 _USUAL_SHARE = 0.9
 _IGNORED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
 
@@ -148,17 +168,23 @@ class ReviewSurroundings:
         stale_days: int = 0,
         load_documents: Callable[[], Iterable[LinkTarget]] = tuple,
         find_similar: FindSimilar | None = None,
+        words: Iterable[str] = (),
+        list_documents_with: ListDocumentsWith | None = None,
     ) -> None:
         self.today = today
         self.glossary = glossary
         self.stale_days = stale_days
         self._load_documents = load_documents
         self._find_similar = find_similar
+        self.words = frozenset(word.lower() for word in words)
+        self._list_documents_with = list_documents_with
+        self._counts: dict[tuple[Path, str], int] = {}
         self._list_folder = lru_cache(4096)(_list_folder)
         self._list_anchors = lru_cache(2048)(_read_anchors)
         self._load_files = lru_cache(4)(_load_files)
         self._load_resolver = lru_cache(4)(self._build_resolver)
         self._list_fields = lru_cache(256)(_read_fields)
+        self._count_words = lru_cache(4)(self._read_words)
 
     def exists(self, path: Path | str) -> bool:
         """Return whether a file or a folder exists; the case of its name must be right."""
@@ -199,6 +225,37 @@ class ReviewSurroundings:
             field for field, count in counts.items() if count >= _USUAL_SHARE * len(others)
         )
 
+    def count_documents(self, document: ReviewText, word: str) -> int:
+        """Return in how many documents of the same folder a lower-case word stands, or many.
+
+        The index is asked, or else the first files of the folder. Documents whose name and folder
+        have the same names, as those of other versions have, count once.
+        """
+        key = document.root, word
+        if key not in self._counts:
+            paths = self._list_documents_with(document, word) if self._list_documents_with else None
+            self._counts[key] = (
+                self._count_words(document.root)[word.encode()]
+                if paths is None
+                else len(set(map(_name_copy, paths)))
+            )
+        return self._counts[key]
+
+    def _read_words(self, root: Path) -> Counter[bytes]:
+        """Return in how many of the first documents of a folder each word stands."""
+        counts: Counter[bytes] = Counter()
+        size, seen = 0, set()
+        for path in self._load_files(root).paths:
+            name = _name_copy(path)
+            if name not in seen and is_prose(detect_media_type(path)):
+                seen.add(name)
+                text = _read_head(str(root / path), _MAX_BYTES) or ""
+                counts.update(set(list_words(text)))
+                size += len(text)
+                if size > _VOCABULARY_CHARS:
+                    break
+        return counts
+
     def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
         """Return the most similar passage of another note when it is nearly the same."""
         return self._find_similar(document, paragraph) if self._find_similar else None
@@ -236,7 +293,14 @@ def build_surroundings(context: AppContext) -> ReviewSurroundings:
         stale_days=review.stale_days,
         load_documents=load_documents,
         find_similar=partial(find_similar, context),
+        words=review.words,
+        list_documents_with=partial(list_documents_with, context),
     )
+
+
+def _name_copy(path: str) -> str:
+    """Return what the paths of copies of a document in other folders have in common."""
+    return "/".join(path.rsplit("/", 2)[-2:])
 
 
 def _fold_name(name: str) -> str:

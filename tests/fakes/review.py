@@ -49,6 +49,8 @@ class FakeSurroundings:
     notes: Mapping[str, Path] = field(default_factory=dict)
     namesakes: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     usual_fields: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+    counts: Mapping[str, int] = field(default_factory=dict)
     similar: Mapping[str, SimilarParagraph] = field(default_factory=dict)
 
     def exists(self, path: Path | str) -> bool:
@@ -68,6 +70,10 @@ class FakeSurroundings:
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
         del document
         return self.usual_fields
+
+    def count_documents(self, document: ReviewText, word: str) -> int:
+        del document
+        return self.counts.get(word, 1)
 
     def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
         del document

@@ -34,6 +34,7 @@ from kebab.review.rules.punctuation import (
     UnclosedFence,
 )
 from kebab.review.rules.rule import Rule, build_finding
+from kebab.review.rules.spelling import Misspelling, UnknownWord
 from kebab.review.rules.structure import (
     DuplicateAnchor,
     DuplicateHeading,
@@ -62,6 +63,7 @@ RULES: tuple[Rule, ...] = (
     MissingFrontMatterField(),
     MissingImage(),
     MissingNote(),
+    Misspelling(),
     MixedWidthBracket(),
     NearDuplicate(),
     RepeatedWord(),
@@ -71,6 +73,7 @@ RULES: tuple[Rule, ...] = (
     UnclosedFence(),
     UndefinedFootnote(),
     UndefinedReference(),
+    UnknownWord(),
     UnusedFootnote(),
 )
 """Every rule, sorted by its id."""
