@@ -8,6 +8,7 @@ It needs no index. Every answer is cached for one run, and every cache is bounde
 
 import math
 import os
+import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ from kebab.core.media import MARKDOWN, detect_media_type, is_prose
 from kebab.core.queries import Confidence, Hit, Query, StoredChunk
 from kebab.core.review import GlossaryTerm, ReviewText, SimilarParagraph
 from kebab.errors.catalog import InvalidInput, NotIndexed
-from kebab.review.rules.links import list_anchors
+from kebab.review.rules.links import fold_anchor, list_anchors
 from kebab.review.rules.spelling import list_words
 from kebab.search.citations import build_file_path
 from kebab.search.related import find_similar_passage
@@ -52,8 +53,10 @@ def find_similar(
     return None
 
 
-def list_documents_with(context: AppContext, document: ReviewText, word: str) -> list[str] | None:
-    """Return the paths of documents of the same folder that have a word, or of many of them.
+def list_documents_with(
+    context: AppContext, document: ReviewText, word: str
+) -> list[tuple[str, ...]] | None:
+    """Return the names and titles of documents of the same folder that have a word, or of many.
 
     None is returned when the index does not have the document.
     """
@@ -62,7 +65,8 @@ def list_documents_with(context: AppContext, document: ReviewText, word: str) ->
     if document.doc_id is None or not word.isascii():
         return None
     with suppress(NotIndexed), context.open_catalogue() as catalogue:
-        return catalogue.list_documents_with(str(document.root), word, tokenize(word)[0])
+        found = catalogue.list_documents_with(str(document.root), word, tokenize(word)[0])
+        return [_name_copy(path, title) for path, title in found]
     return None
 
 
@@ -128,8 +132,8 @@ def _is_from(document: "ReviewDocument", chunk: StoredChunk) -> bool:
     return is_same or build_file_path(chunk) == str(source.file)
 
 
-ListDocumentsWith = Callable[[ReviewText, str], Iterable[str] | None]
-"""Returns the paths of documents with a word; None when the index does not have the folder."""
+ListDocumentsWith = Callable[[ReviewText, str], Iterable[tuple[str, ...]] | None]
+"""Returns what tells the documents with a word apart; None when the index lacks the folder."""
 
 FindSimilar = Callable[[ReviewText, str], SimilarParagraph | None]
 """Returns the most similar passage of another note for a paragraph of a document."""
@@ -139,6 +143,10 @@ _MAX_BYTES = 4 * 1024 * 1024
 _HEAD_BYTES = 16 * 1024
 _MAX_NOTES = 200
 _MIN_NOTES = 5
+_HEADING_CHARS = 64 * 1024 * 1024
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+([^\n]+?)[ \t]*(?:\{#[^{}\n]*\})?$", re.MULTILINE)
+_BEGINNING = 200
+"""How many characters tell documents with the same name apart."""
 _VOCABULARY_CHARS = 8 * 1024 * 1024
 """How much of a folder without an index is read to learn its words; it takes .2 s."""
 _USUAL_SHARE = 0.9
@@ -160,7 +168,7 @@ class ReviewSurroundings:
     other notes.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is something else that rules ask about
         self,
         *,
         today: date,
@@ -184,6 +192,7 @@ class ReviewSurroundings:
         self._load_files = lru_cache(4)(_load_files)
         self._load_resolver = lru_cache(4)(self._build_resolver)
         self._list_fields = lru_cache(256)(_read_fields)
+        self._load_headings = lru_cache(4)(self._read_headings)
         self._count_words = lru_cache(4)(self._read_words)
 
     def exists(self, path: Path | str) -> bool:
@@ -197,6 +206,15 @@ class ReviewSurroundings:
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         """Return the anchors of a Markdown file, folded; None when they are not known."""
         return self._list_anchors(str(path))
+
+    def find_heading(self, document: ReviewText, key: str) -> Path | None:
+        """Return the only Markdown file of the same source with this heading.
+
+        In a source with very many files there is none, because no heading is certainly the only
+        one.
+        """
+        found = self._load_headings(document.root).get(key)
+        return document.root / found if found else None
 
     def find_note(self, document: ReviewText, target: str) -> Path | None:
         """Return the file of the same source with this path, name, title or alias.
@@ -228,8 +246,8 @@ class ReviewSurroundings:
     def count_documents(self, document: ReviewText, word: str) -> int:
         """Return in how many documents of the same folder a lower-case word stands, or many.
 
-        The index is asked, or else the first files of the folder. Documents whose name and folder
-        have the same names, as those of other versions have, count once.
+        The index is asked, or else the first files of the folder. Documents that begin alike and
+        whose files and folders have the same names, as those of other versions have, count once.
         """
         key = document.root, word
         if key not in self._counts:
@@ -237,20 +255,36 @@ class ReviewSurroundings:
             self._counts[key] = (
                 self._count_words(document.root)[word.encode()]
                 if paths is None
-                else len(set(map(_name_copy, paths)))
+                else len(set(paths))
             )
         return self._counts[key]
+
+    def _read_headings(self, root: Path) -> Mapping[str, str]:
+        """Return the file of each heading of a folder; an empty text when several have it."""
+        found: dict[str, str] = {}
+        size = 0
+        for path in self._load_files(root).paths:
+            if detect_media_type(path) != MARKDOWN:
+                continue
+            text = _read_head(str(root / path), _MAX_BYTES) or ""
+            size += len(text)
+            if size > _HEADING_CHARS or not self._load_files(root).is_complete:
+                return {}
+            for key in {fold_anchor(heading) for heading in _HEADING.findall(text)}:
+                found[key] = "" if key in found else path
+        return found
 
     def _read_words(self, root: Path) -> Counter[bytes]:
         """Return in how many of the first documents of a folder each word stands."""
         counts: Counter[bytes] = Counter()
         size, seen = 0, set()
         for path in self._load_files(root).paths:
-            name = _name_copy(path)
-            if name not in seen and is_prose(detect_media_type(path)):
-                seen.add(name)
+            if is_prose(detect_media_type(path)):
                 text = _read_head(str(root / path), _MAX_BYTES) or ""
-                counts.update(set(list_words(text)))
+                key = _name_copy(path, text[:_BEGINNING])
+                if key not in seen:
+                    counts.update(set(list_words(text)))
+                    seen.add(key)
                 size += len(text)
                 if size > _VOCABULARY_CHARS:
                     break
@@ -298,9 +332,9 @@ def build_surroundings(context: AppContext) -> ReviewSurroundings:
     )
 
 
-def _name_copy(path: str) -> str:
-    """Return what the paths of copies of a document in other folders have in common."""
-    return "/".join(path.rsplit("/", 2)[-2:])
+def _name_copy(path: str, beginning: str) -> tuple[str, ...]:
+    """Return what copies of a document in folders of versions have in common."""
+    return (*path.rsplit("/", 2)[-2:], beginning)
 
 
 def _fold_name(name: str) -> str:

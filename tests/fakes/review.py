@@ -49,6 +49,7 @@ class FakeSurroundings:
     notes: Mapping[str, Path] = field(default_factory=dict)
     namesakes: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     usual_fields: frozenset[str] = frozenset()
+    headings: Mapping[str, Path] = field(default_factory=dict)
     words: frozenset[str] = frozenset()
     counts: Mapping[str, int] = field(default_factory=dict)
     similar: Mapping[str, SimilarParagraph] = field(default_factory=dict)
@@ -58,6 +59,10 @@ class FakeSurroundings:
 
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         return self.anchors.get(str(path))
+
+    def find_heading(self, document: ReviewText, key: str) -> Path | None:
+        del document
+        return self.headings.get(key)
 
     def find_note(self, document: ReviewText, target: str) -> Path | None:
         del document

@@ -224,9 +224,10 @@ _DICTIONARIES = frozenset({"de", "en", "es", "fr", "it", "nl", "pt"})
 _SHORTEST, _LONGEST = 6, 20
 _SHORTEST_PART = 3
 _MOST_USES = 2
-_LEAST_FREQUENCY = 200
+_LEAST_FREQUENCY = 1_000
 """How often a word has to occur in the corpus of its dictionary to be what was meant."""
 
+_VOWELS = "aeiouy"
 _ALPHABET = "abcdefghijklmnopqrstuvwxyzßàáâãäçèéêëìíîïñòóôõöùúûü"
 
 
@@ -262,7 +263,7 @@ class UnknownWord:
     id: ClassVar[str] = "unknown-word"
     kind: ClassVar[str] = "spelling"
     severity: ClassVar[SeverityName] = "suggestion"
-    example: ClassVar[str] = "It is a perfect opportulity for all of us."
+    example: ClassVar[str] = "Everything outiside of the range is left out."
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the words that are a letter away from a frequent one."""
@@ -271,10 +272,15 @@ class UnknownWord:
         if dictionary is None:
             return
         counts = Counter(list_words(document.text))
-        for word in sorted(counts.keys() - dictionary.words - MISSPELLINGS.words):
-            text = word.decode("utf-8", "replace")
-            if not _SHORTEST <= len(text) <= _LONGEST or counts[word] > _MOST_USES:
-                continue
+        unknown = [
+            word.decode("utf-8", "replace")
+            for word, count in counts.items()
+            if count <= _MOST_USES
+            and len(word) >= _SHORTEST
+            and word not in dictionary.words
+            and word not in MISSPELLINGS.words
+        ]
+        for text in unknown:
             right = _find_meant(text, lang)
             places = list(_find_word(document, text)) if right else []
             if (
@@ -306,7 +312,9 @@ def _find_meant(word: str, lang: str) -> str:
     Changes of the first and the last letters make other forms of words that are not listed.
     """
     dictionary = _load_dictionary(lang)
-    if dictionary is None or not word.isalpha() or _is_compound(word, dictionary.frequencies):
+    if dictionary is None or len(word) > _LONGEST or not word.isalpha():
+        return ""
+    if _is_compound(word, dictionary.frequencies):
         return ""
     known = dictionary.frequencies
     found = {one for one in _iter_edits(word) if one in known}
@@ -323,12 +331,19 @@ def _is_compound(word: str, known: Collection[str]) -> bool:
 
 
 def _iter_edits(word: str) -> Iterator[str]:
-    """Yield the words that one edit makes, but for those at the first and the last letter."""
+    """Yield the words that one edit makes, but for those at the first and the last letter.
+
+    A letter too many is a vowel or doubled. Of other letters only vowels, and letters of another
+    script, are often written for each other; the others make rare words and British forms.
+    """
     for at in range(1, len(word) - 1):
         start, letter, rest = word[:at], word[at], word[at + 1 :]
-        yield start + rest
+        if letter in _VOWELS or letter in (word[at - 1], word[at + 1]):
+            yield start + rest
         if at < len(word) - 2:
             yield start + rest[0] + letter + rest[1:]
         for other in _ALPHABET:
-            yield start + other + rest
             yield start + other + letter + rest
+        if letter not in _ALPHABET or letter in _VOWELS:
+            for other in _VOWELS if letter in _VOWELS else _ALPHABET:
+                yield start + other + rest

@@ -337,20 +337,20 @@ class Catalogue:
             )
             return [LinkTarget._make((*row[:4], parse_strings(row[4]))) for row in rows]
 
-    def list_documents_with(self, root: str, word: str, token: str) -> list[str]:
-        """Return the paths below a root of documents that have a whole word, or of many of them.
+    def list_documents_with(self, root: str, word: str, token: str) -> list[tuple[str, str]]:
+        """Return the paths and titles of documents below a root that have a word, or of many.
 
         `word` has letters of ASCII in lower case, and `token` is what the word index has for it.
         """
         with self._translate_errors():
             rows = self._database.execute(
-                "SELECT DISTINCT d.path FROM chunks_fts f JOIN chunks c ON c.key = f.rowid"
+                "SELECT DISTINCT d.path, d.title FROM chunks_fts f JOIN chunks c ON c.key = f.rowid"
                 " JOIN documents d ON d.doc = c.doc JOIN sources s ON s.source = d.source"
                 " WHERE f.chunks_fts MATCH ? AND s.root = ?"
                 " AND ' ' || lower(c.text) || ' ' GLOB ? LIMIT ?",
                 (f'"{token}"', root, f"*[^a-z]{word}[^a-z]*", _MANY),
             )
-            return [str(path) for (path,) in rows]
+            return [(str(path), str(title)) for path, title in rows]
 
     def list_links(self, keys: Collection[str]) -> list[Link]:
         """Return the links that have one of these keys, by source, path and target."""

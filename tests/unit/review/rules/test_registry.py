@@ -1,5 +1,7 @@
 """The rules are sorted, explained, and found by their example."""
 
+from pathlib import Path
+
 import pytest
 
 from kebab.core.review import GlossaryTerm, SimilarParagraph
@@ -14,6 +16,8 @@ from tests.fakes.review import FakeSurroundings, make_document
 _SURROUNDINGS = FakeSurroundings(
     glossary=(GlossaryTerm("email", ("e-mail",)),),
     usual_fields=frozenset({"title"}),
+    headings={"costsofthegarden": Path("/notes/garden.md")},
+    anchors={"/notes/garden.md": frozenset({"costsofthegarden"})},
     similar={NearDuplicate.example: SimilarParagraph(stored("a"), 0.9)},
 )
 

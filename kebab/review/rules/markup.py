@@ -1,0 +1,403 @@
+"""Contains the rules about marks that a page shows as text, or that make it lose text."""
+
+import os.path
+import re
+from collections.abc import Iterator
+from typing import ClassVar
+
+from kebab.core.media import MARKDOWN
+from kebab.core.review import Finding, Fix, LinkUse, Surroundings
+from kebab.review.document import ReviewDocument, find_code
+from kebab.review.rules.links import (
+    find_file,
+    fold_anchor,
+    has_anchor,
+    is_anchor,
+    is_markdown,
+    is_path,
+    is_site,
+    list_anchors,
+    may_define_labels,
+    split_target,
+)
+from kebab.review.rules.rule import build_finding
+from kebab.wire.review import SeverityName
+
+
+def _is_code(document: ReviewDocument, start: int) -> bool:
+    """Return whether an offset is in code, in a comment, or in the front matter."""
+    return bool(find_code(document, start, start + 1))
+
+
+_DELIMITERS = re.compile(
+    r"^(?P<quote>[ \t>]*)(?P<cells>\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?)[ \t]*$",
+    re.MULTILINE,
+)
+_ESCAPED = re.compile(r"\\[\\|]")
+_CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
+_TEMPLATE = re.compile(r"\{[{%<]")
+_NO_ROW = re.compile(
+    r"[ \t>]*(?:$|#{1,6}[ \t]|```|~~~|<|[-*+][ \t]+[^|]*$|\d+[.)][ \t]+[^|]*$|:::)"
+)
+
+
+class TableCells:
+    r"""A row of a table has another number of cells than its header.
+
+    GitHub and most programs leave out the cells that are too many, so that their text is lost, and
+    show empty ones for those that are missing. A `|` inside a cell is written as `\|`, also in
+    code. Rows with one cell, which often are headings of groups, are not reported, nor are rows
+    with templates. When the row of hyphens has another number of cells, there is no table at all.
+    """
+
+    id: ClassVar[str] = "table-cells"
+    kind: ClassVar[str] = "table"
+    severity: ClassVar[SeverityName] = "warning"
+    example: ClassVar[str] = "| name | age |\n| --- | --- |\n| Kim | 7 | 3 |\n"
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the rows that differ from the header."""
+        text = document.text
+        if document.source.media != MARKDOWN or "|" not in text:
+            return
+        end = 0
+        for line in _DELIMITERS.finditer(text):
+            is_table = "|" in line["cells"] and line.start() >= max(end, 1)
+            if not is_table or _is_code(document, line.start("cells")):
+                continue
+            start = text.rfind("\n", 0, line.start() - 1) + 1
+            header = text[start : line.start() - 1]
+            if "|" not in header or _NO_ROW.match(header) or _TEMPLATE.search(header):
+                continue
+            wanted, columns = _count_cells(header), _count_cells(line["cells"])
+            end = line.end()
+            if wanted != columns:
+                if wanted > 1 and columns > 1:
+                    reason = f"there is no table: {columns} columns below {wanted} cells"
+                    yield build_finding(self, line.start("cells"), line.end("cells"), reason)
+                continue
+            for row_start, end in _iter_rows(text, line.end() + 1):
+                found = self._judge(document, surroundings, text[row_start:end], columns)
+                if found:
+                    indent = len(text[row_start:end]) - len(text[row_start:end].lstrip(" \t>"))
+                    yield build_finding(self, row_start + indent, end, found)
+
+    def _judge(
+        self, document: ReviewDocument, surroundings: Surroundings, row: str, columns: int
+    ) -> str | None:
+        """Return what is wrong with a row."""
+        cells = _count_cells(row)
+        if cells in {columns, 1} or _TEMPLATE.search(row):
+            return None
+        hidden = _count_cells(_CODE_SPAN.sub("", row))
+        if hidden == columns and may_define_labels(document.source, surroundings):
+            return None  # MkDocs knows code in cells
+        if cells > columns:
+            return f"the row has {cells} cells, and the header {columns}: the last are not shown"
+        return f"the row has {cells} cells, and the header {columns}"
+
+
+def _count_cells(row: str) -> int:
+    """Return how many cells a row has."""
+    cells = _ESCAPED.sub("", row.strip(" \t>")).removeprefix("|").removesuffix("|")
+    return cells.count("|") + 1
+
+
+def _iter_rows(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of each row from an offset."""
+    while start < len(text):
+        end = text.find("\n", start)
+        end = end if end >= 0 else len(text)
+        row = text[start:end]
+        if "|" not in row or _NO_ROW.match(row):
+            return
+        yield start, end
+        start = end + 1
+
+
+_CONFLICT = re.compile(r"^(?:<{7}|={7}|>{7}|\|{7})(?:$| .*$)", re.MULTILINE)
+
+
+class MergeConflict:
+    """The marks of a merge conflict are left in the text.
+
+    Both versions are then in the page. Keep one of them and remove the marks. Code blocks, which
+    may show such marks, are not checked.
+    """
+
+    id: ClassVar[str] = "merge-conflict"
+    kind: ClassVar[str] = "markup"
+    severity: ClassVar[SeverityName] = "error"
+    example: ClassVar[str] = "<<<<<<< HEAD\nIt costs 5.\n=======\nIt costs 7.\n>>>>>>> main\n"
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the first mark of each conflict."""
+        del surroundings
+        if "<<<<<<<" not in document.text and ">>>>>>>" not in document.text:
+            return
+        marks = [
+            one
+            for one in _CONFLICT.finditer(document.text)
+            if not _is_in_block(document, one.start())
+        ]
+        if len({one[0][0] for one in marks} - {"|"}) <= 1:
+            return  # the line of equal signs alone makes a heading
+        is_open = False
+        for one in marks:
+            sign = one[0][0]
+            if sign == "<" or (not is_open and sign == ">"):
+                yield build_finding(self, *one.span(), "a merge conflict is not resolved")
+            is_open = sign != ">"
+
+
+def _is_in_block(document: ReviewDocument, offset: int) -> bool:
+    return any(start <= offset < end for start, end in document.markup.code_blocks)
+
+
+_REVERSED = re.compile(
+    r"(?<![\w\])])\((?P<text>[^()\[\]\n]{1,200})\)"
+    r"\[(?P<target>(?:https?://|mailto:|www\.|\.{0,2}/|#(?=[a-z]))[^\]\[\s]+"
+    r"|[\w./-]+\.(?:md|mdx|html?|rst|png|jpe?g|svg|pdf)(?:#[\w-]+)?)\](?![(\[:{])"
+)
+
+
+class ReversedLink:
+    """The brackets of a link are written the wrong way round.
+
+    The page then shows them, and no link. The text stands in square brackets, the address in round
+    ones.
+    """
+
+    id: ClassVar[str] = "reversed-link"
+    kind: ClassVar[str] = "link"
+    severity: ClassVar[SeverityName] = "error"
+    example: ClassVar[str] = "Read (the manual)[https://example.org/manual] first.\n"
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the reversed links."""
+        del surroundings
+        text = document.text
+        if document.source.media != MARKDOWN or ")[" not in text:
+            return
+        for found in _REVERSED.finditer(text):
+            if not _is_code(document, found.start()) and not _is_code(
+                document, found.start("target") - 1
+            ):
+                fix = f"[{found['text']}]({found['target']})"
+                reason = f"the brackets of the link are reversed: {found['text']}"
+                yield build_finding(self, *found.span(), reason, edit="replace", fix=Fix(fix))
+
+
+_TO_TOP = re.compile(r"\btop\b|↑|⬆|🔝|\bback\b|\bup\b", re.IGNORECASE)
+
+
+class EmptyLink:
+    """A link has no address or no text.
+
+    Readers cannot follow `[text]()`, and cannot see `[](address)`. `[text](#)` opens the top of
+    the page, which is meant only when the text says so. Sites of Sphinx and MkDocs fill in the text
+    of links, and are not checked for it. Neither are images.
+    """
+
+    id: ClassVar[str] = "empty-link"
+    kind: ClassVar[str] = "link"
+    severity: ClassVar[SeverityName] = "warning"
+    example: ClassVar[str] = "Read the [manual]() first.\n"
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the links without address or text."""
+        text = document.text
+        if document.source.media != MARKDOWN:
+            return
+        for link in document.markup.links:
+            if link.kind != "inline" or link.is_image or text[link.start] != "[":
+                continue
+            label = text[link.start + 1 : link.target_span[0]].rpartition("]")[0]
+            is_anchor = text.startswith("{", link.end)  # `[](){#id}` declares an anchor
+            if link.target in {"", "#"} and label.strip() and not is_anchor:
+                if link.target == "" or not _TO_TOP.search(label):
+                    yield build_finding(self, link.start, link.end, "the link has no address")
+            elif not (label.strip() or is_anchor or _fills_in_text(document, surroundings, link)):
+                yield build_finding(self, link.start, link.end, "the link has no text")
+
+
+def _fills_in_text(document: ReviewDocument, surroundings: Surroundings, link: LinkUse) -> bool:
+    """Return whether a program writes the text of a link to a heading or a page."""
+    is_place = not link.target.startswith(("http:", "https:", "mailto:"))
+    return is_place and (is_site(document.source, surroundings) or "```{" in document.text)
+
+
+_GLUED = re.compile(r"^ {0,3}(#{2,6})(?=[^\W\d_])(?![^\n]*#[\w-]+[ \t]+#)", re.MULTILINE)
+
+
+class GluedHeading:
+    """No blank follows the signs of a heading.
+
+    It is then no heading but text. Write a blank after the last `#`. A single `#` before a word may
+    be a tag, and is not reported.
+    """
+
+    id: ClassVar[str] = "glued-heading"
+    kind: ClassVar[str] = "structure"
+    severity: ClassVar[SeverityName] = "warning"
+    example: ClassVar[str] = "# Plan\n\n##Costs\n\n100\n"
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the signs of such headings."""
+        del surroundings
+        text = document.text
+        if document.source.media != MARKDOWN or "##" not in text:
+            return
+        for found in _GLUED.finditer(text):
+            start, end = found.span(1)
+            if not _is_code(document, start):
+                fix = Fix(f"{found[1]} ")
+                reason = "a blank is missing after the signs of the heading"
+                yield build_finding(self, start, end, reason, edit="replace", fix=fix)
+
+
+_STRONG = re.compile(r"(?<![*\\])\*\*(?!\*)")
+
+
+class UnclosedEmphasis:
+    r"""Two asterisks begin bold text that does not end in its paragraph.
+
+    The page shows the asterisks. Close the bold text, or write `\**` when asterisks are meant. A
+    paragraph in which the marks cannot be told apart, such as one with a formula, is not reported.
+    """
+
+    id: ClassVar[str] = "unclosed-emphasis"
+    kind: ClassVar[str] = "markup"
+    severity: ClassVar[SeverityName] = "warning"
+    example: ClassVar[str] = "The **costs are 100 for a week.\n"
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the marks that nothing closes."""
+        del surroundings
+        if document.source.media != MARKDOWN or "**" not in document.text:
+            return
+        for start, end in document.paragraphs:
+            if document.prose.find("**", start, end) >= 0:
+                opened = _find_unclosed(document, start, end)
+                if opened is not None:
+                    reason = "the bold text does not end in its paragraph"
+                    yield build_finding(self, opened, opened + 2, reason)
+
+
+def _find_unclosed(document: ReviewDocument, start: int, end: int) -> int | None:
+    """Return the only mark of a paragraph that opens bold text without an end."""
+    text = document.text
+    marks = [one.start() for one in _STRONG.finditer(document.prose, start, end)]
+    if len(marks) % 2 == 0:
+        return None
+    opened: list[int] = []
+    for mark in marks:
+        before, after = text[mark - 1 : mark], text[mark + 2 : mark + 3]
+        may_open = bool(after) and not after.isspace()
+        may_close = bool(before) and not before.isspace()
+        if may_open and may_close and before.isalnum() and after.isalnum():
+            return None  # a power, or emphasis inside of a word
+        if not may_open and not may_close:
+            return None
+        if may_close and opened:
+            opened.pop()
+        elif may_open and (not before or not before.isalnum()):
+            opened.append(mark)
+        else:
+            return None
+    return opened[0] if len(opened) == 1 and text[opened[0] + 2].isalnum() else None
+
+
+_FIELD = re.compile(r"^(?P<name>[A-Za-z_][\w.-]*)[ \t]*(?P<sign>[:=])(?=[ \t\n])", re.MULTILINE)
+
+
+class DuplicateFrontMatterField:
+    """The front matter has a field twice.
+
+    Programs use one of the two, mostly the last, or refuse the page. Remove one.
+    """
+
+    id: ClassVar[str] = "duplicate-front-matter-field"
+    kind: ClassVar[str] = "front_matter"
+    severity: ClassVar[SeverityName] = "error"
+    example: ClassVar[str] = "---\ntitle: Plan\ndate: 2026-01-02\ntitle: Costs\n---\n\nText\n"
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the fields that an earlier one equals."""
+        del surroundings
+        front = document.markup.front_matter
+        if front is None:
+            return
+        sign = "=" if document.text.startswith("+++", front.start) else ":"
+        first: dict[str, int] = {}
+        table = document.text.find("\n[", front.start, front.end) if sign == "=" else -1
+        for field in _FIELD.finditer(
+            document.text, front.start, table if table >= 0 else front.end
+        ):
+            if (
+                field["sign"] == sign
+                and first.setdefault(field["name"], field.start()) != field.start()
+            ):
+                line = document.find_line(first[field["name"]])[0]
+                reason = f"line {line} has the same field: {field['name']}"
+                yield build_finding(self, *field.span("name"), reason)
+
+
+_LEAST_LETTERS = 8
+"""Shorter headings, such as `Usage`, stand in many documents by chance."""
+
+
+class MovedHeading:
+    """A link names a heading that another document has.
+
+    It was probably moved. This is found when one document of the folder has a heading with this
+    name, and the document of the link has not. The new place is proposed.
+    """
+
+    id: ClassVar[str] = "moved-heading"
+    kind: ClassVar[str] = "link"
+    severity: ClassVar[SeverityName] = "warning"
+    example: ClassVar[str] = "# Plan\n\nSee [the costs](#costs-of-the-garden)."
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the links to headings that another document has."""
+        own = None
+        for link in document.markup.links:
+            if "#" not in link.target or link.kind not in {"inline", "reference"}:
+                continue
+            own = own or list_anchors(document.text, document.markup)
+            place = find_moved_heading(document, surroundings, link, own)
+            if place:
+                reason = f"the heading is in another document: {place}"
+                yield build_finding(self, *link.target_span, reason, edit="replace", fix=Fix(place))
+
+
+def find_moved_heading(
+    document: ReviewDocument,
+    surroundings: Surroundings,
+    link: LinkUse,
+    own: frozenset[str] | None,
+) -> str | None:
+    """Return the new target of a link whose heading only another document has.
+
+    `own` are the anchors of the document itself. None is returned unless this is certain.
+    """
+    path, fragment = split_target(link.target)
+    key = fold_anchor(fragment)
+    if not is_anchor(fragment) or len(key) < _LEAST_LETTERS or "-" not in fragment.strip("-"):
+        return None
+    target, anchors = document.source.file, own
+    if path:
+        found = find_file(document.source, surroundings, link) if is_path(link) else None
+        if found is None or not is_markdown(found) or not path.endswith((".md", ".mdx")):
+            return None
+        target, anchors = found, surroundings.list_anchors(found)
+    if anchors is None or has_anchor(anchors, fragment):
+        return None
+    moved = surroundings.find_heading(document.source, key)
+    there = surroundings.list_anchors(moved) if moved and moved != target else None
+    if moved is None or there is None or not has_anchor(there, fragment):
+        return None
+    place = os.path.relpath(moved, document.source.file.parent).replace(os.sep, "/")
+    start = "./" if path.startswith("./") and not place.startswith(".") else ""
+    return f"#{fragment}" if moved == document.source.file else f"{start}{place}#{fragment}"
