@@ -2,11 +2,11 @@
 
 import os.path
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from kebab.core.media import MARKDOWN
-from kebab.core.review import Finding, Fix, LinkUse, Surroundings
+from kebab.core.review import Finding, Fix, LinkUse, Span, Surroundings
 from kebab.review.document import ReviewDocument, find_code
 from kebab.review.rules.links import (
     find_file,
@@ -46,8 +46,9 @@ class TableCells:
 
     GitHub and most programs leave out the cells that are too many, so that their text is lost, and
     show empty ones for those that are missing. A `|` inside a cell is written as `\|`, also in
-    code. Rows with one cell, which often are headings of groups, are not reported, nor are rows
-    with templates. When the row of hyphens has another number of cells, there is no table at all.
+    code. Rows with one cell that may be headings of groups are not reported, nor are rows
+    with templates. A row with too few cells is reported when it is the only one, and not the last.
+    When the row of hyphens has another number of cells than the header, there is no table at all.
     """
 
     id: ClassVar[str] = "table-cells"
@@ -69,32 +70,50 @@ class TableCells:
             header = text[start : line.start() - 1]
             if "|" not in header or _NO_ROW.match(header) or _TEMPLATE.search(header):
                 continue
-            wanted, columns = _count_cells(header), _count_cells(line["cells"])
+            wanted, columns = _count_cells(_ITEM.sub("", header, 1)), _count_cells(line["cells"])
             end = line.end()
             if wanted != columns:
                 if wanted > 1 and columns > 1:
                     reason = f"there is no table: {columns} columns below {wanted} cells"
                     yield build_finding(self, line.start("cells"), line.end("cells"), reason)
                 continue
-            for row_start, end in _iter_rows(text, line.end() + 1):
-                found = self._judge(document, surroundings, text[row_start:end], columns)
-                if found:
-                    indent = len(text[row_start:end]) - len(text[row_start:end].lstrip(" \t>"))
-                    yield build_finding(self, row_start + indent, end, found)
+            rows = list(_iter_rows(text, line.end() + 1))
+            end = rows[-1][1] if rows else end
+            yield from self._check_rows(document, surroundings, rows, columns)
 
-    def _judge(
-        self, document: ReviewDocument, surroundings: Surroundings, row: str, columns: int
-    ) -> str | None:
-        """Return what is wrong with a row."""
-        cells = _count_cells(row)
-        if cells in {columns, 1} or _TEMPLATE.search(row):
-            return None
-        hidden = _count_cells(_CODE_SPAN.sub("", row))
-        if hidden == columns and may_define_labels(document.source, surroundings):
-            return None  # MkDocs knows code in cells
-        if cells > columns:
-            return f"the row has {cells} cells, and the header {columns}: the last are not shown"
-        return f"the row has {cells} cells, and the header {columns}"
+    def _check_rows(
+        self,
+        document: ReviewDocument,
+        surroundings: Surroundings,
+        rows: Sequence[Span],
+        columns: int,
+    ) -> Iterator[Finding]:
+        """Yield the rows of a table with too many cells, and the only one with too few."""
+        counts = [_count_cells(document.text[start:end]) for start, end in rows]
+        short = [count for count in counts if 1 < count < columns]
+        is_odd = len(short) == 1 and counts.count(columns) >= _LEAST_ROWS
+        is_cut = counts.count(1) == 1 and not short and counts.count(columns) >= _LEAST_ROWS
+        for (start, end), count in zip(rows, counts, strict=True):
+            row = document.text[start:end]
+            if count == 1 and not (is_cut and _CUT_ROW.fullmatch(row) and start > rows[0][0]):
+                continue
+            if count == columns or not row.strip("|> \t") or _TEMPLATE.search(row):
+                continue
+            if count < columns and (not (is_odd or is_cut) or end == rows[-1][1]):
+                continue
+            if _count_cells(_CODE_SPAN.sub("", row)) == columns and may_define_labels(
+                document.source, surroundings
+            ):
+                continue  # MkDocs knows code in cells
+            lost = ": the last are not shown" if count > columns else ""
+            reason = f"the row has {count} cells, and the header {columns}{lost}"
+            yield build_finding(self, end - len(row.lstrip(" \t>")), end, reason)
+
+
+_LEAST_ROWS = 2
+_CUT_ROW = re.compile(r"[ \t>]*\|[ \t]*[\w`][^|*]*[ \t]+[^|*]*\|[ \t]*")
+"""A row with one cell of several words that is no heading of a group."""
+_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d+[.)])[ \t]+(?=\|)")
 
 
 def _count_cells(row: str) -> int:
@@ -227,14 +246,16 @@ def _fills_in_text(document: ReviewDocument, surroundings: Surroundings, link: L
     return is_place and (is_site(document.source, surroundings) or "```{" in document.text)
 
 
-_GLUED = re.compile(r"^ {0,3}(#{2,6})(?=[^\W\d_])(?![^\n]*#[\w-]+[ \t]+#)", re.MULTILINE)
+_GLUED = re.compile(r"#(?<![^\n]#)#{0,5}(?=[^\W\d_])(?P<title>[^\n]*)")
+_TAG_LINE = re.compile(r"[^\n]*#[\w-]+[ \t]+#|[a-z]|\w+\s*$")
+"""What follows a single `#` of a tag."""
 
 
 class GluedHeading:
     """No blank follows the signs of a heading.
 
-    It is then no heading but text. Write a blank after the last `#`. A single `#` before a word may
-    be a tag, and is not reported.
+    It is then no heading but text. Write a blank after the last `#`. A single `#` is
+    reported only before several words on a line of their own, because it may begin a tag.
     """
 
     id: ClassVar[str] = "glued-heading"
@@ -246,12 +267,16 @@ class GluedHeading:
         """Yield the signs of such headings."""
         del surroundings
         text = document.text
-        if document.source.media != MARKDOWN or "##" not in text:
+        if document.source.media != MARKDOWN or "#" not in text:
             return
         for found in _GLUED.finditer(text):
-            start, end = found.span(1)
+            start, end = found.start(), found.start("title")
+            around = text[max(0, start - 2) : start], text[found.end() : found.end() + 2]
+            is_alone = all(one in {"", "\n", "\n\n"} for one in around)
+            if end - start == 1 and (not is_alone or _TAG_LINE.match(found["title"])):
+                continue
             if not _is_code(document, start):
-                fix = Fix(f"{found[1]} ")
+                fix = Fix(f"{text[start:end]} ")
                 reason = "a blank is missing after the signs of the heading"
                 yield build_finding(self, start, end, reason, edit="replace", fix=fix)
 
@@ -305,7 +330,74 @@ def _find_unclosed(document: ReviewDocument, start: int, end: int) -> int | None
             opened.append(mark)
         else:
             return None
-    return opened[0] if len(opened) == 1 and text[opened[0] + 2].isalnum() else None
+    if len(opened) != 1 or not text[opened[0] + 2].isalnum():
+        return None
+    rest = text[opened[0] + 2 : text.find("\n\n", opened[0])]
+    return None if "**" in rest else opened[0]
+
+
+_SPACED = re.compile(
+    r"(?<![*\\])\*\*(?: (?P<both>[^\W\d_][^*\n]{0,80}?) ?| ?(?P<end>[^\W\d_][^*\n]{0,80}?) )"
+    r"\*\*(?=[\s.,;:!?)]|\Z)"
+)
+
+
+class SpacedEmphasis:
+    """A blank stands between two asterisks and the text that they make bold.
+
+    The page shows the asterisks. Remove the blanks.
+    """
+
+    id: ClassVar[str] = "spaced-emphasis"
+    kind: ClassVar[str] = "markup"
+    severity: ClassVar[SeverityName] = "warning"
+    example: ClassVar[str] = "The ** costs ** are 100.\n"
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the marks with their text."""
+        del surroundings
+        text = document.text
+        if document.source.media != MARKDOWN or ("** " not in text and " **" not in text):
+            return
+        for found in _SPACED.finditer(text):
+            line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+            if _is_code(document, found.start()) or _is_code(document, found.end() - 1):
+                continue
+            if len(_STRONG.findall(line)) % 2 == 0 and (not line or line[-1].isspace()):
+                fix = Fix(f"**{(found['both'] or found['end']).strip()}**")
+                reason = "blanks inside of the asterisks keep the text from being bold"
+                yield build_finding(self, *found.span(), reason, edit="replace", fix=fix)
+
+
+_DEFINITION = re.compile(r"^ {0,3}\[(?P<label>[^\]^\\\n][^\]\n]*)\]:[ \t]*\S[^\n]*", re.MULTILINE)
+
+
+class UnusedDefinition:
+    """A label of a link is defined, and no link uses it.
+
+    Readers do not see it. Use it or remove it. Labels that begin with `//` are comments.
+    """
+
+    id: ClassVar[str] = "unused-definition"
+    kind: ClassVar[str] = "link"
+    severity: ClassVar[SeverityName] = "suggestion"
+    example: ClassVar[str] = "Read the manual.\n\n[manual]: manual.md\n"
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the definitions of labels that stand nowhere else in brackets."""
+        text = document.text
+        if document.source.media != MARKDOWN or "]:" not in text:
+            return
+        plain = " ".join(document.lower_text.split())
+        for found in _DEFINITION.finditer(text):
+            label = found["label"].lower()
+            if label.startswith(("//", "comment", "#")) or _is_in_block(document, found.start()):
+                continue
+            if plain.count(f"[{' '.join(label.split())}]") == 1 and not may_define_labels(
+                document.source, surroundings
+            ):
+                reason = f"no link uses the label: {found['label']}"
+                yield build_finding(self, *found.span(), reason)
 
 
 _FIELD = re.compile(r"^(?P<name>[A-Za-z_][\w.-]*)[ \t]*(?P<sign>[:=])(?=[ \t\n])", re.MULTILINE)
@@ -343,6 +435,7 @@ class DuplicateFrontMatterField:
                 yield build_finding(self, *field.span("name"), reason)
 
 
+_LEAST_WORD = 4
 _LEAST_LETTERS = 8
 """Shorter headings, such as `Usage`, stand in many documents by chance."""
 
@@ -361,31 +454,34 @@ class MovedHeading:
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the links to headings that another document has."""
-        own = None
-        for link in document.markup.links:
-            if "#" not in link.target or link.kind not in {"inline", "reference"}:
-                continue
-            own = own or list_anchors(document.text, document.markup)
+        links = [link for link in document.markup.links if _names_heading(link)]
+        own = list_anchors(document.text, document.markup) if links else None
+        for link in links:
             place = find_moved_heading(document, surroundings, link, own)
             if place:
                 reason = f"the heading is in another document: {place}"
                 yield build_finding(self, *link.target_span, reason, edit="replace", fix=Fix(place))
 
 
-def find_moved_heading(
-    document: ReviewDocument,
-    surroundings: Surroundings,
-    link: LinkUse,
-    own: frozenset[str] | None,
-) -> str | None:
-    """Return the new target of a link whose heading only another document has.
+def _names_heading(link: LinkUse) -> bool:
+    """Return whether a link names a heading with several words."""
+    fragment = link.target.partition("#")[2]
+    return (
+        "-" in fragment.strip("-")
+        and link.kind in {"inline", "reference"}
+        and is_anchor(fragment)
+        and len(fold_anchor(fragment)) >= _LEAST_LETTERS
+    )
 
-    `own` are the anchors of the document itself. None is returned unless this is certain.
+
+def find_moved_heading(
+    document: ReviewDocument, surroundings: Surroundings, link: LinkUse, own: frozenset[str] | None
+) -> str | None:
+    """Return the new target of a link whose heading only another document has; None without.
+
+    `own` are the anchors of the document itself.
     """
     path, fragment = split_target(link.target)
-    key = fold_anchor(fragment)
-    if not is_anchor(fragment) or len(key) < _LEAST_LETTERS or "-" not in fragment.strip("-"):
-        return None
     target, anchors = document.source.file, own
     if path:
         found = find_file(document.source, surroundings, link) if is_path(link) else None
@@ -394,10 +490,21 @@ def find_moved_heading(
         target, anchors = found, surroundings.list_anchors(found)
     if anchors is None or has_anchor(anchors, fragment):
         return None
-    moved = surroundings.find_heading(document.source, key)
+    moved = surroundings.find_heading(document.source, fold_anchor(fragment))
     there = surroundings.list_anchors(moved) if moved and moved != target else None
-    if moved is None or there is None or not has_anchor(there, fragment):
-        return None
+    label = document.text[link.start : link.end].lower().split("](")[0]
+    if (
+        moved is None
+        or there is None
+        or not has_anchor(there, fragment)
+        or moved.stem.lower() == "readme"
+        or not any(
+            len(word) >= _LEAST_WORD and word in label for word in fragment.lower().split("-")
+        )
+    ):
+        return None  # it is not there, or the link is about something else
+    if moved == document.source.file:
+        return f"#{fragment}"
     place = os.path.relpath(moved, document.source.file.parent).replace(os.sep, "/")
     start = "./" if path.startswith("./") and not place.startswith(".") else ""
-    return f"#{fragment}" if moved == document.source.file else f"{start}{place}#{fragment}"
+    return f"{start}{place}#{fragment}"

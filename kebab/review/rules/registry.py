@@ -30,8 +30,10 @@ from kebab.review.rules.markup import (
     MergeConflict,
     MovedHeading,
     ReversedLink,
+    SpacedEmphasis,
     TableCells,
     UnclosedEmphasis,
+    UnusedDefinition,
 )
 from kebab.review.rules.prose import ForbiddenTerm, NearDuplicate, RepeatedWord, StaleDate, Todo
 from kebab.review.rules.punctuation import (
@@ -83,6 +85,7 @@ RULES: tuple[Rule, ...] = (
     NearDuplicate(),
     RepeatedWord(),
     ReversedLink(),
+    SpacedEmphasis(),
     StaleDate(),
     TableCells(),
     Todo(),
@@ -92,6 +95,7 @@ RULES: tuple[Rule, ...] = (
     UndefinedFootnote(),
     UndefinedReference(),
     UnknownWord(),
+    UnusedDefinition(),
     UnusedFootnote(),
 )
 """Every rule, sorted by its id."""
