@@ -48,7 +48,19 @@ _OWN = {
 }
 """Pairs that the source lacks."""
 
-_RIGHT = frozenset({"vertx", "enumerables", "moreso", "optin", "funktion", "expresso", "anser"})
+_RIGHT = frozenset(
+    {
+        "vertx",
+        "enumerables",
+        "moreso",
+        "optin",
+        "funktion",
+        "expresso",
+        "anser",
+        "unparseable",
+        "scaleable",
+    }
+)
 """Names and terms of software that are misspellings in the source."""
 
 

@@ -3,6 +3,7 @@
 import os.path
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from kebab.core.media import MARKDOWN
@@ -214,8 +215,8 @@ class EmptyLink:
     """A link has no address or no text.
 
     Readers cannot follow `[text]()`, and cannot see `[](address)`. `[text](#)` opens the top of
-    the page, which is meant only when the text says so. Sites of Sphinx and MkDocs fill in the text
-    of links, and are not checked for it. Neither are images.
+    the page, which is meant only when the text says so. Links to
+    labels and pages whose text a site fills in, and images, are not reported.
     """
 
     id: ClassVar[str] = "empty-link"
@@ -241,21 +242,27 @@ class EmptyLink:
 
 
 def _fills_in_text(document: ReviewDocument, surroundings: Surroundings, link: LinkUse) -> bool:
-    """Return whether a program writes the text of a link to a heading or a page."""
-    is_place = not link.target.startswith(("http:", "https:", "mailto:"))
-    return is_place and (is_site(document.source, surroundings) or "```{" in document.text)
+    """Return whether a program may write the text of a link, to a label or a page."""
+    target = link.target
+    if target.startswith(("http:", "https:", "mailto:")):
+        return False
+    is_page = is_markdown(Path(split_target(target)[0]))
+    return not is_page or is_site(document.source, surroundings) or _is_myst(document)
 
 
-_GLUED = re.compile(r"#(?<![^\n]#)#{0,5}(?=[^\W\d_])(?P<title>[^\n]*)")
-_TAG_LINE = re.compile(r"[^\n]*#[\w-]+[ \t]+#|[a-z]|\w+\s*$")
-"""What follows a single `#` of a tag."""
+def _is_myst(document: ReviewDocument) -> bool:
+    """Return whether a document is written for Sphinx, where labels hold for all documents."""
+    return any(sign in document.text for sign in ("```{", ":::{", ")=\n"))
+
+
+_GLUED = re.compile(r"##(?<![^\n]##)#{0,4}(?=[^\W\d_])")
 
 
 class GluedHeading:
     """No blank follows the signs of a heading.
 
-    It is then no heading but text. Write a blank after the last `#`. A single `#` is
-    reported only before several words on a line of their own, because it may begin a tag.
+    It is then no heading but text. Write a blank after the last `#`. A single `#`
+    before a word may begin a tag, and is not reported.
     """
 
     id: ClassVar[str] = "glued-heading"
@@ -267,18 +274,13 @@ class GluedHeading:
         """Yield the signs of such headings."""
         del surroundings
         text = document.text
-        if document.source.media != MARKDOWN or "#" not in text:
+        if document.source.media != MARKDOWN or "##" not in text:
             return
         for found in _GLUED.finditer(text):
-            start, end = found.start(), found.start("title")
-            around = text[max(0, start - 2) : start], text[found.end() : found.end() + 2]
-            is_alone = all(one in {"", "\n", "\n\n"} for one in around)
-            if end - start == 1 and (not is_alone or _TAG_LINE.match(found["title"])):
-                continue
-            if not _is_code(document, start):
-                fix = Fix(f"{text[start:end]} ")
+            if not _is_code(document, found.start()):
+                fix = Fix(f"{found[0]} ")
                 reason = "a blank is missing after the signs of the heading"
-                yield build_finding(self, start, end, reason, edit="replace", fix=fix)
+                yield build_finding(self, *found.span(), reason, edit="replace", fix=fix)
 
 
 _STRONG = re.compile(r"(?<![*\\])\*\*(?!\*)")
@@ -454,6 +456,8 @@ class MovedHeading:
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the links to headings that another document has."""
+        if _is_myst(document):
+            return
         links = [link for link in document.markup.links if _names_heading(link)]
         own = list_anchors(document.text, document.markup) if links else None
         for link in links:

@@ -197,7 +197,9 @@ def _is_comment(document: ReviewDocument, start: int) -> bool:
     if index < 0 or start >= blocks[index][1]:
         return False
     line = document.text[document.text.rfind("\n", 0, start) + 1 : start]
-    sign = _COMMENT.search(line)
+    whole = line + document.text[start:].partition("\n")[0]
+    lang = detect_text_language(whole) or (whole.isascii() and "en")
+    sign = _COMMENT.search(line) if lang == "en" else None
     return sign is not None and all(line.count(one, 0, sign.start()) % 2 == 0 for one in "\"'`")
 
 
@@ -224,8 +226,11 @@ _DICTIONARIES = frozenset({"de", "en", "es", "fr", "it", "nl", "pt"})
 _SHORTEST, _LONGEST = 6, 20
 _SHORTEST_PART = 3
 _MOST_USES = 2
-_LEAST_FREQUENCY = 1_000
+_LEAST_FREQUENCY = 2_000
 """How often a word has to occur in the corpus of its dictionary to be what was meant."""
+
+_BRITISH = re.compile(r"our|ll|ae|oe")
+"""What British English writes with one letter more."""
 
 _VOWELS = "aeiouy"
 _ALPHABET = "abcdefghijklmnopqrstuvwxyzßàáâãäçèéêëìíîïñòóôõöùúûü"
@@ -319,6 +324,8 @@ def _find_meant(word: str, lang: str) -> str:
     known = dictionary.frequencies
     found = {one for one in _iter_edits(word) if one in known}
     meant = found.pop() if len(found) == 1 else ""
+    if _BRITISH.sub(lambda one: one[0][:1] + one[0][2:], word) == meant:
+        return ""
     return meant if known.get(meant, 0) >= _LEAST_FREQUENCY else ""
 
 
