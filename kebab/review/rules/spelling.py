@@ -70,7 +70,7 @@ _PLAIN_RUN = re.compile(r"[^\W\d_]+(?:[-'’–—][^\W\d_]+)*(?:/[^\W\d_]+)?(?:
 _AROUND = "*_'‘’.:!?…~-–—"
 _LONGEST_RUN = 80
 _OPENS = re.compile(r"(?:\A|[.!?:;|>#*_)\]\"“(/]|[-+•])[ \t\"'“(*_#>-]*\Z|\d[.)][ \t]*\Z")
-_PAIRS = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`", "[": "]"}
+_PAIRS = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`"}
 _TALKS_OF_SPELLING = re.compile(r"typo|spell|->|→|=>|➜|correct", re.IGNORECASE)
 _COMMENT = re.compile(r"(?:^|[\s;{}(,])(?:#+|//+!?|--|/\*+|;;+|%%?|<!--)[ \t]|^[ \t]*\*[ \t]")
 _LONGEST_ACRONYM = 6
@@ -103,9 +103,12 @@ class Misspelling:
         found = MISSPELLINGS.words.intersection(list_words(document.text))
         for word in sorted(found):
             right = MISSPELLINGS.list_corrections(word)
+            everywhere = list(_find_word(document, word.decode()))
+            if any(_is_quoted(document.text, *place) for place in everywhere):
+                continue  # it is a name, or the page speaks about it
             places = [
                 place
-                for place in _find_word(document, word.decode())
+                for place in everywhere
                 if _is_checked(document, *place) and not _is_mentioned(document, *place, right)
             ]
             if places and not _is_known(document, surroundings, word.decode()):
@@ -155,8 +158,10 @@ def _is_checked(document: ReviewDocument, start: int, end: int) -> bool:
     """Return whether a word is prose in English, or in a comment of a code block."""
     text = document.text
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
-    if before in tuple("<{$@#") or after in tuple(">}(") or _PAIRS.get(before) == after:
+    if before in tuple("<{$@#") or after in tuple(">}(") or (before, after) == ("[", "]"):
         return False
+    if before == "(" and not text[max(0, start - 2) : start - 1].isspace():
+        return False  # part of a word, as in `file(s)`
     head = _RUN_BEFORE.search(text[max(0, start - _LONGEST_RUN) : start])
     tail = _RUN_AFTER.match(text, end, end + _LONGEST_RUN)
     run = (head[0] if head else "") + text[start:end] + (tail[0] if tail else "")
@@ -167,6 +172,12 @@ def _is_checked(document: ReviewDocument, start: int, end: int) -> bool:
     if not document.prose.startswith(text[start:end], start):
         return _is_comment(document, start) and (document.lang or "en").startswith("en")
     return _is_english(document, start)
+
+
+def _is_quoted(text: str, start: int, end: int) -> bool:
+    """Return whether quotation marks, or those of code, stand around a word."""
+    before = text[start - 1] if start else ""
+    return before in _PAIRS and text.startswith(_PAIRS[before], end)
 
 
 def _may_be_name(document: ReviewDocument, start: int, end: int) -> bool:
@@ -345,7 +356,7 @@ def _iter_edits(word: str) -> Iterator[str]:
     """
     for at in range(1, len(word) - 1):
         start, letter, rest = word[:at], word[at], word[at + 1 :]
-        if letter in _VOWELS or letter in (word[at - 1], word[at + 1]):
+        if letter in _VOWELS or (at > 1 and letter in (word[at - 1], word[at + 1])):
             yield start + rest
         if at < len(word) - 2:
             yield start + rest[0] + letter + rest[1:]
