@@ -50,15 +50,8 @@ _OWN = {
 
 _RIGHT = frozenset(
     {
-        "vertx",
-        "enumerables",
-        "moreso",
-        "optin",
-        "funktion",
-        "expresso",
-        "anser",
-        "unparseable",
-        "scaleable",
+        *("anser", "arange", "braket", "enumerables", "expresso", "funktion", "moreso", "numer"),
+        *("optin", "scaleable", "strat", "unparseable", "vertx"),
     }
 )
 """Names and terms of software that are misspellings in the source."""
@@ -107,6 +100,7 @@ def main(arguments: Sequence[str]) -> int:
         for paths in (given.words, given.rare)
     )
     pairs = select_pairs(read_pairs(given.source.read_text("utf-8")), words, rare) | _OWN
+    pairs = {word: [_OWN.get(one, [one])[0] for one in right] for word, right in pairs.items()}
     LIST.write_bytes(pack_pairs(pairs))
     sys.stdout.write(f"{len(pairs):,} misspellings, {LIST.stat().st_size:,} bytes\n")
     return 0

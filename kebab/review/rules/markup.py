@@ -167,7 +167,7 @@ class MergeConflict:
             sign = one[0][0]
             if sign == "<" or (not is_open and sign == ">"):
                 yield build_finding(self, *one.span(), "a merge conflict is not resolved")
-            is_open = sign != ">"
+            is_open = sign == "<" or (is_open and sign != ">")
 
 
 def _is_in_block(document: ReviewDocument, offset: int) -> bool:

@@ -10,9 +10,10 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import ClassVar, NamedTuple
 
+from kebab.core.media import is_code
 from kebab.core.review import Finding, Fix, Span, Surroundings
 from kebab.review.document import ReviewDocument
 from kebab.review.rules.rule import build_finding
@@ -39,7 +40,7 @@ class _Misspellings:
 
     @cached_property
     def _lines(self) -> Sequence[bytes]:
-        data = files("kebab.review.rules").joinpath("misspellings.z").read_bytes()
+        data = Path(__file__).with_name("misspellings.z").read_bytes()
         return zlib.decompress(data).split(b"\n")
 
     @cached_property
@@ -89,8 +90,9 @@ class Misspelling:
 
     The list of `typos` has about 95,000 misspellings of English. Text in other languages, code,
     names, addresses, words in quotation marks, the words of the setting `review.words`, and words
-    that five documents of the folder use are not reported. Comments in code blocks are checked. A
-    word with several corrections gets no fix.
+    that five documents of the folder use are not reported. Comments in code blocks are checked. Of
+    source files, which have to be named, comments and names are checked. Names, and words with
+    several corrections, get no fix.
     """
 
     id: ClassVar[str] = "misspelling"
@@ -100,6 +102,9 @@ class Misspelling:
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the misspellings."""
+        if is_code(document.source.media):
+            yield from _check_code(self, document, surroundings)
+            return
         found = MISSPELLINGS.words.intersection(list_words(document.text))
         for word in sorted(found):
             right = MISSPELLINGS.list_corrections(word)
@@ -116,16 +121,52 @@ class Misspelling:
                     yield _build(self, document, (start, end), right)
 
 
+_PIECE = re.compile(r"[A-Z]?[a-z]{3,}(?![a-z])")
+"""A word of an identifier such as `readFile`, or of a comment."""
+
+_SHORTEST_PIECE = 5
+_RUN = re.compile(r"[\w+/=-]*")
+_LONGEST_NAME = 50
+
+
+def _check_code(
+    rule: "Misspelling", document: ReviewDocument, surroundings: Surroundings
+) -> Iterator[Finding]:
+    """Yield the misspellings in source code; those in names have no fix, and are told once."""
+    text = document.text
+    named: set[str] = set()
+    for found in _PIECE.finditer(text):
+        word = found[0].lower()
+        if word.encode() not in MISSPELLINGS.words or _is_known(document, surroundings, word):
+            continue
+        right = MISSPELLINGS.list_corrections(word.encode())
+        if _is_comment(document, found.start()):
+            if _is_checked(document, *found.span()) and not _is_mentioned(
+                document, *found.span(), right
+            ):
+                yield _build(rule, document, found.span(), right)
+            continue
+        run = _RUN.match(text, found.end())
+        is_name = len(word) >= _SHORTEST_PIECE and word not in named
+        if is_name and run and len(run[0]) <= _LONGEST_NAME and " " not in right[0]:
+            named.add(word)
+            yield build_finding(rule, *found.span(), _describe(found[0], right))
+
+
+def _describe(word: str, right: Sequence[str]) -> str:
+    shown = " or ".join(_adapt_case(one, word) for one in right[:_MOST_SHOWN])
+    return f"misspelled: {word}, meant may be {shown}"
+
+
 def _build(
     rule: "Misspelling | UnknownWord", document: ReviewDocument, span: Span, right: Sequence[str]
 ) -> Finding:
     """Return the finding of a word; one correction is a fix, with the capitals of the word."""
     word = document.text[slice(*span)]
-    shown = [_adapt_case(one, word) for one in right]
-    reason = f"misspelled: {word}, meant may be {' or '.join(shown[:_MOST_SHOWN])}"
-    if len(shown) > 1:
-        return build_finding(rule, *span, reason)
-    return build_finding(rule, *span, reason, edit="replace", fix=Fix(shown[0]))
+    if len(right) > 1:
+        return build_finding(rule, *span, _describe(word, right))
+    fix = Fix(_adapt_case(right[0], word))
+    return build_finding(rule, *span, _describe(word, right), edit="replace", fix=fix)
 
 
 def _adapt_case(right: str, word: str) -> str:
