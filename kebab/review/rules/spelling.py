@@ -159,7 +159,7 @@ def _describe(word: str, right: Sequence[str]) -> str:
 
 
 def _build(
-    rule: "Misspelling | UnknownWord", document: ReviewDocument, span: Span, right: Sequence[str]
+    rule: "Misspelling", document: ReviewDocument, span: Span, right: Sequence[str]
 ) -> Finding:
     """Return the finding of a word; one correction is a fix, with the capitals of the word."""
     word = document.text[slice(*span)]
@@ -195,8 +195,8 @@ def _find_word(document: ReviewDocument, word: str) -> Iterator[Span]:
         start = lower.find(word, end)
 
 
-def _is_checked(document: ReviewDocument, start: int, end: int) -> bool:
-    """Return whether a word is prose in English, or in a comment of a code block."""
+def _is_checked(document: ReviewDocument, start: int, end: int, lang: str = "en") -> bool:
+    """Return whether a word is prose in a language, or in a comment of a code block."""
     text = document.text
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
     if before in tuple("<{$@#") or after in tuple(">}(") or (before, after) == ("[", "]"):
@@ -212,7 +212,7 @@ def _is_checked(document: ReviewDocument, start: int, end: int) -> bool:
         return False
     if not document.prose.startswith(text[start:end], start):
         return _is_comment(document, start) and (document.lang or "en").startswith("en")
-    return _is_english(document, start)
+    return _is_written_in(document, start, lang)
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:
@@ -255,14 +255,14 @@ def _is_comment(document: ReviewDocument, start: int) -> bool:
     return sign is not None and all(line.count(one, 0, sign.start()) % 2 == 0 for one in "\"'`")
 
 
-def _is_english(document: ReviewDocument, start: int) -> bool:
-    """Return whether the paragraph at an offset is in English."""
+def _is_written_in(document: ReviewDocument, start: int, lang: str) -> bool:
+    """Return whether the paragraph at an offset is in a language."""
     low, high = _find_paragraph(document, start)
     piece = document.prose[low:high]
-    lang = detect_text_language(piece)
-    if lang is None and document.lang is None:
+    found = detect_text_language(piece)
+    if found is None and document.lang is None:
         return not _ENGLISH.isdisjoint(piece.lower().split())
-    return (lang or document.lang or "").partition("-")[0].lower() == "en"
+    return (found or document.lang or "").partition("-")[0].lower() == lang
 
 
 def _find_paragraph(document: ReviewDocument, offset: int) -> Span:
@@ -314,7 +314,8 @@ class UnknownWord:
     This needs word lists: `pip install 'kebab[spelling]'`; without them nothing is found. They are
     for English, German, French, Spanish, Italian, Dutch and Portuguese. Only words in lower case
     are looked at that the document uses once or twice, and no other document of the folder at all.
-    Words of the setting `review.words` are right.
+    Words of the setting `review.words` are right. The proposed
+    word may be wrong, so it is no fix.
     """
 
     id: ClassVar[str] = "unknown-word"
@@ -342,24 +343,17 @@ class UnknownWord:
             places = list(_find_word(document, text)) if right else []
             if (
                 places
-                and all(_is_plain(document, *place, lang) for place in places)
+                and all(
+                    document.text[slice(*place)].islower()
+                    and document.prose.startswith(text, place[0])
+                    and _is_checked(document, *place, lang)
+                    for place in places
+                )
                 and text not in surroundings.words
                 and surroundings.count_documents(document.source, text) <= 1
             ):
-                for place in places:
-                    yield _build(self, document, place, [right])
-
-
-def _is_plain(document: ReviewDocument, start: int, end: int, lang: str) -> bool:
-    """Return whether a word is lower-case prose in the language of its document."""
-    word = document.text[start:end]
-    low, high = _find_paragraph(document, start)
-    return (
-        word.islower()
-        and document.prose.startswith(word, start)
-        and _is_checked(document, start, end)
-        and detect_text_language(document.prose[low:high]) in {None, lang}
-    )
+                reason = f"in no dictionary: {text}, meant may be {right}"
+                yield from (build_finding(self, *place, reason) for place in places)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -374,7 +368,10 @@ def _find_meant(word: str, lang: str) -> str:
     if _is_compound(word, dictionary.frequencies):
         return ""
     known = dictionary.frequencies
-    found = {one for one in _iter_edits(word) if one in known}
+    english = None if lang == "en" else _load_dictionary("en")
+    if english and word in english.frequencies:
+        return ""  # a foreign word
+    found = {one for one in _iter_edits(word, is_inflected=lang != "en") if one in known}
     meant = found.pop() if len(found) == 1 else ""
     if _BRITISH.sub(lambda one: one[0][:1] + one[0][2:], word) == meant:
         return ""
@@ -389,20 +386,22 @@ def _is_compound(word: str, known: Collection[str]) -> bool:
     )
 
 
-def _iter_edits(word: str) -> Iterator[str]:
+def _iter_edits(word: str, *, is_inflected: bool) -> Iterator[str]:
     """Yield the words that one edit makes, but for those at the first and the last letter.
 
     A letter too many is a vowel or doubled. Of other letters only vowels, and letters of another
-    script, are often written for each other; the others make rare words and British forms.
+    script, are often written for each other; the others make rare words and British forms. In
+    languages with many endings, whose lists lack forms of verbs, endings and vowels say nothing.
     """
-    for at in range(1, len(word) - 1):
+    for at in range(1, len(word) - (3 if is_inflected else 1)):
         start, letter, rest = word[:at], word[at], word[at + 1 :]
-        if letter in _VOWELS or (at > 1 and letter in (word[at - 1], word[at + 1])):
+        is_vowel = letter in _VOWELS and not is_inflected
+        if is_vowel or (at > 1 and letter in (word[at - 1], word[at + 1])):
             yield start + rest
         if at < len(word) - 2:
             yield start + rest[0] + letter + rest[1:]
         for other in _ALPHABET:
             yield start + other + letter + rest
-        if letter not in _ALPHABET or letter in _VOWELS:
-            for other in _VOWELS if letter in _VOWELS else _ALPHABET:
+        if letter not in _ALPHABET or is_vowel:
+            for other in _VOWELS if is_vowel else _ALPHABET:
                 yield start + other + rest

@@ -149,7 +149,24 @@ def test_words_are_in_lower_case_and_keep_letters_outside_of_ascii() -> None:
 )
 def test_an_unknown_word_is_a_letter_away_from_a_frequent_one(text: str, fix: str | None) -> None:
     found = _check(text, rule=UnknownWord())
-    assert [one.fix.text if one.fix else None for one in found] == ([fix] if fix else [])
+    assert [one.reason.rpartition(" ")[2] for one in found] == ([fix] if fix else [])
+
+
+@pytest.mark.parametrize(
+    ("lang", "text", "fix"),
+    [
+        ("de", "Das ist eine wichhtige Datei, die nicht auf dem System ist.", "wichtige"),
+        ("fr", "C'est une chose imporrtante pour les gens qui sont dans la ville.", "importante"),
+        ("es", "Es una pregunta imporrtante para los que no son de la casa.", "importante"),
+        ("it", "Questa è una domanda imporrtante per la gente della città.", "importante"),
+        ("pt", "Esta é uma pergunta imporrtante para os que não são da casa.", "importante"),
+        ("nl", "Dit is een belanngrijke vraag voor de mensen in de stad.", "belangrijke"),
+    ],
+)
+def test_an_unknown_word_is_found_in_six_more_languages(lang: str, text: str, fix: str) -> None:
+    (found,) = _check(text, rule=UnknownWord(), lang=lang)
+    assert found.reason.endswith(fix)
+    assert found.fix is None
 
 
 def test_an_unknown_word_that_another_document_uses_is_right() -> None:
