@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import blake2b
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ from kebab.config.settings import Settings
 from kebab.core.ids import hash_content
 from kebab.core.progress import Cancel
 from kebab.core.review import ReviewStore, ReviewText, RulesResult, StoredRun, UnitResult
-from kebab.errors.catalog import NotIndexed
+from kebab.errors.catalog import IoError, Locked, NotIndexed, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.platform import count_cores
 from kebab.review.answers import Question, RecordedSurroundings, answer_question
@@ -78,7 +79,7 @@ class RulesReader:
         self._selection = build_selection(first, self._rules, None)
         self._key = _describe_rules(context, self._rules.applied)
         self._index_state = ""
-        with suppress(NotIndexed), context.open_reader() as reader:
+        with suppress(IoError, Locked, NotIndexed, StoreCorrupt), context.open_reader() as reader:
             self._index_state = str(reader.get_revision())
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -124,6 +125,7 @@ class RulesReader:
             raw="",
             text="",
             content_hash=known.content_hash,
+            doc_id=stored.doc_id if stored else None,
         )
         return all(self._answer(source, one) == answer for one, answer in known.answers)
 
@@ -165,6 +167,7 @@ def _describe_rules(context: AppContext, rules: Sequence[Rule]) -> str:
         kebab.__version__,
         max(path.stat().st_mtime_ns for path in modules),
         [rule.id for rule in rules],
+        find_spec("spellchecker") is not None,  # without it a rule finds nothing
         msgspec.json.encode(context.settings.review),
     )
     return blake2b(repr(parts).encode(), digest_size=16).hexdigest()

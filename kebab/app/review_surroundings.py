@@ -8,6 +8,7 @@ It needs no index. Every answer is cached for one run, and every cache is bounde
 
 import math
 import os
+import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,12 +24,13 @@ from kebab.config.settings import GlossaryEntry
 from kebab.core.documents import Link, LinkResolver, LinkTarget
 from kebab.core.files import get_suffix
 from kebab.core.ids import DocId
-from kebab.core.media import MARKDOWN, detect_media_type
+from kebab.core.media import MARKDOWN, detect_media_type, is_prose
 from kebab.core.queries import Confidence, Hit, Query, StoredChunk
 from kebab.core.review import GlossaryTerm, ReviewText, SimilarParagraph, Site
 from kebab.errors.catalog import InvalidInput, NotIndexed
-from kebab.review.rules.anchors import list_anchors
+from kebab.review.rules.anchors import fold_anchor, list_anchors
 from kebab.review.rules.sites import detect_site
+from kebab.review.rules.spelling import list_words
 from kebab.search.citations import build_file_path
 from kebab.search.related import find_similar_passage
 from kebab.wire.search import DegradedChannel
@@ -52,6 +54,23 @@ def find_similar(
     with suppress(NotIndexed), context.open_reader() as reader:
         copies = 0 if document.doc_id is None else 1
         return find_similar_passage(reader, paragraph, is_own, copies=copies)
+    return None
+
+
+def list_documents_with(
+    context: AppContext, document: ReviewText, word: str
+) -> list[tuple[str, ...]] | None:
+    """Return the names and titles of documents of the same folder that have a word, or of many.
+
+    None is returned when the index does not have the document.
+    """
+    from kebab.text.tokenizer import tokenize
+
+    if document.doc_id is None or not word.isascii():
+        return None
+    with suppress(NotIndexed), context.open_catalogue() as catalogue:
+        found = catalogue.list_documents_with(str(document.root), word, tokenize(word)[0])
+        return [_name_copy(path, title) for path, title in found]
     return None
 
 
@@ -117,6 +136,9 @@ def _is_from(document: "ReviewDocument", chunk: StoredChunk) -> bool:
     return is_same or build_file_path(chunk) == str(source.file)
 
 
+ListDocumentsWith = Callable[[ReviewText, str], Iterable[tuple[str, ...]] | None]
+"""Returns what tells the documents with a word apart; None when the index lacks the folder."""
+
 FindSimilar = Callable[[ReviewText, str], SimilarParagraph | None]
 """Returns the most similar passage of another note for a paragraph of a document."""
 
@@ -127,6 +149,12 @@ _MAX_NOTES = 200
 _MIN_NOTES = 5
 _USUAL_SHARE = 0.95
 _KIND_FIELDS = ("type", "layout", "content_type", "template", "kind")
+_HEADING_CHARS = 64 * 1024 * 1024
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+([^\n]+?)[ \t]*(?:\{#[^{}\n]*\})?$", re.MULTILINE)
+_BEGINNING = 200
+"""How many characters tell documents with the same name apart."""
+_VOCABULARY_CHARS = 8 * 1024 * 1024
+"""How much of a folder without an index is read to learn its words; it takes .2 s."""
 _IGNORED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
 
 
@@ -145,7 +173,7 @@ class ReviewSurroundings:
     other notes.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is something else that rules ask about
         self,
         *,
         today: date,
@@ -153,12 +181,17 @@ class ReviewSurroundings:
         stale_days: int = 0,
         load_documents: Callable[[], Iterable[LinkTarget]] = tuple,
         find_similar: FindSimilar | None = None,
+        words: Iterable[str] = (),
+        list_documents_with: ListDocumentsWith | None = None,
     ) -> None:
         self.today = today
         self.glossary = glossary
         self.stale_days = stale_days
         self._load_documents = load_documents
         self._find_similar = find_similar
+        self.words = frozenset(word.lower() for word in words)
+        self._list_documents_with = list_documents_with
+        self._counts: dict[tuple[Path, str], int] = {}
         self._list_folder = lru_cache(4096)(_list_folder)
         self._list_anchors = lru_cache(2048)(_read_anchors)
         self._load_files = lru_cache(4)(_load_files)
@@ -166,6 +199,8 @@ class ReviewSurroundings:
         self._list_fields = lru_cache(256)(_read_fields)
         self._detect_site = lru_cache(4096)(self._detect_site_above)
         self._list_routes = lru_cache(8)(_read_routes)
+        self._load_headings = lru_cache(4)(self._read_headings)
+        self._count_words = lru_cache(4)(self._read_words)
 
     def replace_settings(
         self, glossary: Sequence[GlossaryTerm] | None, stale_days: int | None
@@ -219,6 +254,15 @@ class ReviewSurroundings:
         """Return the anchors of a Markdown file, folded; None when they are not known."""
         return self._list_anchors(str(path))
 
+    def find_heading(self, document: ReviewText, key: str) -> Path | None:
+        """Return the only Markdown file of the same source with this heading.
+
+        In a source with very many files there is none, because no heading is certainly the only
+        one.
+        """
+        found = self._load_headings(document.root).get(key)
+        return document.root / found if found else None
+
     def find_note(self, document: ReviewText, target: str) -> Path | None:
         """Return the file of the same source with this path, name, title or alias.
 
@@ -251,6 +295,53 @@ class ReviewSurroundings:
         return frozenset(
             field for field, count in counts.items() if count >= _USUAL_SHARE * len(others)
         )
+
+    def count_documents(self, document: ReviewText, word: str) -> int:
+        """Return in how many documents of the same folder a lower-case word stands, or many.
+
+        The index is asked, or else the first files of the folder. Documents that begin alike and
+        whose files and folders have the same names, as those of other versions have, count once.
+        """
+        key = document.root, word
+        if key not in self._counts:
+            paths = self._list_documents_with(document, word) if self._list_documents_with else None
+            self._counts[key] = (
+                self._count_words(document.root)[word.encode()]
+                if paths is None
+                else len(set(paths))
+            )
+        return self._counts[key]
+
+    def _read_headings(self, root: Path) -> Mapping[str, str]:
+        """Return the file of each heading of a folder; an empty text when several have it."""
+        found: dict[str, str] = {}
+        size = 0
+        for path in self._load_files(root).paths:
+            if detect_media_type(path) != MARKDOWN:
+                continue
+            text = _read_head(str(root / path), _MAX_BYTES) or ""
+            size += len(text)
+            if size > _HEADING_CHARS or not self._load_files(root).is_complete:
+                return {}
+            for key in {fold_anchor(heading) for heading in _HEADING.findall(text)}:
+                found[key] = "" if key in found else path
+        return found
+
+    def _read_words(self, root: Path) -> Counter[bytes]:
+        """Return in how many of the first documents of a folder each word stands."""
+        counts: Counter[bytes] = Counter()
+        size, seen = 0, set()
+        for path in self._load_files(root).paths:
+            if is_prose(detect_media_type(path)):
+                text = _read_head(str(root / path), _MAX_BYTES) or ""
+                key = _name_copy(path, text[:_BEGINNING])
+                if key not in seen:
+                    counts.update(set(list_words(text)))
+                    seen.add(key)
+                size += len(text)
+                if size > _VOCABULARY_CHARS:
+                    break
+        return counts
 
     def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
         """Return the most similar passage of another note when it is nearly the same."""
@@ -287,12 +378,19 @@ def build_surroundings(context: AppContext) -> ReviewSurroundings:
         stale_days=review.stale_days,
         load_documents=load_documents,
         find_similar=partial(find_similar, context),
+        words=review.words,
+        list_documents_with=partial(list_documents_with, context),
     )
 
 
 def list_terms(entries: Iterable[GlossaryEntry]) -> list[GlossaryTerm]:
     """Return the terms of settings."""
     return [GlossaryTerm(one.preferred, tuple(one.forbidden), one.lang) for one in entries]
+
+
+def _name_copy(path: str, beginning: str) -> tuple[str, ...]:
+    """Return what copies of a document in folders of versions have in common."""
+    return (*path.rsplit("/", 2)[-2:], beginning)
 
 
 def _fold_name(name: str) -> str:

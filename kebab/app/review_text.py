@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from kebab.core.content import HEAD_BYTES, find_mismatch
 from kebab.core.files import get_suffix
 from kebab.core.ids import hash_content
-from kebab.core.media import MARKDOWN, PLAIN, detect_media_type, is_prose
+from kebab.core.media import MARKDOWN, PLAIN, detect_media_type, is_code, is_reviewed
 from kebab.core.review import Markup, ReviewText
 from kebab.errors.catalog import IoError, TooLarge, UnsupportedMedia
 from kebab.errors.system import translate_os_errors
@@ -49,7 +49,8 @@ def build_review_text(
     Raises:
         IoError: The file cannot be read.
         TooLarge: It has more bytes than the limit.
-        UnsupportedMedia: It is no regular file, or its format is no prose that is cited by lines.
+        UnsupportedMedia: It is no regular file, or its format is neither prose that is cited by
+            lines nor source code.
         ParseFailed: It is not text.
     """
     known = stored.media if stored else None
@@ -87,7 +88,7 @@ def check_given_text(path: Path, text: str, max_bytes: int, media: str | None) -
     if media is None and path.is_file():
         with translate_os_errors(path, "read"):
             media = detect_file_media(str(path), path.stat().st_size)
-    if not is_prose(media):
+    if not is_reviewed(media):
         raise UnsupportedMedia(
             path=str(path), media=media or get_suffix(path.name) or "no extension"
         )
@@ -105,6 +106,8 @@ def read_text_markup(path: Path, media: str, text: str) -> Markup:
     with convert_exceptions(str(path), _PARSER):
         if media == MARKDOWN:
             return read_markup(text, is_mdx=path.suffix.lower() == ".mdx")
+        if is_code(media):  # only the rule about misspellings looks into code
+            return Markup(code=((0, len(text)),), code_blocks=((0, len(text)),))
         return read_plain_markup(text)
 
 
@@ -128,7 +131,7 @@ def read_reviewed_file(path: Path, max_bytes: int, media: str | None) -> tuple[s
             media = media or detect_file_media(str(path), status.st_size)
         elif not stat.S_ISDIR(status.st_mode):  # reading from a pipe waits for its writer
             media = None
-        if not stat.S_ISDIR(status.st_mode) and not is_prose(media):
+        if not stat.S_ISDIR(status.st_mode) and not is_reviewed(media):
             named = media or get_suffix(path.name) or "no extension"
             raise UnsupportedMedia(path=str(path), media=named)
         with path.open("rb") as file:

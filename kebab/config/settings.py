@@ -279,6 +279,8 @@ class Review(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     glossary: list[GlossaryEntry] = msgspec.field(default_factory=list)
     """Terms and what to write instead, such as `{preferred="Kubernetes", forbidden=["k8s"]}`;
     with `lang="en"` only in documents in that language."""
+    words: list[str] = msgspec.field(default_factory=list)
+    """Words that are spelled right, such as names that look like misspellings, in any case."""
     stale_days: Natural = 730
     """After how many days a statement `as of` a date is reported; 0 means never."""
     keep_days: Positive = 30

@@ -21,7 +21,7 @@ from msgspec import Struct
 from kebab.wire.review import AgentItem, EditName, ItemCitation, SeverityName, SideName
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from datetime import date
     from pathlib import Path
 
@@ -221,6 +221,10 @@ class Surroundings(Protocol):
     def stale_days(self) -> int:
         """After how many days a statement `as of` a date is stale; 0 means never."""
 
+    @property
+    def words(self) -> Collection[str]:
+        """The words of the settings that are right, in lower case."""
+
     def exists(self, path: Path | str) -> bool:
         """Return whether a file or a folder exists."""
 
@@ -236,6 +240,12 @@ class Surroundings(Protocol):
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         """Return the anchors of a text file; None when it cannot be read or has another format."""
 
+    def find_heading(self, document: ReviewText, key: str) -> Path | None:
+        """Return the only Markdown file of the same source with this heading.
+
+        `key` has the letters and digits of the heading in one case.
+        """
+
     def find_note(self, document: ReviewText, target: str) -> Path | None:
         """Return the file of the same source with this path, name, title or alias."""
 
@@ -244,6 +254,12 @@ class Surroundings(Protocol):
 
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
         """Return the front matter fields that nearly all notes of the same folder have."""
+
+    def count_documents(self, document: ReviewText, word: str) -> int:
+        """Return in how many documents of the same folder a lower-case word stands, or few of them.
+
+        Copies of a document in folders of versions count once.
+        """
 
     def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
         """Return the most similar passage of another note when it is nearly the same."""

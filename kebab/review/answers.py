@@ -4,13 +4,24 @@ The findings in a document stay what they were while its content and all answers
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import date
 from hashlib import blake2b
 from pathlib import Path
 from typing import TypeAlias
 
-from kebab.core.review import GlossaryTerm, ReviewText, SimilarParagraph, Surroundings
+import msgspec
+
+from kebab.core.review import (
+    FrontMatterUse,
+    GlossaryTerm,
+    Markup,
+    ReviewText,
+    SimilarParagraph,
+    Site,
+    Surroundings,
+)
 
 Question: TypeAlias = tuple[str, ...]
 """The name of what was asked for, and its argument if there is one."""
@@ -41,15 +52,45 @@ class RecordedSurroundings:
         """After how many days a statement is stale, which is part of the key of a result."""
         return self._surroundings.stale_days
 
+    @property
+    def words(self) -> Collection[str]:
+        """The words of the settings, which are part of the key of a result."""
+        return self._surroundings.words
+
     def exists(self, path: Path | str) -> bool:
         """Return whether a file or a folder exists."""
         self.questions["exists", str(path)] = None
         return self._surroundings.exists(path)
 
+    def find_any_case(self, path: str) -> str | None:
+        """Return the only existing path that differs from one in letter case at most."""
+        self.questions["case", path] = None
+        return self._surroundings.find_any_case(path)
+
+    def find_site(self, file: Path) -> Site | None:
+        """Return the site whose configuration is nearest above a file."""
+        self.questions["site", str(file)] = None
+        return self._surroundings.find_site(file)
+
+    def list_routes(self, site: Site) -> frozenset[str]:
+        """Return the last parts of the addresses that pages of a site declare."""
+        self.questions["routes", site.root] = None
+        return self._surroundings.list_routes(site)
+
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         """Return the anchors of a file; whether it is the same file is asked later."""
         self.questions["file", str(path)] = None
         return self._surroundings.list_anchors(path)
+
+    def find_heading(self, document: ReviewText, key: str) -> Path | None:
+        """Return the only Markdown file of the same source with this heading."""
+        self.questions["heading", key] = None
+        return self._surroundings.find_heading(document, key)
+
+    def count_documents(self, document: ReviewText, word: str) -> int:
+        """Return in how many documents of the same folder a word stands."""
+        self.questions["count", word] = None
+        return self._surroundings.count_documents(document, word)
 
     def find_note(self, document: ReviewText, target: str) -> Path | None:
         """Return the file of the same source with this path, name, title or alias."""
@@ -63,7 +104,9 @@ class RecordedSurroundings:
 
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
         """Return the front matter fields that nearly all notes of the same folder have."""
-        self.questions["fields",] = None
+        front = document.markup.front_matter
+        fields = msgspec.json.encode(front.fields).decode() if front else ""
+        self.questions["fields", fields] = None
         return self._surroundings.list_usual_fields(document)
 
     def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
@@ -77,10 +120,20 @@ def answer_question(
 ) -> str:
     """Return the answer to a recorded question as a short text that is equal for equal answers.
 
-    Only the file and the root of the document are used.
+    The file, the root and the id of the document are used, not its text.
     """
     answer: object
     match question:
+        case ("case", path):
+            answer = surroundings.find_any_case(path)
+        case ("site", path):
+            answer = surroundings.find_site(Path(path))
+        case ("routes", root):
+            answer = sorted(surroundings.list_routes(Site("other", root)))
+        case ("heading", key):
+            answer = surroundings.find_heading(document, key)
+        case ("count", word):
+            answer = surroundings.count_documents(document, word)
         case ("exists", path):
             return "1" if surroundings.exists(path) else "0"
         case ("file", path):
@@ -89,13 +142,21 @@ def answer_question(
             answer = surroundings.find_note(document, target)
         case ("namesakes", name):
             answer = [*surroundings.list_namesakes(document, name)]
-        case ("fields",):
-            answer = sorted(surroundings.list_usual_fields(document))
+        case ("fields", fields):
+            answer = sorted(surroundings.list_usual_fields(_add_fields(document, fields)))
         case ("index",):
             answer = index_state
         case _:
             answer = surroundings.today
     return blake2b(repr(answer).encode(errors="replace"), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def _add_fields(document: ReviewText, fields: str) -> ReviewText:
+    """Return a document with this front matter; an empty text means none."""
+    if not fields:
+        return replace(document, markup=Markup())
+    pairs = msgspec.json.decode(fields, type=tuple[tuple[str, str], ...])
+    return replace(document, markup=Markup(front_matter=FrontMatterUse(0, 0, pairs)))
 
 
 def _read_state(path: str) -> tuple[int, int, int] | None:

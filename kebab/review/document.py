@@ -53,6 +53,12 @@ class ReviewDocument:
         return hide_spans(self.text, self.code_spans)
 
     @cached_property
+    def lower_text(self) -> str:
+        """The text in lower case, every character at the same offset."""
+        lower = self.text.lower()
+        return lower if len(lower) == len(self.text) else "".join(map(_lower_sign, self.text))
+
+    @cached_property
     def code_spans(self) -> list[Span]:
         """The front matter and `markup.code` in order; overlapping spans are one."""
         front = self.markup.front_matter
@@ -161,6 +167,11 @@ class ReviewDocument:
     def _find_offset(self, unit: int) -> int:
         offset = unit - bisect_left(self._extra_unit_starts, unit)
         return min(max(0, offset), len(self.text))
+
+
+def _lower_sign(sign: str) -> str:
+    lower = sign.lower()
+    return lower if len(lower) == 1 else sign
 
 
 def _blank(part: str) -> str:

@@ -49,6 +49,9 @@ class FakeSurroundings:
     notes: Mapping[str, Path] = field(default_factory=dict)
     namesakes: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     usual_fields: frozenset[str] = frozenset()
+    headings: Mapping[str, Path] = field(default_factory=dict)
+    words: frozenset[str] = frozenset()
+    counts: Mapping[str, int] = field(default_factory=dict)
     similar: Mapping[str, SimilarParagraph] = field(default_factory=dict)
     site: Site | None = None
     routes: frozenset[str] = frozenset()
@@ -71,6 +74,10 @@ class FakeSurroundings:
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         return self.anchors.get(str(path))
 
+    def find_heading(self, document: ReviewText, key: str) -> Path | None:
+        del document
+        return self.headings.get(key)
+
     def find_note(self, document: ReviewText, target: str) -> Path | None:
         del document
         return self.notes.get(target)
@@ -82,6 +89,10 @@ class FakeSurroundings:
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
         del document
         return self.usual_fields
+
+    def count_documents(self, document: ReviewText, word: str) -> int:
+        del document
+        return self.counts.get(word, 1)
 
     def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
         del document

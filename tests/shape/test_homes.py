@@ -76,6 +76,7 @@ HOMES = {
     "ray": ("kebab.cluster.ray_data",),
     "rich": ("kebab.cli.render",),
     "selectolax": ("kebab.parse.html_page",),
+    "spellchecker": ("kebab.review.rules.spelling",),
     "stopwordsiso": ("kebab.search.lexical",),
     "starlette": ("kebab.http.application", "kebab.web.application"),
     "tokenizers": ("kebab.embed",),

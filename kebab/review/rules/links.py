@@ -18,6 +18,7 @@ from kebab.review.rules.targets import (
     is_markdown,
     is_missing,
     is_path,
+    may_define_labels,
     split_target,
 )
 from kebab.wire.review import SeverityName
@@ -214,8 +215,7 @@ class UndefinedReference:
             return
         if definitions < _FEW_DEFINITIONS:
             undefined = [one for one in undefined if not _is_in_footnote(text, one)]
-        site = surroundings.find_site(document.source.file)
-        if site is not None and site.kind == "mkdocs":
+        if may_define_labels(document.source, surroundings):
             return
         anchors = list_anchors(text, markup)
         for one in undefined:

@@ -25,6 +25,18 @@ from kebab.review.rules.links import (
     MissingNote,
     UndefinedReference,
 )
+from kebab.review.rules.markup import (
+    DuplicateFrontMatterField,
+    EmptyLink,
+    GluedHeading,
+    MergeConflict,
+    MovedHeading,
+    ReversedLink,
+    SpacedEmphasis,
+    TableCells,
+    UnclosedEmphasis,
+    UnusedDefinition,
+)
 from kebab.review.rules.prose import ForbiddenTerm, NearDuplicate, RepeatedWord, StaleDate, Todo
 from kebab.review.rules.punctuation import (
     JapanesePunctuation,
@@ -36,6 +48,7 @@ from kebab.review.rules.punctuation import (
     UnclosedFence,
 )
 from kebab.review.rules.rule import Rule, build_finding
+from kebab.review.rules.spelling import Misspelling, UnknownWord
 from kebab.review.rules.structure import (
     DuplicateAnchor,
     DuplicateHeading,
@@ -52,9 +65,12 @@ RULES: tuple[Rule, ...] = (
     BrokenAnchor(),
     BrokenLink(),
     DuplicateAnchor(),
+    DuplicateFrontMatterField(),
     DuplicateHeading(),
+    EmptyLink(),
     EmptySection(),
     ForbiddenTerm(),
+    GluedHeading(),
     HeadingJump(),
     JapanesePunctuation(),
     JapaneseSpacing(),
@@ -62,19 +78,28 @@ RULES: tuple[Rule, ...] = (
     KoreanSpacing(),
     LinkCase(),
     MalformedFrontMatter(),
+    MergeConflict(),
     MissingFrontMatterField(),
     MissingImage(),
     MissingNote(),
+    Misspelling(),
     MixedWidthBracket(),
+    MovedHeading(),
     NearDuplicate(),
     RepeatedWord(),
+    ReversedLink(),
+    SpacedEmphasis(),
     StaleDate(),
+    TableCells(),
     Todo(),
     UnbalancedBracket(),
+    UnclosedEmphasis(),
     UnclosedFence(),
     UndefinedFootnote(),
     UndefinedReference(),
     UnknownIgnore(),
+    UnknownWord(),
+    UnusedDefinition(),
     UnusedFootnote(),
     UnusedIgnore(),
 )

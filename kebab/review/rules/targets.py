@@ -288,6 +288,12 @@ def is_site(document: ReviewText, surroundings: Surroundings) -> bool:
     return surroundings.find_site(document.file) is not None
 
 
+def may_define_labels(document: ReviewText, surroundings: Surroundings) -> bool:
+    """Return whether labels of references may be defined outside the document, as MkDocs can."""
+    site = surroundings.find_site(document.file)
+    return site is not None and site.kind == "mkdocs"
+
+
 def find_other_case(document: ReviewText, surroundings: Surroundings, link: LinkUse) -> str | None:
     """Return the path of a link in the letter case of the file that it means; None without one.
 

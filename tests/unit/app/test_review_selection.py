@@ -108,7 +108,7 @@ def test_a_given_text_stands_for_its_file_and_is_not_stored(desk):
     assert not list(desk.data.glob("*"))
     assert ask(context, name, text="").items == []
     with pytest.raises(UnsupportedMedia):
-        ask(context, desk.notes / "a.py", text="x")
+        ask(context, desk.notes / "a.zip", text="x")
     with pytest.raises(InvalidInput, match=r"\$\.text"):
         ask(context, name, name, text="x")
 

@@ -252,3 +252,38 @@ def test_another_note_of_the_index_is_found_and_the_own_one_is_not(desk):
 
 def test_without_an_index_nothing_is_similar(desk):
     assert find_similar(desk.context(), _source(desk, "a.md"), PARAGRAPH) is None
+
+
+def test_words_are_counted_in_the_documents_of_the_folder(
+    tmp_path: Path, surroundings: ReviewSurroundings
+) -> None:
+    _write(tmp_path, "a.md", "# One\n\nA kebab, and kebabs.\n")
+    for name in ("b.md", "v1/guide/c.md", "v2/guide/c.md"):
+        _write(tmp_path, name, "# Two\n\nMore Kebab.\n")
+    _write(tmp_path, "d.py", "kebab = 1\n")
+    assert surroundings.count_documents(_document(tmp_path), "kebab") == 3
+    assert surroundings.count_documents(_document(tmp_path), "none") == 0
+
+
+def test_the_index_counts_words_when_it_has_the_document(tmp_path: Path) -> None:
+    found = {"kebab": [("a.md", "A"), ("b.md", "B")]}
+    surroundings = ReviewSurroundings(
+        today=date(2026, 1, 1), list_documents_with=lambda _, word: found.get(word)
+    )
+    _write(tmp_path, "a.md", "Nothing of it.\n")
+    assert surroundings.count_documents(_document(tmp_path), "kebab") == 2
+    assert surroundings.count_documents(_document(tmp_path), "nothing") == 1
+
+
+def test_a_heading_is_found_when_one_document_has_it(
+    tmp_path: Path, surroundings: ReviewSurroundings
+) -> None:
+    _write(tmp_path, "a.md", "# The Costs\n\n## Usage\n")
+    file = _write(tmp_path, "sub/b.md", "## Budget rules {#rules}\n\n## Usage\n")
+    assert surroundings.find_heading(_document(tmp_path), "budgetrules") == file
+    assert surroundings.find_heading(_document(tmp_path), "usage") is None
+    assert surroundings.find_heading(_document(tmp_path), "none") is None
+
+
+def test_words_of_the_settings_are_known_in_lower_case() -> None:
+    assert ReviewSurroundings(today=date(2026, 1, 1), words=["Kebab"]).words == {"kebab"}

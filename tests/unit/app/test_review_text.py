@@ -73,12 +73,16 @@ def test_names_formats_and_languages_are_those_of_the_file(tmp_path: Path) -> No
     assert find_language(read(tmp_path, "이것은 한국어로 쓴 글입니다.\n".encode(), "b.rst")) == "ko"
 
 
-@pytest.mark.parametrize(
-    "name", ["a.py", "a.json", "a.csv", "a.pdf", "a.docx", "a.vue", "a.xyz", "a.html"]
-)
+@pytest.mark.parametrize("name", ["a.json", "a.csv", "a.pdf", "a.docx", "a.xyz", "a.html"])
 def test_what_is_no_prose_in_lines_is_unsupported(tmp_path: Path, name: str) -> None:
     with pytest.raises(UnsupportedMedia):
         read(tmp_path, b"\x00\x01\x02" if name == "a.xyz" else b"a: 1\n", name)
+
+
+def test_source_code_has_no_prose(tmp_path: Path) -> None:
+    found = read(tmp_path, b"x = 1  # the the\n", "a.py")
+    assert found.markup.code_blocks == ((0, len(found.text)),)
+    assert not ReviewDocument(found).prose.strip()
 
 
 def test_a_pipe_is_not_opened(tmp_path: Path) -> None:

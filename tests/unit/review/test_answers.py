@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from kebab.core.review import Site
 from kebab.review.answers import RecordedSurroundings, answer_question
 from tests.fakes.review import FakeSurroundings, make_document
 
@@ -17,6 +18,11 @@ def ask_everything(surroundings):
     surroundings.list_namesakes(SOURCE, "b.md")
     surroundings.list_usual_fields(SOURCE)
     surroundings.find_similar(SOURCE, "A paragraph.")
+    surroundings.find_any_case("/notes/B.md")
+    surroundings.find_site(SOURCE.file)
+    surroundings.list_routes(Site("hugo", "/notes"))
+    surroundings.find_heading(SOURCE, "costs")
+    surroundings.count_documents(SOURCE, "bread")
     assert surroundings.today
 
 
@@ -44,24 +50,28 @@ def test_every_question_is_kept_once():
     ask_everything(recorded)
     ask_everything(recorded)
 
-    assert len(recorded.questions) == 7
+    assert len(recorded.questions) == 12
 
 
 @pytest.mark.parametrize(
-    ("change", "name"),
+    ("change", "names"),
     [
-        ({"files": frozenset()}, "exists"),
-        ({"notes": {}}, "note"),
-        ({"namesakes": {"b.md": (Path("/notes/x/b.md"),)}}, "namesakes"),
-        ({"usual_fields": frozenset({"title"})}, "fields"),
-        ({"today": date(2026, 1, 16)}, "today"),
+        ({"files": frozenset()}, ["exists", "case"]),
+        ({"headings": {"costs": Path("/notes/b.md")}}, ["heading"]),
+        ({"counts": {"bread": 5}}, ["count"]),
+        ({"routes": frozenset({"b"})}, ["routes"]),
+        ({"site": Site("hugo", "/notes")}, ["site"]),
+        ({"notes": {}}, ["note"]),
+        ({"namesakes": {"b.md": (Path("/notes/x/b.md"),)}}, ["namesakes"]),
+        ({"usual_fields": frozenset({"title"})}, ["fields"]),
+        ({"today": date(2026, 1, 16)}, ["today"]),
     ],
 )
-def test_another_answer_is_noticed(questions, change, name):
+def test_another_answer_is_noticed(questions, change, names):
     fields = {"files": HERE.files, "notes": HERE.notes} | change
     before, after = answer_all(questions), answer_all(questions, FakeSurroundings(**fields))
 
-    assert [one[0] for one in questions if before[one] != after[one]] == [name]
+    assert [one[0] for one in questions if before[one] != after[one]] == names
 
 
 def test_another_state_of_the_index_is_noticed(questions):

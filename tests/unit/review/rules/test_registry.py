@@ -1,5 +1,7 @@
 """The rules are sorted, explained, and found by their example."""
 
+from pathlib import Path
+
 import pytest
 
 from kebab.config.settings import Review
@@ -16,6 +18,8 @@ _SURROUNDINGS = FakeSurroundings(
     files=frozenset({"/notes/Guides/start.md"}),
     glossary=(GlossaryTerm("email", ("e-mail",)),),
     usual_fields=frozenset({"title"}),
+    headings={"costsofthegarden": Path("/notes/garden.md")},
+    anchors={"/notes/garden.md": frozenset({"costsofthegarden"})},
     similar={NearDuplicate.example: SimilarParagraph(stored("a"), 0.9)},
 )
 
