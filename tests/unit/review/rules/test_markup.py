@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.core.review import Finding
+from kebab.core.review import Finding, Site
 from kebab.parse.markdown_parts import read_markup
 from kebab.review.rules.markup import (
     DuplicateFrontMatterField,
@@ -73,7 +73,7 @@ def test_tables_with_all_their_cells_are_right(text: str) -> None:
 
 
 def test_code_in_cells_is_known_to_mkdocs() -> None:
-    site = FakeSurroundings(files=frozenset({"/notes/mkdocs.yml"}))
+    site = FakeSurroundings(site=Site("mkdocs", "/notes"))
     assert _show(TableCells(), f"{_TABLE}| 1 | `a | b` |\n", site) == []
 
 
