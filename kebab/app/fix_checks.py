@@ -21,6 +21,8 @@ CountErrors: TypeAlias = Callable[[str], Counter[str]]
 """Returns the number of errors in a text by their kind."""
 
 _EMPHASIS = frozenset({"em_open", "strong_open"})
+_PAGE_SUFFIXES = ("", ".md", ".mdx", ".markdown")
+"""What the target of a link may leave out."""
 _CODE = frozenset({"fence", "code_block", "code_inline"})
 
 
@@ -95,7 +97,7 @@ def _exists(path: Path, target: str) -> bool:
     name = unquote(target.partition("#")[0].partition("?")[0])
     if not name or name.startswith("/") or ":" in name.partition("/")[0]:
         return True
-    return lexists(path.parent / name)
+    return any(lexists(f"{path.parent}/{name}{suffix}") for suffix in _PAGE_SUFFIXES)
 
 
 def _read_profile(text: str) -> _Profile:

@@ -340,6 +340,10 @@ def _start_run(
         changes = find_changes(files, request.changed, request.names)
         files = [file for file in files if resolve_links(file) in changes.lines]
         request = replace(request, changed=changes.revision)
+    if request.baseline:  # it is stored with the run, so only what can matter is kept
+        real = set(map(resolve_links, files))
+        baseline = [one for one in request.baseline if resolve_links(one.file) in real]
+        request = replace(request, baseline=baseline)
     if context.read_only and len(files) > 1 and not request.all_pages:
         raise ReadOnly(operation="review of several documents")
     settings = load_run_settings(context, library, request, files)

@@ -102,6 +102,9 @@ class BaselineDisplay(PageDisplay):
         """Write the file, unless the review was interrupted."""
         del tally
         if not completed:
+            err = self._context.channels.err
+            note = self._context.create_canvas(err).note
+            err.write_lines(note("the baseline is not written: the review was interrupted"))
             return
         kept = [
             one

@@ -42,7 +42,13 @@ from kebab.errors.catalog import Cancelled, InvalidInput
 from kebab.errors.signal import Exit
 from kebab.errors.system import translate_os_errors
 from kebab.wire.record import DECODE_ERRORS, NotFound, find_exit_status, to_invalid_input
-from kebab.wire.review import AgentItems, ReviewApplyRequest, ReviewRequest
+from kebab.wire.review import (
+    AgentItems,
+    AppliedFile,
+    ReviewApplied,
+    ReviewApplyRequest,
+    ReviewRequest,
+)
 from kebab.wire.stream import ReviewEvent, ReviewEventData
 
 if TYPE_CHECKING:
@@ -309,6 +315,22 @@ def _write_fixed_text(
     assert reply.document is not None, "a text was given"
     path = Path(reply.document.file)
     fixed, difference = fix_given_text(path, text, reply.items, unsafe=unsafe)
+    if context.flags.machine:
+        file = AppliedFile(
+            file=str(path),
+            backup=None,
+            applied=fixed.applied,
+            overlapping=fixed.overlapping,
+            diff=difference,
+        )
+        applied = ReviewApplied(
+            run_id=reply.run_id,
+            dry_run=True,
+            files=[file] if fixed.applied else [],
+            waiting=fixed.waiting,
+            refused=fixed.refused,
+        )
+        return context.print_reply(applied, render_applied)
     context.channels.out.write(difference if dry_run else fixed.text)
     err = context.channels.err
     canvas = context.create_canvas(err)

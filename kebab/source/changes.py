@@ -47,24 +47,24 @@ def find_repository(folder: str, revision: str) -> Repository:
         InvalidInput: The folder is in no work tree, or git does not know the revision.
         DependencyMissing: There is no git.
     """
-    top = _run(folder, "rev-parse", "--show-toplevel")
-    if top is None:
-        cause = f"it is in no work tree of git: {folder}"
-        raise InvalidInput(field=_FIELD, cause=cause)
-    if revision.startswith("-"):
-        raise InvalidInput(field=_FIELD, cause=f"git does not know this revision: {revision}")
-    commit = _run(folder, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+    top = _require(folder, "rev-parse", "--show-toplevel")
+    is_flag = revision.startswith("-")
+    name = f"{revision}^{{commit}}"
+    commit = None if is_flag else _run(folder, "rev-parse", "--verify", "--quiet", name).found
     if commit is None:
         if revision != _HEAD:
             raise InvalidInput(field=_FIELD, cause=f"git does not know this revision: {revision}")
-        base = _run(folder, "hash-object", "-t", "tree", "--stdin")
+        base = _require(folder, "hash-object", "-t", "tree", "--stdin")
     elif revision == _HEAD:
         base = commit
     else:
-        base = _run(folder, "merge-base", commit.decode().strip(), _HEAD)
-        if base is None:
-            cause = f"`{revision}` and `HEAD` have no commit in common"
+        common = _run(folder, "merge-base", _decode(commit), _HEAD).found
+        if common is None:
+            shallow = _run(folder, "rev-parse", "--is-shallow-repository").found == b"true\n"
+            where = " in this shallow clone" if shallow else ""
+            cause = f"`{revision}` and `HEAD` have no commit in common{where}"
             raise InvalidInput(field=_FIELD, cause=cause)
+        base = common
     found = resolve_links(os.fsdecode(top).rstrip("\r\n"))
     return Repository(found, _decode(base), commit is not None)
 
@@ -130,19 +130,30 @@ def _join(top: str, names: bytes) -> list[str]:
     return [join_root(top, os.fsdecode(one)) for one in names.split(b"\0") if one]
 
 
+class _Outcome(NamedTuple):
+    """What git wrote, None when it failed, and its complaint."""
+
+    found: bytes | None
+    fault: str
+
+
 def _require(folder: str, *arguments: str) -> bytes:
-    found = _run(folder, *arguments)
-    if found is None:
-        raise InvalidInput(field=_FIELD, cause=f"git cannot compare the files of {folder}")
-    return found
+    """Return what git writes.
+
+    Raises:
+        InvalidInput: It fails, for example because the folder belongs to somebody else.
+    """
+    done = _run(folder, *arguments)
+    if done.found is None:
+        raise InvalidInput(field=_FIELD, cause=f"git cannot compare {folder}: {done.fault}")
+    return done.found
 
 
-def _decode(line: bytes | None) -> str:
-    return (line or b"").decode("ascii", "replace").strip()
+def _decode(line: bytes) -> str:
+    return line.decode("ascii", "replace").strip()
 
 
-def _run(folder: str, *arguments: str) -> bytes | None:
-    """Return what git writes; None when it fails."""
+def _run(folder: str, *arguments: str) -> _Outcome:
     program = shutil.which("git")
     if program is None:
         raise build_missing_program("git", "review --changed", "apt install git")
@@ -153,13 +164,14 @@ def _run(folder: str, *arguments: str) -> bytes | None:
         done = subprocess.run(  # noqa: S603 - git, with arguments that are no shell's
             command,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            capture_output=True,
             env=variables,
             check=False,
             timeout=_DEADLINE_S,
         )
-    except subprocess.TimeoutExpired as fault:
+    except subprocess.TimeoutExpired as late:
         ms = int(_DEADLINE_S * 1000)
-        raise TimedOut(operation="git", elapsed_ms=ms, deadline_ms=ms) from fault
-    return done.stdout if done.returncode == 0 else None
+        raise TimedOut(operation="git", elapsed_ms=ms, deadline_ms=ms) from late
+    lines = done.stderr.decode("utf-8", "replace").strip().split("\n")
+    fault = lines[0].removeprefix("fatal: ").removeprefix("error: ")
+    return _Outcome(done.stdout if done.returncode == 0 else None, fault)

@@ -347,7 +347,7 @@ def render_review_notes(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
 
 def _render_left_out(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     """Yield how many findings were left out, and which of the baseline are gone."""
-    counts = [(tally.known, "in the baseline"), (tally.ignored, "ignored by a comment")]
+    counts = [(tally.known, "in the baseline"), (tally.ignored, "ignored by comments")]
     parts = [f"{count:,} {words}" for count, words in counts if count]
     if parts:
         yield from canvas.note(f"left out: {', '.join(parts)}")
@@ -466,6 +466,7 @@ def render_explanations(reply: ReviewRules, canvas: Canvas) -> Iterator[str]:
         yield from ("", canvas.dim("Example:"), "")
         yield from (f"    {clean(line)}".rstrip() for line in rule.example.split("\n"))
         yield ""
+        yield canvas.dim(f"Ignore it in one place: <!-- kebab-ignore {rule.id}: reason -->")
         yield canvas.dim(f'Switch it off: review.disable = ["{rule.id}"] in the settings')
 
 

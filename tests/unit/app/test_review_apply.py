@@ -97,6 +97,16 @@ def test_a_file_without_a_suffix_is_fixed(desk, context):
     assert [file.applied for file in apply(context).files] == [1]
 
 
+def test_a_fix_that_breaks_a_link_is_refused(desk, context):
+    path = write(desk, data=b"# A\n\nSee [b](b.md) and the the end.\n")
+    desk.write("b.md", "# B\n")
+    broken = fix(13, 17, "sub/gone.md", k="link")
+    store(context, (path, [broken, fix(26, 30, "")]))
+    reply = apply(context, unsafe=True)
+    assert ([file.applied for file in reply.files], reply.refused) == ([1], 1)
+    assert path.read_bytes() == b"# A\n\nSee [b](b.md) and the end.\n"
+
+
 def test_a_dry_run_writes_nothing(desk, context):
     path = write(desk)
     store(context, (path, [REPEATED]))

@@ -55,6 +55,14 @@ def test_entries_of_other_files_stay_unless_the_file_is_gone(kebab, note, home):
     ]
 
 
+def test_an_interrupted_review_writes_no_file(kebab, note, home):
+    note.rename(note.with_name("late.md"))
+    ran = kebab("review", "late.md", "--write-baseline", "base.json")
+    assert (ran.status, ran.out) == (130, "")
+    assert "the baseline is not written" in ran.err
+    assert not (home / "base.json").exists()
+
+
 def test_no_file_is_written_under_read_only(kebab, note, home):
     ran = kebab("--read-only", "review", "a.md", "--write-baseline", "base.json", "--json")
     assert ran.status == 2

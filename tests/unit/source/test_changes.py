@@ -78,11 +78,28 @@ def test_what_git_cannot_compare_is_refused(tree, tmp_path_factory):
     with pytest.raises(InvalidInput, match="does not know this revision: --help"):
         find_repository(str(tree), "--help")
     outside = tmp_path_factory.mktemp("outside")
-    with pytest.raises(InvalidInput, match="no work tree"):
+    with pytest.raises(InvalidInput, match="not a git repository"):
         find_repository(str(outside), "HEAD")
     git(outside, "init", "-q", "--bare", "bare.git")
-    with pytest.raises(InvalidInput, match="no work tree"):
+    with pytest.raises(InvalidInput, match="must be run in a work tree"):
         find_repository(str(outside / "bare.git"), "HEAD")
+
+
+def test_the_complaint_of_git_is_the_cause(tree, monkeypatch):
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    with pytest.raises(InvalidInput, match="dubious ownership"):
+        find_repository(str(tree), "HEAD")
+
+
+def test_a_shallow_clone_is_named(tree, tmp_path_factory):
+    for name in ("a", "b"):
+        (tree / f"{name}.md").write_text("x\n")
+        commit(tree)
+    git(tree, "branch", "old", "HEAD~1")
+    clone = tmp_path_factory.mktemp("clone")
+    git(clone, "clone", "-q", "--depth", "1", "--no-single-branch", f"file://{tree}", "c")
+    with pytest.raises(InvalidInput, match="no commit in common in this shallow clone"):
+        find_repository(str(clone / "c"), "origin/old")
 
 
 def test_without_git_the_program_is_named(tree, monkeypatch):
