@@ -38,8 +38,8 @@ _FIRST_OTHER_SCRIPT = "\u0e00"
 _LEAST_WRAPPED = 24
 """The fewest characters before a line break that is inside a sentence."""
 
-_IDENTIFIER_END = re.compile(r"\w[_.:/@-]\Z")
-"""What stands before the last part of a name."""
+_IDENTIFIER_END = re.compile(r"(?:\w[_.:/@-]|\s--?\w[\w-]*[ ])\Z")
+"""What stands before the last part of a name, or before the value of an option."""
 
 _BOUND = frozenset(
     {
@@ -97,7 +97,7 @@ def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
     is_code = (
         gap != text[found.start(2) : found.end(2)]  # code stands between the two
         or text.startswith((";\n", "{\n"), end)
-        or _IDENTIFIER_END.search(text, max(0, start - 2), start) is not None
+        or _IDENTIFIER_END.search(text, max(0, start - 24), start) is not None
     )
     if is_code or ("\n" in gap and _is_border(text, first, start)):
         return True
@@ -336,6 +336,15 @@ _EVENT = re.compile(
     r"(?:as of|as at)[ ]",
     re.IGNORECASE,
 )
+_STATE = re.compile(
+    r"\b(?:current(?:ly)?|latest|newest|most|available|there|still|yet|only|up[- ]to[- ]date"
+    r"|accurate|versions?|at least|about|around|writing|has|have|modes?|under|in progress|works?"
+    r"|known)\b"
+    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|\d[\d,.]*)[ ](?!of\b)[a-z]",
+    re.IGNORECASE,
+)
+"""What a sentence has that tells a state at a date, and not what is so since then."""
+
 _SINCE = re.compile(
     r"[ ]?,?[ ](?:(?!(?:is|are|has|have|can|does|do|there|remains?|supports?)\b)"
     r"[^\s.;:!?]+[ ]){0,6}?"
@@ -371,9 +380,10 @@ class _Period(NamedTuple):
 class StaleDate:
     """A statement is tied to a date that has passed.
 
-    `as of <date>` is reported when it is older than `review.stale_days`; `valid until`, `planned
-    for` and `will ... in` when their date is over. Readers cannot tell what holds now. Stories in
-    the past tense, changelogs, and texts with a date of their own, such as posts, are not reported.
+    `as of <date>` is reported when it is older than `review.stale_days` and tells a state, such as
+    what is available; `valid until`, `planned for` and `will ... in` when their date is over.
+    Readers cannot tell what holds now. Stories in the past tense, changelogs, and texts with a date
+    of their own, such as posts, are not reported.
     Check the statement, and change it or its date.
     """
 
@@ -431,6 +441,16 @@ def _find_last_day(parts: dict[str, str]) -> date | None:
         return None
 
 
+def _is_state(before: str, after: str) -> bool:
+    """Return whether `as of` a date tells a state, and not what is so since then."""
+    if _SINCE.match(after) or _EVENT.search(before):
+        return False
+    is_english = before.rstrip().lower().endswith(("as of", "as at"))
+    return not is_english or bool(
+        _STATE.search(before) or _STATE.search(_SENTENCE.split(after, maxsplit=1)[0])
+    )
+
+
 def _judge(prose: str, period: _Period, today: date, stale_days: int) -> str | None:
     """Return what is stale about a date; None when nothing is."""
     before = prose[max(0, period.start - _BEFORE_CHARS) : period.start]
@@ -438,9 +458,11 @@ def _judge(prose: str, period: _Period, today: date, stale_days: int) -> str | N
     before = " ".join(before[ends[-1] if ends else 0 :].split()) + " "
     after = prose[period.end : period.end + _AFTER_CHARS].replace("\n", " ")
     if _AS_OF.search(before) or _AS_OF_AFTER.match(after):
-        if _SINCE.match(after) or _EVENT.search(before):
-            return None
-        old = stale_days and period.last < today - timedelta(days=stale_days)
+        old = (
+            stale_days
+            and _is_state(before, after)
+            and period.last < today - timedelta(days=stale_days)
+        )
         return "the statement may be out of date" if old else None
     if _PAST.search(before):
         return None

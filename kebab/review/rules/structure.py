@@ -190,9 +190,11 @@ class EmptySection:
 
 _SYMBOL = re.compile(
     r"#+[ \t]+(?:[`*_\\]+[^\n]*[`*_]+|\S*[a-z0-9][A-Z.:_]\S*|\S*[^\w\s.!?…'’)-]\S*|None|N/?A|Void"
-    r"|[a-z]\S*|\[[^\n]*\]\([^\n]*\)|[^\n]*[.!])[ \t#]*"
+    r"|[a-z]\S*|\[[^\n]*\]\([^\n]*\)|[^\n]*[.!]|[^\n]*<[\w ]+>[^\n]*"
+    r"|\d+[.)](?:[ \t]+\S+){4,})[ \t#]*"
 )
-"""A heading of one word of code, as references have it for members, a link, or a sentence."""
+"""A heading of one word of code, as references have it for members, a link, a step or a sentence.
+"""
 
 _SETEXT = re.compile(r"(?!#)[^\n]*\n[^\n]*\n|(?!#)[\w-]+:[ \t]")
 """Several lines above a line of dashes, such as front matter that does not begin the file."""
@@ -302,7 +304,7 @@ def _is_code(text: str, use: FootnoteUse) -> bool:
 
 _FIRST_LINE = re.compile(r"\S[^\n]*")
 _KIND_FIELDS = frozenset({"type", "layout", "kind", "template", "content_type"})
-_NOTE_FIELDS = frozenset({"tags", "date", "created", "source", "project", "categories"})
+_NOTE_FIELDS = frozenset({"tags", "date", "created"})
 _PAGE_FIELDS = frozenset(
     {
         *("title", "description", "summary", "type", "content_type", "layout", "author", "authors"),
@@ -329,11 +331,15 @@ _OPTIONAL_FIELDS = frozenset(
 _COVER_NAMES = frozenset({"readme", "index", "_index", "changelog", "license", "contributing"})
 
 
+_TEMPLATE = re.compile(r"\{\{|\{%|<%")
+
+
 class MalformedFrontMatter:
     """The front matter cannot be read.
 
     Programs then ignore its fields or show it as text. The usual causes are a value with a colon
-    and no quotation marks, and a missing `---` at the end.
+    and no quotation marks, and a missing `---` at the end. Templates such as `{{ title }}` are not
+    checked.
     """
 
     id: ClassVar[str] = "malformed-front-matter"
@@ -345,7 +351,7 @@ class MalformedFrontMatter:
         """Yield the front matter when it is damaged."""
         del surroundings
         front = document.markup.front_matter
-        if front and front.fault:
+        if front and front.fault and not _TEMPLATE.search(document.text, 0, front.end):
             line_end = document.text.find("\n", front.start, front.end)
             end = line_end if line_end > front.start else front.end
             yield build_finding(self, front.start, end, front.fault)

@@ -37,6 +37,9 @@ _SITE_FIELDS = frozenset(
 _STATIC_FOLDERS = ("static", "public", "assets", "content", "docs", "src", "source")
 _SERVED = ("static", "public", "assets", "docs", "src/assets", "docs/public", "docs/assets")
 _INDEXES = ("index", "tags", "categories", "archive", "search", "sitemap", "rss", "feed")
+_ORDERED = re.compile(r"(?:\A|/)\d+[-_][^/]+\.md\Z|(?:\A|/)\d+[-_][^/]+/")
+"""Numbers before names, which generators use for the order of pages and leave out of addresses."""
+
 _TEMPLATE_SUFFIXES = (".in", ".tmpl", ".j2", ".template", ".erb")
 """The suffixes of files from which a build writes the file that a link names."""
 
@@ -164,8 +167,16 @@ def is_missing(document: ReviewText, surroundings: Surroundings, link: LinkUse) 
     ):
         return False
     file = Path(os.path.normpath(document.file.parent / path))
-    is_known = file.is_relative_to(document.root) or surroundings.exists(file.parent)
+    is_near = file.is_relative_to(document.root) and not _leaves_site(document, site, file)
+    is_known = is_near or surroundings.exists(file.parent)
     return is_known and not (link.is_image and _is_served(document, surroundings, site, path))
+
+
+def _leaves_site(document: ReviewText, site: Site | None, file: Path) -> bool:
+    """Return whether a page names a file outside of the pages, as where sites are joined."""
+    return site is not None and any(
+        document.file.is_relative_to(one) and not file.is_relative_to(one) for one in site.pages
+    )
 
 
 def _is_file_missing(
@@ -284,6 +295,8 @@ def is_site(document: ReviewText, surroundings: Surroundings) -> bool:
     """Return whether a document is a source of a site, as far as its surroundings tell."""
     front = document.markup.front_matter
     if front and any(name.lower() in _SITE_FIELDS for name, _ in front.fields):
+        return True
+    if document.file.suffix == ".mdx" or _ORDERED.search(document.doc_path):
         return True
     return surroundings.find_site(document.file) is not None
 

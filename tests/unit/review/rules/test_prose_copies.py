@@ -51,7 +51,7 @@ def test_a_document_that_is_a_copy_has_few_findings() -> None:
     [
         ("As of May 2019, it has three modes.", ["May 2019"]),
         ("As of 2019 it has three modes.", ["2019"]),
-        ("as of the end of 2020-03", ["2020-03"]),
+        ("as of the end of 2020-03 there are two", ["2020-03"]),
         ("(last checked on 5 January 2020)", ["5 January 2020"]),
         ("The certificate is valid until March 2021.", ["March 2021"]),
         ("Version 1 is supported until 31 December 2022.", ["31 December 2022"]),
@@ -76,6 +76,8 @@ def test_a_document_that_is_a_copy_has_few_findings() -> None:
         ("2019년에 시작했다. 2020년까지 일했다.", []),
         ("Set the year to 2019", []),
         ("As of July 15, 2014, the server increased its limit.", []),
+        ("As of October 2021, all are required to report.", []),
+        ("It seems to be fixed as of 2020-11-27.", []),
         ("As of 2014, it is the most used server.", ["2014"]),
     ],
 )
