@@ -30,7 +30,7 @@ from kebab.core.review import GlossaryTerm, ReviewText, SimilarParagraph, Site
 from kebab.errors.catalog import InvalidInput, NotIndexed
 from kebab.review.rules.anchors import fold_anchor, list_anchors
 from kebab.review.rules.sites import detect_site
-from kebab.review.rules.spelling import list_words
+from kebab.review.rules.spelling import MISSPELLINGS, list_words
 from kebab.search.citations import build_file_path
 from kebab.search.related import find_similar_passage
 from kebab.wire.search import DegradedChannel
@@ -306,7 +306,7 @@ class ReviewSurroundings:
         if key not in self._counts:
             paths = self._list_documents_with(document, word) if self._list_documents_with else None
             self._counts[key] = (
-                self._count_words(document.root)[word.encode()]
+                self._count_words(document.root, word.encode() in MISSPELLINGS.words)[word.encode()]
                 if paths is None
                 else len(set(paths))
             )
@@ -327,7 +327,7 @@ class ReviewSurroundings:
                 found[key] = "" if key in found else path
         return found
 
-    def _read_words(self, root: Path) -> Counter[bytes]:
+    def _read_words(self, root: Path, only_misspelled: bool) -> Counter[bytes]:  # noqa: FBT001 - a key of the cache
         """Return in how many of the first documents of a folder each word stands."""
         counts: Counter[bytes] = Counter()
         size, seen = 0, set()
@@ -336,7 +336,10 @@ class ReviewSurroundings:
                 text = _read_head(str(root / path), _MAX_BYTES) or ""
                 key = _name_copy(path, text[:_BEGINNING])
                 if key not in seen:
-                    counts.update(set(list_words(text)))
+                    words = list_words(text)
+                    counts.update(
+                        MISSPELLINGS.words.intersection(words) if only_misspelled else set(words)
+                    )
                     seen.add(key)
                 size += len(text)
                 if size > _VOCABULARY_CHARS:

@@ -280,7 +280,7 @@ class GluedHeading:
                 yield build_finding(self, *found.span(), reason, edit="replace", fix=fix)
 
 
-_STRONG = re.compile(r"(?<![*\\])\*\*(?!\*)")
+_STRONG = re.compile(r"\*\*(?<![*\\]\*\*)(?!\*)")
 
 
 class UnclosedEmphasis:
@@ -336,7 +336,7 @@ def _find_unclosed(document: ReviewDocument, start: int, end: int) -> int | None
 
 
 _SPACED = re.compile(
-    r"(?<![*\\])\*\*(?: (?P<both>[^\W\d_][^*\n]{0,80}?) ?| ?(?P<end>[^\W\d_][^*\n]{0,80}?) )"
+    r"\*\*(?<![*\\]\*\*)(?: (?P<both>[^\W\d_][^*\n]{0,80}?) ?| ?(?P<end>[^\W\d_][^*\n]{0,80}?) )"
     r"\*\*(?=[\s.,;:!?)]|\Z)"
 )
 
