@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from kebab.core.review import ReviewText, Span, Unit, UnitKind
+from kebab.review.rules.anchors import list_anchors
 from kebab.text.language import detect_text_language
 from kebab.text.sentences import LayoutKind, Sentence, find_sentences
 
@@ -18,6 +19,18 @@ _BORDER = re.compile(
     r"\n(?=[ \t>]*(?:\n|\Z|[-*+•][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||:::|--|==))"
 )
 """Where a paragraph ends."""
+
+
+_LETTERS = bytes(
+    ord(chr(code).lower()) if chr(code).isalpha() and code < 128 else code if code > 127 else 32  # noqa: PLR2004 - ASCII
+    for code in range(256)
+)
+"""Lowers the letters of ASCII, and turns its other signs into blanks."""
+
+
+def list_words(text: str) -> list[bytes]:
+    """Return the words of a text in UTF-8; letters of ASCII are in lower case."""
+    return text.encode("utf-8", "replace").translate(_LETTERS).split()
 
 
 class ReviewDocument:
@@ -51,6 +64,21 @@ class ReviewDocument:
         Every other character, and every newline, has the same offset as in `text`.
         """
         return hide_spans(self.text, self.code_spans)
+
+    @cached_property
+    def anchors(self) -> frozenset[str] | None:
+        """The anchors that links may name, folded; None when not all of them are in the text."""
+        return list_anchors(self.text, self.markup)
+
+    @cached_property
+    def words(self) -> list[bytes]:
+        """The words of the whole text in UTF-8, in order; letters of ASCII are in lower case."""
+        return list_words(self.text)
+
+    @cached_property
+    def prose_words(self) -> list[bytes]:
+        """The words of `prose` in UTF-8 and in lower case, in order."""
+        return list_words(self.prose.lower())
 
     @cached_property
     def lower_text(self) -> str:

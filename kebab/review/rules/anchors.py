@@ -13,32 +13,26 @@ from urllib.parse import unquote
 
 from kebab.core.review import Markup
 
-_INCLUDES = re.compile(
-    r"--8<--|\{!|\{%-?[ \t]*\w*(?:include|render|partial)\w*"
-    r"|\{\{[<%]?[ \t]*#?[\w-]*(?:include|readfile|partial)|\{\{[^{}<%]*\}\}"
-    r"|(?m:^:::[ \t]+(?:\w+\.\w|mkdocs-)|^```\{(?:include|eval-rst|auto\w+)|^[ \t]*!?include::)"
-    r"|(?m:^import\s[^\n]+\.mdx?['\"]|^\.\. \w+::|^<!--@include:)|<[A-Z][^<>]*/>"
-    r"|<!-- md:\w+ [^<>]*-->"
+_INCLUDES = tuple(
+    (sign, re.compile(pattern, re.MULTILINE))
+    for sign, pattern in (
+        ("--8<--", "--8<--"),
+        ("{!", r"\{!"),
+        ("{%", r"\{%-?[ \t]*\w*(?:include|render|partial)\w*"),
+        ("{{", r"\{\{(?:[<%]?[ \t]*#?[\w-]*(?:include|readfile|partial)|[^{}<%]*\}\})"),
+        (":::", r"^:::[ \t]+(?:\w+\.\w|mkdocs-)"),
+        ("```{", r"^```\{(?:include|eval-rst|auto\w+)"),
+        ("include::", r"^[ \t]*!?include::"),
+        ("import ", r"^import\s[^\n]+\.mdx?['\"]"),
+        (".. ", r"^\.\. \w+::"),
+        ("<!--@include:", r"^<!--@include:"),
+        ("/>", r"<[A-Z][^<>]*/>"),
+        ("<!-- md:", r"<!-- md:\w+ [^<>]*-->"),
+    )
 )
-"""What puts further text, and so further anchors, into a page."""
+"""What puts further text, and so further anchors, into a page: a sign of it, and its pattern."""
 
-_INCLUDE_SIGNS = (
-    *(
-        "--8<--",
-        "{!",
-        "{%",
-        "{{",
-        ":::",
-        "```{",
-        "include::",
-        "@include",
-        "import ",
-        ".. ",
-        "/>",
-        "<!-- md:",
-    ),
-)
-
+_NO_LETTER = re.compile(r"[^a-z0-9]+")
 _COMPONENT = re.compile(r"<([A-Z][\w.]*)[\s>]")
 _PLAIN_COMPONENTS = frozenset(
     {
@@ -94,7 +88,7 @@ _OTHER_FRAGMENT = re.compile(
 
 def list_anchors(text: str, markup: Markup) -> frozenset[str] | None:
     """Return the anchors of a document, folded; None when not all of them are in its text."""
-    if any(sign in text for sign in _INCLUDE_SIGNS) and _INCLUDES.search(text):
+    if any(sign in text and pattern.search(text) for sign, pattern in _INCLUDES):
         return None
     front = markup.front_matter
     if front is not None and not text[front.end :].strip():
@@ -166,6 +160,8 @@ def _list_generated(text: str, markup: Markup) -> Iterator[str]:
 
 def fold_anchor(anchor: str) -> str:
     """Return the letters and digits of an anchor or of a heading, in one case."""
+    if anchor.isascii():
+        return _NO_LETTER.sub("", anchor.lower())
     folded = unicodedata.normalize("NFKC", anchor).casefold()
     return "".join(sign for sign in folded if sign.isalnum())
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from kebab.core.review import Finding, Fix, LinkUse, Surroundings, UndefinedLabel
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.anchors import has_anchor, is_anchor, list_anchors
+from kebab.review.rules.anchors import has_anchor, is_anchor
 from kebab.review.rules.rule import Rule, build_finding
 from kebab.review.rules.targets import (
     find_file,
@@ -167,7 +167,7 @@ class BrokenAnchor:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the links to missing anchors."""
         links = [one for one in document.markup.links if "#" in one.target and one.kind != "auto"]
-        own = list_anchors(document.text, document.markup) if links else None
+        own = document.anchors if links else None
         if own is not None and self._is_part(document, surroundings):
             own = None
         for link in links:
@@ -217,7 +217,7 @@ class UndefinedReference:
             undefined = [one for one in undefined if not _is_in_footnote(text, one)]
         if may_define_labels(document.source, surroundings):
             return
-        anchors = list_anchors(text, markup)
+        anchors = document.anchors if undefined else None
         for one in undefined:
             if anchors is not None and not has_anchor(anchors, one.label):
                 reason = f"the label is not defined: {one.label}"

@@ -9,7 +9,7 @@ from typing import ClassVar
 from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, LinkUse, Span, Surroundings
 from kebab.review.document import ReviewDocument, find_code
-from kebab.review.rules.anchors import fold_anchor, has_anchor, is_anchor, list_anchors
+from kebab.review.rules.anchors import fold_anchor, has_anchor, is_anchor
 from kebab.review.rules.rule import build_finding
 from kebab.review.rules.targets import (
     find_file,
@@ -456,7 +456,7 @@ class MovedHeading:
         if _is_myst(document):
             return
         links = [link for link in document.markup.links if _names_heading(link)]
-        own = list_anchors(document.text, document.markup) if links else None
+        own = document.anchors if links else None
         for link in links:
             place = find_moved_heading(document, surroundings, link, own)
             if place:

@@ -20,19 +20,8 @@ from kebab.review.rules.rule import build_finding
 from kebab.text.language import detect_text_language
 from kebab.wire.review import SeverityName
 
-_LETTERS = bytes(
-    ord(chr(code).lower()) if chr(code).isalpha() and code < 128 else code if code > 127 else 32  # noqa: PLR2004 - ASCII
-    for code in range(256)
-)
-"""Lowers the letters of ASCII, and turns its other signs into blanks."""
-
 FEW_DOCUMENTS = 5
 """A word that as many documents use is right in their folder."""
-
-
-def list_words(text: str) -> list[bytes]:
-    """Return the words of a text in UTF-8; letters of ASCII are in lower case."""
-    return text.encode("utf-8", "replace").translate(_LETTERS).split()
 
 
 class _Misspellings:
@@ -105,7 +94,7 @@ class Misspelling:
         if is_code(document.source.media):
             yield from _check_code(self, document, surroundings)
             return
-        found = MISSPELLINGS.words.intersection(list_words(document.text))
+        found = MISSPELLINGS.words.intersection(document.words)
         for word in sorted(found):
             right = MISSPELLINGS.list_corrections(word)
             everywhere = list(_find_word(document, word.decode()))
@@ -165,7 +154,7 @@ def _build(
     word = document.text[slice(*span)]
     if len(right) > 1:
         return build_finding(rule, *span, _describe(word, right))
-    fix = Fix(_adapt_case(right[0], word))
+    fix = Fix(_adapt_case(right[0], word), safe=" " not in right[0])
     return build_finding(rule, *span, _describe(word, right), edit="replace", fix=fix)
 
 
@@ -329,26 +318,27 @@ class UnknownWord:
         dictionary = _load_dictionary(lang)
         if dictionary is None:
             return
-        counts = Counter(list_words(document.text))
+        counts = Counter(document.prose_words)
         unknown = [
             word.decode("utf-8", "replace")
             for word, count in counts.items()
             if count <= _MOST_USES
-            and len(word) >= _SHORTEST
+            and _SHORTEST <= len(word) <= _LONGEST
             and word not in dictionary.words
             and word not in MISSPELLINGS.words
         ]
         for text in unknown:
-            right = _find_meant(text, lang)
-            places = list(_find_word(document, text)) if right else []
+            places = list(_find_word(document, text))
+            right = ""
+            if len(places) <= _MOST_USES and all(
+                document.text[slice(*place)].islower() and document.prose.startswith(text, place[0])
+                for place in places
+            ):
+                right = _find_meant(text, lang)
             if (
-                places
-                and all(
-                    document.text[slice(*place)].islower()
-                    and document.prose.startswith(text, place[0])
-                    and _is_checked(document, *place, lang)
-                    for place in places
-                )
+                right
+                and places
+                and all(_is_checked(document, *place, lang) for place in places)
                 and text not in surroundings.words
                 and surroundings.count_documents(document.source, text) <= 1
             ):

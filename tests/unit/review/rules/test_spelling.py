@@ -5,13 +5,13 @@ import pytest
 from kebab.core.media import SOURCE
 from kebab.core.review import Finding, Markup
 from kebab.parse.markdown_parts import read_markup
+from kebab.review.document import list_words
 from kebab.review.rules.rule import Rule
 from kebab.review.rules.spelling import (
     FEW_DOCUMENTS,
     MISSPELLINGS,
     Misspelling,
     UnknownWord,
-    list_words,
 )
 from tests.fakes.review import FakeSurroundings, make_document
 
