@@ -38,8 +38,11 @@ _FIRST_OTHER_SCRIPT = "\u0e00"
 _LEAST_WRAPPED = 24
 """The fewest characters before a line break that is inside a sentence."""
 
-_IDENTIFIER_END = re.compile(r"(?:\w[_.:/@-]|\s--?\w[\w-]*[ ])\Z")
+_IDENTIFIER_END = re.compile(r"(?:\w\\?[_.:/@-]|\s--?\w[\w-]*[ ])\Z")
 """What stands before the last part of a name, or before the value of an option."""
+
+_PREPOSITION = re.compile(r"\b(?:of|after|before|about|in|on|for|with|from|by|to|at)[ ]\Z")
+"""What stands before an `it` that ends a clause, as in `the part of it it needs`."""
 
 _BOUND = frozenset(
     {
@@ -89,12 +92,14 @@ def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
     if first != second and not (is_sentence and first.lower() == second):
         return True  # `AND and` and `Parameter parameter` are names
     text, start, end = document.text, found.start(1), found.end(3)
-    is_code = (
+    is_other = (
         gap != text[found.start(2) : found.end(2)]  # code stands between the two
         or text.startswith((";\n", "{\n"), end)
+        or ("\n" in gap and text.startswith(":", end))  # a definition
+        or (second == "it" and _PREPOSITION.search(text, max(0, start - 12), start))
         or _IDENTIFIER_END.search(text, max(0, start - 24), start) is not None
     )
-    if is_code or ("\n" in gap and _is_border(text, first, start)):
+    if is_other or ("\n" in gap and _is_border(text, first, start)):
         return True
     before, after = text[max(0, start - len(first) - 1) : start], text[end : end + len(first) + 1]
     if before.lower() == f"{first.lower()} " or after.lower() == f" {first.lower()}":
@@ -163,9 +168,9 @@ def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
         return False
     if _CALLED.match(text, end):
         return opens or found[0] != "XXX"
-    if _NOUN.match(text, end):
-        return False
-    if _LISTED.match(text, end) or _is_word_item(text, start, end):
+    is_title = document.source.file.stem.upper() == found[0] and text[start - 2 : start] == "# "
+    is_named = _NOUN.match(text, end) or _LISTED.match(text, end)
+    if is_named or is_title or _is_word_item(text, start, end):
         return False
     closes = bool(_CLOSES.match(text, end))
     return found[0] != "XXX" and (opens or (closes and found[0] == "TBD"))
@@ -319,7 +324,7 @@ _PLAN = re.compile(
     r"|(?:planned|scheduled|slated)(?=[ ]for))[ ]"
     rf"(?:to[ ](?:\w+[ ]){{1,4}}?)?(?:for|in|by|on)[ ]{_LEAD}\Z"
     r"|\bwill[ ](?!have\b)(?:\w+[ ]){1,7}?"
-    rf"(?:in|by|on|until|from|after|before|starting|beginning)[ ]{_LEAD}\Z"
+    rf"(?:in|by|on|until|after|before|starting|beginning)[ ]{_LEAD}\Z"
     rf"|\b(?:expires?|ends)[ ](?:on|in)[ ]{_LEAD}\Z",
     re.IGNORECASE,
 )

@@ -60,7 +60,7 @@ class DuplicateHeading:
             is_version = _VERSION.match(heading.text) is not None
             for level in range(1 if is_version else heading.level + 1, len(seen)):
                 seen[level].clear()
-            key = " ".join(heading.text.casefold().split())
+            key = " ".join(heading.text.split())
             first = seen[heading.level].setdefault(key, heading) if key else heading
             if first is not heading and first.anchor == heading.anchor and not _is_form(heading):
                 line = document.find_line(first.start)[0]
@@ -303,6 +303,7 @@ def _is_code(text: str, use: FootnoteUse) -> bool:
 
 
 _FIRST_LINE = re.compile(r"\S[^\n]*")
+_HIDDEN_FIELDS = frozenset({"draft", "published", "unlisted", "redirect_to", "redirect"})
 _KIND_FIELDS = frozenset({"type", "layout", "kind", "template", "content_type"})
 _NOTE_FIELDS = frozenset({"tags", "date", "created"})
 _PAGE_FIELDS = frozenset(
@@ -390,6 +391,8 @@ class MissingFrontMatterField:
         if front is None and in_site and not (headings and headings[0].level == 1):
             return
         own = {name.lower() for name, _ in front.fields} if front else set()
+        if not _HIDDEN_FIELDS.isdisjoint(own):
+            return
         usual = surroundings.list_usual_fields(source) - own - _OPTIONAL_FIELDS
         if in_site:
             usual &= _PAGE_FIELDS
