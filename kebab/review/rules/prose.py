@@ -22,8 +22,23 @@ _CANDIDATES = tuple(
 _TWICE = re.compile(r"([^\W\d_]{2,}+)( |[ \t]?\n[ \t>]*)(?=((?i:\1))(?![\w'’/=(*<>+-]|[.:]\w))")
 _ALLOWED = frozenset(
     {
-        *("blah", "bla", "bye", "ha", "had", "is", "in", "on", "la", "na", "no", "so", "that"),
-        *("very", "very", "really", "many", "much", "long", "far", "more", "yes", "so"),
+        *(
+            "blah",
+            "bla",
+            "bye",
+            "ha",
+            "had",
+            "is",
+            "in",
+            "on",
+            "la",
+            "na",
+            "no",
+            "so",
+            "that",
+            "any",
+        ),
+        *("anywhere", "very", "really", "many", "much", "long", "far", "more", "yes", "so"),
         *("vous", "nous", "die", "der", "das", "sie", "si", "muy", "que", "nos", "ver"),
     }
 )
@@ -51,6 +66,8 @@ _BOUND = frozenset(
     }
 )
 """Words that need another word behind them, so that a line that ends with one goes on."""
+
+_FUNCTION_WORDS = _BOUND | {"not", "it", "we", "you", "they", "when", "where", "but", "can", "also"}
 
 
 class RepeatedWord:
@@ -88,6 +105,8 @@ def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
     first, gap, second = found.groups()
     if first.lower() in _ALLOWED or first >= _FIRST_OTHER_SCRIPT or second[0].isupper():
         return True
+    if second not in _FUNCTION_WORDS and is_record(document):
+        return True  # titles of changes such as `revert revert` and `trace file file leak`
     is_sentence = first.istitle() and (second in _BOUND or not first.isascii())
     if first != second and not (is_sentence and first.lower() == second):
         return True  # `AND and` and `Parameter parameter` are names

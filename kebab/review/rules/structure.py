@@ -159,7 +159,7 @@ class EmptySection:
     It is often left over, or still to be written. A heading that is followed by a lower one is no
     empty section, and neither are the headings of versions, names of code such as types and
     functions, four and more without text that form a list, and those of a document that has only
-    headings. Changelogs and other records are not checked, because their headings are a form.
+    headings. Changelogs and templates are not checked, because their headings are a form.
     """
 
     id: ClassVar[str] = "empty-section"
@@ -176,7 +176,8 @@ class EmptySection:
         has_body = [
             bool(text[one.end : end].strip()) for one, end in zip(headings, ends, strict=True)
         ]
-        following = [*headings[1:], None] if any(has_body) and not is_record(document) else []
+        is_form = is_record(document) or "template" in document.source.file.stem.lower()
+        following = [*headings[1:], None] if any(has_body) and not is_form else []
         for index, (heading, after) in enumerate(zip(headings, following, strict=False)):
             if has_body[index] or (after is not None and after.level > heading.level):
                 continue

@@ -240,3 +240,9 @@ def test_forbidden_terms_are_replaced(text: str, lang: str, named: list[tuple[st
 
 def test_without_a_glossary_there_is_nothing_to_find() -> None:
     assert list(ForbiddenTerm().check(make_document("e-mail"), FakeSurroundings())) == []
+
+
+def test_changelogs_name_only_repeated_words_of_grammar() -> None:
+    text = "- stream: revert revert of the the map\n- net: plug a trace file file leak\n"
+    found = RepeatedWord().check(make_document(text, path="CHANGELOG.md"), FakeSurroundings())
+    assert [text[one.start : one.end] for one in found] == [" the"]
