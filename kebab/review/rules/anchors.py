@@ -49,6 +49,9 @@ _DESTINATION = re.compile(r"\]\([^()\n]*\)|\{[^{}\n]*\}")
 _JSX_ID = re.compile(r"\b(?:id|anchor|anchorId|slug|hash|label|title)\s*=\s*\{?[\"'`]([^\"'`\n]+)")
 _JSX_SIGNS = ("id=", "anchor=", "slug=", "title=", "label=", "hash=", "id =", "Id=")
 _TAG_CONTENT = re.compile(r"<(\w+)[^<>]*>[^<>]*</\1>|<[^<>]*>")
+_NUMBER = re.compile(r"[A-Za-z]+-?\d+(?=:)")
+"""The number of an entry before its title, such as `DEP0111:`."""
+
 _SIGN_NAMES = {
     "&": ("and",),
     "+": ("plus",),
@@ -129,6 +132,9 @@ def _list_folded(text: str, markup: Markup) -> Iterator[str]:
 def _list_variants(title: str, source: str) -> Iterator[str]:
     """Yield the anchors that a heading may have: with names of signs, and without tags."""
     yield fold_anchor(title)
+    number = _NUMBER.match(title)
+    if number:
+        yield fold_anchor(number[0])
     if _SIGNS.search(title):
         yield fold_anchor(_SIGNS.sub(lambda sign: _SIGN_NAMES[sign[0]][0], title))
         yield fold_anchor(_SIGNS.sub(lambda sign: _SIGN_NAMES[sign[0]][-1], title))

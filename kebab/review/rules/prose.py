@@ -22,8 +22,23 @@ _CANDIDATES = tuple(
 _TWICE = re.compile(r"([^\W\d_]{2,}+)( |[ \t]?\n[ \t>]*)(?=((?i:\1))(?![\w'’/=(*<>+-]|[.:]\w))")
 _ALLOWED = frozenset(
     {
-        *("blah", "bla", "bye", "ha", "had", "is", "in", "on", "la", "na", "no", "so", "that"),
-        *("very", "very", "really", "many", "much", "long", "far", "more", "yes", "so"),
+        *(
+            "blah",
+            "bla",
+            "bye",
+            "ha",
+            "had",
+            "is",
+            "in",
+            "on",
+            "la",
+            "na",
+            "no",
+            "so",
+            "that",
+            "any",
+        ),
+        *("anywhere", "very", "really", "many", "much", "long", "far", "more", "yes", "so"),
         *("vous", "nous", "die", "der", "das", "sie", "si", "muy", "que", "nos", "ver"),
     }
 )
@@ -38,8 +53,11 @@ _FIRST_OTHER_SCRIPT = "\u0e00"
 _LEAST_WRAPPED = 24
 """The fewest characters before a line break that is inside a sentence."""
 
-_IDENTIFIER_END = re.compile(r"(?:\w[_.:/@-]|\s--?\w[\w-]*[ ])\Z")
+_IDENTIFIER_END = re.compile(r"(?:\w\\?[_.:/@-]|\s--?\w[\w-]*[ ])\Z")
 """What stands before the last part of a name, or before the value of an option."""
+
+_PREPOSITION = re.compile(r"\b(?:of|after|before|about|in|on|for|with|from|by|to|at)[ ]\Z")
+"""What stands before an `it` that ends a clause, as in `the part of it it needs`."""
 
 _BOUND = frozenset(
     {
@@ -48,6 +66,8 @@ _BOUND = frozenset(
     }
 )
 """Words that need another word behind them, so that a line that ends with one goes on."""
+
+_FUNCTION_WORDS = _BOUND | {"not", "it", "we", "you", "they", "when", "where", "but", "can", "also"}
 
 
 class RepeatedWord:
@@ -90,16 +110,20 @@ def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
     first, gap, second = found.groups()
     if first.lower() in _ALLOWED or first >= _FIRST_OTHER_SCRIPT or second[0].isupper():
         return True
+    if second not in _FUNCTION_WORDS and is_record(document):
+        return True  # titles of changes such as `revert revert` and `trace file file leak`
     is_sentence = first.istitle() and (second in _BOUND or not first.isascii())
     if first != second and not (is_sentence and first.lower() == second):
         return True  # `AND and` and `Parameter parameter` are names
     text, start, end = document.text, found.start(1), found.end(3)
-    is_code = (
+    is_other = (
         gap != text[found.start(2) : found.end(2)]  # code stands between the two
         or text.startswith((";\n", "{\n"), end)
+        or ("\n" in gap and text.startswith(":", end))  # a definition
+        or (second == "it" and _PREPOSITION.search(text, max(0, start - 12), start))
         or _IDENTIFIER_END.search(text, max(0, start - 24), start) is not None
     )
-    if is_code or ("\n" in gap and _is_border(text, first, start)):
+    if is_other or ("\n" in gap and _is_border(text, first, start)):
         return True
     before, after = text[max(0, start - len(first) - 1) : start], text[end : end + len(first) + 1]
     if before.lower() == f"{first.lower()} " or after.lower() == f" {first.lower()}":
@@ -168,9 +192,9 @@ def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
         return False
     if _CALLED.match(text, end):
         return opens or found[0] != "XXX"
-    if _NOUN.match(text, end):
-        return False
-    if _LISTED.match(text, end) or _is_word_item(text, start, end):
+    is_title = document.source.file.stem.upper() == found[0] and text[start - 2 : start] == "# "
+    is_named = _NOUN.match(text, end) or _LISTED.match(text, end)
+    if is_named or is_title or _is_word_item(text, start, end):
         return False
     closes = bool(_CLOSES.match(text, end))
     return found[0] != "XXX" and (opens or (closes and found[0] == "TBD"))
@@ -324,7 +348,7 @@ _PLAN = re.compile(
     r"|(?:planned|scheduled|slated)(?=[ ]for))[ ]"
     rf"(?:to[ ](?:\w+[ ]){{1,4}}?)?(?:for|in|by|on)[ ]{_LEAD}\Z"
     r"|\bwill[ ](?!have\b)(?:\w+[ ]){1,7}?"
-    rf"(?:in|by|on|until|from|after|before|starting|beginning)[ ]{_LEAD}\Z"
+    rf"(?:in|by|on|until|after|before|starting|beginning)[ ]{_LEAD}\Z"
     rf"|\b(?:expires?|ends)[ ](?:on|in)[ ]{_LEAD}\Z",
     re.IGNORECASE,
 )

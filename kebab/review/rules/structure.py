@@ -60,7 +60,7 @@ class DuplicateHeading:
             is_version = _VERSION.match(heading.text) is not None
             for level in range(1 if is_version else heading.level + 1, len(seen)):
                 seen[level].clear()
-            key = " ".join(heading.text.casefold().split())
+            key = " ".join(heading.text.split())
             first = seen[heading.level].setdefault(key, heading) if key else heading
             if first is not heading and first.anchor == heading.anchor and not _is_form(heading):
                 line = document.find_line(first.start)[0]
@@ -159,7 +159,7 @@ class EmptySection:
     It is often left over, or still to be written. A heading that is followed by a lower one is no
     empty section, and neither are the headings of versions, names of code such as types and
     functions, four and more without text that form a list, and those of a document that has only
-    headings. Changelogs and other records are not checked, because their headings are a form.
+    headings. Changelogs and templates are not checked, because their headings are a form.
     """
 
     id: ClassVar[str] = "empty-section"
@@ -176,7 +176,8 @@ class EmptySection:
         has_body = [
             bool(text[one.end : end].strip()) for one, end in zip(headings, ends, strict=True)
         ]
-        following = [*headings[1:], None] if any(has_body) and not is_record(document) else []
+        is_form = is_record(document) or "template" in document.source.file.stem.lower()
+        following = [*headings[1:], None] if any(has_body) and not is_form else []
         for index, (heading, after) in enumerate(zip(headings, following, strict=False)):
             if has_body[index] or (after is not None and after.level > heading.level):
                 continue
@@ -303,6 +304,7 @@ def _is_code(text: str, use: FootnoteUse) -> bool:
 
 
 _FIRST_LINE = re.compile(r"\S[^\n]*")
+_HIDDEN_FIELDS = frozenset({"draft", "published", "unlisted", "redirect_to", "redirect"})
 _KIND_FIELDS = frozenset({"type", "layout", "kind", "template", "content_type"})
 _NOTE_FIELDS = frozenset({"tags", "date", "created"})
 _PAGE_FIELDS = frozenset(
@@ -390,6 +392,8 @@ class MissingFrontMatterField:
         if front is None and in_site and not (headings and headings[0].level == 1):
             return
         own = {name.lower() for name, _ in front.fields} if front else set()
+        if not _HIDDEN_FIELDS.isdisjoint(own):
+            return
         usual = surroundings.list_usual_fields(source) - own - _OPTIONAL_FIELDS
         if in_site:
             usual &= _PAGE_FIELDS

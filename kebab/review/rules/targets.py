@@ -173,9 +173,12 @@ def is_missing(document: ReviewText, surroundings: Surroundings, link: LinkUse) 
 
 
 def _leaves_site(document: ReviewText, site: Site | None, file: Path) -> bool:
-    """Return whether a page names a file outside of the pages, as where sites are joined."""
-    return site is not None and any(
-        document.file.is_relative_to(one) and not file.is_relative_to(one) for one in site.pages
+    """Return whether a link of a site leads out of the pages, as where sites are joined.
+
+    Files outside of the pages may be moved by the build.
+    """
+    return site is not None and not any(
+        document.file.is_relative_to(one) and file.is_relative_to(one) for one in site.pages
     )
 
 

@@ -62,6 +62,7 @@ def test_an_anchor_is_folded_to_letters_and_digits_in_one_case() -> None:
         ("## Costs <small>new</small>\n", "costs"),
         ("## client.<domain>(callback)\n", "clientdomaincallback"),
         ("## A\n\n### B\n", "a-b"),
+        ("## DEP0111: x\n", "DEP0111"),
         ('<Card id={"the-id"}>\n\nx\n\n</Card>\n', "the-id"),
         ("[x](#a){ #+a.b }\n", "+a.b"),
         ("## 설치\n", "_1"),

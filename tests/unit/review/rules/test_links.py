@@ -378,3 +378,11 @@ def test_anchors_of_parts_of_a_site_are_not_judged() -> None:
     assert _check(BrokenAnchor(), "[t](#z)", site=_MKDOCS) == []
     assert _check(BrokenAnchor(), "# T\n\n[t](#z)", path="docs/_part.md") == []
     assert len(_check(BrokenAnchor(), "# T\n\n[t](#z)", site=_MKDOCS)) == 1
+
+
+def test_a_link_out_of_the_pages_of_a_site_is_judged_where_its_folder_exists() -> None:
+    site = Site(kind="mdbook", root="/notes", pages=("/notes/src",))
+    files = ("src/a.md", "other/b.md")
+    assert _check(BrokenLink(), "[t](../gone/c.md)", path="src/a.md", files=files, site=site) == []
+    assert len(_check(BrokenLink(), "[t](../other/c.md)", path="src/a.md", files=files, site=site))
+    assert len(_check(BrokenLink(), "[t](gone/c.md)", path="src/a.md", files=files, site=site))

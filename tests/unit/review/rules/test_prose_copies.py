@@ -75,6 +75,7 @@ def test_a_document_that_is_a_copy_has_few_findings() -> None:
         ("Copyright 2019", []),
         ("2019년에 시작했다. 2020년까지 일했다.", []),
         ("Set the year to 2019", []),
+        ("It will be the number of days from Jan 1, 1970 until now.", []),
         ("As of July 15, 2014, the server increased its limit.", []),
         ("As of October 2021, all are required to report.", []),
         ("It seems to be fixed as of 2020-11-27.", []),
@@ -134,6 +135,10 @@ _WRAPPED = "A line of a paragraph that is wrapped at the\n"
         ("Both AND and OR are operators.", []),
         ("Parameter parameter is the name.", []),
         ("a belongs_to to it", []),
+        ("fix async\\_context context loss", []),
+        ("Which facet of it it requires is unknown.", []),
+        ("factor: sign factor and a power\npower: atom trailer", []),
+        ("mount -t resctrl resctrl here", []),
         ("tool  tool\ttool", []),
         ("매우 매우 좋은 하나 하나", []),
         ("ますます ますます", []),
@@ -235,3 +240,9 @@ def test_forbidden_terms_are_replaced(text: str, lang: str, named: list[tuple[st
 
 def test_without_a_glossary_there_is_nothing_to_find() -> None:
     assert list(ForbiddenTerm().check(make_document("e-mail"), FakeSurroundings())) == []
+
+
+def test_changelogs_name_only_repeated_words_of_grammar() -> None:
+    text = "- stream: revert revert of the the map\n- net: plug a trace file file leak\n"
+    found = RepeatedWord().check(make_document(text, path="CHANGELOG.md"), FakeSurroundings())
+    assert [text[one.start : one.end] for one in found] == [" the"]

@@ -98,7 +98,8 @@ def test_fields_that_the_other_notes_have_are_missed(
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("# A\n\nx\n\n# a\n\ny\n", ["# a"]),
+        ("# A\n\nx\n\n# A\n\ny\n", ["# A"]),
+        ("# Module\n\nx\n\n# module\n\ny\n", []),
         ("# A\n\n## B\n\nx\n\n## B\n\ny\n", ["## B"]),
         ("# A\n\n## B\n\nx\n\n# C\n\n## B\n\ny\n", []),
         ("# A\n\n## B\n\nx\n\n### B\n\ny\n", []),
