@@ -99,9 +99,9 @@ def test_a_model_that_is_not_named_leaves_the_rules_and_says_so(desk, context, s
 
 def test_what_was_not_answered_is_asked_again_when_the_model_is_well(desk, context, server):
     fill(server, Say("no"))
-    first = ask(context, desk.write("a.md", "Teh cat is here.\n"))
+    first = ask(context, desk.write("a.md", "Thee cat is here.\n"))
     assert (first.items, first.has_more, first.unanswered[0].lines) == ([], False, (1, 1))
-    finding = {"sentence": 1, "words": "Teh", "kind": "spelling", "fix": "The"}
+    finding = {"sentence": 1, "words": "Thee", "kind": "spelling", "fix": "The"}
     server._script.clear()
     fill(server, Say(json.dumps({"items": [{**finding, "reason": "r", "severity": "error"}]})))
     known = ask(context, run_id=first.run_id)
