@@ -9,12 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kebab.core.ids import Key
-from kebab.store.lance.vectors import LanceVectors
-from kebab.store.sqlite.reader import SqliteReader
 from tests.e2e.conftest import Outcome, build_cli
-from tests.e2e.crash_driver import dump_library
 from tests.fakes.ray_cluster import RayNodes
+from tools.ray_kills import check_state
+from tools.ray_kills import read_state as read_library
 
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="needs Ray: pip install 'kebab[ray]'"),
@@ -77,32 +75,18 @@ def ingest(folder, data, *arguments):
 
 
 def read_state(folder, data):
-    """Return what is stored, without the vectors, and the vectors by chunk."""
-    path = folder.folder / data
-    state = dump_library(path)
-    with SqliteReader(path) as reader:
-        vectors = LanceVectors(path, state["version"], 384)
-        keys = sorted(set(map(Key, vectors.list_keys())))
-        ids = {chunk.key: chunk.chunk_id for chunk in reader.load_chunks(keys)}
-        stored = vectors.get(keys)
+    """Return what is stored with the rankings of some queries, and the vectors by chunk."""
+    state, vectors = read_library(folder.folder / data)
     hits = [
         [(hit["chunk_id"], hit["rank"]) for hit in search(folder, data, query)["hits"]]
         for query in QUERIES
     ]
-    del state["vectors"], state["nearest"]
-    return {**state, "hits": hits}, {ids[key]: stored[key] for key in keys}
+    return {**state, "hits": hits}, vectors
 
 
 def search(folder, data, query):
     """Return the page of a query, convincing or not."""
     return finish(folder.start("--data-dir", data, "search", query, "--json")).reply
-
-
-def check_state(found, expected):
-    assert found[0] == expected[0]
-    assert found[0]["pending"] == 0
-    assert found[1].keys() == expected[1].keys()
-    assert max(np.abs(found[1][one] - expected[1][one]).max() for one in found[1]) <= 1e-5
 
 
 def wait_for(find, process):

@@ -13,6 +13,7 @@ TESTED_ELSEWHERE: dict[str, str] = {
     "tools/page/browser.py": "every test in tests/browser runs it",
     "tools/page/pictures.py": "its result is looked at",
     "tools/page/tasks.py": "its result is looked at",
+    "tools/ray_kills.py": "tests/e2e/test_ray.py compares by it after kills of the same parts",
 }
 """Modules whose behaviour has no unit of its own, each with the reason."""
 
