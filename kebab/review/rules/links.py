@@ -167,9 +167,11 @@ class BrokenAnchor:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the links to missing anchors."""
         links = [one for one in document.markup.links if "#" in one.target and one.kind != "auto"]
-        own = document.anchors if links else None
-        if own is not None and self._is_part(document, surroundings):
-            own = None
+        own = None
+        if any(one.target.startswith("#") for one in links) and not self._is_part(
+            document, surroundings
+        ):
+            own = document.anchors
         for link in links:
             path, fragment = split_target(link.target)
             if not is_anchor(fragment):

@@ -148,20 +148,24 @@ def is_missing(document: ReviewText, surroundings: Surroundings, link: LinkUse) 
     if link.kind == "shortcode":
         return is_path(link) and find_reference(document, surroundings, link) is None
     path = unquote(split_target(link.target)[0]).strip()
-    if not is_path(link) or find_file(document, surroundings, link) is not None:
-        return False
-    site = surroundings.find_site(document.file)
     suffix = "" if path.endswith("/") else get_suffix(path)
     is_page = suffix in _GENERATED or (
         detect_media_type(path) is None and len(suffix) > _MAX_SUFFIX
     )
-    if path.startswith(("/", "@")):
-        if link.is_image or detect_media_type(path) == MARKDOWN:
-            return _is_file_missing(document, surroundings, site, path, is_image=link.is_image)
-        return is_page and site is not None and is_route_missing(document, surroundings, site, path)
+    site = surroundings.find_site(document.file)
+    is_file = link.is_image or detect_media_type(path) == MARKDOWN
+    is_absolute = path.startswith(("/", "@"))
+    is_route = is_absolute and is_page and not is_file and site is not None and site.is_routed
+    # What cannot be judged is not looked for, because that takes long.
+    is_judged = is_file or is_route if is_absolute else not is_page or not suffix
+    if not is_judged or not is_path(link) or find_file(document, surroundings, link) is not None:
+        return False
+    if is_absolute:
+        if is_route and site is not None:
+            return is_route_missing(document, surroundings, site, path)
+        return _is_file_missing(document, surroundings, site, path, is_image=link.is_image)
     if is_page and (
-        suffix
-        or "/" not in path.strip("/")
+        "/" not in path.strip("/")
         or is_site(document, surroundings)
         or (surroundings.find_note(document, path.rstrip("/")) is not None)
     ):
