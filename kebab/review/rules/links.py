@@ -1,12 +1,13 @@
 """Contains the rules about links and images, their targets, anchors and references."""
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from kebab.core.review import Finding, Fix, LinkUse, Surroundings, UndefinedLabel
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.anchors import has_anchor, is_anchor
+from kebab.review.rules.anchors import fold_anchor, has_anchor, is_anchor
 from kebab.review.rules.rule import Rule, build_finding
 from kebab.review.rules.targets import (
     find_file,
@@ -17,6 +18,7 @@ from kebab.review.rules.targets import (
     is_fragment,
     is_markdown,
     is_missing,
+    is_myst,
     is_path,
     may_define_labels,
     split_target,
@@ -156,7 +158,8 @@ class BrokenAnchor:
     The link then opens the top of the page. Anchors are the headings, as sites and note programs
     turn them into addresses, and ids such as `<a id="x">`, `{#x}` and `^x`. Their letters and
     digits are compared. Documents that include other files, and the parts of a site that others
-    include, are not checked.
+    include, are not checked. When exactly one other document of the folder has the heading, it was
+    probably moved, and its place is proposed.
     """
 
     id: ClassVar[str] = "broken-anchor"
@@ -179,6 +182,11 @@ class BrokenAnchor:
             anchors = _list_target_anchors(document, surroundings, link) if path else own
             if anchors is not None and not has_anchor(anchors, fragment):
                 start, end = link.target_span
+                place = find_moved_heading(document, surroundings, link)
+                if place is not None:
+                    reason = f"the heading is in another document: {place}"
+                    yield build_finding(self, start, end, reason, edit="replace", fix=Fix(place))
+                    continue
                 sign = document.text.find("#", start, end)
                 reason = f"the target has no such heading or anchor: {fragment}"
                 yield build_finding(self, max(sign, start), end, reason)
@@ -190,6 +198,37 @@ class BrokenAnchor:
         if markup.front_matter is not None or has_title:
             return is_fragment(document.source)
         return surroundings.find_site(document.source.file) is not None
+
+
+_LEAST_WORD = 4
+_LEAST_LETTERS = 8
+"""Shorter headings, such as `Usage`, stand in many documents by chance."""
+
+
+def find_moved_heading(
+    document: ReviewDocument, surroundings: Surroundings, link: LinkUse
+) -> str | None:
+    """Return the new target of a broken link whose heading only another document has, or None."""
+    path, fragment = split_target(link.target)
+    words, key = fragment.lower().strip("-").split("-"), fold_anchor(fragment)
+    is_telling = len(words) > 1 and len(key) >= _LEAST_LETTERS
+    if not is_telling or link.kind not in {"inline", "reference"} or is_myst(document.text):
+        return None
+    if path and not path.endswith((".md", ".mdx")):
+        return None
+    moved = surroundings.find_heading(document.source, key)
+    anchors = surroundings.list_anchors(moved) if moved else None
+    label = document.text[link.start : link.end].lower().split("](")[0]
+    is_about = any(len(word) >= _LEAST_WORD and word in label for word in words)
+    if moved is None or anchors is None or not has_anchor(anchors, fragment) or not is_about:
+        return None  # it is not there, or the link is about something else
+    if moved.stem.lower() == "readme":
+        return None
+    if moved == document.source.file:
+        return f"#{fragment}"
+    place = os.path.relpath(moved, document.source.file.parent).replace(os.sep, "/")
+    start = "./" if path.startswith("./") and not place.startswith(".") else ""
+    return f"{start}{place}#{fragment}"
 
 
 class UndefinedReference:

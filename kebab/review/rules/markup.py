@@ -1,6 +1,5 @@
 """Contains the rules about marks that a page shows as text, or that make it lose text."""
 
-import os.path
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,12 +8,10 @@ from typing import ClassVar
 from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, LinkUse, Span, Surroundings
 from kebab.review.document import ReviewDocument, find_code
-from kebab.review.rules.anchors import fold_anchor, has_anchor, is_anchor
 from kebab.review.rules.rule import build_finding
 from kebab.review.rules.targets import (
-    find_file,
     is_markdown,
-    is_path,
+    is_myst,
     is_site,
     may_define_labels,
     split_target,
@@ -244,12 +241,7 @@ def _fills_in_text(document: ReviewDocument, surroundings: Surroundings, link: L
     if target.startswith(("http:", "https:", "mailto:")):
         return False
     is_page = is_markdown(Path(split_target(target)[0]))
-    return not is_page or is_site(document.source, surroundings) or _is_myst(document)
-
-
-def _is_myst(document: ReviewDocument) -> bool:
-    """Return whether a document is written for Sphinx, where labels hold for all documents."""
-    return any(sign in document.text for sign in ("```{", ":::{", ")=\n"))
+    return not is_page or is_site(document.source, surroundings) or is_myst(document.text)
 
 
 _GLUED = re.compile(r"##(?<![^\n]##)#{0,4}(?=[^\W\d_])")
@@ -432,80 +424,3 @@ class DuplicateFrontMatterField:
                 line = document.find_line(first[field["name"]])[0]
                 reason = f"line {line} has the same field: {field['name']}"
                 yield build_finding(self, *field.span("name"), reason)
-
-
-_LEAST_WORD = 4
-_LEAST_LETTERS = 8
-"""Shorter headings, such as `Usage`, stand in many documents by chance."""
-
-
-class MovedHeading:
-    """A link names a heading that another document has.
-
-    It was probably moved. This is found when one document of the folder has a heading with this
-    name, and the document of the link has not. The new place is proposed.
-    """
-
-    id: ClassVar[str] = "moved-heading"
-    kind: ClassVar[str] = "link"
-    severity: ClassVar[SeverityName] = "warning"
-    example: ClassVar[str] = "# Plan\n\nSee [the costs](#costs-of-the-garden)."
-
-    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
-        """Yield the links to headings that another document has."""
-        if _is_myst(document):
-            return
-        links = [link for link in document.markup.links if _names_heading(link)]
-        own = document.anchors if links else None
-        for link in links:
-            place = find_moved_heading(document, surroundings, link, own)
-            if place:
-                reason = f"the heading is in another document: {place}"
-                yield build_finding(self, *link.target_span, reason, edit="replace", fix=Fix(place))
-
-
-def _names_heading(link: LinkUse) -> bool:
-    """Return whether a link names a heading with several words."""
-    fragment = link.target.partition("#")[2]
-    return (
-        "-" in fragment.strip("-")
-        and link.kind in {"inline", "reference"}
-        and is_anchor(fragment)
-        and len(fold_anchor(fragment)) >= _LEAST_LETTERS
-    )
-
-
-def find_moved_heading(
-    document: ReviewDocument, surroundings: Surroundings, link: LinkUse, own: frozenset[str] | None
-) -> str | None:
-    """Return the new target of a link whose heading only another document has; None without.
-
-    `own` are the anchors of the document itself.
-    """
-    path, fragment = split_target(link.target)
-    target, anchors = document.source.file, own
-    if path:
-        found = find_file(document.source, surroundings, link) if is_path(link) else None
-        if found is None or not is_markdown(found) or not path.endswith((".md", ".mdx")):
-            return None
-        target, anchors = found, surroundings.list_anchors(found)
-    if anchors is None or has_anchor(anchors, fragment):
-        return None
-    moved = surroundings.find_heading(document.source, fold_anchor(fragment))
-    there = surroundings.list_anchors(moved) if moved and moved != target else None
-    label = document.text[link.start : link.end].lower().split("](")[0]
-    if (
-        moved is None
-        or there is None
-        or not has_anchor(there, fragment)
-        or moved.stem.lower() == "readme"
-        or not any(
-            len(word) >= _LEAST_WORD and word in label for word in fragment.lower().split("-")
-        )
-    ):
-        return None  # it is not there, or the link is about something else
-    if moved == document.source.file:
-        return f"#{fragment}"
-    place = os.path.relpath(moved, document.source.file.parent).replace(os.sep, "/")
-    start = "./" if path.startswith("./") and not place.startswith(".") else ""
-    return f"{start}{place}#{fragment}"

@@ -308,6 +308,11 @@ def is_site(document: ReviewText, surroundings: Surroundings) -> bool:
     return surroundings.find_site(document.file) is not None
 
 
+def is_myst(text: str) -> bool:
+    """Return whether a text is written for Sphinx, where labels hold for all documents."""
+    return any(sign in text for sign in ("```{", ":::{", ")=\n"))
+
+
 def may_define_labels(document: ReviewText, surroundings: Surroundings) -> bool:
     """Return whether labels of references may be defined outside the document, as MkDocs can."""
     site = surroundings.find_site(document.file)
