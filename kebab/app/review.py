@@ -1,31 +1,24 @@
 """Reviews documents: starts a run or continues one, and returns a page of findings.
 
-Writes their fixes; lists, deletes and counts the stored runs, and describes the rules.
-
-Every file is checked before the first fix is written. A file is replaced in one step, so that a
-failure leaves it as it was, and a copy of it stays beside it.
+Lists, deletes and counts the stored runs, and describes the rules.
 """
 
-import difflib
-import os
-import stat
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
-from errno import EACCES
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
 from functools import partial
-from io import StringIO
-from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import format_timestamp, parse_time
 from kebab.app.library import build_not_found
 from kebab.app.model_adapters import require_language_model
+from kebab.app.review_rules import RulesReader, RulesResults, is_plain
+from kebab.app.review_selection import RunChanges, RunSettings, count_fixed, find_changes
 from kebab.app.review_start import (
+    UNLIMITED,
     ReviewLibrary,
     build_unusable_failure,
     build_workers,
@@ -33,33 +26,27 @@ from kebab.app.review_start import (
     create_run,
     describe_failure,
     describe_unanswered,
+    find_given_target,
     find_targets,
     keep_name,
     list_missing,
     load_document,
+    load_run_settings,
     open_run_store,
 )
 from kebab.app.schema import build_stats, build_unreadable
-from kebab.core.durable import sync_names
-from kebab.core.ids import hash_content
+from kebab.core.files import resolve_links
 from kebab.core.progress import Cancel
 from kebab.core.review import ReviewStore, RunSummary, StoredRun, WorkCounts
-from kebab.core.spelling import find_near_name
+from kebab.core.spelling import find_likely_name
 from kebab.errors.catalog import InvalidInput, NotIndexed, ReadOnly, StoreCorrupt
-from kebab.errors.system import translate_os_errors
-from kebab.parse.encoding import decode_raw, encode_raw
-from kebab.platform import copy_owner, open_descriptor, rename_over
 from kebab.review.pages import PageOptions, RunPages
 from kebab.review.rules.registry import describe_rule, find_rules
 from kebab.review.worker import RunPorts
 from kebab.wire.record import NotFound, decode_request
 from kebab.wire.review import (
-    AgentItem,
     AgentItems,
-    AppliedFile,
-    ItemFix,
-    ReviewApplied,
-    ReviewApplyRequest,
+    KnownFinding,
     ReviewRemoved,
     ReviewRequest,
     ReviewRmRequest,
@@ -79,8 +66,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kebab.wire.stream import ReviewEvent
-
-_MOST_EDITS = 4
 
 
 class _RequestNames(msgspec.Struct):
@@ -136,16 +121,12 @@ def remove_runs(context: AppContext, request: ReviewRmRequest) -> ReviewRemoved 
 
 def list_rules(context: AppContext, request: ReviewRulesRequest) -> ReviewRules | NotFound:
     """Return the description of a rule, or of all."""
-    disabled = context.settings.review.disable
+    settings = context.settings.review
     known = find_rules(context.settings.plugins)
-    rules = [
-        describe_rule(rule, enabled=rule.id not in disabled)
-        for rule in known
-        if request.rule in (None, rule.id)
-    ]
+    rules = [describe_rule(rule, settings) for rule in known if request.rule in (None, rule.id)]
     if request.rule is not None and not rules:
         missing = build_not_found(request.rule, "rule")
-        near = find_near_name(request.rule, [rule.id for rule in known], _MOST_EDITS)
+        near = find_likely_name(request.rule, [rule.id for rule in known])
         candidates = [near] if near else []
         return replace(missing, error=replace(missing.error, candidates=candidates))
     return ReviewRules(rules=rules)
@@ -196,210 +177,6 @@ def _build_tier_stats(counts: WorkCounts) -> TierStats:
     )
 
 
-_RUN = "$.run_id"
-_UNIT = 2
-"""The bytes of a UTF-16 code unit."""
-_CODEC = "utf-16-le"
-_MOST_COPIES = 1000
-
-
-class FixedFile(Struct, frozen=True):
-    """A file with its bytes before and after its fixes."""
-
-    path: Path
-    before: bytes
-    after: bytes
-    applied: int
-    overlapping: int
-    diff: str
-
-
-def apply_fixes(context: AppContext, request: ReviewApplyRequest) -> ReviewApplied | NotFound:
-    """Apply the fixes of a run, or return what they would change.
-
-    Raises:
-        InvalidInput: A file is not the one that was reviewed, or the run has no such item.
-        IoError: A file cannot be read or written.
-        ReadOnly: Writing is switched off.
-    """
-    if not request.dry_run:
-        context.refuse_when_read_only("review --apply")
-    with context.open_review_store() as store:
-        run = store.load_run(request.run_id)
-        if run is None:
-            return build_not_found(request.run_id, "run")
-        if run.kind != "review":
-            raise InvalidInput(field=_RUN, cause="the run is a translation, which has no fixes")
-        chosen = list(_list_fixes(store, run, request.uids))
-    files = [fix_file(path, content_hash, items) for path, content_hash, items in chosen]
-    if request.dry_run:
-        return _build_reply(request, [_describe(file, None) for file in files])
-    for file in files:
-        with translate_os_errors(file.path, "write"):
-            is_writable = file.path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
-            if not is_writable or not os.access(file.path, os.W_OK):
-                raise PermissionError(EACCES, "the file is read-only", str(file.path))
-    return _build_reply(request, [_describe(file, write_file(file)) for file in files])
-
-
-def _build_reply(request: ReviewApplyRequest, files: list[AppliedFile]) -> ReviewApplied:
-    return ReviewApplied(run_id=request.run_id, dry_run=request.dry_run, files=files)
-
-
-def _describe(file: FixedFile, backup: Path | None) -> AppliedFile:
-    return AppliedFile(
-        file=str(file.path),
-        backup=str(backup) if backup else None,
-        applied=file.applied,
-        overlapping=file.overlapping,
-        diff=file.diff,
-    )
-
-
-def _list_fixes(
-    store: ReviewStore, run: StoredRun, uids: Collection[str] | None
-) -> Iterator[tuple[Path, str, list[AgentItem]]]:
-    """Yield each file with its hash and the items whose fixes are chosen.
-
-    Raises:
-        InvalidInput: The run has no item with one of the ids.
-    """
-    by_file: dict[int, tuple[str, list[AgentItem]]] = {}
-    for document in store.list_documents(run.run_id):
-        _, items = by_file.setdefault(document.file, (document.content_hash, []))
-        for unit in store.list_units(run.run_id, document.first, document.first + document.units):
-            items += unit.result.items if unit.result else ()
-    known = {item.uid for _, items in by_file.values() for item in items}
-    for uid in uids or ():
-        if uid not in known:
-            raise InvalidInput(field="$.uids", cause=f"the run has no item `{uid}`")
-    for number, (content_hash, items) in sorted(by_file.items()):
-        chosen = [
-            item
-            for item in items
-            if item.t != "note"
-            and isinstance(item.fix, ItemFix)
-            and (uids is None or item.uid in uids)
-        ]
-        if chosen:
-            yield Path(run.files[number]), content_hash, chosen
-
-
-def fix_file(path: Path, content_hash: str, items: Sequence[AgentItem]) -> FixedFile:
-    """Return a file with its fixes applied; nothing is written.
-
-    Raises:
-        InvalidInput: The file has other bytes than those that were reviewed, or its encoding lacks
-            a character of a fix.
-        IoError: It cannot be read.
-    """
-    with translate_os_errors(path, "read"):
-        data = path.read_bytes()
-    if hash_content(data) != content_hash:
-        raise InvalidInput(field=_RUN, cause=f"the file changed since the review: {path}")
-    before = data
-    decoded = decode_raw(before, str(path))
-    chosen = select_fixes(items)
-    text = replace_units(decoded.text, chosen)
-    after = encode_raw(text, decoded, before)
-    if after is None:
-        cause = f"the encoding {decoded.encoding} of {path} lacks a character of the fixes"
-        raise InvalidInput(field=_RUN, cause=cause)
-    diff = compare_texts(decoded.text, text, path.name)
-    return FixedFile(path, before, after, len(chosen), len(items) - len(chosen), diff)
-
-
-def select_fixes(items: Sequence[AgentItem]) -> list[AgentItem]:
-    """Return the items in the order of the text, without those that overlap an earlier one."""
-    chosen: list[AgentItem] = []
-    for item in sorted(items, key=lambda item: item.o[0]):
-        last = chosen[-1].o if chosen else None
-        if last is None or (item.o[0] >= last[1] and item.o != last):
-            chosen.append(item)
-    return chosen
-
-
-def replace_units(text: str, items: Sequence[AgentItem]) -> str:
-    """Return a text with the fixes of items, which do not overlap and are in order."""
-    units = text.encode(_CODEC, "surrogatepass")
-    parts, done = [], 0
-    for item in items:
-        start, end = (offset * _UNIT for offset in item.o)
-        assert isinstance(item.fix, ItemFix)
-        parts += [units[done:start], item.fix.text.encode(_CODEC, "surrogatepass")]
-        done = end
-    return b"".join([*parts, units[done:]]).decode(_CODEC, "surrogatepass")
-
-
-def compare_texts(before: str, after: str, name: str) -> str:
-    """Return the differences of two texts in the unified format; line ends do not count."""
-    old, new = (StringIO(text, newline=None).readlines() for text in (before, after))
-    lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
-
-
-def write_file(file: FixedFile) -> Path:
-    """Replace a file, and return the path of the copy of the original beside it.
-
-    The file that a symbolic link names is replaced. Permissions stay.
-
-    Raises:
-        InvalidInput: The file changed meanwhile.
-        IoError: It cannot be written; it is as it was.
-    """
-    with translate_os_errors(file.path, "write"):
-        target = file.path.resolve(strict=True)
-        present = target.read_bytes()
-    if present != file.before:
-        raise InvalidInput(field=_RUN, cause=f"the file changed since the review: {file.path}")
-    with translate_os_errors(file.path, "write"):
-        status = target.stat()
-        backup = _create_copy(target, file.before, status)
-        temporary = target.with_name(f".{target.name}.{os.getpid()}.kebab")
-        is_replacing = False
-        try:
-            _create_file(temporary, file.after, status)
-            sync_names(target.parent)  # a cut must not leave the new text without the copy
-            is_replacing = True
-            rename_over(temporary, target)
-        except BaseException as failure:
-            # A signal may come when the file is replaced already; then the copy is the original.
-            is_kept = is_replacing and not isinstance(failure, OSError)
-            for leftover in (temporary,) if is_kept else (temporary, backup):
-                with suppress(OSError):
-                    leftover.unlink()
-            raise
-        sync_names(target.parent)
-    return backup
-
-
-def _create_copy(target: Path, data: bytes, status: os.stat_result) -> Path:
-    """Write the bytes to `FILE.orig`, or to `FILE.orig.2` and so on when that exists."""
-    for number in range(1, _MOST_COPIES):
-        end = ".orig" if number == 1 else f".orig.{number}"
-        path = target.with_name(target.name + end)
-        with suppress(FileExistsError):
-            _create_file(path, data, status)
-            return path
-    raise FileExistsError(EACCES, "too many copies of the original", str(target))
-
-
-def _create_file(path: Path, data: bytes, status: os.stat_result) -> None:
-    """Write a new file with the permissions and the owner of another one to the disk."""
-    handle = open_descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    try:
-        with os.fdopen(handle, "wb") as opened:
-            opened.write(data)
-            opened.flush()
-            copy_owner(opened.fileno(), status)
-            os.fsync(opened.fileno())
-    except BaseException:
-        path.unlink()
-        raise
-
-
 _PAGE_ITEMS: dict[ReviewTierName, int] = {"quick": 32, "deep": 48}
 
 
@@ -425,54 +202,88 @@ def review(
         Cancelled: The work was stopped before anything was done.
     """
     _check_request(request)
-    with open_run_store(context) as store:
+    is_stored = request.text is None and not context.read_only
+    with open_run_store(context, stored=is_stored) as store, ExitStack() as undo:
         library = ReviewLibrary(context)
         if request.run_id is None:
-            found = _start_run(context, library, store, request)
+            started = _start_run(context, library, store, request)
         else:
-            found = continue_run(context, store, "review", request.run_id, request.limit)
-        if isinstance(found, NotFound):
-            return found
-        run = found
-        if request.tier == "deep" and run.tier != "deep":
-            raise InvalidInput(field="$.tier", cause=f"the tier of this run is `{run.tier}`")
-        if request.model not in {None, run.model}:
-            cause = (
-                f"the model of this run is `{run.model}`" if run.model else "this run has no model"
-            )
-            raise InvalidInput(field="$.model", cause=cause)
-        first = decode_request(run.request.encode(), ReviewRequest)
-        base, full = build_workers(context, run, first)
+            started = _continue_run(context, library, store, request)
+        if isinstance(started, NotFound):
+            return started
+        run, first, settings, changes = started
+        base, full = build_workers(context, run, first, settings, changes)
         if request.no_llm:
             full = None
+        results = None
+        if is_plain(run, first):
+            reader = RulesReader(context, run, first)
+            results = RulesResults(reader, store, run.files, cancel, is_long=request.all_pages)
+            undo.callback(results.close)
         ports = RunPorts(
             store=store,
             base=base,
             full=full,
-            load=lambda file: load_document(context, library, run, first.names, file),
+            load=lambda file: load_document(
+                context, library, run, first.names, file, text=first.text
+            ),
             report=report,
             cancel=cancel,
             build_failure=partial(build_unusable_failure, context, "review"),
             required="first"
             if full and (_requires_model(request) or _requires_model(first))
             else "never",
+            take_rules_result=results.take if results else lambda _: None,
         )
-        stored_id = None if context.read_only else run.run_id
+        stored_id = run.run_id if is_stored else None
         options = PageOptions(
             fail_on=request.fail_on,
-            is_stored=not context.read_only,
+            is_stored=is_stored,
             describe_failure=lambda failure: describe_failure(failure, stored_id),
             describe_unanswered=lambda count: describe_unanswered(count, "review", stored_id),
             missing=list_missing(full),
+            count_fixed=partial(_count_fixed, first.baseline, settings, has_model=full is not None)
+            if first.baseline and first.changed is None
+            else None,
         )
         pages = RunPages(run, ports, options)
         return pages.build(pages.find_start(request.cursor), all_pages=request.all_pages)
 
 
+class _Started(NamedTuple):
+    """A run with its first request, the settings for its files, and the changes it is about."""
+
+    run: StoredRun
+    first: ReviewRequest
+    settings: RunSettings
+    changes: RunChanges | None
+
+
+def _count_fixed(
+    baseline: Sequence[KnownFinding],
+    settings: RunSettings,
+    reviewed: Collection[str],
+    known: Collection[tuple[str, str]],
+    *,
+    has_model: bool,
+    is_answered: bool,
+) -> int:
+    """Return how many findings of the baseline of a run are gone from the reviewed files."""
+    rules = settings.names.applied
+
+    def is_judged(name: str) -> bool:
+        return name in rules or (has_model and is_answered and name in settings.model_kinds)
+
+    return count_fixed(baseline, known, reviewed, is_judged)
+
+
 def _check_request(request: ReviewRequest) -> None:
     """Refuse a request whose fields contradict each other."""
     if request.run_id is not None:
-        given = {"names": request.names, "imported": request.imported, "rules": request.rules}
+        given = {
+            name: getattr(request, name)
+            for name in ("names", "imported", "rules", "text", "changed", "baseline")
+        }
         for field in (name for name, value in given.items() if value):
             raise InvalidInput(field=f"$.{field}", cause="a run keeps its documents and rules")
         return
@@ -480,6 +291,10 @@ def _check_request(request: ReviewRequest) -> None:
         raise InvalidInput(field="$.cursor", cause="a cursor needs the `run_id` of its page")
     if not request.names:
         raise InvalidInput(field="$.names", cause="no document is named")
+    if request.text is not None and len(request.names) != 1:
+        raise InvalidInput(field="$.text", cause="it is that of one file, and several are named")
+    if request.text is not None and request.changed is not None:
+        raise InvalidInput(field="$.changed", cause="git compares files, and a text is given")
 
 
 def _requires_model(request: ReviewRequest) -> bool:
@@ -487,34 +302,75 @@ def _requires_model(request: ReviewRequest) -> bool:
     return request.require_llm or request.model is not None or request.tier == "deep"
 
 
+def _continue_run(
+    context: AppContext, library: ReviewLibrary, store: ReviewStore, request: ReviewRequest
+) -> _Started | NotFound:
+    """Return the stored run that a request continues."""
+    assert request.run_id is not None, "it was checked"
+    run = continue_run(context, store, "review", request.run_id, request.limit)
+    if isinstance(run, NotFound):
+        return run
+    if request.tier == "deep" and run.tier != "deep":
+        raise InvalidInput(field="$.tier", cause=f"the tier of this run is `{run.tier}`")
+    if request.model not in {None, run.model}:
+        cause = f"the model of this run is `{run.model}`" if run.model else "this run has no model"
+        raise InvalidInput(field="$.model", cause=cause)
+    first = decode_request(run.request.encode(), ReviewRequest)
+    settings = load_run_settings(context, library, first, run.files)
+    changes = None if first.changed is None else find_changes(run.files, first.changed)
+    return _Started(run, first, settings, changes)
+
+
 def _start_run(
     context: AppContext, library: ReviewLibrary, store: ReviewStore, request: ReviewRequest
-) -> StoredRun | NotFound:
+) -> _Started | NotFound:
     """Store a new run of the documents that the request names."""
-    files = find_targets(context, library, request.names)
+    if request.text is None:
+        files = find_targets(context, library, request.names)
+    else:
+        files = find_given_target(library, request.names[0])
     if isinstance(files, NotFound):
         return files
     if request.imported and len(files) != 1:
         cause = f"they are about one document, and {len(files):,} are named"
         raise InvalidInput(field="$.imported", cause=cause)
+    request = replace(request, names=[keep_name(name) for name in request.names])
+    changes = None
+    if request.changed is not None:
+        changes = find_changes(files, request.changed, request.names)
+        files = [file for file in files if resolve_links(file) in changes.lines]
+        request = replace(request, changed=changes.revision)
+    if request.baseline:  # it is stored with the run, so only what can matter is kept
+        real = set(map(resolve_links, files))
+        baseline = [one for one in request.baseline if resolve_links(one.file) in real]
+        request = replace(request, baseline=baseline)
     if context.read_only and len(files) > 1 and not request.all_pages:
         raise ReadOnly(operation="review of several documents")
+    settings = load_run_settings(context, library, request, files)
+    model = _choose_model(context, request)
+    run = create_run(
+        context,
+        request,
+        files,
+        model=model,
+        page_items=request.limit or _PAGE_ITEMS[request.tier]
+        if request.text is None
+        else UNLIMITED,
+    )
+    started = _Started(run, request, settings, changes)
+    build_workers(context, *started)
+    if files and model is not None and (request.require_llm or request.model is not None):
+        # An error leaves stdout empty, so it comes before the findings of the rules.
+        require_language_model(context.settings, model, "review")
+    store.add_run(run)
+    return started
+
+
+def _choose_model(context: AppContext, request: ReviewRequest) -> str | None:
+    """Return the language model to ask; None when only the rules are applied."""
     llm = context.settings.models.llm
     asks_model = not request.no_llm and llm.provider != "extractive"
     if not asks_model and not request.no_llm and _requires_model(request):
         cause = "a language model is needed, and `models.llm.provider` is `extractive`"
         raise InvalidInput(field="$.model" if request.model else "$.tier", cause=cause)
-    names = [keep_name(name) for name in request.names]
-    run = create_run(
-        context,
-        replace(request, names=names),
-        files,
-        model=(request.model or llm.model) if asks_model else None,
-        page_items=request.limit or _PAGE_ITEMS[request.tier],
-    )
-    build_workers(context, run, request)
-    if run.model is not None and (request.require_llm or request.model is not None):
-        # An error leaves stdout empty, so it comes before the findings of the rules.
-        require_language_model(context.settings, run.model, "review")
-    store.add_run(run)
-    return run
+    return (request.model or llm.model) if asks_model else None

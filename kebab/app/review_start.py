@@ -26,8 +26,10 @@ from kebab.app.references import (
     require_path,
     resolve_folder_of,
 )
+from kebab.app.review_selection import RunChanges, RunSettings, build_selection
 from kebab.app.review_surroundings import NO_INDEX, build_passage_finder, build_surroundings
 from kebab.app.review_text import build_review_text, read_reviewed_file
+from kebab.config.repository import RepositorySettings
 from kebab.core.documents import StoredDocument
 from kebab.core.files import FileEntry, cut_root, is_below, resolve_links, to_slashes
 from kebab.core.media import detect_media_type, is_prose
@@ -51,7 +53,8 @@ from kebab.errors.system import build_read_error, translate_os_errors
 from kebab.plugins import OWN_PROVIDERS
 from kebab.review.document import ReviewDocument
 from kebab.review.model_worker import ModelWorker
-from kebab.review.rules.registry import find_rules, select_rules
+from kebab.review.rules.registry import find_rules
+from kebab.review.selection import SelectingWorker
 from kebab.review.worker import RulesWorker, UnitWorker
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.text.globs import matches_glob
@@ -159,6 +162,15 @@ def find_targets(
     return list(files)
 
 
+def find_given_target(library: ReviewLibrary, name: str) -> list[str] | NotFound:
+    """Return the absolute path of a file whose text is given, so that it need not exist."""
+    require_path(name)
+    path = resolve_folder_of(name)
+    if not library.may_read(path):
+        return build_lookup_fault(name, f"no such document: {name}")
+    return [path]
+
+
 class _TargetFinder:
     """Finds the files of names, one after another."""
 
@@ -259,22 +271,26 @@ def _build_missing(name: str) -> NotFound:
 
 
 def build_workers(
-    context: AppContext, run: StoredRun, first: ReviewRequest
+    context: AppContext,
+    run: StoredRun,
+    first: ReviewRequest,
+    settings: RunSettings,
+    changes: RunChanges | None,
 ) -> tuple[UnitWorker, UnitWorker | None]:
     """Return the worker for the rules, and that for all units when the run asks a model.
 
     `first` is the request that began the run. Nothing is sent to the model.
 
     Raises:
-        InvalidInput: A rule does not exist.
-        ConfigInvalid: The settings name a rule that does not exist, or an invalid server.
+        ConfigInvalid: The settings name an invalid server.
     """
     surroundings = build_surroundings(context)
-    known = find_rules(context.settings.plugins)
-    rules = select_rules(first.rules, context.settings.review.disable, known)
-    base = RulesWorker(rules, surroundings, first.imported or ())
+    selection = build_selection(first, settings, changes)
+    imported = first.imported or ()
+    base = RulesWorker(settings.applied, surroundings, imported, settings.adapt)
+    selecting = SelectingWorker(base, selection)
     if run.model is None:
-        return base, None
+        return selecting, None
     full = ModelWorker(
         llm=build_language_model(context.settings, run.model, operation="review"),
         tier=first.tier,
@@ -282,11 +298,29 @@ def build_workers(
         glossary=surroundings.glossary,
         find_related=build_passage_finder(context) if first.tier == "deep" else None,
     )
-    return base, full
+    return selecting, SelectingWorker(full, selection)
+
+
+def load_run_settings(
+    context: AppContext, library: ReviewLibrary, request: ReviewRequest, files: Sequence[str]
+) -> RunSettings:
+    """Return the settings for the files of a run, all of which are checked.
+
+    Raises:
+        InvalidInput: A rule does not exist.
+        ConfigInvalid: The settings, or those of a repository, are invalid.
+    """
+    repositories = RepositorySettings(library.may_read)
+    known = find_rules(context.settings.plugins)
+    settings = RunSettings(context.settings.review, known, repositories, request.rules)
+    for file in {os.path.dirname(file): file for file in files}.values():  # noqa: PTH120 - far faster
+        settings.find_folder(file, find_review_root(library, request.names, file))
+    return settings
 
 
 def list_missing(full: UnitWorker | None) -> tuple[DegradedChannel, ...]:
     """Return what the worker for all units goes without."""
+    full = full.inner if isinstance(full, SelectingWorker) else full
     is_alone = isinstance(full, ModelWorker) and full.tier == "deep" and full.find_related is None
     return (NO_INDEX,) if is_alone else ()
 
@@ -325,14 +359,15 @@ def build_unusable_failure(context: AppContext, operation: str, count: int) -> S
     return call.build_protocol_error(cause)
 
 
-_UNLIMITED = 2**31
+UNLIMITED = 2**31
+"""The items of a page when nothing is stored, so that there is no further page."""
 _ID_BYTES, _SALT_BYTES = 8, 16
 
 
 @contextmanager
-def open_run_store(context: AppContext) -> Iterator[ReviewStore]:
+def open_run_store(context: AppContext, *, stored: bool = True) -> Iterator[ReviewStore]:
     """Yield the store of runs; under `--read-only` one that lasts as long as the call."""
-    if context.read_only:
+    if context.read_only or not stored:
         with SqliteReviewStore(None) as store:
             yield store
         return
@@ -359,7 +394,7 @@ def create_run(
         request=encode_json(request).decode(),
         files=tuple(files),
         salt=secrets.token_hex(_SALT_BYTES),
-        page_items=_UNLIMITED if context.read_only else page_items,
+        page_items=UNLIMITED if context.read_only else page_items,
         created=now,
         updated=now,
     )
@@ -387,10 +422,22 @@ def continue_run(
     return run
 
 
+def find_review_root(library: ReviewLibrary, names: Sequence[str], path: str) -> str:
+    """Return the folder of the source of a file, else that which was named, else its own."""
+    named = (name for name in names if path.startswith(f"{name.rstrip('/')}/"))
+    return library.find_root(path) or max(named, key=len, default=str(Path(path).parent))
+
+
 def load_document(
-    context: AppContext, library: ReviewLibrary, run: StoredRun, names: Sequence[str], file: int
+    context: AppContext,
+    library: ReviewLibrary,
+    run: StoredRun,
+    names: Sequence[str],
+    file: int,
+    *,
+    text: str | None = None,
 ) -> ReviewDocument:
-    """Return a document of a run as it is now.
+    """Return a document of a run as it is now, or with the text that was given for it.
 
     Raises:
         UnsupportedMedia: It is not text, or no prose.
@@ -399,21 +446,21 @@ def load_document(
     path = run.files[file]
     if not library.may_read(path):
         raise build_read_error(path, "it is in no folder of the index")
-    named = (name for name in names if path.startswith(f"{name.rstrip('/')}/"))
-    root = library.find_root(path) or max(named, key=len, default=str(Path(path).parent))
+    root = find_review_root(library, names, path)
     try:
         # As a person would write it: below the working folder without that.
         doc_path = str(Path(path).relative_to(Path.cwd()))
     except (OSError, ValueError):
         doc_path = path
     try:
-        text = build_review_text(
+        read = build_review_text(
             Path(path),
             Path(root),
             max_bytes=context.settings.ingest.max_file_bytes,
             doc_path=doc_path,
             stored=library.find_document(path),
+            given=text,
         )
     except ParseFailed as fault:
         raise UnsupportedMedia(path=path, media=fault.cause) from fault
-    return ReviewDocument(text)
+    return ReviewDocument(read)

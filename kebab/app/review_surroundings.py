@@ -8,23 +8,30 @@ It needs no index. Every answer is cached for one run, and every cache is bounde
 
 import math
 import os
+import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.app.context import AppContext
+from kebab.config.settings import GlossaryEntry
 from kebab.core.documents import Link, LinkResolver, LinkTarget
+from kebab.core.files import get_suffix
 from kebab.core.ids import DocId
-from kebab.core.media import MARKDOWN, detect_media_type
+from kebab.core.media import MARKDOWN, detect_media_type, is_prose
 from kebab.core.queries import Confidence, Hit, Query, StoredChunk
-from kebab.core.review import GlossaryTerm, ReviewText, SimilarParagraph
+from kebab.core.review import GlossaryTerm, ReviewText, SimilarParagraph, Site
 from kebab.errors.catalog import InvalidInput, NotIndexed
-from kebab.review.rules.links import list_anchors
+from kebab.review.document import list_words
+from kebab.review.rules.anchors import fold_anchor, list_anchors
+from kebab.review.rules.sites import detect_site
+from kebab.review.rules.spelling import MISSPELLINGS
 from kebab.search.citations import build_file_path
 from kebab.search.related import find_similar_passage
 from kebab.wire.search import DegradedChannel
@@ -48,6 +55,23 @@ def find_similar(
     with suppress(NotIndexed), context.open_reader() as reader:
         copies = 0 if document.doc_id is None else 1
         return find_similar_passage(reader, paragraph, is_own, copies=copies)
+    return None
+
+
+def list_documents_with(
+    context: AppContext, document: ReviewText, word: str
+) -> list[tuple[str, ...]] | None:
+    """Return the names and titles of documents of the same folder that have a word, or of many.
+
+    None is returned when the index does not have the document.
+    """
+    from kebab.text.tokenizer import tokenize
+
+    if document.doc_id is None or not word.isascii():
+        return None
+    with suppress(NotIndexed), context.open_catalogue() as catalogue:
+        found = catalogue.list_documents_with(str(document.root), word, tokenize(word)[0])
+        return [_name_copy(path, title) for path, title in found]
     return None
 
 
@@ -113,6 +137,9 @@ def _is_from(document: "ReviewDocument", chunk: StoredChunk) -> bool:
     return is_same or build_file_path(chunk) == str(source.file)
 
 
+ListDocumentsWith = Callable[[ReviewText, str], Iterable[tuple[str, ...]] | None]
+"""Returns what tells the documents with a word apart; None when the index lacks the folder."""
+
 FindSimilar = Callable[[ReviewText, str], SimilarParagraph | None]
 """Returns the most similar passage of another note for a paragraph of a document."""
 
@@ -121,7 +148,14 @@ _MAX_BYTES = 4 * 1024 * 1024
 _HEAD_BYTES = 16 * 1024
 _MAX_NOTES = 200
 _MIN_NOTES = 5
-_USUAL_SHARE = 0.9
+_USUAL_SHARE = 0.95
+_KIND_FIELDS = ("type", "layout", "content_type", "template", "kind")
+_HEADING_CHARS = 64 * 1024 * 1024
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+([^\n]+?)[ \t]*(?:\{#[^{}\n]*\})?$", re.MULTILINE)
+_BEGINNING = 200
+"""How many characters tell documents with the same name apart."""
+_VOCABULARY_CHARS = 8 * 1024 * 1024
+"""How much of a folder without an index is read to learn its words; it takes .2 s."""
 _IGNORED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
 
 
@@ -140,7 +174,7 @@ class ReviewSurroundings:
     other notes.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is something else that rules ask about
         self,
         *,
         today: date,
@@ -148,17 +182,35 @@ class ReviewSurroundings:
         stale_days: int = 0,
         load_documents: Callable[[], Iterable[LinkTarget]] = tuple,
         find_similar: FindSimilar | None = None,
+        words: Iterable[str] = (),
+        list_documents_with: ListDocumentsWith | None = None,
     ) -> None:
         self.today = today
         self.glossary = glossary
         self.stale_days = stale_days
         self._load_documents = load_documents
         self._find_similar = find_similar
+        self.words = frozenset(word.lower() for word in words)
+        self._list_documents_with = list_documents_with
+        self._counts: dict[tuple[Path, str], int] = {}
         self._list_folder = lru_cache(4096)(_list_folder)
         self._list_anchors = lru_cache(2048)(_read_anchors)
         self._load_files = lru_cache(4)(_load_files)
         self._load_resolver = lru_cache(4)(self._build_resolver)
         self._list_fields = lru_cache(256)(_read_fields)
+        self._detect_site = lru_cache(4096)(self._detect_site_above)
+        self._list_routes = lru_cache(8)(_read_routes)
+        self._load_headings = lru_cache(4)(self._read_headings)
+        self._count_words = lru_cache(4)(self._read_words)
+
+    def replace_settings(
+        self, glossary: Sequence[GlossaryTerm] | None, stale_days: int | None
+    ) -> "ReviewSurroundings":
+        """Return the same surroundings, caches included, with other settings unless None."""
+        other = copy(self)
+        other.glossary = self.glossary if glossary is None else glossary
+        other.stale_days = self.stale_days if stale_days is None else stale_days
+        return other
 
     def exists(self, path: Path | str) -> bool:
         """Return whether a file or a folder exists; the case of its name must be right."""
@@ -168,9 +220,49 @@ class ReviewSurroundings:
         names = self._list_folder(folder)
         return name in names or unicodedata.normalize("NFC", name) in names
 
+    def find_any_case(self, path: str) -> str | None:
+        """Return the only existing path that differs from one in letter case at most."""
+        if self.exists(path):
+            return path
+        folder, name = os.path.split(path)
+        parent = self.find_any_case(folder) if name else None
+        if parent is None:
+            return None
+        folded = _fold_name(name)
+        found = {
+            unicodedata.normalize("NFC", one): one
+            for one in self._list_folder(parent)
+            if _fold_name(one) == folded
+        }
+        return f"{parent.rstrip('/')}/{next(iter(found.values()))}" if len(found) == 1 else None
+
+    def find_site(self, file: Path) -> Site | None:
+        """Return the site whose configuration is nearest above a file."""
+        return self._detect_site(str(file.parent))
+
+    def _detect_site_above(self, folder: str) -> Site | None:
+        site = detect_site(folder, self.exists, lambda path: _read_head(path, _HEAD_BYTES) or "")
+        above = os.path.dirname(folder)  # noqa: PTH120 - far faster
+        if site is not None or above == folder or self.exists(f"{folder}/.git"):
+            return site
+        return self._detect_site(above)
+
+    def list_routes(self, site: Site) -> frozenset[str]:
+        """Return the last parts, in lower case, of the addresses that pages of a site declare."""
+        return self._list_routes(site.root)
+
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         """Return the anchors of a Markdown file, folded; None when they are not known."""
         return self._list_anchors(str(path))
+
+    def find_heading(self, document: ReviewText, key: str) -> Path | None:
+        """Return the only Markdown file of the same source with this heading.
+
+        In a source with very many files there is none, because no heading is certainly the only
+        one.
+        """
+        found = self._load_headings(document.root).get(key)
+        return document.root / found if found else None
 
     def find_note(self, document: ReviewText, target: str) -> Path | None:
         """Return the file of the same source with this path, name, title or alias.
@@ -189,15 +281,71 @@ class ReviewSurroundings:
         return [document.root / path for path in found]
 
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
-        """Return the front matter fields, in lower case, of nearly all other notes of a folder."""
+        """Return the fields, in lower case, of nearly all other notes of a folder and kind."""
         notes = self._list_fields(str(document.file.parent))
-        others = [fields for name, fields in notes.items() if name != document.file.name]
+        front = document.markup.front_matter
+        kind = _get_kind(document.file.name, dict(front.fields) if front else None)
+        others = [
+            one.fields
+            for name, one in notes.items()
+            if name != document.file.name and (front is None or one.kind == kind)
+        ]
         if len(others) < _MIN_NOTES:
             return frozenset()
         counts = Counter(field for fields in others for field in fields)
         return frozenset(
             field for field, count in counts.items() if count >= _USUAL_SHARE * len(others)
         )
+
+    def count_documents(self, document: ReviewText, word: str) -> int:
+        """Return in how many documents of the same folder a lower-case word stands, or many.
+
+        The index is asked, or else the first files of the folder. Documents that begin alike and
+        whose files and folders have the same names, as those of other versions have, count once.
+        """
+        key = document.root, word
+        if key not in self._counts:
+            paths = self._list_documents_with(document, word) if self._list_documents_with else None
+            self._counts[key] = (
+                self._count_words(document.root, word.encode() in MISSPELLINGS.words)[word.encode()]
+                if paths is None
+                else len(set(paths))
+            )
+        return self._counts[key]
+
+    def _read_headings(self, root: Path) -> Mapping[str, str]:
+        """Return the file of each heading of a folder; an empty text when several have it."""
+        found: dict[str, str] = {}
+        size = 0
+        for path in self._load_files(root).paths:
+            if detect_media_type(path) != MARKDOWN:
+                continue
+            text = _read_head(str(root / path), _MAX_BYTES) or ""
+            size += len(text)
+            if size > _HEADING_CHARS or not self._load_files(root).is_complete:
+                return {}
+            for key in {fold_anchor(heading) for heading in _HEADING.findall(text)}:
+                found[key] = "" if key in found else path
+        return found
+
+    def _read_words(self, root: Path, only_misspelled: bool) -> Counter[bytes]:  # noqa: FBT001 - a key of the cache
+        """Return in how many of the first documents of a folder each word stands."""
+        counts: Counter[bytes] = Counter()
+        size, seen = 0, set()
+        for path in self._load_files(root).paths:
+            if is_prose(detect_media_type(path)):
+                text = _read_head(str(root / path), _MAX_BYTES) or ""
+                key = _name_copy(path, text[:_BEGINNING])
+                if key not in seen:
+                    words = list_words(text)
+                    counts.update(
+                        MISSPELLINGS.words.intersection(words) if only_misspelled else set(words)
+                    )
+                    seen.add(key)
+                size += len(text)
+                if size > _VOCABULARY_CHARS:
+                    break
+        return counts
 
     def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
         """Return the most similar passage of another note when it is nearly the same."""
@@ -230,13 +378,23 @@ def build_surroundings(context: AppContext) -> ReviewSurroundings:
     review = context.settings.review
     return ReviewSurroundings(
         today=datetime.fromtimestamp(context.clock.now(), UTC).astimezone().date(),
-        glossary=[
-            GlossaryTerm(one.preferred, tuple(one.forbidden), one.lang) for one in review.glossary
-        ],
+        glossary=list_terms(review.glossary),
         stale_days=review.stale_days,
         load_documents=load_documents,
         find_similar=partial(find_similar, context),
+        words=review.words,
+        list_documents_with=partial(list_documents_with, context),
     )
+
+
+def list_terms(entries: Iterable[GlossaryEntry]) -> list[GlossaryTerm]:
+    """Return the terms of settings."""
+    return [GlossaryTerm(one.preferred, tuple(one.forbidden), one.lang) for one in entries]
+
+
+def _name_copy(path: str, beginning: str) -> tuple[str, ...]:
+    """Return what copies of a document in folders of versions have in common."""
+    return (*path.rsplit("/", 2)[-2:], beginning)
 
 
 def _fold_name(name: str) -> str:
@@ -308,8 +466,22 @@ def _read_anchors(path: str) -> frozenset[str] | None:
         return None
 
 
-def _read_fields(folder: str) -> Mapping[str, frozenset[str]]:
-    """Return the fields of the front matter of the first notes of a folder by file name."""
+class _NoteFields(NamedTuple):
+    """The kind of a note, and the fields of its front matter that have a value."""
+
+    kind: tuple[str, ...]
+    fields: frozenset[str]
+
+
+def _get_kind(name: str, fields: Mapping[str, object] | None) -> tuple[str, ...]:
+    """Return what tells notes of different kinds apart."""
+    known = {one.lower(): str(value) for one, value in (fields or {}).items()}
+    kinds = (known.get(one, "") for one in _KIND_FIELDS)
+    return (get_suffix(name), "" if fields is None else "front matter", *kinds)
+
+
+def _read_fields(folder: str) -> Mapping[str, _NoteFields]:
+    """Return the fields of the first notes of a folder by file name."""
     from kebab.parse.metadata import read_front_block
 
     names = sorted(name for name in _list_folder(folder) if detect_media_type(name) == MARKDOWN)
@@ -318,6 +490,29 @@ def _read_fields(folder: str) -> Mapping[str, frozenset[str]]:
         text = _read_head(str(Path(folder, name)), _HEAD_BYTES)
         if text is not None:
             block = read_front_block(text)
-            fields = block.fields.items() if block else ()
-            found[name] = frozenset(str(one).lower() for one, value in fields if value)
+            fields = block.fields if block else None
+            used = frozenset(str(one).lower() for one, value in (fields or {}).items() if value)
+            found[name] = _NoteFields(_get_kind(name, fields), used)
     return found
+
+
+_ROUTE_FIELDS = frozenset(
+    {"slug", "permalink", "url", "aliases", "id", "redirect_from", "redirects"}
+)
+
+
+def _read_routes(root: str) -> frozenset[str]:
+    """Return the last parts of the addresses that the front matter of the pages of a site names."""
+    from kebab.parse.metadata import read_front_block
+
+    found = set()
+    for path in _list_files(Path(root)):
+        if detect_media_type(path) != MARKDOWN:
+            continue
+        text = _read_head(f"{root}/{path}", _HEAD_BYTES) or ""
+        block = read_front_block(text) if any(one in text for one in _ROUTE_FIELDS) else None
+        for name, value in block.fields.items() if block else ():
+            if str(name).lower() in _ROUTE_FIELDS:
+                for one in value if isinstance(value, list) else [value]:
+                    found.add(str(one).rstrip("/").rpartition("/")[2].lower())
+    return frozenset(found)

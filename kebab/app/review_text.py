@@ -5,6 +5,7 @@ The text as it is in the file, and the lines and columns of the items of a page.
 
 from __future__ import annotations
 
+import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +14,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from kebab.core.content import HEAD_BYTES, find_mismatch
 from kebab.core.files import get_suffix
 from kebab.core.ids import hash_content
-from kebab.core.media import MARKDOWN, PLAIN, is_prose
+from kebab.core.media import MARKDOWN, PLAIN, detect_media_type, is_code, is_reviewed
 from kebab.core.review import Markup, ReviewText
 from kebab.errors.catalog import IoError, TooLarge, UnsupportedMedia
 from kebab.errors.system import translate_os_errors
 from kebab.limits.deadline import build_failure
-from kebab.parse.encoding import decode_raw
+from kebab.parse.encoding import Decoded, decode_raw
 from kebab.review.document import ReviewDocument
+from kebab.review.rules.sites import strip_copy
+from kebab.review.selection import FINGERPRINT_BYTES, compute_fingerprint
 from kebab.source.walk import detect_file_media
 
 if TYPE_CHECKING:
@@ -36,8 +39,9 @@ def build_review_text(
     max_bytes: int,
     doc_path: str | None = None,
     stored: StoredDocument | None = None,
+    given: str | None = None,
 ) -> ReviewText:
-    """Read a file for a review.
+    """Read a file for a review, or take the text that is given for it.
 
     `root` is the folder of its source, `stored` the document when it is in the index. Replies call
     another file `doc_path`, by default its path below the root.
@@ -45,13 +49,17 @@ def build_review_text(
     Raises:
         IoError: The file cannot be read.
         TooLarge: It has more bytes than the limit.
-        UnsupportedMedia: It is no regular file, or its format is no prose that is cited by lines.
+        UnsupportedMedia: It is no regular file, or its format is neither prose that is cited by
+            lines nor source code.
         ParseFailed: It is not text.
     """
-    from kebab.parse.encoding import decode_raw
-
-    media, data = read_reviewed_file(path, max_bytes, stored.media if stored else None)
-    decoded = decode_raw(data, str(path), _PARSER)
+    known = stored.media if stored else None
+    if given is None:
+        media, data = read_reviewed_file(path, max_bytes, known)
+        decoded = decode_raw(data, str(path), _PARSER)
+    else:
+        media, data = check_given_text(path, given, max_bytes, known)
+        decoded = Decoded(given, "utf-8")
     text = decoded.text.replace("\r\n", "\n").replace("\r", "\n")
     markup = read_text_markup(path, media, text)
     return ReviewText(
@@ -69,6 +77,27 @@ def build_review_text(
     )
 
 
+def check_given_text(path: Path, text: str, max_bytes: int, media: str | None) -> tuple[str, bytes]:
+    """Return the media type of a file and the bytes of its text; the file need not exist.
+
+    Raises:
+        TooLarge: It has more bytes than the limit.
+        UnsupportedMedia: The format of the file is no prose.
+    """
+    media = media or detect_media_type(path.name)
+    if media is None and path.is_file():
+        with translate_os_errors(path, "read"):
+            media = detect_file_media(str(path), path.stat().st_size)
+    if not is_reviewed(media):
+        raise UnsupportedMedia(
+            path=str(path), media=media or get_suffix(path.name) or "no extension"
+        )
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) > max_bytes:
+        raise TooLarge(what=str(path), size=len(data), limit=max_bytes)
+    return media or PLAIN, data
+
+
 def read_text_markup(path: Path, media: str, text: str) -> Markup:
     """Return the markup of a text in the format of a file."""
     from kebab.parse.markdown_parts import read_markup, read_plain_markup
@@ -77,6 +106,8 @@ def read_text_markup(path: Path, media: str, text: str) -> Markup:
     with convert_exceptions(str(path), _PARSER):
         if media == MARKDOWN:
             return read_markup(text, is_mdx=path.suffix.lower() == ".mdx")
+        if is_code(media):  # only the rule about misspellings looks into code
+            return Markup(code=((0, len(text)),), code_blocks=((0, len(text)),))
         return read_plain_markup(text)
 
 
@@ -100,7 +131,7 @@ def read_reviewed_file(path: Path, max_bytes: int, media: str | None) -> tuple[s
             media = media or detect_file_media(str(path), status.st_size)
         elif not stat.S_ISDIR(status.st_mode):  # reading from a pipe waits for its writer
             media = None
-        if not stat.S_ISDIR(status.st_mode) and not is_prose(media):
+        if not stat.S_ISDIR(status.st_mode) and not is_reviewed(media):
             named = media or get_suffix(path.name) or "no extension"
             raise UnsupportedMedia(path=str(path), media=named)
         with path.open("rb") as file:
@@ -154,10 +185,40 @@ class LocatedPage(NamedTuple):
     items: tuple[LocatedItem, ...]
 
 
-class ItemLocator:
-    """Locates the items of pages; the last file is kept, because its pages follow one another."""
+_NUMBER = re.compile(r"\d+")
+
+
+class CopyFilter:
+    """Leaves out the findings that another version or translation of the same page has too.
+
+    `hidden` counts them. Findings are the same when their rule, reason and lines are.
+    """
 
     def __init__(self) -> None:
+        self.hidden = 0
+        self._files: dict[tuple[str, ...], str] = {}
+
+    def drop_copies(self, reviewed: ReviewedDocument, located: LocatedPage) -> LocatedPage:
+        """Return a page without the items that a copy of its document had."""
+        page = strip_copy(reviewed.doc_path)
+        kept = []
+        for one in located.items:
+            reason = _NUMBER.sub("#", one.item.r)
+            key = (page, str(one.item.rule_id), reason, *one.lines)
+            if not one.lines or self._files.setdefault(key, reviewed.file) == reviewed.file:
+                kept.append(one)
+        self.hidden += len(located.items) - len(kept)
+        return LocatedPage(located.state, tuple(kept))
+
+
+class ItemLocator:
+    """Locates the items of pages; the last file is kept, because its pages follow one another.
+
+    A text that is given stands for every file.
+    """
+
+    def __init__(self, text: str | None = None) -> None:
+        self._text = text
         self._file: tuple[str, str] | None = None
         self._document: ReviewDocument | None = None
         self._state: FileState = "same"
@@ -173,11 +234,20 @@ class ItemLocator:
         document = self._document
         return LocatedPage("same", tuple(_locate(document, item) for item in items))
 
+    def compute_fingerprint(self, item: AgentItem) -> str:
+        """Return the fingerprint of an item of the last page; its id when the file changed."""
+        if self._document is None:
+            return item.uid[: 2 * FINGERPRINT_BYTES]
+        return compute_fingerprint(self._document, item)
+
     def _open(self, reviewed: ReviewedDocument) -> None:
         file = reviewed.file, reviewed.content_hash
         if file == self._file:
             return
         self._file, self._document = file, None
+        if self._text is not None:
+            self._state, self._document = "same", build_document(reviewed, self._text)
+            return
         try:
             with translate_os_errors(Path(reviewed.file), "read"):
                 data = Path(reviewed.file).read_bytes()

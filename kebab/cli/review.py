@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import msgspec
+from msgspec.structs import replace
 
-from kebab.app.review_text import ItemLocator
+from kebab.app.review_text import CopyFilter, ItemLocator
 from kebab.cli.channels import Display, OutputChannel
 from kebab.cli.progress import ReviewEvents, run_review
 from kebab.cli.prompt import confirm
@@ -23,6 +24,8 @@ from kebab.cli.render.review import (
     ReviewTally,
     render_applied,
     render_fix_plan,
+    render_fixed_text,
+    render_hidden_copies,
     render_items,
     render_path,
     render_review_notes,
@@ -30,6 +33,7 @@ from kebab.cli.render.review import (
 )
 from kebab.cli.render.review_formats import (
     LINE_RENDERERS,
+    QualityReport,
     SarifLog,
     render_positions,
     render_unanswered_github,
@@ -38,7 +42,13 @@ from kebab.errors.catalog import Cancelled, InvalidInput
 from kebab.errors.signal import Exit
 from kebab.errors.system import translate_os_errors
 from kebab.wire.record import DECODE_ERRORS, NotFound, find_exit_status, to_invalid_input
-from kebab.wire.review import AgentItems, ReviewApplyRequest, ReviewRequest
+from kebab.wire.review import (
+    AgentItems,
+    AppliedFile,
+    ReviewApplied,
+    ReviewApplyRequest,
+    ReviewRequest,
+)
 from kebab.wire.stream import ReviewEvent, ReviewEventData
 
 if TYPE_CHECKING:
@@ -62,17 +72,20 @@ class PageDisplay:
 class FindingsView(PageDisplay):
     """Shows findings below their file on a terminal."""
 
-    def __init__(self, context: CommandContext) -> None:
+    def __init__(self, context: CommandContext, text: str | None = None) -> None:
         self._out = context.channels.out
         self._canvas = context.create_canvas()
-        self._locator = ItemLocator()
+        self._locator = ItemLocator(text)
+        self._copies = CopyFilter()
         self._file: str | None = None
 
     def show(self, page: AgentItems) -> None:
         """Show the findings of a page; the path of their file comes first."""
         if page.document is None or not page.items:
             return
-        located = self._locator.locate(page)
+        located = self._copies.drop_copies(page.document, self._locator.locate(page))
+        if not located.items:
+            return
         lines = [""] if self._file else []
         if page.document.file != self._file:
             lines += render_path(page.document, located.state, self._canvas)
@@ -83,17 +96,18 @@ class FindingsView(PageDisplay):
         """Show the summary."""
         del completed
         blank = [""] if self._file else []
-        self._out.write_lines([*blank, *render_summary(tally, self._canvas)])
+        lines = [*blank, *render_summary(tally, self._canvas)]
+        self._out.write_lines([*lines, *render_hidden_copies(self._copies.hidden, self._canvas)])
 
 
 class FindingLines(PageDisplay):
     """Shows one line for each finding; the summary is on stderr."""
 
-    def __init__(self, context: CommandContext, form: str) -> None:
+    def __init__(self, context: CommandContext, form: str, text: str | None = None) -> None:
         self._context = context
         self._form = form
         self._render = LINE_RENDERERS.get(form, render_positions)
-        self._locator = ItemLocator()
+        self._locator = ItemLocator(text)
 
     def show(self, page: AgentItems) -> None:
         """Show the findings of a page."""
@@ -113,10 +127,10 @@ class FindingLines(PageDisplay):
 class SarifDisplay(PageDisplay):
     """Writes the log of all findings at the end."""
 
-    def __init__(self, context: CommandContext, log: SarifLog) -> None:
+    def __init__(self, context: CommandContext, log: SarifLog, text: str | None = None) -> None:
         self._out = context.channels.out
         self._log = log
-        self._locator = ItemLocator()
+        self._locator = ItemLocator(text)
 
     def show(self, page: AgentItems) -> None:
         """Keep the findings of a page."""
@@ -125,6 +139,24 @@ class SarifDisplay(PageDisplay):
     def finish(self, tally: ReviewTally, *, completed: bool) -> None:
         """Write the log."""
         self._out.write_lines(self._log.render(tally, completed=completed))
+
+
+class QualityDisplay(PageDisplay):
+    """Writes the report for GitLab at the end."""
+
+    def __init__(self, context: CommandContext, text: str | None = None) -> None:
+        self._out = context.channels.out
+        self._report = QualityReport(Path.cwd())
+        self._locator = ItemLocator(text)
+
+    def show(self, page: AgentItems) -> None:
+        """Keep the findings of a page."""
+        self._report.add(page, self._locator.locate(page), self._locator)
+
+    def finish(self, tally: ReviewTally, *, completed: bool) -> None:
+        """Write the report."""
+        del tally, completed
+        self._out.write_lines(self._report.render())
 
 
 class ReviewDisplay(Display["ReviewEvent"]):
@@ -205,18 +237,25 @@ class ReviewDisplay(Display["ReviewEvent"]):
 
 
 def choose_display(
-    context: CommandContext, form: str, load_log: Callable[[], SarifLog]
+    context: CommandContext, form: str, load_log: Callable[[], SarifLog], text: str | None = None
 ) -> PageDisplay:
-    """Return the display for a form of output."""
+    """Return the display for a form of output; a text that is given stands for the file."""
     if form == "sarif":
-        return SarifDisplay(context, load_log())
+        return SarifDisplay(context, load_log(), text)
+    if form == "gitlab":
+        return QualityDisplay(context, text)
     if form == "text" and context.channels.out.is_terminal:
-        return FindingsView(context)
-    return FindingLines(context, form)
+        return FindingsView(context, text)
+    return FindingLines(context, form, text)
 
 
-def write_notes(context: CommandContext, display: ReviewDisplay, *, completed: bool) -> None:
-    """Write what limits the result, and the next commands."""
+def write_notes(
+    context: CommandContext, display: ReviewDisplay, *, completed: bool, stored: bool = True
+) -> None:
+    """Write what limits the result, and the next commands; without storage there are none."""
+    if not stored:
+        display.run_id = None
+        display.tally.warnings.pop("run_not_stored", None)
     channel = context.channels.err
     canvas = context.create_canvas(channel)
     channel.write_lines(render_review_notes(display.tally, canvas))
@@ -225,7 +264,12 @@ def write_notes(context: CommandContext, display: ReviewDisplay, *, completed: b
     is_seen = context.channels.out.is_terminal and completed
     if is_seen and display.tally.fixes and display.run_id:
         command = f"kebab review --run-id {display.run_id} --apply"
-        channel.write_lines([canvas.step("apply the fixes", command)])
+        tally = display.tally
+        if tally.safe_fixes:
+            channel.write_lines([canvas.step("apply the fixes", command)])
+        if tally.fixes > tally.safe_fixes:
+            step = canvas.step("apply all fixes", f"{command} --unsafe")
+            channel.write_lines([step])
 
 
 def review_quietly(
@@ -238,7 +282,7 @@ def review_quietly(
 
 
 def review_and_apply(
-    context: CommandContext, request: ReviewRequest, *, dry_run: bool, yes: bool
+    context: CommandContext, request: ReviewRequest, *, dry_run: bool, unsafe: bool, yes: bool
 ) -> Exit:
     """Review all documents unless a run is given, and apply the fixes.
 
@@ -247,27 +291,65 @@ def review_and_apply(
         ConfirmationRequired: Nobody can confirm, and `yes` is not given.
         ReadOnly: Writing is switched off.
     """
-    if not dry_run or not request.run_id:  # fixes are those of a stored run
+    if request.text is None and (not dry_run or not request.run_id):
+        # Fixes are those of a stored run.
         context.require_writable("review --apply")
     if request.run_id:
-        return _apply_fixes(context, request.run_id, dry_run=dry_run, yes=yes)
+        return _apply_fixes(context, request.run_id, dry_run=dry_run, unsafe=unsafe, yes=yes)
     reply, cancelled = review_quietly(context, request)
     if isinstance(reply, NotFound):
         return context.print_reply(reply, render_applied)
     if cancelled:
         raise Cancelled(operation="review")
-    return _apply_fixes(context, reply.run_id, dry_run=dry_run, yes=yes)
+    if request.text is not None:
+        return _write_fixed_text(context, request.text, reply, dry_run=dry_run, unsafe=unsafe)
+    return _apply_fixes(context, reply.run_id, dry_run=dry_run, unsafe=unsafe, yes=yes)
 
 
-def _apply_fixes(context: CommandContext, run_id: str, *, dry_run: bool, yes: bool) -> Exit:
+def _write_fixed_text(
+    context: CommandContext, text: str, reply: AgentItems, *, dry_run: bool, unsafe: bool
+) -> Exit:
+    """Write a text from stdin with its fixes to stdout, or with `dry_run` the differences."""
+    from kebab.app.review_apply import fix_given_text
+
+    assert reply.document is not None, "a text was given"
+    path = Path(reply.document.file)
+    fixed, difference = fix_given_text(path, text, reply.items, unsafe=unsafe)
+    if context.flags.machine:
+        file = AppliedFile(
+            file=str(path),
+            backup=None,
+            applied=fixed.applied,
+            overlapping=fixed.overlapping,
+            diff=difference,
+        )
+        applied = ReviewApplied(
+            run_id=reply.run_id,
+            dry_run=True,
+            files=[file] if fixed.applied else [],
+            waiting=fixed.waiting,
+            refused=fixed.refused,
+        )
+        return context.print_reply(applied, render_applied)
+    context.channels.out.write(difference if dry_run else fixed.text)
+    err = context.channels.err
+    canvas = context.create_canvas(err)
+    err.write_lines(render_fixed_text(fixed.applied, fixed.waiting, fixed.refused, canvas))
+    return Exit.DONE
+
+
+def _apply_fixes(
+    context: CommandContext, run_id: str, *, dry_run: bool, unsafe: bool, yes: bool
+) -> Exit:
     """Apply the fixes of a run after confirmation, or show what would change."""
+    request = ReviewApplyRequest(run_id=run_id, unsafe=unsafe)
     if dry_run or not yes:
-        plan = context.run(ReviewApplyRequest(run_id=run_id, dry_run=True))
+        plan = context.run(replace(request, dry_run=True))
         if dry_run or isinstance(plan, NotFound):
             return context.print_reply(plan, render_applied)
-        operation = f"review --run-id {shlex.quote(run_id)} --apply"
+        operation = f"review --run-id {shlex.quote(run_id)} --apply" + " --unsafe" * unsafe
         confirm(context, operation, partial(render_fix_plan, plan))
-    return context.print_reply(context.run(ReviewApplyRequest(run_id=run_id)), render_applied)
+    return context.print_reply(context.run(request), render_applied)
 
 
 _STDIN = "-"

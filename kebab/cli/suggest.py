@@ -14,17 +14,13 @@ from kebab.cli.hints import (
     list_flags_with_value,
     split_arguments,
 )
-from kebab.core.spelling import find_near_name
+from kebab.core.spelling import find_likely_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _CUTOFF = 0.5
 """How alike a mistyped command and the one that was meant have to be."""
-
-_SHORT = 6
-"""The letters of a name up to which only one edit is a mistake and not another word."""
-
 
 _DESTRUCTIVE = ("reset", "rm")
 """Commands that a mistake must not lead to."""
@@ -42,7 +38,7 @@ class UnknownCommand(click.UsageError):
     ) -> None:
         self.name = words[0]
         self.is_question = ctx.parent is None and _is_question(words)
-        self.near = _find_near(self.name, names)
+        self.near = find_likely_name(self.name, names)
         if self.near is None and not self.is_question:
             close = difflib.get_close_matches(self.name, names, n=1, cutoff=_CUTOFF)
             self.near = next(iter(close), None)
@@ -74,17 +70,13 @@ def suggest_correction(error: click.ClickException, arguments: Sequence[str]) ->
 def find_near_flag(name: str, params: Iterable[click.Parameter]) -> str | None:
     """Return the long flag that was probably meant."""
     flags = [flag for param in params if isinstance(param, click.Option) for flag in param.opts]
-    return _find_near(name, [flag for flag in flags if flag.startswith("--")])
+    return find_likely_name(name, [flag for flag in flags if flag.startswith("--")])
 
 
 def describe_unknown_flag(name: str, params: Iterable[click.Parameter]) -> str:
     """Return what is wrong with a flag that does not exist."""
     near = find_near_flag(name, params)
     return f"no such option `{name}`" + (f", did you mean `{near}`?" if near else "")
-
-
-def _find_near(name: str, names: Iterable[str]) -> str | None:
-    return find_near_name(name, names, 1 if len(name.strip("-")) < _SHORT else 2)
 
 
 def _is_question(words: Sequence[str]) -> bool:
@@ -115,7 +107,7 @@ def _correct_value(option: click.Option, words: list[str]) -> list[str] | None:
     for chunk in split_arguments(words, list_flags_with_value([option])):
         flag, equals, joined = chunk.words[0].partition("=")
         value = joined if equals else chunk.words[-1]
-        near = _find_near(value, choices) if chunk.name in option.opts else None
+        near = find_likely_name(value, choices) if chunk.name in option.opts else None
         if near is None or near == value:
             corrected += chunk.words
         else:

@@ -10,7 +10,13 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from kebab.config.settings import FORMS, GlossaryEntry, Settings, find_default_config
+from kebab.config.settings import (
+    FORMS,
+    GlossaryEntry,
+    ReviewOverride,
+    Settings,
+    find_default_config,
+)
 from kebab.errors.catalog import ConfigInvalid
 from kebab.errors.hints import NO_FILE, build_variable_name
 from kebab.errors.system import resolve_path
@@ -19,13 +25,19 @@ from kebab.errors.translations.languages import Language, parse_language
 _PREFIX = "KEBAB_"
 _PATTERN = "matching regex"
 """How msgspec words that a text has the wrong form."""
+_CUTOFF = 0.7
+"""How alike an unknown key and the one that was meant have to be."""
 _FILE_VARIABLE = "KEBAB_CONFIG"
 _LANGUAGE_KEY = "lang"
 _SWITCHES = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off"), False),
 }
-_GLOSSARY_KEYS = GlossaryEntry.__struct_fields__
+_TABLE_KEYS = {
+    "review.glossary": GlossaryEntry.__struct_fields__,
+    "review.overrides": ReviewOverride.__struct_fields__,
+}
+"""The keys of the tables in lists."""
 _OTHER_VARIABLES = frozenset(
     {
         "KEBAB_FAULTS",
@@ -140,7 +152,7 @@ def _read_file(named: Path | None) -> tuple[dict[str, Any], list[ConfigInvalid]]
 
             from kebab.config.settings_file import find_line
 
-            key, cause = _explain_fault(str(invalid))
+            key, cause = explain_fault(str(invalid))
             line = find_line(text, key)
             cause = cause if line is None else f"line {line}: {cause}"
             faults.append(_build_fault(resolve_path(path), cause, invalid))
@@ -191,7 +203,7 @@ def _set_if_valid(
         msgspec.convert(values, Settings)
     except msgspec.ValidationError as invalid:
         place[name] = before
-        faults.append(_build_fault(origin, _explain_fault(str(invalid))[1], invalid))
+        faults.append(_build_fault(origin, explain_fault(str(invalid))[1], invalid))
 
 
 def _remove(values: dict[str, Any], key: str) -> bool:
@@ -203,7 +215,7 @@ def _remove(values: dict[str, Any], key: str) -> bool:
     return isinstance(place, dict) and place.pop(name, None) is not None
 
 
-def _explain_fault(fault: str) -> tuple[str, str]:
+def explain_fault(fault: str) -> tuple[str, str]:
     """Return the key of a message of msgspec, and the cause.
 
     After an unknown key the cause suggests the nearest known one.
@@ -217,10 +229,11 @@ def _explain_fault(fault: str) -> tuple[str, str]:
     name = words.split("`")[1]
     key = f"{where}.{name}" if where else name
     setting, bracket, _ = where.partition("[")
-    known = [f"{where}.{one}" for one in _GLOSSARY_KEYS] if bracket else [*iter_setting_keys()]
+    tables = _TABLE_KEYS.get(setting, ())
+    known = [f"{where}.{one}" for one in tables] if bracket else [*iter_setting_keys()]
     import difflib
 
-    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(key, known, n=1, cutoff=_CUTOFF if "." in key else 0.5)
     suggestion = f", did you mean `{near[0]}`?" if near else ""
     return setting if bracket else key, f"unknown key `{key}`{suggestion}"
 

@@ -19,6 +19,8 @@ from kebab.platform import is_linux
 Natural = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
 
+Severity = Literal["error", "warning", "suggestion"]
+
 AUTO = "auto"
 """The value that lets kebab choose the embedding model."""
 
@@ -258,14 +260,32 @@ class GlossaryEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """The language of the documents, such as `en`; without one, documents in all languages."""
 
 
+class ReviewOverride(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is different in a review of some files."""
+
+    files: Annotated[list[Annotated[str, Meta(min_length=1)]], Meta(min_length=1)]
+    """Patterns of the files."""
+    disable: list[str] = msgspec.field(default_factory=list)
+    """The rules that are switched off."""
+    severity: dict[str, Severity] = msgspec.field(default_factory=dict)
+    """The severities of rules."""
+
+
 class Review(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How documents are reviewed."""
 
     disable: list[str] = msgspec.field(default_factory=list)
     """The rules that are switched off; `kebab review --explain all` lists them."""
+    severity: dict[str, Severity] = msgspec.field(default_factory=dict)
+    """The severities of rules that have another one, such as `{todo="error"}`."""
+    overrides: list[ReviewOverride] = msgspec.field(default_factory=list)
+    """What is different for some files, such as
+    `{files=["drafts/**"], disable=["todo"], severity={broken-link="warning"}}`; later ones win."""
     glossary: list[GlossaryEntry] = msgspec.field(default_factory=list)
     """Terms and what to write instead, such as `{preferred="Kubernetes", forbidden=["k8s"]}`;
     with `lang="en"` only in documents in that language."""
+    words: list[str] = msgspec.field(default_factory=list)
+    """Words that are spelled right, such as names that look like misspellings, in any case."""
     stale_days: Natural = 730
     """After how many days a statement `as of` a date is reported; 0 means never."""
     keep_days: Positive = 30

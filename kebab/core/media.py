@@ -312,6 +312,11 @@ def is_code(name: str) -> bool:
     return name == SOURCE or get_media_type(name).cites is CitationKind.CODE
 
 
+def is_reviewed(name: str | None) -> bool:
+    """Return whether a file of a format is reviewed when it is named: prose, and source code."""
+    return is_prose(name) or (name is not None and is_code(name))
+
+
 def list_media_types(value: str) -> list[str]:
     """Return the media types that a person's word means.
 

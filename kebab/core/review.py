@@ -21,7 +21,7 @@ from msgspec import Struct
 from kebab.wire.review import AgentItem, EditName, ItemCitation, SeverityName, SideName
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from datetime import date
     from pathlib import Path
 
@@ -44,11 +44,12 @@ class Heading(NamedTuple):
 class LinkUse(NamedTuple):
     """A link or an image at [start, end). `target` has its fragment, but no escapes.
 
-    `target_span` is where the target is written; that of a reference link is in its definition.
+    `target_span` is where the target is written; that of a reference link is in its definition. A
+    `shortcode` is `ref` or `relref` of Hugo.
     """
 
     target: str
-    kind: Literal["inline", "reference", "wiki", "auto"]
+    kind: Literal["inline", "reference", "wiki", "auto", "shortcode"]
     start: int
     end: int
     target_span: Span
@@ -135,10 +136,15 @@ class ReviewText:
 
 
 class Fix(NamedTuple):
-    """The text that replaces a finding's span."""
+    """The text that replaces a finding's span.
+
+    `safe` only when the fix is certain: what it changes is one word or a sign, nothing in it is
+    guessed, and a target that it names was seen. Other fixes are written on request only.
+    """
 
     text: str
     note: str | None = None
+    safe: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +175,30 @@ class GlossaryTerm(NamedTuple):
     lang: str | None = None
 
 
+SiteKind: TypeAlias = Literal[
+    "hugo", "docusaurus", "mkdocs", "vitepress", "astro", "mdbook", "jekyll", "other"
+]
+"""The generator of a site."""
+
+
+class Site(NamedTuple):
+    """A site that a generator builds from the files below `root`.
+
+    Attributes:
+        pages: The folders with the sources of pages that exist.
+        static: The folders whose files keep their paths.
+        is_routed: Whether the address of a page follows the path of its file.
+        mentions: The configuration and its redirects; what they name may be generated.
+    """
+
+    kind: SiteKind
+    root: str
+    pages: tuple[str, ...] = ()
+    static: tuple[str, ...] = ()
+    is_routed: bool = False
+    mentions: str = ""
+
+
 class SimilarParagraph(NamedTuple):
     """A passage of another note that is nearly the same as a paragraph, from 0 to 1."""
 
@@ -191,11 +221,30 @@ class Surroundings(Protocol):
     def stale_days(self) -> int:
         """After how many days a statement `as of` a date is stale; 0 means never."""
 
+    @property
+    def words(self) -> Collection[str]:
+        """The words of the settings that are right, in lower case."""
+
     def exists(self, path: Path | str) -> bool:
         """Return whether a file or a folder exists."""
 
+    def find_any_case(self, path: str) -> str | None:
+        """Return the only existing path that differs from one in letter case at most."""
+
+    def find_site(self, file: Path) -> Site | None:
+        """Return the site whose configuration is nearest above a file."""
+
+    def list_routes(self, site: Site) -> frozenset[str]:
+        """Return the last parts, in lower case, of the addresses that pages of a site declare."""
+
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         """Return the anchors of a text file; None when it cannot be read or has another format."""
+
+    def find_heading(self, document: ReviewText, key: str) -> Path | None:
+        """Return the only Markdown file of the same source with this heading.
+
+        `key` has the letters and digits of the heading in one case.
+        """
 
     def find_note(self, document: ReviewText, target: str) -> Path | None:
         """Return the file of the same source with this path, name, title or alias."""
@@ -205,6 +254,12 @@ class Surroundings(Protocol):
 
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
         """Return the front matter fields that nearly all notes of the same folder have."""
+
+    def count_documents(self, document: ReviewText, word: str) -> int:
+        """Return in how many documents of the same folder a lower-case word stands, or few of them.
+
+        Copies of a document in folders of versions count once.
+        """
 
     def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
         """Return the most similar passage of another note when it is nearly the same."""
@@ -263,6 +318,8 @@ class UnitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
         carried: Items that a later unit decides on, such as those in sentences that it also has.
         citations: The passages that the items refer to.
         scores: The ratings of translated segments by `cid`.
+        ignored: How many findings comments ignore.
+        known: The fingerprints of findings that are left out, because the baseline has them.
         usage: What it cost.
     """
 
@@ -270,6 +327,8 @@ class UnitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     carried: tuple[AgentItem, ...] = ()
     citations: tuple[ItemCitation, ...] = ()
     scores: tuple[tuple[str, float], ...] = ()
+    ignored: int = 0
+    known: tuple[str, ...] = ()
     usage: UnitUsage = UnitUsage()
 
 
@@ -331,6 +390,25 @@ class StoredUnit(NamedTuple):
     unit: Unit
     result: UnitResult | None
     unanswered: bool = False
+
+
+class RulesResult(Struct, frozen=True, kw_only=True):
+    """What the rules found in a file, and all that this depends on.
+
+    Attributes:
+        content_hash: The hash of the file.
+        rules: A text that changes with the rules, their settings and the program.
+        place: The root of its source, its media type, its id and language in the
+            index, and the settings of its folder.
+        answers: What the rules asked for about its surroundings, with digests of the answers.
+    """
+
+    content_hash: str
+    rules: str
+    place: tuple[str, ...]
+    unit: Unit
+    result: UnitResult
+    answers: tuple[tuple[tuple[str, ...], str], ...]
 
 
 class StoredDocumentReview(NamedTuple):
@@ -446,6 +524,12 @@ class ReviewStore(Protocol):
 
     def find_page(self, run_id: str, start: Position) -> StoredPage | None:
         """Return the page that begins at a position, or None."""
+
+    def find_rules_result(self, file: str) -> RulesResult | None:
+        """Return what the rules found in a file the last time, or None."""
+
+    def add_rules_results(self, results: Sequence[tuple[str, RulesResult]]) -> None:
+        """Store what the rules found in files, instead of what they found before."""
 
     def delete_run(self, run_id: str) -> bool:
         """Delete a run with all that belongs to it; return whether there was one."""

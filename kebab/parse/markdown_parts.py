@@ -47,8 +47,15 @@ _LINE_MARK = re.compile(
     re.MULTILINE,
 )
 _LINE_SIGNS = (":::", "!!!", "???", "[!")
-_CODE_SHORTCODE = re.compile(r"\{(?:\{[<%][ \t]*|%-?[ \t]*)(highlight|mermaid|raw)\b[^{}]*\}+")
-_CODE_END = r"\{{(?:\{{[<%][ \t]*/|%-?[ \t]*end)[ \t]*{}\b[^{{}}]*\}}+"
+_CODE_SHORTCODE = re.compile(
+    r"\{(?:\{[<%][ \t]*|%-?[ \t]*)"
+    r"(highlight|mermaid|raw|verbatim|code-toggle|code|tab(?=[^{}]*\bcodelang\b))(?![\w-])[^{}]*(?<!/>)(?<!/%)\}+"
+)
+_REFERENCE = re.compile(
+    r"\{\{[<%][ \t]*(?:rel)?ref[ \t]+(?:path=)?(?:\"([^\"\n]+)\"|`([^`\n]+)`|([^\s\"`{}=]+))"
+    r"[ \t]*[%>]\}\}"
+)
+_CODE_END = r"\{{(?:\{{[<%][ \t]*/|%-?[ \t]*end)[ \t]*{}(?![\w-])[^{{}}]*\}}+"
 _TAG = re.compile(r"<([A-Za-z][\w.-]*)(\s[^<>]*)>")
 _ATTRIBUTE = re.compile(
     r"\b(id|name|href|src)\s*=\s*(?:\"([^\"<>{}\n]*)\"|'([^'<>{}\n]*)')", re.IGNORECASE
@@ -59,9 +66,9 @@ _HTML_PART = re.compile(
     r"|</?[A-Za-z][^<>]*>|&#?[A-Za-z0-9_]{1,32};",
     re.DOTALL | re.IGNORECASE,
 )
-_BLOCK_ID = re.compile(r"(?:^|[ \t])(\^([A-Za-z0-9-]+))[ \t]*$", re.MULTILINE)
+_BLOCK_ID = re.compile(r"(?:^|(?<!\|)[ \t])(\^([A-Za-z0-9-]+))[ \t]*$", re.MULTILINE)
 _LABEL = re.compile(r"^[ \t>]*\(([^()\s]+)\)=[ \t]*$", re.MULTILINE)
-_ATTRIBUTE_ID = re.compile(r"\{:?[^{}\n#]*+#([\w.:-]++)[^{}\n]*+\}")
+_ATTRIBUTE_ID = re.compile(r"\{:?[^{}\n#]*+#([\w.:+/$@-]++)[^{}\n]*+\}")
 _FOOTNOTE = re.compile(r"(?<!\\)\[\^([^\]\[\s^]{1,100})\](?!\()")
 
 
@@ -155,6 +162,14 @@ def find_html_links(text: str, hidden: SpanSet) -> Iterator[LinkUse]:
         )
 
 
+def find_references(text: str, hidden: SpanSet) -> Iterator[LinkUse]:
+    """Yield the links that shortcodes of Hugo write."""
+    for match in _REFERENCE.finditer(text) if "ref" in text and "{{" in text else ():
+        if match.start() not in hidden:
+            group = match.lastindex or 0
+            yield LinkUse(match[group], "shortcode", *match.span(), match.span(group))
+
+
 def find_anchors(text: str, hidden: SpanSet) -> list[AnchorUse]:
     """Return the anchors outside headings, in order."""
     found = []
@@ -198,7 +213,7 @@ def find_undefined_footnotes(
 
 
 _HEADING_ID = re.compile(r"(?<![ \t])[ \t]*+\{:?[ \t]*[#.:/][^{}]*\}[ \t]*$")
-_ID = re.compile(r"#([^\s{}*/]+)")
+_ID = re.compile(r"#([^\s{}*/]+)|\{/\*?[ \t]*([\w-]+)[ \t]*\*?/\}")  # the second is that of MDX
 _WIKI_DESTINATION = re.compile(r"\(([^()\s]*+)[^()]*+\)")
 _DEFINED_TARGET = re.compile(r"\]:\s*<?")
 _LINKS = ("Link", "Image")
@@ -343,7 +358,7 @@ class _Walk:
             anchor = None
             if attributes is not None:
                 text, anchor = text[: attributes.start()].strip(), _ID.search(attributes[0])
-            declared = anchor[1] if anchor else None
+            declared = (anchor[1] or anchor[2]) if anchor else None
             self._found.headings.append(Heading(level, text, start, end, declared))
             self._label = None
 
@@ -441,7 +456,14 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
     return Markup(
         headings=tuple(found.headings),
         links=tuple(
-            sorted([*found.links, *find_html_links(body, hidden)], key=attrgetter("start"))
+            sorted(
+                [
+                    *found.links,
+                    *find_html_links(body, hidden),
+                    *find_references(body, hidden),
+                ],
+                key=attrgetter("start"),
+            )
         ),
         footnotes=tuple(sorted(footnotes, key=attrgetter("start"))),
         anchors=tuple(one for one in find_anchors(body, hidden) if one.start not in titles),

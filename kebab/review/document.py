@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from kebab.core.review import ReviewText, Span, Unit, UnitKind
+from kebab.review.rules.anchors import list_anchors
 from kebab.text.language import detect_text_language
 from kebab.text.sentences import LayoutKind, Sentence, find_sentences
 
@@ -18,6 +19,18 @@ _BORDER = re.compile(
     r"\n(?=[ \t>]*(?:\n|\Z|[-*+•][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||:::|--|==))"
 )
 """Where a paragraph ends."""
+
+
+_LETTERS = bytes(
+    ord(chr(code).lower()) if chr(code).isalpha() and code < 128 else code if code > 127 else 32  # noqa: PLR2004 - ASCII
+    for code in range(256)
+)
+"""Lowers the letters of ASCII, and turns its other signs into blanks."""
+
+
+def list_words(text: str) -> list[bytes]:
+    """Return the words of a text in UTF-8; letters of ASCII are in lower case."""
+    return text.encode("utf-8", "replace").translate(_LETTERS).split()
 
 
 class ReviewDocument:
@@ -53,6 +66,27 @@ class ReviewDocument:
         return hide_spans(self.text, self.code_spans)
 
     @cached_property
+    def anchors(self) -> frozenset[str] | None:
+        """The anchors that links may name, folded; None when not all of them are in the text."""
+        return list_anchors(self.text, self.markup)
+
+    @cached_property
+    def words(self) -> list[bytes]:
+        """The words of the whole text in UTF-8, in order; letters of ASCII are in lower case."""
+        return list_words(self.text)
+
+    @cached_property
+    def prose_words(self) -> list[bytes]:
+        """The words of `prose` in UTF-8 and in lower case, in order."""
+        return list_words(self.prose.lower())
+
+    @cached_property
+    def lower_text(self) -> str:
+        """The text in lower case, every character at the same offset."""
+        lower = self.text.lower()
+        return lower if len(lower) == len(self.text) else "".join(map(_lower_sign, self.text))
+
+    @cached_property
     def code_spans(self) -> list[Span]:
         """The front matter and `markup.code` in order; overlapping spans are one."""
         front = self.markup.front_matter
@@ -84,6 +118,11 @@ class ReviewDocument:
     def line_starts(self) -> list[int]:
         """The offset of each line."""
         return [0, *accumulate(len(line) + 1 for line in self.text.split("\n"))][:-1]
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines without their ends."""
+        return self.text.split("\n")
 
     def find_line(self, offset: int) -> tuple[int, int]:
         """Return the line and the column of an offset, both from 1; columns are code points."""
@@ -156,6 +195,11 @@ class ReviewDocument:
     def _find_offset(self, unit: int) -> int:
         offset = unit - bisect_left(self._extra_unit_starts, unit)
         return min(max(0, offset), len(self.text))
+
+
+def _lower_sign(sign: str) -> str:
+    lower = sign.lower()
+    return lower if len(lower) == 1 else sign
 
 
 def _blank(part: str) -> str:

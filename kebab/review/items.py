@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType
 
+from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, Span, UnitResult, UnitUsage
 from kebab.review.document import ReviewDocument
 from kebab.search.citations import build_file_path, cite_chunk
@@ -104,7 +105,11 @@ def _build_fix(document: ReviewDocument, finding: Finding) -> tuple[EditName, It
     text = unicodedata.normalize("NFC", _CONTROLS.sub("", fix.text))
     note = _clean_line(fix.note or "", MAX_NOTE_CHARS)
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    return finding.edit, ItemFix(text=lines.replace("\n", document.line_end), note=note or UNSET)
+    # In other text nothing tells code from prose: a script without a suffix is text, too.
+    is_safe = fix.safe and document.source.media == MARKDOWN
+    return finding.edit, ItemFix(
+        text=lines.replace("\n", document.line_end), note=note or UNSET, safe=is_safe or UNSET
+    )
 
 
 def _clean_line(text: str, limit: int) -> str:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from kebab.core.answers import LanguageModel
 from kebab.core.queries import StoredChunk
 from kebab.core.review import Finding, Fix, GlossaryTerm, Span, Unit, UnitResult
+from kebab.core.spelling import count_edits
 from kebab.errors.catalog import ContextOverflow
 from kebab.review.document import (
     ReviewDocument,
@@ -44,6 +45,7 @@ from kebab.review.prompts import (
     read_contradiction,
     read_fix,
     read_item,
+    repeats_example,
 )
 from kebab.review.worker import LoadResult, UnitWorker
 from kebab.text.offsets import find_quotation
@@ -63,6 +65,10 @@ _HIGHEST_SEVERITIES: dict[str, SeverityName] = {
 """Findings of these kinds are no errors, whatever the model says."""
 _RANKS: dict[SeverityName, int] = {"suggestion": 0, "warning": 1, "error": 2}
 _MAX_FIX_CHARS = 1_000
+_SPELLING = "spelling"
+_LETTERS_PER_EDIT = 4
+"""How many letters of a misspelled text stand for one more edit than two."""
+_FIRST_DENSE_SCRIPT = "\u0e00"
 _QUOTED_LINE = re.compile(r"\n[ \t]*>")
 _PIECE = re.compile(r"(?:[^\S\n]|\n(?:[ \t]*>)*)+|\S+")
 """A word, or what is between two: white space with the signs of a quotation."""
@@ -128,7 +134,11 @@ class Normalizer:
         """Return the place and the text of the edit; None when it must not be made."""
         if item.fix is None or len(item.fix) > _MAX_FIX_CHARS:
             return span, "note", None
-        return build_edit(self._document, span, item.fix)
+        edited = build_edit(self._document, span, item.fix)
+        before = self._document.text[slice(*span)]
+        if edited and item.kind == _SPELLING and not is_respelling(before, item.fix):
+            return None if repeats_example(item.fix) else (span, "note", None)
+        return edited
 
 
 def build_edit(
@@ -153,6 +163,15 @@ def build_edit(
     if span[0] == span[1]:
         return span, "insert", Fix(text, note)
     return span, "replace" if text else "delete", Fix(text, note)
+
+
+def is_respelling(before: str, after: str) -> bool:
+    """Return whether a text is another spelling of the same words, and no other word."""
+    first, second = before.casefold(), after.casefold()
+    if any(letter >= _FIRST_DENSE_SCRIPT for letter in first):
+        return True  # a few signs are a whole word there
+    most = max(2, len(first) // _LETTERS_PER_EDIT)
+    return count_edits(first.replace(" ", ""), second.replace(" ", ""), most) <= most
 
 
 def is_same_text(document: ReviewDocument, span: Span, text: str) -> bool:
@@ -462,6 +481,8 @@ def _apply_fix(document: ReviewDocument, item: AgentItem, fix: LightFix) -> Agen
     span = locate_item(document, item)
     if is_same_text(document, span, fix.text):
         return None
+    if item.k == _SPELLING and not is_respelling(document.text[slice(*span)], fix.text):
+        return None if repeats_example(fix.text) else item
     edited = build_edit(document, span, fix.text, fix.note or None)
     if edited is None or edited[0] != span:
         return item

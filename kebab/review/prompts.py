@@ -327,6 +327,12 @@ _EXAMPLE_ITEMS: tuple[Mapping[str, Any], ...] = (
 _EXAMPLE_FIXES = ({"finding": 1, "text": "receive", "note": "the usual spelling"},)
 
 
+def repeats_example(fix: str) -> bool:
+    """Return whether a fix is one of the example, which small models repeat for other words."""
+    known = (item.get("fix") for item in _EXAMPLE_ITEMS)
+    return fix.strip().casefold() in {one.casefold() for one in known if one}
+
+
 class ReviewTask(NamedTuple):
     """What is looked for in which language, and the terms of the settings."""
 

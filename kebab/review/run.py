@@ -81,7 +81,8 @@ class RunReporter:
 _UNREAD = ""
 """The content hash of a document that could not be read, and so has no units."""
 
-_UNREADABLE = (IoError, ParseFailed, TooLarge, UnsupportedMedia)
+UNREADABLE = (IoError, ParseFailed, TooLarge, UnsupportedMedia)
+"""What is raised for a document that cannot be reviewed."""
 _MOST_UNUSABLE = 3
 """After so many units in a row without a usable answer the model is not asked any more."""
 _NO_ANSWER = "the model gave no usable answer"
@@ -242,7 +243,7 @@ class RunUnits:
         return UnansweredText(file=file, stage=stage, i=(first, last), lines=lines)
 
     def _open_if_same(self, part: StoredDocumentReview) -> ReviewDocument | None:
-        with suppress(StaleCursor, *_UNREADABLE):
+        with suppress(StaleCursor, *UNREADABLE):
             return self.open(part)
         return None
 
@@ -253,6 +254,21 @@ class RunUnits:
             for part in self._parts
             if part.content_hash == _UNREAD and first <= part.first < end
         ]
+
+    def list_known(self) -> tuple[set[str], set[tuple[str, str]]]:
+        """Return the files that were read, and the known findings in them by their file."""
+        files = self._run.files
+        reviewed = {files[part.file] for part in self._parts if part.content_hash != _UNREAD}
+        known = {
+            (files[part.file], fingerprint)
+            for part in self._parts
+            for unit in self._store.list_units(
+                self._run.run_id, part.first, part.first + part.units
+            )
+            if unit.result is not None
+            for fingerprint in unit.result.known
+        }
+        return reviewed, known
 
     def finish(self, part: StoredDocumentReview, number: int) -> UnitResult | None:
         """Return the result of a unit; None when the unit was cut off.
@@ -341,7 +357,7 @@ class RunUnits:
             try:
                 self.open(part)
                 break
-            except (StaleCursor, *_UNREADABLE):
+            except (StaleCursor, *UNREADABLE):
                 if len(self._run.files) == 1:
                     raise
             # The stored units are not those of the document any more.
@@ -363,9 +379,13 @@ class RunUnits:
         return [unit for unit in units if unit.number not in self._tried]
 
     def _plan_document(self, file: int, skipped: int) -> None:
+        known = None if skipped else self._ports.take_rules_result(file)
+        if known is not None:
+            self._add_part(file, [known.unit], [known.result], content_hash=known.content_hash)
+            return
         try:
             document = self._load(file)
-        except _UNREADABLE as fault:
+        except UNREADABLE as fault:
             if len(self._run.files) == 1 or skipped:
                 raise
             message, label = fault.format_message(), self._run.files[file]

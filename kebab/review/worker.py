@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, Protocol, TypeAlias
 from msgspec import Struct
 
 from kebab.core.progress import Cancel
-from kebab.core.review import ReviewStore, Surroundings, Unit, UnitResult
+from kebab.core.review import ReviewStore, RulesResult, Surroundings, Unit, UnitResult
 from kebab.errors.catalog import (
     ContextOverflow,
     ModelBusy,
@@ -87,6 +87,8 @@ class RunPorts(Struct, frozen=True, kw_only=True):
         build_failure: Returns the failure of a model without a usable answer to so many units.
         required: Which failures of the language model end the work: none, those before it gives its
             first usable answer to this request, or all.
+        take_rules_result: Returns what the rules found in a document by its position; None when
+            they are still to be applied.
     """
 
     store: ReviewStore
@@ -97,6 +99,7 @@ class RunPorts(Struct, frozen=True, kw_only=True):
     cancel: Cancel
     build_failure: Callable[[int], Signal]
     required: Required = "never"
+    take_rules_result: Callable[[int], RulesResult | None] = lambda _: None
 
 
 class RulesWorker(Struct, frozen=True):
@@ -110,6 +113,8 @@ class RulesWorker(Struct, frozen=True):
     _rules: Sequence[Rule]
     _surroundings: Surroundings
     _imported: Sequence[ItemV1] = ()
+    _adapt: Callable[[ReviewDocument, Surroundings], Surroundings] = lambda _, found: found
+    """Returns the surroundings with the settings for a document."""
 
     def plan(self, document: ReviewDocument) -> list[Unit]:
         """Return the unit of kind `rules`, and that of kind `import`."""
@@ -128,8 +133,9 @@ class RulesWorker(Struct, frozen=True):
         del load
         if units[index].kind == "import":
             return import_items(document, self._imported)
+        surroundings = self._adapt(document, self._surroundings)
         findings = [
-            finding for rule in self._rules for finding in rule.check(document, self._surroundings)
+            finding for rule in self._rules for finding in rule.check(document, surroundings)
         ]
         findings.sort(key=lambda one: (one.start, one.end, one.rule_id or ""))
         items, citations = build_items(document, findings)

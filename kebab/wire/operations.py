@@ -248,7 +248,7 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             "review_apply",
             "review:ReviewApplyRequest",
-            "review:apply_fixes",
+            "review_apply:apply_fixes",
             "writes",
             flag_of="review",
             exact=True,

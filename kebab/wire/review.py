@@ -76,6 +76,25 @@ class ReviewRequest(
     the last one. Otherwise the work ends as soon as the page is full."""
     imported: "list[ItemV1] | None" = None
     """Findings of the older form, which become items of the one document that is named."""
+    text: str | None = None
+    """The text to review as the one file that is named, which need not exist; the run is not
+    stored. Null means the files as they are on disk."""
+    changed: str | None = None
+    """A revision of git, such as `HEAD` or `main`; then only files and lines are reviewed that
+    changed since its merge base with `HEAD`, those of new files included."""
+    baseline: "list[KnownFinding] | None" = None
+    """Findings that are known and left out."""
+
+
+class KnownFinding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A finding of a baseline."""
+
+    file: str
+    """The absolute path of the file."""
+    rule: str
+    """The rule, or the kind of a finding of the language model."""
+    fingerprint: str
+    """What tells the finding from others of the file, also after other lines changed."""
 
 
 class TranslateRequest(
@@ -130,6 +149,8 @@ class ItemFix(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The text that replaces `o`, or that is inserted there; empty to delete."""
     note: Annotated[str, Meta(max_length=MAX_NOTE_CHARS)] | UnsetType = UNSET
     """What the fix does."""
+    safe: bool | UnsetType = UNSET
+    """Whether the fix is certain; without it, the fix is written on request only."""
 
 
 class AgentItem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -324,6 +345,12 @@ class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     1."""
     fail_on: FailOnName
     """The least severity that makes the exit status 1."""
+    ignored: Count = 0
+    """The number of findings that comments in the text ignore."""
+    known: Count = 0
+    """The number of findings that are left out, because the baseline has them."""
+    fixed: Count = 0
+    """On the last page the number of findings of the baseline that are gone."""
     has_more: bool
     """Whether there may be further items."""
     next_cursor: str | None
@@ -400,7 +427,9 @@ class ReviewApplyRequest(
     run_id: str
     """The run."""
     uids: list[str] | None = None
-    """The items whose fixes are applied; null means all that have one."""
+    """The items whose fixes are applied, certain or not; null means all whose fix is certain."""
+    unsafe: bool = False
+    """Whether fixes that are not certain are applied, too."""
     dry_run: bool = False
     """Whether to return the differences only."""
 
@@ -429,6 +458,11 @@ class ReviewApplied(Reply, frozen=True, kw_only=True, tag="review_applied.v1"):
     """Whether nothing was written."""
     files: list[AppliedFile]
     """The files with fixes."""
+    waiting: Count = 0
+    """The number of fixes that were left out, because they are not certain."""
+    refused: Count = 0
+    """The number of fixes that were left out, because they would change code, lose a block or a
+    link, or lead to another error."""
 
 
 class ReviewRulesRequest(

@@ -96,6 +96,12 @@ OUTCOMES = r"""
 0 agent_items.v2         review {doc} --no-llm -n 1 --fail-on never
 2 invalid_input          review {doc} --rules nonsense
 2 usage_invalid          review {doc} --format sarif
+0 agent_items.v2         review - --no-llm
+0 review_applied.v1      review - --no-llm --apply
+2 unsupported_media      review - --stdin-filename a.py --no-llm
+2 invalid_input          review {doc} --no-llm --changed no-such-revision
+2 io_error               review {doc} --no-llm --baseline nowhere.json
+2 usage_invalid          review {doc} --unsafe
 0 review_applied.v1      review {doc} --no-llm --apply --dry-run
 1 not_found.v1           review --run-id nowhere --apply --yes
 2 io_error               review {doc} --no-llm --import nowhere.json

@@ -317,6 +317,9 @@ CASES: Mapping[str, Sequence[Case]] = {
         case({"names": ["**/*.nothing"], "no_llm": True}),
         case({"run_id": "nowhere", "no_llm": True}),
         case({"run_id": "nowhere", "cursor": "forged"}),
+        case({"names": [DOC], "no_llm": True, "changed": "no-such-revision"}),
+        case({"names": ["new.md"], "no_llm": True, "text": "See the the end.\n"}),
+        case({"names": ["new.py"], "no_llm": True, "text": "x"}),
         case({"names": [DOC], "limit": 0}, "review", DOC, "--limit", "0"),
         case({"names": [DOC], "tier": "slow"}, "review", DOC, "--tier", "slow"),
     ],
@@ -325,6 +328,7 @@ CASES: Mapping[str, Sequence[Case]] = {
     "review_apply": [
         case({"run_id": "nowhere"}),
         case({"run_id": "nowhere", "dry_run": True}),
+        case({"run_id": "nowhere", "unsafe": True, "dry_run": True}),
         case({"run_id": 7}),
     ],
     "review_rules": [

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kebab.cli.command_list import iterate_commands
 from kebab.cli.integrations.clients import CLIENTS
@@ -135,6 +136,47 @@ def test_the_tasks_of_visual_studio_code_read_what_kebab_prints(home):
         assert Path(home, found[pattern["file"]]).is_file()
         assert int(found[pattern["line"]]) > 0
     assert ingest["args"] == ["ingest", "${workspaceFolder}"]
+
+
+@pytest.fixture(scope="module")
+def repository(home):
+    """A repository with a commit, and a line with a mistake that is not committed."""
+    require("git")
+    folder = home / "repository"
+    folder.mkdir()
+    (folder / "a.md").write_text("# A\n\nOpen the the door.\n")
+    author = "-c user.name=Ada -c user.email=ada@example.org"
+    shell(home, f"cd {folder} && git init -q . && git add -A && git {author} commit -qm first")
+    with (folder / "a.md").open("a") as file:
+        file.write("\nClose the the door.\n")
+    return folder
+
+
+def test_the_hook_of_pre_commit_reviews_the_files_it_gets(home, repository):
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    (example,) = yaml.safe_load((FOLDER / "pre-commit-config.yaml").read_text("utf-8"))["repos"]
+    assert [one["id"] for one in example["hooks"]] == [hook["id"]]
+    call = shlex.join([*hook["entry"].split(), *hook["args"], "a.md"])
+    found = shell(home, f"cd {repository} && {call}", status=1).splitlines()
+    assert [line.split(":")[1] for line in found] == ["3", "5"]
+
+
+def test_the_workflow_of_github_marks_the_changed_lines(home, repository):
+    jobs = yaml.safe_load((FOLDER / "github/review.yml").read_text("utf-8"))["jobs"]
+    call = jobs["review"]["steps"][-1]["run"]
+    (line,) = shell(home, f"cd {repository} && BASE=HEAD && {call}", status=1).splitlines()
+    assert line.startswith("::warning file=a.md,line=5,")
+
+
+def test_the_job_of_gitlab_writes_a_report(home, repository):
+    job = yaml.safe_load((FOLDER / "gitlab/review.yml").read_text("utf-8"))["review"]
+    call = job["script"][-1].replace("$CI_MERGE_REQUEST_DIFF_BASE_SHA", "HEAD")
+    shell(home, f"cd {repository} && {call}", status=1)
+    report = repository / job["artifacts"]["reports"]["codequality"]
+    (found,) = json.loads(report.read_text("utf-8"))
+    assert (found["check_name"], found["severity"]) == ("repeated-word", "minor")
+    assert found["location"] == {"path": "a.md", "lines": {"begin": 5}}
+    assert len(found["fingerprint"]) == 32
 
 
 def test_the_skill_is_a_short_read():

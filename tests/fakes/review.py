@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
-from kebab.core.review import GlossaryTerm, Markup, ReviewText, SimilarParagraph
+from kebab.core.review import GlossaryTerm, Markup, ReviewText, SimilarParagraph, Site
 from kebab.review.document import ReviewDocument
 
 NO_MARKUP = Markup()
@@ -49,13 +49,34 @@ class FakeSurroundings:
     notes: Mapping[str, Path] = field(default_factory=dict)
     namesakes: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     usual_fields: frozenset[str] = frozenset()
+    headings: Mapping[str, Path] = field(default_factory=dict)
+    words: frozenset[str] = frozenset()
+    counts: Mapping[str, int] = field(default_factory=dict)
     similar: Mapping[str, SimilarParagraph] = field(default_factory=dict)
+    site: Site | None = None
+    routes: frozenset[str] = frozenset()
 
     def exists(self, path: Path | str) -> bool:
         return any(name == str(path) or name.startswith(f"{path}/") for name in self.files)
 
+    def find_any_case(self, path: str) -> str | None:
+        found = [one for one in self.files if one.casefold() == path.casefold()]
+        return found[0] if len(found) == 1 else None
+
+    def find_site(self, file: Path) -> Site | None:
+        del file
+        return self.site
+
+    def list_routes(self, site: Site) -> frozenset[str]:
+        del site
+        return self.routes
+
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         return self.anchors.get(str(path))
+
+    def find_heading(self, document: ReviewText, key: str) -> Path | None:
+        del document
+        return self.headings.get(key)
 
     def find_note(self, document: ReviewText, target: str) -> Path | None:
         del document
@@ -68,6 +89,10 @@ class FakeSurroundings:
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
         del document
         return self.usual_fields
+
+    def count_documents(self, document: ReviewText, word: str) -> int:
+        del document
+        return self.counts.get(word, 1)
 
     def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
         del document

@@ -2,7 +2,15 @@
 
 import pytest
 
-from kebab.core.review import Position, RunSummary, StoredPage, UnitResult, WorkCounts
+from kebab.core.review import (
+    Position,
+    RulesResult,
+    RunSummary,
+    StoredPage,
+    Unit,
+    UnitResult,
+    WorkCounts,
+)
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from tests.fakes.review_store import (
     make_full_result,
@@ -331,3 +339,33 @@ def test_the_work_of_a_period_is_counted_in_whole_minutes(store, run, clock):
     assert [one.items for one in store.count_work(clock.time)] == [2]
     assert [one.items for one in store.count_work(clock.time - 60)] == [3]
     assert store.count_work(clock.time + 60) == []
+
+
+def make_rules_result(content_hash="h1"):
+    return RulesResult(
+        content_hash=content_hash,
+        rules="all",
+        place=("/notes", "text/markdown"),
+        unit=Unit("rules", (0, 0), 0, 9),
+        result=make_full_result(),
+        answers=((("exists", "/notes/\u00e9 b.md"), "1"), (("today",), "5")),
+    )
+
+
+def test_what_the_rules_found_is_stored_unchanged_and_replaced(store):
+    assert store.find_rules_result("/notes/a.md") is None
+    first, second = make_rules_result(), make_rules_result("h2")
+
+    store.add_rules_results([("/notes/a.md", first), ("/notes/b.md", first)])
+    store.add_rules_results([("/notes/a.md", second)])
+
+    assert store.find_rules_result("/notes/a.md") == second
+    assert store.find_rules_result("/notes/b.md") == first
+
+
+def test_what_the_rules_found_is_deleted_with_the_runs_of_its_age(store, clock):
+    store.add_rules_results([("/notes/a.md", make_rules_result())])
+    clock.time += (KEEP_DAYS + 1) * DAY_S
+    store.add_run(make_run("r2"))
+
+    assert store.find_rules_result("/notes/a.md") is None

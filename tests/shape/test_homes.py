@@ -28,8 +28,8 @@ HOMES = {
     "huggingface_hub": ("kebab.embed.hub_download",),
     "lance_namespace": ("kebab.store.lance",),
     "lancedb": ("kebab.store.lance",),
-    # Answers are drawn by it.
-    "markdown_it": ("kebab.cli.render.markdown", "kebab.web.render"),
+    # Answers are drawn by it, and it judges what fixes do to a page.
+    "markdown_it": ("kebab.app.fix_checks", "kebab.cli.render.markdown", "kebab.web.render"),
     # Records and settings are its structs: to declare a dataclass takes fifty times as long.
     "msgspec": (
         "kebab.app",
@@ -76,6 +76,7 @@ HOMES = {
     "ray": ("kebab.cluster.ray_data",),
     "rich": ("kebab.cli.render",),
     "selectolax": ("kebab.parse.html_page",),
+    "spellchecker": ("kebab.review.rules.spelling",),
     "stopwordsiso": ("kebab.search.lexical",),
     "starlette": ("kebab.http.application", "kebab.web.application"),
     "tokenizers": ("kebab.embed",),

@@ -30,6 +30,9 @@ REASONS = {
     ("kebab.core.queries.QueryInterpretation", "kebab.wire.search.QueryParsed"): (
         "the times of its filters are seconds"
     ),
+    ("kebab.core.review.Fix", "kebab.wire.review.ItemFix"): (
+        "rules and plugins write it, and its text has other line ends than the file"
+    ),
     ("kebab.doctor.checks.Finding", "kebab.wire.health.DoctorCheck"): (
         "it has no name and no duration before its step is over"
     ),

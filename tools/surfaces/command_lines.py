@@ -213,7 +213,22 @@ def _rewrite_review(fields: dict[str, Any]) -> dict[str, Any]:
         raise InexpressibleError("the command takes either names or a run")
     if fields.get("cursor") is not None and "run_id" not in given:
         raise InexpressibleError("`--cursor` goes with `--run-id`")
-    return fields
+    if "baseline" in given or given >= {"run_id", "changed"}:
+        raise InexpressibleError("a baseline is a file, and a run keeps its changes")
+    return _write_given_text(fields)
+
+
+def _write_given_text(fields: dict[str, Any]) -> dict[str, Any]:
+    """Write the text of a review to standard input."""
+    text = fields.pop("text", None)
+    if text is None:
+        return fields
+    if len(fields["names"]) != 1 or "\0" in text or text.startswith("\ufeff"):
+        raise InexpressibleError("a text on standard input is that of one file")
+    if fields.keys() & {"changed", "imported", "run_id"}:
+        raise InexpressibleError("`-` excludes other documents")
+    name = fields["names"][0]
+    return {**fields, "names": ["-"], "stdin_filename": name, _STDIN: text.encode()}
 
 
 def _rewrite_translate(fields: dict[str, Any]) -> dict[str, Any]:

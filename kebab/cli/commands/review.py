@@ -25,6 +25,7 @@ from kebab.wire.review import (
     AgentItems,
     FailOnName,
     ItemV1,
+    KnownFinding,
     ReviewRequest,
     ReviewRmRequest,
     ReviewRulesRequest,
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 8_000_000
 _STDIN = "-"
+_STDIN_FILE = "stdin.md"
+"""The name of a text on stdin that none was given for."""
+_HEAD = "HEAD"
 
 
 class _ItemsFile(msgspec.Struct):
@@ -67,14 +71,14 @@ def read_older_items(path: str) -> list[ItemV1]:
     return _convert([whole] if is_item else whole)
 
 
-def _read_file(path: str) -> bytes:
+def _read_file(path: str, what: str = "file with items") -> bytes:
     if path == _STDIN:
         raw = sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin else b""
     else:
         with translate_os_errors(path, "read"), Path(path).open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     if len(raw) > MAX_BYTES:
-        raise TooLarge(what="file with items", size=len(raw), limit=MAX_BYTES)
+        raise TooLarge(what=what, size=len(raw), limit=MAX_BYTES)
     return raw
 
 
@@ -117,6 +121,8 @@ _FLAGS = {
         name: f"`--{name.replace('_', '-')}`"
         for name in (
             "apply",
+            "baseline",
+            "changed",
             "cursor",
             "dry_run",
             "explain",
@@ -124,11 +130,15 @@ _FLAGS = {
             "model",
             "no_llm",
             "replay",
+            "stdin_filename",
             "stream",
+            "write_baseline",
         )
     },
+    "stdin": "`-`",
     "imported": "`--import`",
     "run_id": "`--run-id`",
+    "unsafe": "`--unsafe`",
     "yes": "`--yes`",
 }
 """What a call can give, as messages write it."""
@@ -142,8 +152,19 @@ _EXCLUDING = (
     ("apply", "cursor"),
     ("stream", "form"),
     ("json", "form"),
+    *(("write_baseline", one) for one in ("baseline", "changed", "run_id", "stdin", "cursor")),
+    *(("write_baseline", one) for one in ("apply", "stream", "form", "json")),
+    *((one, "run_id") for one in ("baseline", "changed", "stdin")),
+    *((one, "stdin") for one in ("changed", "imported")),
 )
-_NEEDING = (("cursor", "run_id"), ("yes", "apply"), ("dry_run", "apply"))
+_APPLY_FLAGS = ("dry_run", "unsafe", "yes")
+_NEEDING = (
+    ("cursor", "run_id"),
+    ("yes", "apply"),
+    ("dry_run", "apply"),
+    ("unsafe", "apply"),
+    ("stdin_filename", "stdin"),
+)
 
 
 def find_contradictions(given: Collection[str]) -> Iterator[str]:
@@ -162,7 +183,7 @@ def find_contradictions(given: Collection[str]) -> Iterator[str]:
             yield f"{_FLAGS[one]} goes with {_FLAGS[other]}"
 
 
-FORMS = ("text", "sarif", "github", "vimgrep")
+FORMS = ("text", "sarif", "github", "gitlab", "vimgrep")
 _ALL = "all"
 
 
@@ -203,6 +224,8 @@ _TASK_RUNNERS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
         "kebab review 'docs/**/*.md' --no-llm --fail-on error --format github",
         "kebab review notes/backup.md --tier deep --json",
         "kebab review notes --apply",
+        "kebab review docs --changed main --baseline docs/baseline.json",
+        "kebab review - --stdin-filename docs/setup.md < docs/setup.md",
         "kebab review --explain broken-link",
         "kebab review notes --stream | kebab review --replay -",
     ),
@@ -239,7 +262,18 @@ _TASK_RUNNERS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
     help="Add the findings of version 1 in a JSON file; `-` reads stdin.",
 )
 @click.option("--replay", metavar="FILE", help="Show a recorded stream; `-` reads stdin.")
-@click.option("--apply", is_flag=True, help="Write the proposed fixes into the files.")
+@click.option(
+    "--changed",
+    metavar="[REF]",
+    is_flag=False,
+    flag_value=_HEAD,
+    help="Only files and lines that changed since this git revision, `HEAD` unless told.",
+)
+@click.option("--baseline", metavar="FILE", help="Leave out the findings of this file.")
+@click.option("--write-baseline", metavar="FILE", help="Write all findings into this file.")
+@click.option("--stdin-filename", metavar="PATH", help="The file that the text on stdin is of.")
+@click.option("--apply", is_flag=True, help="Write the fixes that are certain into the files.")
+@click.option("--unsafe", is_flag=True, help="With `--apply`, write all proposed fixes.")
 @click.option("--dry-run", is_flag=True, help="With `--apply`, show the differences only.")
 @click.option("--yes", is_flag=True, help="With `--apply`, do not ask for confirmation.")
 @click.option("--runs", "show_runs", is_flag=True, help="List the stored runs.")
@@ -254,15 +288,22 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
     there is one, finds spelling and grammar. Documents of the index and other text files are
     reviewed as they are on disk now. `--json` prints one page of findings; text has all of them.
     A run is stored: `--run-id` goes on where an interrupted one ended. `--apply` shows the
-    differences, asks, and keeps each original as `FILE.orig`. The exit status is 1 when there are
-    findings of at least the severity `--fail-on`.
+    differences, asks, and keeps each original as `FILE.orig`; fixes that are not certain wait for
+    `--unsafe`. The exit status is 1 when there are findings of at least the severity `--fail-on`.
+
+    `<!-- kebab-ignore RULE: reason -->` ignores findings of its line, or of the next one. The
+    settings `[review]` may also be in `kebab.toml` or `pyproject.toml` of a repository. A path
+    behind `--changed` is what to review. `-` reads the text from stdin; with `--apply` the fixed
+    text is on stdout.
 
     Without `--model` and `--tier deep` the rules go on alone when the model fails, and the output
     says so. With one of them a model without a usable answer is an error, and text that it did not
     answer makes the exit status 1; `--run-id` asks about it again.
     """
+    names = _take_names(names, flags)
     given = {name for name, value in flags.items() if value}
     given |= {"names"} if names else set()
+    given |= {"stdin"} if names == (_STDIN,) else set()
     given |= {"form"} if form != "text" else set()
     given |= {"json"} if context.flags.machine else set()
     given |= {"deep"} if flags["tier"] == "deep" else set()
@@ -275,7 +316,7 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
         from kebab.cli.review import review_and_apply
 
         request = _build_request(names, flags, all_pages=True)
-        return review_and_apply(context, request, dry_run=flags["dry_run"], yes=flags["yes"])
+        return review_and_apply(context, request, **{name: flags[name] for name in _APPLY_FLAGS})
     if flags["replay"]:
         from kebab.cli.review import ReviewDisplay, choose_display, replay_review
 
@@ -291,24 +332,56 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
         request = _build_request(names, flags)
         page, cancelled = review_quietly(context, request)
         return context.print_reply(page, _render_nothing, Exit.INTERRUPTED if cancelled else None)
-    return _review_and_show(context, _build_request(names, flags, all_pages=True), form)
+    request = _build_request(names, flags, all_pages=True)
+    return _review_and_show(context, request, form, flags["write_baseline"])
+
+
+def _take_names(names: tuple[str, ...], flags: dict[str, Any]) -> tuple[str, ...]:
+    """Return what to review: a path behind `--changed` is a name, and without one it is `.`."""
+    if _STDIN in names and len(names) > 1:
+        raise click.UsageError("`-` goes with no other document")
+    changed = flags["changed"]
+    if changed is None:
+        return names
+    if changed != _HEAD and Path(changed).exists():
+        flags["changed"], names = _HEAD, (changed, *names)
+    return names or (() if flags["run_id"] else (".",))
 
 
 def _build_request(
     names: tuple[str, ...], flags: dict[str, Any], *, all_pages: bool = False
 ) -> ReviewRequest:
     """Return the request of a review; without `all_pages` it asks for one page."""
-    own = ("tier", "limit", "cursor", "run_id", "no_llm", "model", "fail_on")
+    own = ("tier", "limit", "cursor", "run_id", "no_llm", "model", "fail_on", "changed")
     rules = flags["rules"]
+    text = None
+    if names == (_STDIN,):
+        names = (flags["stdin_filename"] or _STDIN_FILE,)
+        text = _read_text(names[0])
     fields = {
         **{name: flags[name] for name in own},
         "names": names,
         "rules": [one.strip() for one in rules.split(",")] if rules is not None else None,
         "require_llm": flags["tier"] == "deep",
         "all_pages": all_pages,
+        "text": text,
+        "baseline": _read_baseline(flags["baseline"]) if flags["baseline"] else None,
         "imported": read_older_items(flags["imported"]) if flags["imported"] else None,
     }
     return build_request(merge_flags({}, fields), ReviewRequest)
+
+
+def _read_text(name: str) -> str:
+    """Return the text on stdin; its errors are those of a file with this name."""
+    from kebab.parse.encoding import decode_raw
+
+    return decode_raw(_read_file(_STDIN, "text on stdin"), name).text
+
+
+def _read_baseline(path: str) -> list[KnownFinding]:
+    from kebab.cli.baseline import read_baseline
+
+    return read_baseline(path)
 
 
 def _review_pages(
@@ -329,17 +402,31 @@ def _render_nothing(reply: AgentItems, canvas: "Canvas") -> tuple[str, ...]:
     return ()
 
 
-def _review_and_show(context: CommandContext, request: ReviewRequest, form: str) -> Exit:
+def _review_and_show(
+    context: CommandContext, request: ReviewRequest, form: str, baseline: str | None
+) -> Exit:
+    """Show all findings, or write them into a baseline; then they make no exit status."""
     from kebab.cli.progress import run_review
     from kebab.cli.review import ReviewDisplay, choose_display, write_notes
 
-    display = ReviewDisplay(context, choose_display(context, form, partial(_create_sarif, context)))
+    if baseline is None:
+        log = partial(_create_sarif, context)
+        pages = choose_display(context, form, log, request.text)
+    else:
+        from kebab.cli.baseline import BaselineDisplay
+
+        context.require_writable("review --write-baseline")
+        pages = BaselineDisplay(context, baseline, request.names)
+    display = ReviewDisplay(context, pages)
     reply, cancelled = run_review(context, request, display, display.announce_stop)
     if isinstance(reply, NotFound):
         return context.print_reply(reply, _render_nothing)
     display.finish(reply, completed=not cancelled)
-    write_notes(context, display, completed=not cancelled)
-    return Exit.INTERRUPTED if cancelled else display.status
+    is_stored = request.text is None and baseline is None
+    write_notes(context, display, completed=not cancelled, stored=is_stored)
+    if cancelled:
+        return Exit.INTERRUPTED
+    return display.status if baseline is None else Exit.DONE
 
 
 def _create_sarif(context: CommandContext) -> "SarifLog":

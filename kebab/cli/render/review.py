@@ -23,8 +23,8 @@ from kebab.cli.render.canvas import (
 )
 from kebab.cli.render.compact import format_openable_path
 from kebab.cli.render.hits import format_location, get_line, render_degraded
+from kebab.review.selection import name_finding
 from kebab.wire.review import (
-    AgentItem,
     AgentItems,
     AppliedFile,
     ItemFix,
@@ -186,6 +186,10 @@ class ReviewTally(Struct):
     files: set[str] = field(default_factory=set)
     named: int = 0
     fixes: int = 0
+    safe_fixes: int = 0
+    ignored: int = 0
+    known: int = 0
+    fixed: int = 0
     warnings: dict[ItemWarning, None] = field(default_factory=dict)
     degraded: dict[str, DegradedChannel] = field(default_factory=dict)
     answered: int = 0
@@ -199,8 +203,13 @@ class ReviewTally(Struct):
             if page.items:
                 self.files.add(page.document.file)
         for item in page.items:
-            self.by_rule[item.s, name_rule(item)] += 1
-            self.fixes += isinstance(item.fix, ItemFix)
+            self.by_rule[item.s, name_finding(item)] += 1
+            if isinstance(item.fix, ItemFix):
+                self.fixes += 1
+                self.safe_fixes += item.fix.safe is True
+        self.ignored += page.ignored
+        self.known += page.known
+        self.fixed = page.fixed
         self.answered += page.usage.units_answered
         # The last page has the text of the whole run.
         known = self.unanswered if page.has_more else {}
@@ -237,11 +246,6 @@ def render_unanswered(texts: Sequence[UnansweredText], count: int) -> str:
         places.append(f"{path}{lines}")
     more = [f"{count - len(places):,} more"] if count > len(places) else []
     return ", ".join([*places, *more])
-
-
-def name_rule(item: AgentItem) -> str:
-    """Return the rule of an item, or the kind of a finding of the model."""
-    return item.rule_id if isinstance(item.rule_id, str) else item.k
 
 
 def render_path(document: ReviewedDocument, state: FileState, canvas: Canvas) -> Iterator[str]:
@@ -281,7 +285,7 @@ def _render_head(
     item = located.item
     styled = StyledText()
     styled.add(item.r)
-    styled.add(f" [{name_rule(item)}]", Style(dim=True))
+    styled.add(f" [{name_finding(item)}]", Style(dim=True))
     margin = " " * (2 + len(place) + 2 + _SEVERITY_WIDTH + 2)
     lines = list(styled.lines(max(20, (canvas.width or 80) - len(margin)), canvas))
     severity = PAINTS[item.s](canvas, item.s) + " " * (_SEVERITY_WIDTH - len(item.s))
@@ -317,6 +321,13 @@ def render_summary(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     yield from render_columns((Column(right=True), Column(), Column()), rows, canvas, "  ")
 
 
+def render_hidden_copies(count: int, canvas: Canvas) -> Iterator[str]:
+    """Yield how many findings repeat one that is shown for another copy of the page."""
+    if count:
+        words = "the same in another version or translation of a page, and are shown once"
+        yield from canvas.note(f"{count:,} of these are {words}")
+
+
 def render_review_notes(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     """Yield what was not available, and what else limits the result."""
     is_partial = tally.model_state == "partly"
@@ -324,6 +335,7 @@ def render_review_notes(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
         "document": "not reviewed",
         "llm": "the model reviewed only a part" if is_partial else "only the rules ran",
     }
+    yield from _render_left_out(tally, canvas)
     for one in tally.degraded.values():
         yield from render_degraded(one, canvas, lost.get(one.channel, one.channel))
     if tally.unanswered:
@@ -331,6 +343,18 @@ def render_review_notes(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
         yield from canvas.note(f"not reviewed by the model: {texts}")
     for warning in tally.warnings:
         yield from canvas.note(_WARNINGS.get(warning, warning))
+
+
+def _render_left_out(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
+    """Yield how many findings were left out, and which of the baseline are gone."""
+    counts = [(tally.known, "in the baseline"), (tally.ignored, "ignored by comments")]
+    parts = [f"{count:,} {words}" for count, words in counts if count]
+    if parts:
+        yield from canvas.note(f"left out: {', '.join(parts)}")
+    if tally.fixed:
+        verb = "is" if tally.fixed == 1 else "are"
+        gone = f"{pluralize(tally.fixed, 'finding')} of the baseline {verb} fixed"
+        yield from canvas.note(f"{gone}; `--write-baseline` takes them out")
 
 
 def render_runs(reply: ReviewRuns, canvas: Canvas) -> Iterator[str]:
@@ -375,6 +399,7 @@ def render_fix_plan(reply: ReviewApplied, canvas: Canvas) -> Iterator[str]:
         for file in reply.files:
             yield from _render_difference(file, canvas)
         yield ""
+        yield from _render_other_fixes(reply.waiting, reply.refused, canvas)
         fixes = _count_fixes(sum(file.applied for file in reply.files))
         files = pluralize(len(reply.files), "file")
         yield f"write {fixes} to {files}; the originals are kept as `FILE.orig`"
@@ -393,12 +418,28 @@ def render_applied(reply: ReviewApplied, canvas: Canvas) -> Iterator[str]:
         left_out = sum(file.overlapping for file in reply.files)
         if left_out:
             yield from canvas.note(f"fixes that overlap an earlier one were left out: {left_out}")
+        yield from _render_other_fixes(reply.waiting, reply.refused, canvas)
         if not reply.files:
             yield "nothing to fix"
 
 
 def _count_fixes(count: int) -> str:
     return "1 fix" if count == 1 else f"{count:,} fixes"
+
+
+def render_fixed_text(applied: int, waiting: int, refused: int, canvas: Canvas) -> Iterator[str]:
+    """Yield how many fixes the text on stdout has, and which were left out."""
+    yield _count_fixes(applied)
+    yield from _render_other_fixes(waiting, refused, canvas)
+
+
+def _render_other_fixes(waiting: int, refused: int, canvas: Canvas) -> Iterator[str]:
+    """Yield how many fixes were left out, and why."""
+    if waiting:
+        verb = "that is not certain waits" if waiting == 1 else "that are not certain wait"
+        yield from canvas.note(f"{_count_fixes(waiting)} {verb} for `--unsafe`")
+    if refused:
+        yield from canvas.note(f"{_count_fixes(refused)} left out, which would break the page")
 
 
 def _name(file: str) -> str:
@@ -425,6 +466,7 @@ def render_explanations(reply: ReviewRules, canvas: Canvas) -> Iterator[str]:
         yield from ("", canvas.dim("Example:"), "")
         yield from (f"    {clean(line)}".rstrip() for line in rule.example.split("\n"))
         yield ""
+        yield canvas.dim(f"Ignore it in one place: <!-- kebab-ignore {rule.id}: reason -->")
         yield canvas.dim(f'Switch it off: review.disable = ["{rule.id}"] in the settings')
 
 

@@ -1,19 +1,23 @@
-"""Renders the findings of a review for other programs: one per line, or as SARIF 2.1.0.
+"""Renders the findings of a review for other programs: one per line, as SARIF 2.1.0, or for GitLab.
 
 SARIF is the Static Analysis Results Interchange Format.
 """
 
+import hashlib
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from kebab import __version__
-from kebab.app.review_text import LocatedItem, LocatedPage
+from kebab.app.review_text import ItemLocator, LocatedItem, LocatedPage
 from kebab.cli.render.canvas import clean
 from kebab.cli.render.compact import format_openable_path
 from kebab.cli.render.hits import get_line
-from kebab.cli.render.review import ReviewTally, name_rule
+from kebab.cli.render.review import ReviewTally
+from kebab.core.files import to_slashes
+from kebab.review.selection import name_finding
 from kebab.wire.review import (
     AgentItems,
     ItemCitation,
@@ -49,7 +53,7 @@ def render_vimgrep(page: AgentItems, located: LocatedPage) -> Iterator[str]:
 def _format_position(page: AgentItems, one: LocatedItem, column: int) -> str:
     item, path = one.item, clean(_name_file(page))
     place = f"{path}:{one.start.line}:{column}"
-    return f"{place}: {item.s}: {clean(item.r)} [{name_rule(item)}]"
+    return f"{place}: {item.s}: {clean(item.r)} [{name_finding(item)}]"
 
 
 def render_github(page: AgentItems, located: LocatedPage) -> Iterator[str]:
@@ -63,7 +67,7 @@ def render_github(page: AgentItems, located: LocatedPage) -> Iterator[str]:
             fields |= {"line": str(one.start.line), "endLine": str(one.end.line)}
             if one.start.line == one.end.line:
                 fields |= {"col": str(one.start.utf16), "endColumn": str(one.end.utf16)}
-        fields["title"] = name_rule(one.item)
+        fields["title"] = name_finding(one.item)
         yield f"::{_GITHUB[one.item.s]} {_format_properties(fields)}::{_escape(one.item.r, _DATA)}"
 
 
@@ -139,7 +143,7 @@ class SarifLog:
         artifact: dict[str, str],
         citations: dict[str, ItemCitation],
     ) -> dict[str, Any]:
-        item, name = one.item, name_rule(one.item)
+        item, name = one.item, name_finding(one.item)
         if name not in self._indexes:  # the kinds of the model's findings are added as rules
             self._indexes[name] = len(self._rules)
             text = f"Finds {name.replace('_', ' ')} with a language model."
@@ -210,6 +214,41 @@ class SarifLog:
             return {"uri": path.as_uri()}
         base = f"{self._root.as_uri().rstrip('/')}/"
         return {"uri": path.as_uri().removeprefix(base), "uriBaseId": _ROOT}
+
+
+_QUALITY: Mapping[SeverityName, str] = {
+    "error": "critical",
+    "warning": "minor",
+    "suggestion": "info",
+}
+
+
+class QualityReport:
+    """Collects the findings of all pages as a report of GitLab Code Quality."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._found: list[dict[str, Any]] = []
+
+    def add(self, page: AgentItems, located: LocatedPage, locator: ItemLocator) -> None:
+        """Add the findings of a page."""
+        for one in located.items:
+            assert page.document is not None
+            path = to_slashes(os.path.relpath(page.document.file, self._root))
+            key = f"{path}\0{locator.compute_fingerprint(one.item)}".encode()
+            self._found.append(
+                {
+                    "description": one.item.r,
+                    "check_name": name_finding(one.item),
+                    "fingerprint": hashlib.blake2b(key, digest_size=16).hexdigest(),
+                    "severity": _QUALITY[one.item.s],
+                    "location": {"path": path, "lines": {"begin": one.start.line}},
+                }
+            )
+
+    def render(self) -> Iterator[str]:
+        """Yield the lines of the report."""
+        yield from json.dumps(self._found, indent=2, ensure_ascii=False).split("\n")
 
 
 def _notify(text: str) -> dict[str, Any]:

@@ -1,295 +1,29 @@
-"""Contains the rules about links and images, their targets, anchors and references.
+"""Contains the rules about links and images, their targets, anchors and references."""
 
-Many documents are sources of a site, where the address of a page differs from the path of its file,
-and pages exist that no file has. What such a link means cannot be known here, so it is no fault.
-Sites and note programs build anchors from headings in many ways: GitHub keeps the letters of every
-script, others drop them, repeat hyphens or replace them. Anchors are therefore compared by their
-letters and digits alone.
-"""
-
-import os.path
+import os
 import re
-import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
-from urllib.parse import unquote
 
-from kebab.core.files import get_suffix
-from kebab.core.media import MARKDOWN, detect_media_type
-from kebab.core.review import (
-    Finding,
-    Fix,
-    LinkUse,
-    Markup,
-    ReviewText,
-    Surroundings,
-    UndefinedLabel,
-)
+from kebab.core.review import Finding, Fix, LinkUse, Surroundings, UndefinedLabel
 from kebab.review.document import ReviewDocument
+from kebab.review.rules.anchors import fold_anchor, has_anchor, is_anchor
 from kebab.review.rules.rule import Rule, build_finding
+from kebab.review.rules.targets import (
+    find_file,
+    find_other_case,
+    find_reference,
+    find_replacement,
+    has_file_suffix,
+    is_fragment,
+    is_markdown,
+    is_missing,
+    is_myst,
+    is_path,
+    may_define_labels,
+    split_target,
+)
 from kebab.wire.review import SeverityName
-
-_INCLUDES = re.compile(
-    r"--8<--|\{!|\{%-?[ \t]*\w*(?:include|render|partial)\w*"
-    r"|\{\{[<%]?[ \t]*#?[\w-]*(?:include|readfile|partial)|\{\{[^{}<%]*\}\}"
-    r"|(?m:^:::[ \t]+(?:\w+\.\w|mkdocs-)|^```\{(?:include|eval-rst|auto\w+)|^[ \t]*!?include::)"
-    r"|(?m:^import\s[^\n]+\.mdx?['\"]|^\.\. \w+::)|<[A-Z][^<>]*/>"
-)
-"""What puts further text, and so further anchors, into a page."""
-
-_INCLUDE_SIGNS = ("--8<--", "{!", "{%", "{{", ":::", "```{", "include::", "import ", ".. ", "/>")
-
-_SHORTCODE_NAME = re.compile(r"\{\{[<%][^{}]*\b(?:name|id|anchor)\s*=\s*\"([^\"{}]+)\"")
-_SHORTCODE_ARGUMENT = re.compile(r"\"([^\"]+)\"")
-_COMMON_TITLES = ("beforeyoubegin", "whatsnext", "seealso", "cleaningup", "cleanup", "objectives")
-"""The anchors of headings that sites write as shortcodes, for translation."""
-
-_TRANSLATED = "*"
-"""Stands for the anchors of titles that a site writes in another script."""
-
-_MAX_TABS = 12
-
-_OTHER_FRAGMENT = re.compile(
-    r"\Z|top\Z|L\d+|:~:|[!/]|fn|cite|__tabbed|tab[-_=]|term-|page=|slide=|user-content-fn|.*[{}<>$*]|.*=",
-    re.IGNORECASE,
-)
-"""The fragments that name no anchor of the text."""
-
-
-def list_anchors(text: str, markup: Markup) -> frozenset[str] | None:
-    """Return the anchors of a document, folded; None when not all of them are in its text."""
-    if any(sign in text for sign in _INCLUDE_SIGNS) and _INCLUDES.search(text):
-        return None
-    found = frozenset(_list_folded(markup))
-    return found.union(_list_generated(text, markup)) if "{{" in text else found
-
-
-def _list_folded(markup: Markup) -> Iterator[str]:
-    counts: Counter[str] = Counter()
-    for heading in markup.headings:
-        key = fold_anchor(heading.text)
-        yield key
-        if heading.anchor:
-            yield fold_anchor(heading.anchor)
-        if counts[key]:
-            yield f"{key}{counts[key]}"
-        counts[key] += 1
-        yield f"{key}{counts[key]}"
-    for one in markup.anchors:
-        yield fold_anchor(one.anchor)
-
-
-def _list_generated(text: str, markup: Markup) -> Iterator[str]:
-    """Yield the anchors that shortcodes may generate: those of tabs and of translated headings."""
-    for shortcode in _SHORTCODE_NAME.finditer(text):
-        key = fold_anchor(shortcode[1])
-        yield key
-        yield from (f"{key}{number}" for number in range(_MAX_TABS))
-    for heading in markup.headings:
-        if "{{" in heading.text:
-            yield _TRANSLATED
-            yield from _COMMON_TITLES
-            yield from (fold_anchor(one) for one in _SHORTCODE_ARGUMENT.findall(heading.text))
-
-
-def fold_anchor(anchor: str) -> str:
-    """Return the letters and digits of an anchor or of a heading, in one case."""
-    folded = unicodedata.normalize("NFKC", anchor).casefold()
-    return "".join(sign for sign in folded if sign.isalnum())
-
-
-def is_anchor(fragment: str) -> bool:
-    """Return whether a fragment is meant to name an anchor of the text."""
-    return _OTHER_FRAGMENT.match(unquote(fragment)) is None
-
-
-def has_anchor(anchors: frozenset[str], fragment: str) -> bool:
-    """Return whether a fragment names one of the anchors.
-
-    Note programs name a heading below another as `Heading#Lower heading`.
-    """
-    decoded = unquote(fragment).removeprefix("user-content-")
-    last = decoded.rpartition("#")[2]
-    key = fold_anchor(last)
-    if not key or (_TRANSLATED in anchors and not key.isascii()):
-        return True
-    return key in anchors or fold_anchor(decoded) in anchors
-
-
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|\\\\|www\.|@|~")
-_TEMPLATE = re.compile(r"[{}<>$*|\"\n]|\.\.\.|%\(")
-_PLACEHOLDER = re.compile(
-    r"(?:url|uri|link|href|src|target|address|path|file|filename|image|img|page|here|todo|foo|bar|baz"
-    r"|xxx?|example|destination|dest|some[-_].*|your[-_].*|my[-_].*|path/to/.*|/?url)(?:\.\w+)?",
-    re.IGNORECASE,
-)
-_PAGE_SUFFIXES = (".md", ".mdx", ".markdown", ".rst", ".txt", ".ipynb", ".org", ".adoc")
-_GENERATED = frozenset({"", ".html", ".htm", ".php", ".aspx", ".jsp", ".xml", ".pdf", ".xhtml"})
-"""The suffixes of addresses that sites generate; without one it is the address of a page."""
-
-_SITE_FILES = (
-    *("mkdocs.yml", "mkdocs.yaml", "docusaurus.config.js", "docusaurus.config.ts", "_config.yml"),
-    *("hugo.toml", "hugo.yaml", "config.toml", "conf.py", "book.toml", "antora.yml", ".vitepress"),
-    *("astro.config.mjs", "mint.json", "docs.json", "_quarto.yml", "_toc.yml", "sidebars.js"),
-)
-_SITE_FIELDS = frozenset(
-    {
-        *("slug", "permalink", "url", "layout", "weight", "sidebar_position", "sidebar_label"),
-        *("nav_order", "menu", "content_type", "linktitle", "redirect_from", "parent", "toc"),
-    }
-)
-_STATIC_FOLDERS = ("static", "public", "assets", "content", "docs", "src", "source")
-_COVERS = ("index", "_index", "readme")
-_MAX_PARENTS = 24
-_MAX_SUFFIX = len(".woff2")
-
-
-def split_target(target: str) -> tuple[str, str]:
-    """Return the path and the fragment of a target, without its query."""
-    path, _, fragment = target.partition("#")
-    return path.partition("?")[0], fragment
-
-
-def is_path(link: LinkUse) -> bool:
-    """Return whether a link is meant to name a file, and is no address, template or placeholder."""
-    path, _ = split_target(link.target)
-    return not (
-        link.kind == "auto"
-        or not path
-        or _SCHEME.match(path)
-        or _TEMPLATE.search(path)
-        or _PLACEHOLDER.fullmatch(path)
-        or "\\" in path
-        or not any(map(str.isalnum, path))
-    )
-
-
-def find_file(document: ReviewText, surroundings: Surroundings, link: LinkUse) -> Path | None:
-    """Return the file or folder that a link names; None when there is none.
-
-    A wiki link may also name a note by its title or alias.
-    """
-    path, _ = split_target(link.target)
-    forms = list(dict.fromkeys((unquote(path), path)))
-    for form in forms:
-        for base in _list_bases(document, form):
-            plain = os.path.normpath(f"{base}/{form.strip().lstrip('/')}")
-            if not surroundings.exists(os.path.dirname(plain)):  # noqa: PTH120 - far faster
-                continue
-            for candidate in _list_candidates(plain):
-                if surroundings.exists(candidate):
-                    return Path(candidate)
-    return surroundings.find_note(document, forms[0]) if link.kind == "wiki" else None
-
-
-def _list_bases(document: ReviewText, path: str) -> Iterator[str]:
-    """Yield the folders from which a path may be meant."""
-    root = str(document.root).rstrip("/")
-    if path.startswith("/"):
-        for top in (root, *(str(one).rstrip("/") for one in list(document.root.parents)[:2])):
-            yield top
-            yield from (f"{top}/{name}" for name in _STATIC_FOLDERS)
-        return
-    folder = str(document.file.parent)
-    yield folder
-    if document.file.stem.lower() not in _COVERS:
-        yield f"{folder}/{document.file.stem}"  # the address of the page is a folder
-    yield f"{folder}/.."
-    yield root
-    if folder != root:
-        yield from (f"{root}/{name}" for name in ("static", "public"))
-
-
-def _list_candidates(path: str) -> Iterator[str]:
-    """Yield the files that a path may name; the suffix of a page may be missing or another."""
-    yield path
-    suffix = get_suffix(path.rpartition(os.sep)[2])
-    if suffix in _PAGE_SUFFIXES or suffix in _GENERATED or not detect_media_type(path):
-        is_page = suffix in (".html", ".htm", ".md")
-        stem = path[: -len(suffix)] if is_page else path
-        yield from (stem + one for one in _PAGE_SUFFIXES)
-
-
-def is_missing(document: ReviewText, surroundings: Surroundings, link: LinkUse) -> bool:
-    """Return whether a link names a file that is certainly missing.
-
-    A path outside the source is certain only when its folder exists, and an absolute path only when
-    its first folder exists in the source. Addresses of pages are not certain in a site.
-    """
-    path = unquote(split_target(link.target)[0]).strip()
-    suffix = "" if path.endswith("/") else get_suffix(path)
-    is_page = suffix in _GENERATED or (
-        detect_media_type(path) is None and len(suffix) > _MAX_SUFFIX
-    )
-    if path.startswith("/"):
-        is_judged = link.is_image or detect_media_type(path) == MARKDOWN
-    else:
-        is_judged = not is_page or (not suffix and "/" in path.strip("/"))
-    if not is_path(link) or not is_judged or find_file(document, surroundings, link) is not None:
-        return False
-    if path.startswith("/"):
-        first, _, rest = path.lstrip("/").partition("/")
-        return bool(rest) and surroundings.exists(document.root / first)
-    if is_page and (
-        is_site(document, surroundings)
-        or (surroundings.find_note(document, path.rstrip("/")) is not None)
-    ):
-        return False
-    file = Path(os.path.normpath(document.file.parent / path))
-    return file.is_relative_to(document.root) or surroundings.exists(file.parent)
-
-
-def is_site(document: ReviewText, surroundings: Surroundings) -> bool:
-    """Return whether a document is a source of a site, as far as its surroundings tell."""
-    front = document.markup.front_matter
-    if front and any(name.lower() in _SITE_FIELDS for name, _ in front.fields):
-        return True
-    return _has_above(document, surroundings, _SITE_FILES)
-
-
-def may_define_labels(document: ReviewText, surroundings: Surroundings) -> bool:
-    """Return whether labels of references may be defined outside the document, as MkDocs can."""
-    return _has_above(document, surroundings, ("mkdocs.yml", "mkdocs.yaml"))
-
-
-def _has_above(document: ReviewText, surroundings: Surroundings, names: Sequence[str]) -> bool:
-    """Return whether a folder of the repository, at or above the document, has one of the files."""
-    for folder in map(str, list(document.file.parents)[:_MAX_PARENTS]):
-        if any(surroundings.exists(f"{folder.rstrip('/')}/{name}") for name in names):
-            return True
-        if surroundings.exists(f"{folder.rstrip('/')}/.git"):
-            break
-    return False
-
-
-def is_markdown(path: Path) -> bool:
-    """Return whether a path is that of a Markdown file."""
-    return detect_media_type(path.name) == MARKDOWN
-
-
-def find_replacement(document: ReviewText, surroundings: Surroundings, target: str) -> str | None:
-    """Return the target with the path of the only file of the same name; None without one.
-
-    Names that many folders have, such as `README.md` and `LICENSE`, say too little.
-    """
-    path, _ = split_target(target)
-    name = unquote(path).rpartition("/")[2]
-    stem = Path(name).stem
-    if not get_suffix(name) or stem.isupper() or stem.lower() in _COVERS or path.startswith("/"):
-        return None
-    namesakes = surroundings.list_namesakes(document, name)
-    if len(namesakes) != 1:
-        return None
-    found = os.path.relpath(namesakes[0], document.file.parent).replace(os.sep, "/")
-    if "%" in path or " " in found or "(" in found:
-        from urllib.parse import quote
-
-        found = quote(found)
-    start = "./" if path.startswith("./") and not found.startswith(".") else ""
-    return f"{start}{found}{target[len(path) :]}"
-
 
 _MEDIA_SUFFIX = re.compile(
     r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|ico|tiff?|pdf|mp[34]|mov|webm|ogg|wav)\Z", re.IGNORECASE
@@ -303,7 +37,8 @@ _NO_NOTE = re.compile(
 )
 """What stands in double brackets and is no link: code, and the slots of ECMAScript."""
 
-_DEFINITION = re.compile(r"^ {0,3}\[[^\]^\n][^\]\n]*\]:[ \t]*\S", re.MULTILINE)
+_TOML_BODY = re.compile(r"[ \t]*\n(?:[ \t]*\n)*[ \t]*[\w.\"-]+[ \t]*=")
+_DEFINITION = re.compile(r"^ {0,3}\[([^\]^\n][^\]\n]*)\]:[ \t]*\S", re.MULTILINE)
 _FEW_DEFINITIONS = 5
 _FOOTNOTE = re.compile(r" {0,3}\[\^[^\]\n]+\]:")
 _NO_LABEL = re.compile(r"[\W\d_]|\w\Z|.*(?:::|[=<>*\\`]|\.\w|\(\))")
@@ -314,9 +49,10 @@ class BrokenLink:
 
     Readers of the text cannot follow it. Links are relative to the folder of the document; their
     suffix may be missing as in note programs. Addresses of the web are not checked, and neither are
-    links to pages that a site generates, such as `.html` files and absolute paths, or links out of
-    the source into a folder that does not exist. When one file of this name exists elsewhere in the
-    source, its path is proposed.
+    links to pages that a site may generate, such as `.html` files, or links out of the source into
+    a folder that does not exist. Absolute addresses are checked in sites of Hugo, Docusaurus,
+    VitePress and Astro whose addresses follow the paths of files, and `ref` and `relref` in sites
+    of Hugo. When one file of this name exists elsewhere in the source, its path is proposed.
     """
 
     id: ClassVar[str] = "broken-link"
@@ -353,11 +89,39 @@ class MissingImage:
         yield from _check_files(self, document, surroundings, links, "image")
 
 
+class LinkCase:
+    """A link differs from the name of its file in letter case only.
+
+    It works where file systems ignore case, and is broken on most servers and on GitHub. Write the
+    name as the file has it.
+    """
+
+    id: ClassVar[str] = "link-case"
+    kind: ClassVar[str] = "link"
+    severity: ClassVar[SeverityName] = "warning"
+    example: ClassVar[str] = "Read the [guide](guides/start.md) first."
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the links and images with another case."""
+        links = [
+            one
+            for one in document.markup.links
+            if one.kind in ("inline", "reference") and has_file_suffix(one)
+        ]
+        for link in _list_missing(document, surroundings, links):
+            path = find_other_case(document.source, surroundings, link)
+            if path is not None:
+                fixed = path + link.target[len(split_target(link.target)[0]) :]
+                reason = f"the name of the file differs in case: {path}"
+                yield build_finding(self, *link.target_span, reason, edit="replace", fix=Fix(fixed))
+
+
 class MissingNote:
     """A wiki link names a note that does not exist.
 
     A note is found by its path, its name, its title, or one of its aliases. Create the note or
-    correct the name. Double brackets that are code are not reported.
+    correct the name. Double brackets that are code are not reported. In the sources of a site they
+    count only where another wiki link of the document leads to a note.
     """
 
     id: ClassVar[str] = "missing-note"
@@ -367,13 +131,25 @@ class MissingNote:
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the wiki links to no note."""
-        for link in document.markup.links:
+        links = [one for one in document.markup.links if one.kind == "wiki"]
+        found = [link for link in links if self._is_missing(document, surroundings, link)]
+        named = [link for link in links if split_target(link.target)[0].strip()]
+        if found and len(found) == len(named) and surroundings.find_site(document.source.file):
+            return
+        for link in found:
             name = split_target(link.target)[0].strip()
-            is_image = link.is_image and _is_media(link)
-            if link.kind != "wiki" or is_image or not name or _NO_NOTE.match(link.target):
-                continue
-            if is_path(link) and find_file(document.source, surroundings, link) is None:
-                yield build_finding(self, *link.target_span, f"there is no such note: {name}")
+            yield build_finding(self, *link.target_span, f"there is no such note: {name}")
+
+    def _is_missing(
+        self, document: ReviewDocument, surroundings: Surroundings, link: LinkUse
+    ) -> bool:
+        name = split_target(link.target)[0].strip()
+        is_image = link.is_image and _is_media(link)
+        if is_image or not name or _NO_NOTE.match(link.target) or _is_table(document, link):
+            return False
+        if document.text.startswith(("[", "("), link.end):
+            return False  # brackets around the text of another link
+        return is_path(link) and find_file(document.source, surroundings, link) is None
 
 
 class BrokenAnchor:
@@ -381,7 +157,9 @@ class BrokenAnchor:
 
     The link then opens the top of the page. Anchors are the headings, as sites and note programs
     turn them into addresses, and ids such as `<a id="x">`, `{#x}` and `^x`. Their letters and
-    digits are compared. Documents that include other files are not checked.
+    digits are compared. Documents that include other files, and the parts of a site that others
+    include, are not checked. When exactly one other document of the folder has the heading, it was
+    probably moved, and its place is proposed.
     """
 
     id: ClassVar[str] = "broken-anchor"
@@ -392,7 +170,11 @@ class BrokenAnchor:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the links to missing anchors."""
         links = [one for one in document.markup.links if "#" in one.target and one.kind != "auto"]
-        own = list_anchors(document.text, document.markup) if links else None
+        own = None
+        if any(one.target.startswith("#") for one in links) and not self._is_part(
+            document, surroundings
+        ):
+            own = document.anchors
         for link in links:
             path, fragment = split_target(link.target)
             if not is_anchor(fragment):
@@ -400,9 +182,53 @@ class BrokenAnchor:
             anchors = _list_target_anchors(document, surroundings, link) if path else own
             if anchors is not None and not has_anchor(anchors, fragment):
                 start, end = link.target_span
+                place = find_moved_heading(document, surroundings, link)
+                if place is not None:
+                    reason = f"the heading is in another document: {place}"
+                    yield build_finding(self, start, end, reason, edit="replace", fix=Fix(place))
+                    continue
                 sign = document.text.find("#", start, end)
                 reason = f"the target has no such heading or anchor: {fragment}"
                 yield build_finding(self, max(sign, start), end, reason)
+
+    def _is_part(self, document: ReviewDocument, surroundings: Surroundings) -> bool:
+        """Return whether a page of a site has no title, and so may be part of others."""
+        markup = document.markup
+        has_title = bool(markup.headings) and markup.headings[0].level == 1
+        if markup.front_matter is not None or has_title:
+            return is_fragment(document.source)
+        return surroundings.find_site(document.source.file) is not None
+
+
+_LEAST_WORD = 4
+_LEAST_LETTERS = 8
+"""Shorter headings, such as `Usage`, stand in many documents by chance."""
+
+
+def find_moved_heading(
+    document: ReviewDocument, surroundings: Surroundings, link: LinkUse
+) -> str | None:
+    """Return the new target of a broken link whose heading only another document has, or None."""
+    path, fragment = split_target(link.target)
+    words, key = fragment.lower().strip("-").split("-"), fold_anchor(fragment)
+    is_telling = len(words) > 1 and len(key) >= _LEAST_LETTERS
+    if not is_telling or link.kind not in {"inline", "reference"} or is_myst(document.text):
+        return None
+    if path and not path.endswith((".md", ".mdx")):
+        return None
+    moved = surroundings.find_heading(document.source, key)
+    anchors = surroundings.list_anchors(moved) if moved else None
+    label = document.text[link.start : link.end].lower().split("](")[0]
+    is_about = any(len(word) >= _LEAST_WORD and word in label for word in words)
+    if moved is None or anchors is None or not has_anchor(anchors, fragment) or not is_about:
+        return None  # it is not there, or the link is about something else
+    if moved.stem.lower() == "readme":
+        return None
+    if moved == document.source.file:
+        return f"#{fragment}"
+    place = os.path.relpath(moved, document.source.file.parent).replace(os.sep, "/")
+    start = "./" if path.startswith("./") and not place.startswith(".") else ""
+    return f"{start}{place}#{fragment}"
 
 
 class UndefinedReference:
@@ -423,14 +249,16 @@ class UndefinedReference:
         """Yield the references without a definition."""
         markup, text = document.markup, document.text
         undefined = [one for one in markup.undefined if _is_reference(text, one)]
-        definitions = len(_DEFINITION.findall(text)) if undefined else 0
+        labels = [one.casefold() for one in _DEFINITION.findall(text)] if undefined else []
+        undefined = [one for one in undefined if one.label.casefold() not in labels]
+        definitions = len(labels)
         if not definitions:
             return
         if definitions < _FEW_DEFINITIONS:
             undefined = [one for one in undefined if not _is_in_footnote(text, one)]
         if may_define_labels(document.source, surroundings):
             return
-        anchors = list_anchors(text, markup)
+        anchors = document.anchors if undefined else None
         for one in undefined:
             if anchors is not None and not has_anchor(anchors, one.label):
                 reason = f"the label is not defined: {one.label}"
@@ -450,6 +278,13 @@ def _is_in_footnote(text: str, one: UndefinedLabel) -> bool:
     return _FOOTNOTE.match(text, line, one.start) is not None
 
 
+def _is_table(document: ReviewDocument, link: LinkUse) -> bool:
+    """Return whether double brackets are the head of a table of TOML."""
+    text = document.text
+    begins = not text[text.rfind("\n", 0, link.start) + 1 : link.start].strip()
+    return begins and _TOML_BODY.match(text, link.end) is not None
+
+
 def _is_media(link: LinkUse) -> bool:
     return _MEDIA_SUFFIX.search(split_target(link.target)[0]) is not None
 
@@ -466,14 +301,24 @@ def _check_files(
     The target of a reference is written once, in its definition.
     """
     source = document.source
-    for (start, end), link in {link.target_span: link for link in links}.items():
-        if is_missing(source, surroundings, link):
-            found = find_replacement(source, surroundings, link.target)
-            reason = f"the {what} does not exist: {split_target(link.target)[0]}"
-            if found:
-                yield build_finding(rule, start, end, reason, edit="replace", fix=Fix(found))
-            else:
-                yield build_finding(rule, start, end, reason)
+    for link in _list_missing(document, surroundings, links):
+        if find_other_case(source, surroundings, link) is not None:
+            continue
+        found = find_replacement(source, surroundings, link.target)
+        reason = f"the {what} does not exist: {split_target(link.target)[0]}"
+        if found:
+            yield build_finding(rule, *link.target_span, reason, edit="replace", fix=Fix(found))
+        else:
+            yield build_finding(rule, *link.target_span, reason)
+
+
+def _list_missing(
+    document: ReviewDocument, surroundings: Surroundings, links: Iterable[LinkUse]
+) -> Iterator[LinkUse]:
+    """Yield the last link with each target that names a missing file."""
+    for link in {link.target_span: link for link in links}.values():
+        if is_missing(document.source, surroundings, link):
+            yield link
 
 
 def _list_target_anchors(
@@ -482,5 +327,8 @@ def _list_target_anchors(
     """Return the anchors of the file that a link names; None when they are not known."""
     if not is_path(link):
         return None
-    file = find_file(document.source, surroundings, link)
+    if link.kind == "shortcode":
+        file = find_reference(document.source, surroundings, link)
+    else:
+        file = find_file(document.source, surroundings, link)
     return surroundings.list_anchors(file) if file and is_markdown(file) else None

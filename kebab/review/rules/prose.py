@@ -11,7 +11,7 @@ from typing import ClassVar, NamedTuple
 
 from kebab.core.review import Finding, Fix, GlossaryTerm, Surroundings
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.rule import build_finding
+from kebab.review.rules.rule import build_finding, is_record
 from kebab.wire.review import SeverityName
 
 _CANDIDATES = tuple(
@@ -22,8 +22,23 @@ _CANDIDATES = tuple(
 _TWICE = re.compile(r"([^\W\d_]{2,}+)( |[ \t]?\n[ \t>]*)(?=((?i:\1))(?![\w'’/=(*<>+-]|[.:]\w))")
 _ALLOWED = frozenset(
     {
-        *("blah", "bla", "bye", "ha", "had", "is", "in", "on", "la", "na", "no", "so", "that"),
-        *("very", "very", "really", "many", "much", "long", "far", "more", "yes", "so"),
+        *(
+            "blah",
+            "bla",
+            "bye",
+            "ha",
+            "had",
+            "is",
+            "in",
+            "on",
+            "la",
+            "na",
+            "no",
+            "so",
+            "that",
+            "any",
+        ),
+        *("anywhere", "very", "really", "many", "much", "long", "far", "more", "yes", "so"),
         *("vous", "nous", "die", "der", "das", "sie", "si", "muy", "que", "nos", "ver"),
     }
 )
@@ -37,6 +52,22 @@ _FIRST_OTHER_SCRIPT = "\u0e00"
 
 _LEAST_WRAPPED = 24
 """The fewest characters before a line break that is inside a sentence."""
+
+_IDENTIFIER_END = re.compile(r"(?:\w\\?[_.:/@-]|\s--?\w[\w-]*[ ])\Z")
+"""What stands before the last part of a name, or before the value of an option."""
+
+_PREPOSITION = re.compile(r"\b(?:of|after|before|about|in|on|for|with|from|by|to|at)[ ]\Z")
+"""What stands before an `it` that ends a clause, as in `the part of it it needs`."""
+
+_BOUND = frozenset(
+    {
+        *("the", "a", "an", "and", "or", "of", "to", "with", "for", "from", "by", "at", "as", "if"),
+        *("this", "these", "which", "will", "be", "are", "was", "were", "your", "their", "its"),
+    }
+)
+"""Words that need another word behind them, so that a line that ends with one goes on."""
+
+_FUNCTION_WORDS = _BOUND | {"not", "it", "we", "you", "they", "when", "where", "but", "can", "also"}
 
 
 class RepeatedWord:
@@ -65,7 +96,12 @@ class RepeatedWord:
                     return
                 reason = f"the word is repeated: {found[1]}"
                 yield build_finding(
-                    self, found.start(2), found.end(3), reason, edit="delete", fix=Fix("")
+                    self,
+                    found.start(2),
+                    found.end(3),
+                    reason,
+                    edit="delete",
+                    fix=Fix("", safe="\n" not in found[2]),
                 )
 
 
@@ -74,19 +110,33 @@ def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
     first, gap, second = found.groups()
     if first.lower() in _ALLOWED or first >= _FIRST_OTHER_SCRIPT or second[0].isupper():
         return True
-    if first != second and first.lower() != second:
-        return True
+    if second not in _FUNCTION_WORDS and is_record(document):
+        return True  # titles of changes such as `revert revert` and `trace file file leak`
+    is_sentence = first.istitle() and (second in _BOUND or not first.isascii())
+    if first != second and not (is_sentence and first.lower() == second):
+        return True  # `AND and` and `Parameter parameter` are names
     text, start, end = document.text, found.start(1), found.end(3)
-    if gap != text[found.start(2) : found.end(2)] or text.startswith((";\n", "{\n"), end):
-        return True  # code stands between the two, or this is code that is not marked
-    if "\n" in gap:
-        line = text.rfind("\n", 0, start) + 1
-        if start - line < _LEAST_WRAPPED or text[line:start].lstrip().startswith(("#", "|")):
-            return True
+    is_other = (
+        gap != text[found.start(2) : found.end(2)]  # code stands between the two
+        or text.startswith((";\n", "{\n"), end)
+        or ("\n" in gap and text.startswith(":", end))  # a definition
+        or (second == "it" and _PREPOSITION.search(text, max(0, start - 12), start))
+        or _IDENTIFIER_END.search(text, max(0, start - 24), start) is not None
+    )
+    if is_other or ("\n" in gap and _is_border(text, first, start)):
+        return True
     before, after = text[max(0, start - len(first) - 1) : start], text[end : end + len(first) + 1]
     if before.lower() == f"{first.lower()} " or after.lower() == f" {first.lower()}":
         return True
     return before[-1:] in tuple("\"'`“‘") and after[:1] in tuple("\"'`”’")
+
+
+def _is_border(text: str, word: str, start: int) -> bool:
+    """Return whether a line that ends with a word may end a sentence, a heading or a row."""
+    line = text.rfind("\n", 0, start) + 1
+    if start - line < _LEAST_WRAPPED and (word not in _BOUND or start == line):
+        return True
+    return text[line:start].lstrip().startswith(("#", "|"))
 
 
 _MARK = re.compile(r"\b(?:TODO|FIXME|XXX|TBD)\b(?![-_/.]\w|\w)")
@@ -96,6 +146,12 @@ _CLOSES = re.compile(r"[*_)\].]*[ \t]*(?:\n|\||-->|\Z)")
 _NOUN = re.compile(
     r"[ \t]+(?:lists?|apps?|applications?|items?|comments?|files?|tasks?|notes?|marks?|markers?"
     r"|tags?|tools?|example|examples|entries|entry|MVC|EL|LO|LA|s\b)",
+)
+_LISTED = re.compile(r"[`*_\"']*(?:[ \t]*[,/][ \t]*|[ \t]+(?:and|or)[ \t]+)[`*_\"']*[A-Z]{3,}\b")
+"""What follows a mark that is one of several words."""
+
+_WORD_ITEM = re.compile(
+    r"[ \t]*(?:[-*+|][ \t]*|\d+[.)][ \t]*)?[`*_\"']*[^\W_][\w-]*[`*_\"',]*[ \t|]*"
 )
 _TOTAL = frozenset({"es", "gl", "it", "pt"})
 """Languages in which `TODO` is the word for everything."""
@@ -132,14 +188,26 @@ def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
     if found[0] == "TODO" and document.lang in _TOTAL:
         return bool(_CALLED.match(text, end))
     opens = bool(_OPENS.search(text[max(0, start - 24) : start])) or start == 0
+    if text[max(0, start - 3) : start].strip("/#* ").endswith(('"', "'", "`", "“")):
+        return False
     if _CALLED.match(text, end):
         return opens or found[0] != "XXX"
-    if _NOUN.match(text, end):
+    is_title = document.source.file.stem.upper() == found[0] and text[start - 2 : start] == "# "
+    is_named = _NOUN.match(text, end) or _LISTED.match(text, end)
+    if is_named or is_title or _is_word_item(text, start, end):
         return False
     closes = bool(_CLOSES.match(text, end))
-    if found[0] == "XXX":
-        return opens and not closes and text[end : end + 1] == " "
-    return opens or (closes and found[0] == "TBD")
+    return found[0] != "XXX" and (opens or (closes and found[0] == "TBD"))
+
+
+def _is_word_item(text: str, start: int, end: int) -> bool:
+    """Return whether a mark is alone in its line, and so is the word of a line beside it."""
+    before, line = text[:start].rpartition("\n")[0], text.rfind("\n", 0, start) + 1
+    last = text.find("\n", end)
+    if last < 0 or not _WORD_ITEM.fullmatch(text, line, last):
+        return False
+    beside = (before.rpartition("\n")[2], text[last + 1 :].partition("\n")[0])
+    return any(map(_WORD_ITEM.fullmatch, beside))
 
 
 def _is_visible(document: ReviewDocument, offset: int) -> bool:
@@ -194,7 +262,7 @@ class ForbiddenTerm:
                     *found.span(),
                     f"the glossary has another term: {text}",
                     edit="replace",
-                    fix=Fix(text),
+                    fix=Fix(text, safe=True),
                 )
 
 
@@ -280,13 +348,34 @@ _PLAN = re.compile(
     r"|(?:planned|scheduled|slated)(?=[ ]for))[ ]"
     rf"(?:to[ ](?:\w+[ ]){{1,4}}?)?(?:for|in|by|on)[ ]{_LEAD}\Z"
     r"|\bwill[ ](?!have\b)(?:\w+[ ]){1,7}?"
-    rf"(?:in|by|on|until|from|after|before|starting|beginning)[ ]{_LEAD}\Z"
+    rf"(?:in|by|on|until|after|before|starting|beginning)[ ]{_LEAD}\Z"
     rf"|\b(?:expires?|ends)[ ](?:on|in)[ ]{_LEAD}\Z",
     re.IGNORECASE,
 )
 _PAST = re.compile(
     r"\b(?:was|were|had|said|announced|originally|at that time|would)\b", re.IGNORECASE
 )
+_EVENT = re.compile(
+    r"\b(?:fixed|released|removed|deprecated|changed|added|closed|resolved|renamed|merged)[ ]"
+    r"(?:as of|as at)[ ]",
+    re.IGNORECASE,
+)
+_STATE = re.compile(
+    r"\b(?:current(?:ly)?|latest|newest|most|available|there|still|yet|only|up[- ]to[- ]date"
+    r"|accurate|versions?|at least|about|around|writing|has|have|modes?|under|in progress|works?"
+    r"|known)\b"
+    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|\d[\d,.]*)[ ](?!of\b)[a-z]",
+    re.IGNORECASE,
+)
+"""What a sentence has that tells a state at a date, and not what is so since then."""
+
+_SINCE = re.compile(
+    r"[ ]?,?[ ](?:(?!(?:is|are|has|have|can|does|do|there|remains?|supports?)\b)"
+    r"[^\s.;:!?]+[ ]){0,6}?"
+    r"(?:was|were|had|became|began|made|took|changed|\w{3,}ed)\b"
+)
+"""What follows `as of <date>` when it tells since when something is so."""
+
 _AS_OF_AFTER = re.compile(r"[ ]?(?:기준|현재|時点|現在|时点)")
 _UNTIL_AFTER = re.compile(
     r"[ ]?(?:말|중|末)?[ ]?(?:까지[ ]?(?:\S+[ ]){0,2}?"
@@ -302,15 +391,6 @@ _PLAN_AFTER = re.compile(
 )
 _BEFORE_CHARS, _AFTER_CHARS = 90, 60
 _SENTENCE = re.compile(r"[.!?;:]\s|\n[ \t]*\n|[。|]|다\.")
-_RECORD = re.compile(
-    r"(?:^|[/_.-])(?:change-?log|changes|history|news|releases?|release-?notes?|blog|posts?|archives?"
-    r"|minutes|meetings?|licen[cs]e|copying|notice|journal|diary|daily)(?:[/_.-]|$)"
-    r"|(?:19|20)\d\d[-_/]?\d\d",
-    re.IGNORECASE,
-)
-"""Paths of texts that record what was true on a day."""
-
-_DATE_FIELDS = frozenset({"date", "published", "publishdate", "publish_date", "pubdate", "created"})
 
 
 class _Period(NamedTuple):
@@ -324,9 +404,10 @@ class _Period(NamedTuple):
 class StaleDate:
     """A statement is tied to a date that has passed.
 
-    `as of <date>` is reported when it is older than `review.stale_days`; `valid until`, `planned
-    for` and `will ... in` when their date is over. Readers cannot tell what holds now. Stories in
-    the past tense, changelogs, and texts with a date of their own, such as posts, are not reported.
+    `as of <date>` is reported when it is older than `review.stale_days` and tells a state, such as
+    what is available; `valid until`, `planned for` and `will ... in` when their date is over.
+    Readers cannot tell what holds now. Stories in the past tense, changelogs, and texts with a date
+    of their own, such as posts, are not reported.
     Check the statement, and change it or its date.
     """
 
@@ -337,9 +418,9 @@ class StaleDate:
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the dates that have passed."""
-        if _is_record(document):
+        if is_record(document):
             return
-        prose, today, done = document.prose, surroundings.today, 0
+        prose, done = document.prose, 0
         years = sorted(found.span() for pattern in _YEARS for found in pattern.finditer(prose))
         for start, end in years:
             if start < done:
@@ -348,20 +429,13 @@ class StaleDate:
             if period is None:
                 continue
             done = period.end
+            today = surroundings.today
             if period.last >= today:
                 continue
             reason = _judge(prose, period, today, surroundings.stale_days)
             if reason is not None:
                 words = " ".join(prose[period.start : period.end].split())
                 yield build_finding(self, period.start, period.end, f"{reason}: {words}")
-
-
-def _is_record(document: ReviewDocument) -> bool:
-    """Return whether a text says what was true on its own date."""
-    front = document.markup.front_matter
-    if front is not None and any(name.lower() in _DATE_FIELDS for name, _ in front.fields):
-        return True
-    return bool(_RECORD.search(document.source.doc_path))
 
 
 def _find_period(prose: str, start: int, end: int) -> _Period | None:
@@ -391,6 +465,16 @@ def _find_last_day(parts: dict[str, str]) -> date | None:
         return None
 
 
+def _is_state(before: str, after: str) -> bool:
+    """Return whether `as of` a date tells a state, and not what is so since then."""
+    if _SINCE.match(after) or _EVENT.search(before):
+        return False
+    is_english = before.rstrip().lower().endswith(("as of", "as at"))
+    return not is_english or bool(
+        _STATE.search(before) or _STATE.search(_SENTENCE.split(after, maxsplit=1)[0])
+    )
+
+
 def _judge(prose: str, period: _Period, today: date, stale_days: int) -> str | None:
     """Return what is stale about a date; None when nothing is."""
     before = prose[max(0, period.start - _BEFORE_CHARS) : period.start]
@@ -398,7 +482,11 @@ def _judge(prose: str, period: _Period, today: date, stale_days: int) -> str | N
     before = " ".join(before[ends[-1] if ends else 0 :].split()) + " "
     after = prose[period.end : period.end + _AFTER_CHARS].replace("\n", " ")
     if _AS_OF.search(before) or _AS_OF_AFTER.match(after):
-        old = stale_days and period.last < today - timedelta(days=stale_days)
+        old = (
+            stale_days
+            and _is_state(before, after)
+            and period.last < today - timedelta(days=stale_days)
+        )
         return "the statement may be out of date" if old else None
     if _PAST.search(before):
         return None

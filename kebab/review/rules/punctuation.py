@@ -26,9 +26,11 @@ _SOLVED = re.compile(
     r"|\][^()\[\]\n]{1,40}[,;][^()\[\]\n]{1,40}\["
     r"|[\"'‘“「/|][()\[\]（）]{1,2}[\"'’”」/|]"  # quoted
     r"|\\[()\[\]]"
+    r"|[*_]+[()\[\]][*_]+"  # a bracket in bold
 )
 _CODE = re.compile(
     r"`|\{\{|\}\}|\{%|<%|\$\(|\\\\"
+    r"|\*\*--?\w"  # the synopsis of a command
     r"|[{};][^\S\n]*$|=>|->\s*\w+\(|^[^\S\n]*//|[\u2500-\u257f]",
     re.MULTILINE,
 )
@@ -214,7 +216,7 @@ def _find(rule: Rule, document: ReviewDocument, patterns: Iterable[_Pattern]) ->
                 edit: EditName = (
                     "insert" if start == end else "replace" if pattern.text else "delete"
                 )
-                fix = Fix(pattern.text)
+                fix = Fix(pattern.text, safe=True)
                 yield build_finding(rule, start, end, pattern.reason, edit=edit, fix=fix)
 
 

@@ -7,21 +7,34 @@ from typing import get_type_hints
 
 import msgspec
 
-from kebab.config.settings import Plugins
+from kebab.config.settings import Plugins, Review
 from kebab.core.queries import StoredChunk
 from kebab.core.review import Finding, Surroundings
-from kebab.core.spelling import find_near_name
+from kebab.core.spelling import find_likely_name
 from kebab.errors.catalog import ConfigInvalid, InvalidInput
 from kebab.limits.deadline import FileDeadline
 from kebab.plugins import RULES as PLUGIN_RULES
 from kebab.plugins import describe_fault, drop_output, inspect_plugins
 from kebab.review.document import ReviewDocument
+from kebab.review.rules.ignores import UnknownIgnore, UnusedIgnore
 from kebab.review.rules.links import (
     BrokenAnchor,
     BrokenLink,
+    LinkCase,
     MissingImage,
     MissingNote,
     UndefinedReference,
+)
+from kebab.review.rules.markup import (
+    DuplicateFrontMatterField,
+    EmptyLink,
+    GluedHeading,
+    MergeConflict,
+    ReversedLink,
+    SpacedEmphasis,
+    TableCells,
+    UnclosedEmphasis,
+    UnusedDefinition,
 )
 from kebab.review.rules.prose import ForbiddenTerm, NearDuplicate, RepeatedWord, StaleDate, Todo
 from kebab.review.rules.punctuation import (
@@ -34,6 +47,7 @@ from kebab.review.rules.punctuation import (
     UnclosedFence,
 )
 from kebab.review.rules.rule import Rule, build_finding
+from kebab.review.rules.spelling import Misspelling, UnknownWord
 from kebab.review.rules.structure import (
     DuplicateAnchor,
     DuplicateHeading,
@@ -50,34 +64,46 @@ RULES: tuple[Rule, ...] = (
     BrokenAnchor(),
     BrokenLink(),
     DuplicateAnchor(),
+    DuplicateFrontMatterField(),
     DuplicateHeading(),
+    EmptyLink(),
     EmptySection(),
     ForbiddenTerm(),
+    GluedHeading(),
     HeadingJump(),
     JapanesePunctuation(),
     JapaneseSpacing(),
     KoreanPunctuation(),
     KoreanSpacing(),
+    LinkCase(),
     MalformedFrontMatter(),
+    MergeConflict(),
     MissingFrontMatterField(),
     MissingImage(),
     MissingNote(),
+    Misspelling(),
     MixedWidthBracket(),
     NearDuplicate(),
     RepeatedWord(),
+    ReversedLink(),
+    SpacedEmphasis(),
     StaleDate(),
+    TableCells(),
     Todo(),
     UnbalancedBracket(),
+    UnclosedEmphasis(),
     UnclosedFence(),
     UndefinedFootnote(),
     UndefinedReference(),
+    UnknownIgnore(),
+    UnknownWord(),
+    UnusedDefinition(),
     UnusedFootnote(),
+    UnusedIgnore(),
 )
 """Every rule, sorted by its id."""
 
 _DISABLED = "review.disable"
-_MOST_EDITS = 4
-
 
 _CHECK_S = 10.0
 """The limit of processor time for a rule of a plugin over one document."""
@@ -167,35 +193,38 @@ def select_rules(
         InvalidInput: A name is no rule.
         ConfigInvalid: The settings disable something that is no rule.
     """
-    for cause in _find_unknown(disabled, rules):
+    ids = [rule.id for rule in rules]
+    for cause in describe_unknown(disabled, ids):
         raise ConfigInvalid(path=_DISABLED, cause=cause)
     if named is None:
         return tuple(rule for rule in rules if rule.id not in disabled)
-    for cause in _find_unknown(named, rules):
+    for cause in describe_unknown(named, ids):
         raise InvalidInput(field="$.rules", cause=cause)
     return tuple(rule for rule in rules if rule.id in named)
 
 
-def describe_rule(rule: Rule, *, enabled: bool = True) -> ReviewRule:
-    """Return the description of a rule; its docstring is the explanation."""
+_DEFAULTS = Review()
+
+
+def describe_rule(rule: Rule, settings: Review = _DEFAULTS) -> ReviewRule:
+    """Return the description of a rule under the settings; its docstring is the explanation."""
     summary, *explanation = cleandoc(rule.__doc__ or "").split("\n\n")
     return ReviewRule(
         id=rule.id,
         kind=rule.kind,
-        severity=rule.severity,
+        severity=settings.severity.get(rule.id, settings.severity.get(rule.kind, rule.severity)),
         summary=_join_lines(summary),
         explanation="\n\n".join(map(_join_lines, explanation)),
         example=rule.example,
-        enabled=enabled,
+        enabled=rule.id not in settings.disable,
     )
 
 
-def _find_unknown(names: Iterable[str], rules: Sequence[Rule]) -> Iterator[str]:
+def describe_unknown(names: Iterable[str], known: Collection[str]) -> Iterator[str]:
     """Yield what is wrong with each name that is no rule."""
-    known = [rule.id for rule in rules]
     for name in names:
         if name not in known:
-            near = find_near_name(name, known, _MOST_EDITS)
+            near = find_likely_name(name, sorted(known))
             yield f"unknown rule `{name}`" + (f", did you mean `{near}`?" if near else "")
 
 

@@ -1,5 +1,6 @@
-"""Declares what a rule is."""
+"""Declares what a rule is, and tells texts that several rules leave out."""
 
+import re
 from collections.abc import Iterable
 from typing import Protocol
 
@@ -56,3 +57,22 @@ def build_finding(
         rule_id=rule.id,
         fix=fix,
     )
+
+
+_RECORD = re.compile(
+    r"(?:^|[/_.-])(?:change-?log|changes|history|news|releases?|release-?notes?|blog|posts?|archives?"
+    r"|minutes|meetings?|licen[cs]e|copying|notice|journal|diary|daily)(?:[/_.-]|$)"
+    r"|(?:19|20)\d\d[-_/]?\d\d",
+    re.IGNORECASE,
+)
+"""Paths of texts that record what was true on a day."""
+
+_DATE_FIELDS = frozenset({"date", "published", "publishdate", "publish_date", "pubdate", "created"})
+
+
+def is_record(document: ReviewDocument) -> bool:
+    """Return whether a text says what was true on its own date."""
+    front = document.markup.front_matter
+    if front is not None and any(name.lower() in _DATE_FIELDS for name, _ in front.fields):
+        return True
+    return bool(_RECORD.search(document.source.doc_path))

@@ -7,12 +7,19 @@ from itertools import pairwise
 from typing import ClassVar
 
 from kebab.core.media import MARKDOWN
-from kebab.core.review import Finding, FootnoteUse, Heading, ReviewText, Surroundings
+from kebab.core.review import Finding, FootnoteUse, Heading, Surroundings
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.rule import build_finding
+from kebab.review.rules.rule import build_finding, is_record
+from kebab.review.rules.targets import is_fragment, is_site
 from kebab.wire.review import SeverityName
 
-_HTML_HEADING = re.compile(r"<h[1-6]\b", re.IGNORECASE)
+_WRAPPER = re.compile(
+    r"</?(?:[A-Z][\w.]*|h[1-6]|details|div|section|aside|template|table|td|tr|summary|figure|dd|dl)\b"
+    r"|^[ \t]*(?::{3,}|!!!|\?\?\?|=== [\"']|\{\{[<%]|\{%|--8<--|<!--@include|\{!)",
+    re.MULTILINE,
+)
+"""What begins or ends a component, a tab or another part, whose headings have their own levels."""
+
 _TABS = re.compile(
     r"\{\{[<%][ \t]*tab|<Tab|^=== [\"']|^:{3,}[ \t]*\{?(?:tab|code-group)|\{%[ \t]*tab",
     re.MULTILINE,
@@ -20,6 +27,7 @@ _TABS = re.compile(
 _VERSION = re.compile(r"\W*(?:v|version |release )?\d+(?:[.-]\d+)+|\W*unreleased", re.IGNORECASE)
 
 
+_FEW_JUMPS = 2
 _MIN_LISTED = 3
 """How many headings of one level without text between them are a list."""
 
@@ -29,7 +37,8 @@ class DuplicateHeading:
 
     Readers cannot tell them apart in a table of contents, and a link to the second one breaks when
     the first is renamed. Headings below different headings or versions are not compared, and
-    neither are those of pages with tabs.
+    neither are those of pages with tabs. Names of code, as overloads have them, and headings that
+    repeat three times are a form and are not reported.
     """
 
     id: ClassVar[str] = "duplicate-heading"
@@ -42,7 +51,8 @@ class DuplicateHeading:
         del surroundings
         found = list(self._find(document))
         if found and not _TABS.search(document.text):
-            yield from found
+            counts = Counter(one.reason for one in found)
+            yield from (one for one in found if counts[one.reason] == 1)
 
     def _find(self, document: ReviewDocument) -> Iterator[Finding]:
         seen: list[dict[str, Heading]] = [{} for _ in range(8)]
@@ -50,12 +60,24 @@ class DuplicateHeading:
             is_version = _VERSION.match(heading.text) is not None
             for level in range(1 if is_version else heading.level + 1, len(seen)):
                 seen[level].clear()
-            key = " ".join(heading.text.casefold().split())
+            key = " ".join(heading.text.split())
             first = seen[heading.level].setdefault(key, heading) if key else heading
-            if first is not heading and first.anchor == heading.anchor:
+            if first is not heading and first.anchor == heading.anchor and not _is_form(heading):
                 line = document.find_line(first.start)[0]
                 reason = f"line {line} has the same heading: {heading.text}"
                 yield build_finding(self, heading.start, heading.end, reason)
+
+
+_FORM = re.compile(
+    r"(?:call signatures?|type param(?:eter)?s?|param(?:eter)?s?|returns?|examples?|throws|syntax"
+    r"|(?:request|response)(?: body)?|query parameters|inherited from|overrides)\Z"
+    r"|[a-z]+[A-Z_]\w*\Z|(?:[A-Z][a-z0-9]+){2,}\Z|\S*[.()_<>:]\S*\Z",
+)
+"""Headings of references, and names of code."""
+
+
+def _is_form(heading: Heading) -> bool:
+    return _FORM.match(heading.text) is not None or _FORM.match(heading.text.lower()) is not None
 
 
 class DuplicateAnchor:
@@ -92,8 +114,9 @@ class HeadingJump:
     """A heading is more than one level below the one before it.
 
     Readers and programs that build an outline look for the level between them. Raise the heading or
-    add the missing one. The first heading may have any level. A level that is left out more often
-    than it is used is reported once.
+    add the missing one. The first heading may have any level, and so may the first one in a
+    component, a tab or another part of the page. A level that is left out more than twice, or more
+    often than it is used, is reported once.
     """
 
     id: ClassVar[str] = "heading-jump"
@@ -104,32 +127,39 @@ class HeadingJump:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the headings that skip a level."""
         del surroundings
-        headings = document.markup.headings
+        headings = [one for one in document.markup.headings if not _is_quoted(document, one)]
         uses = Counter(one.level for one in headings)
         jumps = [
             (before, heading)
             for before, heading in pairwise(headings)
             if heading.level > before.level + 1
-            and not _HTML_HEADING.search(document.text, before.end, heading.start)
+            and not _WRAPPER.search(document.text, before.end, heading.start)
         ]
         counts = Counter(before.level + 1 for before, _ in jumps)
         reported: set[int] = set()
         for before, heading in jumps:
             missing = before.level + 1
+            is_habit = counts[missing] > min(_FEW_JUMPS, max(1, uses[missing]))
             reason = f"the level jumps from {before.level} to {heading.level}"
-            if counts[missing] > max(1, uses[missing]):
+            if is_habit:
                 reason += f", here and {counts[missing] - 1} more times"
-            if missing not in reported or counts[missing] <= uses[missing]:
+            if missing not in reported or not is_habit:
                 yield build_finding(self, heading.start, heading.end, reason)
             reported.add(missing)
+
+
+def _is_quoted(document: ReviewDocument, heading: Heading) -> bool:
+    text = document.text
+    return ">" in text[text.rfind("\n", 0, heading.start) + 1 : heading.start]
 
 
 class EmptySection:
     """A section has a heading and nothing else.
 
     It is often left over, or still to be written. A heading that is followed by a lower one is no
-    empty section, and neither are the headings of versions, four and more without text that form a
-    list, and those of a document that has only headings.
+    empty section, and neither are the headings of versions, names of code such as types and
+    functions, four and more without text that form a list, and those of a document that has only
+    headings. Changelogs and templates are not checked, because their headings are a form.
     """
 
     id: ClassVar[str] = "empty-section"
@@ -146,13 +176,29 @@ class EmptySection:
         has_body = [
             bool(text[one.end : end].strip()) for one, end in zip(headings, ends, strict=True)
         ]
-        following = [*headings[1:], None] if any(has_body) else []
+        is_form = is_record(document) or "template" in document.source.file.stem.lower()
+        following = [*headings[1:], None] if any(has_body) and not is_form else []
         for index, (heading, after) in enumerate(zip(headings, following, strict=False)):
             if has_body[index] or (after is not None and after.level > heading.level):
                 continue
-            if not _is_name(heading, after) and not _is_listed(headings, has_body, index, text):
+            source = text[heading.start : heading.end]
+            if _is_name(heading, after) or _SYMBOL.fullmatch(source) or _SETEXT.match(source):
+                continue
+            if not _is_listed(headings, has_body, index, text):
                 reason = f"the section is empty: {heading.text}"
                 yield build_finding(self, heading.start, heading.end, reason)
+
+
+_SYMBOL = re.compile(
+    r"#+[ \t]+(?:[`*_\\]+[^\n]*[`*_]+|\S*[a-z0-9][A-Z.:_]\S*|\S*[^\w\s.!?…'’)-]\S*|None|N/?A|Void"
+    r"|[a-z]\S*|\[[^\n]*\]\([^\n]*\)|[^\n]*[.!]|[^\n]*<[\w ]+>[^\n]*"
+    r"|\d+[.)](?:[ \t]+\S+){4,})[ \t#]*"
+)
+"""A heading of one word of code, as references have it for members, a link, a step or a sentence.
+"""
+
+_SETEXT = re.compile(r"(?!#)[^\n]*\n[^\n]*\n|(?!#)[\w-]+:[ \t]")
+"""Several lines above a line of dashes, such as front matter that does not begin the file."""
 
 
 def _is_name(heading: Heading, after: Heading | None) -> bool:
@@ -258,15 +304,44 @@ def _is_code(text: str, use: FootnoteUse) -> bool:
 
 
 _FIRST_LINE = re.compile(r"\S[^\n]*")
+_HIDDEN_FIELDS = frozenset({"draft", "published", "unlisted", "redirect_to", "redirect"})
+_KIND_FIELDS = frozenset({"type", "layout", "kind", "template", "content_type"})
+_NOTE_FIELDS = frozenset({"tags", "date", "created"})
+_PAGE_FIELDS = frozenset(
+    {
+        *("title", "description", "summary", "type", "content_type", "layout", "author", "authors"),
+        *("category", "lang", "language", "status"),
+    }
+)
+_OPTIONAL_FIELDS = frozenset(
+    {
+        *("aliases", "weight", "reviewers", "reviewer", "sections_weight", "linktitle", "menu"),
+        *("cssclass", "cssclasses", "lastmod", "updated", "modified", "publishdate", "image", "id"),
+        *(
+            "redirect_from",
+            "slug",
+            "permalink",
+            "url",
+            "keywords",
+            "hide",
+            "toc",
+            "sidebar_position",
+            "draft",
+        ),
+    }
+)
 _COVER_NAMES = frozenset({"readme", "index", "_index", "changelog", "license", "contributing"})
-_FRAGMENT_FOLDERS = frozenset({"includes", "_includes", "partials", "_partials", "snippets"})
+
+
+_TEMPLATE = re.compile(r"\{\{|\{%|<%")
 
 
 class MalformedFrontMatter:
     """The front matter cannot be read.
 
     Programs then ignore its fields or show it as text. The usual causes are a value with a colon
-    and no quotation marks, and a missing `---` at the end.
+    and no quotation marks, and a missing `---` at the end. Templates such as `{{ title }}` are not
+    checked.
     """
 
     id: ClassVar[str] = "malformed-front-matter"
@@ -278,7 +353,7 @@ class MalformedFrontMatter:
         """Yield the front matter when it is damaged."""
         del surroundings
         front = document.markup.front_matter
-        if front and front.fault:
+        if front and front.fault and not _TEMPLATE.search(document.text, 0, front.end):
             line_end = document.text.find("\n", front.start, front.end)
             end = line_end if line_end > front.start else front.end
             yield build_finding(self, front.start, end, front.fault)
@@ -287,9 +362,13 @@ class MalformedFrontMatter:
 class MissingFrontMatterField:
     """The front matter lacks a field that nearly all other notes of the folder have.
 
-    Lists and searches by that field leave the note out. Nearly all means 9 of 10, in a folder with
-    at least 5 other notes. Notes such as `README.md` and `index.md` are not checked. Neither are
-    texts without front matter that other pages include, such as `_part.md` and those in `includes`.
+    Lists and searches by that field leave the note out. Nearly all means 19 of 20 of the other
+    notes of the same kind, which is that of the suffix, of a field such as `type` or `layout`, and
+    of front matter at all; there must be at least 5. Fields that pages have by chance, such as
+    `weight` and `aliases`, do not count. Only common fields such as `title`, `tags` and `date` do
+    unless the note names its kind, and in a site only those that tell what a page is.
+    Notes such as `README.md` and `index.md` are not checked. Neither are texts without front matter
+    that other pages include, such as `_part.md` and those in `includes`.
     """
 
     id: ClassVar[str] = "missing-front-matter-field"
@@ -303,20 +382,25 @@ class MissingFrontMatterField:
         is_cover = source.file.stem.lower() in _COVER_NAMES
         if (
             is_cover
-            or (front is None and _is_fragment(source))
+            or (front is None and is_fragment(source))
             or source.media != MARKDOWN
             or (front and front.fault)
         ):
             return
+        in_site = is_site(source, surroundings)
+        headings = document.markup.headings
+        if front is None and in_site and not (headings and headings[0].level == 1):
+            return
         own = {name.lower() for name, _ in front.fields} if front else set()
-        missing = sorted(surroundings.list_usual_fields(source) - own)
+        if not _HIDDEN_FIELDS.isdisjoint(own):
+            return
+        usual = surroundings.list_usual_fields(source) - own - _OPTIONAL_FIELDS
+        if in_site:
+            usual &= _PAGE_FIELDS
+        elif _KIND_FIELDS.isdisjoint(own):
+            usual &= _PAGE_FIELDS | _NOTE_FIELDS
+        missing = sorted(usual)
         if missing:
             line = _FIRST_LINE.search(document.text)
             reason = f"the other notes of the folder have these fields: {', '.join(missing)}"
             yield build_finding(self, *(line.span() if line else (0, 0)), reason)
-
-
-def _is_fragment(source: ReviewText) -> bool:
-    """Return whether the path of a document tells that other pages include its text."""
-    path = source.file.relative_to(source.root)
-    return path.name.startswith("_") or not _FRAGMENT_FOLDERS.isdisjoint(path.parts[:-1])

@@ -36,6 +36,8 @@ SAMPLE_DOCUMENTS = 1_000
 """How many documents are compared with their names, of a larger library an evenly spread part."""
 
 _MAX_LISTED = 10
+_MANY = 100
+"""How many documents of a word are read at most."""
 
 _BROKEN_ROWS = {
     "documents without a source": "SELECT count(*) FROM documents d"
@@ -334,6 +336,21 @@ class Catalogue:
                 " FROM documents d JOIN sources s ON s.source = d.source"
             )
             return [LinkTarget._make((*row[:4], parse_strings(row[4]))) for row in rows]
+
+    def list_documents_with(self, root: str, word: str, token: str) -> list[tuple[str, str]]:
+        """Return the paths and titles of documents below a root that have a word, or of many.
+
+        `word` has letters of ASCII in lower case, and `token` is what the word index has for it.
+        """
+        with self._translate_errors():
+            rows = self._database.execute(
+                "SELECT DISTINCT d.path, d.title FROM chunks_fts f JOIN chunks c ON c.key = f.rowid"
+                " JOIN documents d ON d.doc = c.doc JOIN sources s ON s.source = d.source"
+                " WHERE f.chunks_fts MATCH ? AND s.root = ?"
+                " AND ' ' || lower(c.text) || ' ' GLOB ? LIMIT ?",
+                (f'"{token}"', root, f"*[^a-z]{word}[^a-z]*", _MANY),
+            )
+            return [(str(path), str(title)) for path, title in rows]
 
     def list_links(self, keys: Collection[str]) -> list[Link]:
         """Return the links that have one of these keys, by source, path and target."""

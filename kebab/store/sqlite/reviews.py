@@ -6,7 +6,7 @@ outlive the runs.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,6 +17,7 @@ from kebab.core.durable import create_folder
 from kebab.core.progress import require_own_process
 from kebab.core.review import (
     Position,
+    RulesResult,
     RunSummary,
     StoredDocumentReview,
     StoredPage,
@@ -180,6 +181,7 @@ LIST_RUNS = """
 _encoder = msgspec.json.Encoder()
 _result_decoder = msgspec.json.Decoder(UnitResult)
 _unit_decoder = msgspec.json.Decoder(Unit)
+_rules_result_decoder = msgspec.json.Decoder(RulesResult)
 _files_decoder = msgspec.json.Decoder(tuple[str, ...])
 
 
@@ -295,6 +297,7 @@ class SqliteReviewStore:
         with self._database.write("review") as database:
             oldest = self._now() - self._keep_s
             database.execute("DELETE FROM runs WHERE used < ?", (oldest,))
+            database.execute("DELETE FROM rules_results WHERE stored < ?", (oldest,))
             values = (run.run_id, run.kind, run.tier, run.model, run.salt, run.page_items)
             database.execute(
                 f"INSERT INTO runs ({_RUN_COLUMNS}, used) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - fixed names
@@ -366,6 +369,22 @@ class SqliteReviewStore:
             for number, result in enumerate(results, document.first):
                 self._store_result(database, run, number, result)
         return True
+
+    def find_rules_result(self, file: str) -> RulesResult | None:
+        """Return what the rules found in a file the last time, or None."""
+        with self._database.read() as database:
+            row = _fetch(database, "SELECT result FROM rules_results WHERE file = ?", (file,))
+        with suppress(msgspec.MsgspecError):  # another build stored it
+            return row and _rules_result_decoder.decode(row[0])
+        return None
+
+    def add_rules_results(self, results: Sequence[tuple[str, RulesResult]]) -> None:
+        """Store what the rules found in files, instead of what they found before."""
+        with self._database.write("review") as database:
+            database.executemany(
+                "INSERT OR REPLACE INTO rules_results VALUES (?, ?, ?)",
+                [(file, _encoder.encode(result), self._now()) for file, result in results],
+            )
 
     def list_documents(self, run_id: str) -> list[StoredDocumentReview]:
         """Return the documents of a run that have a plan, in order."""

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
+from msgspec.structs import replace
 
-from kebab.app import review
-from kebab.app.review import (
+from kebab.app import review_apply
+from kebab.app.review import count_review_work
+from kebab.app.review_apply import (
     apply_fixes,
     compare_texts,
-    count_review_work,
     fix_file,
     replace_units,
     select_fixes,
@@ -28,7 +29,7 @@ DATA = TEXT.encode()
 
 
 def fix(start, end, text, **changes):
-    return make_item(start, o=(start, end), fix=ItemFix(text=text), **changes)
+    return make_item(start, o=(start, end), fix=ItemFix(text=text, safe=True), **changes)
 
 
 REPEATED, SPELLED = fix(8, 12, ""), fix(25, 30, "wrong")
@@ -72,6 +73,38 @@ def test_fixes_are_written_and_the_original_is_kept(desk, context):
     assert (file.file, file.backup) == (str(path), f"{path}.orig")
     assert (file.applied, file.overlapping) == (2, 0)
     assert "\n-Open the the door.\n-A 👩 worng word.\n+Open the door.\n" in file.diff
+
+
+def test_fixes_that_are_not_certain_wait_until_they_are_asked_for(desk, context):
+    path = write(desk)
+    guessed = fix(25, 30, "wrong")
+    guessed = replace(guessed, fix=ItemFix(text="wrong"))
+    store(context, (path, [REPEATED, guessed]), (write(desk, "b.md"), [guessed]))
+    certain = apply(context, dry_run=True)
+    assert [file.applied for file in certain.files] == [1]
+    assert certain.waiting == 2
+
+    both = apply(context, dry_run=True, unsafe=True)
+    assert [file.applied for file in both.files] == [2, 1]
+    assert both.waiting == 0
+    named = apply(context, dry_run=True, uids=[guessed.uid])
+    assert [file.applied for file in named.files] == [1, 1]
+
+
+def test_a_file_without_a_suffix_is_fixed(desk, context):
+    path = write(desk, "README_FIRST")
+    store(context, (path, [REPEATED]))
+    assert [file.applied for file in apply(context).files] == [1]
+
+
+def test_a_fix_that_breaks_a_link_is_refused(desk, context):
+    path = write(desk, data=b"# A\n\nSee [b](b.md) and the the end.\n")
+    desk.write("b.md", "# B\n")
+    broken = fix(13, 17, "sub/gone.md", k="link")
+    store(context, (path, [broken, fix(26, 30, "")]))
+    reply = apply(context, unsafe=True)
+    assert ([file.applied for file in reply.files], reply.refused) == ([1], 1)
+    assert path.read_bytes() == b"# A\n\nSee [b](b.md) and the end.\n"
 
 
 def test_a_dry_run_writes_nothing(desk, context):
@@ -200,7 +233,7 @@ def test_a_failure_leaves_the_file_and_no_other(desk, monkeypatch):
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("kebab.app.review.os.replace", fail)
+    monkeypatch.setattr("kebab.app.review_apply.os.replace", fail)
     with pytest.raises(IoError, match="No space left"):
         write_file(fixed)
     assert path.read_bytes() == TEXT.encode()
@@ -218,7 +251,7 @@ def test_a_signal_while_a_file_is_replaced_leaves_its_original(desk, monkeypatch
             replace(source, target)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kebab.app.review.os.replace", interrupt)
+    monkeypatch.setattr("kebab.app.review_apply.os.replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_file(fixed)
     assert path.read_bytes() == (fixed.after if is_done else DATA)
@@ -229,14 +262,14 @@ def test_a_signal_while_a_file_is_replaced_leaves_its_original(desk, monkeypatch
 def test_a_signal_before_a_file_is_replaced_leaves_no_other(desk, monkeypatch):
     path = write(desk)
     fixed = fix_file(path, hash_content(path.read_bytes()), [REPEATED])
-    create = review._create_file
+    create = review_apply._create_file
 
     def interrupt(target, data, status):
         create(target, data, status)
         if target.name.startswith("."):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(review, "_create_file", interrupt)
+    monkeypatch.setattr(review_apply, "_create_file", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_file(fixed)
     assert [one.name for one in path.parent.iterdir()] == ["a.md"]
@@ -297,7 +330,7 @@ def test_a_file_that_cannot_be_read_again_is_an_io_error(desk, monkeypatch):
     def refuse(_path):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("kebab.app.review.Path.read_bytes", refuse)
+    monkeypatch.setattr("kebab.app.review_apply.Path.read_bytes", refuse)
     with pytest.raises(IoError, match="Permission denied"):
         write_file(fixed)
 

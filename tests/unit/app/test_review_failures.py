@@ -99,16 +99,16 @@ def test_a_model_that_is_not_named_leaves_the_rules_and_says_so(desk, context, s
 
 def test_what_was_not_answered_is_asked_again_when_the_model_is_well(desk, context, server):
     fill(server, Say("no"))
-    first = ask(context, desk.write("a.md", "Teh cat is here.\n"))
+    first = ask(context, desk.write("a.md", "The cats is here.\n"))
     assert (first.items, first.has_more, first.unanswered[0].lines) == ([], False, (1, 1))
-    finding = {"sentence": 1, "words": "Teh", "kind": "spelling", "fix": "The"}
+    finding = {"sentence": 1, "words": "is", "kind": "grammar", "fix": "are"}
     server._script.clear()
     fill(server, Say(json.dumps({"items": [{**finding, "reason": "r", "severity": "error"}]})))
     known = ask(context, run_id=first.run_id)
     page = ask(context, run_id=first.run_id, cursor=known.next_cursor)
 
     assert (known.items, known.has_more) == ([], True)
-    assert [item.fix.text for item in page.items] == ["The"]
+    assert [item.fix.text for item in page.items] == ["are"]
     assert (page.has_more, page.partial, page.unanswered) == (False, False, [])
     assert list_runs(context(), ReviewRunsRequest()).runs[0].completed is True
 

@@ -11,6 +11,7 @@ from kebab.app.review_start import (
     find_targets,
     keep_name,
     list_missing,
+    load_run_settings,
 )
 from kebab.errors.catalog import (
     ConfigInvalid,
@@ -147,10 +148,10 @@ def test_a_pattern_means_the_prose_that_it_matches(folder, pattern, expected):
     assert find(folder, folder.notes / pattern) == expected
 
 
-@pytest.mark.parametrize("name", ["c.py", "data.json"])
-def test_a_file_that_is_no_prose_is_unsupported_when_it_is_named(folder, name):
+def test_source_code_is_reviewed_when_it_is_named_and_data_is_unsupported(folder):
+    assert find(folder, "c.py") == ["c.py"]
     with pytest.raises(UnsupportedMedia):
-        find(folder, name)
+        find(folder, "data.json")
 
 
 @pytest.mark.parametrize("name", ["nowhere.md", "*.org", "nowhere/*.md", "nowhere/**/*.md"])
@@ -186,29 +187,36 @@ def test_documents_of_the_index_are_found_by_their_names(lab, monkeypatch):
     assert find(lab, "on.md").error.candidates == ["sub/one.md"]
 
 
+def build(desk, run, request, **settings):
+    """Return the workers of a run of no file."""
+    context = desk.context(**settings)
+    found = load_run_settings(context, ReviewLibrary(context), request, run.files)
+    return build_workers(context, run, request, found, None)
+
+
 GONE = ModelUnreachable(endpoint="http://127.0.0.1:9", operation="review", cause="refused")
 CRASHED = ModelProtocol(endpoint="http://127.0.0.1:9", operation="review", cause="it crashed")
 
 
 def test_a_run_without_a_model_has_the_rules_only(desk):
-    base, full = build_workers(desk.context(), make_run(model=None), ReviewRequest())
+    base, full = build(desk, make_run(model=None), ReviewRequest())
 
     assert (base.model, full) == (None, None)
 
 
 def test_a_run_keeps_its_model(desk):
-    context = desk.context(models__llm__model="another")
-    base, full = build_workers(context, make_run(model="first:1b"), ReviewRequest(tier="deep"))
+    run = make_run(model="first:1b")
+    base, full = build(desk, run, ReviewRequest(tier="deep"), models__llm__model="another")
 
-    assert isinstance(full, ModelWorker)
-    assert (full.model, full.tier, full.rules) == ("first:1b", "deep", base)
+    assert isinstance(full.inner, ModelWorker)
+    assert (full.model, full.inner.tier, full.inner.rules) == ("first:1b", "deep", base.inner)
 
 
 def test_an_unknown_rule_is_refused(desk):
     with pytest.raises(InvalidInput):
-        build_workers(desk.context(), make_run(), ReviewRequest(rules=["nonsense"]))
+        build(desk, make_run(), ReviewRequest(rules=["nonsense"]))
     with pytest.raises(ConfigInvalid):
-        build_workers(desk.context(review__disable=["nonsense"]), make_run(), ReviewRequest())
+        build(desk, make_run(), ReviewRequest(), review__disable=["nonsense"])
 
 
 def test_a_stored_run_can_be_continued_when_the_server_is_back():
@@ -229,7 +237,7 @@ def test_another_failure_keeps_its_own_hint():
 
 def test_only_a_deep_review_goes_without_an_index(desk):
     def list_channels(**fields):
-        _, full = build_workers(desk.context(), make_run(), ReviewRequest(**fields))
+        _, full = build(desk, make_run(), ReviewRequest(**fields))
         return [(one.channel, one.hint) for one in list_missing(full)]
 
     assert list_missing(None) == ()

@@ -315,3 +315,17 @@ def test_a_replay_has_no_json(kebab):
     assert kebab("review", "--replay", "nowhere").status == 2
     broken = replay(kebab, "--format", "vimgrep", text=b"nothing")
     assert (broken.status, "invalid_input" in broken.err) == (2, True)
+
+
+def test_a_text_on_stdin_comes_back_with_its_fixes(kebab, note):
+    text = note.read_bytes()
+
+    def fix(*flags):
+        return kebab("review", "-", "--stdin-filename", "a.md", "--apply", *flags, stdin=text)
+
+    ran = fix()
+    assert (ran.status, ran.out, ran.err) == (0, "# Doors\n\nOpen the door.\n", "1 fix\n")
+    assert fix("--dry-run").out.splitlines()[-1] == "+Open the door."
+    ran = fix("--json")
+    (file,) = ran.reply["files"]
+    assert (ran.reply["schema_version"], file["applied"]) == ("review_applied.v1", 1)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from kebab.app.own_files import keep_copy, replace_file
-from kebab.app.review import FixedFile, write_file
+from kebab.app.review_apply import FixedFile, write_file
 from kebab.core import durable
 from kebab.core.durable import DerivedFile, create_folder, hold_lock, sync_names
 from kebab.http.guard import TOKEN_NAME, load_token

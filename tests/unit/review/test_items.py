@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from kebab.core.review import Finding, Fix
 from kebab.review.items import (
@@ -156,7 +157,7 @@ def test_evidence_becomes_a_place_and_a_suggestion_a_fix():
         0,
         3,
         "replace",
-        ("The", None),
+        Fix("The"),
     )
     assert (finding.severity, finding.reason, finding.rule_id) == ("error", "why", None)
 
@@ -242,3 +243,11 @@ def test_the_unit_has_the_items_in_the_order_of_their_places_and_counts_those_wi
 
 def test_a_repeated_item_is_one_item():
     assert len(import_items(DOCUMENT, [make_item("sat"), make_item("sat")]).items) == 1
+
+
+@pytest.mark.parametrize(("media", "safe"), [("text/markdown", True), ("text/plain", UNSET)])
+def test_a_fix_is_certain_in_markdown_only(media: str, safe: object) -> None:
+    finding = make_finding(edit="replace", fix=Fix("One", safe=True))
+    fix = build_item(make_document("Ona.\n", media=media), finding).fix
+    assert isinstance(fix, msgspec.Struct)
+    assert fix.safe is safe

@@ -16,7 +16,7 @@ def start(text=TEXT, markup=None):
     return document, Normalizer(document, show_sentences(document, unit))
 
 
-def item(words, sentence=1, fix="x", kind="spelling", **fields):
+def item(words, sentence=1, fix="x", kind="grammar", **fields):
     return LightItem(
         sentence=sentence, words=words, kind=kind, severity=None, reason="wrong", fix=fix, **fields
     )
@@ -24,6 +24,22 @@ def item(words, sentence=1, fix="x", kind="spelling", **fields):
 
 def quote(document, finding):
     return document.text[finding.start : finding.end]
+
+
+@pytest.mark.parametrize(
+    ("words", "fix", "edit"),
+    [("teh", "the", "replace"), ("teh", "kettle", "note"), ("teh", "", "note")],
+)
+def test_a_spelling_fix_that_is_another_word_is_refused(words, fix, edit):
+    found = start("Put teh kettle on.")[1].normalize(item(words, fix=fix, kind="spelling"))
+    assert found.edit == edit
+    assert (found.fix is None) == (edit == "note")
+
+
+def test_a_finding_that_repeats_the_example_of_the_prompt_is_dropped():
+    normalizer = start("We recieve a kettle.")[1]
+    assert normalizer.normalize(item("kettle", fix="receive", kind="spelling")) is None
+    assert normalizer.normalize(item("recieve", fix="receive", kind="spelling")).fix.text
 
 
 @pytest.mark.parametrize(
@@ -77,7 +93,7 @@ def test_an_empty_fix_deletes_and_a_missing_or_endless_one_is_a_note():
 def test_a_finding_without_a_reason_names_its_kind():
     finding = start()[1].normalize(item("Teh")._replace(reason=""))
 
-    assert finding.reason == "spelling"
+    assert finding.reason == "grammar"
 
 
 def test_a_contradiction_cites_its_passage():

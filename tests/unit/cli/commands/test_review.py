@@ -322,3 +322,35 @@ def test_flags_that_exclude_each_other_are_refused(kebab, arguments):
 def test_what_is_no_list_of_items_is_refused_with_its_path(kebab):
     ran = kebab("review", "a.md", "--import", "-", "--json", stdin=b'[{"key": 1}]')
     assert (ran.fault["code"], ran.fault["details"]["field"]) == ("invalid_input", "$[0].key")
+
+
+def test_changes_are_compared_with_head_unless_told(kebab, opened, note, home):
+    (home / "sub").mkdir()
+    for arguments in (["--changed"], ["--changed", "sub"], ["--changed", "main", "a", "b"]):
+        kebab("review", *arguments)
+    found = [(request.names, request.changed) for request in requests(opened, "review")]
+    assert found == [(["."], "HEAD"), (["sub"], "HEAD"), (["a", "b"], "main")]
+
+
+def test_a_text_on_stdin_is_of_the_named_file(kebab, opened):
+    for flags in ([], ["--stdin-filename", "sub/x.md"]):
+        kebab("review", "-", *flags, stdin=b"One.\n")
+    found = [(request.names, request.text) for request in requests(opened, "review")]
+    assert found == [(["stdin.md"], "One.\n"), (["sub/x.md"], "One.\n")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cause"),
+    [
+        (["-", "a.md"], "`-` goes with no other document"),
+        (["a.md", "--stdin-filename", "b.md"], "`--stdin-filename` goes with `-`"),
+        (["-", "--changed"], "`--changed` and `-` exclude each other"),
+        (["a.md", "--unsafe"], "`--unsafe` goes with `--apply`"),
+        (["a.md", "--baseline", "b", "--write-baseline", "c"], "exclude each other"),
+        (["--run-id", "r1", "--baseline", "b"], "exclude each other"),
+    ],
+)
+def test_flags_that_exclude_or_need_each_other(kebab, arguments, cause):
+    ran = kebab("review", *arguments, "--json")
+    assert (ran.status, ran.fault["code"]) == (2, "usage_invalid")
+    assert cause in ran.fault["message"]

@@ -6,27 +6,30 @@ from pathlib import Path
 
 import pytest
 
-from kebab.core.review import Finding, LinkUse
+from kebab.core.review import Finding, Site
 from kebab.parse.markdown_parts import read_markup
 from kebab.review.document import ReviewDocument
 from kebab.review.rules.links import (
     BrokenAnchor,
     BrokenLink,
+    LinkCase,
     MissingImage,
     MissingNote,
     UndefinedReference,
-    find_replacement,
-    fold_anchor,
-    has_anchor,
-    is_anchor,
-    is_path,
-    list_anchors,
-    split_target,
 )
 from kebab.review.rules.rule import Rule
 from tests.fakes.review import FakeSurroundings, make_document
 
 _FILES = ("b.md", "sub/c.md", "sub", "a b.md", "x.png", "docs", "docs/d.md", "e.mdx")
+_MKDOCS = Site(kind="mkdocs", root="/notes")
+_HUGO = Site(
+    kind="hugo",
+    root="/notes",
+    pages=("/notes/content",),
+    static=("/notes/static",),
+    is_routed=True,
+    mentions="[menu] url = /guides/listed/",
+)
 
 
 def _check(
@@ -38,14 +41,19 @@ def _check(
     anchors: Mapping[str, frozenset[str]] | None = None,
     notes: Mapping[str, Path] | None = None,
     namesakes: Mapping[str, tuple[Path, ...]] | None = None,
+    site: Site | None = None,
+    routes: frozenset[str] = frozenset(),
 ) -> list[Finding]:
     surroundings = FakeSurroundings(
         files=frozenset(f"/notes/{name}" for name in files),
         anchors=anchors or {},
         notes=notes or {},
         namesakes=namesakes or {},
+        site=site,
+        routes=routes,
     )
-    return list(rule.check(make_document(text, read_markup(text), path=path), surroundings))
+    markup = read_markup(text, is_mdx=path.endswith(".mdx"))
+    return list(rule.check(make_document(text, markup, path=path), surroundings))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +71,7 @@ def test_links_that_resolve_or_cannot_be_judged_are_no_findings(target: str) -> 
 
 
 @pytest.mark.parametrize(
-    "target", ["z.md", "sub/z.md", "./z.py", "sub/z", "a%20z.md", "/docs/z.md", "B.md", "z.md#p"]
+    "target", ["z.md", "sub/z.md", "./z.py", "sub/z", "a%20z.md", "/docs/z.md", "z.md#p"]
 )
 def test_a_link_to_a_missing_file_is_found_at_its_target(target: str) -> None:
     text = f"é [t]({target} 'T')"
@@ -98,7 +106,7 @@ def test_addresses_of_pages_may_be_relative_to_the_address_of_the_page() -> None
 def test_pages_without_a_suffix_are_not_judged_in_a_site() -> None:
     text = "[t](sub/z)"
     assert len(_check(BrokenLink(), text)) == 1
-    assert _check(BrokenLink(), text, files=(*_FILES, "mkdocs.yml")) == []
+    assert _check(BrokenLink(), text, site=_MKDOCS) == []
     assert _check(BrokenLink(), f"---\nslug: x\n---\n{text}") == []
 
 
@@ -227,79 +235,154 @@ def test_a_footnote_is_judged_in_a_document_with_many_definitions() -> None:
 def test_labels_that_may_be_defined_elsewhere_are_not_judged() -> None:
     text = "[the manual][manual]"
     assert _check(UndefinedReference(), text) == []
-    assert _check(UndefinedReference(), text + _DEFINITION, files=("mkdocs.yml",)) == []
+    assert _check(UndefinedReference(), text + _DEFINITION, site=_MKDOCS) == []
 
 
 @pytest.mark.parametrize(
-    ("heading", "fragment"),
+    ("target", "fixed"),
     [
-        ("What's new in 2.0?", "whats-new-in-20"),
-        ("`kebab review` & more", "kebab-review--more"),
-        ("Größe und Maß", "größe-und-maß"),
-        ("설치 방법", "%EC%84%A4%EC%B9%98-%EB%B0%A9%EB%B2%95"),
-        ("🚀 Start", "-start"),
-        ("snake_case", "snake_case"),
+        ("B.md", "b.md"),
+        ("Sub/C.md#Part", "sub/c.md#Part"),
+        ("./A%20b.md", "./a%20b.md"),
+        ("/docs/D.md", "/docs/d.md"),
     ],
 )
-def test_slugs_of_sites_are_found(heading: str, fragment: str) -> None:
-    text = f"# {heading}\n"
-    anchors = list_anchors(text, read_markup(text))
-    assert anchors is not None
-    assert has_anchor(anchors, fragment)
-    assert not has_anchor(anchors, "other")
-
-
-def test_tabs_and_translated_headings_have_generated_anchors() -> None:
-    text = '## {{% heading "prerequisites" %}}\n\n{{< tabs name="k8s_install" >}}\n'
-    anchors = list_anchors(text, read_markup(text))
-    assert anchors is not None
-    assert all(has_anchor(anchors, one) for one in ("before-you-begin", "k8s-install-2"))
-    assert not has_anchor(anchors, "other")
-    assert has_anchor(anchors, "다음-내용")
-
-
-def test_other_fragments_are_no_anchors() -> None:
-    assert not any(
-        map(is_anchor, ("", "top", "L1-L9", "{{ x }}", "page=3", "fnref:1", "term-node"))
-    )
-    assert is_anchor("topic")
-
-
-def test_an_anchor_is_folded_to_letters_and_digits_in_one_case() -> None:
-    assert fold_anchor("A-b_c 1.２") == "abc12"
-
-
-def test_a_target_has_a_path_and_a_fragment() -> None:
-    assert split_target("a/b.md?x=1#part") == ("a/b.md", "part")
-    assert split_target("#part") == ("", "part")
-
-
-@pytest.mark.parametrize("target", ["a.md", "a b.md", "../a", "/a/b.md", "a%20b.md#c", "개요.md"])
-def test_paths_are_told(target: str) -> None:
-    assert is_path(LinkUse(target, "inline", 0, 1, (0, 1)))
-
-
-@pytest.mark.parametrize("target", ["#a", "http://a.b", "{{ a }}", "<a>", "url", "-", "a|b"])
-def test_what_is_no_path_is_told(target: str) -> None:
-    assert not is_path(LinkUse(target, "inline", 0, 1, (0, 1)))
-
-
-@pytest.mark.parametrize(
-    ("target", "found", "replacement"),
-    [
-        ("old/z.md#p", "new/z.md", "new/z.md#p"),
-        ("../z.md", "z.md", "z.md"),
-        ("old/z%20y.md", "new/z y.md", "new/z%20y.md"),
-        ("old/README.md", "README.md", None),
-        ("old/CODE_OF_CONDUCT.md", "CODE_OF_CONDUCT.md", None),
-        ("/old/z.md", "new/z.md", None),
-        ("z", "new/z", None),
-    ],
-)
-def test_the_path_of_a_namesake_replaces_the_path_alone(
-    target: str, found: str, replacement: str | None
+def test_a_link_in_another_case_has_the_name_of_the_file_as_its_fix(
+    target: str, fixed: str
 ) -> None:
-    name = Path(found).name
-    surroundings = FakeSurroundings(namesakes={name: (Path("/notes", found),)})
-    source = make_document("").source
-    assert find_replacement(source, surroundings, target) == replacement
+    text = f"[t]({target})"
+    (found,) = _check(LinkCase(), text)
+    assert found.fix is not None
+    assert (found.severity, found.edit, found.fix.text) == ("warning", "replace", fixed)
+    assert _check(BrokenLink(), text) == []
+
+
+def test_a_link_in_another_case_means_the_file_of_its_own_folder() -> None:
+    files = ("docs/v1/Start.md", "docs/v2/Start.md", "docs/v1/a.md")
+    namesakes = {"start.md": tuple(Path("/notes", one) for one in files[:2])}
+    (found,) = _check(
+        LinkCase(), "[t](start.md)", path="docs/v1/a.md", files=files, namesakes=namesakes
+    )
+    assert found.fix is not None
+    assert found.fix.text == "Start.md"
+
+
+@pytest.mark.parametrize(
+    "text", ["[t](b.md)", "[t](z.md)", "[t](Sub/)", "[[B]]", "<Https://x.y/B.md>"]
+)
+def test_other_links_differ_in_more_than_case(text: str) -> None:
+    assert _check(LinkCase(), text) == []
+
+
+_PAGES = ("content/guides/a.md", "content/guides/deep/_index.md", "static/logo/a.png")
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("/guides/a/", "/guides/a", "/guides/deep/", "/en/guides/a/", "/base/guides/a/"),
+        *("/guides/listed/", "/guides/Declared/", "/tags/x/", "/guides/tags/", "/api/x"),
+    ],
+)
+def test_addresses_that_a_site_may_generate_are_no_findings(target: str) -> None:
+    routes = frozenset({"declared"})
+    text = f"[t]({target})"
+    assert _check(BrokenLink(), text, files=_PAGES, site=_HUGO, routes=routes) == []
+
+
+def test_an_address_below_a_known_folder_of_a_site_is_judged() -> None:
+    text = "[t](/guides/gone/)"
+    (found,) = _check(BrokenLink(), text, files=_PAGES, site=_HUGO)
+    assert text[found.start : found.end] == "/guides/gone/"
+    assert _check(BrokenLink(), text, files=_PAGES) == []
+    unknown = _HUGO._replace(is_routed=False)
+    assert _check(BrokenLink(), text, files=_PAGES, site=unknown) == []
+
+
+@pytest.mark.parametrize(
+    "shortcode",
+    [
+        *('{{< ref "a.md" >}}', '{{% relref "/guides/a" %}}', "{{<relref guides/deep>}}"),
+        *('{{< ref "elsewhere.md" >}}', '{{</* ref "gone.md" */>}}', '{{< ref path="a" >}}'),
+    ],
+)
+def test_references_of_hugo_that_lead_to_a_page_are_no_findings(shortcode: str) -> None:
+    names = {"elsewhere.md": (Path("/notes/content/other/elsewhere.md"),)}
+    text = f"[t]({shortcode})"
+    path = "content/guides/b.md"
+    assert _check(BrokenLink(), text, path=path, files=_PAGES, site=_HUGO, namesakes=names) == []
+
+
+@pytest.mark.parametrize("shortcode", ['{{< ref "gone.md" >}}', '{{% relref "/guides/gone" %}}'])
+def test_a_reference_of_hugo_to_no_page_is_found(shortcode: str) -> None:
+    text = f"[t]({shortcode})"
+    path = "content/guides/b.md"
+    (found,) = _check(BrokenLink(), text, path=path, files=_PAGES, site=_HUGO)
+    assert text[found.start : found.end] in ("gone.md", "/guides/gone")
+    assert _check(BrokenLink(), text, path=path, files=_PAGES) == []
+
+
+def test_the_anchor_of_a_reference_of_hugo_is_checked() -> None:
+    anchors = {"/notes/content/guides/a.md": frozenset({"part"})}
+    path = "content/guides/b.md"
+    for fragment, count in (("part", 0), ("other", 1)):
+        text = f'[t]({{{{< ref "a.md#{fragment}" >}}}})'
+        found = _check(BrokenAnchor(), text, path=path, files=_PAGES, site=_HUGO, anchors=anchors)
+        assert len(found) == count
+
+
+def test_a_path_of_docusaurus_begins_at_the_site() -> None:
+    site = Site(kind="docusaurus", root="/notes", pages=("/notes/docs",), is_routed=True)
+    assert _check(BrokenLink(), "[t](@site/docs/d.md)", site=site) == []
+    assert len(_check(BrokenLink(), "[t](@site/docs/z.md)", site=site)) == 1
+    assert _check(BrokenLink(), "[t](@site/docs/z.md)") == []
+
+
+def test_a_translation_may_link_to_a_page_that_is_not_translated() -> None:
+    files = ("docs/en/a.md", "docs/en/guide/b.md", "docs/ko/a.md")
+    text = "[t](guide/b.md)"
+    assert _check(BrokenLink(), text, path="docs/ko/a.md", files=files, site=_MKDOCS) == []
+    assert len(_check(BrokenLink(), "[t](guide/c.md)", path="docs/ko/a.md", files=files)) == 1
+
+
+@pytest.mark.parametrize(
+    "target", ["../images/a.png", "images/a.png", "/images/a.png", "/base/images/a.png"]
+)
+def test_an_image_of_the_static_folder_is_no_finding(target: str) -> None:
+    site = _HUGO._replace(static=("/notes/public",))
+    files = ("content/guides/x.md", "public/images/a.png", "content/base/images")
+    text = f"![i]({target})"
+    assert _check(MissingImage(), text, path="content/guides/x.md", files=files, site=site) == []
+    other = text.replace("a.png", "b.png")
+    assert len(_check(MissingImage(), other, path="content/guides/x.md", files=files, site=site))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[[redirects]]\nfrom = "/a"\n',
+        "{{< code-toggle >}}\n[[redirects]]\n{{< /code-toggle >}}\n",
+        "[[source]][17]",
+    ],
+)
+def test_tables_of_toml_and_texts_of_links_are_no_wiki_links(text: str) -> None:
+    assert _check(MissingNote(), text) == []
+
+
+def test_wiki_links_count_in_a_site_that_uses_them() -> None:
+    assert _check(MissingNote(), "[[Weekly review]]", site=_MKDOCS) == []
+    assert len(_check(MissingNote(), "[[Weekly review]] [[b]]", site=_MKDOCS)) == 1
+
+
+def test_anchors_of_parts_of_a_site_are_not_judged() -> None:
+    assert _check(BrokenAnchor(), "[t](#z)", site=_MKDOCS) == []
+    assert _check(BrokenAnchor(), "# T\n\n[t](#z)", path="docs/_part.md") == []
+    assert len(_check(BrokenAnchor(), "# T\n\n[t](#z)", site=_MKDOCS)) == 1
+
+
+def test_a_link_out_of_the_pages_of_a_site_is_judged_where_its_folder_exists() -> None:
+    site = Site(kind="mdbook", root="/notes", pages=("/notes/src",))
+    files = ("src/a.md", "other/b.md")
+    assert _check(BrokenLink(), "[t](../gone/c.md)", path="src/a.md", files=files, site=site) == []
+    assert len(_check(BrokenLink(), "[t](../other/c.md)", path="src/a.md", files=files, site=site))
+    assert len(_check(BrokenLink(), "[t](gone/c.md)", path="src/a.md", files=files, site=site))

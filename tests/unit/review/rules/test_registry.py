@@ -1,7 +1,10 @@
 """The rules are sorted, explained, and found by their example."""
 
+from pathlib import Path
+
 import pytest
 
+from kebab.config.settings import Review
 from kebab.core.review import GlossaryTerm, SimilarParagraph
 from kebab.errors.catalog import ConfigInvalid, InvalidInput
 from kebab.parse.markdown_parts import read_markup
@@ -12,8 +15,11 @@ from tests.fakes.evidence import stored
 from tests.fakes.review import FakeSurroundings, make_document
 
 _SURROUNDINGS = FakeSurroundings(
+    files=frozenset({"/notes/Guides/start.md"}),
     glossary=(GlossaryTerm("email", ("e-mail",)),),
     usual_fields=frozenset({"title"}),
+    headings={"costsofthegarden": Path("/notes/garden.md")},
+    anchors={"/notes/garden.md": frozenset({"costsofthegarden"})},
     similar={NearDuplicate.example: SimilarParagraph(stored("a"), 0.9)},
 )
 
@@ -49,7 +55,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_rule() -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 def test_a_description_is_one_sentence_and_paragraphs_of_one_line(rule: Rule) -> None:
-    described = describe_rule(rule, enabled=False)
-    assert (described.id, described.enabled) == (rule.id, False)
+    described = describe_rule(rule, Review(disable=[rule.id], severity={rule.kind: "error"}))
+    assert (described.id, described.enabled, described.severity) == (rule.id, False, "error")
     assert described.summary.endswith(".")
     assert "\n" not in described.summary + described.explanation.replace("\n\n", "")

@@ -98,7 +98,8 @@ def test_fields_that_the_other_notes_have_are_missed(
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("# A\n\nx\n\n# a\n\ny\n", ["# a"]),
+        ("# A\n\nx\n\n# A\n\ny\n", ["# A"]),
+        ("# Module\n\nx\n\n# module\n\ny\n", []),
         ("# A\n\n## B\n\nx\n\n## B\n\ny\n", ["## B"]),
         ("# A\n\n## B\n\nx\n\n# C\n\n## B\n\ny\n", []),
         ("# A\n\n## B\n\nx\n\n### B\n\ny\n", []),
@@ -106,6 +107,8 @@ def test_fields_that_the_other_notes_have_are_missed(
         ('=== "Linux"\n\n# A\n\nx\n\n# A\n', []),
         ("# A {#one}\n\nx\n\n# A {#two}\n\ny\n", []),
         ("```\n# A\n# A\n```\n", []),
+        ("# A\n\n## getItem\n\nx\n\n## getItem\n\ny\n", []),
+        ("# A\n\n## B\n\nx\n\n## B\n\ny\n\n## B\n\nz\n", []),
     ],
 )
 def test_headings_are_compared_within_their_section(text: str, found: list[str]) -> None:
@@ -134,6 +137,11 @@ def test_an_anchor_is_declared_once(text: str, found: list[str]) -> None:
         ("## A\n\n#### B\n\n## C\n\n### D\n", ["#### B"]),
         ("### A\n\n# B\n\n## C\n", []),
         ("# A\n\n<h2>B</h2>\n\n### C\n", []),
+        ("# A\n\n<Tabs>\n<TabItem>\n\n### B\n\n</TabItem>\n</Tabs>\n", []),
+        ("# A\n\n:::note\n\n### B\n\n:::\n", []),
+        ("# A\n\n> ##### Note\n\n## B\n", []),
+        ("# A\n\n{{< include x.md >}}\n\n### B\n", []),
+        (f"# T\n\n{'## A{0}{0}#### B{0}{0}### C{0}{0}'.replace('{0}', chr(10)) * 3}", ["#### B"]),
     ],
 )
 def test_levels_go_down_by_one(text: str, found: list[str]) -> None:
@@ -152,8 +160,25 @@ def test_levels_go_down_by_one(text: str, found: list[str]) -> None:
         ("# A\n\n## f(a)\n\n## f(a, b)\n\nx\n", []),
         ("# A\n\n## width\n## height\n\nx\n", []),
         ("# A\n\n## one\n\n## two\n\n## three\n\n## four\n\nx\n", []),
+        ("# A\n\n## System.String[]\n\n## Notes\n\nx\n", []),
+        ("# A\n\n## [Watch it](a.md)\n\n## Do not open an issue.\n\n## B\n\nx\n", []),
+        ("# A\n\n## `run`\n\n## None\n\n## Notes\n\nx\n", []),
+        ("# A\n\nx\n\ntitle: b\n---\n\n## B\n\nx\n", []),
         ("", []),
     ],
 )
 def test_a_section_has_more_than_its_heading(text: str, found: list[str]) -> None:
     assert _check(EmptySection(), text) == found
+
+
+def test_fields_of_pages_and_of_kinds_of_notes_are_missed() -> None:
+    usual = FakeSurroundings(usual_fields=frozenset({"isbn", "weight", "history"}))
+    for text, count in (("---\ntitle: A\n---\n", 0), ("---\ntype: book\n---\n", 1)):
+        found = list(MissingFrontMatterField().check(make_document(text, read_markup(text)), usual))
+        assert len(found) == count
+
+
+def test_records_may_have_empty_sections() -> None:
+    text = "# Changes\n\n## Removed\n\n## Fixed\n\nx\n"
+    document = make_document(text, read_markup(text), path="CHANGELOG.md")
+    assert list(EmptySection().check(document, FakeSurroundings())) == []

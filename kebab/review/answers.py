@@ -1,0 +1,168 @@
+"""Records what rules ask about the world around a document, and asks it again later.
+
+The findings in a document stay what they were while its content and all answers do.
+"""
+
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import date
+from hashlib import blake2b
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from kebab.core.review import (
+    FrontMatterUse,
+    GlossaryTerm,
+    Markup,
+    ReviewText,
+    SimilarParagraph,
+    Site,
+    Surroundings,
+)
+
+Question: TypeAlias = tuple[str, ...]
+"""The name of what was asked for, and its argument if there is one."""
+
+_DIGEST_BYTES = 8
+
+
+class RecordedSurroundings:
+    """The port `Surroundings` over another one; it keeps the questions about one document."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._surroundings = surroundings
+        self.questions: dict[Question, None] = {}
+
+    @property
+    def today(self) -> date:
+        """The date of the review."""
+        self.questions["today",] = None
+        return self._surroundings.today
+
+    @property
+    def glossary(self) -> Sequence[GlossaryTerm]:
+        """The terms of the settings, which are part of the key of a result."""
+        return self._surroundings.glossary
+
+    @property
+    def stale_days(self) -> int:
+        """After how many days a statement is stale, which is part of the key of a result."""
+        return self._surroundings.stale_days
+
+    @property
+    def words(self) -> Collection[str]:
+        """The words of the settings, which are part of the key of a result."""
+        return self._surroundings.words
+
+    def exists(self, path: Path | str) -> bool:
+        """Return whether a file or a folder exists."""
+        self.questions["exists", str(path)] = None
+        return self._surroundings.exists(path)
+
+    def find_any_case(self, path: str) -> str | None:
+        """Return the only existing path that differs from one in letter case at most."""
+        self.questions["case", path] = None
+        return self._surroundings.find_any_case(path)
+
+    def find_site(self, file: Path) -> Site | None:
+        """Return the site whose configuration is nearest above a file."""
+        self.questions["site", str(file)] = None
+        return self._surroundings.find_site(file)
+
+    def list_routes(self, site: Site) -> frozenset[str]:
+        """Return the last parts of the addresses that pages of a site declare."""
+        self.questions["routes", site.root] = None
+        return self._surroundings.list_routes(site)
+
+    def list_anchors(self, path: Path) -> frozenset[str] | None:
+        """Return the anchors of a file; whether it is the same file is asked later."""
+        self.questions["file", str(path)] = None
+        return self._surroundings.list_anchors(path)
+
+    def find_heading(self, document: ReviewText, key: str) -> Path | None:
+        """Return the only Markdown file of the same source with this heading."""
+        self.questions["heading", key] = None
+        return self._surroundings.find_heading(document, key)
+
+    def count_documents(self, document: ReviewText, word: str) -> int:
+        """Return in how many documents of the same folder a word stands."""
+        self.questions["count", word] = None
+        return self._surroundings.count_documents(document, word)
+
+    def find_note(self, document: ReviewText, target: str) -> Path | None:
+        """Return the file of the same source with this path, name, title or alias."""
+        self.questions["note", target] = None
+        return self._surroundings.find_note(document, target)
+
+    def list_namesakes(self, document: ReviewText, name: str) -> Sequence[Path]:
+        """Return the files of the same source whose name is this one."""
+        self.questions["namesakes", name] = None
+        return self._surroundings.list_namesakes(document, name)
+
+    def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
+        """Return the front matter fields that nearly all notes of the same folder have."""
+        front = document.markup.front_matter
+        fields = msgspec.json.encode(front.fields).decode() if front else ""
+        self.questions["fields", fields] = None
+        return self._surroundings.list_usual_fields(document)
+
+    def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
+        """Return the most similar passage of another note; it depends on the whole index."""
+        self.questions["index",] = None
+        return self._surroundings.find_similar(document, paragraph)
+
+
+def answer_question(
+    surroundings: Surroundings, document: ReviewText, question: Question, index_state: str
+) -> str:
+    """Return the answer to a recorded question as a short text that is equal for equal answers.
+
+    The file, the root and the id of the document are used, not its text.
+    """
+    answer: object
+    match question:
+        case ("case", path):
+            answer = surroundings.find_any_case(path)
+        case ("site", path):
+            answer = surroundings.find_site(Path(path))
+        case ("routes", root):
+            answer = sorted(surroundings.list_routes(Site("other", root)))
+        case ("heading", key):
+            answer = surroundings.find_heading(document, key)
+        case ("count", word):
+            answer = surroundings.count_documents(document, word)
+        case ("exists", path):
+            return "1" if surroundings.exists(path) else "0"
+        case ("file", path):
+            answer = _read_state(path)
+        case ("note", target):
+            answer = surroundings.find_note(document, target)
+        case ("namesakes", name):
+            answer = [*surroundings.list_namesakes(document, name)]
+        case ("fields", fields):
+            answer = sorted(surroundings.list_usual_fields(_add_fields(document, fields)))
+        case ("index",):
+            answer = index_state
+        case _:
+            answer = surroundings.today
+    return blake2b(repr(answer).encode(errors="replace"), digest_size=_DIGEST_BYTES).hexdigest()
+
+
+def _add_fields(document: ReviewText, fields: str) -> ReviewText:
+    """Return a document with this front matter; an empty text means none."""
+    if not fields:
+        return replace(document, markup=Markup())
+    pairs = msgspec.json.decode(fields, type=tuple[tuple[str, str], ...])
+    return replace(document, markup=Markup(front_matter=FrontMatterUse(0, 0, pairs)))
+
+
+def _read_state(path: str) -> tuple[int, int, int] | None:
+    """Return what changes with the content of a file; None when there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116 - far faster
+    except (OSError, ValueError):
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,0 +1,397 @@
+"""Contains the rules about spelling, which need no network and no language model.
+
+Precision comes first: a spelling that is uncertain, such as that of a name or of a word in another
+language, is no finding. The words of a folder are its own: what several documents use is right.
+"""
+
+import re
+import zlib
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+from kebab.core.media import is_code
+from kebab.core.review import Finding, Fix, Span, Surroundings
+from kebab.review.document import ReviewDocument
+from kebab.review.rules.rule import build_finding
+from kebab.text.language import detect_text_language
+from kebab.wire.review import SeverityName
+
+FEW_DOCUMENTS = 5
+"""A word that as many documents use is right in their folder."""
+
+
+class _Misspellings:
+    """The list of common misspellings; its corrections are read when one is found."""
+
+    @cached_property
+    def _lines(self) -> Sequence[bytes]:
+        data = Path(__file__).with_name("misspellings.z").read_bytes()
+        return zlib.decompress(data).split(b"\n")
+
+    @cached_property
+    def _sorted(self) -> Sequence[bytes]:
+        return self._lines[0].split()
+
+    @cached_property
+    def words(self) -> frozenset[bytes]:
+        """Every misspelling."""
+        return frozenset(self._sorted)
+
+    @cached_property
+    def _corrections(self) -> Sequence[bytes]:
+        return [one.replace(b"_", b" ") for one in self._lines[1].split()]
+
+    def list_corrections(self, word: bytes) -> list[str]:
+        """Return what a misspelling may mean."""
+        return self._corrections[bisect_left(self._sorted, word)].decode().split(",")
+
+
+MISSPELLINGS = _Misspellings()
+
+_RUN_BEFORE = re.compile(r"[^\s()\[\]<>\"“”«»„|,;]*\Z")
+_RUN_AFTER = re.compile(r"[^\s()\[\]<>\"“”«»„|,;]*")
+_PLAIN_RUN = re.compile(r"[^\W\d_]+(?:[-'’–—][^\W\d_]+)*(?:/[^\W\d_]+)?(?:[-'’–—][^\W\d_]+)*")
+"""Words joined by hyphens, and no part of an address, of a path or of an identifier."""
+
+_AROUND = "*_'‘’.:!?…~-–—"
+_LONGEST_RUN = 80
+_OPENS = re.compile(r"(?:\A|[.!?:;|>#*_)\]\"“(/]|[-+•])[ \t\"'“(*_#>-]*\Z|\d[.)][ \t]*\Z")
+_PAIRS = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`"}
+_TALKS_OF_SPELLING = re.compile(r"typo|spell|->|→|=>|➜|correct", re.IGNORECASE)
+_COMMENT = re.compile(r"(?:^|[\s;{}(,])(?:#+|//+!?|--|/\*+|;;+|%%?|<!--)[ \t]|^[ \t]*\*[ \t]")
+_LONGEST_ACRONYM = 6
+_MOST_SHOWN = 3
+_ENGLISH = frozenset(
+    {
+        *("the", "of", "and", "is", "that", "with", "this", "you", "are", "which", "for", "from"),
+        *("not", "can", "your", "will", "when", "if", "be", "it", "we", "have", "how", "to"),
+    }
+)
+"""Words that tell English where a text is too short for its language to be certain."""
+
+
+class Misspelling:
+    """A word is misspelled in a common way.
+
+    The list of `typos` has about 95,000 misspellings of English. Text in other languages, code,
+    names, addresses, words in quotation marks, the words of the setting `review.words`, and words
+    that five documents of the folder use are not reported. Comments in code blocks are checked. Of
+    source files, which have to be named, comments and names are checked. Names, and words with
+    several corrections, get no fix.
+    """
+
+    id: ClassVar[str] = "misspelling"
+    kind: ClassVar[str] = "spelling"
+    severity: ClassVar[SeverityName] = "warning"
+    example: ClassVar[str] = "You will recieve the letters."
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the misspellings."""
+        if is_code(document.source.media):
+            yield from _check_code(self, document, surroundings)
+            return
+        found = MISSPELLINGS.words.intersection(document.words)
+        for word in sorted(found):
+            right = MISSPELLINGS.list_corrections(word)
+            everywhere = list(_find_word(document, word.decode()))
+            if any(_is_quoted(document.text, *place) for place in everywhere):
+                continue  # it is a name, or the page speaks about it
+            places = [
+                place
+                for place in everywhere
+                if _is_checked(document, *place) and not _is_mentioned(document, *place, right)
+            ]
+            if places and not _is_known(document, surroundings, word.decode()):
+                for start, end in places:
+                    yield _build(self, document, (start, end), right)
+
+
+_PIECE = re.compile(r"[A-Z]?[a-z]{3,}(?![a-z])")
+"""A word of an identifier such as `readFile`, or of a comment."""
+
+_SHORTEST_PIECE = 5
+_RUN = re.compile(r"[\w+/=-]*")
+_LONGEST_NAME = 50
+
+
+def _check_code(
+    rule: "Misspelling", document: ReviewDocument, surroundings: Surroundings
+) -> Iterator[Finding]:
+    """Yield the misspellings in source code; those in names have no fix, and are told once."""
+    text = document.text
+    named: set[str] = set()
+    for found in _PIECE.finditer(text):
+        word = found[0].lower()
+        if word.encode() not in MISSPELLINGS.words or _is_known(document, surroundings, word):
+            continue
+        right = MISSPELLINGS.list_corrections(word.encode())
+        if _is_comment(document, found.start()):
+            if _is_checked(document, *found.span()) and not _is_mentioned(
+                document, *found.span(), right
+            ):
+                yield _build(rule, document, found.span(), right)
+            continue
+        run = _RUN.match(text, found.end())
+        is_name = len(word) >= _SHORTEST_PIECE and word not in named
+        if is_name and run and len(run[0]) <= _LONGEST_NAME and " " not in right[0]:
+            named.add(word)
+            yield build_finding(rule, *found.span(), _describe(found[0], right))
+
+
+def _describe(word: str, right: Sequence[str]) -> str:
+    shown = " or ".join(_adapt_case(one, word) for one in right[:_MOST_SHOWN])
+    return f"misspelled: {word}, meant may be {shown}"
+
+
+def _build(
+    rule: "Misspelling", document: ReviewDocument, span: Span, right: Sequence[str]
+) -> Finding:
+    """Return the finding of a word; one correction is a fix, with the capitals of the word."""
+    word = document.text[slice(*span)]
+    if len(right) > 1:
+        return build_finding(rule, *span, _describe(word, right))
+    fix = Fix(_adapt_case(right[0], word), safe=" " not in right[0])
+    return build_finding(rule, *span, _describe(word, right), edit="replace", fix=fix)
+
+
+def _adapt_case(right: str, word: str) -> str:
+    """Return a correction in the case of the word."""
+    if word.isupper() and len(word) > 1:
+        return right.upper()
+    return right[:1].upper() + right[1:] if word[:1].isupper() else right
+
+
+def _is_known(document: ReviewDocument, surroundings: Surroundings, word: str) -> bool:
+    """Return whether a word is right in its folder."""
+    return (
+        word in surroundings.words
+        or surroundings.count_documents(document.source, word) >= FEW_DOCUMENTS
+    )
+
+
+def _find_word(document: ReviewDocument, word: str) -> Iterator[Span]:
+    """Yield the places of a lower-case word that is not part of a longer one."""
+    lower = document.lower_text
+    start = lower.find(word)
+    while start >= 0:
+        end = start + len(word)
+        if not lower[start - 1 : start].isalnum() and not lower[end : end + 1].isalnum():
+            yield start, end
+        start = lower.find(word, end)
+
+
+def _is_checked(document: ReviewDocument, start: int, end: int, lang: str = "en") -> bool:
+    """Return whether a word is prose in a language, or in a comment of a code block."""
+    text = document.text
+    before, after = text[max(0, start - 1) : start], text[end : end + 1]
+    if before in tuple("<{$@#") or after in tuple(">}(") or (before, after) == ("[", "]"):
+        return False
+    if before == "(" and not text[max(0, start - 2) : start - 1].isspace():
+        return False  # part of a word, as in `file(s)`
+    head = _RUN_BEFORE.search(text[max(0, start - _LONGEST_RUN) : start])
+    tail = _RUN_AFTER.match(text, end, end + _LONGEST_RUN)
+    run = (head[0] if head else "") + text[start:end] + (tail[0] if tail else "")
+    if not _PLAIN_RUN.fullmatch(run.strip(_AROUND)):
+        return False
+    if _may_be_name(document, start, end):
+        return False
+    if not document.prose.startswith(text[start:end], start):
+        return _is_comment(document, start) and (document.lang or "en").startswith("en")
+    return _is_written_in(document, start, lang)
+
+
+def _is_quoted(text: str, start: int, end: int) -> bool:
+    """Return whether quotation marks, or those of code, stand around a word."""
+    before = text[start - 1] if start else ""
+    return before in _PAIRS and text.startswith(_PAIRS[before], end)
+
+
+def _may_be_name(document: ReviewDocument, start: int, end: int) -> bool:
+    """Return whether the capitals of a word say that it is a name."""
+    word = document.text[start:end]
+    if word.islower():
+        return False
+    if word.isupper():
+        return len(word) <= _LONGEST_ACRONYM
+    if not word.istitle():
+        return True
+    line = document.text[document.text.rfind("\n", 0, start) + 1 : start]
+    return not (line.lstrip(" >").startswith("#") or _OPENS.search(line))
+
+
+def _is_mentioned(document: ReviewDocument, start: int, end: int, right: Sequence[str]) -> bool:
+    """Return whether a line speaks of the misspelling, as a list of changes does."""
+    first = document.text.rfind("\n", 0, start) + 1
+    last = document.text.find("\n", end)
+    line = document.text[first : last if last >= 0 else None]
+    return bool(_TALKS_OF_SPELLING.search(line)) and any(one in line for one in right)
+
+
+def _is_comment(document: ReviewDocument, start: int) -> bool:
+    """Return whether an offset is in a comment of a code block."""
+    blocks = document.markup.code_blocks
+    index = bisect_right(blocks, (start, len(document.text))) - 1
+    if index < 0 or start >= blocks[index][1]:
+        return False
+    line = document.text[document.text.rfind("\n", 0, start) + 1 : start]
+    whole = line + document.text[start:].partition("\n")[0]
+    lang = detect_text_language(whole) or (whole.isascii() and "en")
+    sign = _COMMENT.search(line) if lang == "en" else None
+    return sign is not None and all(line.count(one, 0, sign.start()) % 2 == 0 for one in "\"'`")
+
+
+def _is_written_in(document: ReviewDocument, start: int, lang: str) -> bool:
+    """Return whether the paragraph at an offset is in a language."""
+    low, high = _find_paragraph(document, start)
+    piece = document.prose[low:high]
+    found = detect_text_language(piece)
+    if found is None and document.lang is None:
+        return not _ENGLISH.isdisjoint(piece.lower().split())
+    return (found or document.lang or "").partition("-")[0].lower() == lang
+
+
+def _find_paragraph(document: ReviewDocument, offset: int) -> Span:
+    """Return the paragraph at an offset."""
+    paragraphs = document.paragraphs
+    index = bisect_right(paragraphs, (offset, len(document.text))) - 1
+    return paragraphs[index] if index >= 0 else (offset, offset)
+
+
+_DICTIONARIES = frozenset({"de", "en", "es", "fr", "it", "nl", "pt"})
+"""The languages with Latin letters that `pyspellchecker` has a list of words for."""
+
+_SHORTEST, _LONGEST = 6, 20
+_SHORTEST_PART = 3
+_MOST_USES = 2
+_LEAST_FREQUENCY = 2_000
+"""How often a word has to occur in the corpus of its dictionary to be what was meant."""
+
+_BRITISH = re.compile(r"our|ll|ae|oe")
+"""What British English writes with one letter more."""
+
+_VOWELS = "aeiouy"
+_ALPHABET = "abcdefghijklmnopqrstuvwxyzßàáâãäçèéêëìíîïñòóôõöùúûü"
+
+
+class _Dictionary(NamedTuple):
+    """The words of a language with their frequencies, as texts and in UTF-8."""
+
+    frequencies: Mapping[str, int]
+    words: Collection[bytes]
+
+
+@cache
+def _load_dictionary(lang: str) -> _Dictionary | None:
+    """Return the dictionary of a language; None without one, or without `pyspellchecker`."""
+    if lang not in _DICTIONARIES:
+        return None
+    try:
+        from spellchecker import SpellChecker
+    except ImportError:
+        return None
+    frequencies = SpellChecker(language=lang).word_frequency.dictionary
+    return _Dictionary(frequencies, frozenset(word.encode() for word in frequencies))
+
+
+class UnknownWord:
+    """A word is in no dictionary, and one letter makes it a frequent word.
+
+    This needs word lists: `pip install 'kebab[spelling]'`; without them nothing is found. They are
+    for English, German, French, Spanish, Italian, Dutch and Portuguese. Only words in lower case
+    are looked at that the document uses once or twice, and no other document of the folder at all.
+    Words of the setting `review.words` are right. The proposed
+    word may be wrong, so it is no fix.
+    """
+
+    id: ClassVar[str] = "unknown-word"
+    kind: ClassVar[str] = "spelling"
+    severity: ClassVar[SeverityName] = "suggestion"
+    example: ClassVar[str] = "Everything outiside of the range is left out."
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the words that are a letter away from a frequent one."""
+        lang = (document.lang or "").partition("-")[0].lower()
+        dictionary = _load_dictionary(lang)
+        if dictionary is None:
+            return
+        counts = Counter(document.prose_words)
+        unknown = [
+            word.decode("utf-8", "replace")
+            for word, count in counts.items()
+            if count <= _MOST_USES
+            and _SHORTEST <= len(word) <= _LONGEST
+            and word not in dictionary.words
+            and word not in MISSPELLINGS.words
+        ]
+        for text in unknown:
+            places = list(_find_word(document, text))
+            right = ""
+            if len(places) <= _MOST_USES and all(
+                document.text[slice(*place)].islower() and document.prose.startswith(text, place[0])
+                for place in places
+            ):
+                right = _find_meant(text, lang)
+            if (
+                right
+                and places
+                and all(_is_checked(document, *place, lang) for place in places)
+                and text not in surroundings.words
+                and surroundings.count_documents(document.source, text) <= 1
+            ):
+                reason = f"in no dictionary: {text}, meant may be {right}"
+                yield from (build_finding(self, *place, reason) for place in places)
+
+
+@lru_cache(maxsize=1 << 16)
+def _find_meant(word: str, lang: str) -> str:
+    """Return the only word that one edit inside makes of an unknown one; empty without one.
+
+    Changes of the first and the last letters make other forms of words that are not listed.
+    """
+    dictionary = _load_dictionary(lang)
+    if dictionary is None or len(word) > _LONGEST or not word.isalpha():
+        return ""
+    if _is_compound(word, dictionary.frequencies):
+        return ""
+    known = dictionary.frequencies
+    english = None if lang == "en" else _load_dictionary("en")
+    if english and word in english.frequencies:
+        return ""  # a foreign word
+    found = {one for one in _iter_edits(word, is_inflected=lang != "en") if one in known}
+    meant = found.pop() if len(found) == 1 else ""
+    if _BRITISH.sub(lambda one: one[0][:1] + one[0][2:], word) == meant:
+        return ""
+    return meant if known.get(meant, 0) >= _LEAST_FREQUENCY else ""
+
+
+def _is_compound(word: str, known: Collection[str]) -> bool:
+    """Return whether a word consists of two known words."""
+    return any(
+        word[:at] in known and word[at:] in known
+        for at in range(_SHORTEST_PART, len(word) - _SHORTEST_PART + 1)
+    )
+
+
+def _iter_edits(word: str, *, is_inflected: bool) -> Iterator[str]:
+    """Yield the words that one edit makes, but for those at the first and the last letter.
+
+    A letter too many is a vowel or doubled. Of other letters only vowels, and letters of another
+    script, are often written for each other; the others make rare words and British forms. In
+    languages with many endings, whose lists lack forms of verbs, endings and vowels say nothing.
+    """
+    for at in range(1, len(word) - (3 if is_inflected else 1)):
+        start, letter, rest = word[:at], word[at], word[at + 1 :]
+        is_vowel = letter in _VOWELS and not is_inflected
+        if is_vowel or (at > 1 and letter in (word[at - 1], word[at + 1])):
+            yield start + rest
+        if at < len(word) - 2:
+            yield start + rest[0] + letter + rest[1:]
+        for other in _ALPHABET:
+            yield start + other + letter + rest
+        if letter not in _ALPHABET or is_vowel:
+            for other in _VOWELS if is_vowel else _ALPHABET:
+                yield start + other + rest

@@ -1,0 +1,231 @@
+"""Decides which findings of a document count.
+
+Settings of a folder switch rules off and change severities, comments ignore findings, a baseline
+has known ones, and a review of changes leaves out other lines.
+"""
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kebab.core.review import Span, Unit, UnitResult
+from kebab.core.spelling import find_likely_name
+from kebab.review.document import ReviewDocument
+from kebab.review.items import locate_item
+from kebab.review.rules.ignores import IgnoreComment, UnknownIgnore, UnusedIgnore, read_ignores
+from kebab.review.worker import LoadResult, UnitWorker, needs_model
+from kebab.wire.review import AgentItem, SeverityName
+
+FINGERPRINT_BYTES = 8
+_TELLING = 12
+"""How many characters tell a finding without the rest of its line."""
+
+
+class FileRules(NamedTuple):
+    """What settings say about a file: rules and kinds that are off, and the severity of others."""
+
+    disabled: frozenset[str] = frozenset()
+    severities: Mapping[str, SeverityName] = {}
+
+
+class RuleNames(NamedTuple):
+    """The rules that are applied, and every name that a comment may ignore."""
+
+    applied: frozenset[str]
+    known: frozenset[str]
+
+
+class Selection(Struct, frozen=True, kw_only=True):
+    """What counts in a run.
+
+    Attributes:
+        names: The names of rules and kinds.
+        choose_rules: Returns what the settings say about a file.
+        list_changed: Returns the changed lines of a file as [first, last] from 1, in order; None
+            when all of its lines count.
+        list_known: Returns the fingerprints of the known findings of a file.
+    """
+
+    names: RuleNames
+    choose_rules: Callable[[ReviewDocument], FileRules] = lambda _: FileRules()
+    list_changed: Callable[[ReviewDocument], Sequence[Span] | None] = lambda _: None
+    list_known: Callable[[ReviewDocument], Collection[str]] = lambda _: ()
+
+    def select(self, document: ReviewDocument, result: UnitResult, *, rules: bool) -> UnitResult:
+        """Return a result with the items that count; `rules` tells that it is that of the rules."""
+        if not (result.items or result.carried):
+            return result
+        settings = self.choose_rules(document)
+        comments = _Comments(document, self.names, settings)
+        changed = self.list_changed(document)
+        known = self.list_known(document)
+        items = [one for one in result.items if not _is_named(one, settings.disabled)]
+        kept = comments.filter(items, judge=rules)
+        ignored = comments.ignored
+        kept = [_rate(one, settings) for one in kept if _is_changed(document, one, changed)]
+        prints = {one.uid: compute_fingerprint(document, one) for one in kept} if known else {}
+        carried = tuple(
+            _rate(one, settings)
+            for one in comments.filter(result.carried, judge=False)
+            if not _is_named(one, settings.disabled)
+            and _is_changed(document, one, changed)
+            and not (known and compute_fingerprint(document, one) in known)
+        )
+        return replace(
+            result,
+            items=tuple(one for one in kept if prints.get(one.uid) not in known),
+            carried=carried,
+            ignored=ignored,
+            known=tuple(one for one in prints.values() if one in known),
+        )
+
+
+class SelectingWorker(Struct, frozen=True):
+    """Works as another worker does, and keeps the findings that count."""
+
+    inner: UnitWorker
+    selection: Selection
+
+    @property
+    def model(self) -> str | None:
+        """The name of the language model."""
+        return self.inner.model
+
+    def plan(self, document: ReviewDocument) -> list[Unit]:
+        """Return the units of a document; those of the model only where lines count."""
+        units = self.inner.plan(document)
+        changed = self.selection.list_changed(document)
+        if changed is None:
+            return units
+        return [
+            unit
+            for unit in units
+            if not needs_model(unit) or _touches(document, (unit.start, unit.end), changed)
+        ]
+
+    def list_dependents(self, units: Sequence[Unit], index: int) -> list[int]:
+        """Return the units that need the result of a unit."""
+        return self.inner.list_dependents(units, index)
+
+    def work(
+        self, document: ReviewDocument, units: Sequence[Unit], index: int, load: LoadResult
+    ) -> UnitResult:
+        """Return the result of one unit; every unit before it is finished."""
+        result = self.inner.work(document, units, index, load)
+        return self.selection.select(document, result, rules=units[index].kind == "rules")
+
+
+def name_finding(item: AgentItem) -> str:
+    """Return the rule of a finding, or the kind of one that no rule found."""
+    return item.rule_id if isinstance(item.rule_id, str) else item.k
+
+
+def compute_fingerprint(document: ReviewDocument, item: AgentItem) -> str:
+    """Return what tells a finding from others of its file, also after other lines changed.
+
+    That is its rule, its words, and how often they stand above; few words say too little, so the
+    text of their line is part of it.
+    """
+    start, end = locate_item(document, item)
+    number, column = document.find_line(start)
+    words = document.text[start:end]
+    if len(words) >= _TELLING:
+        parts = [words, str(document.text.count(words, 0, start))]
+    else:
+        lines = document.lines
+        line = lines[number - 1]
+        above = lines[: number - 1].count(line)
+        parts = [" ".join(line.split()), str(above), words]
+        parts.append(str(line.count(words, 0, column - 1) if words else column))
+    parts.insert(0, name_finding(item))
+    key = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(key, digest_size=FINGERPRINT_BYTES).hexdigest()
+
+
+def _is_named(item: AgentItem, names: Collection[str]) -> bool:
+    return item.k in names or item.rule_id in names
+
+
+def _rate(item: AgentItem, settings: FileRules) -> AgentItem:
+    """Return an item with the severity of the settings; that of its rule precedes its kind's."""
+    for name in (item.rule_id, item.k):
+        if isinstance(name, str) and name in settings.severities:
+            return replace(item, s=settings.severities[name])
+    return item
+
+
+def _is_changed(document: ReviewDocument, item: AgentItem, lines: Sequence[Span] | None) -> bool:
+    return lines is None or _touches(document, locate_item(document, item), lines)
+
+
+def _touches(document: ReviewDocument, span: Span, lines: Sequence[Span]) -> bool:
+    """Return whether [start, end) has a character in one of the lines."""
+    first, last = _find_lines(document, span)
+    return any(low <= last and high >= first for low, high in lines)
+
+
+def _find_lines(document: ReviewDocument, span: Span) -> Span:
+    start, end = span
+    return document.find_line(start)[0], document.find_line(max(start, end - 1))[0]
+
+
+class _Comments:
+    """The comments of a document that ignore findings, and which of their names had an effect."""
+
+    def __init__(self, document: ReviewDocument, names: RuleNames, settings: FileRules) -> None:
+        self._document = document
+        self._names = names
+        self._applied = names.applied - settings.disabled
+        self._comments = read_ignores(document)
+        self.ignored = 0
+
+    def filter(self, items: Iterable[AgentItem], *, judge: bool) -> list[AgentItem]:
+        """Return the items that no comment ignores.
+
+        `judge` tells that these are the findings of all rules, so that it is known which comments
+        have no effect.
+        """
+        if not self._comments:
+            return list(items)
+        used: set[Span] = set()
+        candidates: list[AgentItem] = []
+        kept: list[AgentItem] = []
+        for item in items:
+            if judge and item.rule_id in {UnknownIgnore.id, UnusedIgnore.id}:
+                candidates.append(item)
+            elif not self._ignores(item, used):
+                kept.append(item)
+        places = {place: name for comment in self._comments for name, place in comment.names}
+        for item in candidates:
+            place = locate_item(self._document, item)
+            judged = self._judge(item, places.get(place, ""), is_used=place in used)
+            if judged is not None and not self._ignores(judged, used):
+                kept.append(judged)
+        return sorted(kept, key=lambda one: one.o) if candidates else kept
+
+    def _ignores(self, item: AgentItem, used: set[Span]) -> bool:
+        """Return whether a comment ignores an item; add the places of its names to `used`."""
+        lines = _find_lines(self._document, locate_item(self._document, item))
+        hits = [_ignores_item(one, item, lines, used) for one in self._comments]
+        self.ignored += any(hits)
+        return any(hits)
+
+    def _judge(self, item: AgentItem, name: str, *, is_used: bool) -> AgentItem | None:
+        """Return the finding about a name in a comment; None when there is nothing to find."""
+        if item.rule_id == UnusedIgnore.id:
+            return None if is_used or name not in self._applied else item
+        if name in self._names.known:
+            return None
+        near = find_likely_name(name, sorted(self._names.known))
+        return replace(item, r=f"{item.r}, did you mean `{near}`?") if near else item
+
+
+def _ignores_item(comment: IgnoreComment, item: AgentItem, lines: Span, used: set[Span]) -> bool:
+    if lines[0] > comment.last or lines[1] < comment.first:
+        return False
+    places = {place for name, place in comment.names if name in (item.rule_id, item.k)}
+    used |= places
+    return bool(places) or not comment.names

@@ -1,0 +1,141 @@
+import subprocess
+
+import pytest
+
+from kebab.app.review import review
+from kebab.app.review_selection import count_fixed
+from kebab.core.progress import Cancel
+from kebab.errors.catalog import ConfigInvalid, InvalidInput, UnsupportedMedia
+from kebab.review.selection import compute_fingerprint
+from kebab.wire.review import KnownFinding, ReviewRequest
+from tests.fakes.review import make_document
+
+TWICE = "the the cat\n"
+
+
+def ask(context, *names, **fields):
+    request = ReviewRequest(names=[str(name) for name in names], **{"no_llm": True, **fields})
+    return review(context, request, lambda _: None, Cancel())
+
+
+def find(context, *names, **fields):
+    page = ask(context, *names, all_pages=True, **fields)
+    return [(item.rule_id, item.s) for item in page.items]
+
+
+def test_overrides_of_the_user_are_for_their_files(desk):
+    desk.write("drafts/a.md", TWICE)
+    off = {"files": ["drafts/**"], "disable": ["repeated-word"]}
+    rated = {"files": ["*.md"], "severity": {"repetition": "error"}}
+
+    def look(*overrides, **settings):
+        context = desk.context(review__overrides=list(overrides), **settings)
+        return find(context, desk.notes)
+
+    assert look(off) == []
+    assert look({**off, "files": [f"{desk.notes}/drafts/*.md"]}) == []
+    assert look({**off, "files": ["other/**"]}) == [("repeated-word", "warning")]
+    assert look(rated) == [("repeated-word", "error")]
+    assert look(review__severity={"repeated-word": "suggestion"}) == [
+        ("repeated-word", "suggestion")
+    ]
+
+
+def test_settings_of_a_repository_refine_those_of_the_user(desk):
+    path = desk.write("docs/a.md", f"{TWICE}\nTODO: more\n")
+    desk.write("kebab.toml", "[review]\ndisable = ['todo']\nseverity = {repeated-word = 'error'}\n")
+    context = desk.context(review__severity={"repeated-word": "suggestion"})
+    assert find(context, desk.notes) == [("repeated-word", "error")]
+    assert ("todo", "suggestion") in find(context, desk.notes, rules=["todo"])
+    desk.write("docs/kebab.toml", "[[review.glossary]]\npreferred='dog'\nforbidden=['cat']\n")
+    assert ("forbidden-term", "warning") in find(context, desk.notes)
+    assert path.exists()
+
+
+def test_a_fault_in_settings_is_raised_before_the_review(desk):
+    desk.write("docs/a.md", TWICE)
+    desk.write("docs/kebab.toml", "[review]\ndisable = ['nonsense']\n")
+    with pytest.raises(ConfigInvalid, match=r"docs/kebab.toml: unknown rule `nonsense`"):
+        ask(desk.context(), desk.notes)
+    with pytest.raises(ConfigInvalid, match=r"review.severity: unknown rule `nonsense`"):
+        ask(desk.context(review__severity={"nonsense": "error"}), desk.notes)
+
+
+@pytest.fixture
+def repository(desk, monkeypatch):
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{name}_NAME", "Ada")
+        monkeypatch.setenv(f"GIT_{name}_EMAIL", "ada@example.org")
+    git(desk, "init", "-q")
+    return desk
+
+
+def git(desk, *arguments):
+    subprocess.run(["git", "-C", str(desk.notes), *arguments], check=True, capture_output=True)
+
+
+def test_only_changed_files_and_lines_are_reviewed(repository):
+    path = repository.write("a.md", TWICE)
+    repository.write("b.md", TWICE)
+    git(repository, "add", "-A")
+    git(repository, "commit", "-qm", "x")
+    context = repository.context()
+    nothing = ask(context, repository.notes, changed="HEAD")
+    assert (nothing.items, nothing.document) == ([], None)
+    path.write_text(f"{TWICE}\na dog dog\n")
+    page = ask(context, repository.notes, changed="HEAD")
+    assert ([item.o for item in page.items], page.document.of) == ([(18, 22)], 1)
+    again = ask(context, run_id=page.run_id)
+    assert again.items == page.items
+
+
+def test_changes_need_a_repository(desk):
+    with pytest.raises(InvalidInput, match="no work tree of git"):
+        ask(desk.context(), desk.write("a.md", TWICE), changed="HEAD")
+    (desk.notes / "empty").mkdir()
+    with pytest.raises(InvalidInput, match="no work tree of git"):
+        ask(desk.context(), desk.notes / "empty", changed="HEAD")
+
+
+def test_a_given_text_stands_for_its_file_and_is_not_stored(desk):
+    desk.write("other.md", "x")
+    name = desk.notes / "new.md"
+    context = desk.context()
+    text = "See [a](other.md), [b](gone.md) and the the end.\n"
+    page = ask(context, name, text=text)
+    assert [item.rule_id for item in page.items] == ["broken-link", "repeated-word"]
+    assert (page.document.file, page.has_more) == (str(name), False)
+    assert not list(desk.data.glob("*"))
+    assert ask(context, name, text="").items == []
+    with pytest.raises(UnsupportedMedia):
+        ask(context, desk.notes / "a.zip", text="x")
+    with pytest.raises(InvalidInput, match=r"\$\.text"):
+        ask(context, name, name, text="x")
+
+
+def test_known_findings_are_left_out_and_fixed_ones_counted(desk):
+    path = desk.write("a.md", TWICE)
+    context = desk.context()
+    page = ask(context, path)
+    fingerprint = compute_fingerprint(make_document(TWICE), page.items[0])
+    known = [
+        KnownFinding(file=str(path), rule="repeated-word", fingerprint=fingerprint),
+        KnownFinding(file=str(path), rule="todo", fingerprint="0" * 16),
+        KnownFinding(file=str(path), rule="spelling", fingerprint="1" * 16),
+        KnownFinding(file=str(desk.notes / "b.md"), rule="todo", fingerprint="2" * 16),
+    ]
+    page = ask(context, path, baseline=known)
+    assert (page.items, page.known, page.fixed) == ([], 1, 1)
+    page = ask(context, path, baseline=known, rules=["repeated-word"])
+    assert (page.known, page.fixed) == (1, 0)
+    desk.write("a.md", "the cat\n")
+    page = ask(context, path, baseline=known)
+    assert (page.known, page.fixed) == (0, 2)
+
+
+def test_what_was_not_looked_for_is_not_fixed():
+    baseline = [KnownFinding(file="/a.md", rule="todo", fingerprint="0" * 16)]
+    assert count_fixed(baseline, [], ["/a.md"], lambda _: True) == 1
+    assert count_fixed(baseline, [], ["/a.md"], lambda _: False) == 0
+    assert count_fixed(baseline, [], [], lambda _: True) == 0
+    assert count_fixed(baseline, [("/a.md", "0" * 16)], ["/a.md"], lambda _: True) == 0
