@@ -98,7 +98,7 @@ OUTCOMES = r"""
 2 usage_invalid          review {doc} --format sarif
 0 agent_items.v2         review - --no-llm
 0 review_applied.v1      review - --no-llm --apply
-2 unsupported_media      review - --stdin-filename a.py --no-llm
+2 unsupported_media      review - --stdin-filename a.zip --no-llm
 2 invalid_input          review {doc} --no-llm --changed no-such-revision
 2 io_error               review {doc} --no-llm --baseline nowhere.json
 2 usage_invalid          review {doc} --unsafe
