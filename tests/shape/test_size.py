@@ -12,15 +12,16 @@ MOST_LINES = {
     # Repairs, archives and migrations, masks of secrets, other systems; then formats: files within
     # files, old Office, Hangul, equations, calendars, manual pages; plugins; pictures by a model;
     # iWork, drawn tables of PDF files, the web page, help topics, charts; published bases, the
-    # ingest on a cluster, the binary index of vectors.
-    "kebab": 112_500,
-    "tests": 116_500,
-    "kebab/app": 14_000,
+    # ingest on a cluster, the binary index of vectors, bases that are searched without a copy;
+    # sites, spelling, marks, baselines and changes of reviews.
+    "kebab": 118_500,
+    "tests": 119_500,
+    "kebab/app": 15_500,
     "kebab/bench": 1_000,
     "kebab/chunk": 1_500,
-    "kebab/cli": 15_500,
+    "kebab/cli": 16_000,
     "kebab/cluster": 500,
-    "kebab/config": 1_000,
+    "kebab/config": 1_500,
     "kebab/core": 4_000,
     "kebab/doctor": 1_000,
     "kebab/embed": 4_000,
@@ -33,17 +34,17 @@ MOST_LINES = {
     "kebab/mcp": 2_000,
     "kebab/parse": 16_000,
     "kebab/rag": 6_500,
-    "kebab/review": 6_500,
+    "kebab/review": 9_000,
     "kebab/search": 6_000,
-    "kebab/source": 1_000,
-    "kebab/store": 9_500,
+    "kebab/source": 1_500,
+    "kebab/store": 10_500,
     "kebab/text": 2_500,
     "kebab/warm": 2_000,
     "kebab/watch": 1_000,
     "kebab/web": 2_500,
     "kebab/wire": 6_000,
 }
-MOST_MODULES = {"kebab": 450}
+MOST_MODULES = {"kebab": 471}
 
 
 @pytest.mark.parametrize("folder", MOST_LINES)
