@@ -248,7 +248,7 @@ class ReviewSurroundings:
         return self._detect_site(above)
 
     def list_routes(self, site: Site) -> frozenset[str]:
-        """Return the last parts, in lower case, of the addresses that pages of a site declare."""
+        """Return the names, in lower case, of pages of a site, and those that they declare."""
         return self._list_routes(site.root)
 
     def list_anchors(self, path: Path) -> frozenset[str] | None:
@@ -496,23 +496,31 @@ def _read_fields(folder: str) -> Mapping[str, _NoteFields]:
     return found
 
 
+_PAGE_SUFFIXES = (".md", ".mdx", ".markdown", ".html", ".astro", ".tsx", ".jsx", ".js", ".ipynb")
+_COVERS = ("index", "_index", "readme")
+_ORDER = re.compile(r"\A\d+[-_.]")
 _ROUTE_FIELDS = frozenset(
     {"slug", "permalink", "url", "aliases", "id", "redirect_from", "redirects"}
 )
 
 
 def _read_routes(root: str) -> frozenset[str]:
-    """Return the last parts of the addresses that the front matter of the pages of a site names."""
+    """Return the names of the pages of a site, and of the addresses in their front matter."""
     from kebab.parse.metadata import read_front_block
 
-    found = set()
+    found: set[str] = set()
     for path in _list_files(Path(root)):
+        folder, _, name = path.rpartition("/")
+        if get_suffix(name) in _PAGE_SUFFIXES:
+            stem, whole = name.partition(".")[0].lower(), name.rpartition(".")[0].lower()
+            page = folder.rpartition("/")[2].lower() if stem in _COVERS else stem
+            found.update((page, whole, _ORDER.sub("", page)))
         if detect_media_type(path) != MARKDOWN:
             continue
         text = _read_head(f"{root}/{path}", _HEAD_BYTES) or ""
         block = read_front_block(text) if any(one in text for one in _ROUTE_FIELDS) else None
-        for name, value in block.fields.items() if block else ():
-            if str(name).lower() in _ROUTE_FIELDS:
+        for field, value in block.fields.items() if block else ():
+            if field.lower() in _ROUTE_FIELDS:
                 for one in value if isinstance(value, list) else [value]:
                     found.add(str(one).rstrip("/").rpartition("/")[2].lower())
     return frozenset(found)

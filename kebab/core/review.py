@@ -235,7 +235,7 @@ class Surroundings(Protocol):
         """Return the site whose configuration is nearest above a file."""
 
     def list_routes(self, site: Site) -> frozenset[str]:
-        """Return the last parts, in lower case, of the addresses that pages of a site declare."""
+        """Return the names, in lower case, of pages of a site, and those that they declare."""
 
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         """Return the anchors of a text file; None when it cannot be read or has another format."""

@@ -8,7 +8,6 @@ of the site follow the paths of its files.
 import os.path
 import re
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -223,8 +222,8 @@ def is_route_missing(
 ) -> bool:
     """Return whether a site certainly generates no page with this address.
 
-    The folder of the page must be known, and nothing may declare the address: a field of a page,
-    the configuration, or a file of redirects.
+    The folder of the page must be known, no page may have its name, and nothing may declare the
+    address: a field of a page, the configuration, or a file of redirects.
     """
     parts = [one for one in path.removesuffix(".html").split("/") if one]
     if not site.is_routed or not parts or parts[-1].lower() in surroundings.list_routes(site):
@@ -242,9 +241,7 @@ def is_route_missing(
                 return False
             folder = os.path.dirname(route)  # noqa: PTH120 - far faster
             is_known |= bool(folder) and surroundings.exists(f"{top}/{folder}")
-    stem = parts[-1].lower()
-    names = (f"{stem}{suffix}" for suffix in (".md", ".mdx", ".html", ".astro", ".tsx", ".js"))
-    return is_known and not any(map(partial(surroundings.list_namesakes, document), names))
+    return is_known
 
 
 def _list_language_folders(document: ReviewText, site: Site) -> Iterator[str]:
@@ -289,6 +286,8 @@ def find_reference(document: ReviewText, surroundings: Surroundings, link: LinkU
             if one.parent.name.casefold() == name.casefold()
         ),
     ]
+    if not any(Path(one).is_relative_to(document.root) for one in site.pages):
+        return document.root  # files of other folders are not known
     end = f"/{stem}".casefold()
     return next((one for one in found if _get_stem(one).casefold().endswith(end)), None)
 
@@ -303,7 +302,8 @@ def is_site(document: ReviewText, surroundings: Surroundings) -> bool:
     front = document.markup.front_matter
     if front and any(name.lower() in _SITE_FIELDS for name, _ in front.fields):
         return True
-    if document.file.suffix == ".mdx" or _ORDERED.search(document.doc_path):
+    path = document.file.relative_to(document.root).as_posix()
+    if document.file.suffix == ".mdx" or _ORDERED.search(path):
         return True
     return surroundings.find_site(document.file) is not None
 

@@ -149,11 +149,20 @@ def test_the_nearest_site_within_the_repository_is_found(
 def test_the_addresses_that_pages_declare_are_known(
     tmp_path: Path, surroundings: ReviewSurroundings
 ) -> None:
+    _write(tmp_path, "docs/01-Start/index.md")
+    _write(tmp_path, "docs/lang.Merge.md")
     page = _write(tmp_path, "docs/a.md", "---\nslug: /x/First\naliases: [/old/second/]\n---\n")
     _write(tmp_path, "mkdocs.yml")
     site = surroundings.find_site(page)
     assert site is not None
-    assert surroundings.list_routes(site) == {"first", "second"}
+    assert surroundings.list_routes(site) >= {
+        "a",
+        "01-start",
+        "start",
+        "first",
+        "second",
+        "lang.merge",
+    }
 
 
 def test_a_folder_with_few_other_notes_has_no_habit(
