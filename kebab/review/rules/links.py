@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from kebab.core.review import Finding, Fix, LinkUse, Surroundings, UndefinedLabel
+from kebab.review.anchors import fold_anchor, has_anchor, is_anchor
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.anchors import fold_anchor, has_anchor, is_anchor
 from kebab.review.rules.rule import Rule, build_finding
 from kebab.review.rules.targets import (
     find_file,
