@@ -113,7 +113,9 @@ class LinkCase:
             if path is not None:
                 fixed = path + link.target[len(split_target(link.target)[0]) :]
                 reason = f"the name of the file differs in case: {path}"
-                yield build_finding(self, *link.target_span, reason, edit="replace", fix=Fix(fixed))
+                yield build_finding(
+                    self, *link.target_span, reason, edit="replace", fix=Fix(fixed, safe=True)
+                )
 
 
 class MissingNote:
