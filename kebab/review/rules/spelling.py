@@ -248,10 +248,13 @@ def _is_written_in(document: ReviewDocument, start: int, lang: str) -> bool:
     """Return whether the paragraph at an offset is in a language."""
     low, high = _find_paragraph(document, start)
     piece = document.prose[low:high]
+    own = (document.lang or "").partition("-")[0].lower()
+    if own not in ("", lang) and not piece.isascii():
+        return False  # names in another language make a paragraph look like English
     found = detect_text_language(piece)
     if found is None and document.lang is None:
         return not _ENGLISH.isdisjoint(piece.lower().split())
-    return (found or document.lang or "").partition("-")[0].lower() == lang
+    return (found or own).partition("-")[0].lower() == lang
 
 
 def _find_paragraph(document: ReviewDocument, offset: int) -> Span:

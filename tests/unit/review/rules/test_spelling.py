@@ -173,3 +173,9 @@ def test_an_unknown_word_that_another_document_uses_is_right() -> None:
     text = "The assistannce of the team is there."
     assert _check(text, rule=UnknownWord(), counts={"assistannce": 2}) == []
     assert _check(text, rule=UnknownWord(), words=frozenset({"assistannce"})) == []
+
+
+def test_names_make_no_paragraph_of_another_language_english() -> None:
+    text = "- angular-i18n (the Ahead-of-Time-Methode of the build für XLIFF in all the files)\n"
+    assert _show(text, lang="de") == []
+    assert _show(text.replace("für", "for"), lang="de") == [("Methode", "Method")]
