@@ -250,7 +250,7 @@ def test_reviews_of_a_newer_build_are_named(desk):
     found = find_reviews(desk)
 
     assert found.summary == (
-        f"cannot read {desk.data}/reviews.sqlite: its schema is 9, this build reads 2"
+        f"cannot read {desk.data}/reviews.sqlite: its schema is 9, this build reads 3"
     )
     assert found.fix == "pip install --upgrade kebab"
     with pytest.raises(NotIndexed, match=r"cannot read .*reviews\.sqlite"):
