@@ -201,6 +201,7 @@ class _Explainer:
 
         assert self._source is not None, "the caller has looked for it"
         own = map(to_slashes, self._context.private_folders)
+        own = (path for path in own if not is_below(self._source.root, path))
         if any(self._file == path or is_below(self._file, path) for path in own):
             return "excluded", SkipRule(path=self._file, setting="data_dir")
         path = cut_root(self._file, self._source.root)
