@@ -338,6 +338,7 @@ def ingest(
     Raises:
         NotIndexed: The paths are what changed, and there is no index.
         UsageInvalid: There is no path, no workspace and no earlier source.
+        DependencyMissing, IoError: The store of a named address cannot be read.
     """
     from kebab.app.object_sources import MirrorSync
     from kebab.ingest.run import run_ingest

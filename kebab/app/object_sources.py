@@ -14,6 +14,7 @@ from kebab.core.documents import Source
 from kebab.core.files import IGNORE_FILES, IMAGE, ScanRules, get_suffix, resolve_links
 from kebab.core.media import choose_limit, detect_media_type
 from kebab.core.progress import Cancel, ProgressCallback
+from kebab.errors.catalog import InvalidInput
 from kebab.errors.signal import Signal
 from kebab.ingest.job import IngestJob
 from kebab.ingest.plan import list_ancestors
@@ -38,7 +39,8 @@ _MOST_BYTES = 10
 class MirrorSync:
     """Brings the mirrors of one run up to date; a dry run only lists their stores.
 
-    They are those of the named addresses, or all when no path is named.
+    They are those of the named addresses, or all when no path is named. A client that is not the
+    user of the files names only addresses that are known; others are `InvalidInput`.
     """
 
     def __init__(
@@ -52,11 +54,13 @@ class MirrorSync:
         self._context, self._request, self._rules = context, request, rules
         self._report, self._cancel = report, cancel
         self._data = Path(resolve_links(str(context.paths.data)))
-        named = request.paths or list_addresses(context.paths.objects_dir)
-        if request.changed:
-            named = []
+        known = list_addresses(context.paths.objects_dir)
+        named = [] if request.changed else request.paths or known
         mirrors = [ObjectMirror(self._data, one) for one in named if is_object_address(one)]
         self._mirrors = {mirror.root: mirror for mirror in mirrors}
+        # A request to a store of somebody else can carry what a client has read here.
+        if not context.is_owner and {one.address for one in mirrors} - {*known}:
+            raise InvalidInput(field="$.paths", cause="only `kebab ingest ADDRESS` adds an address")
         self.done: list[ObjectSync] = []
 
     def list_paths(self) -> list[str]:
@@ -92,12 +96,12 @@ class MirrorSync:
                 sync = ObjectSync(address=mirror.address, error=self._build_error(fault))
                 self.done.append(sync)
             if library is not None and not job.dry_run and mirror.root.is_dir():
-                root = str(mirror.root)
+                root = mirror.root.as_posix()
                 # A source above the data directory does not take it for a part of itself.
                 library.add_source(Source(name=root, root=root, kind="folder"))
         if not (job.paths and self._mirrors):
             return job
-        roots = [str(root) for root in self._mirrors if root.is_dir()]
+        roots = [root.as_posix() for root in self._mirrors if root.is_dir()]
         paths = (*self.list_paths(), *roots)
         # Without a path a job would read all sources, and one of changes reads none.
         return replace(job, paths=paths, changed=not paths)
@@ -105,7 +109,7 @@ class MirrorSync:
     def _sync(self, mirror: ObjectMirror) -> ObjectSync:
         context = self._context
         layer = build_base_layer(self._rules)
-        plan = mirror.plan(partial(find_reason, self._rules, layer, str(mirror.root)))
+        plan = mirror.plan(partial(find_reason, self._rules, layer, mirror.root.as_posix()))
         if not plan.listed and not (self._request.force and plan.gone):
             raise build_empty_error(mirror.address, len(plan.gone))
         result = MirrorResult(downloaded=len(plan.changed), size=plan.size)

@@ -161,6 +161,7 @@ class ObjectMirror:
             IoError: The mirror cannot be written.
         """
         with translate_os_errors(self.root, "write"):
+            create_folder(self.root.parent, 0o700)
             create_folder(self.root, 0o700)
             self._write_state(now, len(plan.changed))
             for name in plan.gone:

@@ -7,7 +7,7 @@ from kebab.app.ingest import ingest
 from kebab.app.library import list_sources, remove_source
 from kebab.app.search import search
 from kebab.core.progress import Cancel, ignore_progress
-from kebab.errors.catalog import DependencyMissing, IoError, ReadOnly
+from kebab.errors.catalog import DependencyMissing, InvalidInput, IoError, ReadOnly
 from kebab.store.published import objects
 from kebab.store.published.objects import ObjectStore
 from kebab.wire.ingest import IngestRequest
@@ -179,6 +179,19 @@ def test_writing_that_is_switched_off_refuses(desk, store):
     run(desk, store.address)
     with pytest.raises(ReadOnly):
         run(desk, store.address, read_only=True)
+
+
+def test_a_client_names_only_addresses_that_are_known(desk, store, s3):
+    context = desk.context()
+    context.is_owner = False
+    request = IngestRequest(paths=[store.address])
+    s3.seen.clear()
+    with pytest.raises(InvalidInput):
+        ingest(context, request, ignore_progress, Cancel())
+    assert s3.seen == []
+
+    run(desk, store.address)
+    assert ingest(context, request, ignore_progress, Cancel()).unchanged == 1
 
 
 def test_without_the_extra_it_is_named_and_a_run_over_all_goes_on(desk, store, monkeypatch):
