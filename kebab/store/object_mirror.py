@@ -26,8 +26,6 @@ from kebab.platform import is_linux, is_windows
 from kebab.store.published.objects import ObjectStore, StoredObject
 
 _THREADS = 8
-_SAVE_EVERY = 500
-"""After how many objects the versions are stored, so that a killed run keeps most of its work."""
 _MOST_FAILURES = 5
 """After how many failures in a row the store is asked whether it still answers."""
 UNSAFE = "unsafe_name"
@@ -132,12 +130,12 @@ class ObjectMirror:
         listed = list(self._open().list(""))
         skips = SkipCounts()
         wanted = {one.name: one for one in _select(listed, find_reason, skips)}
-        known = self._read_listing()
-        here = dict(self._list_files())
+        known, here = self._read_listing(), dict(self._list_files())
         changed = [
             one
             for name, one in wanted.items()
-            if known.get(name) != one or here.get(name) != one.size
+            # A killed run left files that no listing names; their time is that of their object.
+            if known.get(name, one) != one or here.get(name) != (one.size, int(one.modified))
         ]
         return MirrorPlan(
             listed=len(listed),
@@ -171,14 +169,17 @@ class ObjectMirror:
                     with suppress(OSError):  # it has files
                         Path(folder).rmdir()
         result = MirrorResult()
-        known = self._read_listing()
-        known = {name: one for name, one in known.items() if name in plan.wanted}
+        # Of an object that fails the older version stays known, so that the next run tries again.
+        old, changed = self._read_listing(), {one.name for one in plan.changed}
+        known = {
+            name: old.get(name, one)
+            for name, one in plan.wanted.items()
+            if name in old or name not in changed
+        }
         try:
             for one in self._download(plan.changed, result, is_stopped):
                 known[one.name] = one
                 add(one.size)
-                if result.downloaded % _SAVE_EVERY == 0:
-                    self._write(self._listing, known)
         finally:
             self._write(self._listing, known)
             self._write_state(now, len(plan.changed) - result.downloaded)
@@ -242,12 +243,14 @@ class ObjectMirror:
     def _open(self) -> ObjectStore:
         return ObjectStore(self.address)
 
-    def _list_files(self) -> Iterator[tuple[str, int]]:
-        """Yield the files of the mirror with their sizes."""
+    def _list_files(self) -> Iterator[tuple[str, tuple[int, int]]]:
+        """Yield the files of the mirror with their sizes and times."""
         for folder, folders, files in os.walk(self.root):
             for name in (*files, *(one for one in folders if Path(folder, one).is_symlink())):
                 path = Path(folder, name)
-                yield path.relative_to(self.root).as_posix(), path.lstat().st_size
+                status = path.lstat()
+                sizes = status.st_size, int(status.st_mtime)
+                yield path.relative_to(self.root).as_posix(), sizes
 
     def _read_listing(self) -> dict[str, StoredObject]:
         try:

@@ -1,3 +1,4 @@
+import os
 import stat
 
 import pytest
@@ -99,6 +100,16 @@ def test_a_file_has_the_time_of_its_object_and_is_private(store, mirror):
     assert stat.S_IMODE(status.st_mode) & 0o077 == 0
     for folder in (mirror.root, mirror.root.parent):
         assert stat.S_IMODE(folder.stat().st_mode) & 0o077 == 0
+
+
+def test_what_a_killed_run_has_downloaded_is_kept(store, mirror):
+    store.write("a.md", b"one")
+    synchronise(mirror)
+    mirror.root.with_name(f"{mirror.root.name}.listing.json").unlink()
+
+    assert synchronise(mirror)[1].downloaded == 0
+    os.utime(mirror.root / "a.md", (1, 1))
+    assert synchronise(mirror)[1].downloaded == 1
 
 
 def test_a_file_that_was_cut_is_downloaded_again(store, mirror):
