@@ -28,8 +28,8 @@ from kebab.core.media import MARKDOWN, detect_media_type, is_prose
 from kebab.core.queries import Confidence, Hit, Query, StoredChunk
 from kebab.core.review import GlossaryTerm, ReviewText, SimilarParagraph, Site
 from kebab.errors.catalog import InvalidInput, NotIndexed
+from kebab.review.anchors import fold_anchor, list_anchors
 from kebab.review.document import list_words
-from kebab.review.rules.anchors import fold_anchor, list_anchors
 from kebab.review.rules.sites import detect_site
 from kebab.review.rules.spelling import MISSPELLINGS
 from kebab.search.citations import build_file_path

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from kebab.core.review import ReviewText, Span, Unit, UnitKind
-from kebab.review.rules.anchors import list_anchors
+from kebab.review.anchors import list_anchors
 from kebab.text.language import detect_text_language
 from kebab.text.sentences import LayoutKind, Sentence, find_sentences
 

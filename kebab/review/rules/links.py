@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from kebab.core.review import Finding, Fix, LinkUse, Surroundings, UndefinedLabel
+from kebab.review.anchors import fold_anchor, has_anchor, is_anchor
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.anchors import fold_anchor, has_anchor, is_anchor
 from kebab.review.rules.rule import Rule, build_finding
 from kebab.review.rules.targets import (
     find_file,
@@ -113,7 +113,9 @@ class LinkCase:
             if path is not None:
                 fixed = path + link.target[len(split_target(link.target)[0]) :]
                 reason = f"the name of the file differs in case: {path}"
-                yield build_finding(self, *link.target_span, reason, edit="replace", fix=Fix(fixed))
+                yield build_finding(
+                    self, *link.target_span, reason, edit="replace", fix=Fix(fixed, safe=True)
+                )
 
 
 class MissingNote:

@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
+from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, GlossaryTerm, Surroundings
 from kebab.review.document import ReviewDocument
 from kebab.review.rules.rule import build_finding, is_record
@@ -110,8 +111,9 @@ def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
     first, gap, second = found.groups()
     if first.lower() in _ALLOWED or first >= _FIRST_OTHER_SCRIPT or second[0].isupper():
         return True
-    if second not in _FUNCTION_WORDS and is_record(document):
-        return True  # titles of changes such as `revert revert` and `trace file file leak`
+    is_plain = document.source.media != MARKDOWN
+    if second not in _FUNCTION_WORDS and (is_plain or is_record(document)):
+        return True  # code, and titles of changes such as `revert revert`
     is_sentence = first.istitle() and (second in _BOUND or not first.isascii())
     if first != second and not (is_sentence and first.lower() == second):
         return True  # `AND and` and `Parameter parameter` are names

@@ -36,9 +36,6 @@ _CODE = re.compile(
 )
 """Signs of code or templates in what should be prose."""
 
-_PLAIN_CODE = re.compile(r"[{}<>=$\\|;_]|\w\(|^[ \t]{3,}\S", re.MULTILINE)
-"""Signs of code in text without markup."""
-
 _REACH = 12
 """How many paragraphs later a bracket may be closed, as around a list or an example."""
 
@@ -68,7 +65,8 @@ class UnbalancedBracket:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the brackets without a partner."""
         del surroundings
-        code = _CODE if document.source.media == MARKDOWN else _PLAIN_CODE
+        if document.source.media != MARKDOWN:
+            return
         prose = document.prose
         single: list[_Open] = []
         for number, (start, end) in enumerate(document.paragraphs):
@@ -76,7 +74,7 @@ class UnbalancedBracket:
             if _looks_balanced(block):
                 continue
             lone = _find_lone(block)
-            if not lone or code.search(document.text, start, end):
+            if not lone or _CODE.search(document.text, start, end):
                 continue
             # an address may reach over the bracket behind it
             lone &= _find_lone(document.text[start:end])

@@ -246,3 +246,10 @@ def test_changelogs_name_only_repeated_words_of_grammar() -> None:
     text = "- stream: revert revert of the the map\n- net: plug a trace file file leak\n"
     found = RepeatedWord().check(make_document(text, path="CHANGELOG.md"), FakeSurroundings())
     assert [text[one.start : one.end] for one in found] == [" the"]
+
+
+def test_text_without_markup_names_only_repeated_words_of_grammar() -> None:
+    text = "It depends on the the host of binfile binfile.\n"
+    document = make_document(text, path="a.txt", media="text/plain")
+    found = RepeatedWord().check(document, FakeSurroundings())
+    assert [text[one.start : one.end] for one in found] == [" the"]

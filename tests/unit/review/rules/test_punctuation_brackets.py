@@ -150,3 +150,8 @@ def test_japanese_signs_are_fixed(text: str, fixed: str | None) -> None:
 )
 def test_brackets_get_the_same_width(text: str, fixed: str | None) -> None:
     assert _fix(MixedWidthBracket(), text) == (fixed or text)
+
+
+def test_brackets_of_text_that_is_no_markdown_are_not_judged() -> None:
+    document = make_document("Before it the '[ mark is set.", path="a.txt", media="text/plain")
+    assert list(UnbalancedBracket().check(document, FakeSurroundings())) == []

@@ -3,7 +3,7 @@
 import pytest
 
 from kebab.parse.markdown_parts import read_markup
-from kebab.review.rules.anchors import fold_anchor, has_anchor, is_anchor, list_anchors
+from kebab.review.anchors import fold_anchor, has_anchor, is_anchor, list_anchors
 
 
 def _find(text: str) -> frozenset[str] | None:
