@@ -127,7 +127,7 @@ class MirrorSync:
             listed=plan.listed,
             downloaded=result.downloaded,
             bytes=result.size,
-            removed=len(plan.gone),
+            removed=plan.removed,
             missing=len(plan.changed) - result.downloaded,
             skipped_by_reason=dict(sorted(plan.skips.by_reason.items())),
             skip_examples=plan.skips.examples,

@@ -44,12 +44,16 @@ class MirrorState(Struct, frozen=True, kw_only=True):
 
 
 class MirrorPlan(Struct, frozen=True, kw_only=True):
-    """What differs between a whole listing of the store and the mirror."""
+    """What differs between a whole listing of the store and the mirror.
+
+    `gone` are all files to delete, and `removed` counts those that an earlier run has finished.
+    """
 
     listed: int
     wanted: dict[str, StoredObject]
     changed: list[StoredObject]
     gone: list[str]
+    removed: int
     skips: SkipCounts
 
     @property
@@ -137,11 +141,13 @@ class ObjectMirror:
             # A killed run left files that no listing names; their time is that of their object.
             if known.get(name, one) != one or here.get(name) != (one.size, int(one.modified))
         ]
+        gone = [name for name in here if name not in wanted]
         return MirrorPlan(
             listed=len(listed),
             wanted=wanted,
             changed=changed,
-            gone=[name for name in here if name not in wanted],
+            gone=gone,
+            removed=sum(name in known for name in gone),
             skips=skips,
         )
 

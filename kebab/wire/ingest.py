@@ -125,7 +125,8 @@ class ObjectSync(Struct, frozen=True, kw_only=True):
     bytes: int = 0
     """Their size."""
     removed: int = 0
-    """The number of downloaded files that were deleted, because their objects are gone."""
+    """The number of downloaded files that were deleted, because their objects are gone, or are no
+    longer read."""
     missing: int = 0
     """The number of new and changed objects that were not downloaded: each failed, or the run was
     interrupted. The next run tries again."""

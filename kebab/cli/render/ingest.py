@@ -119,7 +119,7 @@ def _render_objects(sync: ObjectSync, canvas: Canvas, *, dry_run: bool) -> Itera
         parts = [
             pluralize(sync.listed, "object"),
             f"{sync.downloaded:,} {done} ({format_bytes(sync.bytes)})",
-            *([f"{sync.removed:,} gone"] if sync.removed else []),
+            *([f"{sync.removed:,} removed"] if sync.removed else []),
             *([f"{sync.missing:,} missing"] if sync.missing else []),
             *(
                 f"{count:,} {_REASONS.get(reason, reason)}"

@@ -80,8 +80,9 @@ def test_only_what_changed_is_downloaded_and_what_is_gone_is_deleted(store, mirr
     store.write("a.md", b"new")
     store.delete("deep/er/b.md")
     s3.seen.clear()
-    _, result = synchronise(mirror)
+    plan, result = synchronise(mirror)
 
+    assert plan.removed == 1
     assert list_files(mirror) == {"a.md": b"new", "c.md": b"three"}
     assert not (mirror.root / "deep").exists()
     assert result.downloaded == 1
@@ -116,10 +117,11 @@ def test_a_file_that_was_cut_is_downloaded_again(store, mirror):
     store.write("a.md", b"one")
     synchronise(mirror)
     (mirror.root / "a.md").write_bytes(b"")
-    (mirror.root / "foreign.md").write_bytes(b"x")
+    (mirror.root / ".draft.md.1").write_bytes(b"x")
 
-    synchronise(mirror)
+    plan, _ = synchronise(mirror)
 
+    assert plan.removed == 0
     assert list_files(mirror) == {"a.md": b"one"}
 
 

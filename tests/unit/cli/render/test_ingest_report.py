@@ -285,7 +285,7 @@ def test_what_came_from_object_storage_is_shown():
     lines = drawn(replies.ingest_report(objects=[sync]))
 
     at = lines.index("  s3://bucket/base")
-    assert lines[at + 1] == ("    9 objects, 4 downloaded (2.0 kB), 1 gone, 2 missing, 2 hidden")
+    assert lines[at + 1] == ("    9 objects, 4 downloaded (2.0 kB), 1 removed, 2 missing, 2 hidden")
     dry = drawn(replies.ingest_report(objects=[sync], dry_run=True))
     assert "4 to download" in dry[dry.index("  s3://bucket/base") + 1]
 
