@@ -8,10 +8,12 @@ import os
 import re
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import format_timestamp
+from kebab.config.settings import OBJECTS
 from kebab.core.documents import PUBLISHED_ROOT, Extent, FileCounts
 from kebab.core.files import (
     IGNORE_FILES,
@@ -33,6 +35,7 @@ from kebab.wire.search import FilteredRequest, IndexRefresh, SearchHit
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kebab.store.object_mirror import MirrorState
     from kebab.store.sqlite.documents import KnownFiles
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.citation import Freshness
@@ -119,22 +122,26 @@ def measure_coverage(
         if not survey.is_unread(file):
             states[hit.freshness].add(file)
     counts, pending = survey.counts, survey.count_pending()
-    partial = survey.list_partial()
-    missing = (counts.unread, counts.failed, pending, len(partial), len(survey.unlisted))
+    partial, mirrors = survey.list_partial(), survey.list_mirrors()
+    absent = sum(one.missing for one in mirrors)
+    missing = (counts.unread, counts.failed, pending, len(partial), len(survey.unlisted), absent)
     differing = (len(changes.changed), len(changes.new), len(changes.gone))
     is_checked = changes.checked == counts.documents - counts.indexed
     return Coverage(
         complete=is_checked
         and survey.has_sources
         and not any((*missing, *differing, changes.unchecked_folders, indexing)),
-        files=counts.files,
-        unread=counts.unread,
+        files=counts.files + absent,
+        unread=counts.unread + absent,
         failed=counts.failed,
         changed=len(changes.changed),
         new=len(changes.new),
         gone=len(changes.gone),
         checked=changes.checked,
-        checked_at=format_timestamp(context.clock.now()),
+        # Only the mirror of a store is compared here, so it is as old as the last listing.
+        checked_at=format_timestamp(
+            min([context.clock.now(), *(one.synced_at for one in mirrors)])
+        ),
         unchecked_folders=changes.unchecked_folders,
         unlisted=survey.unlisted,
         pending_vectors=pending,
@@ -231,6 +238,16 @@ class _Survey:
         if self._extents == self._sources:
             return self._reader.count_pending()
         return self._known.count_pending(self._extents)
+
+    def list_mirrors(self) -> "list[MirrorState]":
+        """Return what is known of the mirrors of object storage among the extents."""
+        roots = [Path(extent.source.root) for extent in self._extents]
+        roots = [root for root in roots if root.parent.name == OBJECTS]
+        if not roots:
+            return []
+        from kebab.store.object_mirror import read_state
+
+        return list(filter(None, map(read_state, roots)))
 
     def list_partial(self) -> list[tuple[str, str]]:
         """Return the documents of which only a part is searched, and what is cut."""

@@ -200,8 +200,9 @@ class _Explainer:
         from kebab.source.ignore import explain_skip
 
         assert self._source is not None, "the caller has looked for it"
-        own = map(to_slashes, self._context.private_folders)
-        if any(self._file == path or is_below(self._file, path) for path in own):
+        root, own = self._source.root, map(to_slashes, self._context.private_folders)
+        own_here = [path for path in own if not is_below(root, path)]  # mirrors are below it
+        if any(self._file == path or is_below(self._file, path) for path in own_here):
             return "excluded", SkipRule(path=self._file, setting="data_dir")
         path = cut_root(self._file, self._source.root)
         named = self._source.kind != "folder" or self._file in self._library.named

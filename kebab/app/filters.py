@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kebab.app.references import ReferenceFinder, make_absolute
+from kebab.config.settings import is_object_address
 from kebab.core.documents import Link, LinkResolver, Source, list_link_keys
 from kebab.core.files import to_slashes
 from kebab.core.ids import DocId
@@ -130,9 +131,13 @@ def get_working_folder() -> str:
 
 
 def resolve_source_names(value: str, sources: Sequence[Source]) -> list[str]:
-    """Return the names of the sources that a name, a path or the end of a path means."""
+    """Return the names of the sources that a name, an address, or an end of a path means."""
     if any(source.name == value for source in sources):
         return [value]
+    if is_object_address(value):
+        from kebab.store.object_mirror import name_mirror
+
+        value = name_mirror(value)
     path = make_absolute(value)
     end = f"/{value.strip('/')}"
     at_path = [source.name for source in sources if source.root == path]

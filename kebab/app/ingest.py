@@ -5,7 +5,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -338,7 +338,9 @@ def ingest(
     Raises:
         NotIndexed: The paths are what changed, and there is no index.
         UsageInvalid: There is no path, no workspace and no earlier source.
+        DependencyMissing, IoError: The store of a named address cannot be read.
     """
+    from kebab.app.object_sources import MirrorSync
     from kebab.ingest.run import run_ingest
     from kebab.ingest.scopes import EmptyLibrary, choose_scopes
     from kebab.source.walk import FolderScanner
@@ -347,15 +349,20 @@ def ingest(
     job = _build_job(context, request, formats)
     if not request.dry_run:
         context.refuse_when_read_only("ingest")
+    mirrors = MirrorSync(context, request, job.rules, report, cancel)
     if request.changed:
         context.open_reader().close()
     elif not context.database.exists():
         _require_sources(job, ())
         # This refuses paths for which only an empty knowledge base would be created.
-        choose_scopes(job, EmptyLibrary(), FolderScanner())
+        mirrors.check()
+        if paths := mirrors.list_paths():
+            named = replace(job, paths=tuple(paths))
+            choose_scopes(named, EmptyLibrary(), FolderScanner())
     with _open_ports(context, job, report, cancel, formats) as (ports, publish):
         if not job.changed:
             _require_sources(job, ports.library.list_sources() if ports.library else ())
+        job = mirrors.run(job, ports.library)
         with _set_path_of_errors(request.paths[0] if request.paths else ""):
             outcome = run_ingest(job, ports, publish, cancel)
         # Parsers know only paths below the source.
@@ -365,7 +372,8 @@ def ingest(
                 root = str(context.paths.stdin_dir) if item.source == STDIN else item.source
                 error.path = resolve_path(error.path, root)
         done = to_ingest_report(outcome, build_view(context.settings))
-        done = structs.replace(done, plugin_faults=list(formats.faults))
+        faults = list(formats.faults)
+        done = structs.replace(done, plugin_faults=faults, objects=mirrors.done)
         return add_advice(done, ports.library)
 
 

@@ -283,6 +283,10 @@ def _remove(context: AppContext, planned: SourceRemoved) -> SourceRemoved:
     """Remove the source, and the texts that kebab stored for it."""
     name, folder = planned.source.name, planned.source.folder
     with context.open_writer("source rm") as library:
+        if planned.source.address:
+            from kebab.store.object_mirror import ObjectMirror
+
+            ObjectMirror(Path(folder).parents[1], planned.source.address).remove()
         paths = list(library.load_known_documents(name)) if name == STDIN else []
         chunks = library.remove_source(name)
         for key in (build_last_scan_key(name), build_named_files_key(name)):
@@ -312,9 +316,12 @@ def _find_source(context: AppContext, reader: "SqliteReader", name: str) -> Sour
 
 
 def _summarize(counts: SourceCounts, reader: "SqliteReader") -> SourceSummary:
+    from kebab.store.object_mirror import read_state
+
     source = counts.source
     scanned = int(reader.get_value(build_last_scan_key(source.name)) or 0) / 1e9
     last = max(scanned, counts.last_indexed or 0.0)
+    mirror = read_state(Path(source.root))
     return SourceSummary(
         name=source.name,
         folder=source.root,
@@ -323,6 +330,7 @@ def _summarize(counts: SourceCounts, reader: "SqliteReader") -> SourceSummary:
         documents=counts.documents,
         chunks=counts.chunks,
         last_ingest_at=format_timestamp(last) if last else None,
+        address=mirror.address if mirror else None,
     )
 
 

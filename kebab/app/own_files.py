@@ -42,6 +42,7 @@ def list_own_files(context: AppContext) -> list[Path]:
     data = context.paths.data
     databases = [*_list_files(context.database), *_list_files(get_reviews_path(data))]
     folders = [get_vectors_folder(context), context.paths.stdin_dir, data / replacement.FOLDER]
+    folders.append(context.paths.objects_dir)
     signatures = [data / SIGNATURES, *sorted(data.glob(f".{SIGNATURES}.*"))]
     return [*databases, *folders, *signatures, data / PICTURES, data / LOCK_NAME]
 

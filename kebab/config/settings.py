@@ -344,6 +344,9 @@ _XDG = {
 """For each kind: the variable that names the folder on Linux, and its default below home."""
 
 
+OBJECTS = "objects"
+
+
 class Paths(NamedTuple):
     """The folders and files of one knowledge base; none of them is created here."""
 
@@ -355,6 +358,11 @@ class Paths(NamedTuple):
     def stdin_dir(self) -> Path:
         """The folder of the texts from standard input, one file each."""
         return self.data / "stdin"
+
+    @property
+    def objects_dir(self) -> Path:
+        """The folder of the mirrors of object storage, one folder each."""
+        return self.data / OBJECTS
 
     @property
     def log(self) -> Path:
@@ -369,6 +377,14 @@ _ADDRESS = re.compile(r"(s3|gs|az|https?|file)://[^\s]", re.IGNORECASE)
 def is_address(text: str) -> bool:
     """Return whether a text is the address of a published base and not the path of a folder."""
     return _ADDRESS.match(text) is not None
+
+
+_OBJECTS = re.compile(r"(s3|gs|az)://[^\s/]", re.IGNORECASE)
+
+
+def is_object_address(text: str) -> bool:
+    """Return whether a text is an address in object storage, whose objects can be listed."""
+    return _OBJECTS.match(text) is not None
 
 
 def find_copy_folder(address: str) -> Path:

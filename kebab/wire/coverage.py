@@ -75,7 +75,8 @@ class Coverage(Struct, frozen=True, kw_only=True):
     """The number of documents that were compared with their files. A reply that says that nothing
     was found compares more of them than another."""
     checked_at: str
-    """The time of the comparison, RFC 3339."""
+    """The time of the comparison, RFC 3339. With documents of object storage it is when the store
+    was last listed, because only the downloaded files are compared later."""
     unchecked_folders: Count
     """The number of folders that were not looked at for new files, because that takes too long."""
     unlisted: list[str]

@@ -113,6 +113,33 @@ class PictureFailure(Struct, frozen=True, kw_only=True):
     """A few of their paths."""
 
 
+class ObjectSync(Struct, frozen=True, kw_only=True):
+    """The objects below an address of object storage, and what the run downloaded of them."""
+
+    address: str
+    """The address."""
+    listed: int = 0
+    """The number of objects below it."""
+    downloaded: int = 0
+    """The number of new and changed objects that were downloaded; a dry run only counts them."""
+    bytes: int = 0
+    """Their size."""
+    removed: int = 0
+    """The number of downloaded files that were deleted, because their objects are gone, or are no
+    longer read."""
+    missing: int = 0
+    """The number of new and changed objects that were not downloaded: each failed, or the run was
+    interrupted. The next run tries again."""
+    skipped_by_reason: dict[str, int] = msgspec.field(default_factory=dict)
+    """Objects that were not downloaded, by reason; `unsafe_name` are those whose name cannot
+    be that of a file below a folder."""
+    skip_examples: dict[str, list[str]] = msgspec.field(default_factory=dict)
+    """A few names for each reason."""
+    error: ErrorReply | None = None
+    """Why the store, or the first of the missing objects, could not be read; null when all were.
+    After an error of the store the files of the last run stay in the index."""
+
+
 class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     """The result of a run."""
 
@@ -168,6 +195,8 @@ class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     """The plugins for formats that were not used, each with its package and the reason."""
     pictures: list[PictureFailure] = msgspec.field(default_factory=list)
     """Why a model could not read pictures, each reason once."""
+    objects: list[ObjectSync] = msgspec.field(default_factory=list)
+    """The sources in object storage; all other counts are those of their downloaded files."""
 
 
 class IngestProgress(Reply, frozen=True, kw_only=True, tag="ingest_progress.v1"):
@@ -204,7 +233,8 @@ class IngestRequest(Request["IngestReport"], frozen=True, kw_only=True, tag="ing
     """The files to read into the knowledge base."""
 
     paths: list[str] = msgspec.field(default_factory=list)
-    """Folders or files; empty means the workspace, or every folder of earlier runs."""
+    """Folders, files, or addresses of object storage such as `s3://bucket/folder`; empty means the
+    workspace, or every folder and address of earlier runs."""
     force: bool = False
     """Whether to read unchanged files again."""
     dry_run: bool = False

@@ -309,6 +309,8 @@ class SourceSummary(Struct, frozen=True, kw_only=True):
     """The number of their passages."""
     last_ingest_at: str | None
     """The time when it was last read, RFC 3339; null when it never was."""
+    address: str | None = None
+    """The address in object storage whose objects are downloaded to the folder; else null."""
 
 
 class SourceList(Reply, frozen=True, kw_only=True, tag="source_list.v1"):

@@ -30,6 +30,7 @@ from kebab.wire.record import find_exit_status
         "kebab ingest --dry-run ~/notes",
         "kebab ingest --explain ~/notes/paper.pdf",
         "kebab ingest --ray auto ~/notes",
+        "kebab ingest s3://team-bucket/handbook",
         'pbpaste | kebab ingest --stdin --title "Call with Ada"',
     ),
 )
@@ -50,14 +51,15 @@ from kebab.wire.record import find_exit_status
 def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) -> Exit:
     """Read files into the knowledge base.
 
-    PATH is a folder or a file. Without PATH, the command reads the workspace, or every folder that
-    was read before. It reads only what changed. The name of a file decides its format; where it
-    says nothing, as for `README`, the first bytes do. A file that cannot be read is reported; it
-    neither ends the run nor changes the exit status. Ctrl-C stops after the current document and
-    keeps completed work; a second Ctrl-C leaves at once. With `--ray` the machines of a cluster
-    read and embed; this one stores what they return, and does what they cannot. `--explain` reads
-    nothing: it says for each PATH which rule, format or error decides, and exits with 1 when any is
-    left out.
+    PATH is a folder, a file, or an address of object storage, which begins with `s3://`, `gs://` or
+    `az://`: what is new there is downloaded first. Without PATH, the command reads the workspace,
+    or every folder and address that was read before. It reads only what changed. The name of a file
+    decides its format; where it says nothing, as for `README`, the first bytes do. A file that
+    cannot be read is reported; it neither ends the run nor changes the exit status. Ctrl-C stops
+    after the current document and keeps completed work; a second Ctrl-C leaves at once. With
+    `--ray` the machines of a cluster read and embed; this one stores what they return, and does
+    what they cannot. `--explain` reads nothing: it says for each PATH which rule, format or error
+    decides, and exits with 1 when any is left out.
     """
     stream = flags.pop("stream")
     _check_flags(paths, flags)

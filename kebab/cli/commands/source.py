@@ -29,7 +29,8 @@ _EXITS = (Exit.NO, Exit.UNUSABLE)
 def command() -> None:
     """List, add or remove sources; files stay.
 
-    A source is a folder that was read, with the documents in it, or a published base.
+    A source is a folder that was read, with the documents in it, an address in object storage, or a
+    published base.
     """
 
 
@@ -42,7 +43,7 @@ def list_(context: CommandContext, /) -> Exit:
 
     In a pipe, tabs separate the fields: name, folder, state, documents, passages, time of the last
     ingest. The state is `present`, `empty` or `gone`, or `published` for a published base, which
-    has an address in place of the folder.
+    has an address in place of the folder. So has a source in object storage.
     """
     return context.print_reply(context.run(SourceListRequest()), render_source_list)
 
@@ -87,10 +88,11 @@ def add(context: CommandContext, /, url: str, **flags: Any) -> Exit:
 def rm(context: CommandContext, /, name: str, *, yes: bool) -> Exit:
     """Remove a source from the index; files stay.
 
-    Its documents are removed with it. NAME is the name of a source, the path of its folder, or the
-    end of that path. The folder may be gone. `kebab ingest FOLDER` reads it again. Texts from
-    standard input, the source `stdin`, have no other copy and are deleted. Of a published base the
-    copy here is deleted. Without `--yes`, the command asks for confirmation.
+    Its documents are removed with it. NAME is the name of a source, the path of its folder, the end
+    of that path, or an address. The folder may be gone. `kebab ingest FOLDER` reads it again. Texts
+    from standard input, the source `stdin`, have no other copy and are deleted. Of a published base
+    the copy here is deleted, and so are the downloaded files of object storage. Without `--yes`,
+    the command asks for confirmation.
     """
     if not yes:
         plan = context.run(SourceRmRequest(name=name, dry_run=True))

@@ -459,7 +459,8 @@ def render_source_list(reply: SourceList, canvas: Canvas) -> Iterator[str]:
     if canvas.width is None:
         for source in reply.sources:
             counts = (str(source.documents), str(source.chunks), source.last_ingest_at or "")
-            yield format_tabs(source.name, source.folder, source.state, *counts)
+            place = source.address or source.folder
+            yield format_tabs(source.name, place, source.state, *counts)
         for base in reply.published:
             numbers = (str(base.documents), str(base.chunks), base.created_at or "")
             yield format_tabs(base.name, base.url, "published", *numbers)
@@ -469,7 +470,7 @@ def render_source_list(reply: SourceList, canvas: Canvas) -> Iterator[str]:
         yield canvas.step("read some files", "kebab ingest FOLDER")
     for source in reply.sources:
         note = canvas.warning(_NOTES[source.state])
-        yield f"{canvas.location(clean(source.name))}{note}"
+        yield f"{canvas.location(_name_source(source))}{note}"
         yield f"  {canvas.dim(_describe(source))}"
     for base in reply.published:
         yield from render_published_base(base, canvas)
@@ -498,6 +499,10 @@ def render_added_base(reply: SourceAdded, canvas: Canvas) -> Iterator[str]:
     yield canvas.step("search only there", f"kebab search QUERY --in {reply.base.name}")
 
 
+def _name_source(source: SourceSummary) -> str:
+    return clean(source.address or source.name)
+
+
 def _describe(source: SourceSummary) -> str:
     """Return the contents of a source and the time when it was last read."""
     kind = {"folder": "", "files": "single files, ", "stdin": "texts from standard input, "}
@@ -509,7 +514,7 @@ def _describe(source: SourceSummary) -> str:
 
 def render_source_removal_plan(reply: SourceRemoved, canvas: Canvas) -> Iterator[str]:
     """Yield what would be removed."""
-    yield f"out of the index: {canvas.location(clean(reply.source.name))}"
+    yield f"out of the index: {canvas.location(_name_source(reply.source))}"
     yield f"  {canvas.dim(_describe(reply.source))}"
     if reply.source.kind == "stdin":
         yield from canvas.note("these texts have no other copy and are deleted")
@@ -517,8 +522,9 @@ def render_source_removal_plan(reply: SourceRemoved, canvas: Canvas) -> Iterator
 
 def render_removed_source(reply: SourceRemoved, canvas: Canvas) -> Iterator[str]:
     """Yield the removed source, and whether the next ingest adds it again."""
-    yield f"{canvas.location(clean(reply.source.name))}  {canvas.dim(_describe(reply.source))}"
+    yield f"{canvas.location(_name_source(reply.source))}  {canvas.dim(_describe(reply.source))}"
     done = {"stdin": "deleted", "published": "its copy here is deleted"}
-    yield done.get(reply.source.kind, "taken out of the index, files stay")
+    kept = "the copies here are deleted, objects stay" if reply.source.address else "files stay"
+    yield done.get(reply.source.kind, f"taken out of the index, {kept}")
     if reply.returns:
         yield from canvas.note("it is the workspace, so the next `kebab ingest` reads it again")

@@ -21,7 +21,7 @@ from kebab.cli.render.canvas import (
 from kebab.core.documents import is_cut
 from kebab.core.pictures import UNREAD_PICTURE
 from kebab.errors.catalog import DependencyMissing, ParseFailed
-from kebab.wire.ingest import EmbeddingSummary, IngestReport
+from kebab.wire.ingest import EmbeddingSummary, IngestReport, ObjectSync
 from kebab.wire.library import PathExplanations, SkipRule
 from kebab.wire.stream import WatchEvent, WatchReport
 
@@ -54,6 +54,7 @@ _REASONS = {
     "special_file": "no ordinary files",
     "other_source": "in another folder of the knowledge base",
     "undecodable_name": "with a name that is not UTF-8",
+    "unsafe_name": "with a name that cannot be that of a file",
 }
 """What a person reads for each reason; others are shown as they are."""
 
@@ -80,6 +81,8 @@ def render_ingest_report(
         kinds = [f"{count:,} {clean(label)}" for label, count in reply.media.items()]
         text = _join_some(kinds, _FEW, "other format")
         yield from canvas.wrap_with_label("  kinds    ", text, str)
+    for sync in reply.objects:
+        yield from _render_objects(sync, canvas, dry_run=reply.dry_run)
     yield from _render_skipped(reply, canvas, verbose=verbose)
     yield from _render_remedies(reply, canvas, verbose=verbose)
     yield from _render_failures(reply, canvas, verbose=verbose)
@@ -106,6 +109,28 @@ def render_ingest_report(
         yield canvas.step("search", "kebab search WORDS")
         yield canvas.step("search while you type", "kebab search")
         yield canvas.step("see what is in it", "kebab stats")
+
+
+def _render_objects(sync: ObjectSync, canvas: Canvas, *, dry_run: bool) -> Iterator[str]:
+    """Yield what was downloaded from object storage, and why the rest was not."""
+    yield f"  {canvas.location(clean(sync.address))}"
+    if sync.listed:
+        done = "to download" if dry_run else "downloaded"
+        parts = [
+            pluralize(sync.listed, "object"),
+            f"{sync.downloaded:,} {done} ({format_bytes(sync.bytes)})",
+            *([f"{sync.removed:,} removed"] if sync.removed else []),
+            *([f"{sync.missing:,} missing"] if sync.missing else []),
+            *(
+                f"{count:,} {_REASONS.get(reason, reason)}"
+                for reason, count in sync.skipped_by_reason.items()
+            ),
+        ]
+        yield from canvas.hang(", ".join(parts), "    ", 4)
+    if sync.error:
+        yield from canvas.note(clean(sync.error.message))
+        if not sync.listed:
+            yield from canvas.note("the files that were downloaded before stay in the index")
 
 
 def _render_losses(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:

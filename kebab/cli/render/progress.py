@@ -45,6 +45,7 @@ _LABELS = {
     ProgressKind.HEARTBEAT: "working",
 }
 _PHASES = {
+    "download": "downloading",
     "scan": "scanning",
     "compare": "comparing",
     "sign": "computing signatures",

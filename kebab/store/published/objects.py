@@ -27,8 +27,10 @@ _ATTEMPTS = re.compile(r"Error performing [A-Z]+ \S+ in \S+?(, after [^-]*)? - "
 _SHORTEST_SECRET = 6
 _LONGEST_CAUSE = 300
 _DENIED = "access denied; the credentials of the environment do not allow it, or have expired"
+_REPLACED = "it was replaced after it was listed; the next ingest reads it"
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 _REASONS = {
+    "AccessDenied": _DENIED,
     "ExpiredToken": "the credentials of the environment have expired",
     "RequestTimeTooSkewed": "the clock of this machine differs from that of the store",
 }
@@ -75,11 +77,12 @@ def check_library() -> bool:
 
 
 class StoredObject(NamedTuple):
-    """An object of a listing; `modified` is in seconds since the epoch."""
+    """An object of a listing; `modified` is in seconds since the epoch, `tag` names the version."""
 
     name: str
     size: int
     modified: float
+    tag: str | None = None
 
 
 class Versioned(NamedTuple):
@@ -238,7 +241,17 @@ class ObjectStore:
         with self._translate(folder, "read"):
             for batch in self._open().list(folder):
                 for one in batch:
-                    yield StoredObject(one["path"], one["size"], one["last_modified"].timestamp())
+                    modified = one["last_modified"].timestamp()
+                    yield StoredObject(one["path"], one["size"], modified, one["e_tag"])
+
+    def read_parts(self, one: StoredObject) -> Iterator[bytes]:
+        """Yield the parts of an object in its listed version; threads may do so at once."""
+        options: Any = {"if_match": one.tag} if one.tag else {}
+        with self._translate(one.name, "read"):
+            try:
+                yield from map(bytes, self._open().get(one.name, options=options).stream())
+            except self._faults.PreconditionError as fault:
+                raise _build_failure(self.describe(one.name), "read", _REPLACED) from fault
 
     def delete(self, name: str) -> None:
         """Delete an object; one that is missing is no error."""

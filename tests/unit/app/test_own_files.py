@@ -30,6 +30,7 @@ def test_the_lock_is_the_last_own_file(desk):
         "lance",
         "stdin",
         "import",
+        "objects",
         "signatures",
         "pictures.jsonl",
         "writer.lock",

@@ -41,3 +41,15 @@ def test_a_removed_workspace_is_noted():
 
     assert done[1] == "taken out of the index, files stay"
     assert done[2].startswith("note: it is the workspace")
+
+
+def test_a_source_in_object_storage_is_named_by_its_address():
+    source = replies.source_summary(address="s3://bucket/base")
+    listed = replies.source_list(source)
+    removed = replies.source_removed(source=source)
+
+    assert next(iter(render_source_list(listed, TERMINAL))) == "s3://bucket/base"
+    assert "\ts3://bucket/base\t" in next(iter(render_source_list(listed, Canvas())))
+    assert next(iter(render_source_removal_plan(removed, TERMINAL))).endswith("s3://bucket/base")
+    done = list(render_removed_source(removed, TERMINAL))
+    assert done[1] == "taken out of the index, the copies here are deleted, objects stay"

@@ -4,7 +4,7 @@ from kebab.app.classify import build_error_reply
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.ingest import render_ingest_report
 from kebab.errors.catalog import DependencyMissing, ParseFailed
-from kebab.wire.ingest import EmbeddingSummary, UnreadKind
+from kebab.wire.ingest import EmbeddingSummary, ObjectSync, UnreadKind
 from tests.fakes import replies
 
 
@@ -270,3 +270,31 @@ def test_the_first_report_names_what_to_try_next(documents, steps):
 
     assert first[-len(steps) - 1 :] == ["", *steps]
     assert steps[0] not in list(render_ingest_report(reply, Canvas(width=80)))
+
+
+def test_what_came_from_object_storage_is_shown():
+    sync = ObjectSync(
+        address="s3://bucket/base",
+        listed=9,
+        downloaded=4,
+        bytes=2_000,
+        removed=1,
+        missing=2,
+        skipped_by_reason={"hidden": 2},
+    )
+    lines = drawn(replies.ingest_report(objects=[sync]))
+
+    at = lines.index("  s3://bucket/base")
+    assert lines[at + 1] == ("    9 objects, 4 downloaded (2.0 kB), 1 removed, 2 missing, 2 hidden")
+    dry = drawn(replies.ingest_report(objects=[sync], dry_run=True))
+    assert "4 to download" in dry[dry.index("  s3://bucket/base") + 1]
+
+
+def test_a_store_that_failed_says_that_its_files_stay():
+    fault = ParseFailed(path="s3://bucket/base", parser="markdown", cause="gone away")
+    error = build_error_reply(fault, operation="ingest")
+    sync = ObjectSync(address="s3://bucket/base", error=error)
+    lines = drawn(replies.ingest_report(objects=[sync]))
+
+    assert any("gone away" in line for line in lines)
+    assert "note: the files that were downloaded before stay in the index" in lines

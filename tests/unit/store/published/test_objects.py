@@ -25,6 +25,7 @@ def s3():
 @pytest.fixture
 def bucket(s3, monkeypatch, tmp_path):
     s3.faults.clear()
+    s3.methods = {"GET", "HEAD", "PUT"}
     for name, value in CREDENTIALS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{s3.port}")

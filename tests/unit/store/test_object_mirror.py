@@ -1,0 +1,277 @@
+import os
+import stat
+
+import pytest
+
+from kebab.core.files import SkipCounts
+from kebab.errors.catalog import IoError
+from kebab.store import object_mirror
+from kebab.store.object_mirror import (
+    ObjectMirror,
+    list_addresses,
+    name_mirror,
+    read_state,
+)
+from kebab.store.published import objects
+from kebab.store.published.objects import ObjectStore, StoredObject
+from tests.fakes.object_server import BUCKET, CREDENTIALS, serve_s3
+
+NOW = 1_800_000_000.0
+
+
+@pytest.fixture(autouse=True)
+def _few_retries(monkeypatch):
+    monkeypatch.setattr(objects, "_RETRIES", 0)
+
+
+@pytest.fixture(scope="module")
+def s3():
+    with serve_s3() as server:
+        yield server
+
+
+@pytest.fixture
+def store(s3, monkeypatch, tmp_path):
+    s3.faults.clear()
+    s3.methods = {"GET", "HEAD", "PUT"}
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{s3.port}")
+    return ObjectStore(f"s3://{BUCKET}/{tmp_path.name}")
+
+
+@pytest.fixture
+def mirror(store, tmp_path):
+    return ObjectMirror(tmp_path, store.address)
+
+
+def synchronise(mirror, *, stops_after=None, refused=()):
+    added: list[int] = []
+    plan = mirror.plan(lambda one: "unsupported" if one.name in refused else None)
+    result = mirror.apply(
+        plan,
+        NOW,
+        add=added.append,
+        is_stopped=lambda: stops_after is not None and len(added) >= stops_after,
+    )
+    return plan, result
+
+
+def count_missing(mirror):
+    state = read_state(mirror.root)
+    assert state is not None
+    return state.missing
+
+
+def list_files(mirror):
+    return {
+        path.relative_to(mirror.root).as_posix(): path.read_bytes()
+        for path in mirror.root.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_only_what_changed_is_downloaded_and_what_is_gone_is_deleted(store, mirror, s3):
+    for name, data in (("a.md", b"one"), ("deep/er/b.md", b"two"), ("c.md", b"three")):
+        store.write(name, data)
+    synchronise(mirror)
+    assert list_files(mirror) == {"a.md": b"one", "deep/er/b.md": b"two", "c.md": b"three"}
+
+    store.write("a.md", b"new")
+    store.delete("deep/er/b.md")
+    s3.seen.clear()
+    plan, result = synchronise(mirror)
+
+    assert plan.removed == 1
+    assert list_files(mirror) == {"a.md": b"new", "c.md": b"three"}
+    assert not (mirror.root / "deep").exists()
+    assert result.downloaded == 1
+    assert [path for _, path in s3.seen if path.endswith(".md")] == [
+        f"/{BUCKET}/{store.address.rpartition('/')[2]}/a.md"
+    ]
+    assert synchronise(mirror)[1].downloaded == 0
+
+
+def test_a_file_has_the_time_of_its_object_and_is_private(store, mirror):
+    store.write("sub/a.md", b"one")
+    plan, _ = synchronise(mirror)
+    status = (mirror.root / "sub/a.md").stat()
+
+    assert status.st_mtime == plan.wanted["sub/a.md"].modified
+    assert stat.S_IMODE(status.st_mode) & 0o077 == 0
+    for folder in (mirror.root, mirror.root.parent):
+        assert stat.S_IMODE(folder.stat().st_mode) & 0o077 == 0
+
+
+def test_what_a_killed_run_has_downloaded_is_kept(store, mirror):
+    store.write("a.md", b"one")
+    synchronise(mirror)
+    mirror.root.with_name(f"{mirror.root.name}.listing.json").unlink()
+
+    assert synchronise(mirror)[1].downloaded == 0
+    os.utime(mirror.root / "a.md", (1, 1))
+    assert synchronise(mirror)[1].downloaded == 1
+
+
+def test_a_file_that_was_cut_is_downloaded_again(store, mirror):
+    store.write("a.md", b"one")
+    synchronise(mirror)
+    (mirror.root / "a.md").write_bytes(b"")
+    (mirror.root / ".draft.md.1").write_bytes(b"x")
+
+    plan, _ = synchronise(mirror)
+
+    assert plan.removed == 0
+    assert list_files(mirror) == {"a.md": b"one"}
+
+
+def test_objects_that_are_not_read_are_counted_and_not_downloaded(store, mirror):
+    store.write("a.md", b"one")
+    store.write("b.exe", b"two")
+    plan, _ = synchronise(mirror, refused=("b.exe",))
+
+    assert (plan.listed, dict(plan.skips.by_reason)) == (2, {"unsupported": 1})
+    assert list_files(mirror) == {"a.md": b"one"}
+
+
+def test_a_name_that_cannot_be_a_file_is_skipped(store, mirror, tmp_path):
+    for name in ("ok.md", "C:/x.md", "back\\slash.md", "both", "both/c.md"):
+        store.write(name, b"x")
+    store.write("mark", b"")
+    store.write("mark/d.md", b"x")
+    plan, _ = synchronise(mirror)
+
+    assert sorted(plan.skips.examples["unsafe_name"]) == ["C:/x.md", "back\\slash.md", "both"]
+    assert set(list_files(mirror)) == {"ok.md", "both/c.md", "mark/d.md"}
+
+
+@pytest.mark.parametrize(
+    "name", ["../a", "a/../b", "/a", "a//b", "./a", "", "a\0b", "c:a", "\\\\host\\x", "a/.."]
+)
+def test_names_that_lead_elsewhere_are_unsafe(name):
+    skips = SkipCounts()
+    found = object_mirror._select([StoredObject(name, 1, NOW)], lambda _: None, skips)
+
+    assert list(found) == []
+    assert skips.by_reason == {"unsafe_name": 1}
+
+
+def test_of_names_that_differ_in_case_a_system_without_case_takes_one(monkeypatch):
+    monkeypatch.setattr(object_mirror, "is_linux", lambda: False)
+    skips = SkipCounts()
+    listed = [StoredObject(name, 1, NOW) for name in ("a.md", "A.md")]
+
+    assert len(list(object_mirror._select(listed, lambda _: None, skips))) == 1
+    assert skips.total == 1
+
+
+@pytest.mark.parametrize("fault", ["403", "503", "reset", "truncated"])
+def test_after_a_failed_listing_nothing_is_deleted(store, mirror, s3, fault):
+    store.write("a.md", b"one")
+    synchronise(mirror)
+    store.delete("a.md")
+    store.write("b.md", b"two")
+    s3.faults["list-type"] = fault
+
+    with pytest.raises(IoError):
+        synchronise(mirror)
+
+    assert list_files(mirror) == {"a.md": b"one"}
+
+
+@pytest.mark.parametrize("fault", ["403", "404", "truncated", "reset"])
+def test_a_failed_object_costs_itself_and_keeps_its_old_file(store, mirror, s3, fault):
+    store.write("a.md", b"one")
+    synchronise(mirror)
+    store.write("a.md", b"two")
+    store.write("b.md", b"three")
+    s3.faults["a.md"] = fault
+    _, result = synchronise(mirror)
+
+    assert (result.downloaded, result.failed) == (1, 1)
+    assert result.fault.path.endswith("a.md")
+    assert list_files(mirror) == {"a.md": b"one", "b.md": b"three"}
+    assert count_missing(mirror) == 1
+    s3.faults.clear()
+    synchronise(mirror)
+    assert list_files(mirror)["a.md"] == b"two"
+    assert count_missing(mirror) == 0
+
+
+def test_an_object_that_is_replaced_after_the_listing_fails(store, mirror):
+    store.write("a.md", b"one")
+    plan = mirror.plan(lambda _: None)
+    store.write("a.md", b"two")
+
+    result = mirror.apply(plan, NOW, add=lambda _: None, is_stopped=lambda: False)
+
+    assert "replaced" in result.fault.cause
+    assert list_files(mirror) == {}
+
+
+def test_an_interrupted_download_keeps_what_is_done(store, mirror, monkeypatch):
+    monkeypatch.setattr(object_mirror, "_THREADS", 1)
+    for number in range(20):
+        store.write(f"{number:02}.md", b"x")
+    _, result = synchronise(mirror, stops_after=0)
+    assert (result.downloaded, count_missing(mirror)) == (0, 20)
+
+    _, result = synchronise(mirror, stops_after=3)
+    assert 3 <= result.downloaded < 20
+    assert len(list_files(mirror)) == result.downloaded
+    assert synchronise(mirror)[1].downloaded == 20 - result.downloaded
+
+
+def test_a_store_that_stops_to_answer_ends_the_download(store, mirror, s3, monkeypatch):
+    monkeypatch.setattr(object_mirror, "_THREADS", 1)
+    for number in range(30):
+        store.write(f"{number:02}.md", b"x")
+    plan = mirror.plan(lambda _: None)
+    s3.faults[BUCKET] = "403"
+    s3.seen.clear()
+
+    result = mirror.apply(plan, NOW, add=lambda _: None, is_stopped=lambda: False)
+
+    assert result.downloaded == 0
+    assert len(s3.seen) < 30
+    assert count_missing(mirror) == 30
+
+
+def test_a_link_in_the_mirror_is_deleted_and_not_followed(store, mirror, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    store.write("a.md", b"one")
+    synchronise(mirror)
+    (mirror.root / "sub").symlink_to(outside)
+    store.write("sub/b.md", b"two")
+
+    synchronise(mirror)
+
+    assert list(outside.iterdir()) == []
+    assert list_files(mirror) == {"a.md": b"one", "sub/b.md": b"two"}
+
+
+def test_a_store_without_objects_is_refused(mirror):
+    with pytest.raises(IoError, match="no objects"):
+        mirror.check()
+
+
+def test_the_mirrors_of_a_folder_are_known_until_they_are_removed(store, mirror, tmp_path):
+    store.write("a.md", b"one")
+    synchronise(mirror)
+    assert list_addresses(mirror.root.parent) == [store.address]
+    state = read_state(mirror.root)
+    assert state is not None
+    assert state.synced_at == NOW
+
+    mirror.remove()
+
+    assert list_addresses(mirror.root.parent) == []
+    assert list(mirror.root.parent.iterdir()) == []
+    mirror.remove()
+
+
+def test_addresses_have_folders_of_their_own():
+    assert name_mirror("s3://b/x/") == name_mirror("S3://b/x")
+    assert len({name_mirror(one) for one in ("s3://b/x", "s3://c/x", "gs://b/x", "s3://b/X")}) == 4
+    assert name_mirror("s3://b/..").count("/") == 1
