@@ -83,7 +83,12 @@ SHORT_TEXTS = {
     "kebab.rag.question_terms:_ENDS_SENTENCE": "at most `_LOOK_BEHIND` characters",
     "kebab.rag.quote_units:_CODE_DIRECTIVE": "a passage, whose length the chunker limits",
     "kebab.rag.quote_units:_FENCE": "a passage, whose length the chunker limits",
+    "kebab.review.rules.markup:_CODE_SPAN": "at most `_LONGEST_ROW` characters",
     "kebab.review.rules.prose:_OPENS": "at most 24 characters",
+    "kebab.review.rules.spelling:_COMMENT": "at most `_LONGEST_LINE` characters",
+    "kebab.review.rules.spelling:_OPENS": "about `_LONGEST_RUN` characters",
+    "kebab.review.rules.spelling:_PLAIN_RUN": "a word, with `_LONGEST_RUN` characters on each side",
+    "kebab.review.rules.structure:_SYMBOL": "at most `_LONGEST_SYMBOL` characters",
     "kebab.search.code_order:_ASIDE_PATH": "a path",
     "kebab.search.query_parser:_IDENTIFIER": "at most `_LONGEST_IDENTIFIER` characters",
 }

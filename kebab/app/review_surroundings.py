@@ -151,7 +151,7 @@ _MIN_NOTES = 5
 _USUAL_SHARE = 0.95
 _KIND_FIELDS = ("type", "layout", "content_type", "template", "kind")
 _HEADING_CHARS = 64 * 1024 * 1024
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+([^\n]+?)[ \t]*(?:\{#[^{}\n]*\})?$", re.MULTILINE)
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]++([^\n]++)", re.MULTILINE)
 _BEGINNING = 200
 """How many characters tell documents with the same name apart."""
 _VOCABULARY_CHARS = 8 * 1024 * 1024
@@ -324,7 +324,8 @@ class ReviewSurroundings:
             size += len(text)
             if size > _HEADING_CHARS or not self._load_files(root).is_complete:
                 return {}
-            for key in {fold_anchor(heading) for heading in _HEADING.findall(text)}:
+            titles = (heading.partition("{#")[0] for heading in _HEADING.findall(text))
+            for key in set(map(fold_anchor, titles)):
                 found[key] = "" if key in found else path
         return found
 

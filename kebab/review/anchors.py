@@ -48,7 +48,7 @@ _TERM = re.compile(r"^([^\s:|>#][^\n]*)\n+(?=:[ \t])", re.MULTILINE)
 _DESTINATION = re.compile(r"\]\([^()\n]*\)|\{[^{}\n]*\}")
 _JSX_ID = re.compile(r"\b(?:id|anchor|anchorId|slug|hash|label|title)\s*=\s*\{?[\"'`]([^\"'`\n]+)")
 _JSX_SIGNS = ("id=", "anchor=", "slug=", "title=", "label=", "hash=", "id =", "Id=")
-_TAG_CONTENT = re.compile(r"<(\w+)[^<>]*>[^<>]*</\1>|<[^<>]*>")
+_TAG_CONTENT = re.compile(r"<(\w++)[^<>]*+>[^<>]*+</\1>|<[^<>]*+>")
 _NUMBER = re.compile(r"[A-Za-z]+-?\d+(?=:)")
 """The number of an entry before its title, such as `DEP0111:`."""
 

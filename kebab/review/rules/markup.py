@@ -25,7 +25,8 @@ def _is_code(document: ReviewDocument, start: int) -> bool:
 
 
 _DELIMITERS = re.compile(
-    r"^(?P<quote>[ \t>]*)(?P<cells>\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?)[ \t]*$",
+    r"^(?P<quote>[ \t>]*+)"
+    r"(?P<cells>\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?)[ \t]*+$",
     re.MULTILINE,
 )
 _ESCAPED = re.compile(r"\\[\\|]")
@@ -65,7 +66,11 @@ class TableCells:
             header = text[start : line.start() - 1]
             if "|" not in header or _NO_ROW.match(header) or _TEMPLATE.search(header):
                 continue
-            wanted, columns = _count_cells(_ITEM.sub("", header, 1)), _count_cells(line["cells"])
+            item = _ITEM.match(header)
+            wanted, columns = (
+                _count_cells(header[item.end() if item else 0 :]),
+                _count_cells(line["cells"]),
+            )
             end = line.end()
             if wanted != columns:
                 if wanted > 1 and columns > 1:
@@ -90,14 +95,17 @@ class TableCells:
         is_cut = counts.count(1) == 1 and not short and counts.count(columns) >= _LEAST_ROWS
         for (start, end), count in zip(rows, counts, strict=True):
             row = document.text[start:end]
-            if count == 1 and not (is_cut and _CUT_ROW.fullmatch(row) and start > rows[0][0]):
+            if count == 1 and not (is_cut and _is_cut_row(row) and start > rows[0][0]):
                 continue
             if count == columns or not row.strip("|> \t") or _TEMPLATE.search(row):
                 continue
             if count < columns and (not (is_odd or is_cut) or end == rows[-1][1]):
                 continue
-            if _count_cells(_CODE_SPAN.sub("", row)) == columns and may_define_labels(
-                document.source, surroundings
+            is_short = len(row) <= _LONGEST_ROW
+            if (
+                is_short
+                and _count_cells(_CODE_SPAN.sub("", row)) == columns
+                and may_define_labels(document.source, surroundings)
             ):
                 continue  # MkDocs knows code in cells
             lost = ": the last are not shown" if count > columns else ""
@@ -106,9 +114,17 @@ class TableCells:
 
 
 _LEAST_ROWS = 2
-_CUT_ROW = re.compile(r"[ \t>]*\|[ \t]*[\w`][^|*]*[ \t]+[^|*]*\|[ \t]*")
-"""A row with one cell of several words that is no heading of a group."""
-_ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d+[.)])[ \t]+(?=\|)")
+_ONE_CELL = re.compile(r"[ \t>]*+\|[ \t]*+([\w`][^|*]*+)\|[ \t]*+")
+_LONGEST_ROW = 2_000
+
+
+def _is_cut_row(row: str) -> bool:
+    """Return whether a row has one cell of several words, which is no heading of a group."""
+    found = _ONE_CELL.fullmatch(row)
+    return found is not None and len(found[1].split()) > 1
+
+
+_ITEM = re.compile(r"[ \t>]*+(?:[-*+]|\d++[.)])[ \t]++(?=\|)")
 
 
 def _count_cells(row: str) -> int:

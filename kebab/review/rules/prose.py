@@ -153,7 +153,7 @@ _LISTED = re.compile(r"[`*_\"']*(?:[ \t]*[,/][ \t]*|[ \t]+(?:and|or)[ \t]+)[`*_\
 """What follows a mark that is one of several words."""
 
 _WORD_ITEM = re.compile(
-    r"[ \t]*(?:[-*+|][ \t]*|\d+[.)][ \t]*)?[`*_\"']*[^\W_][\w-]*[`*_\"',]*[ \t|]*"
+    r"[ \t]*+(?:[-*+|][ \t]*+|\d++[.)][ \t]*+)?+[`*_\"']*+[^\W_][\w-]*+[`*_\"',]*+[ \t|]*+"
 )
 _TOTAL = frozenset({"es", "gl", "it", "pt"})
 """Languages in which `TODO` is the word for everything."""
@@ -366,7 +366,7 @@ _STATE = re.compile(
     r"\b(?:current(?:ly)?|latest|newest|most|available|there|still|yet|only|up[- ]to[- ]date"
     r"|accurate|versions?|at least|about|around|writing|has|have|modes?|under|in progress|works?"
     r"|known)\b"
-    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|\d[\d,.]*)[ ](?!of\b)[a-z]",
+    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|(?<![\d,.])\d[\d,.]*+)[ ](?!of\b)[a-z]",
     re.IGNORECASE,
 )
 """What a sentence has that tells a state at a date, and not what is so since then."""

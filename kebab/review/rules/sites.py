@@ -57,7 +57,7 @@ _GENERATORS = (
         ("mkdocs.yml", "mkdocs.yaml", "zensical.toml", "zensical.yml"),
         ("docs",),
         (),
-        re.compile(r"^\s*docs_dir\s*[:=]\s*[\"']?([\w./-]+)", re.MULTILINE),
+        re.compile(r"^[ \t]*docs_dir\s*[:=]\s*[\"']?([\w./-]+)", re.MULTILINE),
         is_routed=False,
     ),
     _Generator(

@@ -58,7 +58,7 @@ _PLAIN_RUN = re.compile(r"[^\W\d_]+(?:[-'’–—][^\W\d_]+)*(?:/[^\W\d_]+)?(?:
 """Words joined by hyphens, and no part of an address, of a path or of an identifier."""
 
 _AROUND = "*_'‘’.:!?…~-–—"
-_LONGEST_RUN = 80
+_LONGEST_RUN, _LONGEST_LINE = 80, 500
 _OPENS = re.compile(r"(?:\A|[.!?:;|>#*_)\]\"“(/]|[-+•])[ \t\"'“(*_#>-]*\Z|\d[.)][ \t]*\Z")
 _PAIRS = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`"}
 _TALKS_OF_SPELLING = re.compile(r"typo|spell|->|→|=>|➜|correct", re.IGNORECASE)
@@ -220,7 +220,8 @@ def _may_be_name(document: ReviewDocument, start: int, end: int) -> bool:
     if not word.istitle():
         return True
     line = document.text[document.text.rfind("\n", 0, start) + 1 : start]
-    return not (line.lstrip(" >").startswith("#") or _OPENS.search(line))
+    end = line if len(line) <= _LONGEST_RUN else f"x{line[-_LONGEST_RUN:]}"
+    return not (line.lstrip(" >").startswith("#") or _OPENS.search(end))
 
 
 def _is_mentioned(document: ReviewDocument, start: int, end: int, right: Sequence[str]) -> bool:
@@ -240,7 +241,7 @@ def _is_comment(document: ReviewDocument, start: int) -> bool:
     line = document.text[document.text.rfind("\n", 0, start) + 1 : start]
     whole = line + document.text[start:].partition("\n")[0]
     lang = detect_text_language(whole) or (whole.isascii() and "en")
-    sign = _COMMENT.search(line) if lang == "en" else None
+    sign = _COMMENT.search(line) if lang == "en" and len(line) <= _LONGEST_LINE else None
     return sign is not None and all(line.count(one, 0, sign.start()) % 2 == 0 for one in "\"'`")
 
 

@@ -182,13 +182,14 @@ class EmptySection:
             if has_body[index] or (after is not None and after.level > heading.level):
                 continue
             source = text[heading.start : heading.end]
-            if _is_name(heading, after) or _SYMBOL.fullmatch(source) or _SETEXT.match(source):
+            if _is_name(heading, after) or _is_symbol(source) or _SETEXT.match(source):
                 continue
             if not _is_listed(headings, has_body, index, text):
                 reason = f"the section is empty: {heading.text}"
                 yield build_finding(self, heading.start, heading.end, reason)
 
 
+_LONGEST_SYMBOL = 300
 _SYMBOL = re.compile(
     r"#+[ \t]+(?:[`*_\\]+[^\n]*[`*_]+|\S*[a-z0-9][A-Z.:_]\S*|\S*[^\w\s.!?…'’)-]\S*|None|N/?A|Void"
     r"|[a-z]\S*|\[[^\n]*\]\([^\n]*\)|[^\n]*[.!]|[^\n]*<[\w ]+>[^\n]*"
@@ -196,6 +197,11 @@ _SYMBOL = re.compile(
 )
 """A heading of one word of code, as references have it for members, a link, a step or a sentence.
 """
+
+
+def _is_symbol(source: str) -> bool:
+    return len(source) <= _LONGEST_SYMBOL and _SYMBOL.fullmatch(source) is not None
+
 
 _SETEXT = re.compile(r"(?!#)[^\n]*\n[^\n]*\n|(?!#)[\w-]+:[ \t]")
 """Several lines above a line of dashes, such as front matter that does not begin the file."""
