@@ -58,7 +58,8 @@ _REFERENCE = re.compile(
 _CODE_END = r"\{{(?:\{{[<%][ \t]*/|%-?[ \t]*end)[ \t]*{}(?![\w-])[^{{}}]*\}}+"
 _TAG = re.compile(r"<([A-Za-z][\w.-]*)(\s[^<>]*)>")
 _ATTRIBUTE = re.compile(
-    r"\b(id|name|href|src)\s*=\s*(?:\"([^\"<>{}\n]*)\"|'([^'<>{}\n]*)')", re.IGNORECASE
+    r"\b(id|name|href|src)\s*=\s*(?:\"([^\"<>{}\n]*)\"|'([^'<>{}\n]*)'|([^\s\"'<>{}=]++))",
+    re.IGNORECASE,
 )
 _HTML_PART = re.compile(
     r"<!--.*?(?:-->|\Z)"
@@ -154,7 +155,7 @@ def find_html_links(text: str, hidden: SpanSet) -> Iterator[LinkUse]:
     if "href" not in text and "src" not in text:
         return
     for tag, attribute in _list_attributes(text, ("a", "href"), ("img", "src"), hidden=hidden):
-        group = 2 if attribute[2] is not None else 3
+        group = attribute.lastindex or 0
         first, last = (tag.start(2) + offset for offset in attribute.span(group))
         is_image = tag[1].lower() == "img"
         yield LinkUse(
@@ -175,7 +176,7 @@ def find_anchors(text: str, hidden: SpanSet) -> list[AnchorUse]:
     found = []
     if "id=" in text or "name=" in text:
         for tag, one in _list_attributes(text, ("", "id"), ("a", "name"), hidden=hidden):
-            found.append(AnchorUse(one[2] or one[3] or "", *tag.span()))
+            found.append(AnchorUse(one[one.lastindex or 0], *tag.span()))
     for sign, pattern in (("^", _BLOCK_ID), (")=", _LABEL), ("#", _ATTRIBUTE_ID)):
         if sign in text:
             matches = (one for one in pattern.finditer(text) if one.start(1) not in hidden)

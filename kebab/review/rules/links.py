@@ -18,9 +18,9 @@ from kebab.review.rules.targets import (
     is_fragment,
     is_markdown,
     is_missing,
-    is_myst,
     is_path,
     may_define_labels,
+    shares_labels,
     split_target,
 )
 from kebab.wire.review import SeverityName
@@ -159,9 +159,10 @@ class BrokenAnchor:
 
     The link then opens the top of the page. Anchors are the headings, as sites and note programs
     turn them into addresses, and ids such as `<a id="x">`, `{#x}` and `^x`. Their letters and
-    digits are compared. Documents that include other files, and the parts of a site that others
-    include, are not checked. When exactly one other document of the folder has the heading, it was
-    probably moved, and its place is proposed.
+    digits are compared. Documents that include other files, the parts of a site that others
+    include, and documents of Sphinx and MyST, whose labels hold for all, are not checked. When
+    exactly one other document of the folder has the heading, it was probably moved, and its
+    place is proposed.
     """
 
     id: ClassVar[str] = "broken-anchor"
@@ -172,6 +173,8 @@ class BrokenAnchor:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the links to missing anchors."""
         links = [one for one in document.markup.links if "#" in one.target and one.kind != "auto"]
+        if links and shares_labels(document.source, surroundings):
+            return
         own = None
         if any(one.target.startswith("#") for one in links) and not self._is_part(
             document, surroundings
@@ -214,7 +217,7 @@ def find_moved_heading(
     path, fragment = split_target(link.target)
     words, key = fragment.lower().strip("-").split("-"), fold_anchor(fragment)
     is_telling = len(words) > 1 and len(key) >= _LEAST_LETTERS
-    if not is_telling or link.kind not in {"inline", "reference"} or is_myst(document.text):
+    if not is_telling or link.kind not in {"inline", "reference"}:
         return None
     if path and not path.endswith((".md", ".mdx")):
         return None

@@ -11,9 +11,9 @@ from kebab.review.document import ReviewDocument, find_code
 from kebab.review.rules.rule import build_finding
 from kebab.review.rules.targets import (
     is_markdown,
-    is_myst,
     is_site,
     may_define_labels,
+    shares_labels,
     split_target,
 )
 from kebab.wire.review import SeverityName
@@ -172,6 +172,8 @@ class MergeConflict:
         ]
         if len({one[0][0] for one in marks} - {"|"}) <= 1:
             return  # the line of equal signs alone makes a heading
+        if "<<<<<<< SEARCH" in document.text:
+            return  # the edits of an assistant
         is_open = False
         for one in marks:
             sign = one[0][0]
@@ -254,10 +256,12 @@ class EmptyLink:
 def _fills_in_text(document: ReviewDocument, surroundings: Surroundings, link: LinkUse) -> bool:
     """Return whether a program may write the text of a link, to a label or a page."""
     target = link.target
+    if shares_labels(document.source, surroundings):
+        return True
     if target.startswith(("http:", "https:", "mailto:")):
         return False
     is_page = is_markdown(Path(split_target(target)[0]))
-    return not is_page or is_site(document.source, surroundings) or is_myst(document.text)
+    return not is_page or is_site(document.source, surroundings)
 
 
 _GLUED = re.compile(r"##(?<![^\n]##)#{0,4}(?=[^\W\d_])")
@@ -398,7 +402,9 @@ class UnusedDefinition:
         plain = " ".join(document.lower_text.split())
         for found in _DEFINITION.finditer(text):
             label = found["label"].lower()
-            if label.startswith(("//", "comment", "#")) or _is_in_block(document, found.start()):
+            if label.startswith(("//", "comment", "#", "{")) or _is_in_block(
+                document, found.start()
+            ):
                 continue
             if plain.count(f"[{' '.join(label.split())}]") == 1 and not may_define_labels(
                 document.source, surroundings

@@ -220,8 +220,8 @@ def _may_be_name(document: ReviewDocument, start: int, end: int) -> bool:
     if not word.istitle():
         return True
     line = document.text[document.text.rfind("\n", 0, start) + 1 : start]
-    end = line if len(line) <= _LONGEST_RUN else f"x{line[-_LONGEST_RUN:]}"
-    return not (line.lstrip(" >").startswith("#") or _OPENS.search(end))
+    tail = line if len(line) <= _LONGEST_RUN else f"x{line[-_LONGEST_RUN:]}"
+    return not (line.lstrip(" >").startswith("#") or _OPENS.search(tail))
 
 
 def _is_mentioned(document: ReviewDocument, start: int, end: int, right: Sequence[str]) -> bool:
@@ -281,6 +281,15 @@ _VOWELS = "aeiouy"
 _ALPHABET = "abcdefghijklmnopqrstuvwxyzßàáâãäçèéêëìíîïñòóôõöùúûü"
 
 
+_PROGRAMMING = frozenset(
+    {
+        *(b"memoize", b"memoized", b"memoizes", b"memoizing", b"memoization", b"inlined"),
+        *(b"inlining", b"invokable", b"noteable", b"initializer", b"serializer", b"tokenized"),
+    }
+)
+"""Words of programming that the dictionaries lack."""
+
+
 class _Dictionary(NamedTuple):
     """The words of a language with their frequencies, as texts and in UTF-8."""
 
@@ -330,6 +339,7 @@ class UnknownWord:
             and _SHORTEST <= len(word) <= _LONGEST
             and word not in dictionary.words
             and word not in MISSPELLINGS.words
+            and word not in _PROGRAMMING
         ]
         for text in unknown:
             places = list(_find_word(document, text))

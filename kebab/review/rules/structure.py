@@ -21,7 +21,8 @@ _WRAPPER = re.compile(
 """What begins or ends a component, a tab or another part, whose headings have their own levels."""
 
 _TABS = re.compile(
-    r"\{\{[<%][ \t]*tab|<Tab|^=== [\"']|^:{3,}[ \t]*\{?(?:tab|code-group)|\{%[ \t]*tab",
+    r"\{\{[<%][ \t]*tab|<Tab|^=== [\"']|^:{3,}[ \t]*\{?(?:tab|code-group)|\{%[ \t]*tab"
+    r"|^<!--[ \t]*tabs",
     re.MULTILINE,
 )
 _VERSION = re.compile(r"\W*(?:v|version |release )?\d+(?:[.-]\d+)+|\W*unreleased", re.IGNORECASE)

@@ -172,6 +172,8 @@ def is_missing(document: ReviewText, surroundings: Surroundings, link: LinkUse) 
     file = Path(os.path.normpath(document.file.parent / path))
     is_near = file.is_relative_to(document.root) and not _leaves_site(document, site, file)
     is_known = is_near or surroundings.exists(file.parent)
+    if site is not None and "gen-files" in site.mentions:
+        is_known = False  # a program writes pages when MkDocs runs
     return is_known and not (link.is_image and _is_served(document, surroundings, site, path))
 
 
@@ -308,9 +310,22 @@ def is_site(document: ReviewText, surroundings: Surroundings) -> bool:
     return surroundings.find_site(document.file) is not None
 
 
+_LABEL_CONFIGS = ("conf.py", "myst.yml", "_toc.yml")
+
+
 def is_myst(text: str) -> bool:
     """Return whether a text is written for Sphinx, where labels hold for all documents."""
     return any(sign in text for sign in ("```{", ":::{", ")=\n"))
+
+
+def shares_labels(document: ReviewText, surroundings: Surroundings) -> bool:
+    """Return whether labels of other documents may be meant, as Sphinx and MyST have them."""
+    site = surroundings.find_site(document.file)
+    return is_myst(document.text) or (
+        site is not None
+        and site.kind == "other"
+        and any(surroundings.exists(f"{site.root}/{name}") for name in _LABEL_CONFIGS)
+    )
 
 
 def may_define_labels(document: ReviewText, surroundings: Surroundings) -> bool:

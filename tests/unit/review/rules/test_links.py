@@ -386,3 +386,23 @@ def test_a_link_out_of_the_pages_of_a_site_is_judged_where_its_folder_exists() -
     assert _check(BrokenLink(), "[t](../gone/c.md)", path="src/a.md", files=files, site=site) == []
     assert len(_check(BrokenLink(), "[t](../other/c.md)", path="src/a.md", files=files, site=site))
     assert len(_check(BrokenLink(), "[t](gone/c.md)", path="src/a.md", files=files, site=site))
+
+
+def test_labels_of_sphinx_and_myst_hold_for_all_documents() -> None:
+    site = Site(kind="other", root="/notes")
+    text = "# A\n\nSee [it](#howto:api-only).\n"
+
+    assert _check(BrokenAnchor(), text, files=("myst.yml",), site=site) == []
+    assert len(_check(BrokenAnchor(), text, files=("docs.json",), site=site)) == 1
+
+
+def test_an_anchor_needs_no_quotation_marks() -> None:
+    assert _check(BrokenAnchor(), "<a id=opt-key></a>\n\n# A\n\nSee [it](#opt-key).\n") == []
+
+
+def test_pages_that_a_program_writes_for_mkdocs_are_not_missing() -> None:
+    text = "# A\n\n[chat](docs/chat.md)\n"
+    site = _MKDOCS._replace(mentions="plugins:\n  - gen-files\n")
+
+    assert len(_check(BrokenLink(), text, site=_MKDOCS)) == 1
+    assert _check(BrokenLink(), text, site=site) == []

@@ -211,3 +211,9 @@ def test_a_moved_heading_is_found_with_its_place(target: str) -> None:
 )
 def test_headings_that_are_there_or_about_something_else_have_no_other_place(text: str) -> None:
     assert not [one for one in _check(BrokenAnchor(), text, _MOVED) if one.fix]
+
+
+def test_the_edits_of_an_assistant_are_no_conflict() -> None:
+    text = "<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n"
+    assert _show(MergeConflict(), text) == []
+    assert len(_show(MergeConflict(), text.replace("SEARCH", "HEAD"))) == 1
