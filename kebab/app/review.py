@@ -217,7 +217,7 @@ def review(
             full = None
         results = None
         if is_plain(run, first):
-            reader = RulesReader(context, run, first)
+            reader = RulesReader(context, library, run, first, settings)
             results = RulesResults(reader, store, run.files, cancel, is_long=request.all_pages)
             undo.callback(results.close)
         ports = RunPorts(

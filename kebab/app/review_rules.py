@@ -17,7 +17,7 @@ import msgspec
 
 import kebab
 from kebab.app.context import AppContext
-from kebab.app.review_selection import build_selection
+from kebab.app.review_selection import RunSettings, build_selection
 from kebab.app.review_start import (
     ReviewLibrary,
     find_review_root,
@@ -71,11 +71,17 @@ def is_plain(run: StoredRun, first: ReviewRequest) -> bool:
 class RulesReader:
     """Reads documents of a run and applies the rules; a copy of it is sent to each process."""
 
-    def __init__(self, context: AppContext, run: StoredRun, first: ReviewRequest) -> None:
-        self._context, self._run, self._first = context, run, first
-        self._library = ReviewLibrary(context)
+    def __init__(
+        self,
+        context: AppContext,
+        library: ReviewLibrary,
+        run: StoredRun,
+        first: ReviewRequest,
+        settings: RunSettings,
+    ) -> None:
+        self._context, self._library, self._run, self._first = context, library, run, first
         self._surroundings = build_surroundings(context)
-        self._rules = load_run_settings(context, self._library, first, run.files)
+        self._rules = settings
         self._selection = build_selection(first, self._rules, None)
         self._key = _describe_rules(context, self._rules.applied)
         self._index_state = ""
@@ -152,7 +158,9 @@ def _open_reader(
     first: ReviewRequest,
 ) -> RulesReader:
     context = AppContext(settings, config_path=config_path, read_only=True, is_owner=is_owner)
-    return RulesReader(context, run, first)
+    library = ReviewLibrary(context)
+    rules = load_run_settings(context, library, first, run.files)
+    return RulesReader(context, library, run, first, rules)
 
 
 def _describe_rules(context: AppContext, rules: Sequence[Rule]) -> str:

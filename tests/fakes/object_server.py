@@ -11,7 +11,10 @@ from contextlib import contextmanager
 from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pytest
 
 BUCKET = "team-bucket"
 CREDENTIALS = {
@@ -140,3 +143,12 @@ def serve_s3() -> Iterator[FaultyProxy]:
     finally:
         proxy.close()
         server.stop()
+
+
+def use_s3(server: FaultyProxy, monkeypatch: "pytest.MonkeyPatch") -> None:
+    """Let clients of S3 reach a server, which spoils no request until a test says so."""
+    server.faults.clear()
+    server.methods = {"GET", "HEAD", "PUT"}
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.port}")

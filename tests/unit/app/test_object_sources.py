@@ -13,7 +13,7 @@ from kebab.store.published.objects import ObjectStore
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.library import ExplainPathsRequest, SourceListRequest, SourceRmRequest
 from kebab.wire.search import SearchRequest
-from tests.fakes.object_server import BUCKET, CREDENTIALS, serve_s3
+from tests.fakes.object_server import BUCKET, serve_s3, use_s3
 
 NOTE = b"# Keys\n\nThe lighthouse keys rotate weekly.\n"
 
@@ -31,10 +31,7 @@ def s3():
 
 @pytest.fixture
 def store(s3, monkeypatch, desk):
-    s3.faults.clear()
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{s3.port}")
+    use_s3(s3, monkeypatch)
     found = ObjectStore(f"s3://{BUCKET}/{desk.folder.name}")
     found.write("keys.md", NOTE)
     return found

@@ -20,7 +20,7 @@ from kebab.wire.library import FetchDocRequest, FetchResult
 from kebab.wire.published import PublishRequest
 from kebab.wire.search import SearchRequest
 from tests.fakes.archives import fill
-from tests.fakes.object_server import BUCKET, CREDENTIALS, serve_folder, serve_s3
+from tests.fakes.object_server import BUCKET, serve_folder, serve_s3, use_s3
 
 LATER = 1_000.0
 
@@ -85,9 +85,7 @@ def _write_notes(desk, count=20):
 def test_a_reader_finds_what_the_publisher_finds(lab, base, kind, monkeypatch):
     _write_notes(lab)
     with serve_s3() as s3, serve_folder(base) as web:
-        for name, value in CREDENTIALS.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{s3.port}")
+        use_s3(s3, monkeypatch)
         dest = f"s3://{BUCKET}/kb" if kind == "s3" else base
         report = _publish(lab, dest)
         address = {"folder": f"file://{base}", "s3": dest, "http": f"http://127.0.0.1:{web.port}"}
@@ -356,9 +354,7 @@ def test_the_first_pull_reads_the_pointer_once(desk, base):
 def test_a_fault_of_a_publication_leaves_one_whole_snapshot(desk, fault, what, monkeypatch):
     _write_notes(desk, 2)
     with serve_s3() as s3:
-        for name, value in CREDENTIALS.items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{s3.port}")
+        use_s3(s3, monkeypatch)
         dest = f"s3://{BUCKET}/kb"
         _publish(desk, dest)
         desk.write("n9.md", "# Nine\n\nnine cats\n")

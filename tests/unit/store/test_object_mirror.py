@@ -14,7 +14,7 @@ from kebab.store.object_mirror import (
 )
 from kebab.store.published import objects
 from kebab.store.published.objects import ObjectStore, StoredObject
-from tests.fakes.object_server import BUCKET, CREDENTIALS, serve_s3
+from tests.fakes.object_server import BUCKET, serve_s3, use_s3
 
 NOW = 1_800_000_000.0
 
@@ -32,11 +32,7 @@ def s3():
 
 @pytest.fixture
 def store(s3, monkeypatch, tmp_path):
-    s3.faults.clear()
-    s3.methods = {"GET", "HEAD", "PUT"}
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{s3.port}")
+    use_s3(s3, monkeypatch)
     return ObjectStore(f"s3://{BUCKET}/{tmp_path.name}")
 
 

@@ -6,7 +6,7 @@ from obstore import exceptions
 from kebab.errors.catalog import InvalidInput, IoError
 from kebab.store.published import objects
 from kebab.store.published.objects import SIGNALS, ObjectStore
-from tests.fakes.object_server import BUCKET, CREDENTIALS, serve_folder, serve_s3
+from tests.fakes.object_server import BUCKET, serve_folder, serve_s3, use_s3
 
 KINDS = ("folder", "s3")
 
@@ -24,11 +24,7 @@ def s3():
 
 @pytest.fixture
 def bucket(s3, monkeypatch, tmp_path):
-    s3.faults.clear()
-    s3.methods = {"GET", "HEAD", "PUT"}
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{s3.port}")
+    use_s3(s3, monkeypatch)
     return f"s3://{BUCKET}/{tmp_path.name}"
 
 

@@ -6,7 +6,7 @@ from kebab.store.published.objects import ObjectStore
 from kebab.store.published.packs import PackWriter
 from kebab.store.published.remote import ItemList, ItemSource
 from kebab.store.sqlite.remote import ItemCache
-from tests.fakes.object_server import BUCKET, CREDENTIALS, serve_folder, serve_s3
+from tests.fakes.object_server import BUCKET, serve_folder, serve_s3, use_s3
 
 PAGES = [bytes([number]) * 4096 for number in range(40)]
 
@@ -21,9 +21,7 @@ def s3():
 def bucket(s3, monkeypatch, tmp_path):
     s3.faults.clear()
     monkeypatch.setattr(objects, "_RETRIES", 1)
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{s3.port}")
+    use_s3(s3, monkeypatch)
     return f"s3://{BUCKET}/{tmp_path.name}"
 
 
