@@ -190,6 +190,7 @@ class ReviewSurroundings:
         self.stale_days = stale_days
         self._load_documents = load_documents
         self._find_similar = find_similar
+        self.has_index = find_similar is not None
         self.words = frozenset(word.lower() for word in words)
         self._list_documents_with = list_documents_with
         self._counts: dict[tuple[Path, str], int] = {}
@@ -369,6 +370,13 @@ class ReviewSurroundings:
 def build_surroundings(context: AppContext) -> ReviewSurroundings:
     """Return the surroundings of the documents of one run."""
 
+    find: FindSimilar | None = partial(find_similar, context)
+    try:
+        with context.open_reader():
+            pass
+    except NotIndexed:
+        find = None
+
     def load_documents() -> list[LinkTarget]:
         try:
             with context.open_catalogue() as catalogue:
@@ -382,7 +390,7 @@ def build_surroundings(context: AppContext) -> ReviewSurroundings:
         glossary=list_terms(review.glossary),
         stale_days=review.stale_days,
         load_documents=load_documents,
-        find_similar=partial(find_similar, context),
+        find_similar=find,
         words=review.words,
         list_documents_with=partial(list_documents_with, context),
     )

@@ -225,6 +225,10 @@ class Surroundings(Protocol):
     def words(self) -> Collection[str]:
         """The words of the settings that are right, in lower case."""
 
+    @property
+    def has_index(self) -> bool:
+        """Whether there is an index, and so may be other notes to compare a paragraph with."""
+
     def exists(self, path: Path | str) -> bool:
         """Return whether a file or a folder exists."""
 

@@ -67,7 +67,7 @@ _HTML_PART = re.compile(
     r"|</?[A-Za-z][^<>]*>|&#?[A-Za-z0-9_]{1,32};",
     re.DOTALL | re.IGNORECASE,
 )
-_BLOCK_ID = re.compile(r"(?:^|(?<!\|)[ \t])(\^([A-Za-z0-9-]+))[ \t]*$", re.MULTILINE)
+_BLOCK_ID = re.compile(r"(\^(?<![^ \t\n]\^)(?<!\|[ \t]\^)[A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 _LABEL = re.compile(r"^[ \t>]*\(([^()\s]+)\)=[ \t]*$", re.MULTILINE)
 _ATTRIBUTE_ID = re.compile(r"\{:?[^{}\n#]*+#([\w.:+/$@-]++)[^{}\n]*+\}")
 _FOOTNOTE = re.compile(r"(?<!\\)\[\^([^\]\[\s^]{1,100})\](?!\()")
@@ -139,15 +139,6 @@ def find_code_shortcodes(text: str) -> Iterator[Span]:
         else:
             end = closing.end()
             yield opening.start(), end
-
-
-def find_html_parts(html: str) -> Iterator[tuple[Span, bool]]:
-    """Yield the spans of a block of HTML that are no prose, and whether they are tags.
-
-    The others are comments and hidden elements such as scripts.
-    """
-    for match in _HTML_PART.finditer(html):
-        yield match.span(), not match[1] and not match[0].startswith("<!--")
 
 
 def find_html_links(text: str, hidden: SpanSet) -> Iterator[LinkUse]:
@@ -282,6 +273,7 @@ class _Walk:
             _fold_label(label): self.convert(one["span"]) for label, one in definitions.items()
         }
         self._end = 0
+        """The offset in bytes behind the last event that may be in the text of a link."""
         self._label: list[str] | None = None
         self._open_links: list[tuple[Mapping[str, Any], int, bool]] = []
         self._wiki_end = -1
@@ -292,32 +284,28 @@ class _Walk:
         return self._points[where["start"]], self._points[where["end"]]
 
     def read(self, events: Iterable[tuple[Any, Any]]) -> None:
-        """Read the events; each begins or ends an element, or is text or a mark."""
+        """Read the events; each begins or ends an element, or is text or a mark.
+
+        Most are text outside of headings, of which only the end is kept.
+        """
         for event, where in events:
-            start, end = self.convert(where)
             if type(event) is str:  # a line break or a rule
                 if self._label is not None and event != "Rule":
                     self._label.append(" ")
             elif "Text" in event:
-                if self._label is not None or start == self._wiki_end:
-                    self._read_text(event["Text"], start)
+                if self._label is not None or self._wiki_end >= 0:
+                    self._read_text(event["Text"], self._points[where["start"]])
+            elif "Html" in event:
+                pass  # the start of the block was read
             elif "Start" in event:
-                self._open_element(event["Start"], start, end)
+                self._end = where["start"]
+                self._open_element(event["Start"], where)
                 continue
             elif "End" in event:
-                self._close_element(event["End"], start, end)
+                self._close_element(event["End"], where)
             else:
-                ((kind, text),) = event.items()
-                if kind == "FootnoteReference":
-                    self._found.footnotes.append(FootnoteUse(text, start, end, is_definition=False))
-                elif kind == "InlineHtml":
-                    is_comment = text.startswith("<!--")
-                    (self._found.code if is_comment else self._found.marks).append((start, end))
-                elif kind != "Html":
-                    self._found.code.append((start, end))
-                    if self._label is not None:
-                        self._label.append(text)
-            self._end = end
+                self._read_mark(event, *self.convert(where))
+            self._end = where["end"]
 
     def _read_text(self, text: str, start: int) -> None:
         if start == self._wiki_end and text.startswith("("):
@@ -325,32 +313,52 @@ class _Walk:
         if self._label is not None:
             self._label.append(text)
 
-    def _open_element(self, tag: Any, start: int, end: int) -> None:
-        self._end = start
+    def _read_mark(self, event: Mapping[str, str], start: int, end: int) -> None:
+        ((kind, text),) = event.items()
+        if kind == "FootnoteReference":
+            self._found.footnotes.append(FootnoteUse(text, start, end, is_definition=False))
+        elif kind == "InlineHtml":
+            is_comment = text.startswith("<!--")
+            (self._found.code if is_comment else self._found.marks).append((start, end))
+        else:
+            self._found.code.append((start, end))
+            if self._label is not None:
+                self._label.append(text)
+
+    def _open_element(self, tag: Any, where: Mapping[str, int]) -> None:
         if type(tag) is str:
             if tag == "HtmlBlock":
-                for (first, last), is_tag in find_html_parts(self._source[start:end]):
-                    spans = self._found.marks if is_tag else self._found.code
-                    spans.append((start + first, start + last))
+                self._read_html(*self.convert(where))
         elif "Link" in tag or "Image" in tag:
             link = tag.get("Link") or tag["Image"]
-            self._open_links.append((link, start, "Image" in tag))
-            self._end = start + (2 if "Image" in tag else 1)
+            self._open_links.append((link, self._points[where["start"]], "Image" in tag))
+            self._end += 2 if "Image" in tag else 1
         elif "Heading" in tag:
             self._label = []
         elif "CodeBlock" in tag:
-            self._found.code_blocks.append((start, end))
+            self._found.code_blocks.append(self.convert(where))
         elif "FootnoteDefinition" in tag:
-            label = tag["FootnoteDefinition"]
+            label, (start, end) = tag["FootnoteDefinition"], self.convert(where)
             mark_end = self._source.find("]:", start, end) + 2
             use = FootnoteUse(label, start, max(mark_end, start + 1), is_definition=True)
             self._found.footnotes.append(use)
 
-    def _close_element(self, tag: Any, start: int, end: int) -> None:
+    def _read_html(self, start: int, end: int) -> None:
+        """Read a block of HTML: its tags are marks, its comments and hidden elements are code."""
+        source, marks = self._source, self._found.marks
+        for part in _HTML_PART.finditer(source, start, end):
+            span = part.span()
+            if part.lastindex or source.startswith("<!--", span[0]):
+                self._found.code.append(span)
+            else:
+                marks.append(span)
+
+    def _close_element(self, tag: Any, where: Mapping[str, int]) -> None:
         if tag in _LINKS:
             link, begin, is_image = self._open_links.pop()
-            self._add_link(link, begin, end, is_image=is_image)
+            self._add_link(link, begin, self._points[where["end"]], is_image=is_image)
         elif type(tag) is dict and "Heading" in tag:
+            start, end = self.convert(where)
             text = " ".join("".join(self._label or ()).split())
             end -= len(self._source[start:end]) - len(self._source[start:end].rstrip())
             level = int(tag["Heading"][1:])
@@ -374,7 +382,7 @@ class _Walk:
             kind, span = "inline", self._find_destination(end)
             found.marks.append(span)
         elif way in _REFERENCES:
-            found.marks.append((min(self._end + 1, end), end))
+            found.marks.append((min(self._points[self._end] + 1, end), end))
             defined = self._definitions.get(_fold_label(link["id"]))
             kind, span = "reference", self._find_defined(*defined) if defined else (start, end)
         elif way in _ADDRESSES:
@@ -396,7 +404,7 @@ class _Walk:
     def _find_destination(self, end: int) -> Span:
         """Return where the target of an inline link stands that ends at an offset."""
         source = self._source
-        start = max(source.find("](", max(self._end - 1, 0), end), 0) + 2
+        start = max(source.find("](", max(self._points[self._end] - 1, 0), end), 0) + 2
         while start < end - 1 and source[start : start + 1].isspace():
             start += 1
         if source[start : start + 1] == "<":
@@ -441,7 +449,8 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
     Raises:
         RuntimeError: The library failed.
     """
-    text = _SURROGATES.sub("\ufffd", text)  # only the others can be encoded
+    if not text.isascii():
+        text = _SURROGATES.sub("\ufffd", text)  # only the others can be encoded
     block = read_front_block(text)
     body = _blank(text, [(0, block.end)] if block else [])
     shortcodes = list(find_code_shortcodes(body))

@@ -57,6 +57,12 @@ class RecordedSurroundings:
         """The words of the settings, which are part of the key of a result."""
         return self._surroundings.words
 
+    @property
+    def has_index(self) -> bool:
+        """Whether there is an index."""
+        self.questions["index",] = None
+        return self._surroundings.has_index
+
     def exists(self, path: Path | str) -> bool:
         """Return whether a file or a folder exists."""
         self.questions["exists", str(path)] = None

@@ -14,7 +14,7 @@ from kebab.text.sentences import LayoutKind, Sentence, find_sentences
 
 _WIDE = re.compile("[\U00010000-\U0010ffff]")
 """The characters that are two units in UTF-16."""
-_LANGUAGE_SAMPLE = 16_000
+_LANGUAGE_SAMPLE = 8_000
 _BORDER = re.compile(
     r"\n(?=[ \t>]*(?:\n|\Z|[-*+•][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||:::|--|==))"
 )
@@ -78,13 +78,17 @@ class ReviewDocument:
     @cached_property
     def prose_words(self) -> list[bytes]:
         """The words of `prose` in UTF-8 and in lower case, in order."""
-        return list_words(self.prose.lower())
+        return list_words(self.lower_prose)
 
     @cached_property
     def lower_text(self) -> str:
         """The text in lower case, every character at the same offset."""
-        lower = self.text.lower()
-        return lower if len(lower) == len(self.text) else "".join(map(_lower_sign, self.text))
+        return _lower_letters(self.text)
+
+    @cached_property
+    def lower_prose(self) -> str:
+        """`prose` in lower case, every character at the same offset."""
+        return _lower_letters(self.prose)
 
     @cached_property
     def code_spans(self) -> list[Span]:
@@ -197,9 +201,12 @@ class ReviewDocument:
         return min(max(0, offset), len(self.text))
 
 
-def _lower_sign(sign: str) -> str:
-    lower = sign.lower()
-    return lower if len(lower) == 1 else sign
+def _lower_letters(text: str) -> str:
+    """Return a text in lower case; letters that become two signs stay as they are."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(one if len(one.lower()) > 1 else one.lower() for one in text)
 
 
 def _blank(part: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache
+from itertools import pairwise
 from typing import ClassVar, NamedTuple
 
 from kebab.core.media import MARKDOWN
@@ -15,11 +16,9 @@ from kebab.review.document import ReviewDocument
 from kebab.review.rules.rule import build_finding, is_record
 from kebab.wire.review import SeverityName
 
-_CANDIDATES = tuple(
-    re.compile(re.escape(sign) + r"(?=(\w\w)\w{0,60}+[ \n][ \t>]*(?i:\1))") for sign in ' \n("*_'
-)
-"""Two words with the same start; patterns that begin with fixed text are fast."""
-
+_GAPS = (" ", "\n", " \n", "\t\n")
+_BEFORE_WORD = ("", *' \n("*_')
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
 _TWICE = re.compile(r"([^\W\d_]{2,}+)( |[ \t]?\n[ \t>]*)(?=((?i:\1))(?![\w'’/=(*<>+-]|[.:]\w))")
 _ALLOWED = frozenset(
     {
@@ -89,8 +88,7 @@ class RepeatedWord:
         """Yield the words that repeat the word before them."""
         del surroundings
         prose = document.prose
-        starts = [found.end() for pattern in _CANDIDATES for found in pattern.finditer(prose)]
-        for start in (0, *sorted(starts)):
+        for start in sorted(_find_pairs(document)):
             found = _TWICE.match(prose, start)
             if found and not _is_on_purpose(document, found):
                 if (document.lang or "").partition("-")[0] in _REDUPLICATING:
@@ -104,6 +102,21 @@ class RepeatedWord:
                     edit="delete",
                     fix=Fix("", safe="\n" not in found[2]),
                 )
+
+
+def _find_pairs(document: ReviewDocument) -> Iterator[int]:
+    """Yield the offsets of words of the prose that may stand there twice."""
+    lower = document.lower_prose
+    words = document.prose_words if lower.isascii() else _LETTERS.findall(lower)
+    for word in {one for one, other in pairwise(words) if one == other and len(one) > 1}:
+        text = word if isinstance(word, str) else word.decode()
+        for gap in _GAPS:
+            shown = f"{text}{gap}{text if gap == ' ' else ''}"
+            start = lower.find(shown)
+            while start >= 0:
+                if lower[start - 1 : start] in _BEFORE_WORD:
+                    yield start
+                start = lower.find(shown, start + 1)
 
 
 def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
@@ -532,7 +545,7 @@ class NearDuplicate:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the paragraphs that another note has too."""
         found = 0
-        for start, end in document.paragraphs:
+        for start, end in document.paragraphs if surroundings.has_index else ():
             if end - start < _LEAST_CHARS or _NO_PARAGRAPH.match(document.text, start):
                 continue
             text = document.text[start:end]
