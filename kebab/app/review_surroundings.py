@@ -196,9 +196,11 @@ class ReviewSurroundings:
         self._counts: dict[tuple[Path, str], int] = {}
         self._list_folder = lru_cache(4096)(_list_folder)
         self._list_anchors = lru_cache(2048)(_read_anchors)
+        self._list_headings = lru_cache(2048)(_read_keys)
         self._load_files = lru_cache(4)(_load_files)
         self._load_resolver = lru_cache(4)(self._build_resolver)
         self._list_fields = lru_cache(256)(_read_fields)
+        self._count_fields = lru_cache(256)(self._count_kind)
         self._detect_site = lru_cache(4096)(self._detect_site_above)
         self._list_routes = lru_cache(8)(_read_routes)
         self._load_headings = lru_cache(4)(self._read_headings)
@@ -256,6 +258,10 @@ class ReviewSurroundings:
         """Return the anchors of a Markdown file, folded; None when they are not known."""
         return self._list_anchors(str(path))
 
+    def has_heading(self, path: Path, key: str) -> bool:
+        """Return whether a line of a Markdown file looks like a heading with a key."""
+        return key in self._list_headings(str(path))
+
     def find_heading(self, document: ReviewText, key: str) -> Path | None:
         """Return the only Markdown file of the same source with this heading.
 
@@ -283,20 +289,27 @@ class ReviewSurroundings:
 
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
         """Return the fields, in lower case, of nearly all other notes of a folder and kind."""
-        notes = self._list_fields(str(document.file.parent))
+        folder, name = os.path.split(document.file)
         front = document.markup.front_matter
-        kind = _get_kind(document.file.name, dict(front.fields) if front else None)
-        others = [
-            one.fields
-            for name, one in notes.items()
-            if name != document.file.name and (front is None or one.kind == kind)
-        ]
-        if len(others) < _MIN_NOTES:
+        kind = _get_kind(name, dict(front.fields)) if front else None
+        notes = self._list_fields(folder)
+        own = notes.get(name)
+        is_counted = own is not None and kind in (None, own.kind)
+        counts, total = self._count_fields(folder, kind)
+        others = total - is_counted
+        if others < _MIN_NOTES:
             return frozenset()
-        counts = Counter(field for fields in others for field in fields)
         return frozenset(
-            field for field, count in counts.items() if count >= _USUAL_SHARE * len(others)
+            field
+            for field, count in counts.items()
+            if count - (is_counted and own is not None and field in own.fields)
+            >= _USUAL_SHARE * others
         )
+
+    def _count_kind(self, folder: str, kind: tuple[str, ...] | None) -> tuple[Counter[str], int]:
+        """Return how many notes of a folder and kind have each field, and their number."""
+        notes = [one.fields for one in self._list_fields(folder).values() if kind in (None, one.kind)]
+        return Counter(field for fields in notes for field in fields), len(notes)
 
     def count_documents(self, document: ReviewText, word: str) -> int:
         """Return in how many documents of the same folder a lower-case word stands, or many.
@@ -325,8 +338,7 @@ class ReviewSurroundings:
             size += len(text)
             if size > _HEADING_CHARS or not self._load_files(root).is_complete:
                 return {}
-            titles = (heading.partition("{#")[0] for heading in _HEADING.findall(text))
-            for key in set(map(fold_anchor, titles)):
+            for key in _list_keys(text):
                 found[key] = "" if key in found else path
         return found
 
@@ -458,6 +470,16 @@ def _read_head(path: str, size: int) -> str | None:
     except (OSError, ValueError):
         return None
     return data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _list_keys(text: str) -> set[str]:
+    """Return the keys of the lines of a text that look like headings."""
+    return {fold_anchor(title.partition("{#")[0]) for title in _HEADING.findall(text)}
+
+
+def _read_keys(path: str) -> set[str]:
+    """Return the keys of the lines of a file that look like headings."""
+    return _list_keys(_read_head(path, _MAX_BYTES) or "")
 
 
 def _read_anchors(path: str) -> frozenset[str] | None:

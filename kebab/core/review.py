@@ -244,6 +244,12 @@ class Surroundings(Protocol):
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         """Return the anchors of a text file; None when it cannot be read or has another format."""
 
+    def has_heading(self, path: Path, key: str) -> bool:
+        """Return whether a line of a Markdown file looks like a heading with a key.
+
+        This is far faster than all anchors. The key is that of `find_heading`.
+        """
+
     def find_heading(self, document: ReviewText, key: str) -> Path | None:
         """Return the only Markdown file of the same source with this heading.
 

@@ -88,6 +88,11 @@ class RecordedSurroundings:
         self.questions["file", str(path)] = None
         return self._surroundings.list_anchors(path)
 
+    def has_heading(self, path: Path, key: str) -> bool:
+        """Return whether a line of a file looks like a heading with a key."""
+        self.questions["file", str(path)] = None
+        return self._surroundings.has_heading(path, key)
+
     def find_heading(self, document: ReviewText, key: str) -> Path | None:
         """Return the only Markdown file of the same source with this heading."""
         self.questions["heading", key] = None

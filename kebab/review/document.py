@@ -22,15 +22,15 @@ _BORDER = re.compile(
 
 
 _LETTERS = bytes(
-    ord(chr(code).lower()) if chr(code).isalpha() and code < 128 else code if code > 127 else 32  # noqa: PLR2004 - ASCII
+    code if code > 127 or chr(code).isalpha() else 32  # noqa: PLR2004 - ASCII
     for code in range(256)
 )
-"""Lowers the letters of ASCII, and turns its other signs into blanks."""
+"""Turns the signs of ASCII that are no letters into blanks."""
 
 
 def list_words(text: str) -> list[bytes]:
     """Return the words of a text in UTF-8; letters of ASCII are in lower case."""
-    return text.encode("utf-8", "replace").translate(_LETTERS).split()
+    return text.encode("utf-8", "replace").translate(_LETTERS).lower().split()
 
 
 class ReviewDocument:
@@ -77,8 +77,8 @@ class ReviewDocument:
 
     @cached_property
     def prose_words(self) -> list[bytes]:
-        """The words of `prose` in UTF-8 and in lower case, in order."""
-        return list_words(self.lower_prose)
+        """The words of `prose` in UTF-8, in order and in their own case."""
+        return self.prose.encode("utf-8", "replace").translate(_LETTERS).split()
 
     @cached_property
     def lower_text(self) -> str:

@@ -214,17 +214,18 @@ _ITEM = compile_lazily(
     r"(?:\[[ xX]\][ \t]+)?(?=\S)"
 )
 _HEADING = compile_lazily(r"[ \t]*#{1,6}[ \t]+")
-_RULE = compile_lazily(r"[ \t]*+(?:[-=_*~|:+.][ \t]*+){2,}+$")
-_COMMENT = compile_lazily(r"[ \t]*(?:(?:<!--[^>]*-->|\{\{[<%][^{}]*[>%]\}\}|\{%[^{}]*%\})[ \t]*)+$")
-"""A line that holds only comments and commands of page generators."""
-
-_LABEL = compile_lazily(
-    r"[ \t]*(?:\([\w.:/-]+\)=|\.\.[ \t]+_[^\n]+:|\{#[^{}\s]+\}"
+_WITHOUT_CONTENT = compile_lazily(
+    r"[ \t]*+(?:[-=_*~|:+.][ \t]*+){2,}+$"
+    r"|[ \t]*=+[ \t]*$"
+    r"|[ \t]*(?:(?:<!--[^>]*-->|\{\{[<%][^{}]*[>%]\}\}|\{%[^{}]*%\})[ \t]*)+$"
+    r"|[ \t]*(?:\([\w.:/-]+\)=|\.\.[ \t]+_[^\n]+:|\{#[^{}\s]+\}"
     r"|<a[ \t][^<>]*>(?:[ \t]*</a>)?)[ \t]*$"
 )
-"""A line that holds only the label of the text below it: `(name)=`, `.. _name:`, `{#name}`."""
+"""A rule, an underline, commands of page generators, or the label of the text below.
 
-_UNDERLINE = compile_lazily(r"[ \t]*(?:=+|-{2,})[ \t]*$")
+Labels are `(name)=`, `.. _name:`, `{#name}` and `<a id="name">`.
+"""
+
 _TABLE = compile_lazily(r"[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+(?::?-++:?[ \t]*+)?)*+$")
 _KEY_VALUE = compile_lazily(r"[ \t]*[^\s:：][^:：\n]{0,23}(?::\s|：)")
 _HARD_BREAK = compile_lazily(r"(?:  |\\|[다요죠음함됨])$")
@@ -235,8 +236,6 @@ _MAX_WRAP = 120
 _MIN_WRAP = 40
 _SHORT = 0.7
 """A line that is shorter than this share of the widest, next word included, ends on purpose."""
-
-_WITHOUT_CONTENT = (_RULE, _UNDERLINE, _COMMENT, _LABEL)
 
 _FIRST_DENSE = "\u0e00"
 """From here on scripts have no capitals, or no blanks, that mark the start of a sentence."""
@@ -306,7 +305,8 @@ def _find_code(text: str, spans: list[tuple[int, int]]) -> dict[int, _Line]:
     found: dict[int, _Line] = {}
     opened: int | None = None
     for index, (start, end) in enumerate(spans):
-        fence = _FENCE.match(text[start:end])
+        line = text[start:end]
+        fence = _FENCE.match(line) if line.lstrip()[:3] in ("```", "~~~") else None
         if fence is None:
             continue
         found[index] = _Line(start, end, end, None)
@@ -326,12 +326,15 @@ def _parse_line(text: str, start: int, end: int) -> _Line:
     content_start = quoted.end() if quoted else start
     depth = quoted[0].count(">") if quoted else 0
     content = text[content_start:end]
-    if not content.strip() or any(one.match(content) for one in _WITHOUT_CONTENT):
+    first = content.lstrip()[:2]
+    if first[:1].isalpha() and first[1:] != ")":  # most lines; no mark begins with a letter
+        return _Line(start, end, content_start, LayoutKind.PROSE, depth)
+    if not first or _WITHOUT_CONTENT.match(content):
         return _Line(start, end, end, None, depth)
     for pattern, kind in ((_HEADING, LayoutKind.HEADING), (_ITEM, LayoutKind.ITEM)):
         if sign := pattern.match(text, content_start, end):
             return _Line(start, end, sign.end(), kind, depth)
-    kind = LayoutKind.ROW if content.lstrip().startswith("|") else LayoutKind.PROSE
+    kind = LayoutKind.ROW if first.startswith("|") else LayoutKind.PROSE
     return _Line(start, end, content_start, kind, depth)
 
 

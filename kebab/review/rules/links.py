@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
+from urllib.parse import unquote
 
 from kebab.core.review import Finding, Fix, LinkUse, Surroundings, UndefinedLabel
 from kebab.review.anchors import fold_anchor, has_anchor, is_anchor
@@ -184,8 +185,11 @@ class BrokenAnchor:
             path, fragment = split_target(link.target)
             if not is_anchor(fragment):
                 continue
-            anchors = _list_target_anchors(document, surroundings, link) if path else own
-            if anchors is not None and not has_anchor(anchors, fragment):
+            if path:
+                is_known = _has_target(document, surroundings, link)
+            else:
+                is_known = own is None or has_anchor(own, fragment)
+            if not is_known:
                 start, end = link.target_span
                 place = find_moved_heading(document, surroundings, link)
                 if place is not None:
@@ -326,14 +330,18 @@ def _list_missing(
             yield link
 
 
-def _list_target_anchors(
-    document: ReviewDocument, surroundings: Surroundings, link: LinkUse
-) -> frozenset[str] | None:
-    """Return the anchors of the file that a link names; None when they are not known."""
+def _has_target(document: ReviewDocument, surroundings: Surroundings, link: LinkUse) -> bool:
+    """Return whether the file that a link names may have its anchor."""
     if not is_path(link):
-        return None
+        return True
     if link.kind == "shortcode":
         file = find_reference(document.source, surroundings, link)
     else:
         file = find_file(document.source, surroundings, link)
-    return surroundings.list_anchors(file) if file and is_markdown(file) else None
+    fragment = split_target(link.target)[1]
+    if file is None or not is_markdown(file):
+        return True
+    if surroundings.has_heading(file, fold_anchor(unquote(fragment))):
+        return True
+    anchors = surroundings.list_anchors(file)
+    return anchors is None or has_anchor(anchors, fragment)

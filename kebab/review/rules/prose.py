@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache
-from itertools import pairwise
+from itertools import compress, islice, pairwise, product
 from typing import ClassVar, NamedTuple
 
 from kebab.core.media import MARKDOWN
@@ -17,8 +17,8 @@ from kebab.review.rules.rule import build_finding, is_record
 from kebab.wire.review import SeverityName
 
 _GAPS = (" ", "\n", " \n", "\t\n")
-_BEFORE_WORD = ("", *' \n("*_')
-_LETTERS = re.compile(r"[^\W\d_]{2,}")
+_BEFORE_FIRST = ' \n("*_'
+_BEFORE_WORD = '("*_>'
 _TWICE = re.compile(r"([^\W\d_]{2,}+)( |[ \t]?\n[ \t>]*)(?=((?i:\1))(?![\w'’/=(*<>+-]|[.:]\w))")
 _ALLOWED = frozenset(
     {
@@ -106,17 +106,21 @@ class RepeatedWord:
 
 def _find_pairs(document: ReviewDocument) -> Iterator[int]:
     """Yield the offsets of words of the prose that may stand there twice."""
-    lower = document.lower_prose
-    words = document.prose_words if lower.isascii() else _LETTERS.findall(lower)
-    for word in {one for one, other in pairwise(words) if one == other and len(one) > 1}:
-        text = word if isinstance(word, str) else word.decode()
-        for gap in _GAPS:
-            shown = f"{text}{gap}{text if gap == ' ' else ''}"
-            start = lower.find(shown)
-            while start >= 0:
-                if lower[start - 1 : start] in _BEFORE_WORD:
-                    yield start
-                start = lower.find(shown, start + 1)
+    lower = text = document.lower_prose
+    for sign in _BEFORE_WORD:
+        text = text.replace(sign, " ")
+    words = text.split()
+    after = islice(words, 1, None)
+    pairs = compress(pairwise(words), map(str.startswith, after, words))
+    twice = {one for one, two in pairs if one.isalpha() and not two[len(one) :][:1].isalnum()}
+    gaps = [gap for gap in _GAPS if gap in lower]
+    for word, gap in product(twice, gaps):
+        shown = f"{word} {word}" if gap == " " else word + gap
+        start = lower.find(shown)
+        while start >= 0:
+            if not start or lower[start - 1] in _BEFORE_FIRST:
+                yield start
+            start = lower.find(shown, start + 1)
 
 
 def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
