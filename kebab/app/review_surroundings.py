@@ -31,7 +31,6 @@ from kebab.errors.catalog import InvalidInput, NotIndexed
 from kebab.review.anchors import fold_anchor, list_anchors
 from kebab.review.document import list_words
 from kebab.review.rules.sites import detect_site
-from kebab.review.rules.spelling import MISSPELLINGS
 from kebab.search.citations import build_file_path
 from kebab.search.related import find_similar_passage
 from kebab.wire.search import DegradedChannel
@@ -321,7 +320,7 @@ class ReviewSurroundings:
         if key not in self._counts:
             paths = self._list_documents_with(document, word) if self._list_documents_with else None
             self._counts[key] = (
-                self._count_words(document.root, word.encode() in MISSPELLINGS.words)[word.encode()]
+                self._count_words(document.root)[word.encode()]
                 if paths is None
                 else len(set(paths))
             )
@@ -342,7 +341,7 @@ class ReviewSurroundings:
                 found[key] = "" if key in found else path
         return found
 
-    def _read_words(self, root: Path, only_misspelled: bool) -> Counter[bytes]:  # noqa: FBT001 - a key of the cache
+    def _read_words(self, root: Path) -> Counter[bytes]:
         """Return in how many of the first documents of a folder each word stands."""
         counts: Counter[bytes] = Counter()
         size, seen = 0, set()
@@ -351,10 +350,7 @@ class ReviewSurroundings:
                 text = _read_head(str(root / path), _MAX_BYTES) or ""
                 key = _name_copy(path, text[:_BEGINNING])
                 if key not in seen:
-                    words = list_words(text)
-                    counts.update(
-                        MISSPELLINGS.words.intersection(words) if only_misspelled else set(words)
-                    )
+                    counts.update(set(list_words(text)))
                     seen.add(key)
                 size += len(text)
                 if size > _VOCABULARY_CHARS:
