@@ -28,6 +28,7 @@ from kebab.core.media import MARKDOWN, detect_media_type, is_prose
 from kebab.core.queries import Confidence, Hit, Query, StoredChunk
 from kebab.core.review import GlossaryTerm, ReviewText, SimilarParagraph, Site
 from kebab.errors.catalog import InvalidInput, NotIndexed
+from kebab.errors.signal import Signal
 from kebab.review.anchors import fold_anchor, list_anchors
 from kebab.review.document import list_words
 from kebab.review.rules.sites import detect_site
@@ -307,7 +308,9 @@ class ReviewSurroundings:
 
     def _count_kind(self, folder: str, kind: tuple[str, ...] | None) -> tuple[Counter[str], int]:
         """Return how many notes of a folder and kind have each field, and their number."""
-        notes = [one.fields for one in self._list_fields(folder).values() if kind in (None, one.kind)]
+        notes = [
+            one.fields for one in self._list_fields(folder).values() if kind in (None, one.kind)
+        ]
         return Counter(field for fields in notes for field in fields), len(notes)
 
     def count_documents(self, document: ReviewText, word: str) -> int:
@@ -377,13 +380,14 @@ class ReviewSurroundings:
 
 def build_surroundings(context: AppContext) -> ReviewSurroundings:
     """Return the surroundings of the documents of one run."""
-
     find: FindSimilar | None = partial(find_similar, context)
     try:
         with context.open_reader():
             pass
     except NotIndexed:
         find = None
+    except Signal:
+        pass  # the rule that asks reports it
 
     def load_documents() -> list[LinkTarget]:
         try:

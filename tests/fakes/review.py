@@ -55,6 +55,7 @@ class FakeSurroundings:
     similar: Mapping[str, SimilarParagraph] = field(default_factory=dict)
     site: Site | None = None
     routes: frozenset[str] = frozenset()
+    has_index: bool = True
 
     def exists(self, path: Path | str) -> bool:
         return any(name == str(path) or name.startswith(f"{path}/") for name in self.files)
@@ -73,6 +74,9 @@ class FakeSurroundings:
 
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         return self.anchors.get(str(path))
+
+    def has_heading(self, path: Path, key: str) -> bool:
+        return key in (self.anchors.get(str(path)) or ())
 
     def find_heading(self, document: ReviewText, key: str) -> Path | None:
         del document
