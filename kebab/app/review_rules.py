@@ -106,6 +106,7 @@ class RulesReader:
         source = document.source
         return RulesResult(
             content_hash=source.content_hash,
+            lang=document.lang,
             rules=self._key,
             place=self._describe_place(file, source.media),
             unit=unit,
@@ -138,12 +139,13 @@ class RulesReader:
     def _describe_place(self, file: int, media: str) -> tuple[str, ...]:
         """Return what else depends on the place of a file.
 
-        Its root, its media type, its id and language in the index, and the settings of its folder.
+        Its root, its media type, its id, path and language in the index, and the settings of its
+        folder.
         """
         path = self._run.files[file]
         stored = self._library.find_document(path)
         root = find_review_root(self._library, self._first.names, path)
-        indexed = (stored.doc_id, stored.lang or "") if stored else ("", "")
+        indexed = (stored.doc_id, stored.path, stored.lang or "") if stored else ("", "", "")
         return root, media, *indexed, repr(self._rules.find_folder(path, root))
 
     def _answer(self, source: ReviewText, question: Question) -> str:

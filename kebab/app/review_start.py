@@ -54,6 +54,7 @@ from kebab.plugins import OWN_PROVIDERS
 from kebab.review.document import ReviewDocument
 from kebab.review.model_worker import ModelWorker
 from kebab.review.rules.registry import find_rules
+from kebab.review.run import name_document
 from kebab.review.selection import SelectingWorker
 from kebab.review.worker import RulesWorker, UnitWorker
 from kebab.store.sqlite.reviews import SqliteReviewStore
@@ -448,16 +449,11 @@ def load_document(
         raise build_read_error(path, "it is in no folder of the index")
     root = find_review_root(library, names, path)
     try:
-        # As a person would write it: below the working folder without that.
-        doc_path = str(Path(path).relative_to(Path.cwd()))
-    except (OSError, ValueError):
-        doc_path = path
-    try:
         read = build_review_text(
             Path(path),
             Path(root),
             max_bytes=context.settings.ingest.max_file_bytes,
-            doc_path=doc_path,
+            doc_path=name_document(path),
             stored=library.find_document(path),
             given=text,
         )

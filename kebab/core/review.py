@@ -408,12 +408,14 @@ class RulesResult(Struct, frozen=True, kw_only=True):
     Attributes:
         content_hash: The hash of the file.
         rules: A text that changes with the rules, their settings and the program.
-        place: The root of its source, its media type, its id and language in the
+        lang: Its language.
+        place: The root of its source, its media type, its id, path and language in the
             index, and the settings of its folder.
         answers: What the rules asked for about its surroundings, with digests of the answers.
     """
 
     content_hash: str
+    lang: str | None
     rules: str
     place: tuple[str, ...]
     unit: Unit

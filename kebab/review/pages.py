@@ -330,18 +330,7 @@ class RunPages:
         owner = next((one for one in units if one.result and one.result.items), units[-1])
         part = self._units.find_part((owner if items else units[-1]).number)
         assert part is not None, "the unit was planned"
-        document = self._units.open(part)
-        source = document.source
-        return ReviewedDocument(
-            doc_id=source.doc_id,
-            doc_path=source.doc_path,
-            file=str(source.file),
-            media=source.media,
-            lang=document.lang,
-            content_hash=source.content_hash,
-            index=part.file,
-            of=len(self._run.files),
-        )
+        return self._units.describe(part)
 
     def _list_degraded(
         self, start: Position, end: Position, unanswered: int, *, is_last: bool

@@ -6,11 +6,13 @@ Each document is planned when it is reached.
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from kebab.core.ids import DocId
 from kebab.core.review import (
     StoredDocumentReview,
     StoredRun,
@@ -30,7 +32,7 @@ from kebab.errors.catalog import (
 from kebab.errors.signal import Signal
 from kebab.review.document import ReviewDocument
 from kebab.review.worker import MODEL_FAILURES, RunPorts, UnitWorker, needs_model
-from kebab.wire.review import UnansweredText
+from kebab.wire.review import ReviewedDocument, UnansweredText
 from kebab.wire.stream import ReviewEvent, ReviewEventData
 
 _UNITS_PER_PROGRESS = 100
@@ -91,6 +93,14 @@ _REVIEWED = frozenset({"proofread", "fix"})
 """The kinds of units whose findings are final."""
 
 
+def name_document(path: str) -> str:
+    """Return a path as a person would write it: below the working folder without that."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except (OSError, ValueError):
+        return path
+
+
 class RunStopped(Exception):  # noqa: N818 - no error: the next request continues the work
     """The caller stopped the work between two units."""
 
@@ -120,6 +130,8 @@ class RunUnits:
         self._parts: list[StoredDocumentReview] = []
         self._read_parts()
         self._document: tuple[int, ReviewDocument] | None = None
+        self._described: dict[int, ReviewedDocument] = {}
+        """The documents that were not opened here, by their files."""
         self._plan: tuple[tuple[int, int], _FilePlan] | None = None
         self._fresh: dict[int, StoredUnit] = {}
         self._tried: set[int] = set()
@@ -327,6 +339,23 @@ class RunUnits:
             raise StaleCursor(issued_revision=0, current_revision=0, path=path)
         return document
 
+    def describe(self, part: StoredDocumentReview) -> ReviewedDocument:
+        """Return what a page says about the document of a part; it raises what `open` raises."""
+        if part.file in self._described:
+            return self._described[part.file]
+        document = self.open(part)
+        source = document.source
+        return ReviewedDocument(
+            doc_id=source.doc_id,
+            doc_path=source.doc_path,
+            file=str(source.file),
+            media=source.media,
+            lang=document.lang,
+            content_hash=source.content_hash,
+            index=part.file,
+            of=len(self._run.files),
+        )
+
     def _find_planned(self, number: int) -> StoredDocumentReview | None:
         index = bisect_right(self._parts, number, key=lambda part: part.next)
         for at in range(index, len(self._parts)):
@@ -381,6 +410,18 @@ class RunUnits:
     def _plan_document(self, file: int, skipped: int) -> None:
         known = None if skipped else self._ports.take_rules_result(file)
         if known is not None:
+            _, media, doc_id, doc_path, *_ = known.place
+            path = self._run.files[file]
+            self._described[file] = ReviewedDocument(
+                doc_id=DocId(doc_id) if doc_id else None,
+                doc_path=doc_path or name_document(path),
+                file=path,
+                media=media,
+                lang=known.lang,
+                content_hash=known.content_hash,
+                index=file,
+                of=len(self._run.files),
+            )
             self._add_part(file, [known.unit], [known.result], content_hash=known.content_hash)
             return
         try:
