@@ -74,6 +74,14 @@ def test_another_answer_is_noticed(questions, change, names):
     assert [one[0] for one in questions if before[one] != after[one]] == names
 
 
+def test_a_heading_and_the_index_are_asked_for_like_what_they_stand_for():
+    recorded = RecordedSurroundings(HERE)
+    recorded.has_heading(Path("/notes/b.md"), "costs")
+    assert recorded.has_index
+
+    assert [*recorded.questions] == [("file", "/notes/b.md"), ("index",)]
+
+
 def test_another_state_of_the_index_is_noticed(questions):
     before, after = answer_all(questions), answer_all(questions, index_state="2")
 
