@@ -54,6 +54,8 @@ _FILES_ALONE = 20
 _MOST_PROCESSES = 8
 _FILES_AHEAD = 4
 """So many documents wait for each process, so that it always has work."""
+_MOST_AHEAD = 200
+"""So far ahead of the document that is asked for may be worked."""
 _FILES_PER_WRITE = 64
 _POLL_S = 0.1
 
@@ -186,7 +188,8 @@ def _describe_rules(context: AppContext, rules: Sequence[Rule]) -> str:
 class RulesResults:
     """Returns what the rules find in the documents of a run, which are asked for in order.
 
-    What a process cannot do, because it died or the document cannot be read, is left to the caller.
+    In a long run other processes work ahead, and so does this one while it waits for them. What a
+    process cannot do, because it died or the document cannot be read, is tried again here.
     """
 
     def __init__(
@@ -204,20 +207,42 @@ class RulesResults:
         self._next = 0
         self._given: dict[WorkerProcess, deque[int]] = {}
         self._results: dict[int, RulesResult] = {}
+        self._current: dict[int, RulesResult] = {}
+        """Stored results that were found to be current ahead."""
         self._unstored: list[tuple[str, RulesResult]] = []
 
     def take(self, file: int) -> RulesResult | None:
         """Return what the rules find in a document; None when it cannot be read."""
-        path = self._files[file]
         with suppress(*UNREADABLE):
-            known = self._store.find_rules_result(path)
-            if known is not None and self._reader.is_current(file, known):
+            if file < self._next:
+                known = self._current.pop(file, None)
+            else:
+                self._next = file + 1
+                known = self._find_current(file)
+            if known is not None:
                 return known
             found = self._take_ahead(file) or self._reader(file)
-            self._unstored.append((path, found))
+            self._unstored.append((self._files[file], found))
             if len(self._unstored) >= _FILES_PER_WRITE:
                 self._write()
             return found
+        return None
+
+    def _find_current(self, file: int) -> RulesResult | None:
+        known = self._store.find_rules_result(self._files[file])
+        return known if known is not None and self._reader.is_current(file, known) else None
+
+    def _claim(self, end: int) -> int | None:
+        """Return the next document before a position whose result is not known."""
+        while self._next < end:
+            file = self._next
+            self._next += 1
+            known = None
+            with suppress(*UNREADABLE):
+                known = self._find_current(file)
+            if known is None:
+                return file
+            self._current[file] = known
         return None
 
     def _take_ahead(self, file: int) -> RulesResult | None:
@@ -230,22 +255,28 @@ class RulesResults:
             and len(self._files) - file >= _LEAST_FILES
         ):
             self._start()
-        self._next = max(self._next, file + 1)
+        end = min(file + _MOST_AHEAD, len(self._files))
+        wait_s = 0.0
         while self._given and not self._cancel.requested:
             is_given = any(file in files for files in self._given.values())
-            for worker in wait_for_replies([*self._given], _POLL_S if is_given else 0):
+            for worker in wait_for_replies([*self._given], wait_s):
                 self._receive(worker)
-            self._give()
+            self._give(end)
             if not is_given:
                 break
+            own = self._claim(end)
+            wait_s = _POLL_S if own is None else 0
+            if own is not None:
+                with suppress(*UNREADABLE):
+                    self._results[own] = self._reader(own)
         return self._results.pop(file, None)
 
     def _start(self) -> None:
         from kebab.limits.worker import DEFAULT_MEMORY_MB, WorkerProcess
 
-        processes = min(count_cores(), _MOST_PROCESSES)
+        others = min(count_cores(), _MOST_PROCESSES) - 1
         with suppress(OSError):  # then this process does the rest
-            for _ in range(processes if processes > 1 else 0):
+            for _ in range(others):
                 self._given[WorkerProcess(self._reader, DEFAULT_MEMORY_MB)] = deque()
 
     def _receive(self, worker: "WorkerProcess") -> None:
@@ -259,13 +290,13 @@ class RulesResults:
             if reply.result is not None:
                 self._results[file] = reply.result
 
-    def _give(self) -> None:
+    def _give(self, end: int) -> None:
         for worker, files in self._given.items():
-            while worker.is_ready and len(files) < _FILES_AHEAD and self._next < len(self._files):
-                if not worker.send(self._next):
+            while worker.is_ready and len(files) < _FILES_AHEAD:
+                file = self._claim(end)
+                if file is None or not worker.send(file):
                     break
-                files.append(self._next)
-                self._next += 1
+                files.append(file)
 
     def _write(self) -> None:
         self._store.add_rules_results(self._unstored)

@@ -114,3 +114,16 @@ def test_several_processes_find_what_one_finds(desk):
     ]
     assert [one for one in found if one[0] == "139.md"] == last
     assert list_reasons(desk.context(), desk.notes) == found
+
+
+def test_documents_ahead_that_have_not_changed_keep_their_findings(desk):
+    for number in range(150):
+        desk.write(f"{number:03}.md", f"# Note {number}\n\nIt and the the bread.\n")
+    before = list_reasons(desk.context(), desk.notes)
+    changed = [f"{number:03}.md" for number in range(0, 150, 5)]
+    for name in changed:
+        desk.write(name, "# Note\n\nNothing.\n")
+
+    after = list_reasons(desk.context(), desk.notes)
+
+    assert after == [one for one in before if one[0] not in changed]
