@@ -50,6 +50,7 @@ class RepositorySettings:
     def __init__(self, may_read: Callable[[str], bool] = lambda _: True) -> None:
         self._may_read = may_read
         self._load = lru_cache(maxsize=4096)(self._load_folder)
+        self._find = lru_cache(maxsize=4096)(self._find_above)
 
     def find(self, file: str, root: str) -> FolderReview | None:
         """Return the settings that are nearest above a file, up to its repository.
@@ -59,7 +60,9 @@ class RepositorySettings:
         Raises:
             ConfigInvalid: A file of settings cannot be read, or has an unknown key or value.
         """
-        folder = os.path.dirname(file)  # noqa: PTH120 - far faster
+        return self._find(os.path.dirname(file), root)  # noqa: PTH120 - far faster
+
+    def _find_above(self, folder: str, root: str) -> FolderReview | None:
         outer: list[str] = []
         for _ in range(_MOST_FOLDERS):
             outer.append(folder)

@@ -209,20 +209,18 @@ def _lower_letters(text: str) -> str:
     return "".join(one if len(one.lower()) > 1 else one.lower() for one in text)
 
 
-def _blank(part: str) -> str:
-    """Return a text of the same length without anything but newlines."""
-    if "\n" not in part:
-        return " " * len(part)
-    return "\n".join(" " * len(line) for line in part.split("\n"))
-
-
 def hide_spans(text: str, spans: list[Span]) -> str:
     """Return a text of the same length with blanks in the spans; newlines stay."""
     parts, done = [], 0
     for start, end in sorted(spans):
         first = max(start, done)
         if end > first:
-            parts += [text[done:first], _blank(text[first:end])]
+            parts.append(text[done:first])
+            if text.find("\n", first, end) < 0:
+                parts.append(" " * (end - first))
+            else:
+                lines = text[first:end].split("\n")
+                parts.append("\n".join([" " * len(line) for line in lines]))
             done = end
     parts.append(text[done:])
     return "".join(parts)

@@ -130,8 +130,8 @@ class RunUnits:
         self._parts: list[StoredDocumentReview] = []
         self._read_parts()
         self._document: tuple[int, ReviewDocument] | None = None
-        self._described: dict[int, ReviewedDocument] = {}
-        """The documents that were not opened here, by their files."""
+        self._known: dict[int, tuple[str, str | None, tuple[str, ...]]] = {}
+        """The hash, the language and the place of documents that were not opened here, by file."""
         self._plan: tuple[tuple[int, int], _FilePlan] | None = None
         self._fresh: dict[int, StoredUnit] = {}
         self._tried: set[int] = set()
@@ -341,17 +341,21 @@ class RunUnits:
 
     def describe(self, part: StoredDocumentReview) -> ReviewedDocument:
         """Return what a page says about the document of a part; it raises what `open` raises."""
-        if part.file in self._described:
-            return self._described[part.file]
-        document = self.open(part)
-        source = document.source
+        path = self._run.files[part.file]
+        if part.file in self._known:
+            content_hash, lang, (_, media, doc_id, doc_path, *_) = self._known[part.file]
+        else:
+            document = self.open(part)
+            source, lang = document.source, document.lang
+            content_hash, media = source.content_hash, source.media
+            doc_id, doc_path = source.doc_id or "", source.doc_path
         return ReviewedDocument(
-            doc_id=source.doc_id,
-            doc_path=source.doc_path,
-            file=str(source.file),
-            media=source.media,
-            lang=document.lang,
-            content_hash=source.content_hash,
+            doc_id=DocId(doc_id) if doc_id else None,
+            doc_path=doc_path or name_document(path),
+            file=path,
+            media=media,
+            lang=lang,
+            content_hash=content_hash,
             index=part.file,
             of=len(self._run.files),
         )
@@ -410,18 +414,7 @@ class RunUnits:
     def _plan_document(self, file: int, skipped: int) -> None:
         known = None if skipped else self._ports.take_rules_result(file)
         if known is not None:
-            _, media, doc_id, doc_path, *_ = known.place
-            path = self._run.files[file]
-            self._described[file] = ReviewedDocument(
-                doc_id=DocId(doc_id) if doc_id else None,
-                doc_path=doc_path or name_document(path),
-                file=path,
-                media=media,
-                lang=known.lang,
-                content_hash=known.content_hash,
-                index=file,
-                of=len(self._run.files),
-            )
+            self._known[file] = known.content_hash, known.lang, known.place
             self._add_part(file, [known.unit], [known.result], content_hash=known.content_hash)
             return
         try:
