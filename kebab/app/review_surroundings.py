@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kebab.app.context import AppContext
 from kebab.config.settings import GlossaryEntry
 from kebab.core.documents import Link, LinkResolver, LinkTarget
-from kebab.core.files import get_suffix
+from kebab.core.files import GIT_FILE, ScanRules, get_suffix, resolve_links
 from kebab.core.ids import DocId
 from kebab.core.media import MARKDOWN, detect_media_type, is_prose
 from kebab.core.queries import Confidence, Hit, Query, StoredChunk
@@ -200,6 +200,7 @@ class ReviewSurroundings:
         self._list_fields = lru_cache(256)(_read_fields)
         self._detect_site = lru_cache(4096)(self._detect_site_above)
         self._list_routes = lru_cache(8)(_read_routes)
+        self._is_built = lru_cache(4096)(_is_built)
         self._load_headings = lru_cache(4)(self._read_headings)
         self._count_words = lru_cache(4)(self._read_words)
 
@@ -235,6 +236,14 @@ class ReviewSurroundings:
             if _fold_name(one) == folded
         }
         return f"{parent.rstrip('/')}/{next(iter(found.values()))}" if len(found) == 1 else None
+
+    def find_original(self, file: Path) -> Path:
+        """Return the file that a symbolic link leads to; another file is its own."""
+        return Path(resolve_links(str(file)))
+
+    def is_built(self, path: str) -> bool:
+        """Return whether a build writes a missing file: Git ignores it, or a build copies it."""
+        return self._is_built(path)
 
     def find_site(self, file: Path) -> Site | None:
         """Return the site whose configuration is nearest above a file."""
@@ -440,6 +449,39 @@ def _list_files(root: Path) -> Iterator[str]:
             count += 1
             if count >= _MAX_FILES:
                 return
+
+
+_MAX_PARENTS = 12
+
+
+def _is_built(path: str) -> bool:
+    """Return whether Git ignores a path, or a file of gi-docgen beside it copies an image there."""
+    folder, name = os.path.split(path)
+    for top in (folder, os.path.dirname(folder)):  # noqa: PTH120 - far faster
+        settings = (one for one in _list_folder(top) if one.endswith((".toml", ".toml.in")))
+        texts = (_read_head(f"{top}/{one}", _HEAD_BYTES) or "" for one in settings)
+        if any("content_images" in text and f'/{name}"' in text for text in texts):
+            return True
+    return _is_ignored(path)
+
+
+def _is_ignored(path: str) -> bool:
+    """Return whether the repository of a path ignores it; without one the folders above count."""
+    from kebab.source.ignore import find_skip_reason_from_root
+
+    top = None
+    for above in list(Path(path).parents)[:_MAX_PARENTS]:
+        if (above / GIT_FILE).is_file():
+            top = above
+        if (above / ".git").exists():
+            break
+    if top is None:
+        return False
+    inner = Path(path).relative_to(top).as_posix()
+    try:
+        return find_skip_reason_from_root(str(top), ScanRules(), inner, folder=False) == "ignored"
+    except OSError:
+        return False
 
 
 def _read_head(path: str, size: int) -> str | None:

@@ -231,6 +231,12 @@ class Surroundings(Protocol):
     def find_any_case(self, path: str) -> str | None:
         """Return the only existing path that differs from one in letter case at most."""
 
+    def find_original(self, file: Path) -> Path:
+        """Return the file that a symbolic link leads to; another file is its own."""
+
+    def is_built(self, path: str) -> bool:
+        """Return whether a build writes a missing file, as Git or a generator of pages tells."""
+
     def find_site(self, file: Path) -> Site | None:
         """Return the site whose configuration is nearest above a file."""
 

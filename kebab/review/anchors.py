@@ -20,20 +20,26 @@ _INCLUDES = tuple(
         ("{!", r"\{!"),
         (
             "{%",
-            r"(?<!\{)\{%-?[ \t]*(?!end|raw|highlight|if|else|elsif|unless|assign|capture|comment|hint|tab"
-            r"|code|note|tip|warning|info|link|post_url|callout|image|img|figure|video|youtube)\w",
+            (
+                r"(?<!\{)\{%-?[ \t]*(?!end|raw|highlight|if|else|elsif|unless|assign|capture"
+                r"|comment|hint|tab|code|note|tip|warning|info|link|post_url|callout|image|img|figure|video|youtube)\w"
+            ),
         ),
         (
             "{{",
-            r"\{\{(?:[<%]?[ \t]*#?[\w-]*(?:include|readfile|partial|snippet|content|shared|reuse"
-            r"|embed|import|markdown|openapi|swagger|list|config|options|reference)"
-            r"|[^{}<%]*\}\})",
+            (
+                r"\{\{(?:[<%]?[ \t]*#?[\w-]*(?:include|readfile|partial|snippet|content|shared"
+                r"|reuse|embed|import|markdown|openapi|swagger|list|config|options|reference)"
+                r"|[^{}<%]*\}\})"
+            ),
         ),
         (
             ":::",
-            r"^[ \t]*:::[ \t]+(?!(?:tip|info|note|warning|danger|caution|important|details|success"
-            r"|code|raw|v-pre|tab|card|grid|col|row|step|hint|example|abstract|question|quote)"
-            r"|\w+[ \t]*\{)\w",
+            (
+                r"^[ \t]*:::[ \t]+(?!(?:tip|info|note|warning|danger|caution|important|details"
+                r"|success|code|raw|v-pre|tab|card|grid|col|row|step|hint|example|abstract|question|quote)"
+                r"|\w+[ \t]*\{)\w"
+            ),
         ),
         ("exec=", r"^[ \t]*[`~]{3}[^\n]*\bexec="),
         ("<!-", r"<!--[ \t]*@?(?:include|insert|embed|render|import|snippet|generate\b)"),

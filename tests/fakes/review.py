@@ -53,6 +53,8 @@ class FakeSurroundings:
     words: frozenset[str] = frozenset()
     counts: Mapping[str, int] = field(default_factory=dict)
     similar: Mapping[str, SimilarParagraph] = field(default_factory=dict)
+    originals: Mapping[str, Path] = field(default_factory=dict)
+    built: frozenset[str] = frozenset()
     site: Site | None = None
     routes: frozenset[str] = frozenset()
 
@@ -62,6 +64,12 @@ class FakeSurroundings:
     def find_any_case(self, path: str) -> str | None:
         found = [one for one in self.files if one.casefold() == path.casefold()]
         return found[0] if len(found) == 1 else None
+
+    def find_original(self, file: Path) -> Path:
+        return self.originals.get(str(file), file)
+
+    def is_built(self, path: str) -> bool:
+        return path in self.built
 
     def find_site(self, file: Path) -> Site | None:
         del file

@@ -8,9 +8,10 @@ from typing import ClassVar
 from kebab.core.review import Finding, Fix, LinkUse, Surroundings, UndefinedLabel
 from kebab.review.anchors import fold_anchor, has_anchor, is_anchor
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.rule import Rule, build_finding
+from kebab.review.rules.rule import Rule, build_finding, find_old_releases
 from kebab.review.rules.targets import (
     find_file,
+    find_files,
     find_other_case,
     find_reference,
     find_replacement,
@@ -29,7 +30,8 @@ _MEDIA_SUFFIX = re.compile(
     r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|ico|tiff?|pdf|mp[34]|mov|webm|ogg|wav)\Z", re.IGNORECASE
 )
 _NO_NOTE = re.compile(
-    r"\s|[-$!\"'(=\d.]|.*(?:[&=\"]|\|\||\s\Z|[,\d]\Z)"
+    r"\s|[-$!\"'(=\d.]|_?toc_?\Z|(?:nodiscard|maybe_unused|noreturn|fallthrough|(?:un)?likely"
+    r"|deprecated|no_unique_address|carries_dependency)\Z|.*(?:[&=\"]|\|\||\s\Z|[,\d]\Z)"
     r"|(?:[a-z_][\w-]*\.)+[\w-]+\Z"  # a table of TOML
     r"|[A-Z]\w*(?:Function|Object|Type|Value|Property|Keys|Of|Target|Handler|Data|List|Slots?|Id)\Z"
     r"|(?:Prototype|Get|Set|Call|Construct|Class|Extensible|Delete|Realm|Environment|Writable"
@@ -41,7 +43,7 @@ _TOML_BODY = re.compile(r"[ \t]*\n(?:[ \t]*\n)*[ \t]*[\w.\"-]+[ \t]*=")
 _DEFINITION = re.compile(r"^ {0,3}\[([^\]^\n][^\]\n]*)\]:[ \t]*\S", re.MULTILINE)
 _FEW_DEFINITIONS = 5
 _FOOTNOTE = re.compile(r" {0,3}\[\^[^\]\n]+\]:")
-_NO_LABEL = re.compile(r"[\W\d_]|\w\Z|.*(?:::|[=<>*\\`]|\.\w|\(\))")
+_NO_LABEL = re.compile(r"[\W\d_]|\w\Z|(?:\w-\w)+[\w.]{0,4}\Z|.*(?:::|[=<>*\\`]|\.\w|\(\))")
 
 
 class BrokenLink:
@@ -173,6 +175,7 @@ class BrokenAnchor:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the links to missing anchors."""
         links = [one for one in document.markup.links if "#" in one.target and one.kind != "auto"]
+        links = _list_each_once(document, links)
         if links and shares_labels(document.source, surroundings):
             return
         own = None
@@ -184,8 +187,11 @@ class BrokenAnchor:
             path, fragment = split_target(link.target)
             if not is_anchor(fragment):
                 continue
-            anchors = _list_target_anchors(document, surroundings, link) if path else own
-            if anchors is not None and not has_anchor(anchors, fragment):
+            known = _list_target_anchors(document, surroundings, link) if path else iter((own,))
+            anchors = next(known, None)
+            if anchors is None or has_anchor(anchors, fragment):
+                continue
+            if not any(other is None or has_anchor(other, fragment) for other in known):
                 start, end = link.target_span
                 place = find_moved_heading(document, surroundings, link)
                 if place is not None:
@@ -321,19 +327,35 @@ def _list_missing(
     document: ReviewDocument, surroundings: Surroundings, links: Iterable[LinkUse]
 ) -> Iterator[LinkUse]:
     """Yield the last link with each target that names a missing file."""
-    for link in {link.target_span: link for link in links}.values():
+    for link in _list_each_once(document, links):
         if is_missing(document.source, surroundings, link):
             yield link
 
 
+def _list_each_once(document: ReviewDocument, links: Iterable[LinkUse]) -> list[LinkUse]:
+    """Return the last link with each target, without those about old releases.
+
+    A definition is the target of several links.
+    """
+    end = find_old_releases(document)
+    return [
+        link for link in {link.target_span: link for link in links}.values() if link.start < end
+    ]
+
+
 def _list_target_anchors(
     document: ReviewDocument, surroundings: Surroundings, link: LinkUse
-) -> frozenset[str] | None:
-    """Return the anchors of the file that a link names; None when they are not known."""
+) -> Iterator[frozenset[str] | None]:
+    """Yield the anchors of each file that a link may name; None when they are not known.
+
+    A site with several versions may show another file than the nearest one.
+    """
     if not is_path(link):
-        return None
+        return
     if link.kind == "shortcode":
-        file = find_reference(document.source, surroundings, link)
+        found = find_reference(document.source, surroundings, link)
+        files = iter([found] if found else [])
     else:
-        file = find_file(document.source, surroundings, link)
-    return surroundings.list_anchors(file) if file and is_markdown(file) else None
+        files = find_files(document.source, surroundings, link)
+    for file in files:
+        yield surroundings.list_anchors(file) if is_markdown(file) else None

@@ -67,6 +67,30 @@ _RECORD = re.compile(
 )
 """Paths of texts that record what was true on a day."""
 
+_CHANGES = re.compile(
+    r"(?:^|[/_.-])(?:change-?logs?|changes|history|news|releases?|release-?notes?)(?:[/_.-]|$)",
+    re.IGNORECASE,
+)
+_RELEASE = re.compile(r"\W*(?:\w+ )?(?:v|version |release )?\d+(?:\.\d+)+", re.IGNORECASE)
+_NEW_RELEASES = 3
+
+
+def find_old_releases(document: ReviewDocument) -> int:
+    """Return where a list of changes tells about old releases, else the end of the text.
+
+    Their links lead to what was there then, and nobody changes them.
+    """
+    if not is_list_of_changes(document):
+        return len(document.text)
+    starts = [one.start for one in document.markup.headings if _RELEASE.match(one.text)]
+    return starts[_NEW_RELEASES - 1] if len(starts) >= _NEW_RELEASES else len(document.text)
+
+
+def is_list_of_changes(document: ReviewDocument) -> bool:
+    """Return whether the name of a text tells that it lists the changes of releases."""
+    return _CHANGES.search(document.source.doc_path) is not None
+
+
 _DATE_FIELDS = frozenset({"date", "published", "publishdate", "publish_date", "pubdate", "created"})
 
 
