@@ -16,6 +16,7 @@ from contextlib import suppress
 from copy import copy
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache, partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -200,6 +201,7 @@ class ReviewSurroundings:
         self._list_fields = lru_cache(256)(_read_fields)
         self._detect_site = lru_cache(4096)(self._detect_site_above)
         self._list_routes = lru_cache(8)(_read_routes)
+        self._list_jumps = lru_cache(64)(_read_jumps)
         self._is_built = lru_cache(4096)(_is_built)
         self._load_headings = lru_cache(4)(self._read_headings)
         self._count_words = lru_cache(4)(self._read_words)
@@ -305,6 +307,15 @@ class ReviewSurroundings:
         return frozenset(
             field for field, count in counts.items() if count >= _USUAL_SHARE * len(others)
         )
+
+    def list_usual_jumps(self, document: ReviewText) -> frozenset[tuple[int, int]]:
+        """Return the jumps of headings that most other files of the same folder have."""
+        jumps = self._list_jumps(str(document.file.parent))
+        others = [found for name, found in jumps.items() if name != document.file.name]
+        if len(others) < _MIN_NOTES:
+            return frozenset()
+        counts = Counter(jump for found in others for jump in found)
+        return frozenset(jump for jump, count in counts.items() if 2 * count >= len(others))
 
     def count_documents(self, document: ReviewText, word: str) -> int:
         """Return in how many documents of the same folder a lower-case word stands, or many.
@@ -536,6 +547,22 @@ def _read_fields(folder: str) -> Mapping[str, _NoteFields]:
             fields = block.fields if block else None
             used = frozenset(str(one).lower() for one, value in (fields or {}).items() if value)
             found[name] = _NoteFields(_get_kind(name, fields), used)
+    return found
+
+
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
+_HEADING_SIGNS = re.compile(r"^(#{1,6})[ \t]", re.MULTILINE)
+
+
+def _read_jumps(folder: str) -> Mapping[str, frozenset[tuple[int, int]]]:
+    """Return the levels of headings in a row that leave one out, by the first files of a folder."""
+    names = sorted(name for name in _list_folder(folder) if detect_media_type(name) == MARKDOWN)
+    found = {}
+    for name in names[:_MAX_NOTES]:
+        text = _FENCE.sub("", _read_head(str(Path(folder, name)), _HEAD_BYTES) or "")
+        levels = list(map(len, _HEADING_SIGNS.findall(text)))
+        if levels:
+            found[name] = frozenset(one for one in pairwise(levels) if one[1] > one[0] + 1)
     return found
 
 

@@ -261,6 +261,12 @@ class Surroundings(Protocol):
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
         """Return the front matter fields that nearly all notes of the same folder have."""
 
+    def list_usual_jumps(self, document: ReviewText) -> frozenset[tuple[int, int]]:
+        """Return the levels of two headings in a row that most other files of the folder have.
+
+        Only pairs in which a level is left out count.
+        """
+
     def count_documents(self, document: ReviewText, word: str) -> int:
         """Return in how many documents of the same folder a lower-case word stands, or few of them.
 

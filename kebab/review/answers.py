@@ -119,6 +119,11 @@ class RecordedSurroundings:
         self.questions["fields", fields] = None
         return self._surroundings.list_usual_fields(document)
 
+    def list_usual_jumps(self, document: ReviewText) -> frozenset[tuple[int, int]]:
+        """Return the jumps of headings that most other files of the same folder have."""
+        self.questions["jumps",] = None
+        return self._surroundings.list_usual_jumps(document)
+
     def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
         """Return the most similar passage of another note; it depends on the whole index."""
         self.questions["index",] = None
@@ -159,6 +164,8 @@ def answer_question(
             answer = [*surroundings.list_namesakes(document, name)]
         case ("fields", fields):
             answer = sorted(surroundings.list_usual_fields(_add_fields(document, fields)))
+        case ("jumps",):
+            answer = sorted(surroundings.list_usual_jumps(document))
         case ("index",):
             answer = index_state
         case _:

@@ -54,6 +54,7 @@ class FakeSurroundings:
     counts: Mapping[str, int] = field(default_factory=dict)
     similar: Mapping[str, SimilarParagraph] = field(default_factory=dict)
     originals: Mapping[str, Path] = field(default_factory=dict)
+    jumps: frozenset[tuple[int, int]] = frozenset()
     built: frozenset[str] = frozenset()
     site: Site | None = None
     routes: frozenset[str] = frozenset()
@@ -97,6 +98,10 @@ class FakeSurroundings:
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
         del document
         return self.usual_fields
+
+    def list_usual_jumps(self, document: ReviewText) -> frozenset[tuple[int, int]]:
+        del document
+        return self.jumps
 
     def count_documents(self, document: ReviewText, word: str) -> int:
         del document

@@ -67,6 +67,22 @@ _RECORD = re.compile(
 )
 """Paths of texts that record what was true on a day."""
 
+_GENERATED = re.compile(
+    r"auto(?:matically|-| )?generated (?:by|from|with|file|document|page|content)"
+    r"|generated automatically|@generated\b|do not edit|don't edit|file is generated",
+    re.IGNORECASE,
+)
+_EDGE = 1500
+"""How much of the beginning and the end of a text may tell that a program wrote it."""
+
+
+def is_generated(document: ReviewDocument) -> bool:
+    """Return whether a text says that a program wrote it."""
+    text = document.text
+    edges = (text,) if len(text) <= 2 * _EDGE else (text[:_EDGE], text[-_EDGE:])
+    return any(_GENERATED.search(one) for one in edges)
+
+
 _CHANGES = re.compile(
     r"(?:^|[/_.-])(?:change-?logs?|changes|history|news|releases?|release-?notes?)(?:[/_.-]|$)",
     re.IGNORECASE,
