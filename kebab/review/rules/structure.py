@@ -69,7 +69,7 @@ class DuplicateHeading:
         return build_finding(self, heading.start, heading.end, reason)
 
     def _find(self, document: ReviewDocument) -> Iterator[tuple[int, int]]:
-        """Yield the positions of headings that are equal, the first one of its section and another."""
+        """Yield the positions of equal headings, the first one of its section and another."""
         seen: list[dict[str, int]] = [{} for _ in range(8)]
         headings = document.markup.headings
         for index, heading in enumerate(headings):
@@ -120,8 +120,8 @@ _FORM = re.compile(
 _TAG = re.compile(r"<[^<>]*+>")
 _FORM_BELOW = re.compile(
     r"(?:(?:bad|good|correct|incorrect|invalid|valid|problematic|non-?compliant|compliant)"
-    r"(?: codes?| examples?)?|before|after|input|output|notes?|see also|options|arguments|attributes"
-    r"|properties|methods|events|errors?|signature|default|solution|answer|description|usage"
+    r"(?: codes?| examples?)?|before|after|input|output|notes?|see also|options|arguments"
+    r"|attributes|properties|methods|events|errors?|signature|default|solution|answer|description|usage"
     r"|linux|macos|windows|unix|powershell|bash)\Z",
     re.IGNORECASE,
 )

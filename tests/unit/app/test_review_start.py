@@ -107,7 +107,7 @@ def find(desk, *names):
     return (
         found
         if isinstance(found, NotFound)
-        else [str(path)[len(str(desk.notes)) + 1 :] for path in found]
+        else [str(path)[len(str(desk.notes)) + 1 :] for path in found.files]
     )
 
 
