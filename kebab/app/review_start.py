@@ -355,7 +355,7 @@ def describe_left_out(count: int) -> tuple[DegradedChannel, ...]:
     if not count:
         return ()
     files = "1 text file is" if count == 1 else f"{count:,} text files are"
-    reason = f"{files} test data or part of a program"
+    reason = f"{files} test data, files of programs, or licences"
     return (DegradedChannel(channel="files", reason=reason, hint="kebab review FILE"),)
 
 

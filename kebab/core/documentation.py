@@ -15,6 +15,10 @@ _TEST_DATA = frozenset(
         *("test-fixtures", "test_fixtures", "testfiles", "test-files", "test_files"),
     }
 )
+_FOREIGN = frozenset({"vendor", "third_party", "third-party", "thirdparty", "node_modules"})
+"""Folders with the files of other projects."""
+
+_LICENCE = re.compile(r"(?:UN)?LICEN[CS]ES?(?:[-._].*)?|COPYING(?:[-._].*)?")
 _TEST_FOLDERS = frozenset({"test", "tests", "__tests__"})
 _DATA_FOLDERS = frozenset({"fixtures", "snapshots", "expected", "golden", "goldens", "mocks"})
 _PAGES = frozenset({"doc", "docs", "documentation", "content", "website", "site", "guide", "book"})
@@ -31,19 +35,26 @@ _PROGRAM_TEXT = re.compile(r"(?:requirements|constraints)[\w.-]*\.txt|robots\.tx
 def choose_documents(files: Iterable[tuple[str, str]]) -> list[str]:
     """Return the documents among the files of a folder: their paths in it and media types.
 
-    Where there is source code, test data and files of programs are no documents: texts below
-    `testdata`, `fixtures` and the like, below `tests` but for those with a name such as
-    `README.md`, and files without a known suffix but for those with such a name.
+    Where there is source code or a licence, test data, what others wrote, and files of programs are
+    left out: texts below `testdata`, `fixtures` and the like, below `tests` but for those with a
+    name such as `README.md`, below `vendor`, licences, and files without a known suffix but for
+    those with a name in capitals.
     """
     known = list(files)
     texts = [path for path, media in known if is_prose(media)]
-    if not any(is_code(media) for _, media in known):
+    if not any(is_code(media) or _is_licence(path) for path, media in known):
         return texts
     return [path for path in texts if not (_is_of_program(path) or _is_test_data(path))]
 
 
+def _is_licence(path: str) -> bool:
+    return _LICENCE.fullmatch(path.rpartition("/")[2]) is not None
+
+
 def _is_of_program(path: str) -> bool:
     name = path.rpartition("/")[2]
+    if _is_licence(path) or not _FOREIGN.isdisjoint(path.split("/")):
+        return True
     if detect_media_type(name) is not None:
         return _PROGRAM_TEXT.fullmatch(name) is not None
     return not _TITLE_NAME.fullmatch(name) or name.partition(".")[0] in _PROGRAM_NAMES

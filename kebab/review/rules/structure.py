@@ -122,7 +122,7 @@ _FORM_BELOW = re.compile(
     r"(?:(?:bad|good|correct|incorrect|invalid|valid|problematic|non-?compliant|compliant)"
     r"(?: codes?| examples?)?|before|after|input|output|notes?|see also|options|arguments"
     r"|attributes|properties|methods|events|errors?|signature|default|solution|answer|description|usage"
-    r"|linux|macos|windows|unix|powershell|bash)\Z",
+    r"|linux|macos|windows|unix|(?:windows )?powershell|bash)\Z",
     re.IGNORECASE,
 )
 """Headings of a form, which a section may have for each of its parts."""
