@@ -169,7 +169,7 @@ def _list_folded(text: str, markup: Markup) -> Iterator[str]:
         if not key.isascii():
             yield _NUMBERED
     for one in markup.anchors:
-        yield fold_anchor(one.anchor)
+        yield fold_anchor(one.anchor.removeprefix("user-content-"))
     for sign, pattern in _ELSEWHERE:
         if sign in text:
             for title in pattern.findall(text):

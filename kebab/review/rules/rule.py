@@ -69,7 +69,8 @@ _RECORD = re.compile(
 
 _GENERATED = re.compile(
     r"auto(?:matically|-| )?generated (?:by|from|with|file|document|page|content)"
-    r"|generated automatically|@generated\b|do not edit|don't edit|file is generated",
+    r"|generated automatically|@generated\b|do not edit|don't edit|file is generated"
+    r"|not the primary documentation",
     re.IGNORECASE,
 )
 _EDGE = 1500

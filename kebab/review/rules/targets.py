@@ -24,6 +24,13 @@ _PLACEHOLDER = re.compile(
     r"|(?:\./)?(?:another|other|relative)[-_/]?(?:file|page|path|link|url|doc|document|note)?)(?:\.\w+)?",
     re.IGNORECASE,
 )
+_FORGE = re.compile(
+    r"(?:\.{0,2}/)*(?:(?:graphs/contributors|issues|pulls?|wiki|releases|discussions|projects"
+    r"|network|stargazers|compare|commits?)(?:/[^\n.]*)?"
+    r"|(?:actions/workflows|(?:blob|tree|raw)/(?:master|main|HEAD|v?\d[^/]*))/[^\n]*)"
+)
+"""Pages of a repository on GitHub and the like, which READMEs name relative to its first page."""
+
 _PAGE_SUFFIXES = (".md", ".mdx", ".markdown", ".rst", ".txt", ".ipynb", ".org", ".adoc")
 _GENERATED = frozenset({"", ".html", ".htm", ".php", ".aspx", ".jsp", ".xml", ".pdf", ".xhtml"})
 """The suffixes of addresses that sites generate; without one it is the address of a page."""
@@ -78,6 +85,7 @@ def is_path(link: LinkUse) -> bool:
         or _SCHEME.match(path)
         or _TEMPLATE.search(path)
         or _PLACEHOLDER.fullmatch(path)
+        or _FORGE.fullmatch(path)
         or "\\" in path
         or not any(map(str.isalnum, path))
     )
