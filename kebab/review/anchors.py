@@ -28,8 +28,8 @@ _INCLUDES = tuple(
         (
             "{{",
             (
-                r"\{\{(?:[<%]?[ \t]*#?[\w-]*(?:include|readfile|partial|snippet|content|shared"
-                r"|reuse|embed|import|markdown|openapi|swagger|list|config|options|reference)"
+                r"\{\{(?:[<%]?[ \t]*#?[\w-]*(?:include|readfile|partial|snippet|(?<![\w-])content"
+                r"|shared|reuse|embed|import|markdown|openapi|swagger|list|config|options|reference)"
                 r"|[^{}<%]*\}\})"
             ),
         ),
@@ -43,13 +43,13 @@ _INCLUDES = tuple(
         ),
         ("exec=", r"^[ \t]*[`~]{3}[^\n]*\bexec="),
         ("<!-", r"<!--[ \t]*@?(?:include|insert|embed|render|import|snippet|generate\b)"),
-        ("<", r"<[a-z]++-[a-z][\w-]*+[\s/>]"),  # an element that a script defines
+        ("</", r"</[a-z]++-[a-z][\w-]*+>"),  # an element that a script defines
         ("```{", r"^```\{(?:include|eval-rst|auto\w+)"),
         ("include::", r"^[ \t]*!?include::"),
         ("import ", r"^import\s[^\n]+\.mdx?['\"]"),
         (".. ", r"^\.\. \w+::"),
         ("<!--@include:", r"^<!--@include:"),
-        ("/>", r"<[A-Z][^<>]*/>"),
+        ("/>", r"<(?:[A-Z]|[a-z]++-[a-z])[^<>]*/>"),
         ("<!-- md:", r"<!-- md:\w+ [^<>]*-->"),
     )
 )
@@ -87,7 +87,7 @@ _ELSEWHERE = tuple(
         ("<h", r"<h[1-6]\b[^<>]*+>((?:(?!</h)[^\0]){1,400})</h"),
         (" ##", r"^[ \t]+#{2,6}[ \t]++([^\n]++)"),
         ("\t##", r"^[ \t]+#{2,6}[ \t]++([^\n]++)"),
-        ("}", r"[{ \t]#([A-Za-z][\w.:-]*)[^{}\n]{0,80}\}"),
+        ("}", r"#(?<=[{ \t]#)([A-Za-z][\w.:-]*)[^{}\n]{0,80}\}"),
         ("\\", r"\\(?:anchor|page|(?:sub)*section|label)[ \t{]+([\w:.-]+)"),
         ("@", r"@(?:anchor|page|(?:sub)*section)[ \t]+([\w:.-]+)"),
     )

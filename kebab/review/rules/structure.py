@@ -230,19 +230,23 @@ class EmptySection:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the headings of empty sections."""
         del surroundings
+        found = list(self._find(document))
+        is_form = found and (
+            is_record(document)
+            or "template" in document.source.file.stem.lower()
+            or "under construction" in document.lower_text
+            or is_generated(document)
+        )
+        yield from () if is_form else found
+
+    def _find(self, document: ReviewDocument) -> Iterator[Finding]:
         headings, text = document.markup.headings, document.text
         ends = [one.start for one in headings[1:]] + [len(text)]
         ends = ends[: len(headings)]
         has_body = [
             bool(text[one.end : end].strip()) for one, end in zip(headings, ends, strict=True)
         ]
-        is_form = (
-            is_record(document)
-            or "template" in document.source.file.stem.lower()
-            or "under construction" in document.lower_text
-            or is_generated(document)
-        )
-        following = [*headings[1:], None] if any(has_body) and not is_form else []
+        following = [*headings[1:], None] if any(has_body) else []
         for index, (heading, after) in enumerate(zip(headings, following, strict=False)):
             if has_body[index] or (after is not None and after.level > heading.level):
                 continue
