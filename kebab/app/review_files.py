@@ -4,7 +4,7 @@ import os
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -167,15 +167,19 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1|\Z)", re.MULTI
 _HEADING_SIGNS = re.compile(r"^(#{1,6})[ \t]", re.MULTILINE)
 
 
-def read_jumps(folder: str) -> Mapping[str, frozenset[tuple[int, int]]]:
-    """Return the levels of headings in a row that leave one out, by the first files of a folder."""
-    names = sorted(name for name in list_folder(folder) if detect_media_type(name) == MARKDOWN)
+def read_jumps(root: Path, names: Iterable[str]) -> Mapping[str, frozenset[tuple[int, int]]]:
+    """Return the levels of headings in a row that leave one out, of some Markdown files.
+
+    Of many files not all are read.
+    """
+    paths = sorted(name for name in names if detect_media_type(name) == MARKDOWN)
+    paths = paths[:: 1 + len(paths) // MAX_NOTES]
     found = {}
-    for name in names[:MAX_NOTES]:
-        text = _FENCE.sub("", read_head(str(Path(folder, name)), HEAD_BYTES) or "")
+    for path in (f"{root}/{name}" for name in paths):
+        text = _FENCE.sub("", read_head(path, HEAD_BYTES) or "")
         levels = list(map(len, _HEADING_SIGNS.findall(text)))
         if levels:
-            found[name] = frozenset(one for one in pairwise(levels) if one[1] > one[0] + 1)
+            found[path] = frozenset(one for one in pairwise(levels) if one[1] > one[0] + 1)
     return found
 
 

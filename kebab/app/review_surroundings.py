@@ -200,7 +200,10 @@ class ReviewSurroundings:
         self._list_fields = lru_cache(256)(read_fields)
         self._detect_site = lru_cache(4096)(self._detect_site_above)
         self._list_routes = lru_cache(8)(read_routes)
-        self._list_jumps = lru_cache(64)(read_jumps)
+        self._list_jumps = lru_cache(64)(lambda folder: read_jumps(folder, list_folder(folder)))
+        self._list_all_jumps = lru_cache(4)(
+            lambda root: read_jumps(root, self._load_files(root).paths)
+        )
         self._is_built = lru_cache(4096)(is_built)
         self._load_headings = lru_cache(4)(self._read_headings)
         self._count_words = lru_cache(4)(self._read_words)
@@ -308,9 +311,14 @@ class ReviewSurroundings:
         )
 
     def list_usual_jumps(self, document: ReviewText) -> frozenset[tuple[int, int]]:
-        """Return the jumps of headings that most other files of the same folder have."""
-        jumps = self._list_jumps(str(document.file.parent))
-        others = [found for name, found in jumps.items() if name != document.file.name]
+        """Return the jumps of headings that most other files of the same folder have.
+
+        In a folder with few others all files of the source count.
+        """
+        jumps = self._list_jumps(document.file.parent)
+        if len(jumps) <= _MIN_NOTES:
+            jumps = self._list_all_jumps(document.root)
+        others = [found for file, found in jumps.items() if file != str(document.file)]
         if len(others) < _MIN_NOTES:
             return frozenset()
         counts = Counter(jump for found in others for jump in found)

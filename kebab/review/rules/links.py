@@ -8,7 +8,7 @@ from typing import ClassVar
 from kebab.core.review import Finding, Fix, LinkUse, Surroundings, UndefinedLabel
 from kebab.review.anchors import fold_anchor, has_anchor, is_anchor
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.rule import Rule, build_finding, find_old_releases
+from kebab.review.rules.rule import Rule, build_finding, find_old_releases, is_template
 from kebab.review.rules.targets import (
     find_file,
     find_files,
@@ -335,9 +335,9 @@ def _list_missing(
 def _list_each_once(document: ReviewDocument, links: Iterable[LinkUse]) -> list[LinkUse]:
     """Return the last link with each target, without those about old releases.
 
-    A definition is the target of several links.
+    A definition is the target of several links. Links of templates are examples.
     """
-    end = find_old_releases(document)
+    end = 0 if is_template(document) else find_old_releases(document)
     return [
         link for link in {link.target_span: link for link in links}.values() if link.start < end
     ]

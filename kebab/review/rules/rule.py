@@ -84,6 +84,17 @@ def is_generated(document: ReviewDocument) -> bool:
     return any(_GENERATED.search(one) for one in edges)
 
 
+_PAGES = frozenset({"doc", "docs", "documentation", "content", "website", "guide", "book"})
+
+
+def is_template(document: ReviewDocument) -> bool:
+    """Return whether the path of a text tells that others are to be written from it."""
+    *folders, name = document.source.doc_path.lower().split("/")
+    if "template" in name or "{{" in document.source.doc_path:
+        return True
+    return "templates" in folders and _PAGES.isdisjoint(folders)
+
+
 _CHANGES = re.compile(
     r"(?:^|[/_.-])(?:change-?logs?|changes|history|news|releases?|release-?notes?)(?:[/_.-]|$)",
     re.IGNORECASE,

@@ -9,7 +9,7 @@ from typing import ClassVar
 from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, FootnoteUse, Heading, Surroundings
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.rule import build_finding, is_generated, is_record
+from kebab.review.rules.rule import build_finding, is_generated, is_record, is_template
 from kebab.review.rules.targets import is_fragment, is_site
 from kebab.wire.review import SeverityName
 
@@ -25,7 +25,7 @@ _TABS = re.compile(
     r"|^<!--[ \t]*tabs",
     re.MULTILINE,
 )
-_VERSION = re.compile(r"\W*(?:v|version |release )?\d+(?:[.-]\d+)+|\W*unreleased", re.IGNORECASE)
+_VERSION = re.compile(r"\W*(?:v|version |release )?\W?\d+(?:[.-]\d+)+|\W*unreleased", re.IGNORECASE)
 
 
 _FEW_JUMPS = 2
@@ -233,7 +233,7 @@ class EmptySection:
         found = list(self._find(document))
         is_form = found and (
             is_record(document)
-            or "template" in document.source.file.stem.lower()
+            or is_template(document)
             or "under construction" in document.lower_text
             or is_generated(document)
         )
@@ -249,6 +249,8 @@ class EmptySection:
         following = [*headings[1:], None] if any(has_body) else []
         for index, (heading, after) in enumerate(zip(headings, following, strict=False)):
             if has_body[index] or (after is not None and after.level > heading.level):
+                continue
+            if _is_quoted(document, heading):
                 continue
             source = text[heading.start : heading.end]
             if _is_name(heading, after) or _is_symbol(source) or _SETEXT.match(source):
@@ -457,7 +459,7 @@ class MissingFrontMatterField:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield one finding that names the missing fields."""
         source, front = document.source, document.markup.front_matter
-        is_cover = source.file.stem.lower() in _COVER_NAMES
+        is_cover = source.file.stem.lower() in _COVER_NAMES or is_template(document)
         if (
             is_cover
             or (front is None and is_fragment(source))

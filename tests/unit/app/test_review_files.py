@@ -31,4 +31,7 @@ def test_jumps_are_read_outside_of_code(tmp_path: Path) -> None:
     _write(tmp_path / "b.md", "# A\n\n```\n### B\n```\n\n## C\n")
     _write(tmp_path / "c.md", "no heading\n")
 
-    assert read_jumps(str(tmp_path)) == {"a.md": frozenset({(1, 3)}), "b.md": frozenset()}
+    assert read_jumps(tmp_path, ["a.md", "b.md", "c.md", "d.py"]) == {
+        f"{tmp_path}/a.md": frozenset({(1, 3)}),
+        f"{tmp_path}/b.md": frozenset(),
+    }
