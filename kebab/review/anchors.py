@@ -84,6 +84,7 @@ _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "ae", "Ö": 
 _ELSEWHERE = tuple(
     (sign, re.compile(pattern, re.MULTILINE))
     for sign, pattern in (
+        (" name=", r" name=[\"']?([\w.:-]+)"),
         ("<h", r"<h[1-6]\b[^<>]*+>((?:(?!</h)[^\0]){1,400})</h"),
         (" ##", r"^[ \t]+#{2,6}[ \t]++([^\n]++)"),
         ("\t##", r"^[ \t]+#{2,6}[ \t]++([^\n]++)"),
@@ -92,7 +93,7 @@ _ELSEWHERE = tuple(
         ("@", r"@(?:anchor|page|(?:sub)*section)[ \t]+([\w:.-]+)"),
     )
 )
-"""Headings in HTML and in indented text, ids in braces, and labels of Doxygen and LaTeX."""
+"""Names and headings in HTML and indented text, ids in braces, and labels of programs."""
 
 _SIGN_NAMES = {
     "&": ("and",),

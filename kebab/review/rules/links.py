@@ -124,8 +124,8 @@ class MissingNote:
     """A wiki link names a note that does not exist.
 
     A note is found by its path, its name, its title, or one of its aliases. Create the note or
-    correct the name. Double brackets that are code are not reported. In the sources of a site they
-    count only where another wiki link of the document leads to a note.
+    correct the name. Double brackets that are code are not reported. In the sources of a site or a
+    program they count only where another wiki link of the document leads to a note.
     """
 
     id: ClassVar[str] = "missing-note"
@@ -138,7 +138,7 @@ class MissingNote:
         links = [one for one in document.markup.links if one.kind == "wiki"]
         found = [link for link in links if self._is_missing(document, surroundings, link)]
         named = [link for link in links if split_target(link.target)[0].strip()]
-        if found and len(found) == len(named) and surroundings.find_site(document.source.file):
+        if found and len(found) == len(named) and _is_of_program(document, surroundings):
             return
         for link in found:
             name = split_target(link.target)[0].strip()
@@ -287,6 +287,17 @@ def _is_in_footnote(text: str, one: UndefinedLabel) -> bool:
     """Return whether brackets stand in the first line of a footnote."""
     line = text.rfind("\n", 0, one.start) + 1
     return _FOOTNOTE.match(text, line, one.start) is not None
+
+
+_PROGRAM_FILES = ("package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod", "LICENSE")
+
+
+def _is_of_program(document: ReviewDocument, surroundings: Surroundings) -> bool:
+    """Return whether a document belongs to a site or a program, where few link to notes."""
+    root = document.source.root
+    return surroundings.find_site(document.source.file) is not None or any(
+        surroundings.exists(root / name) for name in _PROGRAM_FILES
+    )
 
 
 def _is_table(document: ReviewDocument, link: LinkUse) -> bool:

@@ -9,7 +9,13 @@ from typing import ClassVar
 from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, FootnoteUse, Heading, Surroundings
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.rule import build_finding, is_generated, is_record, is_template
+from kebab.review.rules.rule import (
+    build_finding,
+    is_generated,
+    is_list_of_changes,
+    is_record,
+    is_template,
+)
 from kebab.review.rules.targets import is_fragment, is_site
 from kebab.wire.review import SeverityName
 
@@ -172,7 +178,8 @@ class HeadingJump:
     add the missing one. The first heading may have any level, and so may the first one in a
     component, a tab or another part of the page. A level that is left out more than twice, or more
     often than it is used, is reported once. What most documents of the folder do is not reported,
-    and neither are documents that say that a program wrote them.
+    and neither are documents that say that a program wrote them, and lists of changes with several
+    such levels.
     """
 
     id: ClassVar[str] = "heading-jump"
@@ -190,7 +197,8 @@ class HeadingJump:
             if heading.level > before.level + 1
             and not _WRAPPER.search(document.text, before.end, heading.start)
         ]
-        if jumps and is_generated(document):
+        is_habitual = len(jumps) > _FEW_JUMPS and is_list_of_changes(document)
+        if jumps and (is_habitual or is_generated(document)):
             return
         usual = surroundings.list_usual_jumps(document.source) if jumps else ()
         jumps = [one for one in jumps if (one[0].level, one[1].level) not in usual]
@@ -205,6 +213,11 @@ class HeadingJump:
             if missing not in reported or not is_habit:
                 yield build_finding(self, heading.start, heading.end, reason)
             reported.add(missing)
+
+
+def _is_code_name(document: ReviewDocument, heading: Heading) -> bool:
+    """Return whether a heading begins a list of names of code, which may have the same level."""
+    return document.text[heading.start : heading.end].lstrip("# ").startswith("`")
 
 
 def _is_quoted(document: ReviewDocument, heading: Heading) -> bool:
@@ -250,7 +263,7 @@ class EmptySection:
         for index, (heading, after) in enumerate(zip(headings, following, strict=False)):
             if has_body[index] or (after is not None and after.level > heading.level):
                 continue
-            if _is_quoted(document, heading):
+            if _is_quoted(document, heading) or (after and _is_code_name(document, after)):
                 continue
             source = text[heading.start : heading.end]
             if _is_name(heading, after) or _is_symbol(source) or _SETEXT.match(source):

@@ -93,6 +93,7 @@ def test_anchors_that_templates_and_components_write_are_not_known(text: str) ->
     ("text", "fragment"),
     [
         ('<h2 align="center">\n  Big <b>news</b>\n</h2>\n', "big-news"),
+        ('<h3 name="complete">\nCompletion\n</h3>\n', "complete"),
         ("## 1. Install\n", "install"),
         ("## :rocket: Features\n", "-features"),
         ("!!! note\n\n    ## Inner part\n", "inner-part"),

@@ -460,3 +460,10 @@ def test_an_anchor_of_another_version_of_a_page_counts() -> None:
 
     assert not check("costs")
     assert check("lost")
+
+
+def test_brackets_of_a_program_are_wiki_links_where_another_one_leads_to_a_note() -> None:
+    files = (*_FILES, "package.json")
+
+    assert not _check(MissingNote(), "See [[class]].\n", files=files)
+    assert _check(MissingNote(), "See [[class]] and [[b]].\n", files=files)
