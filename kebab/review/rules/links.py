@@ -54,7 +54,9 @@ class BrokenLink:
     links to pages that a site may generate, such as `.html` files, or links out of the source into
     a folder that does not exist. Absolute addresses are checked in sites of Hugo, Docusaurus,
     VitePress and Astro whose addresses follow the paths of files, and `ref` and `relref` in sites
-    of Hugo. When one file of this name exists elsewhere in the source, its path is proposed.
+    of Hugo. What Git ignores, what templates name, and what lists of changes say about old releases
+    is not reported. When one file of this name exists elsewhere in the source, its path is
+    proposed.
     """
 
     id: ClassVar[str] = "broken-link"
@@ -161,10 +163,11 @@ class BrokenAnchor:
 
     The link then opens the top of the page. Anchors are the headings, as sites and note programs
     turn them into addresses, and ids such as `<a id="x">`, `{#x}` and `^x`. Their letters and
-    digits are compared. Documents that include other files, the parts of a site that others
-    include, and documents of Sphinx and MyST, whose labels hold for all, are not checked. When
-    exactly one other document of the folder has the heading, it was probably moved, and its
-    place is proposed.
+    digits are compared. Documents that include other files or have components and tags that may
+    write headings, the parts of a site that others include, and documents of Sphinx and MyST, whose
+    labels hold for all, are not checked. Neither are names of code, such as `#pkg.Class`, and what
+    lists of changes say about old releases. When exactly one other document of the folder has the
+    heading, it was probably moved, and its place is proposed.
     """
 
     id: ClassVar[str] = "broken-anchor"

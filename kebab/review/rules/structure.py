@@ -43,9 +43,10 @@ class DuplicateHeading:
     """Two headings of the same section have the same text.
 
     Readers cannot tell them apart in a table of contents, and a link to the second one breaks when
-    the first is renamed. Headings below different headings or versions are not compared, and
-    neither are those of pages with tabs. Names of code, as overloads have them, and headings that
-    repeat three times are a form and are not reported.
+    the first is renamed. Headings below different headings or versions, or in different components
+    are not compared, and neither are those of slides, of pages with tabs, and of texts that say
+    that a program wrote them. Names of code, as overloads have them, headings that repeat three
+    times, and several that repeat in the same order are a form and are not reported.
     """
 
     id: ClassVar[str] = "duplicate-heading"
@@ -229,8 +230,8 @@ class EmptySection:
     """A section has a heading and nothing else.
 
     It is often left over, or still to be written. A heading that is followed by a lower one is no
-    empty section, and neither are the headings of versions, names of code such as types and
-    functions, four and more without text that form a list, and those of a document that has only
+    empty section, and neither are the headings of versions, headings with a link or above names of
+    code, names of code such as types and functions, four and more without text that form a list, and those of a document that has only
     headings. Changelogs, templates, pages under construction, and what a program wrote are not
     checked.
     """

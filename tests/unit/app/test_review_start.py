@@ -5,6 +5,7 @@ import pytest
 from kebab.app import review_start
 from kebab.app.review_start import (
     ReviewLibrary,
+    Targets,
     build_workers,
     create_run,
     describe_failure,
@@ -133,6 +134,7 @@ def test_test_data_of_a_program_is_left_out_unless_it_is_named(folder):
 
     assert "tests/README.md" in find(folder, folder.notes)
     assert "tests/case.md" not in find(folder, folder.notes)
+    assert isinstance(found, Targets)
     assert found.left_out == 3
     assert find(folder, "tests") == ["tests/README.md", "tests/case.md"]
     assert find(folder, "LICENSE", "tests/*.md") == [
