@@ -231,9 +231,9 @@ class EmptySection:
 
     It is often left over, or still to be written. A heading that is followed by a lower one is no
     empty section, and neither are the headings of versions, headings with a link or above names of
-    code, names of code such as types and functions, four and more without text that form a list, and those of a document that has only
-    headings. Changelogs, templates, pages under construction, and what a program wrote are not
-    checked.
+    code, names of code such as types and functions, four and more without text that form a list,
+    and those of a document that has only headings. Changelogs, templates, pages under construction,
+    and what a program wrote are not checked.
     """
 
     id: ClassVar[str] = "empty-section"
