@@ -15,7 +15,9 @@ _TEST_DATA = frozenset(
         *("test-fixtures", "test_fixtures", "testfiles", "test-files", "test_files"),
     }
 )
-_FOREIGN = frozenset({"vendor", "third_party", "third-party", "thirdparty", "node_modules"})
+_FOREIGN = frozenset(
+    {"vendor", "third_party", "third-party", "thirdparty", "node_modules", "bower_components"}
+)
 """Folders with the files of other projects."""
 
 _LICENCE = re.compile(r"(?:UN)?LICEN[CS]ES?(?:[-._].*)?|COPYING(?:[-._].*)?")

@@ -188,7 +188,7 @@ class BrokenAnchor:
             own = document.anchors
         for link in links:
             path, fragment = split_target(link.target)
-            if not is_anchor(fragment):
+            if not is_anchor(fragment) or _is_sign(document, link):
                 continue
             known = _list_target_anchors(document, surroundings, link) if path else iter((own,))
             anchors = next(known, None)
@@ -212,6 +212,12 @@ class BrokenAnchor:
         if markup.front_matter is not None or has_title:
             return is_fragment(document.source)
         return surroundings.find_site(document.source.file) is not None
+
+
+def _is_sign(document: ReviewDocument, link: LinkUse) -> bool:
+    """Return whether the text of a link is a sign only, as programs write it behind names."""
+    label = document.text[link.start : link.end].partition("](")[0]
+    return label.startswith("[") and not any(map(str.isalnum, label))
 
 
 _LEAST_WORD = 4

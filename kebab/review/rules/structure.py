@@ -85,7 +85,8 @@ class DuplicateHeading:
                 seen[level].clear()
             key = " ".join(heading.text.split())
             first = seen[heading.level].setdefault(key, index) if key else index
-            if first == index or headings[first].anchor != heading.anchor:
+            is_same = first != index and headings[first].anchor == heading.anchor
+            if not is_same or _is_nested(document, heading):
                 continue
             source = document.text[heading.start : heading.end]
             between = document.text[headings[first].end : heading.start]
@@ -219,6 +220,12 @@ class HeadingJump:
 def _is_code_name(document: ReviewDocument, heading: Heading) -> bool:
     """Return whether a heading begins a list of names of code, which may have the same level."""
     return document.text[heading.start : heading.end].lstrip("# ").startswith("`")
+
+
+def _is_nested(document: ReviewDocument, heading: Heading) -> bool:
+    """Return whether a heading stands in a list item or a quotation."""
+    text = document.text
+    return text.rfind("\n", 0, heading.start) + 1 != heading.start
 
 
 def _is_quoted(document: ReviewDocument, heading: Heading) -> bool:

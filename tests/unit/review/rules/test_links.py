@@ -467,3 +467,8 @@ def test_brackets_of_a_program_are_wiki_links_where_another_one_leads_to_a_note(
 
     assert not _check(MissingNote(), "See [[class]].\n", files=files)
     assert _check(MissingNote(), "See [[class]] and [[b]].\n", files=files)
+
+
+def test_links_of_signs_alone_have_no_anchor_to_check() -> None:
+    assert not _check(BrokenAnchor(), '# A\n\n[\U0001f914](#ideas-kim "Ideas") [¶](#b)\n')
+    assert _check(BrokenAnchor(), "# A\n\n[b](#b)\n")

@@ -246,3 +246,10 @@ def test_a_heading_of_the_first_level_is_a_title() -> None:
     for text, count in (("# A\n\nx\n", 0), ("x\n", 1)):
         document = make_document(text, read_markup(text))
         assert len(list(rule.check(document, surroundings))) == count
+
+
+def test_headings_in_list_items_are_no_duplicates() -> None:
+    text = "# A\n\n### B\n\n- x\n\n  ### B\n\n  y\n"
+
+    assert not _check(DuplicateHeading(), text)
+    assert _check(DuplicateHeading(), text.replace("  ### B", "### B"))
