@@ -59,6 +59,11 @@ _BUILT_FOLDERS = frozenset(
 _ODD_SUFFIX = re.compile(r"\.(?=.*[A-Z]).*[a-z].*|\.\W|\.\d+")
 """What follows the dot of a name of code, such as `Foo.Bar`, or of a number."""
 
+_API_TOOLS = re.compile(r"typedoc|api-extractor|autoapi|apidoc|jsdoc|openapi|swagger|doxygen")
+_API_FOLDERS = frozenset({"api", "reference", "apis"})
+"""Folders that the tools for references of code write, when the configuration of a site names one.
+"""
+
 _BY_NAME = ("ex_doc", "ExDoc", "extras:")
 _COVERS = ("index", "_index", "readme")
 _MAX_PARENTS = 24
@@ -221,7 +226,10 @@ def _is_elsewhere(
     """Return whether a missing file is written by a build, or found by its name alone."""
     folder = file.parent
     parts = Path(os.path.relpath(folder, document.root)).parts
-    if not _BUILT_FOLDERS.isdisjoint(parts) and not surroundings.exists(folder):
+    built = _BUILT_FOLDERS
+    if site is not None and _API_TOOLS.search(site.mentions):
+        built |= _API_FOLDERS
+    if not built.isdisjoint(parts) and not surroundings.exists(folder):
         return True
     is_named = surroundings.exists(document.root / ".obsidian") or (
         site is not None and any(one in site.mentions for one in _BY_NAME)

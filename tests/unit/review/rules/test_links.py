@@ -472,3 +472,10 @@ def test_brackets_of_a_program_are_wiki_links_where_another_one_leads_to_a_note(
 def test_links_of_signs_alone_have_no_anchor_to_check() -> None:
     assert not _check(BrokenAnchor(), '# A\n\n[\U0001f914](#ideas-kim "Ideas") [¶](#b)\n')
     assert _check(BrokenAnchor(), "# A\n\n[b](#b)\n")
+
+
+@pytest.mark.parametrize(("mentions", "count"), [("plugins: ['typedoc']", 0), ("", 1)])
+def test_references_of_code_are_built_where_the_site_has_a_tool(mentions: str, count: int) -> None:
+    site = Site(kind="other", root="/notes", pages=("/notes",), mentions=mentions)
+
+    assert len(_check(BrokenLink(), "[x](api/Chart.md)\n", site=site)) == count
