@@ -19,7 +19,8 @@ from pathlib import Path
 from kebab.app.review_surroundings import ReviewSurroundings
 from kebab.app.review_text import build_review_text
 from kebab.config.settings import Settings
-from kebab.core.media import detect_media_type, is_prose
+from kebab.core.documentation import choose_documents
+from kebab.core.media import detect_media_type
 from kebab.core.review import Finding
 from kebab.errors.signal import Signal
 from kebab.review.document import ReviewDocument
@@ -69,13 +70,20 @@ def review_folder(root: Path, rules: Sequence[Rule], *, keep: bool = False) -> O
 
 
 def _list_files(root: Path) -> list[Path]:
+    files = [
+        (inner.as_posix(), media)
+        for inner in (path.relative_to(root) for path in root.rglob("*"))
+        if (media := detect_media_type(inner.name)) is not None
+        and not any(part.startswith(".") for part in inner.parts)
+    ]
     return sorted(
-        path
-        for path in root.rglob("*")
-        if is_prose(detect_media_type(path.name))
-        and not any(part.startswith(".") for part in path.relative_to(root).parts)
-        and path.is_file()
+        path for path in map(root.joinpath, choose_documents(files)) if _is_own(path, root)
     )
+
+
+def _is_own(path: Path, root: Path) -> bool:
+    """Return whether a path is that of a file, and no link to another file of the folder."""
+    return path.is_file() and not (path.is_symlink() and path.resolve().is_relative_to(root))
 
 
 def _read_document(path: Path, root: Path, outcome: Outcome) -> ReviewDocument | None:

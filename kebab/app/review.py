@@ -25,6 +25,7 @@ from kebab.app.review_start import (
     continue_run,
     create_run,
     describe_failure,
+    describe_left_out,
     describe_unanswered,
     find_given_target,
     find_targets,
@@ -211,7 +212,7 @@ def review(
             started = _continue_run(context, library, store, request)
         if isinstance(started, NotFound):
             return started
-        run, first, settings, changes = started
+        run, first, settings, changes, left_out = started
         base, full = build_workers(context, run, first, settings, changes)
         if request.no_llm:
             full = None
@@ -242,6 +243,7 @@ def review(
             describe_failure=lambda failure: describe_failure(failure, stored_id),
             describe_unanswered=lambda count: describe_unanswered(count, "review", stored_id),
             missing=list_missing(full),
+            left_out=describe_left_out(left_out),
             count_fixed=partial(_count_fixed, first.baseline, settings, has_model=full is not None)
             if first.baseline and first.changed is None
             else None,
@@ -251,12 +253,16 @@ def review(
 
 
 class _Started(NamedTuple):
-    """A run with its first request, the settings for its files, and the changes it is about."""
+    """A run with its first request, the settings for its files, and the changes it is about.
+
+    `left_out` is how many texts of its folders are no documents.
+    """
 
     run: StoredRun
     first: ReviewRequest
     settings: RunSettings
     changes: RunChanges | None
+    left_out: int = 0
 
 
 def _count_fixed(
@@ -326,11 +332,12 @@ def _start_run(
 ) -> _Started | NotFound:
     """Store a new run of the documents that the request names."""
     if request.text is None:
-        files = find_targets(context, library, request.names)
+        found = find_targets(context, library, request.names)
     else:
-        files = find_given_target(library, request.names[0])
-    if isinstance(files, NotFound):
-        return files
+        found = find_given_target(library, request.names[0])
+    if isinstance(found, NotFound):
+        return found
+    files = found.files
     if request.imported and len(files) != 1:
         cause = f"they are about one document, and {len(files):,} are named"
         raise InvalidInput(field="$.imported", cause=cause)
@@ -357,8 +364,8 @@ def _start_run(
         if request.text is None
         else UNLIMITED,
     )
-    started = _Started(run, request, settings, changes)
-    build_workers(context, *started)
+    started = _Started(run, request, settings, changes, 0 if changes else found.left_out)
+    build_workers(context, run, request, settings, changes)
     if files and model is not None and (request.require_llm or request.model is not None):
         # An error leaves stdout empty, so it comes before the findings of the rules.
         require_language_model(context.settings, model, "review")

@@ -10,11 +10,12 @@ import difflib
 import glob
 import os
 import secrets
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.app.context import AppContext
 from kebab.app.model_adapters import build_language_model, resolve_endpoint
@@ -30,8 +31,9 @@ from kebab.app.review_selection import RunChanges, RunSettings, build_selection
 from kebab.app.review_surroundings import NO_INDEX, build_passage_finder, build_surroundings
 from kebab.app.review_text import build_review_text, read_reviewed_file
 from kebab.config.repository import RepositorySettings
+from kebab.core.documentation import choose_documents
 from kebab.core.documents import StoredDocument
-from kebab.core.files import FileEntry, cut_root, is_below, resolve_links, to_slashes
+from kebab.core.files import cut_root, is_below, resolve_links, to_slashes
 from kebab.core.media import detect_media_type, is_prose
 from kebab.core.progress import require_own_process
 from kebab.core.queries import Filters
@@ -141,13 +143,20 @@ _ANY_DEPTH = "**"
 _MAX_SUGGESTIONS = 5
 
 
+class Targets(NamedTuple):
+    """The absolute paths of the files of names, and how many texts of folders are no documents."""
+
+    files: list[str]
+    left_out: int = 0
+
+
 def find_targets(
     context: AppContext, library: ReviewLibrary, names: Sequence[str]
-) -> list[str] | NotFound:
-    """Return the absolute paths of the files in order, each once, or which name means none.
+) -> Targets | NotFound:
+    """Return the files in order, each once, or which name means none.
 
-    A path on disk wins over a document of the index. Files of other formats are left out of
-    folders and patterns.
+    A path on disk wins over a document of the index. Files of other formats and test data are left
+    out of folders and patterns.
 
     Raises:
         UnsupportedMedia: A file is named that is no prose.
@@ -160,16 +169,16 @@ def find_targets(
         if isinstance(found, NotFound):
             return found
         files |= dict.fromkeys(found)
-    return list(files)
+    return Targets(list(files), len(finder.left_out.difference(files)))
 
 
-def find_given_target(library: ReviewLibrary, name: str) -> list[str] | NotFound:
+def find_given_target(library: ReviewLibrary, name: str) -> Targets | NotFound:
     """Return the absolute path of a file whose text is given, so that it need not exist."""
     require_path(name)
     path = resolve_folder_of(name)
     if not library.may_read(path):
         return build_lookup_fault(name, f"no such document: {name}")
-    return [path]
+    return Targets([path])
 
 
 class _TargetFinder:
@@ -178,6 +187,7 @@ class _TargetFinder:
     def __init__(self, context: AppContext, library: ReviewLibrary) -> None:
         self._library = library
         self._confined = not context.is_owner
+        self.left_out: set[str] = set()
         self._rules = context.build_scan_rules()
 
     def find(self, name: str) -> list[str] | NotFound:
@@ -188,7 +198,7 @@ class _TargetFinder:
         if not self._library.may_read(path):
             return self._find_indexed(name)
         if os.path.isdir(path):  # noqa: PTH112 - a plain string
-            return [entry.absolute for entry in self._scan(resolve_links(path))]
+            return list(self._scan(resolve_links(path)))
         if os.path.lexists(path):  # a broken link is an error, too
             self._check_file(path)
             return [path]
@@ -196,15 +206,27 @@ class _TargetFinder:
             return list(self._match(name)) or self._find_indexed(name)
         return self._find_indexed(name)
 
-    def _scan(self, folder: str) -> Iterator[FileEntry]:
-        """Yield the files of a folder that are prose, by the ignore rules of its source."""
+    def _scan(self, folder: str, pattern: str = "**") -> Iterator[str]:
+        """Yield the documents of a folder that match, by the ignore rules of its source."""
         from kebab.source.walk import FolderScanner
 
         root = self._library.find_root(folder) or folder
         below = "" if folder == root else cut_root(folder, root)
         with translate_os_errors(folder, "read"):
             found = FolderScanner().scan(root, self._rules, below=below)
-        return (entry for entry in found.entries if is_prose(entry.media))
+        top = f"{folder.rstrip('/')}/"
+        files = {one.absolute.removeprefix(top): one for one in found.entries}
+        chosen = set(choose_documents((path, one.media) for path, one in files.items()))
+        counts = Counter(one.inode for one in found.entries)
+        for path, one in files.items():
+            if counts[one.inode] > 1 and _is_link_within(one.absolute, top):
+                continue  # the file that it leads to is one of these
+            if not is_prose(one.media) or not matches_glob(pattern, one.absolute):
+                continue
+            if path in chosen:
+                yield one.absolute
+            else:
+                self.left_out.add(one.absolute)
 
     def _match(self, pattern: str) -> Iterator[str]:
         """Yield the files that match a pattern; with `**` the ignore rules apply."""
@@ -218,9 +240,7 @@ class _TargetFinder:
             return
         whole = f"{glob.escape(folder.rstrip('/'))}/{rest}"
         if _ANY_DEPTH in rest:
-            for entry in self._scan(folder):
-                if matches_glob(whole, entry.absolute):
-                    yield entry.absolute
+            yield from self._scan(folder, whole)
             return
         for path in sorted(glob.glob(whole)):  # noqa: PTH207 - plain strings
             if not self._library.may_read(path) or not os.path.isfile(path):  # noqa: PTH113 - a plain string
@@ -256,6 +276,11 @@ class _TargetFinder:
         """Raise what is wrong with a file that was named."""
         stored = self._library.find_document(path)
         read_reviewed_file(Path(path), self._rules.max_file_bytes, stored.media if stored else None)
+
+
+def _is_link_within(path: str, top: str) -> bool:
+    real = resolve_links(path)
+    return real != path and real.startswith(top)
 
 
 def _build_missing(name: str) -> NotFound:
@@ -324,6 +349,15 @@ def list_missing(full: UnitWorker | None) -> tuple[DegradedChannel, ...]:
     full = full.inner if isinstance(full, SelectingWorker) else full
     is_alone = isinstance(full, ModelWorker) and full.tier == "deep" and full.find_related is None
     return (NO_INDEX,) if is_alone else ()
+
+
+def describe_left_out(count: int) -> tuple[DegradedChannel, ...]:
+    """Return that texts were left out of folders that are named."""
+    if not count:
+        return ()
+    files = "1 text file is" if count == 1 else f"{count:,} text files are"
+    reason = f"{files} test data, files of programs, or licences"
+    return (DegradedChannel(channel="files", reason=reason, hint="kebab review FILE"),)
 
 
 def describe_failure(failure: Signal, run_id: str | None) -> DegradedChannel:

@@ -8,28 +8,42 @@ It needs no index. Every answer is cached for one run, and every cache is bounde
 
 import math
 import os
-import re
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
+from kebab.app.review_files import (
+    HEAD_BYTES,
+    MAX_BYTES,
+    fold_name,
+    get_kind,
+    is_built,
+    list_folder,
+    list_keys,
+    load_files,
+    read_anchors,
+    read_fields,
+    read_head,
+    read_jumps,
+    read_keys,
+    read_routes,
+)
 from kebab.config.settings import GlossaryEntry
 from kebab.core.documents import Link, LinkResolver, LinkTarget
-from kebab.core.files import get_suffix
+from kebab.core.files import resolve_links
 from kebab.core.ids import DocId
 from kebab.core.media import MARKDOWN, detect_media_type, is_prose
 from kebab.core.queries import Confidence, Hit, Query, StoredChunk
 from kebab.core.review import GlossaryTerm, ReviewText, SimilarParagraph, Site
 from kebab.errors.catalog import InvalidInput, NotIndexed
 from kebab.errors.signal import Signal
-from kebab.review.anchors import fold_anchor, list_anchors
 from kebab.review.document import list_words
 from kebab.review.rules.sites import detect_site
 from kebab.search.citations import build_file_path
@@ -143,28 +157,13 @@ ListDocumentsWith = Callable[[ReviewText, str], Iterable[tuple[str, ...]] | None
 FindSimilar = Callable[[ReviewText, str], SimilarParagraph | None]
 """Returns the most similar passage of another note for a paragraph of a document."""
 
-_MAX_FILES = 100_000
-_MAX_BYTES = 4 * 1024 * 1024
-_HEAD_BYTES = 16 * 1024
-_MAX_NOTES = 200
 _MIN_NOTES = 5
 _USUAL_SHARE = 0.95
-_KIND_FIELDS = ("type", "layout", "content_type", "template", "kind")
 _HEADING_CHARS = 64 * 1024 * 1024
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]++([^\n]++)", re.MULTILINE)
 _BEGINNING = 200
 """How many characters tell documents with the same name apart."""
 _VOCABULARY_CHARS = 8 * 1024 * 1024
 """How much of a folder without an index is read to learn its words; it takes .2 s."""
-_IGNORED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
-
-
-class _Files(NamedTuple):
-    """The files below a root, by path and by name in one case; `is_complete` when these are all."""
-
-    paths: Sequence[str]
-    by_name: Mapping[str, Sequence[str]]
-    is_complete: bool
 
 
 class ReviewSurroundings:
@@ -194,15 +193,20 @@ class ReviewSurroundings:
         self.words = frozenset(word.lower() for word in words)
         self._list_documents_with = list_documents_with
         self._counts: dict[tuple[Path, str], int] = {}
-        self._list_folder = lru_cache(4096)(_list_folder)
-        self._list_anchors = lru_cache(2048)(_read_anchors)
-        self._list_headings = lru_cache(2048)(_read_keys)
-        self._load_files = lru_cache(4)(_load_files)
+        self._list_folder = lru_cache(4096)(list_folder)
+        self._list_anchors = lru_cache(2048)(read_anchors)
+        self._list_headings = lru_cache(2048)(read_keys)
+        self._load_files = lru_cache(4)(load_files)
         self._load_resolver = lru_cache(4)(self._build_resolver)
-        self._list_fields = lru_cache(256)(_read_fields)
+        self._list_fields = lru_cache(256)(read_fields)
         self._count_fields = lru_cache(256)(self._count_kind)
         self._detect_site = lru_cache(4096)(self._detect_site_above)
-        self._list_routes = lru_cache(8)(_read_routes)
+        self._list_routes = lru_cache(8)(read_routes)
+        self._list_jumps = lru_cache(64)(lambda folder: read_jumps(folder, list_folder(folder)))
+        self._list_all_jumps = lru_cache(4)(
+            lambda root: read_jumps(root, self._load_files(root).paths)
+        )
+        self._is_built = lru_cache(4096)(is_built)
         self._load_headings = lru_cache(4)(self._read_headings)
         self._count_words = lru_cache(4)(self._read_words)
 
@@ -231,20 +235,28 @@ class ReviewSurroundings:
         parent = self.find_any_case(folder) if name else None
         if parent is None:
             return None
-        folded = _fold_name(name)
+        folded = fold_name(name)
         found = {
             unicodedata.normalize("NFC", one): one
             for one in self._list_folder(parent)
-            if _fold_name(one) == folded
+            if fold_name(one) == folded
         }
         return f"{parent.rstrip('/')}/{next(iter(found.values()))}" if len(found) == 1 else None
+
+    def find_original(self, file: Path) -> Path:
+        """Return the file that a symbolic link leads to; another file is its own."""
+        return Path(resolve_links(str(file)))
+
+    def is_built(self, path: str) -> bool:
+        """Return whether a build writes a missing file: Git ignores it, or a build copies it."""
+        return self._is_built(path)
 
     def find_site(self, file: Path) -> Site | None:
         """Return the site whose configuration is nearest above a file."""
         return self._detect_site(str(file.parent))
 
     def _detect_site_above(self, folder: str) -> Site | None:
-        site = detect_site(folder, self.exists, lambda path: _read_head(path, _HEAD_BYTES) or "")
+        site = detect_site(folder, self.exists, lambda path: read_head(path, HEAD_BYTES) or "")
         above = os.path.dirname(folder)  # noqa: PTH120 - far faster
         if site is not None or above == folder or self.exists(f"{folder}/.git"):
             return site
@@ -284,14 +296,14 @@ class ReviewSurroundings:
 
     def list_namesakes(self, document: ReviewText, name: str) -> list[Path]:
         """Return the files of the same source whose name is this one; their case may differ."""
-        found = self._load_files(document.root).by_name.get(_fold_name(name), ())
+        found = self._load_files(document.root).by_name.get(fold_name(name), ())
         return [document.root / path for path in found]
 
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
         """Return the fields, in lower case, of nearly all other notes of a folder and kind."""
         folder, name = os.path.split(document.file)
         front = document.markup.front_matter
-        kind = _get_kind(name, dict(front.fields)) if front else None
+        kind = get_kind(name, dict(front.fields)) if front else None
         notes = self._list_fields(folder)
         own = notes.get(name)
         is_counted = own is not None and kind in (None, own.kind)
@@ -312,6 +324,20 @@ class ReviewSurroundings:
             one.fields for one in self._list_fields(folder).values() if kind in (None, one.kind)
         ]
         return Counter(field for fields in notes for field in fields), len(notes)
+
+    def list_usual_jumps(self, document: ReviewText) -> frozenset[tuple[int, int]]:
+        """Return the jumps of headings that most other files of the same folder have.
+
+        In a folder with few others all files of the source count.
+        """
+        jumps = self._list_jumps(document.file.parent)
+        if len(jumps) <= _MIN_NOTES:
+            jumps = self._list_all_jumps(document.root)
+        others = [found for file, found in jumps.items() if file != str(document.file)]
+        if len(others) < _MIN_NOTES:
+            return frozenset()
+        counts = Counter(jump for found in others for jump in found)
+        return frozenset(jump for jump, count in counts.items() if 2 * count >= len(others))
 
     def count_documents(self, document: ReviewText, word: str) -> int:
         """Return in how many documents of the same folder a lower-case word stands, or many.
@@ -336,11 +362,11 @@ class ReviewSurroundings:
         for path in self._load_files(root).paths:
             if detect_media_type(path) != MARKDOWN:
                 continue
-            text = _read_head(str(root / path), _MAX_BYTES) or ""
+            text = read_head(str(root / path), MAX_BYTES) or ""
             size += len(text)
             if size > _HEADING_CHARS or not self._load_files(root).is_complete:
                 return {}
-            for key in _list_keys(text):
+            for key in list_keys(text):
                 found[key] = "" if key in found else path
         return found
 
@@ -350,7 +376,7 @@ class ReviewSurroundings:
         size, seen = 0, set()
         for path in self._load_files(root).paths:
             if is_prose(detect_media_type(path)):
-                text = _read_head(str(root / path), _MAX_BYTES) or ""
+                text = read_head(str(root / path), MAX_BYTES) or ""
                 key = _name_copy(path, text[:_BEGINNING])
                 if key not in seen:
                     counts.update(set(list_words(text)))
@@ -416,142 +442,3 @@ def list_terms(entries: Iterable[GlossaryEntry]) -> list[GlossaryTerm]:
 def _name_copy(path: str, beginning: str) -> tuple[str, ...]:
     """Return what copies of a document in folders of versions have in common."""
     return (*path.rsplit("/", 2)[-2:], beginning)
-
-
-def _fold_name(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold()
-
-
-def _list_folder(folder: str) -> frozenset[str]:
-    """Return the names in a folder, as they are and in NFC; none when it cannot be read."""
-    try:
-        with os.scandir(folder) as entries:
-            names = [entry.name for entry in entries]
-    except (OSError, ValueError):
-        return frozenset()
-    return frozenset([*names, *(unicodedata.normalize("NFC", name) for name in names)])
-
-
-def _load_files(root: Path) -> _Files:
-    by_name: defaultdict[str, list[str]] = defaultdict(list)
-    paths = list(_list_files(root))
-    for path in paths:
-        by_name[_fold_name(path.rpartition("/")[2])].append(path)
-    return _Files(paths, by_name, len(paths) < _MAX_FILES)
-
-
-def _list_files(root: Path) -> Iterator[str]:
-    """Yield the paths of the first files below a root, without hidden folders and links."""
-    count, folders = 0, [""]
-    while folders:
-        folder = folders.pop()
-        try:
-            with os.scandir(root / folder) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
-        except OSError:
-            continue
-        for entry in found:
-            path = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if not entry.name.startswith(".") and entry.name not in _IGNORED_FOLDERS:
-                    folders.append(path)
-                continue
-            yield path
-            count += 1
-            if count >= _MAX_FILES:
-                return
-
-
-def _read_head(path: str, size: int) -> str | None:
-    """Return the first bytes of a file as text; None when it cannot be read."""
-    try:
-        with Path(path).open("rb") as file:
-            data = file.read(size)
-    except (OSError, ValueError):
-        return None
-    return data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _list_keys(text: str) -> set[str]:
-    """Return the keys of the lines of a text that look like headings."""
-    return {fold_anchor(title.partition("{#")[0]) for title in _HEADING.findall(text)}
-
-
-def _read_keys(path: str) -> set[str]:
-    """Return the keys of the lines of a file that look like headings."""
-    return _list_keys(_read_head(path, _MAX_BYTES) or "")
-
-
-def _read_anchors(path: str) -> frozenset[str] | None:
-    """Return the anchors of a Markdown file, folded; None when they are not known."""
-    if detect_media_type(path) != MARKDOWN or not Path(path).is_file():
-        return None
-    text = _read_head(path, _MAX_BYTES + 1)
-    if text is None or len(text) > _MAX_BYTES:
-        return None
-    from kebab.parse.markdown_parts import read_markup
-
-    try:
-        return list_anchors(text, read_markup(text, is_mdx=path.endswith(".mdx")))
-    except RuntimeError:
-        return None
-
-
-class _NoteFields(NamedTuple):
-    """The kind of a note, and the fields of its front matter that have a value."""
-
-    kind: tuple[str, ...]
-    fields: frozenset[str]
-
-
-def _get_kind(name: str, fields: Mapping[str, object] | None) -> tuple[str, ...]:
-    """Return what tells notes of different kinds apart."""
-    known = {one.lower(): str(value) for one, value in (fields or {}).items()}
-    kinds = (known.get(one, "") for one in _KIND_FIELDS)
-    return (get_suffix(name), "" if fields is None else "front matter", *kinds)
-
-
-def _read_fields(folder: str) -> Mapping[str, _NoteFields]:
-    """Return the fields of the first notes of a folder by file name."""
-    from kebab.parse.metadata import read_front_block
-
-    names = sorted(name for name in _list_folder(folder) if detect_media_type(name) == MARKDOWN)
-    found = {}
-    for name in names[:_MAX_NOTES]:
-        text = _read_head(str(Path(folder, name)), _HEAD_BYTES)
-        if text is not None:
-            block = read_front_block(text)
-            fields = block.fields if block else None
-            used = frozenset(str(one).lower() for one, value in (fields or {}).items() if value)
-            found[name] = _NoteFields(_get_kind(name, fields), used)
-    return found
-
-
-_PAGE_SUFFIXES = (".md", ".mdx", ".markdown", ".html", ".astro", ".tsx", ".jsx", ".js", ".ipynb")
-_COVERS = ("index", "_index", "readme")
-_ORDER = re.compile(r"\A\d+[-_.]")
-_ROUTE_FIELDS = frozenset(
-    {"slug", "permalink", "url", "aliases", "id", "redirect_from", "redirects"}
-)
-
-
-def _read_routes(root: str) -> frozenset[str]:
-    """Return the names of the pages of a site, and of the addresses in their front matter."""
-    from kebab.parse.metadata import read_front_block
-
-    found: set[str] = set()
-    for path in _list_files(Path(root)):
-        folder, _, name = path.rpartition("/")
-        if get_suffix(name) in _PAGE_SUFFIXES:
-            stem, whole = name.partition(".")[0].lower(), name.rpartition(".")[0].lower()
-            page = folder.rpartition("/")[2].lower() if stem in _COVERS else stem
-            found.update((page, whole, _ORDER.sub("", page)))
-        if detect_media_type(path) != MARKDOWN:
-            continue
-        text = _read_head(f"{root}/{path}", _HEAD_BYTES) or ""
-        block = read_front_block(text) if any(one in text for one in _ROUTE_FIELDS) else None
-        for field, value in block.fields.items() if block else ():
-            if field.lower() in _ROUTE_FIELDS:
-                for one in value if isinstance(value, list) else [value]:
-                    found.add(str(one).rstrip("/").rpartition("/")[2].lower())
-    return frozenset(found)

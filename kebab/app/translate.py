@@ -136,9 +136,10 @@ def _start_run(
     name = request.name or ""
     if context.is_owner and Path(name).is_dir():
         raise InvalidInput(field="$.name", cause="it is a folder, and one document is translated")
-    files = find_targets(context, library, [name])
-    if isinstance(files, NotFound):
-        return files
+    found = find_targets(context, library, [name])
+    if isinstance(found, NotFound):
+        return found
+    files = found.files
     if len(files) != 1:
         cause = f"one document is translated, and {len(files):,} are named"
         raise InvalidInput(field="$.name", cause=cause)

@@ -235,6 +235,12 @@ class Surroundings(Protocol):
     def find_any_case(self, path: str) -> str | None:
         """Return the only existing path that differs from one in letter case at most."""
 
+    def find_original(self, file: Path) -> Path:
+        """Return the file that a symbolic link leads to; another file is its own."""
+
+    def is_built(self, path: str) -> bool:
+        """Return whether a build writes a missing file, as Git or a generator of pages tells."""
+
     def find_site(self, file: Path) -> Site | None:
         """Return the site whose configuration is nearest above a file."""
 
@@ -264,6 +270,12 @@ class Surroundings(Protocol):
 
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
         """Return the front matter fields that nearly all notes of the same folder have."""
+
+    def list_usual_jumps(self, document: ReviewText) -> frozenset[tuple[int, int]]:
+        """Return the levels of two headings in a row that most other files of the folder have.
+
+        Only pairs in which a level is left out count.
+        """
 
     def count_documents(self, document: ReviewText, word: str) -> int:
         """Return in how many documents of the same folder a lower-case word stands, or few of them.

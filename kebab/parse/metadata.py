@@ -175,6 +175,8 @@ _CLOSING = {
     "+++": re.compile(r"^\+\+\+[ \t]*$", re.MULTILINE),
 }
 _KEY_LINE = re.compile(r"[ \t]*[\w.-]+[ \t]*[:=]")
+_LONG_KEY_LINE = re.compile(r"[\w.-]+(?: [\w.-]+){1,2}:[ \t]*[\[{\"'&*!%@`]")
+"""A key of several words with a value that is no plain text."""
 _REST_OF_LINE = re.compile(r"[ \t]*(?:\n|\Z)")
 _FIELD_LINE = re.compile(r"^([\w -]{1,40}?)(?:(?<![ \t])[ \t]++)?[:=][ \t]*+(\S.*)$", re.MULTILINE)
 _KEY = re.compile(r"[\w@$][\w .@$/-]{0,63}\Z")
@@ -238,6 +240,7 @@ def read_front_block(text: str) -> FrontBlock | None:
     fields, problem = _read_toml(inner) if fence == "+++" else _read_yaml(inner)
     if fields is not None:
         return FrontBlock(fields, end)
+    looks_meant = looks_meant or _LONG_KEY_LINE.match(inner) is not None
     return FrontBlock(_salvage_fields(inner), end, problem) if looks_meant else None
 
 

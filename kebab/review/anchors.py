@@ -18,15 +18,38 @@ _INCLUDES = tuple(
     for sign, pattern in (
         ("--8<--", "--8<--"),
         ("{!", r"\{!"),
-        ("{%", r"\{%-?[ \t]*\w*(?:include|render|partial)\w*"),
-        ("{{", r"\{\{(?:[<%]?[ \t]*#?[\w-]*(?:include|readfile|partial)|[^{}<%]*\}\})"),
-        (":::", r"^:::[ \t]+(?:\w+\.\w|mkdocs-)"),
+        (
+            "{%",
+            (
+                r"(?<!\{)\{%-?[ \t]*(?!end|raw|highlight|if|else|elsif|unless|assign|capture"
+                r"|comment|hint|tab|code|note|tip|warning|info|link|post_url|callout|image|img|figure|video|youtube)\w"
+            ),
+        ),
+        (
+            "{{",
+            (
+                r"\{\{(?:[<%]?[ \t]*#?[\w-]*(?:include|readfile|partial|snippet|(?<![\w-])content"
+                r"|shared|reuse|embed|import|markdown|openapi|swagger|list|config|options|reference)"
+                r"|[^{}<%]*\}\})"
+            ),
+        ),
+        (
+            ":::",
+            (
+                r"^[ \t]*:::[ \t]+(?!(?:tip|info|note|warning|danger|caution|important|details"
+                r"|success|code|raw|v-pre|tab|card|grid|col|row|step|hint|example|abstract|question|quote)"
+                r"|\w+[ \t]*\{)\w"
+            ),
+        ),
+        ("exec=", r"^[ \t]*[`~]{3}[^\n]*\bexec="),
+        ("<!-", r"<!--[ \t]*@?(?:include|insert|embed|render|import|snippet|generate\b)"),
+        ("</", r"</[a-z]++-[a-z][\w-]*+>"),  # an element that a script defines
         ("```{", r"^```\{(?:include|eval-rst|auto\w+)"),
         ("include::", r"^[ \t]*!?include::"),
         ("import ", r"^import\s[^\n]+\.mdx?['\"]"),
         (".. ", r"^\.\. \w+::"),
         ("<!--@include:", r"^<!--@include:"),
-        ("/>", r"<[A-Z][^<>]*/>"),
+        ("/>", r"<(?:[A-Z]|[a-z]++-[a-z])[^<>]*/>"),
         ("<!-- md:", r"<!-- md:\w+ [^<>]*-->"),
     )
 )
@@ -49,8 +72,28 @@ _DESTINATION = re.compile(r"\]\([^()\n]*\)|\{[^{}\n]*\}")
 _JSX_ID = re.compile(r"\b(?:id|anchor|anchorId|slug|hash|label|title)\s*=\s*\{?[\"'`]([^\"'`\n]+)")
 _JSX_SIGNS = ("id=", "anchor=", "slug=", "title=", "label=", "hash=", "id =", "Id=")
 _TAG_CONTENT = re.compile(r"<(\w++)[^<>]*+>[^<>]*+</\1>|<[^<>]*+>")
+_TAG = re.compile(r"<[^<>]*+>")
+_TITLE_FIELDS = ("title", "id", "slug")
 _NUMBER = re.compile(r"[A-Za-z]+-?\d+(?=:)")
 """The number of an entry before its title, such as `DEP0111:`."""
+
+_LEADING_NUMBER = re.compile(r"[\W\d_]+")
+_EMOJI_NAME = re.compile(r":[\w+-]+:")
+_DOCSIFY_ID = re.compile(r":id=([\w-]+)")
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "ae", "Ö": "oe", "Ü": "ue"})
+_ELSEWHERE = tuple(
+    (sign, re.compile(pattern, re.MULTILINE))
+    for sign, pattern in (
+        (" name=", r" name=[\"']?([\w.:-]+)"),
+        ("<h", r"<h[1-6]\b[^<>]*+>((?:(?!</h)[^\0]){1,400})</h"),
+        (" ##", r"^[ \t]+#{2,6}[ \t]++([^\n]++)"),
+        ("\t##", r"^[ \t]+#{2,6}[ \t]++([^\n]++)"),
+        ("}", r"#(?<=[{ \t]#)([A-Za-z][\w.:-]*)[^{}\n]{0,80}\}"),
+        ("\\", r"\\(?:anchor|page|(?:sub)*section|label)[ \t{]+([\w:.-]+)"),
+        ("@", r"@(?:anchor|page|(?:sub)*section)[ \t]+([\w:.-]+)"),
+    )
+)
+"""Names and headings in HTML and indented text, ids in braces, and labels of programs."""
 
 _SIGN_NAMES = {
     "&": ("and",),
@@ -82,11 +125,12 @@ _NUMBERED = "#"
 _MAX_TABS = 12
 
 _OTHER_FRAGMENT = re.compile(
-    r"\Z|top\Z|L\d+|:~:|[!/]|_?fn|cite|__tabbed|__codelineno|tab[-_=]|term-|page=|slide="
-    r"|user-content-fn|.*[{}<>$*]|.*=",
+    r"\Z|top\Z|L\d+|:~:|!|_?fn|cite|__\w|tab[-_=]|term-|page=|slide=|user-content-fn|readme\Z"
+    r"|start-of-content|content\Z|_top|toc\Z|autotoc_md|cmdoption|envvar-"
+    r"|(?:[A-Za-z_]\w*\.)++(?!md\Z|html\Z)\w+\Z|.*[{}<>$*/]|.*=",
     re.IGNORECASE,
 )
-"""The fragments that name no anchor of the text."""
+"""The fragments that name no anchor of the text: places of a program, and names of code."""
 
 
 def list_anchors(text: str, markup: Markup) -> frozenset[str] | None:
@@ -126,7 +170,13 @@ def _list_folded(text: str, markup: Markup) -> Iterator[str]:
         if not key.isascii():
             yield _NUMBERED
     for one in markup.anchors:
-        yield fold_anchor(one.anchor)
+        yield fold_anchor(one.anchor.removeprefix("user-content-"))
+    for sign, pattern in _ELSEWHERE:
+        if sign in text:
+            for title in pattern.findall(text):
+                yield from _list_variants(_TAG.sub("", title), title)
+    fields = markup.front_matter.fields if markup.front_matter else ()
+    yield from (fold_anchor(value) for name, value in fields if name in _TITLE_FIELDS)
 
 
 def _list_variants(title: str, source: str) -> Iterator[str]:
@@ -135,11 +185,17 @@ def _list_variants(title: str, source: str) -> Iterator[str]:
     number = _NUMBER.match(title)
     if number:
         yield fold_anchor(number[0])
+    if not title[:1].isalpha():
+        yield fold_anchor(_LEADING_NUMBER.sub("", title, count=1))
+    if ":" in title:
+        yield fold_anchor(_EMOJI_NAME.sub("", title))
+        yield from map(fold_anchor, _DOCSIFY_ID.findall(title))
     if _SIGNS.search(title):
         yield fold_anchor(_SIGNS.sub(lambda sign: _SIGN_NAMES[sign[0]][0], title))
         yield fold_anchor(_SIGNS.sub(lambda sign: _SIGN_NAMES[sign[0]][-1], title))
     if not title.isascii():
         yield fold_anchor(_drop_marks(title))
+        yield fold_anchor(title.translate(_UMLAUTS))
     if "<" in source:
         yield fold_anchor(_TAG_CONTENT.sub("", source))
         yield fold_anchor(source)

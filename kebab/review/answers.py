@@ -4,7 +4,7 @@ The findings in a document stay what they were while its content and all answers
 """
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from hashlib import blake2b
@@ -73,6 +73,16 @@ class RecordedSurroundings:
         self.questions["case", path] = None
         return self._surroundings.find_any_case(path)
 
+    def find_original(self, file: Path) -> Path:
+        """Return the file that a symbolic link leads to."""
+        self.questions["original", str(file)] = None
+        return self._surroundings.find_original(file)
+
+    def is_built(self, path: str) -> bool:
+        """Return whether a build writes a missing file."""
+        self.questions["built", path] = None
+        return self._surroundings.is_built(path)
+
     def find_site(self, file: Path) -> Site | None:
         """Return the site whose configuration is nearest above a file."""
         self.questions["site", str(file)] = None
@@ -120,10 +130,24 @@ class RecordedSurroundings:
         self.questions["fields", fields] = None
         return self._surroundings.list_usual_fields(document)
 
+    def list_usual_jumps(self, document: ReviewText) -> frozenset[tuple[int, int]]:
+        """Return the jumps of headings that most other files of the same folder have."""
+        self.questions["jumps",] = None
+        return self._surroundings.list_usual_jumps(document)
+
     def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
         """Return the most similar passage of another note; it depends on the whole index."""
         self.questions["index",] = None
         return self._surroundings.find_similar(document, paragraph)
+
+
+_ABOUT_PATHS: Mapping[str, Callable[[Surroundings, str], object]] = {
+    "case": lambda surroundings, path: surroundings.find_any_case(path),
+    "original": lambda surroundings, path: str(surroundings.find_original(Path(path))),
+    "built": lambda surroundings, path: surroundings.is_built(path),
+    "site": lambda surroundings, path: surroundings.find_site(Path(path)),
+    "routes": lambda surroundings, path: sorted(surroundings.list_routes(Site("other", path))),
+}
 
 
 def answer_question(
@@ -135,12 +159,8 @@ def answer_question(
     """
     answer: object
     match question:
-        case ("case", path):
-            answer = surroundings.find_any_case(path)
-        case ("site", path):
-            answer = surroundings.find_site(Path(path))
-        case ("routes", root):
-            answer = sorted(surroundings.list_routes(Site("other", root)))
+        case (name, path) if name in _ABOUT_PATHS:
+            answer = _ABOUT_PATHS[name](surroundings, path)
         case ("heading", key):
             answer = surroundings.find_heading(document, key)
         case ("count", word):
@@ -155,6 +175,8 @@ def answer_question(
             answer = [*surroundings.list_namesakes(document, name)]
         case ("fields", fields):
             answer = sorted(surroundings.list_usual_fields(_add_fields(document, fields)))
+        case ("jumps",):
+            answer = sorted(surroundings.list_usual_jumps(document))
         case ("index",):
             answer = index_state
         case _:

@@ -120,6 +120,7 @@ class PageOptions(NamedTuple):
             document.
         describe_failure: Describes a failure of the language model.
         missing: What the language model goes without.
+        left_out: What is said about files that are not reviewed.
         describe_unanswered: Describes so many texts that the language model did not answer.
         count_fixed: Returns how many findings of the baseline are gone, of the reviewed files and
             the known findings in them; `is_answered` tells that the model answered about all text.
@@ -130,6 +131,7 @@ class PageOptions(NamedTuple):
     describe_failure: Callable[[Signal], DegradedChannel]
     describe_unanswered: Callable[[int], DegradedChannel]
     missing: tuple[DegradedChannel, ...] = ()
+    left_out: tuple[DegradedChannel, ...] = ()
     count_fixed: Callable[..., int] | None = None
 
 
@@ -338,6 +340,7 @@ class RunPages:
         """Return what was not available: the language model or what it needs, and documents."""
         failure = self._units.failure
         found = [self._options.describe_failure(failure)] if failure else [*self._options.missing]
+        found += self._options.left_out
         if unanswered and not failure:
             found.append(self._options.describe_unanswered(unanswered))
         for path in self._units.list_unread(start.unit, end.unit + is_last):

@@ -283,7 +283,7 @@ class DegradedChannel(Hinted, frozen=True, kw_only=True):
 
     channel: str
     """`vector`, `lexical`, `rerank`, or `published` for a published base; in a review `llm`,
-    `related` or `document`."""
+    `related`, `document` or `files`."""
     reason: str
     """The reason why it was not available."""
     hint: str | None

@@ -53,6 +53,9 @@ class FakeSurroundings:
     words: frozenset[str] = frozenset()
     counts: Mapping[str, int] = field(default_factory=dict)
     similar: Mapping[str, SimilarParagraph] = field(default_factory=dict)
+    originals: Mapping[str, Path] = field(default_factory=dict)
+    jumps: frozenset[tuple[int, int]] = frozenset()
+    built: frozenset[str] = frozenset()
     site: Site | None = None
     routes: frozenset[str] = frozenset()
     has_index: bool = True
@@ -63,6 +66,12 @@ class FakeSurroundings:
     def find_any_case(self, path: str) -> str | None:
         found = [one for one in self.files if one.casefold() == path.casefold()]
         return found[0] if len(found) == 1 else None
+
+    def find_original(self, file: Path) -> Path:
+        return self.originals.get(str(file), file)
+
+    def is_built(self, path: str) -> bool:
+        return path in self.built
 
     def find_site(self, file: Path) -> Site | None:
         del file
@@ -93,6 +102,10 @@ class FakeSurroundings:
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
         del document
         return self.usual_fields
+
+    def list_usual_jumps(self, document: ReviewText) -> frozenset[tuple[int, int]]:
+        del document
+        return self.jumps
 
     def count_documents(self, document: ReviewText, word: str) -> int:
         del document

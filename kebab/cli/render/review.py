@@ -333,6 +333,7 @@ def render_review_notes(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     is_partial = tally.model_state == "partly"
     lost = {
         "document": "not reviewed",
+        "files": "not reviewed",
         "llm": "the model reviewed only a part" if is_partial else "only the rules ran",
     }
     yield from _render_left_out(tally, canvas)

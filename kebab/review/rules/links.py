@@ -9,9 +9,10 @@ from urllib.parse import unquote
 from kebab.core.review import Finding, Fix, LinkUse, Surroundings, UndefinedLabel
 from kebab.review.anchors import fold_anchor, has_anchor, is_anchor
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.rule import Rule, build_finding
+from kebab.review.rules.rule import Rule, build_finding, find_old_releases, is_template
 from kebab.review.rules.targets import (
     find_file,
+    find_files,
     find_other_case,
     find_reference,
     find_replacement,
@@ -30,7 +31,8 @@ _MEDIA_SUFFIX = re.compile(
     r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|ico|tiff?|pdf|mp[34]|mov|webm|ogg|wav)\Z", re.IGNORECASE
 )
 _NO_NOTE = re.compile(
-    r"\s|[-$!\"'(=\d.]|.*(?:[&=\"]|\|\||\s\Z|[,\d]\Z)"
+    r"\s|[-$!\"'(=\d.]|_?toc_?\Z|(?:nodiscard|maybe_unused|noreturn|fallthrough|(?:un)?likely"
+    r"|deprecated|no_unique_address|carries_dependency)\Z|.*(?:[&=\"]|\|\||\s\Z|[,\d]\Z)"
     r"|(?:[a-z_][\w-]*\.)+[\w-]+\Z"  # a table of TOML
     r"|[A-Z]\w*(?:Function|Object|Type|Value|Property|Keys|Of|Target|Handler|Data|List|Slots?|Id)\Z"
     r"|(?:Prototype|Get|Set|Call|Construct|Class|Extensible|Delete|Realm|Environment|Writable"
@@ -42,7 +44,7 @@ _TOML_BODY = re.compile(r"[ \t]*\n(?:[ \t]*\n)*[ \t]*[\w.\"-]+[ \t]*=")
 _DEFINITION = re.compile(r"^ {0,3}\[([^\]^\n][^\]\n]*)\]:[ \t]*\S", re.MULTILINE)
 _FEW_DEFINITIONS = 5
 _FOOTNOTE = re.compile(r" {0,3}\[\^[^\]\n]+\]:")
-_NO_LABEL = re.compile(r"[\W\d_]|\w\Z|.*(?:::|[=<>*\\`]|\.\w|\(\))")
+_NO_LABEL = re.compile(r"[\W\d_]|\w\Z|(?:\w-\w)+[\w.]{0,4}\Z|.*(?:::|[=<>*\\`]|\.\w|\(\))")
 
 
 class BrokenLink:
@@ -53,7 +55,9 @@ class BrokenLink:
     links to pages that a site may generate, such as `.html` files, or links out of the source into
     a folder that does not exist. Absolute addresses are checked in sites of Hugo, Docusaurus,
     VitePress and Astro whose addresses follow the paths of files, and `ref` and `relref` in sites
-    of Hugo. When one file of this name exists elsewhere in the source, its path is proposed.
+    of Hugo. What Git ignores, what templates name, and what lists of changes say about old releases
+    is not reported. When one file of this name exists elsewhere in the source, its path is
+    proposed.
     """
 
     id: ClassVar[str] = "broken-link"
@@ -123,8 +127,8 @@ class MissingNote:
     """A wiki link names a note that does not exist.
 
     A note is found by its path, its name, its title, or one of its aliases. Create the note or
-    correct the name. Double brackets that are code are not reported. In the sources of a site they
-    count only where another wiki link of the document leads to a note.
+    correct the name. Double brackets that are code are not reported. In the sources of a site or a
+    program they count only where another wiki link of the document leads to a note.
     """
 
     id: ClassVar[str] = "missing-note"
@@ -137,7 +141,7 @@ class MissingNote:
         links = [one for one in document.markup.links if one.kind == "wiki"]
         found = [link for link in links if self._is_missing(document, surroundings, link)]
         named = [link for link in links if split_target(link.target)[0].strip()]
-        if found and len(found) == len(named) and surroundings.find_site(document.source.file):
+        if found and len(found) == len(named) and _is_of_program(document, surroundings):
             return
         for link in found:
             name = split_target(link.target)[0].strip()
@@ -160,10 +164,11 @@ class BrokenAnchor:
 
     The link then opens the top of the page. Anchors are the headings, as sites and note programs
     turn them into addresses, and ids such as `<a id="x">`, `{#x}` and `^x`. Their letters and
-    digits are compared. Documents that include other files, the parts of a site that others
-    include, and documents of Sphinx and MyST, whose labels hold for all, are not checked. When
-    exactly one other document of the folder has the heading, it was probably moved, and its
-    place is proposed.
+    digits are compared. Documents that include other files or have components and tags that may
+    write headings, the parts of a site that others include, and documents of Sphinx and MyST, whose
+    labels hold for all, are not checked. Neither are names of code, such as `#pkg.Class`, and what
+    lists of changes say about old releases. When exactly one other document of the folder has the
+    heading, it was probably moved, and its place is proposed.
     """
 
     id: ClassVar[str] = "broken-anchor"
@@ -174,6 +179,7 @@ class BrokenAnchor:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the links to missing anchors."""
         links = [one for one in document.markup.links if "#" in one.target and one.kind != "auto"]
+        links = _list_each_once(document, links)
         if links and shares_labels(document.source, surroundings):
             return
         own = None
@@ -183,7 +189,7 @@ class BrokenAnchor:
             own = document.anchors
         for link in links:
             path, fragment = split_target(link.target)
-            if not is_anchor(fragment):
+            if not is_anchor(fragment) or _is_sign(document, link):
                 continue
             if path:
                 is_known = _has_target(document, surroundings, link)
@@ -207,6 +213,12 @@ class BrokenAnchor:
         if markup.front_matter is not None or has_title:
             return is_fragment(document.source)
         return surroundings.find_site(document.source.file) is not None
+
+
+def _is_sign(document: ReviewDocument, link: LinkUse) -> bool:
+    """Return whether the text of a link is a sign only, as programs write it behind names."""
+    label = document.text[link.start : link.end].partition("](")[0]
+    return label.startswith("[") and not any(map(str.isalnum, label))
 
 
 _LEAST_WORD = 4
@@ -287,6 +299,17 @@ def _is_in_footnote(text: str, one: UndefinedLabel) -> bool:
     return _FOOTNOTE.match(text, line, one.start) is not None
 
 
+_PROGRAM_FILES = ("package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod", "LICENSE")
+
+
+def _is_of_program(document: ReviewDocument, surroundings: Surroundings) -> bool:
+    """Return whether a document belongs to a site or a program, where few link to notes."""
+    root = document.source.root
+    return surroundings.find_site(document.source.file) is not None or any(
+        surroundings.exists(root / name) for name in _PROGRAM_FILES
+    )
+
+
 def _is_table(document: ReviewDocument, link: LinkUse) -> bool:
     """Return whether double brackets are the head of a table of TOML."""
     text = document.text
@@ -325,23 +348,42 @@ def _list_missing(
     document: ReviewDocument, surroundings: Surroundings, links: Iterable[LinkUse]
 ) -> Iterator[LinkUse]:
     """Yield the last link with each target that names a missing file."""
-    for link in {link.target_span: link for link in links}.values():
+    for link in _list_each_once(document, links):
         if is_missing(document.source, surroundings, link):
             yield link
 
 
+def _list_each_once(document: ReviewDocument, links: Iterable[LinkUse]) -> list[LinkUse]:
+    """Return the last link with each target, without those about old releases.
+
+    A definition is the target of several links. Links of templates are examples.
+    """
+    end = 0 if is_template(document) else find_old_releases(document)
+    return [
+        link for link in {link.target_span: link for link in links}.values() if link.start < end
+    ]
+
+
 def _has_target(document: ReviewDocument, surroundings: Surroundings, link: LinkUse) -> bool:
-    """Return whether the file that a link names may have its anchor."""
+    """Return whether a file that a link names may have its anchor, or no file is known.
+
+    A site with several versions may show another file than the nearest one.
+    """
     if not is_path(link):
         return True
     if link.kind == "shortcode":
-        file = find_reference(document.source, surroundings, link)
+        found = find_reference(document.source, surroundings, link)
+        files = iter([found] if found else [])
     else:
-        file = find_file(document.source, surroundings, link)
+        files = find_files(document.source, surroundings, link)
     fragment = split_target(link.target)[1]
-    if file is None or not is_markdown(file):
-        return True
-    if surroundings.has_heading(file, fold_anchor(unquote(fragment))):
-        return True
-    anchors = surroundings.list_anchors(file)
-    return anchors is None or has_anchor(anchors, fragment)
+    key = fold_anchor(unquote(fragment))
+    is_found = False
+    for file in files:
+        is_found = True
+        if not is_markdown(file) or surroundings.has_heading(file, key):
+            return True
+        anchors = surroundings.list_anchors(file)
+        if anchors is None or has_anchor(anchors, fragment):
+            return True
+    return not is_found

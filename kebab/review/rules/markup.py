@@ -8,7 +8,7 @@ from typing import ClassVar
 from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, LinkUse, Span, Surroundings
 from kebab.review.document import ReviewDocument, find_code
-from kebab.review.rules.rule import build_finding
+from kebab.review.rules.rule import build_finding, is_list_of_changes
 from kebab.review.rules.targets import (
     is_markdown,
     is_site,
@@ -380,13 +380,18 @@ class SpacedEmphasis:
                 yield build_finding(self, *found.span(), reason, edit="replace", fix=fix)
 
 
-_DEFINITION = re.compile(r"^ {0,3}\[(?P<label>[^\]^\\\n][^\]\n]*)\]:[ \t]*\S[^\n]*", re.MULTILINE)
+_DEFINITION = re.compile(
+    r"^ {0,3}\[(?P<label>[^\]^\\\n][^\]\n]*)\]:[ \t]*(?P<address>\S++)[^\n]*", re.MULTILINE
+)
+_COMMENT = re.compile(r"//|comment|#|\{|@|_|v?\d+(?:\.\d+)+|unreleased")
+"""The labels of comments, and those of issues, people and versions."""
 
 
 class UnusedDefinition:
     """A label of a link is defined, and no link uses it.
 
-    Readers do not see it. Use it or remove it. Labels that begin with `//` are comments.
+    Readers do not see it. Use it or remove it. Labels of comments, such as `//`, and of issues,
+    people and versions are not reported, and neither are lists of changes.
     """
 
     id: ClassVar[str] = "unused-definition"
@@ -397,13 +402,15 @@ class UnusedDefinition:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the definitions of labels that stand nowhere else in brackets."""
         text = document.text
-        if document.source.media != MARKDOWN or "]:" not in text:
+        if document.source.media != MARKDOWN or "]:" not in text or is_list_of_changes(document):
             return
         plain = " ".join(document.lower_text.split())
         for found in _DEFINITION.finditer(text):
             label = found["label"].lower()
-            if label.startswith(("//", "comment", "#", "{")) or _is_in_block(
-                document, found.start()
+            if (
+                _COMMENT.match(label)
+                or found["address"] in ("#", "<>")
+                or _is_in_block(document, found.start())
             ):
                 continue
             if plain.count(f"[{' '.join(label.split())}]") == 1 and not may_define_labels(

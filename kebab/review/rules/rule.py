@@ -67,6 +67,58 @@ _RECORD = re.compile(
 )
 """Paths of texts that record what was true on a day."""
 
+_GENERATED = re.compile(
+    r"auto(?:matically|-| )?generated (?:by|from|with|file|document|page|content)"
+    r"|generated automatically|@generated\b|do not edit|don't edit|file is generated"
+    r"|not the primary documentation",
+    re.IGNORECASE,
+)
+_EDGE = 1500
+"""How much of the beginning and the end of a text may tell that a program wrote it."""
+
+
+def is_generated(document: ReviewDocument) -> bool:
+    """Return whether a text says that a program wrote it."""
+    text = document.text
+    edges = (text,) if len(text) <= 2 * _EDGE else (text[:_EDGE], text[-_EDGE:])
+    return any(_GENERATED.search(one) for one in edges)
+
+
+_PAGES = frozenset({"doc", "docs", "documentation", "content", "website", "guide", "book"})
+
+
+def is_template(document: ReviewDocument) -> bool:
+    """Return whether the path of a text tells that others are to be written from it."""
+    *folders, name = document.source.doc_path.lower().split("/")
+    if "template" in name or "{{" in document.source.doc_path:
+        return True
+    return "templates" in folders and _PAGES.isdisjoint(folders)
+
+
+_CHANGES = re.compile(
+    r"(?:^|[/_.-])(?:change-?logs?|changes|history|news|releases?|release-?notes?)(?:[/_.-]|$)",
+    re.IGNORECASE,
+)
+_RELEASE = re.compile(r"\W*(?:\w+ )?(?:v|version |release )?\d+(?:\.\d+)+", re.IGNORECASE)
+_NEW_RELEASES = 3
+
+
+def find_old_releases(document: ReviewDocument) -> int:
+    """Return where a list of changes tells about old releases, else the end of the text.
+
+    Their links lead to what was there then, and nobody changes them.
+    """
+    if not is_list_of_changes(document):
+        return len(document.text)
+    starts = [one.start for one in document.markup.headings if _RELEASE.match(one.text)]
+    return starts[_NEW_RELEASES - 1] if len(starts) >= _NEW_RELEASES else len(document.text)
+
+
+def is_list_of_changes(document: ReviewDocument) -> bool:
+    """Return whether the name of a text tells that it lists the changes of releases."""
+    return _CHANGES.search(document.source.doc_path) is not None
+
+
 _DATE_FIELDS = frozenset({"date", "published", "publishdate", "publish_date", "pubdate", "created"})
 
 

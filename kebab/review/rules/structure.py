@@ -9,7 +9,13 @@ from typing import ClassVar
 from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, FootnoteUse, Heading, Surroundings
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.rule import build_finding, is_record
+from kebab.review.rules.rule import (
+    build_finding,
+    is_generated,
+    is_list_of_changes,
+    is_record,
+    is_template,
+)
 from kebab.review.rules.targets import is_fragment, is_site
 from kebab.wire.review import SeverityName
 
@@ -25,7 +31,7 @@ _TABS = re.compile(
     r"|^<!--[ \t]*tabs",
     re.MULTILINE,
 )
-_VERSION = re.compile(r"\W*(?:v|version |release )?\d+(?:[.-]\d+)+|\W*unreleased", re.IGNORECASE)
+_VERSION = re.compile(r"\W*(?:v|version |release )?\W?\d+(?:[.-]\d+)+|\W*unreleased", re.IGNORECASE)
 
 
 _FEW_JUMPS = 2
@@ -37,9 +43,10 @@ class DuplicateHeading:
     """Two headings of the same section have the same text.
 
     Readers cannot tell them apart in a table of contents, and a link to the second one breaks when
-    the first is renamed. Headings below different headings or versions are not compared, and
-    neither are those of pages with tabs. Names of code, as overloads have them, and headings that
-    repeat three times are a form and are not reported.
+    the first is renamed. Headings below different headings or versions, or in different components
+    are not compared, and neither are those of slides, of pages with tabs, and of texts that say
+    that a program wrote them. Names of code, as overloads have them, headings that repeat three
+    times, and several that repeat in the same order are a form and are not reported.
     """
 
     id: ClassVar[str] = "duplicate-heading"
@@ -50,35 +57,90 @@ class DuplicateHeading:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the headings that repeat one of their section."""
         del surroundings
+        front = document.markup.front_matter
+        if front and not _SLIDE_FIELDS.isdisjoint(name.lower() for name, _ in front.fields):
+            return
         found = list(self._find(document))
-        if found and not _TABS.search(document.text):
-            counts = Counter(one.reason for one in found)
-            yield from (one for one in found if counts[one.reason] == 1)
+        if found and not _TABS.search(document.text) and not is_generated(document):
+            counts = Counter(one for one, _ in found)
+            pairs = {(first, second) for first, second in found if counts[first] == 1}
+            for first, second in sorted(pairs):
+                steps = ((first - 1, second - 1), (first + 1, second + 1))
+                if pairs.isdisjoint(steps):  # else several are repeated in order, as in a form
+                    yield self._build(document, first, second)
 
-    def _find(self, document: ReviewDocument) -> Iterator[Finding]:
-        seen: list[dict[str, Heading]] = [{} for _ in range(8)]
-        for heading in document.markup.headings:
+    def _build(self, document: ReviewDocument, first: int, second: int) -> Finding:
+        before, heading = document.markup.headings[first], document.markup.headings[second]
+        line = document.find_line(before.start)[0]
+        reason = f"line {line} has the same heading: {heading.text}"
+        return build_finding(self, heading.start, heading.end, reason)
+
+    def _find(self, document: ReviewDocument) -> Iterator[tuple[int, int]]:
+        """Yield the positions of equal headings, the first one of its section and another."""
+        seen: list[dict[str, int]] = [{} for _ in range(8)]
+        headings = document.markup.headings
+        for index, heading in enumerate(headings):
             is_version = _VERSION.match(heading.text) is not None
             for level in range(1 if is_version else heading.level + 1, len(seen)):
                 seen[level].clear()
             key = " ".join(heading.text.split())
-            first = seen[heading.level].setdefault(key, heading) if key else heading
-            if first is not heading and first.anchor == heading.anchor and not _is_form(heading):
-                line = document.find_line(first.start)[0]
-                reason = f"line {line} has the same heading: {heading.text}"
-                yield build_finding(self, heading.start, heading.end, reason)
+            first = seen[heading.level].setdefault(key, index) if key else index
+            is_same = first != index and headings[first].anchor == heading.anchor
+            if not is_same or _is_nested(document, heading):
+                continue
+            source = document.text[heading.start : heading.end]
+            between = document.text[headings[first].end : heading.start]
+            if not _is_form(heading, source) and not _crosses_block(between):
+                yield first, index
+
+
+_SLIDE_FIELDS = frozenset({"marp", "revealoptions", "revealjs", "slidev", "slides", "paginate"})
+_BLOCK_TAG = re.compile(
+    r"<(/?)([A-Z][\w.]*|details|div|section|aside|template|table|td|th|tr|dl|dd|li|ul|ol|blockquote)"
+    r"\b([^<>]*+)>"
+)
+
+
+def _crosses_block(text: str) -> bool:
+    """Return whether a component or block begins or ends within a text, and not both."""
+    opened: list[str] = []
+    for end, name, attributes in _BLOCK_TAG.findall(text):
+        if attributes.endswith("/"):
+            continue
+        if not end:
+            opened.append(name)
+        elif name not in opened:
+            return True
+        else:
+            opened.remove(name)
+    return bool(opened)
 
 
 _FORM = re.compile(
     r"(?:call signatures?|type param(?:eter)?s?|param(?:eter)?s?|returns?|examples?|throws|syntax"
     r"|(?:request|response)(?: body)?|query parameters|inherited from|overrides)\Z"
+    r"|`[^`]+`\Z"
     r"|[a-z]+[A-Z_]\w*\Z|(?:[A-Z][a-z0-9]+){2,}\Z|\S*[.()_<>:]\S*\Z",
 )
 """Headings of references, and names of code."""
 
 
-def _is_form(heading: Heading) -> bool:
-    return _FORM.match(heading.text) is not None or _FORM.match(heading.text.lower()) is not None
+_TAG = re.compile(r"<[^<>]*+>")
+_FORM_BELOW = re.compile(
+    r"(?:(?:bad|good|correct|incorrect|invalid|valid|problematic|non-?compliant|compliant)"
+    r"(?: codes?| examples?)?|before|after|input|output|notes?|see also|options|arguments"
+    r"|attributes|properties|methods|events|errors?|signature|default|solution|answer|description|usage"
+    r"|linux|macos|windows|unix|(?:windows )?powershell|bash)\Z",
+    re.IGNORECASE,
+)
+"""Headings of a form, which a section may have for each of its parts."""
+
+
+def _is_form(heading: Heading, source: str) -> bool:
+    title = _TAG.sub("", source).strip("# \t")
+    forms = (heading.text, heading.text.lower(), title)
+    is_part = heading.level > 2 and _FORM_BELOW.match(heading.text) is not None  # noqa: PLR2004
+    return is_part or any(_FORM.match(one) for one in forms)
 
 
 class DuplicateAnchor:
@@ -117,7 +179,9 @@ class HeadingJump:
     Readers and programs that build an outline look for the level between them. Raise the heading or
     add the missing one. The first heading may have any level, and so may the first one in a
     component, a tab or another part of the page. A level that is left out more than twice, or more
-    often than it is used, is reported once.
+    often than it is used, is reported once. What most documents of the folder do is not reported,
+    and neither are documents that say that a program wrote them, and lists of changes with several
+    such levels.
     """
 
     id: ClassVar[str] = "heading-jump"
@@ -127,7 +191,6 @@ class HeadingJump:
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the headings that skip a level."""
-        del surroundings
         headings = [one for one in document.markup.headings if not _is_quoted(document, one)]
         uses = Counter(one.level for one in headings)
         jumps = [
@@ -136,6 +199,11 @@ class HeadingJump:
             if heading.level > before.level + 1
             and not _WRAPPER.search(document.text, before.end, heading.start)
         ]
+        is_habitual = len(jumps) > _FEW_JUMPS and is_list_of_changes(document)
+        if jumps and (is_habitual or is_generated(document)):
+            return
+        usual = surroundings.list_usual_jumps(document.source) if jumps else ()
+        jumps = [one for one in jumps if (one[0].level, one[1].level) not in usual]
         counts = Counter(before.level + 1 for before, _ in jumps)
         reported: set[int] = set()
         for before, heading in jumps:
@@ -149,6 +217,17 @@ class HeadingJump:
             reported.add(missing)
 
 
+def _is_code_name(document: ReviewDocument, heading: Heading) -> bool:
+    """Return whether a heading begins a list of names of code, which may have the same level."""
+    return document.text[heading.start : heading.end].lstrip("# ").startswith("`")
+
+
+def _is_nested(document: ReviewDocument, heading: Heading) -> bool:
+    """Return whether a heading stands in a list item or a quotation."""
+    text = document.text
+    return text.rfind("\n", 0, heading.start) + 1 != heading.start
+
+
 def _is_quoted(document: ReviewDocument, heading: Heading) -> bool:
     text = document.text
     return ">" in text[text.rfind("\n", 0, heading.start) + 1 : heading.start]
@@ -158,9 +237,10 @@ class EmptySection:
     """A section has a heading and nothing else.
 
     It is often left over, or still to be written. A heading that is followed by a lower one is no
-    empty section, and neither are the headings of versions, names of code such as types and
-    functions, four and more without text that form a list, and those of a document that has only
-    headings. Changelogs and templates are not checked, because their headings are a form.
+    empty section, and neither are the headings of versions, headings with a link or above names of
+    code, names of code such as types and functions, four and more without text that form a list,
+    and those of a document that has only headings. Changelogs, templates, pages under construction,
+    and what a program wrote are not checked.
     """
 
     id: ClassVar[str] = "empty-section"
@@ -171,16 +251,27 @@ class EmptySection:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the headings of empty sections."""
         del surroundings
+        found = list(self._find(document))
+        is_form = found and (
+            is_record(document)
+            or is_template(document)
+            or "under construction" in document.lower_text
+            or is_generated(document)
+        )
+        yield from () if is_form else found
+
+    def _find(self, document: ReviewDocument) -> Iterator[Finding]:
         headings, text = document.markup.headings, document.text
         ends = [one.start for one in headings[1:]] + [len(text)]
         ends = ends[: len(headings)]
         has_body = [
             bool(text[one.end : end].strip()) for one, end in zip(headings, ends, strict=True)
         ]
-        is_form = is_record(document) or "template" in document.source.file.stem.lower()
-        following = [*headings[1:], None] if any(has_body) and not is_form else []
+        following = [*headings[1:], None] if any(has_body) else []
         for index, (heading, after) in enumerate(zip(headings, following, strict=False)):
             if has_body[index] or (after is not None and after.level > heading.level):
+                continue
+            if _is_quoted(document, heading) or (after and _is_code_name(document, after)):
                 continue
             source = text[heading.start : heading.end]
             if _is_name(heading, after) or _is_symbol(source) or _SETEXT.match(source):
@@ -193,7 +284,7 @@ class EmptySection:
 _LONGEST_SYMBOL = 300
 _SYMBOL = re.compile(
     r"#+[ \t]+(?:[`*_\\]+[^\n]*[`*_]+|\S*[a-z0-9][A-Z.:_]\S*|\S*[^\w\s.!?…'’)-]\S*|None|N/?A|Void"
-    r"|[a-z]\S*|\[[^\n]*\]\([^\n]*\)|[^\n]*[.!]|[^\n]*<[\w ]+>[^\n]*"
+    r"|[a-z]\S*|[^\n]*\][(\[][^\n]*|[^\n]*[.!]|[^\n]*<[\w ]+>[^\n]*"
     r"|\d+[.)](?:[ \t]+\S+){4,})[ \t#]*"
 )
 """A heading of one word of code, as references have it for members, a link, a step or a sentence.
@@ -337,7 +428,9 @@ _OPTIONAL_FIELDS = frozenset(
         ),
     }
 )
-_COVER_NAMES = frozenset({"readme", "index", "_index", "changelog", "license", "contributing"})
+_COVER_NAMES = frozenset(
+    {"readme", "index", "_index", "changelog", "license", "contributing", "template", "summary"}
+)
 
 
 _TEMPLATE = re.compile(r"\{\{|\{%|<%")
@@ -374,7 +467,8 @@ class MissingFrontMatterField:
     of front matter at all; there must be at least 5. Fields that pages have by chance, such as
     `weight` and `aliases`, do not count. Only common fields such as `title`, `tags` and `date` do
     unless the note names its kind, and in a site only those that tell what a page is.
-    Notes such as `README.md` and `index.md` are not checked. Neither are texts without front matter
+    A heading of the first level is a title. Notes such as `README.md` and `index.md` are not
+    checked. Neither are texts without front matter
     that other pages include, such as `_part.md` and those in `includes`.
     """
 
@@ -386,7 +480,7 @@ class MissingFrontMatterField:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield one finding that names the missing fields."""
         source, front = document.source, document.markup.front_matter
-        is_cover = source.file.stem.lower() in _COVER_NAMES
+        is_cover = source.file.stem.lower() in _COVER_NAMES or is_template(document)
         if (
             is_cover
             or (front is None and is_fragment(source))
@@ -402,6 +496,8 @@ class MissingFrontMatterField:
         if not _HIDDEN_FIELDS.isdisjoint(own):
             return
         usual = surroundings.list_usual_fields(source) - own - _OPTIONAL_FIELDS
+        if headings and headings[0].level == 1:
+            usual -= {"title"}  # programs take the heading
         if in_site:
             usual &= _PAGE_FIELDS
         elif _KIND_FIELDS.isdisjoint(own):

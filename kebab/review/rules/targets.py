@@ -16,13 +16,21 @@ from kebab.core.media import MARKDOWN, detect_media_type
 from kebab.core.review import LinkUse, ReviewText, Site, Surroundings
 from kebab.review.rules.sites import list_originals
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|\\\\|www\.|@(?!site/)|~")
+_SCHEME = re.compile(r"[A-Za-z]?[A-Za-z0-9+.-]*:|//|\\\\|www\.|@(?!site/)|~")
 _TEMPLATE = re.compile(r"[{}<>$*|\"\n]|\.\.\.|%\(|\]\(|\A[\w.+-]+@[\w-]+\.[\w.]+\Z")
 _PLACEHOLDER = re.compile(
     r"(?:url|uri|link|href|src|target|address|path|file|filename|image|img|page|here|todo|foo|bar|baz"
-    r"|xxx?|example|destination|dest|some[-_].*|your[-_].*|my[-_].*|path/to/.*|/?url)(?:\.\w+)?",
+    r"|xxx?|example|destination|dest|some[-_/].*|your[-_/].*|my[-_/].*|/?path/(?:to|of)/.*|/?url|\d+"
+    r"|(?:\./)?(?:another|other|relative)[-_/]?(?:file|page|path|link|url|doc|document|note)?)(?:\.\w+)?",
     re.IGNORECASE,
 )
+_FORGE = re.compile(
+    r"(?:\.{0,2}/)*(?:(?:graphs/contributors|issues|pulls?|wiki|releases|discussions|projects"
+    r"|network|stargazers|compare|commits?)(?:/[^\n.]*)?"
+    r"|(?:actions/workflows|(?:blob|tree|raw)/(?:master|main|HEAD|v?\d[^/]*))/[^\n]*)"
+)
+"""Pages of a repository on GitHub and the like, which READMEs name relative to its first page."""
+
 _PAGE_SUFFIXES = (".md", ".mdx", ".markdown", ".rst", ".txt", ".ipynb", ".org", ".adoc")
 _GENERATED = frozenset({"", ".html", ".htm", ".php", ".aspx", ".jsp", ".xml", ".pdf", ".xhtml"})
 """The suffixes of addresses that sites generate; without one it is the address of a page."""
@@ -42,6 +50,21 @@ _ORDERED = re.compile(r"(?:\A|/)\d+[-_][^/]+\.md\Z|(?:\A|/)\d+[-_][^/]+/")
 _TEMPLATE_SUFFIXES = (".in", ".tmpl", ".j2", ".template", ".erb")
 """The suffixes of files from which a build writes the file that a link names."""
 
+_BUILT_FOLDERS = frozenset(
+    {"dist", "build", "out", "target", "coverage", "_build", "_site", "node_modules", "generated"}
+    | {"gen", "apidoc", "apidocs", "javadoc", "autoapi", "typedoc", "htmlcov"}
+)
+"""Folders that programs write; a missing file in a missing one of them is probably not lost."""
+
+_ODD_SUFFIX = re.compile(r"\.(?=.*[A-Z]).*[a-z].*|\.\W|\.\d+")
+"""What follows the dot of a name of code, such as `Foo.Bar`, or of a number."""
+
+_API_TOOLS = re.compile(r"typedoc|api-extractor|autoapi|apidoc|jsdoc|openapi|swagger|doxygen")
+_API_FOLDERS = frozenset({"api", "reference", "apis"})
+"""Folders that the tools for references of code write, when the configuration of a site names one.
+"""
+
+_BY_NAME = ("ex_doc", "ExDoc", "extras:")
 _COVERS = ("index", "_index", "readme")
 _MAX_PARENTS = 24
 _PAGE_END = re.compile(r"\.(?:md|html)\Z")
@@ -67,6 +90,7 @@ def is_path(link: LinkUse) -> bool:
         or _SCHEME.match(path)
         or _TEMPLATE.search(path)
         or _PLACEHOLDER.fullmatch(path)
+        or _FORGE.fullmatch(path)
         or "\\" in path
         or not any(map(str.isalnum, path))
     )
@@ -78,7 +102,12 @@ def has_file_suffix(link: LinkUse) -> bool:
 
 
 def find_file(document: ReviewText, surroundings: Surroundings, link: LinkUse) -> Path | None:
-    """Return the file or folder that a link names; None when there is none.
+    """Return the file or folder that a link names; None when there is none."""
+    return next(find_files(document, surroundings, link), None)
+
+
+def find_files(document: ReviewText, surroundings: Surroundings, link: LinkUse) -> Iterator[Path]:
+    """Yield the files and folders that a link may name, the most probable first.
 
     A wiki link may also name a note by its title or alias.
     """
@@ -87,17 +116,20 @@ def find_file(document: ReviewText, surroundings: Surroundings, link: LinkUse) -
     site = surroundings.find_site(document.file)
     for form in forms:
         name = form.removeprefix("@site/").strip().lstrip("/")
-        for base in _list_bases(document, form, site):
+        for base in _list_bases(document, surroundings, form, site):
             plain = os.path.normpath(f"{base}/{name}")
             if not surroundings.exists(os.path.dirname(plain)):  # noqa: PTH120 - far faster
                 continue
             for candidate in _list_candidates(plain):
                 if surroundings.exists(candidate):
-                    return Path(candidate)
-    return surroundings.find_note(document, forms[0]) if link.kind == "wiki" else None
+                    yield Path(candidate)
+    if link.kind == "wiki" and (note := surroundings.find_note(document, forms[0])) is not None:
+        yield note
 
 
-def _list_bases(document: ReviewText, path: str, site: Site | None) -> Iterator[str]:
+def _list_bases(
+    document: ReviewText, surroundings: Surroundings, path: str, site: Site | None
+) -> Iterator[str]:
     """Yield the folders from which a path may be meant."""
     root = str(document.root).rstrip("/")
     if path.startswith("@site/"):
@@ -124,6 +156,9 @@ def _list_bases(document: ReviewText, path: str, site: Site | None) -> Iterator[
             os.path.dirname(f"{site.root}/{one}")  # noqa: PTH120 - far faster
             for one in list_originals(os.path.relpath(document.file, site.root))
         )
+    original = surroundings.find_original(document.file)
+    if original != document.file:
+        yield str(original.parent)
 
 
 def _list_candidates(path: str) -> Iterator[str]:
@@ -157,7 +192,8 @@ def is_missing(document: ReviewText, surroundings: Surroundings, link: LinkUse) 
     is_route = is_absolute and is_page and not is_file and site is not None and site.is_routed
     # What cannot be judged is not looked for, because that takes long.
     is_judged = is_file or is_route if is_absolute else not is_page or not suffix
-    if not is_judged or not is_path(link) or find_file(document, surroundings, link) is not None:
+    is_path_of_file = is_judged and is_path(link) and not _is_code(path, suffix)
+    if not is_path_of_file or find_file(document, surroundings, link) is not None:
         return False
     if is_absolute:
         if is_route and site is not None:
@@ -174,7 +210,33 @@ def is_missing(document: ReviewText, surroundings: Surroundings, link: LinkUse) 
     is_known = is_near or surroundings.exists(file.parent)
     if site is not None and "gen-files" in site.mentions:
         is_known = False  # a program writes pages when MkDocs runs
-    return is_known and not (link.is_image and _is_served(document, surroundings, site, path))
+    is_served = link.is_image and _is_served(document, surroundings, site, path)
+    return is_known and not is_served and not _is_elsewhere(document, surroundings, site, file)
+
+
+def _is_code(path: str, suffix: str) -> bool:
+    """Return whether a path is a number or a name of code, such as `Foo.Bar`, and no file."""
+    end = path[len(path) - len(suffix) :]
+    return _ODD_SUFFIX.fullmatch(end) is not None and detect_media_type(path) is None
+
+
+def _is_elsewhere(
+    document: ReviewText, surroundings: Surroundings, site: Site | None, file: Path
+) -> bool:
+    """Return whether a missing file is written by a build, or found by its name alone."""
+    folder = file.parent
+    parts = Path(os.path.relpath(folder, document.root)).parts
+    built = _BUILT_FOLDERS
+    if site is not None and _API_TOOLS.search(site.mentions):
+        built |= _API_FOLDERS
+    if not built.isdisjoint(parts) and not surroundings.exists(folder):
+        return True
+    is_named = surroundings.exists(document.root / ".obsidian") or (
+        site is not None and any(one in site.mentions for one in _BY_NAME)
+    )
+    if is_named and surroundings.list_namesakes(document, file.name):
+        return True
+    return surroundings.is_built(str(file))
 
 
 def _leaves_site(document: ReviewText, site: Site | None, file: Path) -> bool:

@@ -67,6 +67,19 @@ def test_without_a_server_the_rules_run_and_the_page_tells_how_to_go_on(desk):
     ]
 
 
+def test_a_run_tells_that_test_data_is_left_out(desk):
+    desk.write("main.py", "x = 1\n")
+    desk.write("a.md", TWICE)
+    desk.write("tests/case.md", TWICE)
+    page = ask(desk.context(), desk.notes)
+
+    assert len(page.items) == 1
+    assert [(one.channel, one.reason) for one in page.degraded] == [
+        ("files", "1 text file is test data, files of programs, or licences")
+    ]
+    assert not ask(desk.context(), desk.notes / "tests").degraded
+
+
 def test_a_model_that_is_required_must_answer_before_anything_is_reported(desk):
     events: list[Any] = []
     with pytest.raises(ModelUnreachable) as caught:

@@ -5,6 +5,7 @@ import pytest
 from kebab.app import review_start
 from kebab.app.review_start import (
     ReviewLibrary,
+    Targets,
     build_workers,
     create_run,
     describe_failure,
@@ -107,7 +108,7 @@ def find(desk, *names):
     return (
         found
         if isinstance(found, NotFound)
-        else [str(path)[len(str(desk.notes)) + 1 :] for path in found]
+        else [str(path)[len(str(desk.notes)) + 1 :] for path in found.files]
     )
 
 
@@ -123,6 +124,31 @@ def folder(desk, monkeypatch):
 
 def test_a_folder_means_its_prose_by_the_ignore_rules(folder):
     assert find(folder, folder.notes) == ["a.md", "b.txt", "deep/d.md", "deep/e.rst"]
+
+
+def test_test_data_of_a_program_is_left_out_unless_it_is_named(folder):
+    for name in ("tests/case.md", "tests/README.md", "LICENSE", "go.mod"):
+        folder.write(name, "text\n")
+    context = folder.context()
+    found = find_targets(context, ReviewLibrary(context), [str(folder.notes)])
+
+    assert "tests/README.md" in find(folder, folder.notes)
+    assert "tests/case.md" not in find(folder, folder.notes)
+    assert isinstance(found, Targets)
+    assert found.left_out == 3
+    assert find(folder, "tests") == ["tests/README.md", "tests/case.md"]
+    assert find(folder, "LICENSE", "tests/*.md") == [
+        "LICENSE",
+        "tests/README.md",
+        "tests/case.md",
+    ]
+
+
+def test_a_link_to_another_file_of_the_folder_is_left_out(folder):
+    (folder.notes / "linked.md").symlink_to(folder.notes / "a.md")
+
+    assert "linked.md" not in find(folder, folder.notes)
+    assert find(folder, "linked.md") == ["linked.md"]
 
 
 def test_a_file_is_found_from_the_working_folder_even_when_it_is_ignored(folder):

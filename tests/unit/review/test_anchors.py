@@ -87,3 +87,50 @@ def test_anchors_are_found_as_generators_write_them(text: str, fragment: str) ->
 def test_anchors_that_templates_and_components_write_are_not_known(text: str) -> None:
     assert _find(text) is None
     assert _find("<Tabs>\n<TabItem value='a'>\n\nx\n\n</TabItem>\n</Tabs>\n") is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "fragment"),
+    [
+        ('<h2 align="center">\n  Big <b>news</b>\n</h2>\n', "big-news"),
+        ('<h3 name="complete">\nCompletion\n</h3>\n', "complete"),
+        ("## 1. Install\n", "install"),
+        ("## :rocket: Features\n", "-features"),
+        ("!!! note\n\n    ## Inner part\n", "inner-part"),
+        ("## Title :id=custom\n", "custom"),
+        ("---\ntitle: My page\n---\n\ntext\n", "my-page"),
+        ("## Über uns\n", "ueber-uns"),
+        ("```{#code-id .python}\nx\n```\n", "code-id"),
+        ("\\anchor label\n", "label"),
+        ('<a id="user-content-x" href="#x"></a>\n', "x"),
+    ],
+)
+def test_anchors_of_html_and_generators_are_found(text: str, fragment: str) -> None:
+    anchors = list_anchors(text, read_markup(text))
+    assert anchors is not None
+    assert has_anchor(anchors, fragment)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "::: package\n",
+        '```python exec="true"\nprint()\n```\n',
+        "{% data reusables.x %}\n",
+        "{{< feature-list >}}\n",
+        "<!-- include part.md -->\n",
+        "<api-table>\n</api-table>\n",
+    ],
+)
+def test_what_generators_put_into_a_page_may_have_anchors(text: str) -> None:
+    assert list_anchors(text, read_markup(text)) is None
+
+
+@pytest.mark.parametrize("text", ["::: tip\nx\n:::\n", "{% raw %}x{% endraw %}\n", "<!-- x -->\n"])
+def test_other_containers_tags_and_comments_have_none(text: str) -> None:
+    assert list_anchors(text, read_markup(text)) is not None
+
+
+@pytest.mark.parametrize("fragment", ["pkg.mod.Class", "tag/pets", "readme", "L12", "cmdoption-x"])
+def test_names_of_code_and_places_of_programs_are_no_anchors(fragment: str) -> None:
+    assert not is_anchor(fragment)

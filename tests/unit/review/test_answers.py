@@ -20,6 +20,9 @@ def ask_everything(surroundings):
     surroundings.find_similar(SOURCE, "A paragraph.")
     surroundings.find_any_case("/notes/B.md")
     surroundings.find_site(SOURCE.file)
+    surroundings.find_original(SOURCE.file)
+    surroundings.is_built("/notes/c.md")
+    surroundings.list_usual_jumps(SOURCE)
     surroundings.list_routes(Site("hugo", "/notes"))
     surroundings.find_heading(SOURCE, "costs")
     surroundings.count_documents(SOURCE, "bread")
@@ -50,7 +53,7 @@ def test_every_question_is_kept_once():
     ask_everything(recorded)
     ask_everything(recorded)
 
-    assert len(recorded.questions) == 12
+    assert len(recorded.questions) == 15
 
 
 @pytest.mark.parametrize(
@@ -65,6 +68,9 @@ def test_every_question_is_kept_once():
         ({"namesakes": {"b.md": (Path("/notes/x/b.md"),)}}, ["namesakes"]),
         ({"usual_fields": frozenset({"title"})}, ["fields"]),
         ({"today": date(2026, 1, 16)}, ["today"]),
+        ({"originals": {str(SOURCE.file): Path("/notes/b.md")}}, ["original"]),
+        ({"built": frozenset({"/notes/c.md"})}, ["built"]),
+        ({"jumps": frozenset({(1, 3)})}, ["jumps"]),
     ],
 )
 def test_another_answer_is_noticed(questions, change, names):

@@ -406,3 +406,76 @@ def test_pages_that_a_program_writes_for_mkdocs_are_not_missing() -> None:
 
     assert len(_check(BrokenLink(), text, site=_MKDOCS)) == 1
     assert _check(BrokenLink(), text, site=site) == []
+
+
+def test_a_page_behind_a_link_has_the_links_of_its_original() -> None:
+    surroundings = FakeSurroundings(
+        files=frozenset({"/notes/docs/b.md"}), originals={"/notes/a.md": Path("/notes/docs/a.md")}
+    )
+    text = "[b](b.md) [c](c.md)\n"
+    document = make_document(text, read_markup(text))
+
+    found = list(BrokenLink().check(document, surroundings))
+
+    assert [text[one.start : one.end] for one in found] == ["c.md"]
+
+
+def test_what_a_build_writes_is_not_missing() -> None:
+    text = "![a](one.png) ![b](two.png)\n"
+    surroundings = FakeSurroundings(built=frozenset({"/notes/one.png"}))
+
+    found = list(MissingImage().check(make_document(text, read_markup(text)), surroundings))
+
+    assert [text[one.start : one.end] for one in found] == ["two.png"]
+
+
+@pytest.mark.parametrize(
+    "target", ["dist/app.js", "Foo.Bar", "4.2", "blob/main/x.py", "../issues/new", ":/0a1b"]
+)
+def test_what_is_built_or_no_file_is_not_missing(target: str) -> None:
+    assert not _check(BrokenLink(), f"[x]({target})\n")
+
+
+def test_a_definition_is_reported_once() -> None:
+    text = "[a][x] [b][x]\n\n[x]: b.md#none\n"
+
+    assert len(_check(BrokenAnchor(), text, anchors={"/notes/b.md": frozenset({"other"})})) == 1
+
+
+def test_links_about_old_releases_are_not_checked() -> None:
+    text = "".join(f"## 1.{number}\n\n[x](lost{number}.md)\n\n" for number in range(5))
+
+    assert len(_check(BrokenLink(), text, path="CHANGELOG.md")) == 2
+    assert len(_check(BrokenLink(), text)) == 5
+
+
+def test_an_anchor_of_another_version_of_a_page_counts() -> None:
+    site = Site(kind="docusaurus", root="/notes", pages=("/notes/docs", "/notes/old"))
+    anchors = {"/notes/docs/d.md": frozenset({"new"}), "/notes/old/d.md": frozenset({"costs"})}
+    files = (*_FILES, "old/d.md")
+
+    def check(fragment: str) -> list[Finding]:
+        text = f"[x](/d#{fragment})\n"
+        return _check(BrokenAnchor(), text, files=files, site=site, anchors=anchors)
+
+    assert not check("costs")
+    assert check("lost")
+
+
+def test_brackets_of_a_program_are_wiki_links_where_another_one_leads_to_a_note() -> None:
+    files = (*_FILES, "package.json")
+
+    assert not _check(MissingNote(), "See [[class]].\n", files=files)
+    assert _check(MissingNote(), "See [[class]] and [[b]].\n", files=files)
+
+
+def test_links_of_signs_alone_have_no_anchor_to_check() -> None:
+    assert not _check(BrokenAnchor(), '# A\n\n[\U0001f914](#ideas-kim "Ideas") [¶](#b)\n')
+    assert _check(BrokenAnchor(), "# A\n\n[b](#b)\n")
+
+
+@pytest.mark.parametrize(("mentions", "count"), [("plugins: ['typedoc']", 0), ("", 1)])
+def test_references_of_code_are_built_where_the_site_has_a_tool(mentions: str, count: int) -> None:
+    site = Site(kind="other", root="/notes", pages=("/notes",), mentions=mentions)
+
+    assert len(_check(BrokenLink(), "[x](api/Chart.md)\n", site=site)) == count

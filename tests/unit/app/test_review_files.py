@@ -1,0 +1,37 @@
+"""Tests what is read about the files of a folder."""
+
+from pathlib import Path
+
+import pytest
+
+from kebab.app.review_files import is_built, read_jumps
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(("name", "is_known"), [("docs/api.md", True), ("docs/other.md", False)])
+def test_git_tells_what_a_build_writes(tmp_path: Path, name: str, is_known: bool) -> None:  # noqa: FBT001
+    _write(tmp_path / ".gitignore", "/docs/api.md\n")
+
+    assert is_built(f"{tmp_path}/{name}") is is_known
+
+
+def test_images_that_a_generator_copies_are_built(tmp_path: Path) -> None:
+    _write(tmp_path / "docs" / "x.toml", 'content_images = ["images/a.png"]\n')
+
+    assert is_built(f"{tmp_path}/docs/a.png")
+    assert not is_built(f"{tmp_path}/docs/b.png")
+
+
+def test_jumps_are_read_outside_of_code(tmp_path: Path) -> None:
+    _write(tmp_path / "a.md", "# A\n\n### B\n")
+    _write(tmp_path / "b.md", "# A\n\n```\n### B\n```\n\n## C\n")
+    _write(tmp_path / "c.md", "no heading\n")
+
+    assert read_jumps(tmp_path, ["a.md", "b.md", "c.md", "d.py"]) == {
+        f"{tmp_path}/a.md": frozenset({(1, 3)}),
+        f"{tmp_path}/b.md": frozenset(),
+    }
