@@ -2,6 +2,7 @@
 
 import calendar
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import ClassVar, NamedTuple
 from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, GlossaryTerm, Surroundings
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.rule import build_finding, is_record
+from kebab.review.rules.rule import build_finding, is_copied, is_record, is_title_of_change
 from kebab.wire.review import SeverityName
 
 _CANDIDATES = tuple(
@@ -38,6 +39,7 @@ _ALLOWED = frozenset(
             "so",
             "that",
             "any",
+            "maybe",
         ),
         *("anywhere", "very", "really", "many", "much", "long", "far", "more", "yes", "so"),
         *("vous", "nous", "die", "der", "das", "sie", "si", "muy", "que", "nos", "ver"),
@@ -45,10 +47,12 @@ _ALLOWED = frozenset(
 )
 """Words that are often repeated on purpose, or that two clauses share."""
 
-_REDUPLICATING = frozenset({"id", "jv", "mi", "ms", "su", "th", "tl", "vi", "haw"})
+_REDUPLICATING = frozenset(
+    {"id", "jv", "mi", "ms", "su", "th", "tl", "tr", "az", "vi", "haw", "hi", "bn", "ta", "te"}
+)
 """Languages that repeat words as part of their grammar."""
 
-_FIRST_OTHER_SCRIPT = "\u0e00"
+_FIRST_OTHER_SCRIPT = "\u0900"
 """From here on, scripts have words that are repeated on purpose, or no blanks between words."""
 
 _LEAST_WRAPPED = 24
@@ -57,8 +61,18 @@ _LEAST_WRAPPED = 24
 _IDENTIFIER_END = re.compile(r"(?:\w\\?[_.:/@-]|\s--?\w[\w-]*[ ])\Z")
 """What stands before the last part of a name, or before the value of an option."""
 
-_PREPOSITION = re.compile(r"\b(?:of|after|before|about|in|on|for|with|from|by|to|at)[ ]\Z")
-"""What stands before an `it` that ends a clause, as in `the part of it it needs`."""
+_BEFORE_CLAUSE = re.compile(
+    r"(?:\b(?:if|when|whenever|that|as|since|because|and|but|then|once|where|whether|so|or|while"
+    r"|until|unless|though|how|than)[ ]|[.:;,!?(][ ]|\n)\Z",
+    re.IGNORECASE,
+)
+"""What stands before an `it` that begins a clause; `when you set it it will` lacks a comma only."""
+
+_RELATIVE = re.compile(r"\b(?:that|which|who|what|whatever)[ ]\Z", re.IGNORECASE)
+"""What stands before a verb that ends a clause, as in `a row that fails fails the job`."""
+
+_LABEL = re.compile(r"[ ](?=[a-z]*\d)\w+")
+"""A number or an id, as in `the value of port port 80`."""
 
 _BOUND = frozenset(
     {
@@ -93,8 +107,11 @@ class RepeatedWord:
         for start in (0, *sorted(starts)):
             found = _TWICE.match(prose, start)
             if found and not _is_on_purpose(document, found):
-                if (document.lang or "").partition("-")[0] in _REDUPLICATING:
+                lang = (document.lang or "").partition("-")[0]
+                if lang in _REDUPLICATING or is_copied(document):
                     return
+                if is_title_of_change(document, start):
+                    continue
                 reason = f"the word is repeated: {found[1]}"
                 yield build_finding(
                     self,
@@ -119,10 +136,13 @@ def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
         return True  # `AND and` and `Parameter parameter` are names
     text, start, end = document.text, found.start(1), found.end(3)
     is_other = (
-        gap != text[found.start(2) : found.end(2)]  # code stands between the two
+        bool(unicodedata.combining(text[end : end + 1] or " "))  # the word goes on
+        or gap != text[found.start(2) : found.end(2)]  # code stands between the two
         or text.startswith((";\n", "{\n"), end)
         or ("\n" in gap and text.startswith(":", end))  # a definition
-        or (second == "it" and _PREPOSITION.search(text, max(0, start - 12), start))
+        or (second == "it" and start and not _BEFORE_CLAUSE.search(text, max(0, start - 12), start))
+        or (second not in _FUNCTION_WORDS and _RELATIVE.search(text, max(0, start - 12), start))
+        or (second not in _FUNCTION_WORDS and _LABEL.match(text, end))
         or _IDENTIFIER_END.search(text, max(0, start - 24), start) is not None
     )
     if is_other or ("\n" in gap and _is_border(text, first, start)):
@@ -138,11 +158,15 @@ def _is_border(text: str, word: str, start: int) -> bool:
     line = text.rfind("\n", 0, start) + 1
     if start - line < _LEAST_WRAPPED and (word not in _BOUND or start == line):
         return True
-    return text[line:start].lstrip().startswith(("#", "|"))
+    return text[line:start].lstrip().startswith("#") or "|" in text[line:start]
 
 
 _MARK = re.compile(r"\b(?:TODO|FIXME|XXX|TBD)\b(?![-_/.]\w|\w)")
+_ADDRESS = re.compile(r"(?:\([^()\n]{1,40}\))?:?[ \t]*<?https?://[^\s<>]+>?[ \t]*(?:-->|\n|\Z)")
+"""What follows a mark when there is nothing but the address of an issue."""
 _OPENS = re.compile(r"(?:^|[\n|(\[*_:>]|<!--|[-*+]|\d[.)]|\[[ xX]\])[ \t*_>#(\[-]*\Z")
+_TASKS = re.compile(r"[:*_ \t]*(?:\n[ \t]*)+(?:[-*+]|\d+[.)])[ \t]")
+"""What follows the title of a list of tasks."""
 _CALLED = re.compile(r"(?:\([^()\n]{1,40}\))?[*_\]]*:")
 _CLOSES = re.compile(r"[*_)\].]*[ \t]*(?:\n|\||-->|\Z)")
 _NOUN = re.compile(
@@ -190,7 +214,8 @@ def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
     if found[0] == "TODO" and document.lang in _TOTAL:
         return bool(_CALLED.match(text, end))
     opens = bool(_OPENS.search(text[max(0, start - 24) : start])) or start == 0
-    if text[max(0, start - 3) : start].strip("/#* ").endswith(('"', "'", "`", "“")):
+    is_quoted = text[max(0, start - 3) : start].strip("/#* ").endswith(('"', "'", "`", "“"))
+    if is_quoted or _ADDRESS.match(text, end):
         return False
     if _CALLED.match(text, end):
         return opens or found[0] != "XXX"
@@ -198,8 +223,12 @@ def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
     is_named = _NOUN.match(text, end) or _LISTED.match(text, end)
     if is_named or is_title or _is_word_item(text, start, end):
         return False
-    closes = bool(_CLOSES.match(text, end))
-    return found[0] != "XXX" and (opens or (closes and found[0] == "TBD"))
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    if found[0] == "TBD":  # in a row and behind a colon it is a value that nobody knows yet
+        is_value = line.startswith("|") or line.rstrip(" *_").endswith(":")
+        return not is_value and (opens or bool(_CLOSES.match(text, end)))
+    is_list = line.startswith("#") and _TASKS.match(text, end)
+    return found[0] != "XXX" and opens and not is_list
 
 
 def _is_word_item(text: str, start: int, end: int) -> bool:
@@ -388,11 +417,20 @@ _UNTIL_AFTER = re.compile(
     r"|利用できます|利用可能))"
 )
 _PLAN_AFTER = re.compile(
-    r"[^.。\n]{0,30}?(?:예정(?:입니다|이다|\b)"
+    r"[^.。\n]{0,30}?(?:(?<!중단 )예정(?:입니다|이다|\b)"
     r"|予定(?:です|である|。))"
 )
 _BEFORE_CHARS, _AFTER_CHARS = 90, 60
 _SENTENCE = re.compile(r"[.!?;:]\s|\n[ \t]*\n|[。|]|다\.")
+
+
+_IS_NAME = re.compile(
+    r"[`*_\"')]*[ -]?(?:revision|spec|specification|version|edition|release"
+    r"|리비전|사양|버전|판|版)",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"\b(?:revision|spec|specification|version|edition)[ ]\Z", re.IGNORECASE)
+"""What stands beside a date that names a version."""
 
 
 class _Period(NamedTuple):
@@ -420,7 +458,7 @@ class StaleDate:
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the dates that have passed."""
-        if is_record(document):
+        if is_record(document) or document.source.file.suffix == ".txt":
             return
         prose, done = document.prose, 0
         years = sorted(found.span() for pattern in _YEARS for found in pattern.finditer(prose))
@@ -483,6 +521,8 @@ def _judge(prose: str, period: _Period, today: date, stale_days: int) -> str | N
     ends = [found.end() for found in _SENTENCE.finditer(before)]
     before = " ".join(before[ends[-1] if ends else 0 :].split()) + " "
     after = prose[period.end : period.end + _AFTER_CHARS].replace("\n", " ")
+    if _IS_NAME.match(after) or _NAMED.search(before):
+        return None
     if _AS_OF.search(before) or _AS_OF_AFTER.match(after):
         old = (
             stale_days

@@ -7,7 +7,13 @@ from typing import ClassVar, NamedTuple
 from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, Span, Surroundings
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.rule import Rule, build_finding
+from kebab.review.rules.rule import (
+    Rule,
+    build_finding,
+    is_copied,
+    is_cut_cell,
+    is_title_of_change,
+)
 from kebab.wire.review import EditName, SeverityName
 
 _ROUND, _SQUARE = ("(（", ")）"), ("[［", "]］")
@@ -27,6 +33,9 @@ _SOLVED = re.compile(
     r"|[\"'‘“「/|][()\[\]（）]{1,2}[\"'’”」/|]"  # quoted
     r"|\\[()\[\]]"
     r"|(?<![*_])[*_]++[()\[\]][*_]++"  # a bracket in bold
+    r"|(?<=\s)[()\[\]（）](?=\s)"  # a word, as in `unexpected ) at 17`
+    r"|(?<!\S)(?:\d{1,3}\.|[*†‡]{1,3}|[*_]{1,3}(?:\d{1,3}|[a-zA-Z])[*_]{1,3})\)"  # 1.) and notes
+    r"|\((?=\[?#\d+ ?\[#)|\((?=[^\n]{0,60}(?:…|\.\.\.)[\"'”’])"  # titles that were cut
 )
 _CODE = re.compile(
     r"`|\{\{|\}\}|\{%|<%|\$\(|\\\\"
@@ -79,7 +88,11 @@ class UnbalancedBracket:
             # an address may reach over the bracket behind it
             lone &= _find_lone(document.text[start:end])
             single += [_Open(kind, start + offset, number, opens) for kind, offset, opens in lone]
+        if single and is_copied(document):
+            return
         for one in _drop_distant_pairs(single):
+            if is_cut_cell(document, one.offset) or is_title_of_change(document, one.offset):
+                continue
             word = "closed" if one.opens else "opened"
             bracket = prose[one.offset]
             reason = f"the bracket is never {word}: {bracket}"
@@ -210,12 +223,27 @@ def _find(rule: Rule, document: ReviewDocument, patterns: Iterable[_Pattern]) ->
     for pattern in patterns:
         for found in pattern.regex.finditer(prose):
             start, end = found.span("at")
-            if prose[start:end] == text[start:end] and not _is_in_table(document, start):
+            is_kept = prose[start:end] == text[start:end] and not _is_in_table(document, start)
+            if is_kept and _is_mostly_dense(prose, start):
                 edit: EditName = (
                     "insert" if start == end else "replace" if pattern.text else "delete"
                 )
                 fix = Fix(pattern.text, safe=True)
                 yield build_finding(rule, start, end, pattern.reason, edit=edit, fix=fix)
+
+
+_DENSE = re.compile("[ぁ-ヿ々\u3400-\u9fff가-힣]")
+_LATIN = re.compile("[A-Za-z]")
+
+
+def _is_mostly_dense(prose: str, offset: int) -> bool:
+    """Return whether a line is in Korean or Japanese, and does not only speak about words of it."""
+    end = prose.find("\n", offset)
+    line = prose[prose.rfind("\n", 0, offset) + 1 : end if end >= 0 else len(prose)]
+    return _LATIN_PER_DENSE * len(_DENSE.findall(line)) >= len(_LATIN.findall(line))
+
+
+_LATIN_PER_DENSE = 2
 
 
 def _is_in_table(document: ReviewDocument, offset: int) -> bool:

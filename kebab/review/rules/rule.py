@@ -67,6 +67,22 @@ _RECORD = re.compile(
 )
 """Paths of texts that record what was true on a day."""
 
+_COPIED = re.compile(
+    r"(?:^|/)(?:licen[cs]es?|copying|copyright|notice|(?:third|3rd)[-_]?part(?:y|ies)[-_]?\w*)"
+    r"(?:[/._-]|$)",
+    re.IGNORECASE,
+)
+"""Paths of texts that nobody may change."""
+
+_GENERATED = re.compile(
+    r"@generated\b|\bDO NOT EDIT\b"
+    r"|(?:<!--|^(?:#|//|\.\.|%))[^\n]{0,120}\b[Dd]o not (?:edit|modify)\b"
+    r"|\b[Aa]uto(?:matically)?[ -]?generated (?:by|from)\b"
+    r"|\b[Tt]his (?:\w+[ ]){1,3}(?:is|was|has been) (?:auto(?:matically)?[ -]?)?generated\b",
+    re.MULTILINE,
+)
+_HEAD, _TAIL = 1_000, 300
+
 _DATE_FIELDS = frozenset({"date", "published", "publishdate", "publish_date", "pubdate", "created"})
 
 
@@ -76,3 +92,41 @@ def is_record(document: ReviewDocument) -> bool:
     if front is not None and any(name.lower() in _DATE_FIELDS for name, _ in front.fields):
         return True
     return bool(_RECORD.search(document.source.doc_path))
+
+
+def is_copied(document: ReviewDocument) -> bool:
+    """Return whether the words of a text are those of others: of a licence or of a program."""
+    text = document.text
+    ends = text[:_HEAD], text[-_TAIL:] if len(text) > _HEAD else ""
+    return bool(_COPIED.search(document.source.doc_path) or any(map(_GENERATED.search, ends)))
+
+
+_TITLE = re.compile(
+    r"^[ \t]*[-*+][ \t]+(?:\[?(?:bug|feature|issue|support)[ ]#?\d{2,}\b"
+    r"|[^\n]{1,400}(?:[ ]by[ ]\[?@[\w-]+(?:\]\([^()\s]+\))?,?[ ]in[ ]\S+\s*$"
+    r"|/commit/[0-9a-f]{7}|\(`?[0-9a-f]{7,40}`?\)))",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LONGEST_LINE = 1_000
+
+
+def is_title_of_change(document: ReviewDocument, offset: int) -> bool:
+    """Return whether a line is the title of an issue, a commit or a pull request in a list."""
+    text = document.text
+    start, end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
+    end = end if end >= 0 else len(text)
+    return end - start <= _LONGEST_LINE and _TITLE.match(text, start, end) is not None
+
+
+_CUT = re.compile(r"(?:\.\.\.|…)[ \t]*(?:</t[dh]>|\||$)", re.MULTILINE)
+
+
+def is_cut_cell(document: ReviewDocument, offset: int) -> bool:
+    """Return whether a line is a cell or a row whose text was cut, as programs print tables."""
+    text = document.text
+    start, end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
+    line = text[start : end if end >= 0 else len(text)].lstrip()
+    is_cell = line.startswith(("<td", "<th"))
+    return (is_cell and '<table border="1"' in text) or (
+        (is_cell or line.startswith("|")) and _CUT.search(line) is not None
+    )
