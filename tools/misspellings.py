@@ -51,7 +51,16 @@ _OWN = {
 _RIGHT = frozenset(
     {
         *("anser", "arange", "braket", "enumerables", "expresso", "funktion", "moreso", "numer"),
-        *("compilability", "optin", "scaleable", "strat", "unparseable", "vertx"),
+        *(
+            "compilability",
+            "configurables",
+            "discernable",
+            "optin",
+            "scaleable",
+            "strat",
+            "unparseable",
+            "vertx",
+        ),
     }
 )
 """Names and terms of software that are misspellings in the source."""

@@ -17,7 +17,7 @@ _LANGUAGES = frozenset({"de", "en", "es", "fr", "it", "nl", "pt"})
 SHORTEST, LONGEST = 6, 20
 _SHORTEST_PART, _USUAL_PART = 3, 4
 _LEAST_PART, _LEAST_SHORT_PART = 200, 50_000
-_LEAST_STEM = 1_000
+_LEAST_STEM, _LONG_STEM = 1_000, 6
 """How often parts and stems of words occur in the corpus of a dictionary."""
 
 _LEAST_FREQUENCY = 2_000
@@ -50,7 +50,7 @@ _SUFFIXES = (  # noqa: SIM905 - one list of words
     "s es ed d ing ings able ables ible er ers or ors ly ness less y ize ise ized ised izes izing"
     " ising ization isation like wise ful ment ments ity ities al ally ic ism ist ists ified ify"
     " ifies ifier ish ability ibility ened en ion ions ive ives ation ations js db fs ably ee ees"
-    " est ier iest ster hood ship dom ian ans ese"
+    " est ier iest ster hood ship dom ian ans ese id ids dict"
 ).split()
 
 
@@ -100,7 +100,8 @@ def find_meant(word: str, lang: str) -> str:
     known = dictionary.frequencies
     if lang != "en":
         return _find_inflected(word, known)
-    if _is_compound(word, known) or _is_derived(word, known):
+    american = word.replace("is", "iz").replace("our", "or")
+    if any(_is_compound(one, known) or _is_derived(one, known) for one in {word, american}):
         return ""
     likely: dict[str, int] = {}
     for one, weight in _iter_slips(word):
@@ -144,7 +145,8 @@ def _is_derived(word: str, known: Mapping[str, int]) -> bool:
     """Return whether a word is a known one with a prefix or an ending that may form words."""
     for prefix in _PREFIXES:
         stem = word.removeprefix(prefix)
-        if stem != word and len(stem) >= _USUAL_PART and known.get(stem, 0) >= _LEAST_STEM:
+        least = _LEAST_STEM if len(stem) < _LONG_STEM else 1
+        if stem != word and len(stem) >= _USUAL_PART and known.get(stem, 0) >= least:
             return True
     for suffix in _SUFFIXES:
         stem = word.removesuffix(suffix)

@@ -24,25 +24,9 @@ _CANDIDATES = tuple(
 _TWICE = re.compile(r"([^\W\d_]{2,}+)( |[ \t]?\n[ \t>]*)(?=((?i:\1))(?![\w'’/=(*<>+-]|[.:]\w))")
 _ALLOWED = frozenset(
     {
-        *(
-            "blah",
-            "bla",
-            "bye",
-            "ha",
-            "had",
-            "is",
-            "in",
-            "on",
-            "la",
-            "na",
-            "no",
-            "so",
-            "that",
-            "any",
-            "maybe",
-        ),
-        *("anywhere", "very", "really", "many", "much", "long", "far", "more", "yes", "so"),
-        *("vous", "nous", "die", "der", "das", "sie", "si", "muy", "que", "nos", "ver"),
+        *("blah", "bla", "bye", "ha", "had", "is", "in", "on", "la", "na", "no", "so", "that"),
+        *("any", "maybe", "anywhere", "very", "really", "many", "much", "long", "far", "more"),
+        *("yes", "vous", "nous", "die", "der", "das", "sie", "si", "muy", "que", "nos", "ver"),
     }
 )
 """Words that are often repeated on purpose, or that two clauses share."""
@@ -70,6 +54,11 @@ _BEFORE_CLAUSE = re.compile(
 
 _RELATIVE = re.compile(r"\b(?:that|which|who|what|whatever)[ ]\Z", re.IGNORECASE)
 """What stands before a verb that ends a clause, as in `a row that fails fails the job`."""
+
+_MENDED = re.compile(
+    r"\b(?:fix(?:e[sd])?|removed?|doubled?|duplicated?|repeated)[ ]\Z", re.IGNORECASE
+)
+"""What stands before a pair that was mended, as in `fix the the in the manual`."""
 
 _LABEL = re.compile(r"[ ](?=[a-z]*\d)\w+")
 """A number or an id, as in `the value of port port 80`."""
@@ -143,6 +132,8 @@ def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
         or (second == "it" and start and not _BEFORE_CLAUSE.search(text, max(0, start - 12), start))
         or (second not in _FUNCTION_WORDS and _RELATIVE.search(text, max(0, start - 12), start))
         or (second not in _FUNCTION_WORDS and _LABEL.match(text, end))
+        or (text.startswith(" in", end) and _MENDED.search(text, max(0, start - 16), start))
+        or (second == "to" and document.lang == "pl")
         or _IDENTIFIER_END.search(text, max(0, start - 24), start) is not None
     )
     if is_other or ("\n" in gap and _is_border(text, first, start)):
@@ -171,13 +162,13 @@ _CALLED = re.compile(r"(?:\([^()\n]{1,40}\))?[*_\]]*:")
 _CLOSES = re.compile(r"[*_)\].]*[ \t]*(?:\n|\||-->|\Z)")
 _NOUN = re.compile(
     r"[ \t]+(?:lists?|apps?|applications?|items?|comments?|files?|tasks?|notes?|marks?|markers?"
-    r"|tags?|tools?|example|examples|entries|entry|MVC|EL|LO|LA|s\b)",
+    r"|tags?|tools?|extensions?|directives?|example|examples|entries|entry|MVC|EL|LO|LA|s\b)",
 )
 _LISTED = re.compile(r"[`*_\"']*(?:[ \t]*[,/][ \t]*|[ \t]+(?:and|or)[ \t]+)[`*_\"']*[A-Z]{3,}\b")
 """What follows a mark that is one of several words."""
 
 _WORD_ITEM = re.compile(
-    r"[ \t]*+(?:[-*+|][ \t]*+|\d++[.)][ \t]*+)?+[`*_\"']*+[^\W_][\w-]*+[`*_\"',]*+[ \t|]*+"
+    r"[ \t]*+(?:[-*+|][ \t]*+|\d++[.)][ \t]*+)?+[`*_\"']*+[^\W_][\w./-]*+[`*_\"',]*+[ \t|]*+"
 )
 _TOTAL = frozenset({"es", "gl", "it", "pt"})
 """Languages in which `TODO` is the word for everything."""
@@ -378,7 +369,8 @@ _PLAN = re.compile(
     r"\b(?:(?:is|are)[ ](?:currently[ ]|now[ ])?(?:planned|scheduled|slated|due|expected|targeted)"
     r"|(?:planned|scheduled|slated)(?=[ ]for))[ ]"
     rf"(?:to[ ](?:\w+[ ]){{1,4}}?)?(?:for|in|by|on)[ ]{_LEAD}\Z"
-    r"|\bwill[ ](?!have\b)(?:\w+[ ]){1,7}?"
+    r"|\bwill[ ](?!(?:have|query|match|find|return|show|list|select|include|print|give)\b)"
+    r"(?:\w+[ ]){1,7}?"
     rf"(?:in|by|on|until|after|before|starting|beginning)[ ]{_LEAD}\Z"
     rf"|\b(?:expires?|ends)[ ](?:on|in)[ ]{_LEAD}\Z",
     re.IGNORECASE,
@@ -521,7 +513,7 @@ def _judge(prose: str, period: _Period, today: date, stale_days: int) -> str | N
     ends = [found.end() for found in _SENTENCE.finditer(before)]
     before = " ".join(before[ends[-1] if ends else 0 :].split()) + " "
     after = prose[period.end : period.end + _AFTER_CHARS].replace("\n", " ")
-    if _IS_NAME.match(after) or _NAMED.search(before):
+    if after.startswith("?") or _IS_NAME.match(after) or _NAMED.search(before):
         return None
     if _AS_OF.search(before) or _AS_OF_AFTER.match(after):
         old = (

@@ -154,6 +154,8 @@ def _drop_distant_pairs(single: list[_Open]) -> list[_Open]:
 
 
 _FENCES = (re.compile(r"(```+)([^\n]*)"), re.compile(r"(~~~+)([^\n]*)"))
+_INFO = re.compile(r"[\w.+#{}=\"': -]*+")
+"""What stands behind tildes that are no drawing."""
 _BEFORE_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?")
 
 
@@ -189,7 +191,7 @@ def _find_open_fence(text: str) -> Span | None:
             continue
         fence, info = found.groups()
         if opened is None:
-            if "`" not in info or fence[0] == "~":
+            if "`" not in info if fence[0] == "`" else _INFO.fullmatch(info):
                 opened = found
         elif fence.startswith(opened[1]) and not info.strip():
             opened = None
@@ -234,12 +236,15 @@ def _find(rule: Rule, document: ReviewDocument, patterns: Iterable[_Pattern]) ->
 
 _DENSE = re.compile("[ぁ-ヿ々\u3400-\u9fff가-힣]")
 _LATIN = re.compile("[A-Za-z]")
+_FIELD = re.compile(r"[A-Za-z-]+:[ ]")
 
 
 def _is_mostly_dense(prose: str, offset: int) -> bool:
     """Return whether a line is in Korean or Japanese, and does not only speak about words of it."""
     end = prose.find("\n", offset)
     line = prose[prose.rfind("\n", 0, offset) + 1 : end if end >= 0 else len(prose)]
+    if _FIELD.match(line):
+        return False
     return _LATIN_PER_DENSE * len(_DENSE.findall(line)) >= len(_LATIN.findall(line))
 
 

@@ -108,7 +108,9 @@ class Misspelling:
             places = [
                 place
                 for place in everywhere
-                if _is_checked(document, *place) and not _is_mentioned(document, *place, right)
+                if _is_checked(document, *place)
+                and not _is_mentioned(document, *place, right)
+                and not ("'" in right[0] and document.text.startswith("-", place[1]))
             ]
             if not places or _may_be_foreign(document, word.decode()):
                 continue
@@ -209,12 +211,11 @@ def _is_checked(document: ReviewDocument, start: int, end: int, lang: str = "en"
     """Return whether a word is prose in a language, or in a comment of a code block."""
     text = document.text
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
-    if before in tuple("<{$@#:") or after in tuple(">}(") or (before, after) == ("[", "]"):
+    if before in tuple("<{$@#:)]") or after in tuple(">}(") or (before, after) == ("[", "]"):
         return False
     is_part = before == "(" and not text[max(0, start - 2) : start - 1].isspace()  # `file(s)`
-    is_plain = document.source.media != MARKDOWN
-    if is_part or (is_plain and (before == "|" or after in tuple("|["))):
-        return False  # in plain text a tag, or a command as in `checkt[ime]`
+    if is_part or (document.source.media != MARKDOWN and _is_in_list(document, start, end)):
+        return False
     head = _RUN_BEFORE.search(text[max(0, start - _LONGEST_RUN) : start])
     tail = _RUN_AFTER.match(text, end, end + _LONGEST_RUN)
     run = (head[0] if head else "") + text[start:end] + (tail[0] if tail else "")
@@ -228,6 +229,20 @@ def _is_checked(document: ReviewDocument, start: int, end: int, lang: str = "en"
     return _is_written_in(document, start, lang)
 
 
+def _is_in_list(document: ReviewDocument, start: int, end: int) -> bool:
+    """Return whether a word of plain text is alone, or a tag or command such as `checkt[ime]`."""
+    text = document.text
+    line = text[text.rfind("\n", 0, start) + 1 : start] + text[end:].partition("\n")[0]
+    return (
+        text[start - 1 : start] == "|"
+        or text[end : end + 1] in tuple("|[")
+        or not (_ANY_WORD.search(line.partition(" | ")[0]))
+    )
+
+
+_ANY_WORD = re.compile(r"[^\W\d_]{2}")
+
+
 def _is_quoted(text: str, start: int, end: int) -> bool:
     """Return whether quotation marks, or those of code, stand around a word."""
     before = text[start - 1] if start else ""
@@ -235,10 +250,13 @@ def _is_quoted(text: str, start: int, end: int) -> bool:
 
 
 def _is_of_others(document: ReviewDocument, start: int, end: int) -> bool:
-    """Return whether a word is quoted, cut, or part of the title of a change."""
+    """Return whether a word is quoted, cut, spoken, or part of the title of a change."""
+    text = document.text
+    if text[end - 2 : end + 1] in ("in'", "in’"):
+        return True  # as it is sung
     return (
-        _is_in_quotation(document.text, start, end)
-        or document.text.startswith(("...", "…"), end)
+        _is_in_quotation(text, start, end)
+        or text.startswith(("...", "…"), end)
         or is_title_of_change(document, start)
         or is_cut_cell(document, start)
     )
@@ -306,10 +324,16 @@ def _is_comment(document: ReviewDocument, start: int) -> bool:
     return sign is not None and all(line.count(one, 0, sign.start()) % 2 == 0 for one in "\"'`")
 
 
+_LOREM = re.compile(r"\b(?:ipsum|dolor|[Nn]ullam|amet|adipisc\w+|nascetur)\b")
+"""Words of the Latin text that fills pages."""
+
+
 def _is_written_in(document: ReviewDocument, start: int, lang: str) -> bool:
     """Return whether the paragraph at an offset is in a language."""
     low, high = _find_paragraph(document, start)
     piece = document.prose[low:high]
+    if _LOREM.search(piece):
+        return False
     own = (document.lang or "").partition("-")[0].lower()
     if own not in ("", lang) and not piece.isascii():
         return False  # names in another language make a paragraph look like English
@@ -395,6 +419,7 @@ _WORD_BEFORE = re.compile(r"(?<![^\s(\"“‘'])([^\W\d_]+),?\s+[*_(\"“‘']*\
 _WORD_AFTER = re.compile(r"[*_)\"”’']*,?\s+[(\"“‘']*([^\W\d_]+)(?![^\s.,;:!?)\"”’'])")
 _ENDS = re.compile(r"[*_)\"”’'.,;:!?…]*(?=\s|\Z)")
 _STARTS = re.compile(r"(?:\A|\s)[*_(\"“‘']*\Z")
+_BY = re.compile(r"\b(?:by|to|thanks)\s+\Z")
 _USUAL = 20_000
 """How often a word stands in the corpus of its dictionary that shows a sentence."""
 
@@ -407,5 +432,9 @@ def _is_in_sentence(
     head, tail = prose[max(0, start - _LONGEST_RUN) : start], prose[end : end + _LONGEST_RUN]
     if not (_STARTS.search(head) and _ENDS.match(tail)):
         return False
+    if head[-1:] in ("_", "*") and head[-1:] != tail[:1]:
+        return False  # `_name`
+    if _BY.search(head) and tail[:1] in (",", ")", "."):
+        return False  # somebody
     beside = (_WORD_BEFORE.search(head), _WORD_AFTER.match(tail))
     return any(one is not None and known.get(one[1], 0) >= _USUAL for one in beside)
