@@ -34,8 +34,8 @@ _RIGHT = (  # noqa: SIM905 - one list of words
     "aliqua aliquam aliquip cupidatat deserunt dolore eiusmod excepteur incididunt labore laborum"
     " mollit nostrud officia proident reprehenderit tempor ullamco velit voluptate automagic"
     " automagically codings comms conds confs crufty decodings deopt deopts evals facto fileid"
-    " firewalld franca glytch memoize memoized memoizes memoizing memoization nosign nostop procps"
-    " alignof constexpr decltype noexcept nullptr sizeof typeid typename"
+    " firewalld flattr flickr franca glytch memoize memoized memoizes memoizing memoization nosign nostop"
+    " procps alignof constexpr decltype noexcept nullptr sizeof typeid typename"
     " quotea rport serdes snated snats statting struct structs testling upsert upserts upserted"
     " userns invokable noteable inlined inlining initializer serializer tokenized"
 ).split()

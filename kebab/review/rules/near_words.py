@@ -173,13 +173,15 @@ def _list_stems(stem: str, suffix: str) -> Iterator[str]:
 def _iter_slips(word: str) -> Iterator[tuple[str, int]]:
     """Yield the words that one slip makes of a word, and how usual the slip is.
 
-    The first letter is right unless it was swapped. A last letter too many makes a form.
+    The first letter is right unless it was swapped, because names have another one in front. A
+    last letter too many makes a form.
     """
     last = len(word) - 1
     for at, letter in enumerate(word):
         start, rest = word[:at], word[at + 1 :]
         is_double = letter in (word[at - 1 : at], word[at + 1 : at + 2])
-        if 0 < at < last or (at == last and is_double and last > SHORTEST):
+        is_first = at == 0 or (at == 1 and is_double and letter == word[0])
+        if not is_first and (at < last or (is_double and last > SHORTEST)):
             yield start + rest, 5 if is_double else 2
         if at < last:
             yield start + rest[0] + letter + rest[1:], 10

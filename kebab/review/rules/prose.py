@@ -13,7 +13,13 @@ from typing import ClassVar, NamedTuple
 from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, GlossaryTerm, Surroundings
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.rule import build_finding, is_copied, is_record, is_title_of_change
+from kebab.review.rules.rule import (
+    build_finding,
+    is_copied,
+    is_literal,
+    is_record,
+    is_title_of_change,
+)
 from kebab.wire.review import SeverityName
 
 _CANDIDATES = tuple(
@@ -55,9 +61,8 @@ _BEFORE_CLAUSE = re.compile(
 _RELATIVE = re.compile(r"\b(?:that|which|who|what|whatever)[ ]\Z", re.IGNORECASE)
 """What stands before a verb that ends a clause, as in `a row that fails fails the job`."""
 
-_MENDED = re.compile(
-    r"\b(?:fix(?:e[sd])?|removed?|doubled?|duplicated?|repeated)[ ]\Z", re.IGNORECASE
-)
+_ITEM_START = re.compile(r"\n[ \t]*[-*+][ \t]+\Z")
+_MENDED = re.compile(r"\b(?:fix(?:e[sd])?|removed?|doubled?|duplicated?)[ ]\Z", re.IGNORECASE)
 """What stands before a pair that was mended, as in `fix the the in the manual`."""
 
 _LABEL = re.compile(r"[ ](?=[a-z]*\d)\w+")
@@ -134,6 +139,7 @@ def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
         or (second not in _FUNCTION_WORDS and _LABEL.match(text, end))
         or (text.startswith(" in", end) and _MENDED.search(text, max(0, start - 16), start))
         or (second == "to" and document.lang == "pl")
+        or bool(_ITEM_START.search(text, max(0, start - 12), start) and text[end : end + 1] == "\n")
         or _IDENTIFIER_END.search(text, max(0, start - 24), start) is not None
     )
     if is_other or ("\n" in gap and _is_border(text, first, start)):
@@ -206,7 +212,7 @@ def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
         return bool(_CALLED.match(text, end))
     opens = bool(_OPENS.search(text[max(0, start - 24) : start])) or start == 0
     is_quoted = text[max(0, start - 3) : start].strip("/#* ").endswith(('"', "'", "`", "“"))
-    if is_quoted or _ADDRESS.match(text, end):
+    if is_quoted or is_literal(document, start) or _ADDRESS.match(text, end):
         return False
     if _CALLED.match(text, end):
         return opens or found[0] != "XXX"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Protocol
 
+from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, Surroundings
 from kebab.review.document import ReviewDocument
 from kebab.wire.review import EditName, SeverityName
@@ -129,4 +130,13 @@ def is_cut_cell(document: ReviewDocument, offset: int) -> bool:
     is_cell = line.startswith(("<td", "<th"))
     return (is_cell and '<table border="1"' in text) or (
         (is_cell or line.startswith("|")) and _CUT.search(line) is not None
+    )
+
+
+def is_literal(document: ReviewDocument, offset: int) -> bool:
+    """Return whether an offset is in code of reStructuredText, which stands in two backticks."""
+    text = document.text
+    return (
+        document.source.media != MARKDOWN
+        and text.count("``", text.rfind("\n", 0, offset) + 1, offset) % 2 == 1
     )

@@ -17,7 +17,13 @@ from kebab.core.media import MARKDOWN, is_code
 from kebab.core.review import Finding, Fix, Span, Surroundings
 from kebab.review.document import ReviewDocument
 from kebab.review.rules.near_words import LONGEST, SHORTEST, find_meant, load_dictionary
-from kebab.review.rules.rule import build_finding, is_copied, is_cut_cell, is_title_of_change
+from kebab.review.rules.rule import (
+    build_finding,
+    is_copied,
+    is_cut_cell,
+    is_literal,
+    is_title_of_change,
+)
 from kebab.text.language import detect_text_language
 from kebab.wire.review import SeverityName
 
@@ -259,6 +265,7 @@ def _is_of_others(document: ReviewDocument, start: int, end: int) -> bool:
         or text.startswith(("...", "…"), end)
         or is_title_of_change(document, start)
         or is_cut_cell(document, start)
+        or is_literal(document, start)
     )
 
 
