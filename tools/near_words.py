@@ -27,17 +27,17 @@ _IN_PROSE = re.compile(r"(?<![\w/.\-:@#`])[a-z]{4,20}(?![\w/\-:@`(])")
 _IN_LIST = re.compile(r"[A-Za-zà-ÿ]+")
 _FOREIGN = ("de", "es", "fr", "it", "nl", "pt")
 _LEAST_COUNT = 100
-_FEW_FOLDERS = 6
+_FEW_FOLDERS, _LONGEST_STEM = 6, 7
 _ENDINGS = ("", "s", "ed", "d", "ing", "er", "ers", "able", "ization", "ize", "ized")
 
 _RIGHT = (  # noqa: SIM905 - one list of words
-    "aliqua aliquam aliquip cupidatat deserunt dolore eiusmod excepteur incididunt labore laborum"
-    " mollit nostrud officia proident reprehenderit tempor ullamco velit voluptate automagic"
-    " automagically codings comms conds confs crufty decodings deopt deopts evals facto fileid"
-    " firewalld flattr flickr franca glytch memoize memoized memoizes memoizing memoization nosign nostop"
-    " procps alignof constexpr decltype noexcept nullptr sizeof typeid typename"
-    " quotea rport serdes snated snats statting struct structs testling upsert upserts upserted"
-    " userns invokable noteable inlined inlining initializer serializer tokenized"
+    "alignof aliqua aliquam aliquip automagic automagically codings comms conds confs constexpr"
+    " crufty cupidatat decltype decodings deopt deopts deserunt dolore eiusmod evals excepteur"
+    " facto fileid firewalld flattr flickr franca glytch incididunt initializer inlined inlining"
+    " invokable labore laborum memoization memoize memoized memoizes memoizing mollit noexcept"
+    " nosign nostop nostrud noteable nullptr officia procps proident quotea reprehenderit rport"
+    " serdes serializer sizeof snated snats statting struct structs tempor testling tokenized"
+    " tween tweens typeid typename ullamco upsert upserted upserts userns velit voluptate"
 ).split()
 """Words that the lists lack."""
 
@@ -75,12 +75,12 @@ def select_frequent(counts: Counter[str], known: Collection[str]) -> list[str]:
     )
 
 
-def select_right(words: Iterable[str], terms: Iterable[str]) -> list[str]:
-    """Return the words, the terms and their forms that a review would take for a slip."""
+def select_right(words: Collection[str], stems: Collection[str]) -> list[str]:
+    """Return the words, and the forms of stems, that a review would take for a slip."""
     dictionary = load_dictionary("en")
     if dictionary is None:
         raise SystemExit("pyspellchecker is not installed")
-    forms = {term + ending for term in terms for ending in _ENDINGS}
+    forms = {stem + ending for stem in stems for ending in _ENDINGS}
     targets = {word for word, count in dictionary.frequencies.items() if count >= _LEAST_COUNT}
     near = targets.union(*map(_list_shorter, targets))
     return sorted(
@@ -130,7 +130,8 @@ def main(arguments: Sequence[str]) -> int:
         for word, count in dictionary.frequencies.items()
         if count >= _LEAST_COUNT
     }
-    right = select_right(words | foreign, terms)
+    short = {word for word in words if len(word) <= _LONGEST_STEM}
+    right = select_right(words | foreign, short | terms)
     write_list(frequent, right)
     sys.stdout.write(
         f"{len(frequent):,} frequent and {len(right):,} right words,"

@@ -28,7 +28,7 @@ _IN_DOCUMENTATION = 5_000
 _CLEAR = 3
 """How many times as likely as the next word the meant one is, unless the word is long."""
 
-_BRITISH = re.compile(r"our|ll|ae|oe")
+_BRITISH = re.compile(r"our|ll(?=ed|ing|er|ation)|ae|oe")
 """What British English writes with one letter more."""
 
 _VOWELS = "aeiouy"
@@ -95,7 +95,8 @@ def find_meant(word: str, lang: str) -> str:
     and their lists lack forms of verbs, so their words are compared more strictly.
     """
     dictionary = load_dictionary(lang)
-    if dictionary is None or not SHORTEST <= len(word) <= LONGEST or not word.isalpha():
+    is_word = SHORTEST <= len(word) <= LONGEST and word.isalpha()
+    if dictionary is None or not is_word or word.encode() in dictionary.words:
         return ""
     known = dictionary.frequencies
     if lang != "en":

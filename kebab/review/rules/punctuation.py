@@ -26,12 +26,12 @@ _CLOSERS = {sign: pair[0][0] for pair in _KINDS for sign in pair[1]}
 _BRACKET = re.compile(r"[()\[\]（）［］\u300a-\u300f【】]")
 _WIDE_BRACKET = re.compile(r"[（）［］\u300a-\u300f【】]")
 _SOLVED = re.compile(
-    r"[:;=8xX][-^'oc]?[()\[\]](?!\w)"  # emoticons
+    r"[:;=8xX][-^'oc]?[()\[\]](?!\w)|[()][-^']?[:;](?!\w)"  # emoticons
     r"|(?<![\w(])(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5}|[\u2460-\u2473가-힣])[)）]"  # a)
     r"|[\[(\]][^()\[\]\n]{1,40}(?:[,;]|\.\.|…)[^()\[\]\n]{1,60}[\])]"  # intervals
     r"|\][^()\[\]\n]{1,40}[,;][^()\[\]\n]{1,40}\["
     r"|[\"'‘“「/|][()\[\]（）]{1,2}[\"'’”」/|]"  # quoted
-    r"|\\[()\[\]]"
+    r"|\\[()\[\]]|[(\[]['\"’”](?=\s)"
     r"|(?<![*_])[*_]++[()\[\]][*_]++"  # a bracket in bold
     r"|(?<=\s)[()\[\]（）](?=\s)"  # a word, as in `unexpected ) at 17`
     r"|(?<!\S)(?:\d{1,3}\.|[*†‡]{1,3}|[*_]{1,3}(?:\d{1,3}|[a-zA-Z])[*_]{1,3})\)"  # 1.) and notes
@@ -226,7 +226,7 @@ def _find(rule: Rule, document: ReviewDocument, patterns: Iterable[_Pattern]) ->
         for found in pattern.regex.finditer(prose):
             start, end = found.span("at")
             is_kept = prose[start:end] == text[start:end] and not _is_in_table(document, start)
-            if is_kept and _is_mostly_dense(prose, start):
+            if is_kept and _is_line_of_east(prose, start):
                 edit: EditName = (
                     "insert" if start == end else "replace" if pattern.text else "delete"
                 )
@@ -239,16 +239,19 @@ _LATIN = re.compile("[A-Za-z]")
 _FIELD = re.compile(r"[A-Za-z-]+:[ ]")
 
 
-def _is_mostly_dense(prose: str, offset: int) -> bool:
+def _is_line_of_east(prose: str, offset: int) -> bool:
     """Return whether a line is in Korean or Japanese, and does not only speak about words of it."""
     end = prose.find("\n", offset)
     line = prose[prose.rfind("\n", 0, offset) + 1 : end if end >= 0 else len(prose)]
-    if _FIELD.match(line):
-        return False
-    return _LATIN_PER_DENSE * len(_DENSE.findall(line)) >= len(_LATIN.findall(line))
+    return not _FIELD.match(line) and _is_mostly_dense(line)
+
+
+def _is_mostly_dense(text: str) -> bool:
+    return _LATIN_PER_DENSE * len(_DENSE.findall(text)) >= len(_LATIN.findall(text))
 
 
 _LATIN_PER_DENSE = 2
+_SAMPLE = 8_000
 
 
 def _is_in_table(document: ReviewDocument, offset: int) -> bool:
@@ -297,7 +300,7 @@ class KoreanSpacing:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the wrong spaces."""
         del surroundings
-        if not document.text.isascii() and _HAS_HANGUL.search(document.prose):
+        if _is_korean(document):
             yield from _find(self, document, _KOREAN_SPACING)
 
 
@@ -328,7 +331,7 @@ class KoreanPunctuation:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the wrong signs."""
         del surroundings
-        if not document.text.isascii() and _HAS_HANGUL.search(document.prose):
+        if _is_korean(document):
             yield from _find(self, document, _KOREAN_PUNCTUATION)
 
 
@@ -415,6 +418,19 @@ class MixedWidthBracket:
             yield from _find(self, document, _MIXED)
 
 
+def _is_korean(document: ReviewDocument) -> bool:
+    """Return whether a text is in Korean, and not only about it."""
+    return (
+        not document.text.isascii()
+        and _HAS_HANGUL.search(document.prose) is not None
+        and _is_mostly_dense(document.prose[:_SAMPLE])
+    )
+
+
 def _is_japanese(document: ReviewDocument) -> bool:
-    """Return whether a text has kana; Chinese shares the other signs."""
-    return not document.text.isascii() and _HAS_KANA.search(document.prose) is not None
+    """Return whether a text is in Japanese, not in Chinese or about Japanese."""
+    return (
+        not document.text.isascii()
+        and _HAS_KANA.search(document.prose) is not None
+        and _is_mostly_dense(document.prose[:_SAMPLE])
+    )

@@ -72,7 +72,7 @@ _TALKS_OF_SPELLING = re.compile(r"typo|spell|->|→|=>|➜|correct", re.IGNORECA
 _COMMENT = re.compile(r"(?:^|[\s;{}(,])(?:#+|//+!?|--|/\*+|;;+|%%?|<!--)[ \t]|^[ \t]*\*[ \t]")
 _LONGEST_ACRONYM = 6
 _LOWER_WORD = re.compile(r"\b[a-z]{2,}\b")
-_NAME_AFTER = re.compile(r" [A-Z][a-z]+\b")
+_NAME_AFTER = re.compile(r" [A-Z][a-z]*\b")
 _MOST_SHOWN = 3
 _ENGLISH = frozenset(
     {
@@ -87,10 +87,11 @@ class Misspelling:
     """A word is misspelled in a common way.
 
     The list of `typos` has about 95,000 misspellings of English. Text in other languages, code,
-    names, addresses, words in quotation marks, the words of the setting `review.words`, and words
-    that five documents of the folder use are not reported. Comments in code blocks are checked. Of
-    source files, which have to be named, comments and names are checked. Names, and words with
-    several corrections, get no fix.
+    names, addresses, words in quotation marks, cut words, titles of issues and commits in lists,
+    licences, generated texts, the words of the setting `review.words`, and words that five
+    documents of the folder use are not reported. Comments in code blocks are checked. Of source
+    files, which have to be named, comments and names are checked. Names, and words with several
+    corrections, get no fix.
     """
 
     id: ClassVar[str] = "misspelling"
@@ -104,7 +105,8 @@ class Misspelling:
             yield from _check_code(self, document, surroundings)
             return
         found = MISSPELLINGS.words.intersection(document.words)
-        if found and (is_copied(document) or _is_word_list(document)):
+        is_left_out = is_copied(document) or _is_word_list(document)
+        if found and (is_left_out or _is_about_translation(document)):
             return
         for word in sorted(found):
             right = MISSPELLINGS.list_corrections(word)
@@ -118,9 +120,7 @@ class Misspelling:
                 and not _is_mentioned(document, *place, right)
                 and not ("'" in right[0] and document.text.startswith("-", place[1]))
             ]
-            if not places or _may_be_foreign(document, word.decode()):
-                continue
-            if not _is_known(document, surroundings, word.decode()):
+            if places and not _is_known(document, surroundings, word.decode()):
                 for start, end in places:
                     yield _build(self, document, (start, end), right)
 
@@ -185,13 +185,11 @@ _FOLDER_LANGUAGE = re.compile(
 )
 
 
-def _may_be_foreign(document: ReviewDocument, word: str) -> bool:
-    """Return whether a word may belong to the language that the folder of a text is named after."""
-    found = _FOLDER_LANGUAGE.search(document.source.doc_path)
-    if found is None or (document.lang or "").startswith(found[1]):
-        return False
-    dictionary = load_dictionary(found[1])
-    return dictionary is None or word.encode() in dictionary.words
+def _is_about_translation(document: ReviewDocument) -> bool:
+    """Return whether an English text is in a folder named after a language, whose words it has."""
+    return (document.lang or "en").startswith("en") and bool(
+        _FOLDER_LANGUAGE.search(document.source.doc_path)
+    )
 
 
 def _is_known(document: ReviewDocument, surroundings: Surroundings, word: str) -> bool:
@@ -266,6 +264,8 @@ def _is_of_others(document: ReviewDocument, start: int, end: int) -> bool:
         or is_title_of_change(document, start)
         or is_cut_cell(document, start)
         or is_literal(document, start)
+        or text.count("<code", text.rfind("\n", 0, start) + 1, start)
+        > text.count("</code", text.rfind("\n", 0, start) + 1, start)
     )
 
 
@@ -373,9 +373,10 @@ class UnknownWord:
 
     This needs word lists: `pip install 'kebab[spelling]'`; without them nothing is found. They are
     for English, German, French, Spanish, Italian, Dutch and Portuguese. Only words in lower case
-    are looked at that the document uses once or twice, and no other document of the folder at all.
-    Words of the setting `review.words` are right. The proposed
-    word may be wrong, so it is no fix.
+    are looked at that stand in a sentence, that the document uses once or twice, and no other
+    document of the folder at all. Forms and compounds of known words, words of programming, lists
+    of names, and words of the setting `review.words` are right. The proposed word may be wrong, so
+    it is no fix.
     """
 
     id: ClassVar[str] = "unknown-word"
@@ -387,7 +388,8 @@ class UnknownWord:
         """Yield the words that are a letter away from a frequent one."""
         lang = (document.lang or "").partition("-")[0].lower()
         dictionary = load_dictionary(lang)
-        if dictionary is None or _NAMES.search(document.source.doc_path):
+        is_left_out = _NAMES.search(document.source.doc_path) or _is_about_translation(document)
+        if dictionary is None or is_left_out:
             return
         counts = Counter(document.prose_words)
         unknown = [
@@ -414,7 +416,6 @@ class UnknownWord:
                     and _is_checked(document, *place, lang)
                     for place in places
                 )
-                and not (lang == "en" and _may_be_foreign(document, text))
                 and text not in surroundings.words
                 and surroundings.count_documents(document.source, text) <= 1
             ):
