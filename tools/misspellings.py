@@ -55,6 +55,7 @@ _RIGHT = frozenset(
             "compilability",
             "configurables",
             "discernable",
+            "invokable",
             "optin",
             "scaleable",
             "strat",

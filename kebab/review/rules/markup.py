@@ -324,6 +324,7 @@ class UnclosedEmphasis:
                     opened is not None
                     and not _ARGUMENTS.match(document.text, opened + 2)
                     and not is_cut_cell(document, opened)
+                    and "</code" not in document.text[opened:].partition("\n")[0]
                 ):
                     reason = "the bold text does not end in its paragraph"
                     yield build_finding(self, opened, opened + 2, reason)

@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
+from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, GlossaryTerm, Surroundings
 from kebab.review.document import ReviewDocument
 from kebab.review.rules.rule import build_finding, is_literal, is_record
@@ -18,6 +19,7 @@ _MARK = re.compile(r"\b(?:TODO|FIXME|XXX|TBD)\b(?![-_/.]\w|\w)")
 _ADDRESS = re.compile(r"(?:\([^()\n]{1,40}\))?:?[ \t]*<?https?://[^\s<>]+>?[ \t]*(?:-->|\n|\Z)")
 """What follows a mark when there is nothing but the address of an issue."""
 _OPENS = re.compile(r"(?:^|[\n|(\[*_:>]|<!--|[-*+]|\d[.)]|\[[ xX]\])[ \t*_>#(\[-]*\Z")
+_COMMENT_OF_CODE = re.compile(r"[ \t]{4}(?:#|//|/\*|\*)[ \t]*\Z")
 _TASKS = re.compile(r"[:*_ \t]*(?:\n[ \t]*)+(?:[-*+]|\d+[.)])[ \t]")
 """What follows the title of a list of tasks."""
 _CALLED = re.compile(r"(?:\([^()\n]{1,40}\))?[*_\]]*:")
@@ -64,11 +66,13 @@ class Todo:
 def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
     """Return whether a word is a mark and not the name of one."""
     text, start, end = document.text, found.start(), found.end()
+    line = text.rfind("\n", 0, start) + 1
     if found[0] == "TODO" and document.lang in _TOTAL:
         return bool(_CALLED.match(text, end))
     opens = bool(_OPENS.search(text[max(0, start - 24) : start])) or start == 0
     is_quoted = text[max(0, start - 3) : start].strip("/#* ").endswith(('"', "'", "`", "“"))
-    if is_quoted or is_literal(document, start) or _ADDRESS.match(text, end):
+    is_code = document.source.media != MARKDOWN and _COMMENT_OF_CODE.search(text, line, start)
+    if is_quoted or is_code or is_literal(document, start) or _ADDRESS.match(text, end):
         return False
     if _CALLED.match(text, end):
         return opens or found[0] != "XXX"
@@ -76,12 +80,11 @@ def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
     is_named = _NOUN.match(text, end) or _LISTED.match(text, end)
     if is_named or is_title or _is_word_item(text, start, end):
         return False
-    line = text[text.rfind("\n", 0, start) + 1 : start]
     if found[0] == "TBD":  # in a row and behind a colon it is a value that nobody knows yet
-        is_value = line.startswith("|") or line.rstrip(" *_").endswith(":")
+        is_value = text[line] == "|" or text[line:start].rstrip(" *_").endswith(":")
         is_end = bool(_CLOSES.match(text, end)) or (opens and text[end : end + 1] in tuple(".,;"))
         return is_end and not is_value
-    is_list = line.startswith("#") and _TASKS.match(text, end)
+    is_list = text[line] == "#" and _TASKS.match(text, end)
     return found[0] != "XXX" and opens and not is_list
 
 

@@ -66,13 +66,15 @@ _PLAIN_RUN = re.compile(r"[^\W\d_]+(?:[-'’–—][^\W\d_]+)*(?:/[^\W\d_]+)?(?:
 
 _AROUND = "*_'‘’.:!?…~-–—"
 _LONGEST_RUN, _LONGEST_LINE = 80, 500
-_OPENS = re.compile(r"(?:\A|[.!?:;|>#*_)\]\"“(/]|[-+•])[ \t\"'“(*_#>-]*\Z|\d[.)][ \t]*\Z")
+_OPENS = re.compile(r"(?:\A|[.!?;|>#*_)\]\"“(/]|[-+•])[ \t\"'“(*_#>-]*\Z|\d[.)][ \t]*\Z")
 _PAIRS = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`"}
 _TALKS_OF_SPELLING = re.compile(r"typo|spell|->|→|=>|➜|correct", re.IGNORECASE)
 _COMMENT = re.compile(r"(?:^|[\s;{}(,])(?:#+|//+!?|--|/\*+|;;+|%%?|<!--)[ \t]|^[ \t]*\*[ \t]")
 _LONGEST_ACRONYM = 6
 _LOWER_WORD = re.compile(r"\b[a-z]{2,}\b")
-_NAME_AFTER = re.compile(r" [A-Z][a-z]*\b")
+_NAME_AFTER = re.compile(r" [A-Z][a-z]*\b|\.[ ][A-Z]")
+_NAMES_AFTER = re.compile(r",\s+[A-Z][\w.-]+ [A-Z]")
+_DIRECTIVE = re.compile(r"[ \t]*\.\. [\w:-]+::")
 _MOST_SHOWN = 3
 _ENGLISH = frozenset(
     {
@@ -255,17 +257,18 @@ def _is_quoted(text: str, start: int, end: int) -> bool:
 
 def _is_of_others(document: ReviewDocument, start: int, end: int) -> bool:
     """Return whether a word is quoted, cut, spoken, or part of the title of a change."""
-    text = document.text
-    if text[end - 2 : end + 1] in ("in'", "in’"):
-        return True  # as it is sung
+    text, line = document.text, document.text.rfind("\n", 0, start) + 1
+    if text[end - 2 : end + 1] in ("in'", "in’") or _NAMES_AFTER.match(text, end):
+        return True  # as it is sung, or one of several people
+    if document.source.media != MARKDOWN and _DIRECTIVE.match(text, line):
+        return True
     return (
         _is_in_quotation(text, start, end)
         or text.startswith(("...", "…"), end)
         or is_title_of_change(document, start)
         or is_cut_cell(document, start)
         or is_literal(document, start)
-        or text.count("<code", text.rfind("\n", 0, start) + 1, start)
-        > text.count("</code", text.rfind("\n", 0, start) + 1, start)
+        or text.count("<code", line, start) > text.count("</code", line, start)
     )
 
 
