@@ -407,18 +407,16 @@ class UnknownWord:
             places = list(_find_word(document, text))
             right = ""
             if len(places) <= _MOST_USES and all(
-                document.text[slice(*place)].islower() and document.prose.startswith(text, place[0])
+                document.text[slice(*place)].islower()
+                and document.prose.startswith(text, place[0])
+                and _is_in_sentence(document, *place, dictionary.frequencies)
                 for place in places
             ):
                 right = find_meant(text, lang)
             if (
                 right
                 and places
-                and all(
-                    _is_in_sentence(document, *place, dictionary.frequencies)
-                    and _is_checked(document, *place, lang)
-                    for place in places
-                )
+                and all(_is_checked(document, *place, lang) for place in places)
                 and text not in surroundings.words
                 and surroundings.count_documents(document.source, text) <= 1
             ):
