@@ -51,7 +51,17 @@ _OWN = {
 _RIGHT = frozenset(
     {
         *("anser", "arange", "braket", "enumerables", "expresso", "funktion", "moreso", "numer"),
-        *("optin", "scaleable", "strat", "unparseable", "vertx"),
+        *(
+            "compilability",
+            "configurables",
+            "discernable",
+            "invokable",
+            "optin",
+            "scaleable",
+            "strat",
+            "unparseable",
+            "vertx",
+        ),
     }
 )
 """Names and terms of software that are misspellings in the source."""

@@ -76,7 +76,7 @@ HOMES = {
     "ray": ("kebab.cluster.ray_data",),
     "rich": ("kebab.cli.render",),
     "selectolax": ("kebab.parse.html_page",),
-    "spellchecker": ("kebab.review.rules.spelling",),
+    "spellchecker": ("kebab.review.rules.near_words",),
     "stopwordsiso": ("kebab.search.lexical",),
     "starlette": ("kebab.http.application", "kebab.web.application"),
     "tokenizers": ("kebab.embed",),

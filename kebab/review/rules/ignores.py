@@ -22,7 +22,8 @@ _WORD = "kebab-ignore"
 
 def _write_pattern(start: str, end: str) -> str:
     """Return the pattern of a comment: the word, its scope and the names; a reason may follow."""
-    names, reason = (rf"(?:(?!{end})[^{sign}\n])*+" for sign in (":", ""))
+    opening = start.partition("\\s")[0]  # from each of them the line would be read again
+    names, reason = (rf"(?:(?!{end}|{opening})[^{sign}\n])*+" for sign in (":", ""))
     return rf"{start}(kebab-ignore(-start|-end|-file)?)(?![\w-])({names})(?::{reason})?{end}"
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, LinkUse, Span, Surroundings
 from kebab.review.document import ReviewDocument, find_code
-from kebab.review.rules.rule import build_finding, is_list_of_changes
+from kebab.review.rules.rule import build_finding, is_cut_cell, is_list_of_changes
 from kebab.review.rules.targets import (
     is_markdown,
     is_site,
@@ -93,13 +93,14 @@ class TableCells:
         short = [count for count in counts if 1 < count < columns]
         is_odd = len(short) == 1 and counts.count(columns) >= _LEAST_ROWS
         is_cut = counts.count(1) == 1 and not short and counts.count(columns) >= _LEAST_ROWS
+        has_empty = any(_NO_LAST_CELL.search(document.text[start:end]) for start, end in rows)
         for (start, end), count in zip(rows, counts, strict=True):
             row = document.text[start:end]
             if count == 1 and not (is_cut and _is_cut_row(row) and start > rows[0][0]):
                 continue
             if count == columns or not row.strip("|> \t") or _TEMPLATE.search(row):
                 continue
-            if count < columns and (not (is_odd or is_cut) or end == rows[-1][1]):
+            if count < columns and (not (is_odd or is_cut) or end == rows[-1][1] or has_empty):
                 continue
             is_short = len(row) <= _LONGEST_ROW
             if (
@@ -114,6 +115,7 @@ class TableCells:
 
 
 _LEAST_ROWS = 2
+_NO_LAST_CELL = re.compile(r"\|[ \t]*+\|[ \t]*+\Z")
 _ONE_CELL = re.compile(r"[ \t>]*+\|[ \t]*+([\w`][^|*]*+)\|[ \t]*+")
 _LONGEST_ROW = 2_000
 
@@ -292,6 +294,9 @@ class GluedHeading:
                 yield build_finding(self, *found.span(), reason, edit="replace", fix=fix)
 
 
+_ARGUMENTS = re.compile(r"(?:\w*kwargs?|kwds|kw|opts|options|params|\w+_\w+)\b")
+"""What stands behind two asterisks in Python."""
+
 _STRONG = re.compile(r"\*\*(?<![*\\]\*\*)(?!\*)")
 
 
@@ -315,7 +320,12 @@ class UnclosedEmphasis:
         for start, end in document.paragraphs:
             if document.prose.find("**", start, end) >= 0:
                 opened = _find_unclosed(document, start, end)
-                if opened is not None:
+                if (
+                    opened is not None
+                    and not _ARGUMENTS.match(document.text, opened + 2)
+                    and not is_cut_cell(document, opened)
+                    and "</code" not in document.text[opened:].partition("\n")[0]
+                ):
                     reason = "the bold text does not end in its paragraph"
                     yield build_finding(self, opened, opened + 2, reason)
 

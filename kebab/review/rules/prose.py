@@ -1,4 +1,4 @@
-"""Contains the rules about prose: words, the glossary, passed dates and copied paragraphs."""
+"""Contains the rules about prose: marks, the glossary, passed dates and copied paragraphs."""
 
 import calendar
 import re
@@ -7,170 +7,32 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache
-from itertools import compress, islice, pairwise, product
 from typing import ClassVar, NamedTuple
 
 from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, GlossaryTerm, Surroundings
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.rule import build_finding, is_record
+from kebab.review.rules.rule import build_finding, is_literal, is_record
 from kebab.wire.review import SeverityName
 
-_GAPS = (" ", "\n", " \n", "\t\n")
-_BEFORE_FIRST = ' \n("*_'
-_BEFORE_WORD = '("*_>'
-_TWICE = re.compile(r"([^\W\d_]{2,}+)( |[ \t]?\n[ \t>]*)(?=((?i:\1))(?![\w'’/=(*<>+-]|[.:]\w))")
-_ALLOWED = frozenset(
-    {
-        *(
-            "blah",
-            "bla",
-            "bye",
-            "ha",
-            "had",
-            "is",
-            "in",
-            "on",
-            "la",
-            "na",
-            "no",
-            "so",
-            "that",
-            "any",
-        ),
-        *("anywhere", "very", "really", "many", "much", "long", "far", "more", "yes", "so"),
-        *("vous", "nous", "die", "der", "das", "sie", "si", "muy", "que", "nos", "ver"),
-    }
-)
-"""Words that are often repeated on purpose, or that two clauses share."""
-
-_REDUPLICATING = frozenset({"id", "jv", "mi", "ms", "su", "th", "tl", "vi", "haw"})
-"""Languages that repeat words as part of their grammar."""
-
-_FIRST_OTHER_SCRIPT = "\u0e00"
-"""From here on, scripts have words that are repeated on purpose, or no blanks between words."""
-
-_LEAST_WRAPPED = 24
-"""The fewest characters before a line break that is inside a sentence."""
-
-_IDENTIFIER_END = re.compile(r"(?:\w\\?[_.:/@-]|\s--?\w[\w-]*[ ])\Z")
-"""What stands before the last part of a name, or before the value of an option."""
-
-_PREPOSITION = re.compile(r"\b(?:of|after|before|about|in|on|for|with|from|by|to|at)[ ]\Z")
-"""What stands before an `it` that ends a clause, as in `the part of it it needs`."""
-
-_BOUND = frozenset(
-    {
-        *("the", "a", "an", "and", "or", "of", "to", "with", "for", "from", "by", "at", "as", "if"),
-        *("this", "these", "which", "will", "be", "are", "was", "were", "your", "their", "its"),
-    }
-)
-"""Words that need another word behind them, so that a line that ends with one goes on."""
-
-_FUNCTION_WORDS = _BOUND | {"not", "it", "we", "you", "they", "when", "where", "but", "can", "also"}
-
-
-class RepeatedWord:
-    """A word is written twice in a row.
-
-    This is almost always left over from editing. Words that are repeated on purpose, such as
-    `had had`, names, a word that stands there three times, and languages that form words by
-    repetition are not reported, nor is a word at the border of two sentences, list items or cells.
-    Delete one of the two.
-    """
-
-    id: ClassVar[str] = "repeated-word"
-    kind: ClassVar[str] = "repetition"
-    severity: ClassVar[SeverityName] = "warning"
-    example: ClassVar[str] = "Open the the settings."
-
-    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
-        """Yield the words that repeat the word before them."""
-        del surroundings
-        prose = document.prose
-        for start in sorted(_find_pairs(document)):
-            found = _TWICE.match(prose, start)
-            if found and not _is_on_purpose(document, found):
-                if (document.lang or "").partition("-")[0] in _REDUPLICATING:
-                    return
-                reason = f"the word is repeated: {found[1]}"
-                yield build_finding(
-                    self,
-                    found.start(2),
-                    found.end(3),
-                    reason,
-                    edit="delete",
-                    fix=Fix("", safe="\n" not in found[2]),
-                )
-
-
-def _find_pairs(document: ReviewDocument) -> Iterator[int]:
-    """Yield the offsets of words of the prose that may stand there twice."""
-    lower = text = document.lower_prose
-    for sign in _BEFORE_WORD:
-        text = text.replace(sign, " ")
-    words = text.split()
-    after = islice(words, 1, None)
-    pairs = compress(pairwise(words), map(str.startswith, after, words))
-    twice = {one for one, two in pairs if one.isalpha() and not two[len(one) :][:1].isalnum()}
-    gaps = [gap for gap in _GAPS if gap in lower]
-    for word, gap in product(twice, gaps):
-        shown = f"{word} {word}" if gap == " " else word + gap
-        start = lower.find(shown)
-        while start >= 0:
-            if not start or lower[start - 1] in _BEFORE_FIRST:
-                yield start
-            start = lower.find(shown, start + 1)
-
-
-def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
-    """Return whether a word may stand twice."""
-    first, gap, second = found.groups()
-    if first.lower() in _ALLOWED or first >= _FIRST_OTHER_SCRIPT or second[0].isupper():
-        return True
-    is_plain = document.source.media != MARKDOWN
-    if second not in _FUNCTION_WORDS and (is_plain or is_record(document)):
-        return True  # code, and titles of changes such as `revert revert`
-    is_sentence = first.istitle() and (second in _BOUND or not first.isascii())
-    if first != second and not (is_sentence and first.lower() == second):
-        return True  # `AND and` and `Parameter parameter` are names
-    text, start, end = document.text, found.start(1), found.end(3)
-    is_other = (
-        gap != text[found.start(2) : found.end(2)]  # code stands between the two
-        or text.startswith((";\n", "{\n"), end)
-        or ("\n" in gap and text.startswith(":", end))  # a definition
-        or (second == "it" and _PREPOSITION.search(text, max(0, start - 12), start))
-        or _IDENTIFIER_END.search(text, max(0, start - 24), start) is not None
-    )
-    if is_other or ("\n" in gap and _is_border(text, first, start)):
-        return True
-    before, after = text[max(0, start - len(first) - 1) : start], text[end : end + len(first) + 1]
-    if before.lower() == f"{first.lower()} " or after.lower() == f" {first.lower()}":
-        return True
-    return before[-1:] in tuple("\"'`“‘") and after[:1] in tuple("\"'`”’")
-
-
-def _is_border(text: str, word: str, start: int) -> bool:
-    """Return whether a line that ends with a word may end a sentence, a heading or a row."""
-    line = text.rfind("\n", 0, start) + 1
-    if start - line < _LEAST_WRAPPED and (word not in _BOUND or start == line):
-        return True
-    return text[line:start].lstrip().startswith(("#", "|"))
-
-
 _MARK = re.compile(r"\b(?:TODO|FIXME|XXX|TBD)\b(?![-_/.]\w|\w)")
+_ADDRESS = re.compile(r"(?:\([^()\n]{1,40}\))?:?[ \t]*<?https?://[^\s<>]+>?[ \t]*(?:-->|\n|\Z)")
+"""What follows a mark when there is nothing but the address of an issue."""
 _OPENS = re.compile(r"(?:^|[\n|(\[*_:>]|<!--|[-*+]|\d[.)]|\[[ xX]\])[ \t*_>#(\[-]*\Z")
+_COMMENT_OF_CODE = re.compile(r"[ \t]{4}(?:#|//|/\*|\*)[ \t]*\Z")
+_TASKS = re.compile(r"[:*_ \t]*(?:\n[ \t]*)+(?:[-*+]|\d+[.)])[ \t]")
+"""What follows the title of a list of tasks."""
 _CALLED = re.compile(r"(?:\([^()\n]{1,40}\))?[*_\]]*:")
 _CLOSES = re.compile(r"[*_)\].]*[ \t]*(?:\n|\||-->|\Z)")
 _NOUN = re.compile(
     r"[ \t]+(?:lists?|apps?|applications?|items?|comments?|files?|tasks?|notes?|marks?|markers?"
-    r"|tags?|tools?|example|examples|entries|entry|MVC|EL|LO|LA|s\b)",
+    r"|tags?|tools?|extensions?|directives?|example|examples|entries|entry|MVC|EL|LO|LA|s\b)",
 )
 _LISTED = re.compile(r"[`*_\"']*(?:[ \t]*[,/][ \t]*|[ \t]+(?:and|or)[ \t]+)[`*_\"']*[A-Z]{3,}\b")
 """What follows a mark that is one of several words."""
 
 _WORD_ITEM = re.compile(
-    r"[ \t]*+(?:[-*+|][ \t]*+|\d++[.)][ \t]*+)?+[`*_\"']*+[^\W_][\w-]*+[`*_\"',]*+[ \t|]*+"
+    r"[ \t]*+(?:[-*+|][ \t]*+|\d++[.)][ \t]*+)?+[`*_\"']*+[^\W_][\w./-]*+[`*_\"',]*+[ \t|]*+"
 )
 _TOTAL = frozenset({"es", "gl", "it", "pt"})
 """Languages in which `TODO` is the word for everything."""
@@ -204,10 +66,13 @@ class Todo:
 def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
     """Return whether a word is a mark and not the name of one."""
     text, start, end = document.text, found.start(), found.end()
+    line = text.rfind("\n", 0, start) + 1
     if found[0] == "TODO" and document.lang in _TOTAL:
         return bool(_CALLED.match(text, end))
     opens = bool(_OPENS.search(text[max(0, start - 24) : start])) or start == 0
-    if text[max(0, start - 3) : start].strip("/#* ").endswith(('"', "'", "`", "“")):
+    is_quoted = text[max(0, start - 3) : start].strip("/#* ").endswith(('"', "'", "`", "“"))
+    is_code = document.source.media != MARKDOWN and _COMMENT_OF_CODE.search(text, line, start)
+    if is_quoted or is_code or is_literal(document, start) or _ADDRESS.match(text, end):
         return False
     if _CALLED.match(text, end):
         return opens or found[0] != "XXX"
@@ -215,8 +80,12 @@ def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
     is_named = _NOUN.match(text, end) or _LISTED.match(text, end)
     if is_named or is_title or _is_word_item(text, start, end):
         return False
-    closes = bool(_CLOSES.match(text, end))
-    return found[0] != "XXX" and (opens or (closes and found[0] == "TBD"))
+    if found[0] == "TBD":  # in a row and behind a colon it is a value that nobody knows yet
+        is_value = text[line] == "|" or text[line:start].rstrip(" *_").endswith(":")
+        is_end = bool(_CLOSES.match(text, end)) or (opens and text[end : end + 1] in tuple(".,;"))
+        return is_end and not is_value
+    is_list = text[line] == "#" and _TASKS.match(text, end)
+    return found[0] != "XXX" and opens and not is_list
 
 
 def _is_word_item(text: str, start: int, end: int) -> bool:
@@ -366,7 +235,8 @@ _PLAN = re.compile(
     r"\b(?:(?:is|are)[ ](?:currently[ ]|now[ ])?(?:planned|scheduled|slated|due|expected|targeted)"
     r"|(?:planned|scheduled|slated)(?=[ ]for))[ ]"
     rf"(?:to[ ](?:\w+[ ]){{1,4}}?)?(?:for|in|by|on)[ ]{_LEAD}\Z"
-    r"|\bwill[ ](?!have\b)(?:\w+[ ]){1,7}?"
+    r"|\bwill[ ](?!(?:have|query|match|find|return|show|list|select|include|print|give)\b)"
+    r"(?:\w+[ ]){1,7}?"
     rf"(?:in|by|on|until|after|before|starting|beginning)[ ]{_LEAD}\Z"
     rf"|\b(?:expires?|ends)[ ](?:on|in)[ ]{_LEAD}\Z",
     re.IGNORECASE,
@@ -405,11 +275,20 @@ _UNTIL_AFTER = re.compile(
     r"|利用できます|利用可能))"
 )
 _PLAN_AFTER = re.compile(
-    r"[^.。\n]{0,30}?(?:예정(?:입니다|이다|\b)"
+    r"[^.。\n]{0,30}?(?:(?<!중단 )예정(?:입니다|이다|\b)"
     r"|予定(?:です|である|。))"
 )
 _BEFORE_CHARS, _AFTER_CHARS = 90, 60
 _SENTENCE = re.compile(r"[.!?;:]\s|\n[ \t]*\n|[。|]|다\.")
+
+
+_IS_NAME = re.compile(
+    r"[`*_\"')]*[ -]?(?:revision|spec|specification|version|edition|release"
+    r"|리비전|사양|버전|판|版)",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"\b(?:revision|spec|specification|version|edition)[ ]\Z", re.IGNORECASE)
+"""What stands beside a date that names a version."""
 
 
 class _Period(NamedTuple):
@@ -437,7 +316,7 @@ class StaleDate:
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the dates that have passed."""
-        if is_record(document):
+        if is_record(document) or document.source.file.suffix == ".txt":
             return
         prose, done = document.prose, 0
         years = sorted(found.span() for pattern in _YEARS for found in pattern.finditer(prose))
@@ -500,6 +379,8 @@ def _judge(prose: str, period: _Period, today: date, stale_days: int) -> str | N
     ends = [found.end() for found in _SENTENCE.finditer(before)]
     before = " ".join(before[ends[-1] if ends else 0 :].split()) + " "
     after = prose[period.end : period.end + _AFTER_CHARS].replace("\n", " ")
+    if after.startswith("?") or _IS_NAME.match(after) or _NAMED.search(before):
+        return None
     if _AS_OF.search(before) or _AS_OF_AFTER.match(after):
         old = (
             stale_days

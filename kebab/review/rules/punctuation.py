@@ -7,7 +7,13 @@ from typing import ClassVar, NamedTuple
 from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, Span, Surroundings
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.rule import Rule, build_finding
+from kebab.review.rules.rule import (
+    Rule,
+    build_finding,
+    is_copied,
+    is_cut_cell,
+    is_title_of_change,
+)
 from kebab.wire.review import EditName, SeverityName
 
 _ROUND, _SQUARE = ("(（", ")）"), ("[［", "]］")
@@ -20,13 +26,16 @@ _CLOSERS = {sign: pair[0][0] for pair in _KINDS for sign in pair[1]}
 _BRACKET = re.compile(r"[()\[\]（）［］\u300a-\u300f【】]")
 _WIDE_BRACKET = re.compile(r"[（）［］\u300a-\u300f【】]")
 _SOLVED = re.compile(
-    r"[:;=8xX][-^'oc]?[()\[\]](?!\w)"  # emoticons
+    r"[:;=8xX][-^'oc]?[()\[\]](?!\w)|[()][-^']?[:;](?!\w)"  # emoticons
     r"|(?<![\w(])(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5}|[\u2460-\u2473가-힣])[)）]"  # a)
     r"|[\[(\]][^()\[\]\n]{1,40}(?:[,;]|\.\.|…)[^()\[\]\n]{1,60}[\])]"  # intervals
     r"|\][^()\[\]\n]{1,40}[,;][^()\[\]\n]{1,40}\["
     r"|[\"'‘“「/|][()\[\]（）]{1,2}[\"'’”」/|]"  # quoted
-    r"|\\[()\[\]]"
+    r"|\\[()\[\]]|[(\[]['\"’”](?=\s)"
     r"|(?<![*_])[*_]++[()\[\]][*_]++"  # a bracket in bold
+    r"|(?<=\s)[()\[\]（）](?=\s)"  # a word, as in `unexpected ) at 17`
+    r"|(?<!\S)(?:\d{1,3}\.|[*†‡]{1,3}|[*_]{1,3}(?:\d{1,3}|[a-zA-Z])[*_]{1,3})\)"  # 1.) and notes
+    r"|\((?=\[?#\d+ ?\[#)|\((?=[^\n]{0,60}(?:…|\.\.\.[\"'”’]))"  # titles that were cut
 )
 _CODE = re.compile(
     r"`|\{\{|\}\}|\{%|<%|\$\(|\\\\"
@@ -79,7 +88,11 @@ class UnbalancedBracket:
             # an address may reach over the bracket behind it
             lone &= _find_lone(document.text[start:end])
             single += [_Open(kind, start + offset, number, opens) for kind, offset, opens in lone]
+        if single and is_copied(document):
+            return
         for one in _drop_distant_pairs(single):
+            if is_cut_cell(document, one.offset) or is_title_of_change(document, one.offset):
+                continue
             word = "closed" if one.opens else "opened"
             bracket = prose[one.offset]
             reason = f"the bracket is never {word}: {bracket}"
@@ -141,6 +154,8 @@ def _drop_distant_pairs(single: list[_Open]) -> list[_Open]:
 
 
 _FENCES = (re.compile(r"(```+)([^\n]*)"), re.compile(r"(~~~+)([^\n]*)"))
+_INFO = re.compile(r"[\w.+#{}=\"': -]*+")
+"""What stands behind tildes that are no drawing."""
 _BEFORE_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?")
 
 
@@ -176,7 +191,7 @@ def _find_open_fence(text: str) -> Span | None:
             continue
         fence, info = found.groups()
         if opened is None:
-            if "`" not in info or fence[0] == "~":
+            if "`" not in info if fence[0] == "`" else _INFO.fullmatch(info):
                 opened = found
         elif fence.startswith(opened[1]) and not info.strip():
             opened = None
@@ -210,12 +225,33 @@ def _find(rule: Rule, document: ReviewDocument, patterns: Iterable[_Pattern]) ->
     for pattern in patterns:
         for found in pattern.regex.finditer(prose):
             start, end = found.span("at")
-            if prose[start:end] == text[start:end] and not _is_in_table(document, start):
+            is_kept = prose[start:end] == text[start:end] and not _is_in_table(document, start)
+            if is_kept and _is_line_of_east(prose, start):
                 edit: EditName = (
                     "insert" if start == end else "replace" if pattern.text else "delete"
                 )
                 fix = Fix(pattern.text, safe=True)
                 yield build_finding(rule, start, end, pattern.reason, edit=edit, fix=fix)
+
+
+_DENSE = re.compile("[ぁ-ヿ々\u3400-\u9fff가-힣]")
+_LATIN = re.compile("[A-Za-z]")
+_FIELD = re.compile(r"[A-Za-z-]+:[ ]")
+
+
+def _is_line_of_east(prose: str, offset: int) -> bool:
+    """Return whether a line is in Korean or Japanese, and does not only speak about words of it."""
+    end = prose.find("\n", offset)
+    line = prose[prose.rfind("\n", 0, offset) + 1 : end if end >= 0 else len(prose)]
+    return not _FIELD.match(line) and _is_mostly_dense(line)
+
+
+def _is_mostly_dense(text: str) -> bool:
+    return _LATIN_PER_DENSE * len(_DENSE.findall(text)) >= len(_LATIN.findall(text))
+
+
+_LATIN_PER_DENSE = 2
+_SAMPLE = 8_000
 
 
 def _is_in_table(document: ReviewDocument, offset: int) -> bool:
@@ -264,7 +300,7 @@ class KoreanSpacing:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the wrong spaces."""
         del surroundings
-        if not document.text.isascii() and _HAS_HANGUL.search(document.prose):
+        if _is_korean(document):
             yield from _find(self, document, _KOREAN_SPACING)
 
 
@@ -295,7 +331,7 @@ class KoreanPunctuation:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the wrong signs."""
         del surroundings
-        if not document.text.isascii() and _HAS_HANGUL.search(document.prose):
+        if _is_korean(document):
             yield from _find(self, document, _KOREAN_PUNCTUATION)
 
 
@@ -382,6 +418,19 @@ class MixedWidthBracket:
             yield from _find(self, document, _MIXED)
 
 
+def _is_korean(document: ReviewDocument) -> bool:
+    """Return whether a text is in Korean, and not only about it."""
+    return (
+        not document.text.isascii()
+        and _HAS_HANGUL.search(document.prose) is not None
+        and _is_mostly_dense(document.prose[:_SAMPLE])
+    )
+
+
 def _is_japanese(document: ReviewDocument) -> bool:
-    """Return whether a text has kana; Chinese shares the other signs."""
-    return not document.text.isascii() and _HAS_KANA.search(document.prose) is not None
+    """Return whether a text is in Japanese, not in Chinese or about Japanese."""
+    return (
+        not document.text.isascii()
+        and _HAS_KANA.search(document.prose) is not None
+        and _is_mostly_dense(document.prose[:_SAMPLE])
+    )

@@ -36,7 +36,7 @@ from kebab.review.rules.markup import (
     UnclosedEmphasis,
     UnusedDefinition,
 )
-from kebab.review.rules.prose import ForbiddenTerm, NearDuplicate, RepeatedWord, StaleDate, Todo
+from kebab.review.rules.prose import ForbiddenTerm, NearDuplicate, StaleDate, Todo
 from kebab.review.rules.punctuation import (
     JapanesePunctuation,
     JapaneseSpacing,
@@ -46,6 +46,7 @@ from kebab.review.rules.punctuation import (
     UnbalancedBracket,
     UnclosedFence,
 )
+from kebab.review.rules.repetition import RepeatedWord
 from kebab.review.rules.rule import Rule, build_finding
 from kebab.review.rules.spelling import Misspelling, UnknownWord
 from kebab.review.rules.structure import (

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Protocol
 
+from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, Surroundings
 from kebab.review.document import ReviewDocument
 from kebab.wire.review import EditName, SeverityName
@@ -67,21 +68,30 @@ _RECORD = re.compile(
 )
 """Paths of texts that record what was true on a day."""
 
-_GENERATED = re.compile(
-    r"auto(?:matically|-| )?generated (?:by|from|with|file|document|page|content)"
-    r"|generated automatically|@generated\b|do not edit|don't edit|file is generated"
-    r"|not the primary documentation",
+_COPIED = re.compile(
+    r"(?:^|/)(?:licen[cs]es?|copying|copyright|notice|(?:third|3rd)[-_]?part(?:y|ies)[-_]?\w*)"
+    r"(?:[/._-]|$)",
     re.IGNORECASE,
 )
-_EDGE = 1500
+"""Paths of texts that nobody may change."""
+
+_GENERATED = re.compile(
+    r"@generated\b|\bDO NOT EDIT\b"
+    r"|(?:<!--|^(?:#|//|\.\.|%))[^\n]{0,120}\b[Dd]o(?: not|n't) (?:edit|modify)\b"
+    r"|\b[Aa]uto(?:matically)?[ -]?generated (?:by|from|with|file|document|page|content)\b"
+    r"|\b[Gg]enerated automatically\b|\b[Ff]ile is generated\b|\bnot the primary documentation\b"
+    r"|\b[Tt]his (?:\w+[ ]){1,3}(?:is|was|has been) (?:auto(?:matically)?[ -]?)?generated\b",
+    re.MULTILINE,
+)
+_HEAD, _TAIL = 1_500, 500
 """How much of the beginning and the end of a text may tell that a program wrote it."""
 
 
 def is_generated(document: ReviewDocument) -> bool:
     """Return whether a text says that a program wrote it."""
     text = document.text
-    edges = (text,) if len(text) <= 2 * _EDGE else (text[:_EDGE], text[-_EDGE:])
-    return any(_GENERATED.search(one) for one in edges)
+    ends = text[:_HEAD], text[-_TAIL:] if len(text) > _HEAD else ""
+    return any(map(_GENERATED.search, ends))
 
 
 _PAGES = frozenset({"doc", "docs", "documentation", "content", "website", "guide", "book"})
@@ -128,3 +138,48 @@ def is_record(document: ReviewDocument) -> bool:
     if front is not None and any(name.lower() in _DATE_FIELDS for name, _ in front.fields):
         return True
     return bool(_RECORD.search(document.source.doc_path))
+
+
+def is_copied(document: ReviewDocument) -> bool:
+    """Return whether the words of a text are those of others: of a licence or of a program."""
+    return bool(_COPIED.search(document.source.doc_path)) or is_generated(document)
+
+
+_TITLE = re.compile(
+    r"^[ \t]*[-*+][ \t]+(?:\[?(?:bug|feature|issue|support)[ ]#?\d{2,}\b"
+    r"|[^\n]{1,400}(?:[ ]by[ ]\[?@[\w-]+(?:\]\([^()\s]+\))?,?[ ]in[ ]\S+\s*$"
+    r"|/commit/[0-9a-f]{7}|\(`?[0-9a-f]{7,40}`?\)))",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LONGEST_LINE = 1_000
+
+
+def is_title_of_change(document: ReviewDocument, offset: int) -> bool:
+    """Return whether a line is the title of an issue, a commit or a pull request in a list."""
+    text = document.text
+    start, end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
+    end = end if end >= 0 else len(text)
+    return end - start <= _LONGEST_LINE and _TITLE.match(text, start, end) is not None
+
+
+_CUT = re.compile(r"(?:\.\.\.|…)[ \t]*(?:</t[dh]>|\||$)", re.MULTILINE)
+
+
+def is_cut_cell(document: ReviewDocument, offset: int) -> bool:
+    """Return whether a line is a cell or a row whose text was cut, as programs print tables."""
+    text = document.text
+    start, end = text.rfind("\n", 0, offset) + 1, text.find("\n", offset)
+    line = text[start : end if end >= 0 else len(text)].lstrip()
+    is_cell = line.startswith(("<td", "<th"))
+    return (is_cell and '<table border="1"' in text) or (
+        (is_cell or line.startswith("|")) and _CUT.search(line) is not None
+    )
+
+
+def is_literal(document: ReviewDocument, offset: int) -> bool:
+    """Return whether an offset is in code of reStructuredText, which stands in two backticks."""
+    text = document.text
+    return (
+        document.source.media != MARKDOWN
+        and text.count("``", text.rfind("\n", 0, offset) + 1, offset) % 2 == 1
+    )

@@ -4,22 +4,26 @@ Precision comes first: a spelling that is uncertain, such as that of a name or o
 language, is no finding. The words of a folder are its own: what several documents use is right.
 """
 
-import gzip
 import re
 import zlib
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache, cached_property, lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
-import msgspec
-
-from kebab.core.media import is_code
+from kebab.core.media import MARKDOWN, is_code
 from kebab.core.review import Finding, Fix, Span, Surroundings
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.rule import build_finding
+from kebab.review.rules.near_words import LONGEST, SHORTEST, find_meant, load_dictionary
+from kebab.review.rules.rule import (
+    build_finding,
+    is_copied,
+    is_cut_cell,
+    is_literal,
+    is_title_of_change,
+)
 from kebab.text.language import detect_text_language
 from kebab.wire.review import SeverityName
 
@@ -62,11 +66,15 @@ _PLAIN_RUN = re.compile(r"[^\W\d_]+(?:[-'’–—][^\W\d_]+)*(?:/[^\W\d_]+)?(?:
 
 _AROUND = "*_'‘’.:!?…~-–—"
 _LONGEST_RUN, _LONGEST_LINE = 80, 500
-_OPENS = re.compile(r"(?:\A|[.!?:;|>#*_)\]\"“(/]|[-+•])[ \t\"'“(*_#>-]*\Z|\d[.)][ \t]*\Z")
+_OPENS = re.compile(r"(?:\A|[.!?;|>#*_)\]\"“(/]|[-+•])[ \t\"'“(*_#>-]*\Z|\d[.)][ \t]*\Z")
 _PAIRS = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "„": "“", "`": "`"}
 _TALKS_OF_SPELLING = re.compile(r"typo|spell|->|→|=>|➜|correct", re.IGNORECASE)
 _COMMENT = re.compile(r"(?:^|[\s;{}(,])(?:#+|//+!?|--|/\*+|;;+|%%?|<!--)[ \t]|^[ \t]*\*[ \t]")
 _LONGEST_ACRONYM = 6
+_LOWER_WORD = re.compile(r"\b[a-z]{2,}\b")
+_NAME_AFTER = re.compile(r" [A-Z][a-z]*\b|\.[ ][A-Z]")
+_NAMES_AFTER = re.compile(r",\s+[A-Z][\w.-]+ [A-Z]")
+_DIRECTIVE = re.compile(r"[ \t]*\.\. [\w:-]+::")
 _MOST_SHOWN = 3
 _ENGLISH = frozenset(
     {
@@ -81,10 +89,11 @@ class Misspelling:
     """A word is misspelled in a common way.
 
     The list of `typos` has about 95,000 misspellings of English. Text in other languages, code,
-    names, addresses, words in quotation marks, the words of the setting `review.words`, and words
-    that five documents of the folder use are not reported. Comments in code blocks are checked. Of
-    source files, which have to be named, comments and names are checked. Names, and words with
-    several corrections, get no fix.
+    names, addresses, words in quotation marks, cut words, titles of issues and commits in lists,
+    licences, generated texts, the words of the setting `review.words`, and words that five
+    documents of the folder use are not reported. Comments in code blocks are checked. Of source
+    files, which have to be named, comments and names are checked. Names, and words with several
+    corrections, get no fix.
     """
 
     id: ClassVar[str] = "misspelling"
@@ -98,6 +107,9 @@ class Misspelling:
             yield from _check_code(self, document, surroundings)
             return
         found = MISSPELLINGS.words.intersection(document.words)
+        is_left_out = is_copied(document) or _is_word_list(document)
+        if found and (is_left_out or _is_about_translation(document)):
+            return
         for word in sorted(found):
             right = MISSPELLINGS.list_corrections(word)
             everywhere = list(_find_word(document, word.decode()))
@@ -106,7 +118,9 @@ class Misspelling:
             places = [
                 place
                 for place in everywhere
-                if _is_checked(document, *place) and not _is_mentioned(document, *place, right)
+                if _is_checked(document, *place)
+                and not _is_mentioned(document, *place, right)
+                and not ("'" in right[0] and document.text.startswith("-", place[1]))
             ]
             if places and not _is_known(document, surroundings, word.decode()):
                 for start, end in places:
@@ -168,6 +182,18 @@ def _adapt_case(right: str, word: str) -> str:
     return right[:1].upper() + right[1:] if word[:1].isupper() else right
 
 
+_FOLDER_LANGUAGE = re.compile(
+    r"(?:^|/)(da|de|es|fi|fr|hu|it|nl|pl|pt|ro|sv|tr|vi)(?:[-_][A-Za-z]{2,4})?/"
+)
+
+
+def _is_about_translation(document: ReviewDocument) -> bool:
+    """Return whether an English text is in a folder named after a language, whose words it has."""
+    return (document.lang or "en").startswith("en") and bool(
+        _FOLDER_LANGUAGE.search(document.source.doc_path)
+    )
+
+
 def _is_known(document: ReviewDocument, surroundings: Surroundings, word: str) -> bool:
     """Return whether a word is right in its folder."""
     return (
@@ -191,20 +217,36 @@ def _is_checked(document: ReviewDocument, start: int, end: int, lang: str = "en"
     """Return whether a word is prose in a language, or in a comment of a code block."""
     text = document.text
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
-    if before in tuple("<{$@#") or after in tuple(">}(") or (before, after) == ("[", "]"):
+    if before in tuple("<{$@#:)]") or after in tuple(">}(") or (before, after) == ("[", "]"):
         return False
-    if before == "(" and not text[max(0, start - 2) : start - 1].isspace():
-        return False  # part of a word, as in `file(s)`
+    is_part = before == "(" and not text[max(0, start - 2) : start - 1].isspace()  # `file(s)`
+    if is_part or (document.source.media != MARKDOWN and _is_in_list(document, start, end)):
+        return False
     head = _RUN_BEFORE.search(text[max(0, start - _LONGEST_RUN) : start])
     tail = _RUN_AFTER.match(text, end, end + _LONGEST_RUN)
     run = (head[0] if head else "") + text[start:end] + (tail[0] if tail else "")
-    if not _PLAIN_RUN.fullmatch(run.strip(_AROUND)):
+    is_option = run.lstrip("*_'‘’").startswith("-")
+    if is_option or not _PLAIN_RUN.fullmatch(run.strip(_AROUND)):
         return False
-    if _may_be_name(document, start, end):
+    if _may_be_name(document, start, end) or _is_of_others(document, start, end):
         return False
     if not document.prose.startswith(text[start:end], start):
         return _is_comment(document, start) and (document.lang or "en").startswith("en")
     return _is_written_in(document, start, lang)
+
+
+def _is_in_list(document: ReviewDocument, start: int, end: int) -> bool:
+    """Return whether a word of plain text is alone, or a tag or command such as `checkt[ime]`."""
+    text = document.text
+    line = text[text.rfind("\n", 0, start) + 1 : start] + text[end:].partition("\n")[0]
+    return (
+        text[start - 1 : start] == "|"
+        or text[end : end + 1] in tuple("|[")
+        or not (_ANY_WORD.search(line.partition(" | ")[0]))
+    )
+
+
+_ANY_WORD = re.compile(r"[^\W\d_]{2}")
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:
@@ -213,16 +255,60 @@ def _is_quoted(text: str, start: int, end: int) -> bool:
     return before in _PAIRS and text.startswith(_PAIRS[before], end)
 
 
+def _is_of_others(document: ReviewDocument, start: int, end: int) -> bool:
+    """Return whether a word is quoted, cut, spoken, or part of the title of a change."""
+    text, line = document.text, document.text.rfind("\n", 0, start) + 1
+    if text[end - 2 : end + 1] in ("in'", "in’") or _NAMES_AFTER.match(text, end):
+        return True  # as it is sung, or one of several people
+    if document.source.media != MARKDOWN and _DIRECTIVE.match(text, line):
+        return True
+    return (
+        _is_in_quotation(text, start, end)
+        or text.startswith(("...", "…"), end)
+        or is_title_of_change(document, start)
+        or is_cut_cell(document, start)
+        or is_literal(document, start)
+        or text.count("<code", line, start) > text.count("</code", line, start)
+    )
+
+
+_QUOTATION_MARKS = re.compile('["“”]')
+
+
+def _is_in_quotation(text: str, start: int, end: int) -> bool:
+    """Return whether a word is inside of quotation marks in its line, so that it is quoted."""
+    first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    before = _QUOTATION_MARKS.findall(text, first, start)
+    after = _QUOTATION_MARKS.search(text, end, last if last >= 0 else len(text))
+    return len(before) % 2 == 1 and before[-1] != "”" and after is not None and after[0] != "“"
+
+
+_MOST_LONE = 20
+
+
+def _is_word_list(document: ReviewDocument) -> bool:
+    """Return whether a text without Markdown is a list of words, or a table of characters."""
+    if document.source.media == MARKDOWN:
+        return False
+    lines = document.lines
+    lone = sum(" " not in line.strip() and bool(line) for line in lines)
+    return lone > max(_MOST_LONE, len(lines) // 2)
+
+
 def _may_be_name(document: ReviewDocument, start: int, end: int) -> bool:
     """Return whether the capitals of a word say that it is a name."""
     word = document.text[start:end]
     if word.islower():
         return False
-    if word.isupper():
-        return len(word) <= _LONGEST_ACRONYM
-    if not word.istitle():
+    if not word.istitle() and not word.isupper():
         return True
     line = document.text[document.text.rfind("\n", 0, start) + 1 : start]
+    if word.isupper():
+        whole = line + document.text[end:].partition("\n")[0]
+        is_prose = line.startswith("#") or len(_LOWER_WORD.findall(whole)) > 1
+        return len(word) <= _LONGEST_ACRONYM or not is_prose
+    if _NAME_AFTER.match(document.text, end) and not line.lstrip(" >").startswith("#"):
+        return True  # of a person
     tail = line if len(line) <= _LONGEST_RUN else f"x{line[-_LONGEST_RUN:]}"
     return not (line.lstrip(" >").startswith("#") or _OPENS.search(tail))
 
@@ -248,15 +334,22 @@ def _is_comment(document: ReviewDocument, start: int) -> bool:
     return sign is not None and all(line.count(one, 0, sign.start()) % 2 == 0 for one in "\"'`")
 
 
+_LOREM = re.compile(r"\b(?:ipsum|dolor|[Nn]ullam|amet|adipisc\w+|nascetur)\b")
+"""Words of the Latin text that fills pages."""
+
+
 def _is_written_in(document: ReviewDocument, start: int, lang: str) -> bool:
     """Return whether the paragraph at an offset is in a language."""
     low, high = _find_paragraph(document, start)
     piece = document.prose[low:high]
+    if _LOREM.search(piece):
+        return False
     own = (document.lang or "").partition("-")[0].lower()
     if own not in ("", lang) and not piece.isascii():
         return False  # names in another language make a paragraph look like English
     found = detect_text_language(piece)
-    if found is None and document.lang is None:
+    is_mixed = lang == "en" and any(one > "\x7f" and one.isalpha() for one in piece)
+    if found is None and (document.lang is None or is_mixed):
         return not _ENGLISH.isdisjoint(piece.lower().split())
     return (found or own).partition("-")[0].lower() == lang
 
@@ -268,50 +361,14 @@ def _find_paragraph(document: ReviewDocument, offset: int) -> Span:
     return paragraphs[index] if index >= 0 else (offset, offset)
 
 
-_DICTIONARIES = frozenset({"de", "en", "es", "fr", "it", "nl", "pt"})
-"""The languages with Latin letters that `pyspellchecker` has a list of words for."""
-
-_SHORTEST, _LONGEST = 6, 20
-_SHORTEST_PART = 3
 _MOST_USES = 2
-_LEAST_FREQUENCY = 2_000
-"""How often a word has to occur in the corpus of its dictionary to be what was meant."""
-
-_BRITISH = re.compile(r"our|ll|ae|oe")
-"""What British English writes with one letter more."""
-
-_VOWELS = "aeiouy"
-_ALPHABET = "abcdefghijklmnopqrstuvwxyzßàáâãäçèéêëìíîïñòóôõöùúûü"
 
 
-_PROGRAMMING = frozenset(
-    {
-        *(b"memoize", b"memoized", b"memoizes", b"memoizing", b"memoization", b"inlined"),
-        *(b"inlining", b"invokable", b"noteable", b"initializer", b"serializer", b"tokenized"),
-    }
+_NAMES = re.compile(
+    r"(?:^|/)(?:authors|maintainers|contributors|owners|thanks|credits|adopters|backers)\b",
+    re.IGNORECASE,
 )
-"""Words of programming that the dictionaries lack."""
-
-
-class _Dictionary(NamedTuple):
-    """The words of a language with their frequencies, as texts and in UTF-8."""
-
-    frequencies: Mapping[str, int]
-    words: Collection[bytes]
-
-
-@cache
-def _load_dictionary(lang: str) -> _Dictionary | None:
-    """Return the dictionary of a language; None without one, or without `pyspellchecker`."""
-    if lang not in _DICTIONARIES:
-        return None
-    try:
-        import spellchecker  # only its lists are used; reading them is four times as fast
-    except ImportError:
-        return None
-    data = Path(spellchecker.__file__).with_name("resources") / f"{lang}.json.gz"
-    frequencies = msgspec.json.decode(gzip.decompress(data.read_bytes()), type=dict[str, int])
-    return _Dictionary(frequencies, frozenset(word.encode() for word in frequencies))
+"""Paths of lists of names."""
 
 
 class UnknownWord:
@@ -319,9 +376,10 @@ class UnknownWord:
 
     This needs word lists: `pip install 'kebab[spelling]'`; without them nothing is found. They are
     for English, German, French, Spanish, Italian, Dutch and Portuguese. Only words in lower case
-    are looked at that the document uses once or twice, and no other document of the folder at all.
-    Words of the setting `review.words` are right. The proposed
-    word may be wrong, so it is no fix.
+    are looked at that stand in a sentence, that the document uses once or twice, and no other
+    document of the folder at all. Forms and compounds of known words, words of programming, lists
+    of names, and words of the setting `review.words` are right. The proposed word may be wrong, so
+    it is no fix.
     """
 
     id: ClassVar[str] = "unknown-word"
@@ -332,26 +390,27 @@ class UnknownWord:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the words that are a letter away from a frequent one."""
         lang = (document.lang or "").partition("-")[0].lower()
-        dictionary = _load_dictionary(lang)
-        if dictionary is None:
+        dictionary = load_dictionary(lang)
+        is_left_out = _NAMES.search(document.source.doc_path) or _is_about_translation(document)
+        if dictionary is None or is_left_out:
             return
-        words = set(document.prose_words).difference(
-            dictionary.words, MISSPELLINGS.words, _PROGRAMMING
-        )
+        words = set(document.prose_words).difference(dictionary.words, MISSPELLINGS.words)
         counts = Counter(filter(words.__contains__, document.prose_words))
         unknown = [
             word.decode("utf-8", "replace")
             for word, count in counts.items()
-            if count <= _MOST_USES and _SHORTEST <= len(word) <= _LONGEST and word.islower()
+            if count <= _MOST_USES and SHORTEST <= len(word) <= LONGEST and word.islower()
         ]
         for text in unknown:
             places = list(_find_word(document, text))
             right = ""
             if len(places) <= _MOST_USES and all(
-                document.text[slice(*place)].islower() and document.prose.startswith(text, place[0])
+                document.text[slice(*place)].islower()
+                and document.prose.startswith(text, place[0])
+                and _is_in_sentence(document, *place, dictionary.frequencies)
                 for place in places
             ):
-                right = _find_meant(text, lang)
+                right = find_meant(text, lang)
             if (
                 right
                 and places
@@ -363,52 +422,26 @@ class UnknownWord:
                 yield from (build_finding(self, *place, reason) for place in places)
 
 
-@lru_cache(maxsize=1 << 16)
-def _find_meant(word: str, lang: str) -> str:
-    """Return the only word that one edit inside makes of an unknown one; empty without one.
-
-    Changes of the first and the last letters make other forms of words that are not listed.
-    """
-    dictionary = _load_dictionary(lang)
-    if dictionary is None or len(word) > _LONGEST or not word.isalpha():
-        return ""
-    if _is_compound(word, dictionary.frequencies):
-        return ""
-    known = dictionary.frequencies
-    english = None if lang == "en" else _load_dictionary("en")
-    if english and word in english.frequencies:
-        return ""  # a foreign word
-    found = {one for one in _iter_edits(word, is_inflected=lang != "en") if one in known}
-    meant = found.pop() if len(found) == 1 else ""
-    if _BRITISH.sub(lambda one: one[0][:1] + one[0][2:], word) == meant:
-        return ""
-    return meant if known.get(meant, 0) >= _LEAST_FREQUENCY else ""
+_WORD_BEFORE = re.compile(r"(?<![^\s(\"“‘'])([^\W\d_]+),?\s+[*_(\"“‘']*\Z")
+_WORD_AFTER = re.compile(r"[*_)\"”’']*,?\s+[(\"“‘']*([^\W\d_]+)(?![^\s.,;:!?)\"”’'])")
+_ENDS = re.compile(r"[*_)\"”’'.,;:!?…]*(?=\s|\Z)")
+_STARTS = re.compile(r"(?:\A|\s)[*_(\"“‘']*\Z")
+_BY = re.compile(r"\b(?:by|to|thanks)\s+\Z")
+_USUAL = 20_000
+"""How often a word stands in the corpus of its dictionary that shows a sentence."""
 
 
-def _is_compound(word: str, known: Collection[str]) -> bool:
-    """Return whether a word consists of two known words."""
-    return any(
-        word[:at] in known and word[at:] in known
-        for at in range(_SHORTEST_PART, len(word) - _SHORTEST_PART + 1)
-    )
-
-
-def _iter_edits(word: str, *, is_inflected: bool) -> Iterator[str]:
-    """Yield the words that one edit makes, but for those at the first and the last letter.
-
-    A letter too many is a vowel or doubled. Of other letters only vowels, and letters of another
-    script, are often written for each other; the others make rare words and British forms. In
-    languages with many endings, whose lists lack forms of verbs, endings and vowels say nothing.
-    """
-    for at in range(1, len(word) - (3 if is_inflected else 1)):
-        start, letter, rest = word[:at], word[at], word[at + 1 :]
-        is_vowel = letter in _VOWELS and not is_inflected
-        if is_vowel or (at > 1 and letter in (word[at - 1], word[at + 1])):
-            yield start + rest
-        if at < len(word) - 2:
-            yield start + rest[0] + letter + rest[1:]
-        for other in _ALPHABET:
-            yield start + other + letter + rest
-        if letter not in _ALPHABET or is_vowel:
-            for other in _VOWELS if is_vowel else _ALPHABET:
-                yield start + other + rest
+def _is_in_sentence(
+    document: ReviewDocument, start: int, end: int, known: Mapping[str, int]
+) -> bool:
+    """Return whether a word stands between blanks, and beside a usual word in lower case."""
+    prose = document.prose
+    head, tail = prose[max(0, start - _LONGEST_RUN) : start], prose[end : end + _LONGEST_RUN]
+    if not (_STARTS.search(head) and _ENDS.match(tail)):
+        return False
+    if head[-1:] in ("_", "*") and head[-1:] != tail[:1]:
+        return False  # `_name`
+    if _BY.search(head) and tail[:1] in (",", ")", "."):
+        return False  # somebody
+    beside = (_WORD_BEFORE.search(head), _WORD_AFTER.match(tail))
+    return any(one is not None and known.get(one[1], 0) >= _USUAL for one in beside)

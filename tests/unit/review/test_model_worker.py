@@ -7,7 +7,7 @@ from kebab.core.answers import Completion
 from kebab.core.review import GlossaryTerm, UnitResult
 from kebab.errors.catalog import ModelUnreachable
 from kebab.review.model_worker import ModelWorker
-from kebab.review.rules.prose import RepeatedWord
+from kebab.review.rules.repetition import RepeatedWord
 from kebab.review.worker import RulesWorker
 from tests.fakes.evidence import stored
 from tests.fakes.language_model import ScriptedModel

@@ -16,7 +16,7 @@ from kebab.errors.signal import Signal
 from kebab.review.document import ReviewDocument
 from kebab.review.model_worker import ModelWorker
 from kebab.review.pages import PageOptions, RunPages
-from kebab.review.rules.prose import RepeatedWord
+from kebab.review.rules.repetition import RepeatedWord
 from kebab.review.worker import RulesWorker, RunPorts
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.wire.json_schema import build_schemas

@@ -3,7 +3,7 @@ import typing
 import pytest
 
 from kebab.core.review import Finding, Unit, UnitKind, UnitResult
-from kebab.review.rules.prose import RepeatedWord
+from kebab.review.rules.repetition import RepeatedWord
 from kebab.review.worker import RulesWorker, needs_model
 from tests.fakes.review import FakeSurroundings, make_document
 

@@ -155,3 +155,27 @@ def test_brackets_get_the_same_width(text: str, fixed: str | None) -> None:
 def test_brackets_of_text_that_is_no_markdown_are_not_judged() -> None:
     document = make_document("Before it the '[ mark is set.", path="a.txt", media="text/plain")
     assert list(UnbalancedBracket().check(document, FakeSurroundings())) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "There was an unexpected ) at the end.",
+        "The ways are 1.) to go and 2.) to stay.",
+        "*) The tokens are long.",
+        "**Q**) Why is it so?",
+        "- Keep the order of the parts (they…",
+    ],
+)
+def test_a_bracket_that_is_a_word_or_a_sign_of_a_list_needs_no_partner(text: str) -> None:
+    assert [*UnbalancedBracket().check(make_document(text), FakeSurroundings())] == []
+
+
+def test_a_drawing_of_tildes_is_no_fence() -> None:
+    text = "The network:\n\n ~~~~~~~~ \\  +---+\n          |"
+    assert [*UnclosedFence().check(make_document(text), FakeSurroundings())] == []
+
+
+def test_english_about_japanese_has_no_japanese_signs() -> None:
+    text = "The words that end so have a short form in the guide: プロパティ, ライブラリ, メモリ."
+    assert [*JapanesePunctuation().check(make_document(text), FakeSurroundings())] == []

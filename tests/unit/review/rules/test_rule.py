@@ -1,7 +1,7 @@
 """A finding of a rule carries the facts of the rule."""
 
 from kebab.core.review import Fix
-from kebab.review.rules.prose import RepeatedWord
+from kebab.review.rules.repetition import RepeatedWord
 from kebab.review.rules.rule import build_finding
 
 
