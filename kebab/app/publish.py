@@ -52,8 +52,8 @@ from kebab.wire.published import (
 )
 
 if TYPE_CHECKING:
+    from kebab.store.published.manifest import PublisherKey
     from kebab.store.published.objects import ObjectStore, Versioned
-    from kebab.store.published.signing import PublisherKey
     from kebab.store.sqlite.archive import Contents as IndexContents
 
 _KEPT_MANIFESTS = 3
@@ -75,8 +75,8 @@ def publish(
         NotIndexed: There is no index with the schema of this build.
         DependencyMissing: The extra is not installed.
     """
+    from kebab.store.published.manifest import PublisherKey
     from kebab.store.published.objects import ObjectStore
-    from kebab.store.published.signing import PublisherKey
 
     require_own_process()
     started = context.clock.monotonic()

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from kebab.mcp.calls import INVALID_PARAMS, RequestError, ToolCaller
+from kebab.mcp.calls import INVALID_PARAMS, Call, RequestError, RunningCalls, ToolCaller
 from kebab.mcp.protocol import (
     HANDSHAKE_VERSIONS,
     INVALID_REQUEST,
@@ -23,7 +23,6 @@ from kebab.mcp.protocol import (
     check_envelope,
     decode_message,
 )
-from kebab.mcp.running import Call, RunningCalls
 
 _HEADER_MISMATCH = -32020
 _STATUSES = {

@@ -1,7 +1,7 @@
 import pytest
 
-from kebab.cli.commands.why import render_why
 from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.why import render_why
 from kebab.wire.related import Barrier, FilterReading, PhraseReading, TermReading
 from kebab.wire.search import DegradedChannel
 from tests.fakes import replies
