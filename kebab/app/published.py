@@ -28,7 +28,8 @@ from kebab.wire.published import (
 
 def describe_base(context: AppContext, base: Registration) -> PublishedBase:
     """Return what is known of a base, without a look at its store."""
-    state = PublishedCopy(choose_settings(context.settings, base), base.public_key).read_state()
+    copy = PublishedCopy(choose_settings(context.settings, base), base.public_key)
+    state = copy.build_mirror().read_state()
     return PublishedBase(
         name=base.name,
         url=base.url,
