@@ -35,7 +35,7 @@ _MAX_WAIT_S = 5.0
 
 
 class SqliteSessionStore:
-    """`SessionStore` in the database; each call opens it, and a write is one short transaction.
+    """Stores the turns of ask sessions; each call opens the database, a write is one transaction.
 
     A turn does not change the corpus, so the revision stays the same. Every method raises
     `NotIndexed` when there is no database with the schema of this build.
