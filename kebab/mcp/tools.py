@@ -226,7 +226,9 @@ def describe_index(
     if not stats.doc_count:
         yield f"Nothing is read yet: {gaps}." if gaps else _EMPTY
         return
-    yield f"Indexed: {stats.doc_count:,} documents in {_list_some(_list_folders(sources), most)}."
+    largest = sorted(sources, key=lambda source: -source.documents)
+    folders = [source.folder or source.name for source in largest if source.documents]
+    yield f"Indexed: {stats.doc_count:,} documents in {_list_some(folders, most)}."
     named: dict[str, int] = {}
     for media, count in stats.media_breakdown.items():
         label = get_media_type(media).label
@@ -238,11 +240,6 @@ def describe_index(
         yield f"Not complete: {gaps}. `kebab ingest` completes it."
     if stats.pending_embeddings:
         yield f"{stats.pending_embeddings:,} passages are not embedded yet and found by words only."
-
-
-def _list_folders(sources: "Sequence[SourceSummary]") -> list[str]:
-    largest = sorted(sources, key=lambda source: -source.documents)
-    return [source.folder or source.name for source in largest if source.documents]
 
 
 def _list_counts(counts: Mapping[str, int]) -> str:

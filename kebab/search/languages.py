@@ -43,13 +43,12 @@ class QueryLanguage:
             script = detect_script(chunk.text[:_SAMPLE])
             return script is not None and script != detect_script(self._text)
         if chunk.lang not in self._judged:
-            self._judged[chunk.lang] = self._differs_from_language(chunk.lang)
+            self._judged[chunk.lang] = (
+                chunk.lang != self._code
+                if self._code is not None
+                else reads_as_another_language(list_words(self._text), chunk.lang, asks=True)
+            )
         return self._judged[chunk.lang]
-
-    def _differs_from_language(self, code: str) -> bool:
-        if self._code is not None:
-            return code != self._code
-        return reads_as_another_language(list_words(self._text), code, asks=True)
 
 
 def find_foreign(text: str, keys: Iterable[Key], passages: PassageCache) -> set[Key]:

@@ -87,7 +87,7 @@ class ItemSource:
         return [self._unpack(place) for place in places]
 
     def _unpack(self, place: _Place) -> bytes:
-        identity = self._identify(place)
+        identity = self.read_head(place.pack).ids[place.slot]
         for _ in range(2):
             data = self._loaded.get(identity) or self._cache.get(identity)
             if data is None:
@@ -97,9 +97,6 @@ class ItemSource:
             self._cache.delete(identity)
             self._loaded.pop(identity, None)
         raise build_damage(self._name(place.pack), "its cached parts are damaged")
-
-    def _identify(self, place: _Place) -> bytes:
-        return self.read_head(place.pack).ids[place.slot]
 
     def _name(self, pack: int) -> str:
         return f"{PACKS}/{self._contents.packs[pack]}"
