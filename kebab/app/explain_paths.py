@@ -1,6 +1,5 @@
 """Explains why files are in the index or not, without writing anything."""
 
-import json
 import os
 import shlex
 import stat as modes
@@ -18,7 +17,13 @@ from kebab.app.file_text import build_parsers, parse_file
 from kebab.app.plugins import find_parser
 from kebab.app.references import join_path, require_path, resolve_folder_of
 from kebab.core.content import describe_unsupported
-from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
+from kebab.core.documents import (
+    DocumentDetail,
+    DocumentName,
+    Source,
+    build_named_files_key,
+    parse_named_files,
+)
 from kebab.core.files import (
     IMAGE,
     OCR_SETTING,
@@ -102,11 +107,7 @@ def _open_library(context: AppContext) -> Iterator[_Library]:
 def _list_named_files(reader: "SqliteReader", sources: list[Source]) -> Iterator[str]:
     """Yield the absolute paths of the files that rules skip but the user named."""
     for source in sources:
-        stored = reader.get_value(build_named_files_key(source.name)) or "[]"
-        try:
-            names = json.loads(stored)
-        except ValueError:
-            continue
+        names = parse_named_files(reader.get_value(build_named_files_key(source.name)))
         yield from (join_root(source.root, name) for name in names)
 
 
