@@ -216,7 +216,7 @@ class _Publication:
         if self._present.get(pack) != self._sizes[pack]:
             return None
         return read_identities(
-            lambda size: self._store.read_start(name, size), self._store.describe(name)
+            lambda size: self._store.read_range(name, 0, size) or b"", self._store.describe(name)
         )
 
     def _send(self, name: str, data: bytes) -> None:
