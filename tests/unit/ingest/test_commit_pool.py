@@ -179,7 +179,9 @@ def test_a_parser_that_asks_to_exit_is_an_error_of_its_file(hostile):
 
 @pytest.mark.parametrize("act", ["allocate 900", "exhaust 900"])
 def test_a_file_that_needs_too_much_memory_costs_exactly_itself(hostile, act, monkeypatch):
-    monkeypatch.setattr(worker, "read_peak_memory", lambda: 0)  # that of the tests may be higher
+    monkeypatch.setattr(
+        worker.platform, "read_peak_memory", lambda: 0
+    )  # that of the tests may be higher
 
     found = build(hostile("one", act, "two"), make_builder())
 
