@@ -242,6 +242,7 @@ class _Merger:
         ranked = [replace(hit, rank=rank) for rank, (_, hit) in enumerate(merged, 1)]
         hits = ranked[offset:end]
         kept = self._cut(hits)
+        rest = hits[len(kept) :]
         has_more = len(ranked) > offset + len(kept) or (
             end < MAX_LIMIT and any(response.has_more for response in found)
         )
@@ -254,7 +255,9 @@ class _Merger:
             if following is None
             else encode_cursor(replace_query(query, offset=offset), following, revision, salt),
             truncated=len(kept) < len(hits),
-            left_out=self._describe_left_out(hits[len(kept) :]),
+            left_out=LeftOut(hits=len(rest), tokens=sum(map(_estimate_tokens, rest)))
+            if rest
+            else UNSET,
         )
 
     def _compute_revision(self) -> int:
@@ -283,11 +286,6 @@ class _Merger:
                 break
             kept.append(hit)
         return kept
-
-    def _describe_left_out(self, hits: list[SearchHit]) -> "LeftOut":
-        if not hits:
-            return UNSET  # type: ignore[return-value]
-        return LeftOut(hits=len(hits), tokens=sum(map(_estimate_tokens, hits)))
 
     def _combine(self, found: list[SearchResponse]) -> SearchResponse:
         """Return what the responses say about the whole search."""
