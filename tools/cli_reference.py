@@ -5,8 +5,8 @@ import inspect
 import click
 
 from kebab.cli.command import COMMANDS, EXIT_MEANINGS, Command, root
-from kebab.cli.command_list import iterate_commands
 from kebab.cli.commands.help import TOPICS
+from kebab.cli.commands.schema import iterate_commands
 from kebab.cli.options import GlobalOption, create_global_options
 
 

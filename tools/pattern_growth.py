@@ -57,7 +57,7 @@ AT_ONE_PLACE = {
     "kebab.core.content:_TEXT_FORMATS": "match",
     "kebab.parse.asciidoc:_REVISION": "match",
     "kebab.parse.code:_DOC_STRING": "match",
-    "kebab.parse.code_patterns:_DEFINITIONS": "match",
+    "kebab.parse.code:_DEFINITIONS": "match",
     "kebab.rag.checking.facts:_FILE": "fullmatch",
     "kebab.rag.checking.facts:_PATH": "fullmatch",
     "kebab.text.sentences:_COMMENT": "match",

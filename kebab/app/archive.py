@@ -348,7 +348,7 @@ def _write_archive(file: IO[bytes], copies: _Copies, progress: ByteProgress) -> 
 
 
 def _write_parquet(file: IO[bytes], copies: _Copies, progress: ByteProgress) -> ArchiveManifest:
-    from kebab.store.lance.parquet import write_passages
+    from kebab.store.lance.archive import write_passages
     from kebab.store.sqlite import archive
 
     dimension = parse_dimension(copies.contents.embedding_version)

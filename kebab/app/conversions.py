@@ -151,7 +151,7 @@ def to_query_parsed(found: QueryInterpretation) -> QueryParsed:
         excluded=list(found.excluded),
         filters=ActiveFilters(
             **{
-                name: _to_filter_value(value)
+                name: to_filter_value(value)
                 for name, value in filters.items()
                 if value not in (None, ())
             }
@@ -159,7 +159,7 @@ def to_query_parsed(found: QueryInterpretation) -> QueryParsed:
     )
 
 
-def _to_filter_value(value: str | float | tuple[str, ...]) -> Any:
+def to_filter_value(value: str | float | tuple[str, ...]) -> Any:
     """Return the value of a filter as it is in JSON, times as text."""
     if isinstance(value, tuple):
         return list(value)

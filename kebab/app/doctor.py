@@ -19,25 +19,7 @@ from kebab.config.sockets import find_fault
 from kebab.core.chunks import ProbePair
 from kebab.core.documents import EMBEDDING_REASON, NEXT_VECTORS
 from kebab.core.ids import Key, Keys, sort_keys
-from kebab.doctor.checks import (
-    REWRITE,
-    Check,
-    DoctorInputs,
-    DocumentInputs,
-    EmbeddingVersions,
-    Finding,
-    MachineInputs,
-    ModelInputs,
-    ReviewFile,
-    SettingsFile,
-    StorageInputs,
-    Weights,
-    build_checks,
-    fail,
-    run_all,
-    skip,
-    succeed,
-)
+from kebab.doctor import checks
 from kebab.embed.registry import describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.ingest.vectors import find_unfinished_change
@@ -66,20 +48,22 @@ def check_health(
         measured.append(measure_stored_coverage(context, seconds=None))
         return measured[-1]
 
-    checks = build_checks(build_inputs(context, measure, deep=request.deep))
+    planned = checks.build_checks(build_inputs(context, measure, deep=request.deep))
     if context.published and context.published.remote:
-        checks = [*map(_limit_remote_check, checks)]
-    health = run_all(checks, context.clock, lambda part: report(explain_checks(part, indexing)))
+        planned = [*map(_limit_remote_check, planned)]
+    health = checks.run_all(
+        planned, context.clock, lambda part: report(explain_checks(part, indexing))
+    )
     return structs.replace(explain_checks(health, indexing), coverage=measured[-1])
 
 
-def _limit_remote_check(check: Check) -> Check:
+def _limit_remote_check(check: checks.Check) -> checks.Check:
     """Leave out what would read all of a base that is not copied."""
     if check.name == "integrity":
         summary = "remote: what is read has the hash that its publisher signed"
-        return replace(check, run=partial(succeed, summary))
+        return replace(check, run=partial(checks.succeed, summary))
     if check.name in ("full_text", "vectors"):
-        return replace(check, run=partial(skip, "remote: it would read the whole base"))
+        return replace(check, run=partial(checks.skip, "remote: it would read the whole base"))
     return check
 
 
@@ -88,7 +72,7 @@ def build_inputs(
     measure: "Callable[[], Coverage | None]" = lambda: None,
     *,
     deep: bool = False,
-) -> DoctorInputs:
+) -> checks.DoctorInputs:
     """Return the inputs of the checks; `measure` returns what the index covers."""
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.connection import get_expected_schema_version
@@ -98,8 +82,8 @@ def build_inputs(
 
     paths, schema = context.paths, get_expected_schema_version()
     ollama = context.settings.models.llm.provider == "ollama"
-    return DoctorInputs(
-        machine=MachineInputs(
+    return checks.DoctorInputs(
+        machine=checks.MachineInputs(
             read_settings=partial(_read_settings, context),
             folders={"data": paths.data, "models": paths.models, "state": paths.state},
             data=paths.data,
@@ -111,7 +95,7 @@ def build_inputs(
             list_exposed=partial(list_exposed, context),
             check_plugins=partial(check_plugins, context),
         ),
-        storage=StorageInputs(
+        storage=checks.StorageInputs(
             path=context.database,
             schema=schema,
             find_schema=partial(_find_schema, context, schema),
@@ -134,13 +118,13 @@ def build_inputs(
             reviews=get_reviews_path(paths.data),
             read_reviews=partial(_read_reviews, context),
         ),
-        documents=DocumentInputs(
+        documents=checks.DocumentInputs(
             count_pending=partial(_count_pending, context),
             has_model=partial(_has_model, context),
             measure_coverage=measure,
             list_lost_sources=partial(list_lost_sources, context),
         ),
-        models=ModelInputs(
+        models=checks.ModelInputs(
             read_weights=partial(_check_weights, context),
             measure_probe=partial(_measure_probe, context),
             read_versions=partial(_read_versions, context),
@@ -150,9 +134,9 @@ def build_inputs(
     )
 
 
-def _read_settings(context: AppContext) -> SettingsFile:
+def _read_settings(context: AppContext) -> checks.SettingsFile:
     report = context.report
-    file = SettingsFile(
+    file = checks.SettingsFile(
         path=context.config_path,
         faults=report.faults if report else (),
         unknown_variables=report.unknown_variables if report else (),
@@ -195,17 +179,19 @@ def _find_damaged_keys(context: AppContext) -> set[Key]:
     return context.open_vector_table(version).find_damaged_keys() if version else set()
 
 
-def _check_signs(context: AppContext, summary: str) -> Finding:
+def _check_signs(context: AppContext, summary: str) -> checks.Finding:
     version = context.get_stored_version()
     found = context.open_vector_table(version).check_binary_index() if version else None
     if found is None:
-        return succeed(summary)
+        return checks.succeed(summary)
     if found:
-        return fail(f"the index by which the nearest vectors are found {found}", REWRITE)
-    return succeed(f"{summary}, the nearest are found by their signs")
+        return checks.fail(
+            f"the index by which the nearest vectors are found {found}", checks.REWRITE
+        )
+    return checks.succeed(f"{summary}, the nearest are found by their signs")
 
 
-def _read_reviews(context: AppContext) -> ReviewFile | None:
+def _read_reviews(context: AppContext) -> checks.ReviewFile | None:
     """Return the file with the stored reviews; nothing is written, not even a migration."""
     from kebab.store.sqlite.reviews import SqliteReviewStore, get_reviews_path
 
@@ -216,7 +202,7 @@ def _read_reviews(context: AppContext) -> ReviewFile | None:
     with SqliteReviewStore(context.paths.data, keep_days, read_only=True) as store:
         faults = store.find_damage()
         runs = 0 if faults else len(store.list_runs())
-    return ReviewFile(path, path.stat().st_size, runs, faults)
+    return checks.ReviewFile(path, path.stat().st_size, runs, faults)
 
 
 def _count_pending(context: AppContext) -> int:
@@ -248,7 +234,7 @@ def _has_model(context: AppContext) -> bool:
     )
 
 
-def _check_weights(context: AppContext) -> Weights | None:
+def _check_weights(context: AppContext) -> checks.Weights | None:
     from kebab.embed.install import verify_files
     from kebab.embed.onnx_embedder import choose_provider
 
@@ -265,7 +251,7 @@ def _check_weights(context: AppContext) -> Weights | None:
         kind = f"run by {plugin.package} {plugin.version}"
     if folder and manifest is None and not faults:
         faults = ("the manifest cannot be read",)
-    return Weights(
+    return checks.Weights(
         model=model.key,
         folder=folder,
         precision=kind,
@@ -285,7 +271,7 @@ def _measure_probe(context: AppContext) -> tuple[float, ProbePair] | None:
     return measure_probe(embedder), embedder.profile.probe
 
 
-def _read_versions(context: AppContext) -> EmbeddingVersions:
+def _read_versions(context: AppContext) -> checks.EmbeddingVersions:
     configured = context.settings.models.embedding.model
     stored = context.get_stored_version()
     with context.open_catalogue() as catalogue:
@@ -301,7 +287,7 @@ def _read_versions(context: AppContext) -> EmbeddingVersions:
         )
     else:
         advice = describe_better_model(stored, languages) if stored is not None else None
-    return EmbeddingVersions(
+    return checks.EmbeddingVersions(
         configured=None if configured == AUTO else context.embedders.find_model(configured).version,
         stored=stored,
         reason=reason,

@@ -21,24 +21,12 @@ from kebab.core.documents import AmbiguousName
 from kebab.errors.catalog import build_catalog
 from kebab.errors.system import translate_os_errors
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.error import (
-    Dimension,
-    ErrorAudit,
-    ErrorCatalog,
-    ErrorCount,
-    ErrorGroup,
-    ErrorsRequest,
-    ErrorStats,
-    ExplainRequest,
-    InspectErrorRequest,
-    build_error_row,
-    build_error_rows,
-)
+from kebab.wire import error
 from kebab.wire.record import DECODE_ERRORS, LookupFault, NotFound
 
-_DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
+_DIMENSIONS: tuple[error.Dimension, ...] = get_args(error.Dimension)
 """The fields of `ErrorAudit` that errors are counted by; the code is the first."""
-_PARTIAL_DIMENSIONS: tuple[Dimension, ...] = ("provider", "model")
+_PARTIAL_DIMENSIONS: tuple[error.Dimension, ...] = ("provider", "model")
 """What only some errors have."""
 
 _MAX_IDS = 3
@@ -51,10 +39,10 @@ class _LogEntry(Struct, frozen=True):
     """A line of the log, and the time of its error in seconds since the epoch."""
 
     when: float
-    audit: ErrorAudit
+    audit: error.ErrorAudit
 
 
-def count_errors(context: AppContext, request: ErrorsRequest) -> ErrorStats:
+def count_errors(context: AppContext, request: error.ErrorsRequest) -> error.ErrorStats:
     """Count the errors of the log; a missing log has no errors.
 
     Raises:
@@ -66,7 +54,7 @@ def count_errors(context: AppContext, request: ErrorsRequest) -> ErrorStats:
     entries, unreadable = _read_entries(log)
     recent = [entry for entry in entries if start is None or entry.when >= start]
     groups = [_count_values(recent, by, request.limit) for by in _DIMENSIONS]
-    return ErrorStats(
+    return error.ErrorStats(
         since=None if start is None else format_timestamp(start),
         total=len(recent),
         unreadable=unreadable,
@@ -80,7 +68,9 @@ def count_errors(context: AppContext, request: ErrorsRequest) -> ErrorStats:
     )
 
 
-def inspect_error(context: AppContext, request: InspectErrorRequest) -> ErrorAudit | NotFound:
+def inspect_error(
+    context: AppContext, request: error.InspectErrorRequest
+) -> error.ErrorAudit | NotFound:
     """Return the error of the log whose id is or begins with a name; `NotFound` lists several.
 
     Raises:
@@ -97,12 +87,14 @@ def inspect_error(context: AppContext, request: InspectErrorRequest) -> ErrorAud
     )
 
 
-def explain_codes(_context: AppContext, request: ExplainRequest) -> ErrorCatalog | NotFound:
+def explain_codes(
+    _context: AppContext, request: error.ExplainRequest
+) -> error.ErrorCatalog | NotFound:
     """Return the catalogue row of a code, or every row; `NotFound` names similar codes."""
     if request.code is None:
-        return ErrorCatalog(errors=build_error_rows())
+        return error.ErrorCatalog(errors=error.build_error_rows())
     if signal := build_catalog().get(request.code):
-        return ErrorCatalog(errors=[build_error_row(signal)])
+        return error.ErrorCatalog(errors=[error.build_error_row(signal)])
     code = escape_undecodable(request.code)
     near = difflib.get_close_matches(code, build_catalog(), n=3)
     fault = LookupFault(
@@ -118,7 +110,7 @@ def _read_entries(log: Path) -> tuple[list[_LogEntry], int]:
     with translate_os_errors(log, "read"):
         for line in filter(bytes.strip, read_lines(log)):
             try:
-                audit = msgspec.json.decode(line, type=ErrorAudit)
+                audit = msgspec.json.decode(line, type=error.ErrorAudit)
                 when = datetime.fromisoformat(audit.occurred_at).timestamp()
             except (*DECODE_ERRORS, ValueError, OverflowError):
                 unreadable += 1
@@ -128,17 +120,17 @@ def _read_entries(log: Path) -> tuple[list[_LogEntry], int]:
     return sorted(entries.values(), key=lambda entry: entry.when), unreadable
 
 
-def _count_values(entries: list[_LogEntry], by: Dimension, limit: int) -> ErrorGroup:
+def _count_values(entries: list[_LogEntry], by: error.Dimension, limit: int) -> error.ErrorGroup:
     values: dict[str, list[_LogEntry]] = defaultdict(list)
     for entry in entries:
         value = getattr(entry.audit, by)
         if value is not None:
             values[value].append(entry)
     ranked = sorted(values, key=lambda value: (-len(values[value]), -values[value][-1].when, value))
-    return ErrorGroup(
+    return error.ErrorGroup(
         by=by,
         counts=[
-            ErrorCount(
+            error.ErrorCount(
                 value=value,
                 count=len(found := values[value]),
                 share=len(found) / len(entries),

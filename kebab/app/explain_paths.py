@@ -1,6 +1,5 @@
 """Explains why files are in the index or not, without writing anything."""
 
-import json
 import os
 import shlex
 import stat as modes
@@ -17,20 +16,14 @@ from kebab.app.conversions import check_freshness, format_timestamp
 from kebab.app.file_text import build_parsers, parse_file
 from kebab.app.plugins import find_parser
 from kebab.app.references import join_path, require_path, resolve_folder_of
+from kebab.core import files
 from kebab.core.content import describe_unsupported
-from kebab.core.documents import DocumentDetail, DocumentName, Source, build_named_files_key
-from kebab.core.files import (
-    IMAGE,
-    OCR_SETTING,
-    SECRET_SETTING,
-    ZIP,
-    cut_root,
-    find_container,
-    get_suffix,
-    is_below,
-    join_root,
-    resolve_links,
-    to_slashes,
+from kebab.core.documents import (
+    DocumentDetail,
+    DocumentName,
+    Source,
+    build_named_files_key,
+    parse_named_files,
 )
 from kebab.core.media import choose_limit, detect_media_type, get_media_type
 from kebab.errors.catalog import NotIndexed
@@ -81,7 +74,7 @@ class _Library(Struct, frozen=True):
 def _open_library(context: AppContext) -> Iterator[_Library]:
     """Yield what is known; nothing but the workspace before the first ingest."""
     workspace = context.settings.workspace
-    root = resolve_links(os.path.expanduser(workspace)) if workspace else ""  # noqa: PTH111 - a plain string
+    root = files.resolve_links(os.path.expanduser(workspace)) if workspace else ""  # noqa: PTH111 - a plain string
     planned = [Source(name=root, root=root, kind="folder")] if root else []
     try:
         reader = context.open_reader()
@@ -102,12 +95,8 @@ def _open_library(context: AppContext) -> Iterator[_Library]:
 def _list_named_files(reader: "SqliteReader", sources: list[Source]) -> Iterator[str]:
     """Yield the absolute paths of the files that rules skip but the user named."""
     for source in sources:
-        stored = reader.get_value(build_named_files_key(source.name)) or "[]"
-        try:
-            names = json.loads(stored)
-        except ValueError:
-            continue
-        yield from (join_root(source.root, name) for name in names)
+        names = parse_named_files(reader.get_value(build_named_files_key(source.name)))
+        yield from (files.join_root(source.root, name) for name in names)
 
 
 class _Explainer:
@@ -126,7 +115,7 @@ class _Explainer:
         # The name stays as it is: a link is a document under its own name.
         self._file = resolve_folder_of(path).rstrip("/") or "/"
         self._shown = escape_undecodable(path)
-        self._container = find_container(self._file)
+        self._container = files.find_container(self._file)
         self._source = self._find_source()
         self._detail = library.load(self._file)
 
@@ -136,7 +125,7 @@ class _Explainer:
         if media is None and self._detail is not None and self._container != self._file:
             media = self._detail.summary.media
         known = get_media_type(media) if media else None
-        unread = describe_unsupported(get_suffix(os.path.basename(self._file)))  # noqa: PTH119 - a plain string
+        unread = describe_unsupported(files.get_suffix(os.path.basename(self._file)))  # noqa: PTH119 - a plain string
         base = PathExplanation(
             path=self._shown,
             file=escape_undecodable(self._file),
@@ -168,7 +157,7 @@ class _Explainer:
     ) -> PathExplanation:
         """Explain a path that exists, by the rules and the links first."""
         if not folder and self._is_secret(status):
-            rule = SkipRule(path=self._file, setting=SECRET_SETTING)
+            rule = SkipRule(path=self._file, setting=files.SECRET_SETTING)
             return replace(_leave_out(base, "secret", _ALLOW_SECRET), rule=rule)
         if self._source is None:
             return _leave_out(base, "no_source", f"kebab ingest {shlex.quote(self._shown)}")
@@ -191,7 +180,8 @@ class _Explainer:
         above = [
             one
             for one in self._library.sources
-            if one.kind == "folder" and (one.root == self._file or is_below(self._file, one.root))
+            if one.kind == "folder"
+            and (one.root == self._file or files.is_below(self._file, one.root))
         ]
         return max(above, key=lambda one: len(one.root), default=None)
 
@@ -200,11 +190,11 @@ class _Explainer:
         from kebab.source.ignore import explain_skip
 
         assert self._source is not None, "the caller has looked for it"
-        root, own = self._source.root, map(to_slashes, self._context.private_folders)
-        own_here = [path for path in own if not is_below(root, path)]  # mirrors are below it
-        if any(self._file == path or is_below(self._file, path) for path in own_here):
+        root, own = self._source.root, map(files.to_slashes, self._context.private_folders)
+        own_here = [path for path in own if not files.is_below(root, path)]  # mirrors are below it
+        if any(self._file == path or files.is_below(self._file, path) for path in own_here):
             return "excluded", SkipRule(path=self._file, setting="data_dir")
-        path = cut_root(self._file, self._source.root)
+        path = files.cut_root(self._file, self._source.root)
         named = self._source.kind != "folder" or self._file in self._library.named
         if not path or named:
             return None
@@ -217,7 +207,7 @@ class _Explainer:
         if not modes.S_ISREG(status.st_mode):
             return False
         root = self._source.root if self._source else os.path.dirname(self._file)  # noqa: PTH120 - a plain string
-        path, real = cut_root(self._file, root), resolve_links(self._file)
+        path, real = files.cut_root(self._file, root), files.resolve_links(self._file)
         with suppress(OSError):
             return is_secret_file(self._rules, path, real, status.st_size)
         return False
@@ -232,19 +222,19 @@ class _Explainer:
     def _is_inside(self) -> bool:
         """Return whether the path, with its links resolved, is within its source."""
         assert self._source is not None, "the caller has looked for it"
-        real = resolve_links(self._file)
-        return real in {self._source.root, self._file} or is_below(real, self._source.root)
+        real = files.resolve_links(self._file)
+        return real in {self._source.root, self._file} or files.is_below(real, self._source.root)
 
     def _explain_file(self, base: PathExplanation, status: os.stat_result) -> PathExplanation:
         """Explain a file that no rule leaves out, by its format, its size and its content."""
         limit = self._settings.max_file_bytes
         base = self._detect_by_content(base, status.st_size)
         if base.media is None:
-            unread = describe_unsupported(get_suffix(os.path.basename(self._file)))  # noqa: PTH119 - a plain string
+            unread = describe_unsupported(files.get_suffix(os.path.basename(self._file)))  # noqa: PTH119 - a plain string
             return _leave_out(base, "unsupported", unread.hint if unread else None)
-        if base.media == IMAGE and not (self._settings.ocr or self._settings.captions):
-            rule = SkipRule(path=self._file, setting=OCR_SETTING)
-            hint = f"export {build_variable_name(OCR_SETTING)}=true"
+        if base.media == files.IMAGE and not (self._settings.ocr or self._settings.captions):
+            rule = SkipRule(path=self._file, setting=files.OCR_SETTING)
+            hint = f"export {build_variable_name(files.OCR_SETTING)}=true"
             return replace(_leave_out(base, "ocr_off", hint), rule=rule)
         is_member = self._container != self._file
         if not is_member and choose_limit(base.media, status.st_size, limit) is None:
@@ -261,7 +251,7 @@ class _Explainer:
         """Return the explanation with the format that the first bytes show."""
         from kebab.source.walk import find_media
 
-        if base.media not in {None, ZIP} or not os.access(self._file, os.R_OK):
+        if base.media not in {None, files.ZIP} or not os.access(self._file, os.R_OK):
             return base
         media = find_media(self._file, size, self._rules)
         if media is None:
@@ -298,7 +288,7 @@ class _Explainer:
         return replace(base, included=True, reason="included", message=message, hint=hint)
 
 
-_ALLOW_SECRET = f"to read it nevertheless, name it in `{SECRET_SETTING}`"
+_ALLOW_SECRET = f"to read it nevertheless, name it in `{files.SECRET_SETTING}`"
 _MESSAGES = {
     "missing": "there is no such file",
     "no_source": "no folder that kebab reads contains it",

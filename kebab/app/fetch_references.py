@@ -8,23 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from kebab.app import fetch
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness
-from kebab.app.fetch import (
-    PlaceRequest,
-    Selection,
-    build_indexed_text,
-    build_lines,
-    count_indexed_lines,
-    describe_units,
-    fetch_document,
-    fetch_fragment,
-    fetch_numbers,
-    fetch_passage,
-    find_foreign_unit,
-    find_missing_sheet,
-    get_unit,
-)
 from kebab.app.file_text import (
     FileText,
     Section,
@@ -202,7 +188,7 @@ def _fetch_place(
     elif place.chunk is not None:
         found = _fetch_chunk(context, place, place.chunk, request)
     else:
-        found = fetch_document(context, place.detail)
+        found = fetch.fetch_document(context, place.detail)
     if isinstance(found, NotFound):
         return found
     file = build_file_path(place.detail.summary)
@@ -227,7 +213,7 @@ def _fetch_chunk(
 ) -> FetchResult:
     """Return a passage, or the section that contains it."""
     span = FetchChunkRequest(name=chunk.chunk_id, context=0 if request.section else request.context)
-    found = fetch_passage(context, chunk, place.detail, span)
+    found = fetch.fetch_passage(context, chunk, place.detail, span)
     if not request.section or found.is_indexed_text:
         return found
     text = load_text(context, place.detail, found.freshness)
@@ -243,9 +229,9 @@ def _fetch_numbers(
 ) -> FetchResult | NotFound:
     """Return the lines, or with bare numbers the pages, slides or cells, or a heading of digits."""
     document = place.detail.summary
-    if place.target.bare and get_unit(document.media):
+    if place.target.bare and fetch.get_unit(document.media):
         text = _load_text(context, place)
-        found = fetch_numbers(
+        found = fetch.fetch_numbers(
             text, lines, check_freshness(document), _build_request(place, request)
         )
         return _widen(place, text, found, request)
@@ -257,8 +243,10 @@ def _fetch_numbers(
     return _fetch_lines(context, place, lines, request)
 
 
-def _build_request(place: _Place, request: FetchRequest) -> PlaceRequest:
-    return PlaceRequest(place.reference, place.name, 0 if request.section else request.context)
+def _build_request(place: _Place, request: FetchRequest) -> fetch.PlaceRequest:
+    return fetch.PlaceRequest(
+        place.reference, place.name, 0 if request.section else request.context
+    )
 
 
 def _widen(
@@ -285,10 +273,10 @@ def _fetch_lines(
     inside = Lines(lines.first, max(lines.first, min(lines.last, count)))
     if request.section:
         return _fetch_section(place, text, inside, request)
-    selection = Selection(
+    selection = fetch.Selection(
         text=text, freshness=freshness, kind="span", start=inside.first, end=inside.last
     )
-    return build_lines(selection, request.context)
+    return fetch.build_lines(selection, request.context)
 
 
 def _build_missing_line(place: _Place, lines: Lines, count: int) -> NotFound:
@@ -297,7 +285,7 @@ def _build_missing_line(place: _Place, lines: Lines, count: int) -> NotFound:
 
 
 def _fetch_indexed_lines(place: _Place, lines: Lines) -> FetchResult | NotFound:
-    count = count_indexed_lines(place.detail.chunks)
+    count = fetch.count_indexed_lines(place.detail.chunks)
     inside = [
         chunk
         for chunk in place.detail.chunks
@@ -305,14 +293,14 @@ def _fetch_indexed_lines(place: _Place, lines: Lines) -> FetchResult | NotFound:
     ]
     if not inside:
         return _build_missing_line(place, lines, count)
-    selection = Selection(
+    selection = fetch.Selection(
         text=join_passages(place.detail),
         freshness=check_freshness(place.detail.summary),
         kind="span",
         start=inside[0].start_line,
         end=inside[-1].end_line,
     )
-    return build_indexed_text(selection, "\n\n".join(chunk.text for chunk in inside), count)
+    return fetch.build_indexed_text(selection, "\n\n".join(chunk.text for chunk in inside), count)
 
 
 def _fetch_section(
@@ -338,21 +326,21 @@ def _fetch_named(
     """Return the page, slide, cells or section that a fragment names."""
     document = place.detail.summary
     freshness = check_freshness(document)
-    foreign = find_foreign_unit(document.media, fragment)
+    foreign = fetch.find_foreign_unit(document.media, fragment)
     if freshness in ABSENT and not foreign and has_own_lines(document.media):
         state = "stayed with the publisher" if freshness == "published" else "is gone"
         return build_lookup_fault(place.reference, f"the file {state}: {place.reference}")
     if foreign and has_own_lines(document.media):
         return _build_foreign_unit(place, foreign, f"{quote_path(place.name)}#L1")
     text = load_text(context, place.detail, freshness)
-    found = fetch_fragment(text, fragment, freshness, _build_request(place, request))
+    found = fetch.fetch_fragment(text, fragment, freshness, _build_request(place, request))
     if found is not None:
         return _widen(place, text, found, request)
     return _fetch_heading(place, text, fragment, request)
 
 
 def _build_foreign_unit(place: _Place, units: str, candidate: str) -> NotFound:
-    own = describe_units(place.detail.summary.media)
+    own = fetch.describe_units(place.detail.summary.media)
     message = f"this document has {own} and no {units}: {place.reference}"
     return build_lookup_fault(place.reference, message, [candidate])
 
@@ -367,10 +355,10 @@ def _fetch_heading(
         return _build_section(place, section, text, request)
     if make_anchor(fragment) == make_anchor(document.title):
         return _build_section(place, _build_unnamed_section(text, Lines(1, 1)), text, request)
-    if foreign := find_foreign_unit(document.media, fragment):
+    if foreign := fetch.find_foreign_unit(document.media, fragment):
         first = text.cite(1, 1).uri.removeprefix(quote_path(document.path))
         return _build_foreign_unit(place, foreign, quote_path(place.name) + first)
-    if missing := find_missing_sheet(text, fragment, _build_request(place, request)):
+    if missing := fetch.find_missing_sheet(text, fragment, _build_request(place, request)):
         return missing
     anchors = [make_anchor(other.title) for other in text.sections]
     near = difflib.get_close_matches(make_anchor(fragment), anchors)
@@ -381,7 +369,7 @@ def _fetch_heading(
 def _build_section(
     place: _Place, section: Section, text: FileText, request: FetchRequest
 ) -> FetchResult:
-    selection = Selection(
+    selection = fetch.Selection(
         text=text,
         freshness=check_freshness(place.detail.summary),
         kind="section",
@@ -389,4 +377,4 @@ def _build_section(
         end=max(section.first, section.last),
         chunk=place.chunk,
     )
-    return replace(build_lines(selection, request.context), heading_path=list(section.path))
+    return replace(fetch.build_lines(selection, request.context), heading_path=list(section.path))

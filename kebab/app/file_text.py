@@ -205,7 +205,9 @@ class FileText(Struct, frozen=True, eq=False, dict=True):
         """
         path, media = self.document.path, get_media_type(self.document.media)
         if media.cites is CitationKind.CODE:
-            symbols = self._find_symbols(first) if symbols is None else symbols
+            if symbols is None:  # those around the line when the file was indexed
+                chunks = (one for one in self._chunks if one.start_line <= first <= one.end_line)
+                symbols = next((one.heading_path for one in chunks), ())
             return cite_code(path, first, last, symbols, media.language)
         if media.cites is CitationKind.SECTION:
             inside = [one for one in self.sections if one.first <= first <= one.end]
@@ -215,11 +217,6 @@ class FileText(Struct, frozen=True, eq=False, dict=True):
         if found is None or media.cites is CitationKind.LINE:
             return cite_lines(path, first, last)
         return cite_place_lines(path, found, media.cites, first, last)
-
-    def _find_symbols(self, line: int) -> tuple[str, ...]:
-        """Return the symbols around a line when the file was indexed."""
-        inside = (one for one in self._chunks if one.start_line <= line <= one.end_line)
-        return next((one.heading_path for one in inside), ())
 
 
 def cite_place_lines(

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from os.path import lexists
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
 from kebab.core.media import MARKDOWN, detect_media_type
@@ -101,7 +101,9 @@ def _exists(path: Path, target: str) -> bool:
 
 
 def _read_profile(text: str) -> _Profile:
-    tokens = _create_parser().parse(text)
+    from markdown_it import MarkdownIt
+
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text)
     flat = list(_flatten(tokens))
     links: Counter[str] = Counter(
         str(one.attrs["href" if one.type == "link_open" else "src"])
@@ -111,12 +113,6 @@ def _read_profile(text: str) -> _Profile:
     code = tuple(one.content for one in flat if one.type in _CODE)
     emphasis = sum(one.type in _EMPHASIS for one in flat)
     return _Profile(len(tokens), emphasis, code, links)
-
-
-def _create_parser() -> Any:
-    from markdown_it import MarkdownIt
-
-    return MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
 def _flatten(tokens: "Sequence[Token]") -> "Iterator[Token]":

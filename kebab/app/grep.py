@@ -1,8 +1,14 @@
 """Searches the indexed files for a pattern, as they are on disk now."""
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from itertools import chain, islice
+from re import _constants as code
+from re import _parser
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness, compare_status
@@ -16,13 +22,13 @@ from kebab.app.file_text import (
     split_lines,
 )
 from kebab.app.filters import explain_filters, resolve_filters, suggest_filters
-from kebab.app.line_pattern import LinePart, LinePattern, Matcher, MatchTask
 from kebab.app.references import DocumentNames
 from kebab.app.search import build_filters, require_utf8
 from kebab.core.documents import PUBLISHED_ROOT
 from kebab.core.files import find_container, join_root
 from kebab.core.queries import Filters
-from kebab.errors.catalog import ParseFailed
+from kebab.errors.catalog import InvalidInput, ParseFailed
+from kebab.limits.deadline import FileDeadline, can_set_alarm
 from kebab.search.citations import build_file_path
 from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import GrepFile, GrepHit, GrepRequest, GrepResponse, SkippedFile
@@ -30,9 +36,11 @@ from kebab.wire.fetch import GrepFile, GrepHit, GrepRequest, GrepResponse, Skipp
 if TYPE_CHECKING:
     from kebab.core.documents import StoredDocument
     from kebab.core.ids import DocId
+    from kebab.limits.worker import WorkerProcess
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.citation import Freshness
+
 
 _SkipReason = Literal["gone", "unreadable", "not_text"]
 
@@ -186,7 +194,7 @@ class _Search:
         catalogue: "Catalogue",
         document: "StoredDocument",
         read: "_Read",
-        parts: Mapping[int, LinePart],
+        parts: Mapping[int, "LinePart"],
     ) -> None:
         """Add a file and its matching lines by their indexes."""
         file = GrepFile(
@@ -233,3 +241,223 @@ class _Read(NamedTuple):
     text: str
     freshness: "Freshness"
     places: FileText | None = None
+
+
+DEADLINE_S = 5.0
+"""The time limit for one file; a pattern that needs longer backtracks without end."""
+
+_SPECIAL = frozenset(".^$*+?{}[]\\|()")
+_REPEATS = frozenset("*+{")
+"""Signs of a repetition; a pattern without one takes time in proportion to the text."""
+_SHARE_BEFORE = 3
+"""A cut line begins a third of its length before the first match."""
+
+
+class LinePart(NamedTuple):
+    """A part of a line with its matches; `column` is that of the first match, from 1."""
+
+    text: str
+    column: int
+    highlights: list[tuple[int, int]]
+    is_cut: bool
+
+
+class LinePattern:
+    """A compiled pattern that is compared with one line at a time."""
+
+    def __init__(self, request: GrepRequest) -> None:
+        """Compile the pattern of a request.
+
+        Raises:
+            InvalidInput: The pattern is empty or no regular expression.
+        """
+        source = unicodedata.normalize("NFC", request.pattern)
+        if not source:
+            raise InvalidInput(field="$.pattern", cause="it is empty")
+        self.repeats = not request.fixed and not _REPEATS.isdisjoint(source)
+        expression = re.escape(source) if request.fixed else source
+        if request.word:
+            expression = rf"(?<!\w)(?:{expression})(?!\w)"
+        flags = re.IGNORECASE if request.ignore_case else 0
+        self._regex = _compile(expression, source, flags)
+        self._ignores_case = bool(self._regex.flags & re.IGNORECASE)
+        parsed = _parser.parse(expression, flags)
+        literals = _find_literals(parsed, ignores_case=self._ignores_case)
+        self._literals = [literal.encode() for literal in literals]
+        is_plain = request.fixed or not _SPECIAL.intersection(source)
+        self._fits_lines = is_plain and "\n" not in source
+
+    def can_match(self, data: bytes) -> bool:
+        """Return whether a file with these bytes can have a match; a cheap test before decoding."""
+        if not self._literals or b"\0" in data or b"\x1b" in data:
+            return True  # a letter of ASCII may have other bytes than its own
+        if b"~" in data and b"~{" in data:  # looking for one byte is much faster
+            return True
+        is_ascii = data.isascii()
+        if not is_ascii and b" " not in data:
+            return True  # it may be EBCDIC
+        if self._ignores_case:
+            data = data.lower()
+        # The codec of a file decides the bytes of letters that are not ASCII.
+        return any(one in data if one.isascii() else not is_ascii for one in self._literals)
+
+    def find_lines(self, text: str) -> Iterator[tuple[int, str]]:
+        """Yield the lines that match, with their indexes."""
+        end = len(text) - text.endswith("\n")
+        if not self._fits_lines:
+            lines = text[:end].split("\n") if text else ()
+            yield from ((n, line) for n, line in enumerate(lines) if self._regex.search(line))
+            return
+        first = index = next_line = 0
+        while next_line < end and (match := self._regex.search(text, next_line, end)):
+            start = text.rfind("\n", next_line, match.start()) + 1 or next_line
+            index += text.count("\n", first, start)
+            first, line_end = start, text.find("\n", match.start(), end)
+            next_line = (end if line_end < 0 else line_end) + 1
+            yield index, text[first : next_line - 1]
+
+    def cut_line(self, line: str, max_columns: int | None) -> LinePart:
+        """Return a matching line with its matches, cut around the first when it is too long."""
+        spans = [match.span() for match in self._regex.finditer(line)]
+        column = spans[0][0] + 1
+        start, end = 0, len(line)
+        if max_columns is not None and len(line) > max_columns:
+            start = min(max(0, column - 1 - max_columns // _SHARE_BEFORE), len(line) - max_columns)
+            end = start + max_columns
+        inside = [
+            (max(first, start) - start, min(last, end) - start)
+            for first, last in spans
+            if first < end and last > start and last > first
+        ]
+        return LinePart(line[start:end], column, inside, (start, end) != (0, len(line)))
+
+
+def _compile(expression: str, source: str, flags: int) -> re.Pattern[str]:
+    try:
+        re.compile(source if expression != re.escape(source) else expression)
+        return re.compile(expression, flags)
+    except re.error as fault:
+        place = "" if fault.pos is None else f" at position {fault.pos}"
+        cause = f"no regular expression, {fault.msg}{place}; with `fixed` it is plain text"
+        raise InvalidInput(field="$.pattern", cause=cause) from fault
+    except (OverflowError, RecursionError, MemoryError) as fault:
+        raise InvalidInput(field="$.pattern", cause="the pattern is too large") from fault
+
+
+_UNSAFE, _UNSAFE_ANY_CASE = frozenset(";K`"), frozenset(";`iks")
+"""The letters of ASCII that NFC makes of others, or that equal others when case is ignored."""
+
+_MOST_LITERALS = 8
+"""How many texts are looked for in a file at most, instead of the pattern."""
+
+_REPEATED = frozenset((code.MAX_REPEAT, code.MIN_REPEAT, code.POSSESSIVE_REPEAT))
+
+
+def _find_literals(parsed: Any, *, ignores_case: bool) -> tuple[str, ...]:
+    """Return texts of which every match of a parsed pattern has one; empty when none is known."""
+    found: list[tuple[str, ...]] = []
+    unsafe = _UNSAFE_ANY_CASE if ignores_case else _UNSAFE
+    run = ""
+    for name, value in (*parsed, (None, None)):
+        letter = chr(value) if name is code.LITERAL else ""
+        letter = letter.lower() if ignores_case else letter
+        if letter and letter not in unsafe and (letter.isascii() or not ignores_case):
+            run += letter
+            continue
+        found.append((run,) if run else ())
+        run = ""
+        inner: list[Any] = []
+        if name is code.BRANCH:
+            inner = value[1]
+        elif _is_needed(name, value):
+            inner = [value[-1]]
+        branches = [_find_literals(one, ignores_case=ignores_case) for one in inner]
+        found.append(tuple(chain(*branches)) if all(branches) else ())
+    usable = [one for one in found if 0 < len(one) <= _MOST_LITERALS]
+    return max(usable, key=lambda one: min(map(len, one)), default=())
+
+
+def _is_needed(name: Any, value: Any) -> bool:
+    """Return whether every match has a part that matches the inner pattern of a node."""
+    if name is code.SUBPATTERN:
+        return not value[1] & re.IGNORECASE
+    return name in _REPEATED and value[0] > 0
+
+
+class MatchTask(NamedTuple):
+    """The text of a file to compare with a pattern; the matches of one line are a `LinePart`."""
+
+    pattern: LinePattern
+    text: str
+    most: int
+    """How many matching lines to return."""
+    max_columns: int | None
+    """The longest line to return whole."""
+
+
+class FileMatches(NamedTuple):
+    """The matching lines of a file by their indexes, and whether there are more."""
+
+    parts: dict[int, LinePart]
+    has_more: bool
+
+
+def match_lines(task: MatchTask) -> FileMatches:
+    """Return the first lines that match."""
+    matching = task.pattern.find_lines(task.text)
+    parts = {
+        index: task.pattern.cut_line(line, task.max_columns)
+        for index, line in islice(matching, task.most)
+    }
+    return FileMatches(parts, next(matching, None) is not None)
+
+
+class Matcher:
+    """Compares files with one pattern under a deadline; use it as a context manager.
+
+    The engine of regular expressions keeps the interpreter to itself while it backtracks. On the
+    main thread an alarm stops it. On any other thread, such as those of a server, a pattern with
+    a repetition runs in a worker process.
+    """
+
+    def __init__(self, pattern: LinePattern) -> None:
+        self._needs_worker = pattern.repeats and not can_set_alarm()
+        self._worker: WorkerProcess | None = None
+        self._deadline = FileDeadline(DEADLINE_S, "grep")
+        self._undo = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._undo.enter_context(self._deadline.interrupt())
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self._undo.__exit__(*details)  # type: ignore[arg-type]
+
+    def match(self, task: MatchTask, path: str) -> FileMatches:
+        """Return the matching lines of the file with this path.
+
+        Raises:
+            TimedOut: The pattern takes too long in this file.
+            InvalidInput: The pattern needs too much memory.
+            OSError: The system has no room for a process.
+        """
+        if not self._needs_worker:
+            self._deadline.begin(path)
+            found = match_lines(task)
+            self._deadline.end()
+            return found
+        if self._worker is None:
+            from kebab.limits.worker import DEFAULT_MEMORY_MB, START_S, WorkerProcess
+
+            self._worker = self._undo.enter_context(WorkerProcess(match_lines, DEFAULT_MEMORY_MB))
+            if not self._worker.poll(START_S) or self._worker.receive() is None:
+                raise OSError(self._worker.explain_end())
+        self._worker.send(task)
+        if late := self._worker.wait_for_reply(DEADLINE_S):
+            raise late.build_timeout(DEADLINE_S, path, "grep", None)
+        reply = self._worker.receive()
+        if reply is None or reply.fault:
+            cause = self._worker.explain_end() if reply is None else reply.fault
+            raise InvalidInput(field="$.pattern", cause=f"it cannot be searched for: {cause}")
+        matches: FileMatches = reply.result
+        return matches

@@ -6,10 +6,9 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from kebab.app.bases import LOCAL, Base, Choice
+from kebab.app.bases import LOCAL, Base, Choice, intersect, merge_hits
 from kebab.app.conversions import to_search_hit
 from kebab.app.coverage import measure_coverage
-from kebab.app.merged_search import intersect, merge_hits
 from kebab.app.search import (
     build_engine,
     describe_published,

@@ -149,7 +149,7 @@ def get_vectors_folder(context: AppContext) -> Path:
 
 
 def _list_files(database: Path) -> list[Path]:
-    from kebab.store.sqlite.old_copies import list_old_copies
+    from kebab.store.sqlite.replacement import list_old_copies
 
     files = [database.with_name(database.name + end) for end in _ENDS]
     return [*files, *list_old_copies(database)]

@@ -22,25 +22,12 @@ from kebab.core.ids import hash_content
 from kebab.core.progress import ProgressCallback, require_own_process
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
+from kebab.store.published import packs
 from kebab.store.published.manifest import (
     read_contents,
     read_manifest,
     read_pointer,
     write_pointer,
-)
-from kebab.store.published.packs import (
-    FORMAT_VERSION,
-    MANIFESTS,
-    PACKS,
-    PART_BYTES,
-    SIGNS_BYTES,
-    Contents,
-    PackWriter,
-    PublishedFile,
-    Run,
-    encode_contents,
-    name_object,
-    read_identities,
 )
 from kebab.wire.published import (
     PublishedCurrent,
@@ -52,8 +39,8 @@ from kebab.wire.published import (
 )
 
 if TYPE_CHECKING:
+    from kebab.store.published.manifest import PublisherKey
     from kebab.store.published.objects import ObjectStore, Versioned
-    from kebab.store.published.signing import PublisherKey
     from kebab.store.sqlite.archive import Contents as IndexContents
 
 _KEPT_MANIFESTS = 3
@@ -75,8 +62,8 @@ def publish(
         NotIndexed: There is no index with the schema of this build.
         DependencyMissing: The extra is not installed.
     """
+    from kebab.store.published.manifest import PublisherKey
     from kebab.store.published.objects import ObjectStore
-    from kebab.store.published.signing import PublisherKey
 
     require_own_process()
     started = context.clock.monotonic()
@@ -90,13 +77,13 @@ def publish(
         context, request, store, key, ByteProgress(report, context, "publish")
     )
     manifest = publication.run()
-    packs = [manifest.contents, *manifest.packs]
+    objects = [manifest.contents, *manifest.packs]
     return PublishReport(
         dest=store.address,
         dry_run=request.dry_run,
         public_key=key.public,
         manifest=manifest,
-        bytes=sum(one.bytes for one in packs) + publication.manifest_bytes,
+        bytes=sum(one.bytes for one in objects) + publication.manifest_bytes,
         sent_bytes=publication.sent_bytes,
         sent_objects=publication.sent_objects,
         removed_objects=publication.removed,
@@ -169,7 +156,7 @@ class _Publication:
                 old = read_contents(self._store, before)
                 self._kept_contents = before.contents.sha256
             self._sizes = {one.sha256: one.bytes for one in before.packs}
-            found = self._store.list(PACKS)
+            found = self._store.list(packs.PACKS)
             self._present = {one.name.rpartition("/")[2]: one.size for one in found}
         with (
             make_temporary_folder(_prepare_drafts(self._context), "copy-") as folder,
@@ -181,11 +168,11 @@ class _Publication:
             self._await_sent(0)
         manifest = self._build_manifest(contents, before, name)
         raw = msgspec.json.encode(manifest)
-        digest = name_object(raw)
+        digest = packs.name_object(raw)
         self.manifest_bytes = len(raw)
-        self._send(f"{MANIFESTS}/{digest}.json", raw)
+        self._send(f"{packs.MANIFESTS}/{digest}.json", raw)
         new = PublishedCurrent(
-            format_version=FORMAT_VERSION,
+            format_version=packs.FORMAT_VERSION,
             manifest=digest,
             public_key=self._key.public,
             signature=self._key.sign(digest),
@@ -212,11 +199,11 @@ class _Publication:
 
     def _read_ids(self, pack: str) -> list[bytes] | None:
         """Return the identities of a pack; None when it is not as it was sent."""
-        name = f"{PACKS}/{pack}"
+        name = f"{packs.PACKS}/{pack}"
         if self._present.get(pack) != self._sizes[pack]:
             return None
-        return read_identities(
-            lambda size: self._store.read_start(name, size), self._store.describe(name)
+        return packs.read_identities(
+            lambda size: self._store.read_range(name, 0, size) or b"", self._store.describe(name)
         )
 
     def _send(self, name: str, data: bytes) -> None:
@@ -227,7 +214,7 @@ class _Publication:
 
     def _send_pack(self, name: str, data: bytes) -> None:
         self._sizes[name] = len(data)
-        self._sending.append(self._pool.submit(self._send, f"{PACKS}/{name}", data))
+        self._sending.append(self._pool.submit(self._send, f"{packs.PACKS}/{name}", data))
         self._await_sent(_MOST_WAITING)
 
     def _await_sent(self, most: int) -> None:
@@ -235,12 +222,12 @@ class _Publication:
         while len(self._sending) > most:
             self._sending.pop(0).result()
 
-    def _write_packs(self, copy: Path, old: Contents | None) -> Contents:
+    def _write_packs(self, copy: Path, old: packs.Contents | None) -> packs.Contents:
         from kebab.store.sqlite import published
 
         binary = copy.with_suffix(".binary")
         vectors = self._take_copy(copy, binary)
-        writer = PackWriter(old, self._read_ids, self._send_pack)
+        writer = packs.PackWriter(old, self._read_ids, self._send_pack)
         dimension = parse_dimension(self._index.embedding_version)
         self._progress.total = copy.stat().st_size + len(self._index.committed) * 4 * dimension
 
@@ -253,7 +240,7 @@ class _Publication:
         writer.flush()  # pages and vectors change at different times
         rows = writer.add(count(vectors))
         writer.flush()
-        signs = writer.add(_split(binary.read_bytes(), SIGNS_BYTES)) if rows else []
+        signs = writer.add(_split(binary.read_bytes(), packs.SIGNS_BYTES)) if rows else []
         writer.flush()
         writer.apart = False
         files = [*self._list_files(copy, writer)] if self._request.with_texts else []
@@ -278,7 +265,7 @@ class _Publication:
         dimension = parse_dimension(self._index.embedding_version)
         return iterate_rows(vectors, self._index.committed, dimension)
 
-    def _list_files(self, copy: Path, writer: PackWriter) -> Iterator[PublishedFile]:
+    def _list_files(self, copy: Path, writer: packs.PackWriter) -> Iterator[packs.PublishedFile]:
         """Yield the files whose content is the indexed one."""
         from kebab.core.files import find_container, join_root
         from kebab.store.sqlite import archive
@@ -294,19 +281,19 @@ class _Publication:
             if hash_content(data) != file.content_hash:
                 self.left_out += 1
                 continue
-            runs: list[Run] = writer.add(_split(data, PART_BYTES))
-            yield PublishedFile(file.source, file.path, file.mtime_ns, runs)
+            runs: list[packs.Run] = writer.add(_split(data, packs.PART_BYTES))
+            yield packs.PublishedFile(file.source, file.path, file.mtime_ns, runs)
 
     def _build_manifest(
-        self, contents: Contents, before: PublishedManifest | None, previous: str | None
+        self, contents: packs.Contents, before: PublishedManifest | None, previous: str | None
     ) -> PublishedManifest:
-        raw = encode_contents(contents)
-        digest = name_object(raw)
+        raw = packs.encode_contents(contents)
+        digest = packs.name_object(raw)
         if digest != self._kept_contents:
-            self._send(f"{PACKS}/{digest}", raw)
+            self._send(f"{packs.PACKS}/{digest}", raw)
         index = self._index
         return PublishedManifest(
-            format_version=FORMAT_VERSION,
+            format_version=packs.FORMAT_VERSION,
             kebab_version=__version__,
             created_at=format_timestamp(self._context.clock.now()),
             sequence=(before.sequence if before else self._guess_sequence(previous)) + 1,
@@ -333,7 +320,7 @@ class _Publication:
         """Return the number of a snapshot whose manifest is damaged: it followed all others."""
         if previous is None:
             return 0
-        names = [one.name.rpartition("/")[2] for one in self._store.list(MANIFESTS)]
+        names = [one.name.rpartition("/")[2] for one in self._store.list(packs.MANIFESTS)]
         others = filter(None, (self._find_manifest(name.removesuffix(".json")) for name in names))
         return max((one.sequence for one in others), default=0) + 1
 
@@ -348,7 +335,9 @@ class _Publication:
             one = self._find_manifest(name) if name else None
             kept |= {name} if name and one else set()
         names |= {f"{name}.json" for name in kept}
-        listed = [one for folder in (PACKS, MANIFESTS) for one in self._store.list(folder)]
+        listed = [
+            one for folder in (packs.PACKS, packs.MANIFESTS) for one in self._store.list(folder)
+        ]
         # The store has just received the manifest, and its clock counts: that here may be wrong.
         oldest = max((found.modified for found in listed), default=0.0) - _KEPT_S
         for found in listed:

@@ -28,7 +28,8 @@ from kebab.wire.published import (
 
 def describe_base(context: AppContext, base: Registration) -> PublishedBase:
     """Return what is known of a base, without a look at its store."""
-    state = PublishedCopy(choose_settings(context.settings, base), base.public_key).read_state()
+    copy = PublishedCopy(choose_settings(context.settings, base), base.public_key)
+    state = copy.build_mirror().read_state()
     return PublishedBase(
         name=base.name,
         url=base.url,
@@ -79,7 +80,7 @@ def add_source(
     def add(now: Registry) -> Registry:
         _refuse_taken_name(now, name, url)
         others = [one for one in now.bases if one.url != url]
-        return replace(now, bases=[*others, base], salt=now.salt or _make_salt())
+        return replace(now, bases=[*others, base], salt=now.salt or os.urandom(16).hex())
 
     context.bases.change(add)
     opened = context.bases.open(base)
@@ -96,12 +97,6 @@ def add_source(
 def _refuse_taken_name(registry: Registry, name: str, url: str) -> None:
     if any(one.name == name and one.url != url for one in registry.bases):
         raise InvalidInput(field="$.name", cause=f"another base has this name: {name}")
-
-
-def _make_salt() -> str:
-    import secrets
-
-    return secrets.token_hex(16)
 
 
 def _resolve_address(text: str) -> str:

@@ -54,30 +54,25 @@ class PublishedCopy:
         if chosen != AUTO:
             return PULL if chosen == PULL else REMOTE
         for mode in (PULL, REMOTE):
-            if self._build(mode).read_state():
+            if self.build_mirror(mode=mode).read_state():
                 return mode
         limit = self.settings.published.remote_from_mb * _MB
         return REMOTE if measure_base(self.url, self.key) >= limit else PULL
 
-    def _build(
-        self, mode: Literal["pull", "remote"], count: Callable[[int], None] = lambda _: None
+    def build_mirror(
+        self,
+        count: Callable[[int], None] = lambda _: None,
+        mode: Literal["pull", "remote"] | None = None,
     ) -> "Mirror":
+        """Return the copy in the cache folder; `count` receives the size of each object read."""
         from kebab.store.published.mirror import Mirror
 
         folder, limit = find_copy_folder(self.url), self.settings.published.cache_mb * _MB
-        if mode == PULL:
+        if (mode or self.mode) == PULL:
             return Mirror(folder, self.url, self.key, limit, count)
         from kebab.store.published.remote import RemoteMirror
 
         return RemoteMirror(folder / REMOTE, self.url, self.key, limit, count)
-
-    def build_mirror(self, count: Callable[[int], None] = lambda _: None) -> "Mirror":
-        """Return the copy in the cache folder."""
-        return self._build(self.mode, count)
-
-    def read_state(self) -> "MirrorState | None":
-        """Return what is known here of a listed base, without a look at its store."""
-        return self.build_mirror().read_state()
 
     def open(self, now: float) -> Path:
         """Return the folder of the current snapshot, and hold it until another one is opened.

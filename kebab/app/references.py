@@ -108,7 +108,7 @@ class DocumentNames:
         near = [wanted] if wanted in named else []
         near += [known for known in named if known.partition(".")[0] == wanted and known != wanted]
         near += get_close_matches(wanted, named, n=_MAX_SUGGESTIONS, cutoff=_SIMILAR)
-        found = _collect(named[known] for known in near)
+        found = list(dict.fromkeys(name for known in near for name in named[known]))
         return sorted(found, key=lambda one: _rate_distance(name, one))[:_MAX_SUGGESTIONS]
 
     def format(self, found: DocumentName) -> str:
@@ -219,11 +219,6 @@ def _group(pairs: Iterable[tuple[str, DocumentName]]) -> dict[str, list[Document
     for key, name in pairs:
         groups[key].append(name)
     return dict(groups)
-
-
-def _collect(groups: Iterable[list[DocumentName]]) -> list[DocumentName]:
-    """Return the documents of all groups, each once."""
-    return list(dict.fromkeys(name for group in groups for name in group))
 
 
 def _rate_distance(name: str, found: DocumentName) -> tuple[float, str]:

@@ -1,6 +1,5 @@
 """Tells a watcher of files which folders of the index it follows, and which changes matter."""
 
-import json
 import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -8,7 +7,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from kebab.app.context import AppContext
-from kebab.core.documents import Source, build_named_files_key
+from kebab.core.documents import Source, build_named_files_key, parse_named_files
 from kebab.core.files import (
     IGNORE_FILES,
     ScanRules,
@@ -109,7 +108,7 @@ def find_watched_folders(context: AppContext, targets: WatchTargets) -> list[Wat
         known = context.build_catalogue(reader).list_sources()
         sources = [one for one in known if one.kind != "stdin"]
         named = {
-            one.name: _parse_names(reader.get_value(build_named_files_key(one.name)))
+            one.name: parse_named_files(reader.get_value(build_named_files_key(one.name)))
             for one in sources
         }
         if any(source.kind == "files" for source in sources):
@@ -118,13 +117,6 @@ def find_watched_folders(context: AppContext, targets: WatchTargets) -> list[Wat
                     named[document.source].add(document.path)
     finder = _FolderFinder(context, sources, named)
     return finder.find(targets) if any(targets) else [finder.build(one) for one in sources]
-
-
-def _parse_names(stored: str | None) -> set[str]:
-    try:
-        return set(json.loads(stored or "[]"))
-    except (ValueError, TypeError):
-        return set()
 
 
 class _FolderFinder:

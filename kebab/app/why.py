@@ -1,12 +1,12 @@
 """Explains why a search finds a document or loses it."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from msgspec import structs
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import format_timestamp, to_doc_summary
+from kebab.app.conversions import to_doc_summary, to_filter_value
 from kebab.app.filters import resolve_filters, suggest_command
 from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.library import find_chunk, find_document
@@ -112,7 +112,7 @@ def to_query_reading(explained: DocumentExplanation, requested: "Filters") -> Qu
         filters=[
             FilterReading(
                 name=_name_filter(name),
-                values=_format_values(value),
+                values=[*value] if isinstance(value, tuple) else [to_filter_value(value)],
                 origin="request" if getattr(requested, name) else "query",
             )
             for name, value in list_active_filters(parsed.filters).items()
@@ -155,9 +155,3 @@ def to_barrier(condition: BrokenCondition) -> Barrier:
 
 def _to_phrase(phrase: Phrase) -> PhraseReading:
     return PhraseReading(text=phrase.text, column=phrase.column)
-
-
-def _format_values(value: Any) -> list[str]:
-    if isinstance(value, tuple):
-        return list(value)
-    return [value if isinstance(value, str) else format_timestamp(value)]

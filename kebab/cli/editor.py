@@ -1,4 +1,4 @@
-"""Builds and runs the command that opens a document at a citation, in an editor or a viewer.
+"""Opens documents at citations in an editor or a viewer, and addresses in a browser.
 
 Files with lines of their own go to the editor. Any other file is no text, so it goes to the
 viewer of `PDFVIEWER` if it is a PDF, else to the program that the system has for it.
@@ -10,11 +10,14 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path, PurePath
+from subprocess import DEVNULL, Popen, TimeoutExpired
+from threading import Thread
 
 from kebab import platform
 from kebab.cli.channels import OutputChannels
 from kebab.core.progress import require_own_process
 from kebab.errors.system import build_missing_program, build_read_error
+from kebab.platform import separate_group
 from kebab.wire.citation import Citation, CodeCitation, LineCitation, PageCitation
 
 _EDITORS = {
@@ -162,3 +165,49 @@ def build_open_command(
     if viewer and isinstance(citation, PageCitation):
         return _add_place(split_words(viewer), _VIEWERS, file, citation.page.number)
     return build_opener_command(file, environ, "export PDFVIEWER=zathura")
+
+
+_WAIT_S = 3.0
+"""How long a program may take to fail; a browser may run on as long as it is open."""
+PRINT_HINT = "kebab open --web --print"
+
+
+def open_browser(url: str, environ: Mapping[str, str]) -> None:
+    """Open an address in the browser of `BROWSER`, else in that of the system.
+
+    Raises:
+        DependencyMissing: There is none.
+        IoError: It cannot be started, or fails.
+    """
+    named = environ.get("BROWSER", "").strip()
+    words = [*split_words(named), url] if named else build_opener_command(url, environ, PRINT_HINT)
+    start_program(words, PRINT_HINT)
+
+
+def start_program(words: list[str], remedy: str) -> None:
+    """Start a program with windows of its own, and wait a little whether it fails.
+
+    Raises:
+        DependencyMissing: It does not exist; `remedy` is what helps.
+        IoError: It cannot be started, or fails.
+    """
+    name = shlex.quote(words[0])
+    try:
+        process = Popen(  # noqa: S603 - the program that the user names
+            words,
+            stdin=DEVNULL,
+            stdout=DEVNULL,
+            stderr=DEVNULL,
+            **separate_group(),
+        )
+    except FileNotFoundError as fault:
+        raise build_missing_program(words[0], f"opening with `{name}`", remedy) from fault
+    except OSError as fault:
+        raise build_read_error(words[0], f"it cannot be started, {fault.strerror}") from fault
+    try:
+        status = process.wait(_WAIT_S)
+    except TimeoutExpired:
+        Thread(target=process.wait, daemon=True).start()  # the system forgets it when it ends
+        return
+    if status:
+        raise build_read_error(words[0], f"it ended with status {status}")

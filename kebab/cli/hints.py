@@ -158,7 +158,7 @@ def _complete_command(text: str, flags: Flags) -> str:
     missing = [
         word
         for name, value in (("--config", flags.config), ("--data-dir", flags.data_dir))
-        if value and not _has_flag(words, name)
+        if value and not any(word == name or word.startswith(f"{name}=") for word in words)
         for word in ([f"{name}={value}"] if value.startswith("-") else [name, value])
     ]
     return f"{match[1]} {join_words(missing)}{match[2]}" if missing else text
@@ -169,10 +169,6 @@ def _split_shell(text: str) -> list[str]:
         return shlex.split(text)
     except ValueError:  # an open quote
         return text.split()
-
-
-def _has_flag(words: Sequence[str], name: str) -> bool:
-    return any(word == name or word.startswith(f"{name}=") for word in words)
 
 
 def _replace_hints(value: Any, flags: Flags) -> Any:

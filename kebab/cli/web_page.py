@@ -84,7 +84,7 @@ class ServedPage:
 
     def open(self, record: "ServerRecord") -> None:
         """Open the page in the browser; where there is none, say the address instead."""
-        from kebab.cli.browser import open_browser
+        from kebab.cli.editor import open_browser
 
         url = record.build_login(self._token, {})
         try:
@@ -106,8 +106,7 @@ def open_in_editor(found: FetchResult, line: int) -> None:
         DependencyMissing: There is no program for it.
         IoError: The program cannot be started, or fails.
     """
-    from kebab.cli.browser import start_program
-    from kebab.cli.editor import build_window_command
+    from kebab.cli.editor import build_window_command, start_program
     from kebab.core.files import find_container
 
     file = str(found.file)

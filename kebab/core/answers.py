@@ -220,22 +220,3 @@ class LanguageModel(Protocol):
             ContextOverflow: The conversation does not fit the context window.
             TimedOut: A deadline passed; `operation` names it.
         """
-
-
-class SessionStore(Protocol):
-    """Stores the turns of ask sessions, up to a limit per session."""
-
-    def list_turns(self, session: str, last: int | None = None) -> list[Turn]:
-        """Return the turns of a session in order, or only the last ones; none if it is unknown."""
-
-    def add_turn(self, turn: Turn) -> int:
-        """Append a turn to its session and return its index, from 0.
-
-        `turn.index` is ignored. The oldest turns beyond the limit are deleted; indexes continue.
-        """
-
-    def list_sessions(self) -> list[StoredSession]:
-        """Return all sessions, the most recently used first."""
-
-    def delete_session(self, session: str) -> int:
-        """Delete a session and return its number of turns."""

@@ -379,6 +379,16 @@ def build_named_files_key(source: str) -> str:
     return f"named_files:{compute_digest(source)}"
 
 
+def parse_named_files(stored: str | None) -> set[str]:
+    """Return the stored files that the user named; none of a damaged value."""
+    import json  # msgspec refuses names that are not valid UTF-8
+
+    try:
+        return {str(name) for name in json.loads(stored or "[]")}
+    except (ValueError, TypeError):
+        return set()
+
+
 NO_PASSAGE = "nothing to search"
 """What the warning of a document without a passage begins with."""
 

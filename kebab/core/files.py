@@ -52,7 +52,7 @@ IGNORE_FILES = frozenset({GIT_FILE, OWN_FILE})
 """The names of files with rules that leave out files."""
 
 _DEFAULTS_VERSION = "1"
-"""Raise it when `kebab.source.defaults` changes, so that known folders are listed again."""
+"""Raise it when `kebab.source.ignore` changes, so that known folders are listed again."""
 
 MAX_EXAMPLES = 3
 """How many names of one reason are remembered."""

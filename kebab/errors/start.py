@@ -46,7 +46,10 @@ def describe_start_failure(fault: BaseException, arguments: "Sequence[str]") -> 
     words = str(fault).lower()
     lacks_memory = isinstance(fault, MemoryError) or any(one in words for one in _NO_MEMORY)
     fields = _MEMORY if lacks_memory else _OTHER
-    return _build_json(fields) if detect_json_output(arguments) else _build_text(fields)
+    if detect_json_output(arguments):
+        return _build_json(fields)
+    message, hint, code = (fields[name].strip('"') for name in ("message", "hint", "code"))
+    return f"error: {message}\nhint: {hint}\ncode: {code}\n"
 
 
 def detect_json_output(arguments: "Sequence[str]") -> bool:
@@ -63,11 +66,6 @@ def detect_json_output(arguments: "Sequence[str]") -> bool:
             wanted = (value or "".join(arguments[position + 1 : position + 2])) == "json"
         wanted = wanted or argument in _JSON_FLAGS
     return wanted
-
-
-def _build_text(fields: dict[str, str]) -> str:
-    message, hint, code = (fields[name].strip('"') for name in ("message", "hint", "code"))
-    return f"error: {message}\nhint: {hint}\ncode: {code}\n"
 
 
 def _build_json(fields: dict[str, str]) -> str:

@@ -29,38 +29,23 @@ from kebab.evals.metrics import (
     split_path,
 )
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.evals import (
-    EvalChange,
-    EvalComparison,
-    EvalDegraded,
-    EvalGolden,
-    EvalMode,
-    EvalOutcome,
-    EvalPair,
-    EvalProgress,
-    EvalReport,
-    EvalSettings,
-    EvalSide,
-    EvalSkipped,
-    EvalVersions,
-    PairedMetric,
-)
+from kebab.wire import evals
 from kebab.wire.health import SchemaRequest
 from kebab.wire.library import ListRequest
 from kebab.wire.search import ModeName, SearchRequest, SearchResponse
 
-OutcomePairs: TypeAlias = list[tuple[EvalOutcome, EvalOutcome]]
+OutcomePairs: TypeAlias = list[tuple[evals.EvalOutcome, evals.EvalOutcome]]
 
 
 class CompareOptions(Struct, frozen=True, kw_only=True):
     """What to compare. Without `modes` all modes of both reports; `against` is a mode of b."""
 
     modes: tuple[ModeName, ...] = ()
-    metrics: tuple[PairedMetric, ...] = ("mrr@10",)
+    metrics: tuple[evals.PairedMetric, ...] = ("mrr@10",)
     against: ModeName | None = None
 
 
-def compare_reports(before: Path, after: Path, options: CompareOptions) -> EvalComparison:
+def compare_reports(before: Path, after: Path, options: CompareOptions) -> evals.EvalComparison:
     """Compare two reports.
 
     Raises:
@@ -71,7 +56,7 @@ def compare_reports(before: Path, after: Path, options: CompareOptions) -> EvalC
     if a.golden.digest != b.golden.digest:
         cause = f"measured on another golden set, or judged otherwise, than {before}"
         raise InvalidInput(field=str(after), cause=cause)
-    return EvalComparison(
+    return evals.EvalComparison(
         a=_describe_side(before, a),
         b=_describe_side(after, b),
         digest=a.golden.digest,
@@ -85,8 +70,8 @@ def compare_reports(before: Path, after: Path, options: CompareOptions) -> EvalC
     )
 
 
-def _describe_side(path: Path, report: EvalReport) -> EvalSide:
-    return EvalSide(
+def _describe_side(path: Path, report: evals.EvalReport) -> evals.EvalSide:
+    return evals.EvalSide(
         path=escape_undecodable(str(path)),
         measured_at=report.timestamp if isinstance(report.timestamp, str) else None,
         versions=report.versions,
@@ -95,8 +80,8 @@ def _describe_side(path: Path, report: EvalReport) -> EvalSide:
 
 
 def _compare_modes(
-    a: tuple[Path, EvalReport], b: tuple[Path, EvalReport], options: CompareOptions
-) -> Iterator[EvalPair]:
+    a: tuple[Path, evals.EvalReport], b: tuple[Path, evals.EvalReport], options: CompareOptions
+) -> Iterator[evals.EvalPair]:
     others = {mode.mode for mode in b[1].modes}
     shared = [mode.mode for mode in a[1].modes if mode.mode in others]
     modes = list(dict.fromkeys(options.modes)) or shared
@@ -109,14 +94,16 @@ def _compare_modes(
             yield _compare_metric(metric, one.mode, other.mode, pairs)
 
 
-def _get_mode(path: Path, report: EvalReport, name: ModeName) -> EvalMode:
+def _get_mode(path: Path, report: evals.EvalReport, name: ModeName) -> evals.EvalMode:
     mode = next((mode for mode in report.modes if mode.mode == name), None)
     if mode is None:
         raise InvalidInput(field=str(path), cause=f"`{name}` was not measured")
     return mode
 
 
-def _pair_outcomes(a: Sequence[EvalOutcome], b: Sequence[EvalOutcome], path: Path) -> OutcomePairs:
+def _pair_outcomes(
+    a: Sequence[evals.EvalOutcome], b: Sequence[evals.EvalOutcome], path: Path
+) -> OutcomePairs:
     """Return the outcomes of each answerable question on both sides."""
     first = {one.id: one for one in a if one.answerable}
     second = {one.id: one for one in b if one.answerable}
@@ -126,13 +113,15 @@ def _pair_outcomes(a: Sequence[EvalOutcome], b: Sequence[EvalOutcome], path: Pat
 
 
 def _compare_metric(
-    metric: PairedMetric, mode_a: ModeName, mode_b: ModeName, pairs: OutcomePairs
-) -> EvalPair:
+    metric: evals.PairedMetric, mode_a: ModeName, mode_b: ModeName, pairs: OutcomePairs
+) -> evals.EvalPair:
     compute = METRICS[metric]
     values = [(compute(a), compute(b)) for a, b in pairs]
     differences = [after - before for before, after in values]
     changes = [
-        EvalChange(id=a.id, query=a.query, difference=difference, rank_a=a.rank, rank_b=b.rank)
+        evals.EvalChange(
+            id=a.id, query=a.query, difference=difference, rank_a=a.rank, rank_b=b.rank
+        )
         for (a, b), difference in zip(pairs, differences, strict=True)
         if difference
     ]
@@ -140,7 +129,7 @@ def _compare_metric(
     better = [change for change in changes if change.difference > 0]
     worse = [change for change in changes if change.difference < 0]
     mean, low, high = metrics.estimate_mean(differences).require_values()
-    return EvalPair(
+    return evals.EvalPair(
         mode_a=mode_a,
         mode_b=mode_b,
         metric=metric,
@@ -158,7 +147,7 @@ def _compare_metric(
     )
 
 
-SendProgress: TypeAlias = Callable[[EvalProgress], None]
+SendProgress: TypeAlias = Callable[[evals.EvalProgress], None]
 MODES: tuple[ModeName, ...] = ("hybrid", "lexical", "vector")
 _INTERVAL_S = 0.5
 _SHOWN = 10
@@ -183,7 +172,7 @@ class ProgressReporter:
         if now - self._last >= _INTERVAL_S or done in (0, total):
             self._last = now
             elapsed = self.get_elapsed_ms()
-            self._send(EvalProgress(name=name, done=done, total=total, elapsed_ms=elapsed))
+            self._send(evals.EvalProgress(name=name, done=done, total=total, elapsed_ms=elapsed))
 
 
 class EvalOptions(Struct, frozen=True, kw_only=True):
@@ -199,8 +188,8 @@ class EvalOptions(Struct, frozen=True, kw_only=True):
 class ModeRun(Struct, frozen=True, kw_only=True):
     """The outcomes of all questions in one mode."""
 
-    outcomes: list[EvalOutcome]
-    degraded: list[EvalDegraded]
+    outcomes: list[evals.EvalOutcome]
+    degraded: list[evals.EvalDegraded]
     revisions: list[int]
 
 
@@ -216,7 +205,7 @@ class QuestionRunner(Struct, frozen=True, kw_only=True):
         self.progress.report(mode, 0, len(questions))
         self._search(questions[0], mode)
         degraded: Counter[tuple[str, str]] = Counter()
-        outcomes: list[EvalOutcome] = []
+        outcomes: list[evals.EvalOutcome] = []
         revisions: dict[int, None] = {}
         for question in questions:
             started = time.perf_counter()
@@ -227,7 +216,7 @@ class QuestionRunner(Struct, frozen=True, kw_only=True):
             degraded.update((channel.channel, channel.reason) for channel in reply.degraded)
             self.progress.report(mode, len(outcomes), len(questions))
         counts = [
-            EvalDegraded(channel=channel, reason=reason, questions=count)
+            evals.EvalDegraded(channel=channel, reason=reason, questions=count)
             for (channel, reason), count in degraded.most_common()
         ]
         return ModeRun(outcomes=outcomes, degraded=counts, revisions=[*revisions])
@@ -247,10 +236,12 @@ class QuestionRunner(Struct, frozen=True, kw_only=True):
             raise InvalidInput(field=fault.field, cause=cause) from fault
 
 
-def build_outcome(question: Question, reply: SearchResponse, duration_ms: float) -> EvalOutcome:
+def build_outcome(
+    question: Question, reply: SearchResponse, duration_ms: float
+) -> evals.EvalOutcome:
     """Return the judged result of one question."""
     first = reply.hits[0] if reply.hits else None
-    return EvalOutcome(
+    return evals.EvalOutcome(
         id=question.id,
         query=question.text,
         answerable=question.answerable,
@@ -266,7 +257,7 @@ def build_outcome(question: Question, reply: SearchResponse, duration_ms: float)
 
 def evaluate(
     kebab: Kebab, files: GoldenFiles, options: EvalOptions, send: SendProgress
-) -> EvalReport:
+) -> evals.EvalReport:
     """Run a golden set and compute its metrics.
 
     Raises:
@@ -282,13 +273,13 @@ def evaluate(
         questions = [replace(question, lines=None) for question in questions]
     runner = QuestionRunner(kebab=kebab, progress=progress, options=options)
     golden = _describe_golden_set(kebab, files, questions)
-    skipped: list[EvalSkipped] = []
+    skipped: list[evals.EvalSkipped] = []
     runs = dict(_run_modes(runner, questions, skipped))
     revisions = [revision for run in runs.values() for revision in run.revisions]
     build = kebab.run(SchemaRequest())
-    return EvalReport(
+    return evals.EvalReport(
         golden=golden,
-        settings=EvalSettings(
+        settings=evals.EvalSettings(
             limit=options.limit,
             per_doc=options.per_doc,
             rerank=options.rerank,
@@ -297,7 +288,7 @@ def evaluate(
             level=metrics.LEVEL,
             seed=metrics.SEED,
         ),
-        versions=EvalVersions(
+        versions=evals.EvalVersions(
             kebab=build.kebab_version,
             parser=build.models.parser_version,
             chunker=build.models.chunker_version,
@@ -306,7 +297,7 @@ def evaluate(
         ),
         corpus_revision=revisions[-1] if revisions else build.models.corpus_revision,
         modes=[
-            EvalMode(
+            evals.EvalMode(
                 mode=mode,
                 figures=compute_figures(run.outcomes),
                 hit_curve=compute_hit_curve(run.outcomes, options.limit),
@@ -323,7 +314,7 @@ def evaluate(
 
 
 def _run_modes(
-    runner: QuestionRunner, questions: Sequence[Question], skipped: list[EvalSkipped]
+    runner: QuestionRunner, questions: Sequence[Question], skipped: list[evals.EvalSkipped]
 ) -> Iterator[tuple[ModeName, ModeRun]]:
     """Yield the outcomes of each mode; a mode that was not selected may be skipped."""
     for mode in dict.fromkeys(runner.options.modes or MODES):
@@ -332,18 +323,18 @@ def _run_modes(
         except (EmbeddingUnavailable, EmbeddingMismatch) as fault:
             if runner.options.modes:
                 raise
-            skipped.append(EvalSkipped(mode=mode, reason=str(fault)))
+            skipped.append(evals.EvalSkipped(mode=mode, reason=str(fault)))
 
 
 def _describe_golden_set(
     kebab: Kebab, files: GoldenFiles, questions: Sequence[Question]
-) -> EvalGolden:
+) -> evals.EvalGolden:
     answerable = [question for question in questions if question.answerable]
     documents = kebab.run(ListRequest(limit=None)).documents
     indexed = {suffix for each in documents for suffix in list_path_suffixes(each.doc_path)}
     relevant = dict.fromkeys(doc for each in answerable for doc in each.documents)
     missing = [doc for doc in relevant if split_path(doc) not in indexed]
-    return EvalGolden(
+    return evals.EvalGolden(
         path=escape_undecodable(str(files.queries)),
         digest=compute_digest(questions),
         answerable=len(answerable),

@@ -109,11 +109,6 @@ def _refuse_size(what: str, size: int, limit: int, status: int) -> Refusal:
     return Refusal(TooLarge(what=what, size=size, limit=limit), status)
 
 
-def _refuse_late(what: str, limit_s: float) -> Refusal:
-    limit_ms = round(limit_s * 1000)
-    return Refusal(TimedOut(operation=what, elapsed_ms=limit_ms, deadline_ms=limit_ms), 408)
-
-
 class _Connection(h11.Connection):
     """The parser of h11 behind the checks of a head; `refusal` is what they raised."""
 
@@ -238,7 +233,9 @@ class Protocol(H11Protocol):
         if self._answer is None and not self.conn.trailing_data[0]:
             self.transport.close()  # nothing was asked
         else:
-            self._refuse(_refuse_late(f"request {part}", limit_s))
+            limit_ms = round(limit_s * 1000)
+            late = TimedOut(operation=f"request {part}", elapsed_ms=limit_ms, deadline_ms=limit_ms)
+            self._refuse(Refusal(late, 408))
 
     def _refuse(self, refusal: Refusal) -> None:
         """Answer with an error unless an answer has begun, and end the connection."""

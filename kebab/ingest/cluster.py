@@ -241,8 +241,10 @@ class _WindowBuild:
             numbers = []
         units = list(split_batches(self._tasks, numbers))
         rest = sorted({*range(len(self._tasks))}.difference(numbers))
+        # The other parsers stay on this machine.
+        parsers = {media: one for media, one in builder.parsers.items() if _is_portable(one)}
         results = cluster.map_batches(
-            NodeBuilder(_strip(builder), model and model.load),
+            NodeBuilder(replace(builder, parsers=parsers), model and model.load),
             self._read(units),
             self._should_stop,
             folder=model and model.folder,
@@ -292,9 +294,3 @@ class _WindowBuild:
 def _is_portable(parser: Parser | None) -> bool:
     """Return whether a parser asks no program and no model of this machine about pictures."""
     return parser is not None and getattr(parser, "deadline_s", None) is None
-
-
-def _strip(builder: DocumentBuilder) -> DocumentBuilder:
-    """Return a builder without the parsers that stay on this machine."""
-    parsers = {media: one for media, one in builder.parsers.items() if _is_portable(one)}
-    return replace(builder, parsers=parsers)

@@ -20,20 +20,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import kebab
+from kebab import platform
 from kebab.limits.deadline import Elapsed, describe_exhaustion, describe_failure
-from kebab.platform import (
-    ProcessEnd,
-    end_with_parent,
-    get_pipe_size,
-    kill_tree,
-    limit_memory,
-    open_connection,
-    read_memory,
-    read_peak_memory,
-    read_processor_time,
-    start_with_connections,
-    wait_for_end,
-)
 
 DEFAULT_MEMORY_MB = 1024
 DEFAULT_DEADLINE_S = 30.0
@@ -87,7 +75,7 @@ _running: set[int] = set()
 def measure_processor_time() -> float:
     """Return the processor time in seconds of this process and of its workers, also ended ones."""
     ended = os.times().children_user + os.times().children_system
-    return time.process_time() + ended + sum(map(read_processor_time, tuple(_running)))
+    return time.process_time() + ended + sum(map(platform.read_processor_time, tuple(_running)))
 
 
 class WorkerProcess:
@@ -104,7 +92,7 @@ class WorkerProcess:
             self.replies, worker_writes = _open_pipe(undo)
             ends = (worker_reads, worker_writes)
             numbers = (*(end.fileno() for end in ends), os.getpid(), max_memory_mb)
-            self._process = start_with_connections(
+            self._process = platform.start_with_connections(
                 ["-P", "-c", _PROGRAM, *map(str, numbers)], ends, _build_environment()
             )
             undo.pop_all()
@@ -113,11 +101,11 @@ class WorkerProcess:
         _running.add(self._process.pid)
         self.is_ready = False
         self._max_memory_mb = max_memory_mb
-        self._own_peak = read_peak_memory()
+        self._own_peak = platform.read_peak_memory()
         self._cause = ""
         self._has_ended = False
-        get_pipe_size(self.replies.fileno(), _PIPE_BYTES)
-        size = get_pipe_size(self._tasks.fileno())
+        platform.get_pipe_size(self.replies.fileno(), _PIPE_BYTES)
+        size = platform.get_pipe_size(self._tasks.fileno())
         self._capacity = min(_MAX_UNREAD_BYTES, max(_MIN_UNREAD_BYTES, size // 2))
         self._unread: deque[int] = deque()
         self._began = Elapsed(0.0, time.monotonic())
@@ -174,11 +162,11 @@ class WorkerProcess:
 
     def restart_clock(self) -> None:
         """Let `read_elapsed` count from now."""
-        self._began = Elapsed(read_processor_time(self._process.pid), time.monotonic())
+        self._began = Elapsed(platform.read_processor_time(self._process.pid), time.monotonic())
 
     def read_elapsed(self) -> Elapsed:
         """Return the time of the process, which must not be closed, since the clock began."""
-        processor = read_processor_time(self._process.pid) - self._began.processor
+        processor = platform.read_processor_time(self._process.pid) - self._began.processor
         return Elapsed(processor, time.monotonic() - self._began.clock)
 
     def wait_for_reply(self, deadline_s: float) -> Elapsed | None:
@@ -211,14 +199,14 @@ class WorkerProcess:
 
     def _end_process(self) -> str:
         # A worker that has just crashed gets a moment, so that its own signal is seen.
-        ended = wait_for_end(self._process, poll=True)
+        ended = platform.wait_for_end(self._process, poll=True)
         for _ in range(_END_POLLS):
             if ended or not self._has_ended:
                 break
             time.sleep(_END_POLL_S)
-            ended = wait_for_end(self._process, poll=True)
-        kill_tree(self._process)
-        status, memory, _ = ended or wait_for_end(self._process) or ProcessEnd(0)
+            ended = platform.wait_for_end(self._process, poll=True)
+        platform.kill_tree(self._process)
+        status, memory, _ = ended or platform.wait_for_end(self._process) or platform.ProcessEnd(0)
         limit = self._max_memory_mb * _MB * _EXHAUSTED_SHARE
         # The system counts the peak of the process that started the worker as the worker's own.
         if limit and memory > max(limit, self._own_peak):
@@ -265,15 +253,15 @@ def serve(tasks_pipe: int, replies_pipe: int, caller: int, max_memory_mb: int) -
     """Call the handler, which is the first message, with each task until the caller closes."""
     global _serving  # noqa: PLW0603 - a process becomes a worker once
     _serving = True
-    end_with_parent(caller)
-    tasks = open_connection(tasks_pipe, writable=False)
-    replies = open_connection(replies_pipe, writable=True)
+    platform.end_with_parent(caller)
+    tasks = platform.open_connection(tasks_pipe, writable=False)
+    replies = platform.open_connection(replies_pipe, writable=True)
     try:
         handler: Callable[[Any], Any] = tasks.recv()
-        limit_memory(max_memory_mb * _MB)
+        platform.limit_memory(max_memory_mb * _MB)
         gc.freeze()
         gc.set_threshold(_GARBAGE_THRESHOLD)
-        replies.send(Reply(None, read_memory()))
+        replies.send(Reply(None, platform.read_memory()))
         while True:
             answer_task(tasks, replies, handler, max_memory_mb)
     except (EOFError, OSError):
@@ -308,8 +296,8 @@ def run_handler(handler: Callable[[Any], Any], task: object) -> Reply:
         MemoryError: There is too little memory.
     """
     try:
-        return Reply(handler(task), read_memory())
+        return Reply(handler(task), platform.read_memory())
     except MemoryError:
         raise
     except BaseException as fault:  # noqa: BLE001 - the caller reports it as the error of the file
-        return Reply(None, read_memory(), describe_failure(fault))
+        return Reply(None, platform.read_memory(), describe_failure(fault))

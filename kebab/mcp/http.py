@@ -8,31 +8,17 @@ from typing import Any
 
 import msgspec
 
-from kebab.mcp.calls import INVALID_PARAMS, RequestError, ToolCaller
-from kebab.mcp.protocol import (
-    HANDSHAKE_VERSIONS,
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    PARSE_ERROR,
-    UNSUPPORTED_VERSION,
-    VERSION_KEY,
-    Message,
-    Protocol,
-    Session,
-    build_error,
-    check_envelope,
-    decode_message,
-)
-from kebab.mcp.running import Call, RunningCalls
+from kebab.mcp import protocol
+from kebab.mcp.calls import INVALID_PARAMS, Call, RequestError, RunningCalls, ToolCaller
 
 _HEADER_MISMATCH = -32020
 _STATUSES = {
-    PARSE_ERROR: 400,
-    INVALID_REQUEST: 400,
+    protocol.PARSE_ERROR: 400,
+    protocol.INVALID_REQUEST: 400,
     INVALID_PARAMS: 400,
     _HEADER_MISMATCH: 400,
-    UNSUPPORTED_VERSION: 400,
-    METHOD_NOT_FOUND: 404,
+    protocol.UNSUPPORTED_VERSION: 400,
+    protocol.METHOD_NOT_FOUND: 404,
 }
 """The status of an error to a request with an envelope."""
 _VERSION, _METHOD, _NAME = b"mcp-protocol-version", b"mcp-method", b"mcp-name"
@@ -57,7 +43,7 @@ class McpApplication:
     """
 
     def __init__(self, caller: ToolCaller) -> None:
-        self._protocol = Protocol(caller, caller.describe_index)
+        self._protocol = protocol.Protocol(caller, caller.describe_index)
         self._calls = RunningCalls()
 
     @asynccontextmanager
@@ -99,12 +85,12 @@ class McpApplication:
             raw += part.get("body", b"")
             if not part.get("more_body"):
                 break
-        message: Message | None = None
-        session = Session(is_open=True, client=headers.get(b"user-agent"))
-        if headers.get(_VERSION) not in (None, *HANDSHAKE_VERSIONS):
+        message: protocol.Message | None = None
+        session = protocol.Session(is_open=True, client=headers.get(b"user-agent"))
+        if headers.get(_VERSION) not in (None, *protocol.HANDSHAKE_VERSIONS):
             session.is_stateless = True
         try:
-            message = decode_message(bytes(raw))
+            message = protocol.decode_message(bytes(raw))
             if message.id is msgspec.UNSET or message.method is msgspec.UNSET:
                 return 202, b""
             session.admit(message)
@@ -112,12 +98,12 @@ class McpApplication:
                 headers.check(message)
         except RequestError as fault:
             number = message.id if message else None
-            return _STATUSES[fault.code], build_error(number, fault)
+            return _STATUSES[fault.code], protocol.build_error(number, fault)
         answer = await self._answer(message, session)
         code = answer.get("error", {}).get("code")
         return (_STATUSES.get(code, 200) if session.is_stateless else 200), answer
 
-    async def _answer(self, message: Message, session: Session) -> dict[str, Any]:
+    async def _answer(self, message: protocol.Message, session: protocol.Session) -> dict[str, Any]:
         """Answer a request in another thread."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[dict[str, Any]] = loop.create_future()
@@ -155,7 +141,7 @@ class Headers:
         types = b",".join(value for key, value in self._pairs if key == name)
         return {one.partition(";")[0].strip() for one in types.decode("latin-1").lower().split(",")}
 
-    def check(self, message: Message) -> None:
+    def check(self, message: protocol.Message) -> None:
         """Check that a request has an envelope, and that the headers repeat what it says.
 
         Raises:
@@ -164,9 +150,9 @@ class Headers:
         names = [key for key, _ in self._pairs if key in (_VERSION, _METHOD, _NAME)]
         for name in {key for key in names if names.count(key) > 1}:
             raise _build_mismatch(f"{name.decode()} appears more than once")
-        version = message.read_meta().get(VERSION_KEY)
+        version = message.read_meta().get(protocol.VERSION_KEY)
         if version is None or version == self.get(_VERSION):
-            check_envelope(message)
+            protocol.check_envelope(message)
         else:
             raise _build_mismatch(f"{_VERSION.decode()} is not that of the request")
         if self.get(_METHOD) != message.method:
@@ -191,4 +177,4 @@ def _build_mismatch(cause: str) -> RequestError:
 
 
 def _refuse(cause: str) -> dict[str, Any]:
-    return build_error(None, RequestError(cause, code=INVALID_REQUEST))
+    return protocol.build_error(None, RequestError(cause, code=protocol.INVALID_REQUEST))

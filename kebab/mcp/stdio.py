@@ -16,9 +16,8 @@ from typing import Any, BinaryIO
 import msgspec
 
 from kebab.core.progress import Progress
-from kebab.mcp.calls import Report, RequestError
+from kebab.mcp.calls import Call, Report, RequestError, RunningCalls
 from kebab.mcp.protocol import Message, Protocol, Session, build_error, decode_message, is_slow
-from kebab.mcp.running import Call, RunningCalls
 from kebab.wire.ask import AnswerEvent
 
 _PROGRESS_INTERVAL_S = 0.25

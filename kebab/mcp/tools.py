@@ -17,26 +17,7 @@ from msgspec import Meta, Struct
 
 from kebab.app.references import is_path
 from kebab.core.media import get_media_type
-from kebab.mcp.results import (
-    AskResult,
-    ExplainResult,
-    GrepResult,
-    IngestResult,
-    OutlineResult,
-    ReadResult,
-    Result,
-    SearchResult,
-    StatusResult,
-    build_ask_result,
-    build_explain_result,
-    build_grep_result,
-    build_hit_links,
-    build_ingest_result,
-    build_outline_result,
-    build_read_result,
-    build_search_result,
-    build_status_result,
-)
+from kebab.mcp import results
 from kebab.wire.coverage import describe_known_gaps
 from kebab.wire.record import NotFound, Reply, read_field_docstrings
 from kebab.wire.search import MAX_QUERIES, DetailName
@@ -226,7 +207,9 @@ def describe_index(
     if not stats.doc_count:
         yield f"Nothing is read yet: {gaps}." if gaps else _EMPTY
         return
-    yield f"Indexed: {stats.doc_count:,} documents in {_list_some(_list_folders(sources), most)}."
+    largest = sorted(sources, key=lambda source: -source.documents)
+    folders = [source.folder or source.name for source in largest if source.documents]
+    yield f"Indexed: {stats.doc_count:,} documents in {_list_some(folders, most)}."
     named: dict[str, int] = {}
     for media, count in stats.media_breakdown.items():
         label = get_media_type(media).label
@@ -238,11 +221,6 @@ def describe_index(
         yield f"Not complete: {gaps}. `kebab ingest` completes it."
     if stats.pending_embeddings:
         yield f"{stats.pending_embeddings:,} passages are not embedded yet and found by words only."
-
-
-def _list_folders(sources: "Sequence[SourceSummary]") -> list[str]:
-    largest = sorted(sources, key=lambda source: -source.documents)
-    return [source.folder or source.name for source in largest if source.documents]
 
 
 def _list_counts(counts: Mapping[str, int]) -> str:
@@ -264,7 +242,7 @@ class ToolOutput(NamedTuple):
     """What a tool returns: the reply to show, or the text itself, and the structured result."""
 
     shown: Reply | str
-    result: Result
+    result: results.Result
     links: Sequence[dict[str, Any]] = ()
 
 
@@ -277,7 +255,7 @@ class Tool:
     """The operation that errors name."""
     description: str
     arguments: type[Arguments]
-    result: type[Result]
+    result: type[results.Result]
     run: Callable[[RunOperation, Any], ToolOutput]
     is_read_only: bool = True
     permission: str | None = None
@@ -321,14 +299,14 @@ def _search(run: RunOperation, arguments: SearchArguments) -> ToolOutput:
     several = not isinstance(queries, str) and len(queries) > 1
     one = queries if isinstance(queries, str) else queries[0]
     reply = run("search", fields | ({"queries": queries} if several else {"query": one}))
-    return ToolOutput(reply, build_search_result(reply), build_hit_links(reply))
+    return ToolOutput(reply, results.build_search_result(reply), results.build_hit_links(reply))
 
 
 def _read(run: RunOperation, arguments: ReadArguments) -> ToolOutput:
     refs = [arguments.refs] if isinstance(arguments.refs, str) else arguments.refs
     fields = {"refs": refs, "section": arguments.section, "max_tokens": arguments.max_tokens}
     reply = run("fetch", fields)
-    return ToolOutput(reply, build_read_result(reply))
+    return ToolOutput(reply, results.build_read_result(reply))
 
 
 def _grep(run: RunOperation, arguments: GrepArguments) -> ToolOutput:
@@ -342,14 +320,14 @@ def _grep(run: RunOperation, arguments: GrepArguments) -> ToolOutput:
         "limit": arguments.limit,
     }
     reply = run("grep", fields)
-    return ToolOutput(reply, build_grep_result(reply))
+    return ToolOutput(reply, results.build_grep_result(reply))
 
 
 def _outline(run: RunOperation, arguments: OutlineArguments) -> ToolOutput:
     fields = {"name": arguments.ref, "depth": arguments.depth}
     is_overview = arguments.ref is None and arguments.depth is None
     reply = run("outline", fields | ({"limit": 0} if is_overview else {}))
-    return ToolOutput(reply, build_outline_result(reply))
+    return ToolOutput(reply, results.build_outline_result(reply))
 
 
 def _explain(run: RunOperation, arguments: ExplainArguments) -> ToolOutput:
@@ -367,7 +345,7 @@ def _explain(run: RunOperation, arguments: ExplainArguments) -> ToolOutput:
         unknown = explained.paths[0].reason in {"missing", "no_source"}
         if not unknown or (not reply.error.candidates and arguments.path.startswith(("/", "~"))):
             reply = explained
-    return ToolOutput(reply, build_explain_result(reply))
+    return ToolOutput(reply, results.build_explain_result(reply))
 
 
 def _status(run: RunOperation, arguments: StatusArguments) -> ToolOutput:
@@ -375,17 +353,17 @@ def _status(run: RunOperation, arguments: StatusArguments) -> ToolOutput:
     reply = run("schema", {})
     sources = run("source_list", {}).sources if reply.stats.doc_count else []
     text = "\n".join(describe_index(reply, sources, most=100))
-    return ToolOutput(text, build_status_result(reply))
+    return ToolOutput(text, results.build_status_result(reply))
 
 
 def _ingest(run: RunOperation, arguments: IngestArguments) -> ToolOutput:
     reply = run("ingest", {"paths": arguments.paths})
-    return ToolOutput(reply, build_ingest_result(reply))
+    return ToolOutput(reply, results.build_ingest_result(reply))
 
 
 def _ask(run: RunOperation, arguments: AskArguments) -> ToolOutput:
     reply = run("ask", {"question": arguments.question, "path_glob": arguments.path})
-    return ToolOutput(reply, build_ask_result(reply))
+    return ToolOutput(reply, results.build_ask_result(reply))
 
 
 TOOLS: tuple[Tool, ...] = (
@@ -395,7 +373,7 @@ TOOLS: tuple[Tool, ...] = (
         description="Search the user's files by words and meaning. Start here. Returns the best"
         " passages, each with a reference to cite or `read`; says when nothing is convincing.",
         arguments=SearchArguments,
-        result=SearchResult,
+        result=results.SearchResult,
         run=_search,
     ),
     Tool(
@@ -403,7 +381,7 @@ TOOLS: tuple[Tool, ...] = (
         operation="fetch",
         description="Return the original lines of references, or whole files.",
         arguments=ReadArguments,
-        result=ReadResult,
+        result=results.ReadResult,
         run=_read,
     ),
     Tool(
@@ -412,7 +390,7 @@ TOOLS: tuple[Tool, ...] = (
         description="List all lines of the indexed files, as they are now, that match a regular"
         " expression. For exact strings and complete lists.",
         arguments=GrepArguments,
-        result=GrepResult,
+        result=results.GrepResult,
         run=_grep,
     ),
     Tool(
@@ -421,7 +399,7 @@ TOOLS: tuple[Tool, ...] = (
         description="Show the headings of a document with references and sizes, or the tree of a"
         " folder. Use it before reading a long file.",
         arguments=OutlineArguments,
-        result=OutlineResult,
+        result=results.OutlineResult,
         run=_outline,
     ),
     Tool(
@@ -429,7 +407,7 @@ TOOLS: tuple[Tool, ...] = (
         operation="why",
         description="Explain why a file is or is not indexed, or why a search finds or misses it.",
         arguments=ExplainArguments,
-        result=ExplainResult,
+        result=results.ExplainResult,
         run=_explain,
     ),
     Tool(
@@ -437,7 +415,7 @@ TOOLS: tuple[Tool, ...] = (
         operation="schema",
         description="Say what is indexed: folders, formats, languages, and whether it is current.",
         arguments=StatusArguments,
-        result=StatusResult,
+        result=results.StatusResult,
         run=_status,
     ),
     Tool(
@@ -445,7 +423,7 @@ TOOLS: tuple[Tool, ...] = (
         operation="ingest",
         description="Bring the index up to date with the files. Files are never changed.",
         arguments=IngestArguments,
-        result=IngestResult,
+        result=results.IngestResult,
         run=_ingest,
         is_read_only=False,
         permission="--allow-write",
@@ -455,7 +433,7 @@ TOOLS: tuple[Tool, ...] = (
         operation="ask",
         description="Let a local language model answer, with citations. Slow: prefer `search`.",
         arguments=AskArguments,
-        result=AskResult,
+        result=results.AskResult,
         run=_ask,
         permission="--with-ask",
     ),

@@ -12,6 +12,7 @@ from itertools import chain
 from xml.etree.ElementTree import Element
 
 from kebab.core.documents import ParsedDocument
+from kebab.parse import office
 from kebab.parse.archive import (
     find_child,
     get_attribute,
@@ -26,23 +27,6 @@ from kebab.parse.graphics import (
     is_old_equation,
     read_description,
     read_linked_graphic,
-)
-from kebab.parse.office import (
-    NO_STYLE,
-    Graphic,
-    Inline,
-    Lists,
-    Package,
-    Style,
-    add_margins,
-    choose_alternative,
-    get_value,
-    is_file_link,
-    join_rows,
-    label_note,
-    read_numbering,
-    read_outline,
-    read_styles,
 )
 
 _SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
@@ -64,7 +48,9 @@ _FALSE = frozenset({"0", "false", "off"})
 class InlineReader:
     """Reads the paragraphs of a part; collects its links, and counts its pictures."""
 
-    def __init__(self, package: Package, part: str, styles: Mapping[str, Style]) -> None:
+    def __init__(
+        self, package: office.Package, part: str, styles: Mapping[str, office.Style]
+    ) -> None:
         """Read the part of a package with the styles of the document."""
         self.links: list[str] = []
         self.pictures = 0
@@ -73,9 +59,9 @@ class InlineReader:
         self._package, self._part, self._styles = package, part, styles
         self._relations = package.read_relations(part)
 
-    def read(self, paragraph: Element) -> Inline:
+    def read(self, paragraph: Element) -> office.Inline:
         """Return the contents of a paragraph."""
-        inline = Inline()
+        inline = office.Inline()
         self._collect(paragraph, inline)
         return inline.end()
 
@@ -89,7 +75,7 @@ class InlineReader:
             yield from filter(None, (inline.text.strip(),))
             yield from self.list_lines(inline.shapes)
 
-    def _collect(self, element: Iterable[Element], inline: Inline) -> None:
+    def _collect(self, element: Iterable[Element], inline: office.Inline) -> None:
         for child in element:
             tag = get_local_tag(child.tag)
             if tag == "t":
@@ -101,41 +87,41 @@ class InlineReader:
             elif tag == "txbxContent":
                 inline.shapes.append(child)
             elif tag == "AlternateContent":
-                self._collect(choose_alternative(child), inline)
+                self._collect(office.choose_alternative(child), inline)
             elif tag == "r":
                 self._read_run(child, inline)
             elif tag not in _LEFT_OUT:
                 self._add_notes(child, tag, inline)
                 self._collect(child, inline)
 
-    def _read_run(self, run: Element, inline: Inline) -> None:
+    def _read_run(self, run: Element, inline: office.Inline) -> None:
         """Read a run that is not hidden, with marks around raised or lowered text."""
         properties = find_child(run, "rPr")
         hidden = find_child(properties, "vanish")
         if hidden is not None and get_attribute(hidden, "val") not in _FALSE:
             return
-        style = self._styles.get(get_value(properties, "rStyle"), NO_STYLE)
-        mark = _SCRIPT_MARKS.get(get_value(properties, "vertAlign") or style.script, "")
+        style = self._styles.get(office.get_value(properties, "rStyle"), office.NO_STYLE)
+        mark = _SCRIPT_MARKS.get(office.get_value(properties, "vertAlign") or style.script, "")
         if mark and style.role == "note_mark":
             mark = NOTE + mark
         inline.parts.append(mark)
         self._collect(run, inline)
         inline.parts.append(END if mark else "")
 
-    def _add_notes(self, element: Element, tag: str, inline: Inline) -> None:
+    def _add_notes(self, element: Element, tag: str, inline: office.Inline) -> None:
         """Add what an element refers to: notes, pictures, charts and links."""
         if tag in _NOTES:
             note = self.notes.get((_NOTES[tag], get_attribute(element, "id")), "")
-            inline.notes.append(Graphic(description=note))
+            inline.notes.append(office.Graphic(description=note))
         elif tag in {"chart", "relIds"}:
             inline.notes.append(read_linked_graphic(self._package, self._part, element))
         elif tag == "docPr":
-            inline.notes.append(Graphic(description=read_description(element)))
+            inline.notes.append(office.Graphic(description=read_description(element)))
         elif tag == "instrText":
-            self.links += filter(is_file_link, _LINK_FIELD.findall(element.text or ""))
+            self.links += filter(office.is_file_link, _LINK_FIELD.findall(element.text or ""))
         elif tag == "hyperlink":
             relation = self._relations.get(get_attribute(element, "id"))
-            if relation and relation.external and is_file_link(relation.target):
+            if relation and relation.external and office.is_file_link(relation.target):
                 self.links.append(relation.target)
         elif tag == "OLEObject":
             self.old_equations += is_old_equation(element)
@@ -166,7 +152,7 @@ class DocxParser:
         Raises:
             ParseFailed: The file is damaged, encrypted, or no Word document.
         """
-        package = Package(data, path, self.version, "document")
+        package = office.Package(data, path, self.version, "document")
         reader = _BodyReader(package)
         archive = package.archive
         part = package.main
@@ -178,14 +164,14 @@ class DocxParser:
 class _BodyReader:
     """Converts the blocks of the body."""
 
-    def __init__(self, package: Package) -> None:
+    def __init__(self, package: office.Package) -> None:
         self._package = package
         self._builder = TextBuilder()
-        self._styles = read_styles(self._find_part("styles"))
-        self._lists = Lists(self._find_part("numbering"))
+        self._styles = office.read_styles(self._find_part("styles"))
+        self._lists = office.Lists(self._find_part("numbering"))
         self._inline = InlineReader(package, package.main, self._styles)
         self._inline.notes = self._read_notes()
-        self._notes: list[Graphic] = []
+        self._notes: list[office.Graphic] = []
         """What the open table refers to."""
         self._title = ""
 
@@ -197,7 +183,7 @@ class _BodyReader:
         elif tag == "tbl":
             self._add_table(element)
         elif tag == "AlternateContent":
-            for child in choose_alternative(element):
+            for child in office.choose_alternative(element):
                 self.add_block(child)
 
     def build(self, path: str) -> ParsedDocument:
@@ -208,7 +194,7 @@ class _BodyReader:
             metadata = metadata._replace(title=self._title)
         if not self._builder.length and self._inline.pictures:
             raise self._package.archive.refuse("only images, no text")
-        add_margins(self._builder, self._list_margins())
+        office.add_margins(self._builder, self._list_margins())
         count = self._inline.old_equations
         warnings = [OLD_EQUATIONS.format(count)] if count else []
         return self._builder.build(path, metadata, warnings=warnings, links=self._inline.links)
@@ -233,21 +219,23 @@ class _BodyReader:
             for element in list_children(self._package.find_tree(part)):
                 if get_attribute(element, "type", "normal") == "normal":
                     text = " ".join(reader.list_lines(element))
-                    note = label_note(text, get_attribute(element, "author"), kind)
+                    note = office.label_note(text, get_attribute(element, "author"), kind)
                     notes[kind, get_attribute(element, "id")] = note
         return notes
 
-    def _get_style(self, properties: Element | None) -> Style:
-        return self._styles.get(get_value(properties, "pStyle"), NO_STYLE)
+    def _get_style(self, properties: Element | None) -> office.Style:
+        return self._styles.get(office.get_value(properties, "pStyle"), office.NO_STYLE)
 
-    def _get_level(self, properties: Element | None, style: Style) -> int:
+    def _get_level(self, properties: Element | None, style: office.Style) -> int:
         """Return the level of a heading, 0 for text."""
-        level = read_outline(properties) or style.outline or int(style.role == "title")
+        level = office.read_outline(properties) or style.outline or int(style.role == "title")
         return 0 if level > _LAST_LEVEL else level
 
-    def _number(self, text: str, properties: Element | None, style: Style) -> tuple[int, str]:
+    def _number(
+        self, text: str, properties: Element | None, style: office.Style
+    ) -> tuple[int, str]:
         """Return a paragraph behind its number, and its depth in a list; -1 outside of lists."""
-        numbering = read_numbering(properties, style.name) or style.numbering
+        numbering = office.read_numbering(properties, style.name) or style.numbering
         if numbering is None or numbering.number == "0":
             return -1, text
         label = self._lists.format_next(numbering)
@@ -268,7 +256,7 @@ class _BodyReader:
             for child in box:
                 self.add_block(child)
 
-    def _add_text(self, text: str, properties: Element | None, style: Style) -> None:
+    def _add_text(self, text: str, properties: Element | None, style: office.Style) -> None:
         """Add a paragraph with text as what its style says."""
         if style.role == "code":
             self._builder.add_code_line(text)
@@ -333,7 +321,7 @@ class _BodyReader:
             for cell in _list_wrapped(row, "tc"):
                 is_merged = _continues_above(cell) and len(texts) < len(above)
                 texts.append(above[len(texts)] if is_merged else self._read_cell(cell))
-                span = get_value(find_child(cell, "tcPr"), "gridSpan")
+                span = office.get_value(find_child(cell, "tcPr"), "gridSpan")
                 columns = min(int(span), _MAX_SPAN) if span.isdecimal() else 1
                 texts += [""] * (columns - 1)
             above = texts
@@ -346,7 +334,7 @@ class _BodyReader:
 
     def _read_cell(self, cell: Element) -> str:
         texts = [self._read_cell_paragraph(one) for one in _list_wrapped(cell, "p")]
-        texts += [join_rows(self._read_table(one)[0]) for one in _list_wrapped(cell, "tbl")]
+        texts += [office.join_rows(self._read_table(one)[0]) for one in _list_wrapped(cell, "tbl")]
         return "\n".join(filter(None, texts))
 
     def _read_cell_paragraph(self, paragraph: Element) -> str:

@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element
 
 from kebab.core.chunks import Place
 from kebab.core.documents import ParsedDocument
+from kebab.parse import office
 from kebab.parse.archive import (
     find_all,
     find_child,
@@ -22,21 +23,6 @@ from kebab.parse.archive import (
 )
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.formulas import END, SUBSCRIPT, SUPERSCRIPT, read_equation
-from kebab.parse.office import (
-    Graphic,
-    Inline,
-    OpenDocument,
-    add_margins,
-    add_slide_heading,
-    describe_hidden_slides,
-    find_role,
-    format_number,
-    is_file_link,
-    join_rows,
-    label_note,
-    read_properties,
-    sort_in_lines,
-)
 
 _BLANKS = re.compile(r"[ \t\r\n]+")
 """White space of the markup, which is one blank."""
@@ -90,7 +76,7 @@ class _Styles:
         """Return the role of a style or of the first of its bases that has one."""
         for base in self._list_bases(name):
             plain = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), base)
-            role = find_role(self._names.get(base) or plain)
+            role = office.find_role(self._names.get(base) or plain)
             if role in {"title", "code", "quote"}:
                 return role
         return ""
@@ -111,7 +97,11 @@ class _Styles:
     def number(self, text: str, style: str, depth: int, number: int) -> str:
         """Return an item of a list behind its number; a bullet is none."""
         form, suffix = self._levels.get((style, depth), ("", ""))
-        return f"{format_number(number, _FORMS.get(form, form))}{suffix} {text}" if form else text
+        return (
+            f"{office.format_number(number, _FORMS.get(form, form))}{suffix} {text}"
+            if form
+            else text
+        )
 
 
 def read_count(element: Element, name: str, most: int) -> int:
@@ -136,7 +126,7 @@ _MAX_POINTS = 200
 class _Reader:
     """Adds the blocks of a text or of a shape to a document."""
 
-    def __init__(self, document: OpenDocument) -> None:
+    def __init__(self, document: office.OpenDocument) -> None:
         self.builder = TextBuilder()
         self.styles = _Styles()
         self.headers: list[Element] = []
@@ -165,7 +155,7 @@ class _Reader:
                 for heading in headings:
                     self.add_block(heading)
                 return
-            rest = Inline()
+            rest = office.Inline()
             for depth, text in self._list_items(element, "", 0, rest):
                 self.builder.add_item(depth, text)
             self._add_rest(rest)
@@ -209,7 +199,7 @@ class _Reader:
             if get_local_tag(element.tag) == "title":
                 self.builder.add_paragraph(f"Chart: {' '.join(self.list_texts(element))}")
             else:
-                self.builder.add_table(self._read_table(element, Inline())[:_MAX_POINTS])
+                self.builder.add_table(self._read_table(element, office.Inline())[:_MAX_POINTS])
 
     def _add_paragraph(self, element: Element) -> None:
         role = self.styles.get_role(get_attribute(element, "style-name"))
@@ -229,7 +219,7 @@ class _Reader:
             self.builder.end_run()
             self._add_rest(inline)
 
-    def _add_rest(self, inline: Inline) -> None:
+    def _add_rest(self, inline: office.Inline) -> None:
         """Add notes and shapes behind the open list."""
         for note in inline.notes:
             self.builder.add_behind(partial(note.write, self.builder))
@@ -237,7 +227,7 @@ class _Reader:
             self.builder.add_behind(partial(self.add_shape, shape))
 
     def _list_items(
-        self, element: Element, style: str, depth: int, rest: Inline
+        self, element: Element, style: str, depth: int, rest: office.Inline
     ) -> Iterator[tuple[int, str]]:
         """Yield the items of a list with their depth; `rest` gets their notes and shapes."""
         style = get_attribute(element, "style-name") or style
@@ -251,7 +241,7 @@ class _Reader:
             for child in list_children(item, "list"):
                 yield from self._list_items(child, style, depth + 1, rest)
 
-    def _read_into(self, rest: Inline, paragraph: Element) -> str:
+    def _read_into(self, rest: office.Inline, paragraph: Element) -> str:
         """Return the text of a paragraph; `rest` gets its notes and shapes."""
         inline = self._read(paragraph)
         rest.notes += inline.notes
@@ -259,7 +249,7 @@ class _Reader:
         return inline.text
 
     def _add_table(self, table: Element) -> None:
-        rest = Inline()
+        rest = office.Inline()
         rows = self._read_table(table, rest)
         if any(len(row) > 1 for row in rows):
             self.builder.add_table(rows)
@@ -269,7 +259,7 @@ class _Reader:
             for child in cell:
                 self.add_block(child)
 
-    def _read_table(self, table: Element, rest: Inline) -> list[list[str]]:
+    def _read_table(self, table: Element, rest: office.Inline) -> list[list[str]]:
         """Return the rows of a table; a merged cell stands in each of its rows."""
         rows: list[list[str]] = []
         spans: dict[int, tuple[int, str]] = {}
@@ -280,7 +270,7 @@ class _Reader:
         return rows
 
     def _read_row(
-        self, row: Element, spans: dict[int, tuple[int, str]], rest: Inline
+        self, row: Element, spans: dict[int, tuple[int, str]], rest: office.Inline
     ) -> Iterator[str]:
         """Yield the texts of a row; `spans` has the cells that reach down, by column."""
         column = 0
@@ -295,7 +285,7 @@ class _Reader:
             column += times
             yield from [text] * times
 
-    def _read_cell(self, cell: Element, rest: Inline) -> str:
+    def _read_cell(self, cell: Element, rest: office.Inline) -> str:
         texts: list[str] = []
         for child in cell:
             tag = get_local_tag(child.tag)
@@ -304,16 +294,16 @@ class _Reader:
             elif tag == "list":
                 texts += (text for _, text in self._list_items(child, "", 0, rest))
             elif tag == "table":
-                texts.append(join_rows(self._read_table(child, rest)))
+                texts.append(office.join_rows(self._read_table(child, rest)))
         return "\n".join(filter(None, map(str.strip, texts)))
 
-    def _read(self, element: Element) -> Inline:
+    def _read(self, element: Element) -> office.Inline:
         """Return the contents of a paragraph or a heading."""
-        inline = Inline()
+        inline = office.Inline()
         self._collect(element, inline)
         return inline.end()
 
-    def _collect(self, element: Element, inline: Inline) -> None:
+    def _collect(self, element: Element, inline: office.Inline) -> None:
         inline.parts.append(_BLANKS.sub(" ", element.text or ""))
         for child in element:
             tag = get_local_tag(child.tag)
@@ -324,7 +314,7 @@ class _Reader:
             elif tag == "line-break":
                 inline.parts.append("\n")
             elif tag in {"note", "annotation"}:
-                inline.notes.append(Graphic(description=self.read_note(child)))
+                inline.notes.append(office.Graphic(description=self.read_note(child)))
             elif tag in _SHAPES:
                 equation = self._read_equation(child) if tag == "frame" else ""
                 inline.parts.append(equation)
@@ -333,7 +323,7 @@ class _Reader:
                 style = get_attribute(child, "style-name") if tag == "span" else ""
                 mark = self.styles.get_script_mark(style)
                 inline.parts.append(mark)
-                if tag == "a" and is_file_link(get_attribute(child, "href")):
+                if tag == "a" and office.is_file_link(get_attribute(child, "href")):
                     self._links.append(get_attribute(child, "href"))
                 self._collect(child, inline)
                 inline.parts.append(END if mark else "")
@@ -354,9 +344,9 @@ class _Reader:
         """Return a footnote, an endnote or a comment with its label, empty without a text."""
         if get_local_tag(element.tag) == "note":
             text = " ".join(self.list_texts(find_child(element, "note-body")))
-            return label_note(text, kind=get_attribute(element, "note-class", "note"))
+            return office.label_note(text, kind=get_attribute(element, "note-class", "note"))
         author = find_child(element, "creator")
-        return label_note(
+        return office.label_note(
             " ".join(self.list_texts(element)), None if author is None else author.text
         )
 
@@ -398,14 +388,14 @@ class OdtParser:
         Raises:
             ParseFailed: The file is damaged, encrypted, or no OpenDocument text.
         """
-        document = OpenDocument(data, path, self.version)
+        document = office.OpenDocument(data, path, self.version)
         reader = _Reader(document)
         for element in _read_body(document, reader, "text"):
             if get_local_tag(element.tag) not in _INDEXES:
                 reader.add_block(element)
         reader.builder.end_run()
         margins = ((get_local_tag(one.tag), reader.list_texts(one)) for one in reader.headers)
-        add_margins(reader.builder, margins)
+        office.add_margins(reader.builder, margins)
         return reader.build(path, [])
 
 
@@ -420,7 +410,7 @@ class OdpParser:
         Raises:
             ParseFailed: The file is damaged, encrypted, or no OpenDocument presentation.
         """
-        document = OpenDocument(data, path, self.version)
+        document = office.OpenDocument(data, path, self.version)
         reader = _Reader(document)
         hidden = []
         pages = (
@@ -433,10 +423,10 @@ class OdpParser:
             reader.builder.begin_place(Place(0, number))
             _add_slide(reader, page, number, hidden=is_hidden)
             hidden += [number] if is_hidden else []
-        return reader.build(path, describe_hidden_slides(hidden))
+        return reader.build(path, office.describe_hidden_slides(hidden))
 
 
-def _read_body(document: OpenDocument, reader: _Reader, kind: str) -> Iterator[Element]:
+def _read_body(document: office.OpenDocument, reader: _Reader, kind: str) -> Iterator[Element]:
     """Yield the elements of the body; styles and properties are read on the way."""
     common = document.find_tree("styles.xml")
     reader.styles.add(common)
@@ -449,7 +439,7 @@ def _read_body(document: OpenDocument, reader: _Reader, kind: str) -> Iterator[E
         elif tag == "master-styles":
             reader.headers += _list_headers(element)
         elif tag == "meta":
-            document.metadata = read_properties(element)
+            document.metadata = office.read_properties(element)
         elif tag in _KINDS and tag != kind:
             raise document.refuse(f"it is {_KINDS[tag]}, not {_KINDS[kind]}")
         else:
@@ -476,8 +466,8 @@ def _add_slide(reader: _Reader, page: Element, number: int, *, hidden: bool) -> 
     ]
     comments = list_children(page, "annotation")
     has_text = bool(notes or comments) or any(reader.has_content(one) for one in others)
-    add_slide_heading(reader.builder, title, number, hidden=hidden, has_text=has_text)
-    for shape in sort_in_lines([(*_find_corner(one), one) for one in others], _LINE_CM):
+    office.add_slide_heading(reader.builder, title, number, hidden=hidden, has_text=has_text)
+    for shape in office.sort_in_lines([(*_find_corner(one), one) for one in others], _LINE_CM):
         reader.add_shape(shape)
     reader.builder.add_quote("Notes: " + "\n".join(notes) if notes else "")
     for one in comments:

@@ -170,18 +170,19 @@ class OrgScanner:
         lines, first, indent = self._lines, number, self._lines.indents[number]
         end = number
         while number < lines.count:
-            item = lines.indents[number] == indent and _is_item(lines.raw[number].lstrip(), indent)
-            if not item and number > first and lines.indents[number] <= indent:
+            line = lines.raw[number].lstrip()
+            item = _ITEM.match(line) or (indent > 0 and line.startswith("* "))
+            if (
+                not (item and lines.indents[number] == indent)
+                and number > first
+                and lines.indents[number] <= indent
+            ):
                 break
             end = number + 1
             number = lines.skip_blank(end, lines.count)
             if number > end + 1:
                 break
         return Span(BlockKind.LIST, first, end)
-
-
-def _is_item(line: str, indent: int) -> bool:
-    return _ITEM.match(line) is not None or (indent > 0 and line.startswith("* "))
 
 
 def to_plain_label(source: str) -> str:

@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element
 
 from kebab.core.chunks import Place
 from kebab.core.documents import ParsedDocument
+from kebab.parse import office
 from kebab.parse.archive import find_all, find_child, get_local_tag, list_children
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.graphics import (
@@ -17,17 +18,6 @@ from kebab.parse.graphics import (
     read_description,
     read_linked_graphic,
     read_paragraphs,
-)
-from kebab.parse.office import (
-    Graphic,
-    Package,
-    Relation,
-    add_slide_heading,
-    choose_alternative,
-    describe_hidden_slides,
-    is_file_link,
-    label_note,
-    sort_in_lines,
 )
 
 _SHAPES = frozenset({"sp", "pic", "graphicFrame"})
@@ -62,13 +52,13 @@ def list_shapes(root: Element | None, layout: Mapping[str, Position]) -> Iterato
     last = Position(0, 0)
     for child in next(find_all(root, "spTree", "grpSp"), ()):
         is_choice = get_local_tag(child.tag) == "AlternateContent"
-        for element in choose_alternative(child) if is_choice else (child,):
+        for element in office.choose_alternative(child) if is_choice else (child,):
             # What has no place stands behind the shape before it.
             placeholder = _find_placeholder(element)
             slot = "" if placeholder is None else _name_slot(placeholder)
             last = _read_position(element) or layout.get(slot) or last
             placed.append((*last, element))
-    for element in sort_in_lines(placed, _LINE_EMU):
+    for element in office.sort_in_lines(placed, _LINE_EMU):
         tag = get_local_tag(element.tag)
         if tag == "grpSp":
             yield from list_shapes(element, layout)
@@ -149,14 +139,14 @@ class PptxParser:
         Raises:
             ParseFailed: The file is damaged, encrypted, or no presentation.
         """
-        package = Package(data, path, self.version, "presentation")
+        package = office.Package(data, path, self.version, "presentation")
         return _DeckReader(package).read(path)
 
 
 class _DeckReader:
     """Converts the slides of a presentation in the order in which they are shown."""
 
-    def __init__(self, package: Package) -> None:
+    def __init__(self, package: office.Package) -> None:
         self._package = package
         self._builder = TextBuilder()
         self._links: list[str] = []
@@ -189,7 +179,7 @@ class _DeckReader:
             hidden += [number] if is_hidden else []
         if not self._builder.length and self._pictures:
             raise package.archive.refuse("only images, no text")
-        warnings = describe_hidden_slides(hidden)
+        warnings = office.describe_hidden_slides(hidden)
         if self._old_equations:
             warnings.append(OLD_EQUATIONS.format(self._old_equations))
         metadata = package.read_metadata()
@@ -206,9 +196,13 @@ class _DeckReader:
             if shape.role not in _TITLES and not _is_footer(shape)
             if (graphic := self._read_shape(shape, part))
         ]
-        graphics += [Graphic(description=note) for note in self._list_notes(relations) if note]
+        graphics += [
+            office.Graphic(description=note) for note in self._list_notes(relations) if note
+        ]
         title = " ".join(filter(None, titles))
-        add_slide_heading(self._builder, title, number, hidden=hidden, has_text=bool(graphics))
+        office.add_slide_heading(
+            self._builder, title, number, hidden=hidden, has_text=bool(graphics)
+        )
         for graphic in graphics:
             graphic.write(self._builder)
         for shape in shapes:
@@ -217,11 +211,11 @@ class _DeckReader:
                 self._footers.add(footer)
                 self._builder.add_quote(f"Footer: {footer}")
         links = (one.target for one in relations if one.kind == "hyperlink" and one.external)
-        self._links += filter(is_file_link, links)
+        self._links += filter(office.is_file_link, links)
 
-    def _read_shape(self, shape: Shape, part: str) -> Graphic:
+    def _read_shape(self, shape: Shape, part: str) -> office.Graphic:
         """Return the contents of a shape."""
-        graphic = Graphic()
+        graphic = office.Graphic()
         if shape.tag == "pic":
             self._pictures += 1
         elif shape.tag == "graphicFrame":
@@ -241,7 +235,7 @@ class _DeckReader:
         graphic.description = shape.description
         return graphic
 
-    def _list_notes(self, relations: Iterable[Relation]) -> Iterator[str]:
+    def _list_notes(self, relations: Iterable[office.Relation]) -> Iterator[str]:
         """Yield the notes of the speaker and the comments of a slide, which may be empty."""
         for relation in relations:
             if relation.kind == "notesSlide":
@@ -254,7 +248,7 @@ class _DeckReader:
             elif relation.kind == "comments":
                 for comment in list_children(self._package.find_tree(relation.target)):
                     text = " ".join("".join(comment.itertext()).split())
-                    yield label_note(text, self._authors.get(comment.get("authorId", "")))
+                    yield office.label_note(text, self._authors.get(comment.get("authorId", "")))
 
 
 def _is_footer(shape: Shape) -> bool:

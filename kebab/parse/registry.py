@@ -7,36 +7,9 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
+from kebab.core import media
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.core.files import CONTAINERS, IMAGE, OcrSettings
-from kebab.core.media import (
-    CHAT,
-    DOC,
-    DOCX,
-    EMAIL,
-    FB2,
-    HWP,
-    HWPX,
-    IWORK_PREVIEW,
-    KEYNOTE,
-    MAN,
-    MEDIA_TYPES,
-    MSG,
-    NUMBERS,
-    ODP,
-    ODS,
-    ODT,
-    PAGES,
-    PATTERN_LANGUAGES,
-    PDF,
-    PPT,
-    PPTX,
-    SOURCE,
-    XLS,
-    XLSB,
-    XLSX,
-    CitationKind,
-)
 from kebab.core.pictures import PictureReader
 from kebab.core.ports import Parser
 from kebab.errors.catalog import ParseFailed
@@ -157,38 +130,38 @@ _SHEETS = LazyParser("sheet-v3", "sheets:SheetParser", extra="office", isolated=
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
-    DOCX: LazyParser("docx-v2", "docx:DocxParser", isolated=True),
-    DOC: LazyParser("doc-v1", "old_office:DocParser", extra="office", isolated=True),
-    PPT: LazyParser("ppt-v1", "old_office:PptParser", extra="office", isolated=True),
-    MSG: LazyParser("msg-v2", "outlook:MsgParser", extra="office", isolated=True),
-    **dict.fromkeys((HWP, HWPX), _HANGUL),
+    media.DOCX: LazyParser("docx-v2", "docx:DocxParser", isolated=True),
+    media.DOC: LazyParser("doc-v1", "old_office:DocParser", extra="office", isolated=True),
+    media.PPT: LazyParser("ppt-v1", "old_office:PptParser", extra="office", isolated=True),
+    media.MSG: LazyParser("msg-v2", "outlook:MsgParser", extra="office", isolated=True),
+    **dict.fromkeys((media.HWP, media.HWPX), _HANGUL),
     "text/html": LazyParser("html-v2", "html:HtmlParser", isolated=True),
-    PPTX: LazyParser("pptx-v2", "pptx:PptxParser", isolated=True),
-    ODT: LazyParser("odt-v2", "odf:OdtParser", isolated=True),
-    ODP: LazyParser("odp-v2", "odf:OdpParser", isolated=True),
-    **dict.fromkeys((XLSX, XLSB, XLS, ODS), _SHEETS),
+    media.PPTX: LazyParser("pptx-v2", "pptx:PptxParser", isolated=True),
+    media.ODT: LazyParser("odt-v2", "odf:OdtParser", isolated=True),
+    media.ODP: LazyParser("odp-v2", "odf:OdpParser", isolated=True),
+    **dict.fromkeys((media.XLSX, media.XLSB, media.XLS, media.ODS), _SHEETS),
     "application/epub+zip": LazyParser("epub-v3", "epub:EpubParser", isolated=True),
-    FB2: LazyParser("fictionbook-v1", "fb2:Fb2Parser", isolated=True),
+    media.FB2: LazyParser("fictionbook-v1", "fb2:Fb2Parser", isolated=True),
     "application/enex+xml": LazyParser("enex-v2", "enex:EnexParser", isolated=True),
     "application/rtf": LazyParser("rtf-v3", "rtf:RtfParser"),
     "multipart/related": LazyParser("mhtml-v2", "mail:MhtmlParser", isolated=True),
-    EMAIL: LazyParser("email-v2", "mail:EmailParser", isolated=True),
+    media.EMAIL: LazyParser("email-v2", "mail:EmailParser", isolated=True),
     **dict.fromkeys(CONTAINERS, LazyParser("container-v1", "containers:ContainerParser")),
     "text/calendar": LazyParser("icalendar-v2", "events:CalendarParser"),
     "text/vcard": LazyParser("vcard-v1", "contacts:ContactParser"),
     "text/x-bibtex": LazyParser("bibtex-v1", "bibtex:BibtexParser", isolated=True),
-    MAN: LazyParser("man-v1", "man:ManParser", isolated=True),
+    media.MAN: LazyParser("man-v1", "man:ManParser", isolated=True),
     "text/x-rst": LazyParser("rst-v1", "rst:RstParser"),
     **{
-        media.name: LazyParser("source-v3", "code:SourceParser")
-        if media.language in PATTERN_LANGUAGES
-        else LazyParser("code-v3", "code:CodeParser", media.language, extra="code", isolated=True)
-        for media in MEDIA_TYPES
-        if media.cites is CitationKind.CODE
+        one.name: LazyParser("source-v3", "code:SourceParser")
+        if one.language in media.PATTERN_LANGUAGES
+        else LazyParser("code-v3", "code:CodeParser", one.language, extra="code", isolated=True)
+        for one in media.MEDIA_TYPES
+        if one.cites is media.CitationKind.CODE
     },
     **{
-        media: LazyParser("data-v2", "data:DataParser", kind)
-        for media, kind in (
+        name: LazyParser("data-v2", "data:DataParser", kind)
+        for name, kind in (
             ("application/json", "json"),
             ("application/x-ndjson", "lines"),
             ("application/yaml", "yaml"),
@@ -199,18 +172,18 @@ PARSERS: Mapping[str, Parser] = {
             ("application/xml", "xml"),
         )
     },
-    CHAT: LazyParser("chat-v1", "chat_export:ChatExportParser", isolated=True),
+    media.CHAT: LazyParser("chat-v1", "chat_export:ChatExportParser", isolated=True),
     "application/x-ipynb+json": LazyParser("notebook-v1", "notebook:NotebookParser", isolated=True),
-    SOURCE: LazyParser("source-v3", "code:SourceParser"),
+    media.SOURCE: LazyParser("source-v3", "code:SourceParser"),
     "text/asciidoc": LazyParser("asciidoc-v1", "asciidoc:AsciiDocParser"),
     "text/org": LazyParser("org-v1", "org:OrgParser"),
     "text/x-tex": LazyParser("latex-v2", "latex:LatexParser"),
     "text/vtt": LazyParser("subtitles-v1", "subtitles:SubtitlesParser"),
-    PDF: LazyParser("pdf-v4", "pdf:PdfParser", extra="pdf", isolated=True),
-    PAGES: LazyParser("pages-v1", "iwork:PagesParser", isolated=True),
-    KEYNOTE: LazyParser("keynote-v1", "iwork:KeynoteParser", isolated=True),
-    NUMBERS: LazyParser("numbers-v2", "iwork:NumbersParser", isolated=True),
-    IWORK_PREVIEW: LazyParser(
+    media.PDF: LazyParser("pdf-v4", "pdf:PdfParser", extra="pdf", isolated=True),
+    media.PAGES: LazyParser("pages-v1", "iwork:PagesParser", isolated=True),
+    media.KEYNOTE: LazyParser("keynote-v1", "iwork:KeynoteParser", isolated=True),
+    media.NUMBERS: LazyParser("numbers-v2", "iwork:NumbersParser", isolated=True),
+    media.IWORK_PREVIEW: LazyParser(
         "iwork-preview-v2", "iwork:PreviewParser", extra="pdf", isolated=True
     ),
     IMAGE: LazyParser("image-v2", "ocr:ImageParser", isolated=True),
@@ -227,8 +200,8 @@ def configure_parsers(
     reader = ocr or (model if model and "ocr" in model.tasks else None)
     return {
         **PARSERS,
-        PDF: LazyParser("pdf-v4", "pdf:PdfParser", reader, extra="pdf", isolated=True),
-        IWORK_PREVIEW: LazyParser(
+        media.PDF: LazyParser("pdf-v4", "pdf:PdfParser", reader, extra="pdf", isolated=True),
+        media.IWORK_PREVIEW: LazyParser(
             "iwork-preview-v2", "iwork:PreviewParser", reader, extra="pdf", isolated=True
         ),
         IMAGE: LazyParser("image-v2", "ocr:ImageParser", ocr, model, isolated=True),

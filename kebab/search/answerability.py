@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from kebab.core.chunks import Answerability, AnswerabilityCurve, CosineBackground
 from kebab.core.queries import Confidence, Query, StoredChunk
 from kebab.search.code_order import has_mostly_code
-from kebab.search.languages import QueryLanguage
+from kebab.search.lexical import QueryLanguage
 from kebab.search.query_parser import QueryIntent, classify_intent
 from kebab.search.retrieval import RankedCandidates
 from kebab.search.snippet import PassageCache, compute_own_coverage, weigh_keywords

@@ -18,8 +18,7 @@ from msgspec import Struct
 from kebab.core.chunks import KeyedScore, LanguageTrust, ModelProfile
 from kebab.core.ids import DocNumber, Key
 from kebab.core.ports import Vectors
-from kebab.search.languages import find_foreign
-from kebab.search.lexical import WeightedTerms
+from kebab.search.lexical import WeightedTerms, find_foreign
 from kebab.search.query_parser import ParsedQuery, QueryIntent, is_identifier
 from kebab.search.snippet import PassageCache, compute_heading_penalty
 from kebab.search.vector import VectorMatches

@@ -30,7 +30,6 @@ from kebab.core.files import (
 from kebab.core.media import choose_limit, detect_media_type
 from kebab.core.members import is_export
 from kebab.platform import get_inode
-from kebab.source.defaults import has_secret_content, is_secret_name, is_secret_name_below
 from kebab.source.ignore import (
     SECRET,
     Layer,
@@ -40,6 +39,9 @@ from kebab.source.ignore import (
     enter_folder,
     find_skip_reason,
     find_skip_reason_from_root,
+    has_secret_content,
+    is_secret_name,
+    is_secret_name_below,
 )
 
 

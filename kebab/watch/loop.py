@@ -111,12 +111,10 @@ def open_notifier(folders: Sequence[str], stopped: Callable[[], bool]) -> Notifi
     except (FileNotFoundError, PermissionError):
         raise
     except (OSError, WatchfilesRustInternalError) as fault:
-        return NoNotifier(_describe(fault), _LIMIT_HINT if _is_limit(fault) else None)
+        if _is_limit(fault):
+            return NoNotifier("the system watches no more folders", _LIMIT_HINT)
+        return NoNotifier(str(fault), None)
     return FileNotifier(watcher, stopped)
-
-
-def _describe(fault: Exception) -> str:
-    return "the system watches no more folders" if _is_limit(fault) else str(fault)
 
 
 def _is_limit(fault: Exception) -> bool:
@@ -184,7 +182,7 @@ class FolderWatch:
         self._state = self._read_state()
         self.obstacle, self._is_stale = None, False
         for _ in range(_MOST_ATTEMPTS):
-            folders = self._list_folders()
+            folders = frozenset(one for root in self._state[0] for one in root.list_folders())
             if folders == self._watched or not self._replace_notifier(folders):
                 break
         late = old.wait(0) if old else None
@@ -244,9 +242,6 @@ class FolderWatch:
             return False
         is_ignore_file = path.rpartition("/")[2] in IGNORE_FILES
         return path in self._watched or is_ignore_file or os.path.isdir(path)  # noqa: PTH112 - a plain string
-
-    def _list_folders(self) -> frozenset[str]:
-        return frozenset(one for folder in self._state[0] for one in folder.list_folders())
 
     def _replace_notifier(self, folders: frozenset[str]) -> bool:
         """Watch other folders; return whether to list them again, because some may be new."""

@@ -248,10 +248,7 @@ def _build_table(task: RenderTask, rows: Sequence[_Row], header: Sequence[str] =
         place = _describe_lines(task, row.first, row.last)
         body.append(build_tag("tr", *_build_cells("td", row.cells), **place))
     head = build_tag("thead", build_tag("tr", *_build_cells("th", header))) if header else Html()
-    return _wrap_table(build_tag("table", head, build_tag("tbody", *body)))
-
-
-def _wrap_table(table: Html) -> Html:
+    table = build_tag("table", head, build_tag("tbody", *body))
     return build_tag("div", table, class_="table", tabindex="0", role="region", aria_label="Table")
 
 

@@ -104,7 +104,7 @@ _PROGRESS, _REVIEW_EVENT = "ingest:IngestProgress", "stream:ReviewEvent"
 OPERATIONS: Mapping[str, Operation] = {
     row.name: row
     for row in (
-        Operation("search", "search:SearchRequest", "merged_search:search_all"),
+        Operation("search", "search:SearchRequest", "bases:search_all"),
         Operation("grep", "fetch:GrepRequest", "grep:grep", exact=True),
         Operation("ask", "ask:AskRequest", "ask:ask", events_path="ask:AnswerEvent"),
         Operation("related", "related:RelatedRequest", "related:find_related"),

@@ -7,7 +7,7 @@ import pytest
 
 from kebab import __version__
 from kebab.cli.command import root
-from kebab.cli.command_list import iterate_commands
+from kebab.cli.commands.schema import iterate_commands
 from tests.contract.conftest import check_channel
 
 COMMANDS = dict(iterate_commands())

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kebab.cli.command_list import iterate_commands
+from kebab.cli.commands.schema import iterate_commands
 from kebab.cli.integrations.clients import CLIENTS
 from tests.fakes.console import environment
 from tests.shape.tree import ROOT

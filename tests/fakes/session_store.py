@@ -28,7 +28,7 @@ def turn(session: str = "talk", question: str = "how?", **changes: Any) -> Turn:
 
 @dataclass
 class MemorySessionStore:
-    """`SessionStore` that last as long as the object."""
+    """The turns of sessions, which last as long as the object."""
 
     limit: int = 200
     kept: dict[str, list[Turn]] = field(default_factory=dict)

@@ -4,7 +4,7 @@ import difflib
 
 import pytest
 
-from kebab.cli.command_list import iterate_commands
+from kebab.cli.commands.schema import iterate_commands
 from tests.contract.conftest import check_channel
 from tests.golden.case import KEPT
 from tests.golden.cases import LINES, list_cases

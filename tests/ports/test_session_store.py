@@ -1,4 +1,4 @@
-"""The conformance suite of the port `SessionStore`: the fake and the adapter run it."""
+"""The conformance suite of the store of sessions: the fake and the adapter run it."""
 
 import pytest
 from msgspec.structs import replace

@@ -19,7 +19,7 @@ HOMES = {
     "apsw": ("kebab.store.sqlite",),
     "charset_normalizer": ("kebab.parse.encoding",),
     "click": ("kebab.cli",),
-    "cryptography": ("kebab.store.published.signing",),
+    "cryptography": ("kebab.store.published.manifest",),
     "doc2docx": ("kebab.parse",),
     "dochan": ("kebab.parse",),
     "fastembed": ("kebab.embed.catalogue",),

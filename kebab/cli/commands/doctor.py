@@ -9,8 +9,12 @@ from kebab.cli.context import CommandContext
 from kebab.cli.options import complete_paths
 from kebab.cli.progress import run_cancellable_work
 from kebab.cli.prompt import confirm
-from kebab.cli.render.health import render_doctor_end, render_doctor_part
-from kebab.cli.render.repair import render_repair, render_repair_plan
+from kebab.cli.render.health import (
+    render_doctor_end,
+    render_doctor_part,
+    render_repair,
+    render_repair_plan,
+)
 from kebab.errors.signal import Exit
 from kebab.wire.health import DoctorRequest
 from kebab.wire.repair import RepairRequest

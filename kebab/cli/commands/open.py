@@ -83,7 +83,7 @@ def command(context: CommandContext, /, ref: str | None, *, web: bool, print_onl
 
 def _open_page(context: CommandContext, query: str | None, *, print_only: bool) -> Exit:
     """Open the web page with the hits of a query."""
-    from kebab.cli.browser import open_browser
+    from kebab.cli.editor import open_browser
     from kebab.cli.web_page import build_login_url, find_or_start_server
     from kebab.wire.health import WebPageReport
 

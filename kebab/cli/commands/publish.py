@@ -1,13 +1,15 @@
 """`kebab publish` writes a snapshot of the knowledge base where others can search it."""
 
+from collections.abc import Iterator
+
 import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.progress import run_work
-from kebab.cli.render.published import render_publication
+from kebab.cli.render.canvas import Canvas, clean, format_bytes, pluralize
 from kebab.errors.signal import Exit
-from kebab.wire.published import PublishRequest
+from kebab.wire.published import PublishReport, PublishRequest
 
 
 @click.command(
@@ -35,3 +37,26 @@ def command(context: CommandContext, *, dest: str, with_texts: bool, dry_run: bo
     """
     request = PublishRequest(dest=dest, with_texts=with_texts, dry_run=dry_run)
     return context.print_reply(run_work(context, request), render_publication)
+
+
+def render_publication(reply: PublishReport, canvas: Canvas) -> Iterator[str]:
+    """Yield what is in the snapshot, and how much of it was sent."""
+    manifest = reply.manifest
+    done = "would publish" if reply.dry_run else "published"
+    yield f"{done} snapshot {manifest.sequence:,} to {canvas.location(clean(reply.dest))}"
+    counts = {
+        "document": manifest.documents,
+        "passage": manifest.chunks,
+        "vector": manifest.vectors,
+    }
+    texts = "with their files" if manifest.with_texts else "without their files"
+    yield f"  {', '.join(pluralize(count, name) for name, count in counts.items())}, {texts}"
+    sent, whole = format_bytes(reply.sent_bytes), format_bytes(reply.bytes)
+    yield f"  {sent} of {whole} {'to send' if reply.dry_run else 'sent'}"
+    if reply.removed_objects:
+        yield f"  {pluralize(reply.removed_objects, 'old object')} deleted"
+    if reply.left_out_files:
+        differing = pluralize(reply.left_out_files, "file")
+        yield from canvas.note(f"{differing} left out: not as indexed; `kebab ingest` reads them")
+    if reply.public_key:
+        yield f"  key {reply.public_key}"

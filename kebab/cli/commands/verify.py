@@ -6,7 +6,7 @@ from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete_paths
 from kebab.cli.progress import run_cancellable_work
-from kebab.cli.render.repair import render_verify
+from kebab.cli.render.health import render_verify
 from kebab.errors.signal import Exit
 from kebab.wire.repair import VerifyRequest
 

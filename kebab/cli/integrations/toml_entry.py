@@ -81,7 +81,8 @@ def remove_entry(text: str, path: Path) -> str | None:
 def _append(text: str | None, path: Path, entry: Entry) -> str:
     """Return the text with a table at its end; the last line ends as that of the text did."""
     newline = _find_newline(text)
-    table = _render(path, entry, newline)
+    lines = [f"[{'.'.join(path)}]", *(f"{key} = {_dump(one)}" for key, one in entry.items())]
+    table = newline.join(lines)
     if text is None:
         return table + newline
     if text.endswith("\n"):
@@ -176,11 +177,6 @@ def _find_newline(text: str | None) -> str:
 
 def _refuse(path: Path) -> EntryError:
     return EntryError(f"`{path[0]}` has a form in which no entry can be changed")
-
-
-def _render(path: Path, entry: Entry, newline: str) -> str:
-    lines = [f"[{'.'.join(path)}]", *(f"{key} = {_dump(one)}" for key, one in entry.items())]
-    return newline.join(lines)
 
 
 def _dump(value: Any) -> str:

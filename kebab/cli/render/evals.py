@@ -12,21 +12,9 @@ from kebab.cli.render.canvas import (
     render_columns,
     render_fields,
 )
-from kebab.wire.evals import (
-    BenchFigure,
-    BenchReport,
-    EvalBin,
-    EvalChange,
-    EvalComparison,
-    EvalDraft,
-    EvalFigure,
-    EvalMode,
-    EvalReport,
-    EvalSide,
-    MetricName,
-)
+from kebab.wire import evals
 
-_GROUPS: dict[str, dict[MetricName, str]] = {
+_GROUPS: dict[str, dict[evals.MetricName, str]] = {
     "found": {
         "hit@1": "hit@1",
         "hit@5": "hit@5",
@@ -49,7 +37,7 @@ _POINTS = 16
 _NONE = "-"
 
 
-def render_evaluation(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
+def render_evaluation(reply: evals.EvalReport, canvas: Canvas) -> Iterator[str]:
     """Yield the questions, every metric by mode, two plots, and notes."""
     golden, versions = reply.golden, reply.versions
     model = versions.embedding or "no embedding model"
@@ -74,7 +62,7 @@ def _format_row(label: str, cells: Iterable[str]) -> str:
 
 
 def _render_metrics(
-    modes: Sequence[EvalMode], names: Sequence[str], width: int, canvas: Canvas
+    modes: Sequence[evals.EvalMode], names: Sequence[str], width: int, canvas: Canvas
 ) -> Iterator[str]:
     """Yield a table of all metrics; the best of several values is bold."""
     yield ""
@@ -97,7 +85,9 @@ def _render_metrics(
             )
 
 
-def _format_figure(figure: EvalFigure | None, top: float | None, width: int, canvas: Canvas) -> str:
+def _format_figure(
+    figure: evals.EvalFigure | None, top: float | None, width: int, canvas: Canvas
+) -> str:
     """Return a value with half of its interval; `top` is the value that is bold."""
     if figure is None or figure.value is None or figure.low is None or figure.high is None:
         return _NONE.ljust(width)
@@ -109,7 +99,9 @@ def _format_figure(figure: EvalFigure | None, top: float | None, width: int, can
     return (canvas.strong(number) if figure.value == top else number) + canvas.dim(spread) + blank
 
 
-def _render_curves(modes: Sequence[EvalMode], names: Sequence[str], width: int) -> Iterator[str]:
+def _render_curves(
+    modes: Sequence[evals.EvalMode], names: Sequence[str], width: int
+) -> Iterator[str]:
     """Yield hit@k for growing k, as small columns from 0 to 1."""
     yield ""
     depth = len(modes[0].hit_curve)
@@ -128,7 +120,7 @@ def _draw_curve(curve: Sequence[float], width: int) -> str:
 
 
 def _render_reliability(
-    modes: Sequence[EvalMode], names: Sequence[str], width: int, canvas: Canvas
+    modes: Sequence[evals.EvalMode], names: Sequence[str], width: int, canvas: Canvas
 ) -> Iterator[str]:
     """Yield a bar for each bin of scores: how often the first hit is right."""
     yield ""
@@ -140,7 +132,7 @@ def _render_reliability(
     yield canvas.dim("█ right   ░ the score promises as much more   ▓ it promises less")
 
 
-def _format_reliability_bar(cell: EvalBin, width: int, canvas: Canvas) -> str:
+def _format_reliability_bar(cell: evals.EvalBin, width: int, canvas: Canvas) -> str:
     if cell.right is None or cell.mean_score is None:
         return " " * width
     size = min(_RELIABILITY_BAR, width - 1)
@@ -151,7 +143,7 @@ def _format_reliability_bar(cell: EvalBin, width: int, canvas: Canvas) -> str:
     return bar + " " * (size - max(right, score)) + count.ljust(width - size)
 
 
-def _render_notes(reply: EvalReport, canvas: Canvas) -> Iterator[str]:
+def _render_notes(reply: evals.EvalReport, canvas: Canvas) -> Iterator[str]:
     golden = reply.golden
     if golden.missing:
         more = golden.missing_count - len(golden.missing)
@@ -174,7 +166,7 @@ _SHOWN = 5
 _SIGNIFICANT = 0.05
 
 
-def render_comparison(reply: EvalComparison, canvas: Canvas) -> Iterator[str]:
+def render_comparison(reply: evals.EvalComparison, canvas: Canvas) -> Iterator[str]:
     """Yield both reports, then each comparison with the questions that changed most."""
     yield from render_fields((("a", _format_side(reply.a)), ("b", _format_side(reply.b))), canvas)
     method = f"{reply.level:.0%} bootstrap intervals; p by {reply.flips} random signs, two-sided"
@@ -196,14 +188,16 @@ def render_comparison(reply: EvalComparison, canvas: Canvas) -> Iterator[str]:
         yield from _render_changes("worse", pair.worse, canvas)
 
 
-def _format_side(side: EvalSide) -> str:
+def _format_side(side: evals.EvalSide) -> str:
     versions = side.versions
     model = versions.embedding or "no embedding model"
     build = f"kebab v{versions.kebab}, {versions.chunker}, {model}"
     return f"{clean(side.path)}  {build}, revision {side.corpus_revision}"
 
 
-def _render_changes(label: str, changes: Sequence[EvalChange], canvas: Canvas) -> Iterator[str]:
+def _render_changes(
+    label: str, changes: Sequence[evals.EvalChange], canvas: Canvas
+) -> Iterator[str]:
     if not changes:
         return
     more = f", {_SHOWN} of {len(changes)}" if len(changes) > _SHOWN else ""
@@ -221,7 +215,7 @@ _KINDS = {
 }
 
 
-def render_draft(reply: EvalDraft, canvas: Canvas) -> Iterator[str]:
+def render_draft(reply: evals.EvalDraft, canvas: Canvas) -> Iterator[str]:
     """Yield the path, the kinds of questions, and their limits."""
     if not reply.written:
         yield "the notes gave no question: too little running text"
@@ -254,7 +248,7 @@ _BUDGET_BAR = 30
 _FULL_SHARE = 2.0
 
 
-def render_benchmark(reply: BenchReport, canvas: Canvas) -> Iterator[str]:
+def render_benchmark(reply: evals.BenchReport, canvas: Canvas) -> Iterator[str]:
     """Yield the machine, every figure, the budgets as bars, and what was not measured."""
     size = f"{reply.chunks} passages, seed {reply.seed}"
     if reply.machine is not None:
@@ -297,12 +291,12 @@ def format_size(chunks: int) -> str:
     return str(chunks)
 
 
-def _format_name(figure: BenchFigure) -> str:
+def _format_name(figure: evals.BenchFigure) -> str:
     """Return the name of a figure, with the corpus size when there are several sizes."""
     return figure.name if figure.chunks is None else f"{figure.name} @{format_size(figure.chunks)}"
 
 
-def _format_budget_bar(figure: BenchFigure, width: int, canvas: Canvas) -> str:
+def _format_budget_bar(figure: evals.BenchFigure, width: int, canvas: Canvas) -> str:
     """Return a bar with a mark at the budget; twice the budget fills it."""
     assert figure.share is not None
     used = round(min(figure.share, _FULL_SHARE) / _FULL_SHARE * _BUDGET_BAR)

@@ -1,4 +1,4 @@
-"""Packs the vectors of an index for an archive, and builds an index from packed ones.
+"""Packs the vectors of an index for archives and Parquet files, and builds an index from them.
 
 A packed row is the key as a little-endian integer of 8 bytes, then the components as floats of 4
 bytes. Rows are in the order of their keys.
@@ -7,13 +7,14 @@ bytes. Rows are in the order of their keys.
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from kebab.core.documents import VectorRow
 from kebab.core.ids import ChunkId, DocId, Key, Keys
+from kebab.core.ports import Vectors
 from kebab.errors.catalog import StoreCorrupt
 from kebab.errors.system import translate_import_errors, translate_os_errors
-from kebab.store.archive_file import build_damage
+from kebab.store.archive_file import ExportedPassage, build_damage
 from kebab.store.lance.exact_index import ExactIndex
 from kebab.store.lance.key_file import FEATURE
 from kebab.store.lance.vectors import MAX_LENGTH_ERROR, LanceVectors
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from kebab.core.chunks import Matrix
     from kebab.store.lance.key_file import KeyArray
+
 
 _KEY_BYTES, _COMPONENT_BYTES = 8, 4
 _ROWS = 16_384
@@ -118,3 +120,54 @@ def build_vectors(
                 ]
             )
             yield len(records)
+
+
+_GROUP_ROWS = 16_384
+"""How many passages are in memory at once, and in a row group."""
+
+
+def write_passages(
+    file: IO[bytes], passages: Iterable[ExportedPassage], index: Vectors | None, dimension: int
+) -> Iterator[int]:
+    """Write passages to a file; yield the bytes of each group, before they are compressed.
+
+    The columns are the fields of a passage, and `vector`: a list of `dimension` numbers, null for a
+    passage without one. Without an index there is no such column.
+    """
+    with translate_import_errors(FEATURE, "pyarrow"):
+        import pyarrow as pa
+        from pyarrow import parquet
+
+    number, strings = pa.int32(), pa.list_(pa.string())
+    kinds = {"start_line": number, "end_line": number, "heading_path": strings, "tags": strings}
+    names = [name for name in ExportedPassage._fields if name != "key"]
+    fields = [pa.field(name, kinds.get(name, pa.string())) for name in names]
+    if index is not None:
+        fields.append(pa.field("vector", pa.list_(pa.float32(), dimension)))
+    schema, rest = pa.schema(fields), iter(passages)
+    with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
+        while rows := list(islice(rest, _GROUP_ROWS)):
+            columns = [
+                pa.array([getattr(row, field.name) for row in rows], field.type)
+                for field in fields[: len(names)]
+            ]
+            if index is not None:
+                columns.append(_build_vectors(rows, index, dimension))
+            batch = pa.RecordBatch.from_arrays(columns, schema=schema)
+            writer.write_batch(batch)
+            yield batch.nbytes
+
+
+def _build_vectors(rows: Sequence[ExportedPassage], index: Vectors, dimension: int) -> Any:
+    """Return the vectors of passages, null for one without a vector."""
+    with translate_import_errors(FEATURE, "pyarrow"):
+        import numpy as np
+        import pyarrow as pa
+
+    found = index.get([row.key for row in rows if row.model is not None])
+    matrix = np.zeros((len(rows), dimension), np.float32)
+    for place, row in enumerate(rows):
+        if row.model is not None:
+            matrix[place] = found[row.key]
+    missing = pa.array([row.model is None for row in rows])
+    return pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), dimension, mask=missing)

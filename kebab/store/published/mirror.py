@@ -8,8 +8,9 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
+from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -59,6 +60,17 @@ class MirrorState(Struct, frozen=True, kw_only=True):
     problem: str | None = None
 
 
+class Snapshot(NamedTuple):
+    """What is published. `salt` authenticates cursors.
+
+    All copies of a base have the same, so that one server continues what another has begun.
+    """
+
+    manifest: PublishedManifest
+    contents: Contents
+    salt: str
+
+
 class Mirror:
     """The copy of one published base.
 
@@ -78,6 +90,10 @@ class Mirror:
         self._url, self._key = url, key
         self._cache_bytes, self._count = cache_bytes, count
         self.pulled = 0
+
+    @cached_property
+    def _store(self) -> ObjectStore:
+        return ObjectStore(self._url)
 
     def read_state(self) -> MirrorState | None:
         """Return the state of the copy; None without one that is whole."""
@@ -105,9 +121,7 @@ class Mirror:
         state = self.read_state()
         if state and not at_once and 0 <= now - state.checked_at < CHECK_S:
             return state
-        store, current = ObjectStore(self._url), None
-        if state is None:
-            current = self._read_current(store, None)  # a wrong address leaves no folder
+        current = None if state else self._read_current(None)  # a wrong address leaves no folder
         with translate_os_errors(self.folder, "create"):
             create_folder(self.folder, 0o700)
         lock = hold_lock(self.folder / _LOCK, wait=state is None or at_once)
@@ -118,8 +132,8 @@ class Mirror:
                 return state
             try:
                 if state or current is None:
-                    current = self._read_current(store, state)
-                new = self._pull(store, state, current)
+                    current = self._read_current(state)
+                new = self._pull(state, current)
             except (IoError, StoreCorrupt, NotIndexed) as fault:
                 if state is None:
                     raise
@@ -153,24 +167,22 @@ class Mirror:
         if state := self.read_state():
             self._write_state(replace(state, checked_at=0.0))
 
-    def _pull(
-        self, store: ObjectStore, state: MirrorState | None, current: PublishedCurrent
-    ) -> MirrorState:
+    def _pull(self, state: MirrorState | None, current: PublishedCurrent) -> MirrorState:
         digest = current.manifest
         if state and state.manifest == digest:
             return replace(state, problem=None)
         require_own_process()
-        manifest = read_manifest(store, digest)
+        manifest = read_manifest(self._store, digest)
         if state and manifest.sequence <= state.sequence:
             cause = (
                 f"it names snapshot {manifest.sequence}, older than {state.sequence} of the copy"
             )
-            raise build_damage(store.describe(CURRENT), cause)
-        contents = read_contents(store, manifest)
-        self._load_packs(store, contents)
+            raise build_damage(self._store.describe(CURRENT), cause)
+        contents = read_contents(self._store, manifest)
+        self._load_packs(contents)
         name = digest[:32]
         with translate_os_errors(self.folder, "write"):
-            self._build(store, manifest, contents, name, current.public_key)
+            self._build(name, Snapshot(manifest, contents, current.public_key))
         return MirrorState(
             url=self._url,
             public_key=current.public_key,
@@ -183,57 +195,47 @@ class Mirror:
             chunks=manifest.chunks,
         )
 
-    def _read_current(self, store: ObjectStore, state: MirrorState | None) -> PublishedCurrent:
+    def _read_current(self, state: MirrorState | None) -> PublishedCurrent:
         """Return what is published, signed with the pinned key.
 
         Raises:
             IoError: Nothing is published, or the store cannot be read.
             StoreCorrupt: It is damaged, or another key has signed it.
         """
-        found = read_pointer(store, self._key or (state.public_key if state else None))
+        found = read_pointer(self._store, self._key or (state.public_key if state else None))
         if found is None:
-            address = store.describe(CURRENT)
+            address = self._store.describe(CURRENT)
             raise IoError(path=address, op="read", cause="nothing is published there")
         return found.current
 
-    def _load_packs(self, store: ObjectStore, contents: Contents) -> None:
+    def _load_packs(self, contents: Contents) -> None:
         """Read the packs that the cache lacks."""
         folder = self.folder / PACKS
         with translate_os_errors(folder, "create"):
             create_folder(folder, 0o700)
 
-        def load(name: str) -> int:
-            return len(self._load_pack(store, name))
-
         names = (contents.packs[run.pack] for run in contents.list_runs(copied=True))
         missing = [one for one in names if not (folder / one).is_file()]
         with ThreadPoolExecutor(_LOADERS, "pull") as pool:
-            for size in pool.map(load, dict.fromkeys(missing)):
-                self.pulled += size
-                self._count(size)
+            for data in pool.map(self._load_pack, dict.fromkeys(missing)):
+                self.pulled += len(data)
+                self._count(len(data))
 
-    def _load_pack(self, store: ObjectStore, name: str) -> bytes:
+    def _load_pack(self, name: str) -> bytes:
         address, path = f"{PACKS}/{name}", self.folder / PACKS / name
-        data = check_object(store.read(address), name, store.describe(address))
+        data = check_object(self._store.read(address), name, self._store.describe(address))
         with translate_os_errors(path, "write"), replace_file(path) as draft:
             draft.write(data)
         return data
 
-    def _read_pack(self, store: ObjectStore, name: str) -> bytes:
+    def _read_pack(self, name: str) -> bytes:
         """Return a pack of the cache; one that is damaged or gone there is read again."""
         data = b""
         with suppress(FileNotFoundError):
             data = (self.folder / PACKS / name).read_bytes()
-        return data if name_object(data) == name else self._load_pack(store, name)
+        return data if name_object(data) == name else self._load_pack(name)
 
-    def _build(
-        self,
-        store: ObjectStore,
-        manifest: PublishedManifest,
-        contents: Contents,
-        name: str,
-        salt: str,
-    ) -> None:
+    def _build(self, name: str, snapshot: Snapshot) -> None:
         """Build a snapshot beside the others, then give it its name."""
         folder = self.folder / _SNAPSHOTS
         create_folder(folder, 0o700)
@@ -243,7 +245,7 @@ class Mirror:
         draft.mkdir(mode=0o700)
         target = folder / name
         try:
-            self._fill(store, draft, target, manifest, contents, salt)
+            self._fill(draft, target, snapshot)
             if target.exists():
                 delete_path(target)
             draft.rename(target)
@@ -251,18 +253,9 @@ class Mirror:
             if draft.exists():
                 delete_path(draft)
 
-    def _fill(
-        self,
-        store: ObjectStore,
-        draft: Path,
-        target: Path,
-        manifest: PublishedManifest,
-        contents: Contents,
-        salt: str,
-    ) -> None:
+    def _fill(self, draft: Path, target: Path, snapshot: Snapshot) -> None:
         """Fill the folder of a snapshot, which becomes `target`."""
-        reader = PackReader(contents, partial(self._read_pack, store))
-        build_snapshot(draft, target, manifest, contents, reader, salt=salt)
+        build_snapshot(draft, target, snapshot, PackReader(snapshot.contents, self._read_pack))
 
     def _delete_old(self, state: MirrorState) -> None:
         """Delete snapshots that nobody uses, and the packs that the cache has no room for."""
@@ -302,19 +295,8 @@ def _is_in_use(folder: Path) -> bool:
     return not held
 
 
-def build_snapshot(
-    draft: Path,
-    target: Path,
-    manifest: PublishedManifest,
-    contents: Contents,
-    reader: PackReader,
-    *,
-    salt: str,
-) -> None:
-    """Fill a folder with the database, the vectors and the files of a snapshot.
-
-    `target` is the folder that it becomes. `salt` authenticates cursors: all copies of a base have
-    the same, so that one server continues what another has begun.
+def build_snapshot(draft: Path, target: Path, snapshot: Snapshot, reader: PackReader) -> None:
+    """Fill a folder, which becomes `target`, with the database, the vectors and the files.
 
     Raises:
         StoreCorrupt: A part is damaged, or does not come from kebab.
@@ -322,6 +304,7 @@ def build_snapshot(
     """
     from kebab.store.sqlite import archive, connection, published
 
+    manifest, contents, _ = snapshot
     index = connection.get_database_path(draft)
     with index.open("wb") as file:
         for number, page in reader.place_items(contents.pages):
@@ -335,7 +318,7 @@ def build_snapshot(
         raise build_damage(manifest.contents.sha256, fault.cause) from fault
     kept = {name: str(target / FILES / name) for name in names if manifest.with_texts}
     published.adapt_published(index, kept)
-    values = {CURSOR_SALT: salt}
+    values = {CURSOR_SALT: snapshot.salt}
     if contents.rows:
         values[VECTOR_FILES] = _build_vectors(draft, manifest, contents, reader)
     archive.finish_copy(index, values)

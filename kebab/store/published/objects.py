@@ -1,20 +1,19 @@
 """Reads and writes the objects of a store: a folder, S3, Google Cloud, Azure, or a web server.
 
 Only `obstore` is used, with the credentials that it finds in the environment. One table translates
-its exceptions to signals.
+its exceptions to causes.
 """
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from kebab.config.settings import FILE_ADDRESS, is_address
 from kebab.errors.catalog import InvalidInput, IoError, Op
-from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error, translate_import_errors, translate_os_errors
 from kebab.platform import close_locked, lock_descriptor, open_descriptor
 
@@ -36,18 +35,7 @@ _REASONS = {
 }
 """What codes in replies of S3 mean that come with the status of another fault."""
 
-SignalBuilder: TypeAlias = Callable[[str, Op, str], Signal]
-
-
-def _build_failure(path: str, op: Op, cause: str) -> Signal:
-    return IoError(path=path, op=op, cause=cause)
-
-
-def _build_denial(path: str, op: Op, _cause: str) -> Signal:
-    return IoError(path=path, op=op, cause=_DENIED)
-
-
-SIGNALS: Mapping[str, SignalBuilder | None] = {
+CAUSES: Mapping[str, str | None] = {
     **dict.fromkeys(
         (
             "BaseError",
@@ -57,16 +45,14 @@ SIGNALS: Mapping[str, SignalBuilder | None] = {
             "NotFoundError",
             "NotSupportedError",
             "UnknownConfigurationKeyError",
-        ),
-        _build_failure,
+        )
     ),
-    "PermissionDeniedError": _build_denial,
-    "UnauthenticatedError": _build_denial,
-    "AlreadyExistsError": None,
-    "PreconditionError": None,
-    "NotModifiedError": None,
+    "PermissionDeniedError": _DENIED,
+    "UnauthenticatedError": _DENIED,
+    # Only conditional requests raise these.
+    **dict.fromkeys(("AlreadyExistsError", "PreconditionError", "NotModifiedError")),
 }
-"""Every exception class of obstore; None marks those that only a conditional request raises."""
+"""What every exception class of obstore means; None where its own words say it."""
 
 
 def check_library() -> bool:
@@ -153,12 +139,10 @@ class ObjectStore:
         except ValueError as fault:
             raise InvalidInput(field="$.address", cause=_shorten(fault)) from fault
 
-    def _build_signal(self, fault: Exception, name: str, op: Op) -> Signal:
+    def _build_signal(self, fault: Exception, name: str, op: Op) -> IoError:
         code = _CODE.search(str(fault))
-        if code and (reason := _REASONS.get(code[1])):
-            return _build_failure(self.describe(name), op, reason)
-        build = SIGNALS.get(type(fault).__name__) or _build_failure
-        return build(self.describe(name), op, _shorten(fault))
+        cause = (code and _REASONS.get(code[1])) or CAUSES.get(type(fault).__name__)
+        return IoError(path=self.describe(name), op=op, cause=cause or _shorten(fault))
 
     def read(self, name: str) -> bytes | None:
         """Return the content of an object; None when there is none."""
@@ -177,10 +161,6 @@ class ObjectStore:
                 return None
             known = {part: found.meta.get(part) for part in ("e_tag", "version")}
         return Versioned(data, {part: value for part, value in known.items() if value})
-
-    def read_start(self, name: str, size: int) -> bytes:
-        """Return the first bytes of an object; none of one that is missing."""
-        return self.read_range(name, 0, size) or b""
 
     def read_range(self, name: str, start: int, size: int) -> bytes | None:
         """Return bytes of an object, None when there is none; threads may do so at once."""
@@ -251,7 +231,7 @@ class ObjectStore:
             try:
                 yield from map(bytes, self._open().get(one.name, options=options).stream())
             except self._faults.PreconditionError as fault:
-                raise _build_failure(self.describe(one.name), "read", _REPLACED) from fault
+                raise IoError(path=self.describe(one.name), op="read", cause=_REPLACED) from fault
 
     def delete(self, name: str) -> None:
         """Delete an object; one that is missing is no error."""

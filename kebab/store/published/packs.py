@@ -235,13 +235,10 @@ def decode_contents(data: bytes, name: str, limit: int = 1 << 30) -> Contents:
     apart = (*contents.pages, *contents.rows, *contents.signs)
     if contents.heads and not all(is_object_name(contents.heads[run.pack]) for run in apart):
         raise build_damage(name, "it has packs without a head")
-    if contents.top and not 0 <= min(contents.top) <= max(contents.top) < _count(contents.pages):
+    pages = sum(run.count for run in contents.pages)
+    if contents.top and not 0 <= min(contents.top) <= max(contents.top) < pages:
         raise build_damage(name, "it names pages that are not there")
     return contents
-
-
-def _count(runs: Iterable[Run]) -> int:
-    return sum(run.count for run in runs)
 
 
 class PackWriter:

@@ -17,7 +17,7 @@ from kebab.core.durable import create_folder, replace_file
 from kebab.core.progress import require_own_process
 from kebab.errors.catalog import StoreCorrupt
 from kebab.errors.system import translate_os_errors
-from kebab.store.published.mirror import Mirror
+from kebab.store.published.mirror import Mirror, Snapshot
 from kebab.store.published.objects import ObjectStore
 from kebab.store.published.packs import (
     PACKS,
@@ -31,7 +31,6 @@ from kebab.store.published.packs import (
     encode_contents,
     unpack_item,
 )
-from kebab.wire.published import PublishedManifest
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix
@@ -88,7 +87,7 @@ class ItemSource:
         return [self._unpack(place) for place in places]
 
     def _unpack(self, place: _Place) -> bytes:
-        identity = self._identify(place)
+        identity = self.read_head(place.pack).ids[place.slot]
         for _ in range(2):
             data = self._loaded.get(identity) or self._cache.get(identity)
             if data is None:
@@ -98,9 +97,6 @@ class ItemSource:
             self._cache.delete(identity)
             self._loaded.pop(identity, None)
         raise build_damage(self._name(place.pack), "its cached parts are damaged")
-
-    def _identify(self, place: _Place) -> bytes:
-        return self.read_head(place.pack).ids[place.slot]
 
     def _name(self, pack: int) -> str:
         return f"{PACKS}/{self._contents.packs[pack]}"
@@ -313,23 +309,16 @@ class RemoteBase:
 class RemoteMirror(Mirror):
     """What is known here of a published base that is searched without a copy."""
 
-    def _load_packs(self, store: ObjectStore, contents: Contents) -> None:  # noqa: ARG002 - packs stay in the store
+    def _load_packs(self, contents: Contents) -> None:  # noqa: ARG002 - packs stay in the store
         with translate_os_errors(self.folder, "create"):
             create_folder(self.folder / PACKS, 0o700)
 
-    def _fill(
-        self,
-        store: ObjectStore,  # noqa: ARG002 - the base opens its own
-        draft: Path,
-        target: Path,  # noqa: ARG002 - nothing in the folder names it
-        manifest: PublishedManifest,
-        contents: Contents,
-        salt: str,
-    ) -> None:
+    def _fill(self, draft: Path, target: Path, snapshot: Snapshot) -> None:  # noqa: ARG002 - nothing in the folder names it
         """Write where everything is, and load what every search reads."""
         from kebab.store.sqlite.connection import get_database_path
         from kebab.store.sqlite.remote import check_schema
 
+        manifest, contents, salt = snapshot
         if not contents.heads:
             cause = "an older kebab published it, so it can only be copied"
             raise build_damage(self._url, cause)

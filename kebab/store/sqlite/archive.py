@@ -20,6 +20,7 @@ from kebab.core.documents import (
     Source,
     build_last_scan_key,
     build_named_files_key,
+    parse_named_files,
 )
 from kebab.core.files import cut_root, is_below
 from kebab.core.ids import DocId, Keys
@@ -236,7 +237,7 @@ def adapt_index(path: Path, folders: Mapping[str, str], stamps: Mapping[DocId, F
         for name, folder in folders.items():
             key = build_named_files_key(name)
             known = documents.load_known_documents(copy, name)
-            stored = _parse_names(connection.get_value(copy, key)) & known.keys()
+            stored = parse_named_files(connection.get_value(copy, key)) & known.keys()
             connection.set_value(copy, key, None)
             connection.set_value(copy, build_last_scan_key(name), None)
             new_name = name if name == STDIN else folder
@@ -281,13 +282,6 @@ def _move(file: str, folders: Mapping[str, str]) -> str:
         return file
     nearest = max(above, key=len)
     return f"{folders[nearest]}/{cut_root(file, nearest)}"
-
-
-def _parse_names(stored: str | None) -> set[str]:
-    try:
-        return {str(name) for name in json.loads(stored or "[]")}
-    except (ValueError, TypeError):
-        return set()
 
 
 def list_chunk_ids(path: Path) -> Iterator[tuple[int, str, str]]:

@@ -21,7 +21,7 @@ from kebab.errors.system import translate_os_errors
 from kebab.platform import format_device, read_system_locks, sync_path
 from kebab.store.sqlite import fts, replacement
 from kebab.store.sqlite.fts import lower_text
-from kebab.store.sqlite.old_copies import keep_old_copy
+from kebab.store.sqlite.replacement import keep_old_copy
 from kebab.store.stamps import FileState
 
 P = ParamSpec("P")

@@ -35,7 +35,7 @@ _MAX_WAIT_S = 5.0
 
 
 class SqliteSessionStore:
-    """`SessionStore` in the database; each call opens it, and a write is one short transaction.
+    """Stores the turns of ask sessions; each call opens the database, a write is one transaction.
 
     A turn does not change the corpus, so the revision stays the same. Every method raises
     `NotIndexed` when there is no database with the schema of this build.
@@ -55,7 +55,8 @@ class SqliteSessionStore:
         """Return the turns of a session in order, or only the last ones; none when unknown."""
         with self._open_for_reading() as database:
             rows = database.execute(_LAST, (session, _ALL if last is None else last)).fetchall()
-        return [_build_turn(row) for row in reversed(rows)]
+        names = Turn.__struct_fields__
+        return [msgspec.convert(dict(zip(names, row, strict=True)), Turn) for row in reversed(rows)]
 
     def add_turn(self, turn: Turn) -> int:
         """Append a turn to its session and return its index, from 0.
@@ -130,7 +131,3 @@ class SqliteSessionStore:
             connection.configure_side_writer(database)
             undo.pop_all()
         return database
-
-
-def _build_turn(row: tuple[Any, ...]) -> Turn:
-    return msgspec.convert(dict(zip(Turn.__struct_fields__, row, strict=True)), Turn)

@@ -9,7 +9,7 @@ from pyarrow import parquet
 from kebab.app.archive import export
 from kebab.core.progress import ignore_progress
 from kebab.errors.catalog import InvalidInput, IoError
-from kebab.store.lance import parquet as writer
+from kebab.store.lance import archive as writer
 from kebab.wire.archive import ExportRequest
 from tests.fakes.archives import fill, read_members, write_archive
 

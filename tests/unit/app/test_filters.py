@@ -10,7 +10,7 @@ import pytest
 from kebab.app.filters import WITHOUT_FLAG, format_search_command, suggest_filters
 from kebab.app.library import inspect_doc, list_documents
 from kebab.app.related import find_related
-from kebab.cli.command_list import iterate_commands
+from kebab.cli.commands.schema import iterate_commands
 from kebab.core.queries import Filters
 from kebab.errors.catalog import InvalidInput
 from kebab.wire.fetch import GrepRequest

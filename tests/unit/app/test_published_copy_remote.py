@@ -1,8 +1,8 @@
 import pytest
 
+from kebab.app.bases import search_all
 from kebab.app.doctor import check_health
 from kebab.app.library import list_sources
-from kebab.app.merged_search import search_all
 from kebab.app.published import add_source
 from kebab.app.search import search_once
 from kebab.config.settings import find_copy_folder

@@ -125,7 +125,7 @@ def test_without_a_server_one_is_started_in_the_background(start, tmp_path):
 
 def test_the_editor_has_a_window_of_its_own(monkeypatch, tmp_path):
     opened = []
-    monkeypatch.setattr("kebab.cli.browser.start_program", lambda words, _: opened.append(words))
+    monkeypatch.setattr("kebab.cli.editor.start_program", lambda words, _: opened.append(words))
     program = tmp_path / "xdg-open"
     program.touch(mode=0o755)
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -83,7 +83,7 @@ def test_workers_answer_reads_that_come_together_as_the_server_does(real):
 
 
 def test_a_pattern_that_never_ends_stops_only_its_own_request(real, monkeypatch):
-    monkeypatch.setattr("kebab.app.line_pattern.DEADLINE_S", 0.2)
+    monkeypatch.setattr("kebab.app.grep.DEADLINE_S", 0.2)
     service = real(allow_write=True)
     answer(service, "ingest_text", encode_json(IngestTextRequest(text=b"a" * 60 + b"b", title="t")))
 

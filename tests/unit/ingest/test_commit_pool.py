@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kebab import platform
 from kebab.chunk.budget import Budget
 from kebab.core.documents import DocumentRow, Source
 from kebab.core.files import FileEntry
@@ -17,7 +18,6 @@ from kebab.ingest import commit
 from kebab.ingest.build import BuildTask, BuiltFile, DocumentBuilder, WorkerBuilder, compute_recipes
 from kebab.ingest.commit import build_ahead
 from kebab.ingest.plan import FileTask
-from kebab.limits import worker
 from kebab.limits.deadline import WALL_FACTOR
 from kebab.parse.registry import PARSERS, guard_parser
 from tests.fakes.hostile_parsers import MEDIA, HostileParser
@@ -179,7 +179,7 @@ def test_a_parser_that_asks_to_exit_is_an_error_of_its_file(hostile):
 
 @pytest.mark.parametrize("act", ["allocate 900", "exhaust 900"])
 def test_a_file_that_needs_too_much_memory_costs_exactly_itself(hostile, act, monkeypatch):
-    monkeypatch.setattr(worker, "read_peak_memory", lambda: 0)  # that of the tests may be higher
+    monkeypatch.setattr(platform, "read_peak_memory", lambda: 0)  # that of the tests may be higher
 
     found = build(hostile("one", act, "two"), make_builder())
 

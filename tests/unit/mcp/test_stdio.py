@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kebab.core.progress import Progress, ProgressKind
+from kebab.mcp.calls import Call
 from kebab.mcp.protocol import Protocol
-from kebab.mcp.running import Call
 from kebab.mcp.stdio import ProgressReporter, StdioServer
 from kebab.wire.ask import AnswerEvent
 from tests.unit.mcp.test_protocol import INITIALIZED, build_call, initialize

@@ -3,6 +3,7 @@ import threading
 
 import pytest
 
+from kebab import platform
 from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
 from kebab.limits import worker
 from kebab.limits.worker import Limits
@@ -37,7 +38,7 @@ def test_a_document_comes_back_from_the_worker():
 def test_what_happens_to_the_worker_is_an_error_of_the_file(text, cause, monkeypatch):
     if "memory" in cause:
         # That of the tests may be higher.
-        monkeypatch.setattr(worker, "read_peak_memory", lambda: 0)
+        monkeypatch.setattr(platform, "read_peak_memory", lambda: 0)
     with pytest.raises(ParseFailed) as caught:
         parse(text)
 

@@ -1,5 +1,5 @@
 from kebab.cli.command import COMMANDS
-from kebab.cli.command_list import iterate_commands
+from kebab.cli.commands.schema import iterate_commands
 from kebab.errors.signal import Exit
 from tools.cli_reference import build_commands_table, build_reference_page
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.cli.command_list import iterate_commands
+from kebab.cli.commands.schema import iterate_commands
 from kebab.wire.json_schema import get_schema_name
 from kebab.wire.operations import OPERATIONS
 from tests.contract.conftest import load_validators

@@ -2,7 +2,7 @@ import pytest
 from msgspec.structs import replace
 
 from kebab.app.classify import build_error_reply
-from kebab.cli.command_list import list_commands
+from kebab.cli.commands.schema import list_commands
 from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.health import (
     render_command_list,

@@ -2,10 +2,9 @@ import msgspec
 import pytest
 
 from kebab.errors.catalog import Locked, NotIndexed, StoreCorrupt
-from kebab.store.published.manifest import read_manifest, read_pointer, write_pointer
+from kebab.store.published.manifest import PublisherKey, read_manifest, read_pointer, write_pointer
 from kebab.store.published.objects import ObjectStore
 from kebab.store.published.packs import name_object
-from kebab.store.published.signing import PublisherKey
 from kebab.wire.published import PublishedCurrent
 
 DIGEST = name_object(b"a manifest")

@@ -5,7 +5,7 @@ import pytest
 
 from kebab.errors.catalog import StoreCorrupt
 from kebab.platform import close_locked
-from kebab.store.published.mirror import build_snapshot, hold_snapshot
+from kebab.store.published.mirror import Snapshot, build_snapshot, hold_snapshot
 from kebab.store.published.packs import Contents, PackReader, PackWriter, PublishedFile
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.published import read_pages
@@ -53,7 +53,7 @@ def _build(tmp_path, sources, files=(), change=""):
     draft = tmp_path / "draft"
     draft.mkdir()
     reader = PackReader(contents, packs.__getitem__)
-    build_snapshot(draft, tmp_path / "snapshot", manifest, contents, reader, salt="s")
+    build_snapshot(draft, tmp_path / "snapshot", Snapshot(manifest, contents, "s"), reader)
     return draft
 
 

@@ -3,7 +3,7 @@ from contextlib import closing
 import apsw
 import pytest
 
-from kebab.store.sqlite.old_copies import keep_old_copy, list_old_copies
+from kebab.store.sqlite.replacement import keep_old_copy, list_old_copies
 
 
 @pytest.fixture

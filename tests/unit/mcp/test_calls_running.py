@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from kebab.mcp.running import Call, RunningCalls
+from kebab.mcp.calls import Call, RunningCalls
 
 DEADLINE_S = 30
 

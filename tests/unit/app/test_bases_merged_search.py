@@ -1,9 +1,9 @@
 import pytest
 from msgspec import UNSET
 
+from kebab.app.bases import search_all
 from kebab.app.fetch_references import fetch_references
 from kebab.app.library import list_sources
-from kebab.app.merged_search import search_all
 from kebab.app.published import add_source
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress

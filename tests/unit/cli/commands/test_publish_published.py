@@ -1,6 +1,6 @@
+from kebab.cli.commands.publish import render_publication
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.documents import render_added_base, render_source_list
-from kebab.cli.render.published import render_publication
 from tests.fakes import replies
 
 PLAIN, WIDE = Canvas(width=None), Canvas(width=80)

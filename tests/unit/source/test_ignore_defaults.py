@@ -3,8 +3,7 @@ import json
 import pytest
 
 from kebab.core.files import ScanRules
-from kebab.source.defaults import has_secret_content, is_generated, is_secret_name
-from kebab.source.ignore import explain_skip
+from kebab.source.ignore import explain_skip, has_secret_content, is_generated, is_secret_name
 from kebab.source.walk import FolderScanner
 from kebab.text.normalize import split_names
 from kebab.wire.library import SkipRule

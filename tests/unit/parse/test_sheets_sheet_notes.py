@@ -8,8 +8,7 @@ from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
 
 from kebab.parse.formulas import END, SUPERSCRIPT
-from kebab.parse.sheet_notes import _mark_runs
-from kebab.parse.sheets import SheetParser
+from kebab.parse.sheets import SheetParser, _mark_runs
 from tests.unit.parse.office.office_files import build_odf, build_zip, save_workbook
 
 

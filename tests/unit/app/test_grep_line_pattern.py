@@ -3,7 +3,7 @@ import unicodedata
 
 import pytest
 
-from kebab.app.line_pattern import LinePattern
+from kebab.app.grep import LinePattern
 from kebab.errors.catalog import InvalidInput
 from kebab.wire.fetch import GrepRequest
 

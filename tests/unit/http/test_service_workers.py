@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kebab.http import workers
-from kebab.http.workers import ReadWorkers, Task
+from kebab.http import service
+from kebab.http.service import ReadWorkers, Task
 from tests.fakes.waiting import wait_until
 
 HANGS = "hang"
@@ -24,7 +24,7 @@ def make(monkeypatch):
     """Return a function that starts a worker and waits until it answers."""
     # Tests are not installed, so the process has to find them.
     monkeypatch.setenv("PYTHONPATH", str(Path.cwd()))
-    monkeypatch.setattr(workers, "_PAUSE_S", 0.0)
+    monkeypatch.setattr(service, "_PAUSE_S", 0.0)
     made = []
 
     def start():
@@ -60,7 +60,7 @@ def test_a_killed_worker_costs_one_read_and_is_replaced(make):
 
 
 def test_a_read_that_nobody_waits_for_ends_with_its_worker(make, monkeypatch):
-    monkeypatch.setattr(workers, "_GRACE_S", 0.0)
+    monkeypatch.setattr(service, "_GRACE_S", 0.0)
     pool = make()
     [busy] = pool._resting
 

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.search.languages import QueryLanguage, find_foreign
+from kebab.search.lexical import QueryLanguage, find_foreign
 from kebab.search.snippet import PassageCache
 
 _GERMAN = "Die Sicherung der Dokumente ist nicht auf dem Server, und sie wird jede Nacht erneuert."

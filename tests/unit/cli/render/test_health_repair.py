@@ -1,5 +1,5 @@
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.repair import render_repair, render_repair_plan, render_verify
+from kebab.cli.render.health import render_repair, render_repair_plan, render_verify
 from kebab.wire.repair import LostText, RepairCopy
 from tests.fakes import replies
 

@@ -1,5 +1,5 @@
 from kebab.cli.command import EXIT_MEANINGS
-from kebab.cli.command_list import iterate_commands, list_commands
+from kebab.cli.commands.schema import iterate_commands, list_commands
 from kebab.cli.options import create_global_options
 
 

@@ -3,7 +3,7 @@ import stat
 import pytest
 
 from kebab.errors.catalog import IoError
-from kebab.store.published.signing import PublisherKey, holds_signature
+from kebab.store.published.manifest import PublisherKey, holds_signature
 
 DIGEST = "ab" * 32
 

@@ -8,7 +8,7 @@ from pyarrow import parquet
 from kebab.core.documents import VectorRow
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.store.archive_file import ExportedPassage
-from kebab.store.lance import parquet as writer
+from kebab.store.lance import archive as writer
 from tests.fakes.vectors import MemoryVectors
 
 DOCS = Path(__file__).parents[4] / "docs" / "many-machines.md"
@@ -51,7 +51,7 @@ def _list_passages(count):
 def test_groups_are_written_one_after_another_and_vectors_are_lists_of_one_size(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(writer, "_ROWS", 3)
+    monkeypatch.setattr(writer, "_GROUP_ROWS", 3)
     path = tmp_path / "x.parquet"
     with path.open("wb") as file:
         groups = list(writer.write_passages(file, _list_passages(7), _build_index(), 2))

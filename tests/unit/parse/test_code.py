@@ -3,8 +3,7 @@
 import pytest
 
 from kebab.core.documents import BlockKind
-from kebab.parse.code import SourceParser
-from kebab.parse.code_patterns import find_named_spans
+from kebab.parse.code import SourceParser, find_named_spans
 
 CODE = {
     "r": ("#' Adds.\nadd <- function(x) {\n  x + 1\n}\n\nLIMIT <- 3\n", "add 1-2"),
