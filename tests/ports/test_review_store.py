@@ -344,6 +344,7 @@ def test_the_work_of_a_period_is_counted_in_whole_minutes(store, run, clock):
 def make_rules_result(content_hash="h1"):
     return RulesResult(
         content_hash=content_hash,
+        lang="en",
         rules="all",
         place=("/notes", "text/markdown"),
         unit=Unit("rules", (0, 0), 0, 9),
