@@ -182,11 +182,11 @@ class BrokenAnchor:
         links = _list_each_once(document, links)
         if links and shares_labels(document.source, surroundings):
             return
-        own = None
+        titles: set[str] | None = None
         if any(one.target.startswith("#") for one in links) and not self._is_part(
             document, surroundings
         ):
-            own = document.anchors
+            titles = {fold_anchor(heading.text) for heading in document.markup.headings}
         for link in links:
             path, fragment = split_target(link.target)
             if not is_anchor(fragment) or _is_sign(document, link):
@@ -194,6 +194,8 @@ class BrokenAnchor:
             if path:
                 is_known = _has_target(document, surroundings, link)
             else:
+                is_known = titles is None or fold_anchor(unquote(fragment)) in titles
+                own = None if is_known else document.anchors  # which take far longer
                 is_known = own is None or has_anchor(own, fragment)
             if not is_known:
                 start, end = link.target_span

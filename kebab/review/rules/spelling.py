@@ -107,8 +107,9 @@ class Misspelling:
             yield from _check_code(self, document, surroundings)
             return
         found = MISSPELLINGS.words.intersection(document.words)
-        is_left_out = is_copied(document) or _is_word_list(document)
-        if found and (is_left_out or _is_about_translation(document)):
+        if not found or is_copied(document) or _is_word_list(document):
+            return
+        if _is_about_translation(document):
             return
         for word in sorted(found):
             right = MISSPELLINGS.list_corrections(word)
