@@ -174,8 +174,31 @@ def read_fields(folder: str) -> Mapping[str, NoteFields]:
     return found
 
 
+_PLACE = re.compile(r"\d+")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 _HEADING_SIGNS = re.compile(r"^(#{1,6})[ \t]", re.MULTILINE)
+
+
+def name_fault(fault: str) -> str:
+    """Return a fault of front matter without its place."""
+    return _PLACE.sub("", fault)
+
+
+def read_faults(root: Path, names: Iterable[str]) -> list[str]:
+    """Return the fault of the front matter of Markdown files that have one; "" is none.
+
+    Of many files not all are read.
+    """
+    from kebab.parse.metadata import read_front_block
+
+    blocks = (read_front_block(read_head(path, HEAD_BYTES) or "") for path in _draw(root, names))
+    return [name_fault(block.fault) for block in blocks if block]
+
+
+def _draw(root: Path, names: Iterable[str]) -> list[str]:
+    """Return the paths of some of the Markdown files among many."""
+    paths = sorted(name for name in names if detect_media_type(name) == MARKDOWN)
+    return [f"{root}/{name}" for name in paths[:: 1 + len(paths) // MAX_NOTES]]
 
 
 def read_jumps(root: Path, names: Iterable[str]) -> Mapping[str, frozenset[tuple[int, int]]]:
@@ -183,10 +206,8 @@ def read_jumps(root: Path, names: Iterable[str]) -> Mapping[str, frozenset[tuple
 
     Of many files not all are read.
     """
-    paths = sorted(name for name in names if detect_media_type(name) == MARKDOWN)
-    paths = paths[:: 1 + len(paths) // MAX_NOTES]
     found = {}
-    for path in (f"{root}/{name}" for name in paths):
+    for path in _draw(root, names):
         text = _FENCE.sub("", read_head(path, HEAD_BYTES) or "")
         levels = list(map(len, _HEADING_SIGNS.findall(text)))
         if levels:

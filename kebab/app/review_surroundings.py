@@ -28,7 +28,9 @@ from kebab.app.review_files import (
     list_folder,
     list_keys,
     load_files,
+    name_fault,
     read_anchors,
+    read_faults,
     read_fields,
     read_head,
     read_jumps,
@@ -206,6 +208,9 @@ class ReviewSurroundings:
         self._list_all_jumps = lru_cache(4)(
             lambda root: read_jumps(root, self._load_files(root).paths)
         )
+        self._list_faults = lru_cache(4)(
+            lambda root: read_faults(root, self._load_files(root).paths)
+        )
         self._is_built = lru_cache(4096)(is_built)
         self._load_headings = lru_cache(4)(self._read_headings)
         self._count_words = lru_cache(4)(self._read_words)
@@ -324,6 +329,11 @@ class ReviewSurroundings:
             one.fields for one in self._list_fields(folder).values() if kind in (None, one.kind)
         ]
         return Counter(field for fields in notes for field in fields), len(notes)
+
+    def is_usual_fault(self, document: ReviewText, fault: str) -> bool:
+        """Return whether the front matter of most files of the source has a fault."""
+        faults = self._list_faults(document.root)
+        return len(faults) > _MIN_NOTES and 2 * faults.count(name_fault(fault)) > len(faults)
 
     def list_usual_jumps(self, document: ReviewText) -> frozenset[tuple[int, int]]:
         """Return the jumps of headings that most other files of the same folder have.

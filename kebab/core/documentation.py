@@ -20,6 +20,9 @@ _FOREIGN = frozenset(
 )
 """Folders with the files of other projects."""
 
+_STRINGS = frozenset({"lang", "langs", "locale", "locales", "l10n", "po"})
+"""Folders with the strings of a program."""
+
 _LICENCE = re.compile(r"(?:UN)?LICEN[CS]ES?(?:[-._].*)?|COPYING(?:[-._].*)?")
 _TEST_FOLDERS = frozenset({"test", "tests", "__tests__"})
 _DATA_FOLDERS = frozenset({"fixtures", "snapshots", "expected", "golden", "goldens", "mocks"})
@@ -54,8 +57,10 @@ def _is_licence(path: str) -> bool:
 
 
 def _is_of_program(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    if _is_licence(path) or not _FOREIGN.isdisjoint(path.split("/")):
+    *folders, name = path.split("/")
+    if _is_licence(path) or not _FOREIGN.isdisjoint(folders):
+        return True
+    if name.endswith(".txt") and not _STRINGS.isdisjoint(folders):
         return True
     if detect_media_type(name) is not None:
         return _PROGRAM_TEXT.fullmatch(name) is not None

@@ -271,6 +271,9 @@ class Surroundings(Protocol):
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
         """Return the front matter fields that nearly all notes of the same folder have."""
 
+    def is_usual_fault(self, document: ReviewText, fault: str) -> bool:
+        """Return whether the front matter of most files of the source has a fault."""
+
     def list_usual_jumps(self, document: ReviewText) -> frozenset[tuple[int, int]]:
         """Return the levels of two headings in a row that most other files of the folder have.
 

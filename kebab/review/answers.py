@@ -130,6 +130,11 @@ class RecordedSurroundings:
         self.questions["fields", fields] = None
         return self._surroundings.list_usual_fields(document)
 
+    def is_usual_fault(self, document: ReviewText, fault: str) -> bool:
+        """Return whether the front matter of most files of the source has a fault."""
+        self.questions["fault", fault] = None
+        return self._surroundings.is_usual_fault(document, fault)
+
     def list_usual_jumps(self, document: ReviewText) -> frozenset[tuple[int, int]]:
         """Return the jumps of headings that most other files of the same folder have."""
         self.questions["jumps",] = None
@@ -175,6 +180,8 @@ def answer_question(
             answer = [*surroundings.list_namesakes(document, name)]
         case ("fields", fields):
             answer = sorted(surroundings.list_usual_fields(_add_fields(document, fields)))
+        case ("fault", fault):
+            answer = surroundings.is_usual_fault(document, fault)
         case ("jumps",):
             answer = sorted(surroundings.list_usual_jumps(document))
         case ("index",):

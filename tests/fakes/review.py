@@ -59,6 +59,7 @@ class FakeSurroundings:
     site: Site | None = None
     routes: frozenset[str] = frozenset()
     has_index: bool = True
+    faults: frozenset[str] = frozenset()
 
     def exists(self, path: Path | str) -> bool:
         return any(name == str(path) or name.startswith(f"{path}/") for name in self.files)
@@ -102,6 +103,10 @@ class FakeSurroundings:
     def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
         del document
         return self.usual_fields
+
+    def is_usual_fault(self, document: ReviewText, fault: str) -> bool:
+        del document
+        return fault in self.faults
 
     def list_usual_jumps(self, document: ReviewText) -> frozenset[tuple[int, int]]:
         del document

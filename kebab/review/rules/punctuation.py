@@ -182,8 +182,13 @@ class UnclosedFence:
             yield build_finding(self, *opened, "the code fence is never closed")
 
 
+_CLOSING_INDENT = 3
+"""So much deeper than the fence that opens a block may the one be that closes it."""
+
+
 def _find_open_fence(text: str) -> Span | None:
     opened: re.Match[str] | None = None
+    most = 0
     fences = [found for pattern in _FENCES for found in pattern.finditer(text)]
     for found in sorted(fences, key=re.Match.start):
         line = text.rfind("\n", 0, found.start()) + 1
@@ -192,7 +197,9 @@ def _find_open_fence(text: str) -> Span | None:
         fence, info = found.groups()
         if opened is None:
             if "`" not in info if fence[0] == "`" else _INFO.fullmatch(info):
-                opened = found
+                opened, most = found, found.start() - line + _CLOSING_INDENT
+        elif found.start() - line > most:
+            continue  # a line of the code
         elif fence.startswith(opened[1]) and not info.strip():
             opened = None
     return opened.span(1) if opened else None

@@ -88,6 +88,8 @@ class DuplicateHeading:
             is_same = first != index and headings[first].anchor == heading.anchor
             if not is_same or _is_nested(document, heading):
                 continue
+            if _is_in_container(document, heading):
+                continue
             source = document.text[heading.start : heading.end]
             between = document.text[headings[first].end : heading.start]
             if not _is_form(heading, source) and not _crosses_block(between):
@@ -228,6 +230,19 @@ def _is_nested(document: ReviewDocument, heading: Heading) -> bool:
     return text.rfind("\n", 0, heading.start) + 1 != heading.start
 
 
+_CONTAINER = re.compile(r"^[ \t]*:{3,}[ \t]*(\S*)", re.MULTILINE)
+
+
+def _is_in_container(document: ReviewDocument, heading: Heading) -> bool:
+    """Return whether a heading stands between lines of colons, as an example of markup does."""
+    if ":::" not in document.text:
+        return False
+    depth = 0
+    for line in _CONTAINER.finditer(document.text, 0, heading.start):
+        depth = depth + 1 if line[1] else max(0, depth - 1)
+    return depth > 0
+
+
 def _is_quoted(document: ReviewDocument, heading: Heading) -> bool:
     text = document.text
     return ">" in text[text.rfind("\n", 0, heading.start) + 1 : heading.start]
@@ -272,6 +287,10 @@ class EmptySection:
             if has_body[index] or (after is not None and after.level > heading.level):
                 continue
             if _is_quoted(document, heading) or (after and _is_code_name(document, after)):
+                continue
+            if index == 0 and after and after.level == heading.level == 1:
+                continue  # the title of the document
+            if _is_in_container(document, heading):
                 continue
             source = text[heading.start : heading.end]
             if _is_name(heading, after) or _is_symbol(source) or _SETEXT.match(source):
@@ -441,7 +460,7 @@ class MalformedFrontMatter:
 
     Programs then ignore its fields or show it as text. The usual causes are a value with a colon
     and no quotation marks, and a missing `---` at the end. Templates such as `{{ title }}` are not
-    checked.
+    checked, and what most files of the source have is the way of their program.
     """
 
     id: ClassVar[str] = "malformed-front-matter"
@@ -451,9 +470,13 @@ class MalformedFrontMatter:
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the front matter when it is damaged."""
-        del surroundings
         front = document.markup.front_matter
-        if front and front.fault and not _TEMPLATE.search(document.text, 0, front.end):
+        if (
+            front
+            and front.fault
+            and not _TEMPLATE.search(document.text, 0, front.end)
+            and not surroundings.is_usual_fault(document.source, front.fault)
+        ):
             line_end = document.text.find("\n", front.start, front.end)
             end = line_end if line_end > front.start else front.end
             yield build_finding(self, front.start, end, front.fault)

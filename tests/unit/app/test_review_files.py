@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.app.review_files import is_built, read_jumps
+from kebab.app.review_files import is_built, name_fault, read_faults, read_jumps
 
 
 def _write(path: Path, text: str) -> None:
@@ -35,3 +35,13 @@ def test_jumps_are_read_outside_of_code(tmp_path: Path) -> None:
         f"{tmp_path}/a.md": frozenset({(1, 3)}),
         f"{tmp_path}/b.md": frozenset(),
     }
+
+
+def test_faults_of_front_matter_are_read_without_their_places(tmp_path: Path) -> None:
+    for name, title in (("a.md", "one: two"), ("b.md", "one")):
+        (tmp_path / name).write_text(f"---\nlayout: page\ntitle: {title}\n---\n", "utf-8")
+    (tmp_path / "c.md").write_text("text\n", "utf-8")
+
+    faults = read_faults(tmp_path, ["a.md", "b.md", "c.md", "d.py"])
+
+    assert faults == [name_fault("front matter is not valid YAML at line 7"), ""]

@@ -38,6 +38,7 @@ def test_documents_of_a_program_are_chosen(path):
         "vendor/example.org/x/README.md",
         "LICENSE.md",
         "COPYING.txt",
+        "src/lang/frisian.txt",
     ],
 )
 def test_test_data_licences_and_files_of_others_are_not(path):

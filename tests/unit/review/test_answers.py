@@ -23,6 +23,7 @@ def ask_everything(surroundings):
     surroundings.find_original(SOURCE.file)
     surroundings.is_built("/notes/c.md")
     surroundings.list_usual_jumps(SOURCE)
+    surroundings.is_usual_fault(SOURCE, "not valid")
     surroundings.list_routes(Site("hugo", "/notes"))
     surroundings.find_heading(SOURCE, "costs")
     surroundings.count_documents(SOURCE, "bread")
@@ -53,7 +54,7 @@ def test_every_question_is_kept_once():
     ask_everything(recorded)
     ask_everything(recorded)
 
-    assert len(recorded.questions) == 15
+    assert len(recorded.questions) == 16
 
 
 @pytest.mark.parametrize(
@@ -64,6 +65,7 @@ def test_every_question_is_kept_once():
         ({"counts": {"bread": 5}}, ["count"]),
         ({"routes": frozenset({"b"})}, ["routes"]),
         ({"site": Site("hugo", "/notes")}, ["site"]),
+        ({"faults": frozenset({"not valid"})}, ["fault"]),
         ({"notes": {}}, ["note"]),
         ({"namesakes": {"b.md": (Path("/notes/x/b.md"),)}}, ["namesakes"]),
         ({"usual_fields": frozenset({"title"})}, ["fields"]),

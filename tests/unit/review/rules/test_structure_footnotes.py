@@ -164,6 +164,8 @@ def test_levels_go_down_by_one(text: str, found: list[str]) -> None:
         ("# A\n\n## [Watch it](a.md)\n\n## Do not open an issue.\n\n## B\n\nx\n", []),
         ("# A\n\n## `run`\n\n## None\n\n## Notes\n\nx\n", []),
         ("# A\n\nx\n\ntitle: b\n---\n\n## B\n\nx\n", []),
+        ("# Title\n\n# Scope\n\nx\n", []),
+        ("# A\n\nx\n\n:::{example}\n## B\n\n## C\n:::\n", []),
         ("", []),
     ],
 )
@@ -246,6 +248,15 @@ def test_a_heading_of_the_first_level_is_a_title() -> None:
     for text, count in (("# A\n\nx\n", 0), ("x\n", 1)):
         document = make_document(text, read_markup(text))
         assert len(list(rule.check(document, surroundings))) == count
+
+
+def test_a_fault_that_most_files_have_is_the_way_of_a_program() -> None:
+    text = "---\ntitle: Plugin: one\n---\n"
+    document = make_document(text, read_markup(text))
+    (found,) = MalformedFrontMatter().check(document, FakeSurroundings())
+
+    faults = frozenset({found.reason})
+    assert not list(MalformedFrontMatter().check(document, FakeSurroundings(faults=faults)))
 
 
 def test_headings_in_list_items_are_no_duplicates() -> None:
