@@ -3,6 +3,7 @@
 import gc
 import os
 import re
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ from xdist.scheduler import LoadGroupScheduling
 from kebab.embed.install import install_model
 from kebab.embed.registry import E5_SMALL, MINILM, EmbeddingModel
 from kebab.platform import close_locked, lock_descriptor, open_descriptor
-from tests.isolation import Isolation
+from tests.isolation import MEMORY_FOLDER, Isolation
 from tests.live.llama_server import LlamaServer, UnavailableError, install_server, run_server
 
 ISOLATION = pytest.StashKey[Isolation]()
@@ -64,6 +65,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Give the process its real environment back."""
     if ISOLATION in config.stash:
         config.stash[ISOLATION].stop()
+    if MEMORY_FOLDER is not None:
+        shutil.rmtree(MEMORY_FOLDER, ignore_errors=True)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
@@ -116,7 +119,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
             return (yield)
 
 
-class FileScheduling(LoadGroupScheduling):
+class FileScheduling(LoadGroupScheduling):  # type: ignore[misc]  # xdist has no types
     """Hands out the quick tests by files, the slow ones one by one or by their groups.
 
     A worker then builds what a file shares once, and the process that hands out tests looks at
