@@ -159,6 +159,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.write_line(line)
 
 
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Iterator[Path]:
+    """A folder whose name no other test has; what lies in it goes with the test.
+
+    Temporary files may lie in memory. pytest would give a name again after it removed a folder.
+    """
+    yield tmp_path
+    shutil.rmtree(tmp_path, ignore_errors=True)
+    tmp_path.mkdir(exist_ok=True)
+
+
 @pytest.fixture(scope="session")
 def isolation(pytestconfig: pytest.Config) -> Isolation:
     """What keeps the tests apart from the person who runs them."""
