@@ -24,7 +24,7 @@ from tests.isolation import MEMORY_FOLDER, Isolation
 from tests.live.llama_server import LlamaServer, UnavailableError, install_server, run_server
 
 ISOLATION = pytest.StashKey[Isolation]()
-SLOW = frozenset(("e2e", "faults", "live", "test_planted.py"))
+SLOW = frozenset(("e2e", "faults", "kills", "live", "test_planted.py", "test_publish.py"))
 """Folders and files whose single tests take up to a minute."""
 SECTIONS = pytest.StashKey[dict[str, list[str]]]()
 COLLECTED = pytest.StashKey[list[str]]()
@@ -103,10 +103,15 @@ def _make_words(text: str) -> str:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Iterator[None]:
-    """Run the slow tests first, so that no worker waits for another one at the end."""
+    """Run groups and slow tests first, so that no worker waits for another one at the end."""
     config.stash[COLLECTED] = [item.nodeid for item in items]
     yield
-    items.sort(key=lambda item: not SLOW.intersection(item.path.parts))
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("xdist_group") is None,
+            not SLOW.intersection(item.path.parts),
+        )
+    )
 
 
 @pytest.hookimpl(wrapper=True)
