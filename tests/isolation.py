@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 _MEMORY = "/dev/shm"
-_LEAST_FREE = 4 << 30
+_LEAST_FREE = 2 << 30
 
 
 def _move_to_memory() -> Path | None:
