@@ -3,6 +3,7 @@
 import gc
 import os
 import re
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -14,15 +15,16 @@ from typing import NoReturn
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadGroupScheduling
 
 from kebab.embed.install import install_model
 from kebab.embed.registry import E5_SMALL, MINILM, EmbeddingModel
 from kebab.platform import close_locked, lock_descriptor, open_descriptor
-from tests.isolation import Isolation
+from tests.isolation import MEMORY_FOLDER, Isolation
 from tests.live.llama_server import LlamaServer, UnavailableError, install_server, run_server
 
 ISOLATION = pytest.StashKey[Isolation]()
-SLOW = frozenset(("e2e", "faults", "live", "test_planted.py"))
+SLOW = frozenset(("e2e", "faults", "kills", "live", "test_planted.py", "test_publish.py"))
 """Folders and files whose single tests take up to a minute."""
 SECTIONS = pytest.StashKey[dict[str, list[str]]]()
 COLLECTED = pytest.StashKey[list[str]]()
@@ -33,8 +35,9 @@ _NO_WORD = re.compile(r"[^A-Za-z0-9.+]+")
 _MAX_ID = 24
 
 # A time limit for single examples fails on a busy machine, and when the first one imports a module.
-# Tests of speed have `pytest.mark.timeout`.
-settings.register_profile("kebab", deadline=None, derandomize=True)
+# Tests of speed have `pytest.mark.timeout`. The examples are always the same; the programs for
+# developers (`tools/fuzz`, `tools/state_machine`) try new ones.
+settings.register_profile("kebab", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("kebab")
 
 
@@ -63,6 +66,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Give the process its real environment back."""
     if ISOLATION in config.stash:
         config.stash[ISOLATION].stop()
+    if MEMORY_FOLDER is not None:
+        shutil.rmtree(MEMORY_FOLDER, ignore_errors=True)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
@@ -98,10 +103,15 @@ def _make_words(text: str) -> str:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Iterator[None]:
-    """Run the slow tests first, so that no worker waits for another one at the end."""
+    """Run groups and slow tests first, so that no worker waits for another one at the end."""
     config.stash[COLLECTED] = [item.nodeid for item in items]
     yield
-    items.sort(key=lambda item: not SLOW.intersection(item.path.parts))
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("xdist_group") is None,
+            not SLOW.intersection(item.path.parts),
+        )
+    )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -113,6 +123,25 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
             return (yield)
         with isolation.open_network():
             return (yield)
+
+
+class FileScheduling(LoadGroupScheduling):  # type: ignore[misc]  # xdist has no types
+    """Hands out the quick tests by files, the slow ones one by one or by their groups.
+
+    A worker then builds what a file shares once, and the process that hands out tests looks at
+    hundreds of parts instead of ten thousands whenever a test ends.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        group = super()._split_scope(nodeid)
+        path = nodeid.partition("::")[0]
+        return group if group != nodeid or SLOW.intersection(path.split("/")) else path
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FileScheduling | None:
+    """Return what hands out the tests, unless another way was asked for."""
+    return FileScheduling(config, log) if config.getoption("dist") == "loadgroup" else None
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -134,6 +163,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section(title)
         for line in lines:
             terminalreporter.write_line(line)
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Iterator[Path]:
+    """A folder whose name no other test has; what lies in it goes with the test.
+
+    Temporary files may lie in memory. pytest would give a name again after it removed a folder.
+    """
+    yield tmp_path
+    shutil.rmtree(tmp_path, ignore_errors=True)
+    tmp_path.mkdir(exist_ok=True)
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,29 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+_MEMORY = "/dev/shm"
+_LEAST_FREE = 2 << 30
+
+
+def _move_to_memory() -> Path | None:
+    """Let temporary files lie in memory, where no test waits for a disk.
+
+    Returns:
+        The folder, which is to be removed in the end. None where another folder was chosen, where
+        memory is short, and where no program may be run from it.
+    """
+    if "TMPDIR" in os.environ or not os.access(_MEMORY, os.W_OK):
+        return None
+    system = os.statvfs(_MEMORY)
+    if system.f_flag & os.ST_NOEXEC or system.f_bavail * system.f_frsize < _LEAST_FREE:
+        return None
+    folder = os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(prefix="kt-", dir=_MEMORY)
+    return Path(folder)
+
+
+MEMORY_FOLDER = _move_to_memory()
+"""The folder in memory that this process made for all processes of the run."""
+
 REAL: Mapping[str, str] = dict(os.environ)
 """The environment of whoever runs the tests."""
 

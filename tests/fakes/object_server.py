@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,11 @@ CREDENTIALS = {
 SLOW_S = 0.3
 CODES = {"expired": (400, "ExpiredToken"), "skewed": (403, "RequestTimeTooSkewed")}
 """The answers of S3 to expired credentials, and to a request of a clock that is wrong."""
+
+
+def _start_thread(server: ThreadingHTTPServer) -> None:
+    """Let a server answer; it notices within a hundredth of a second that it is shut down."""
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
 
 
 class _QuietFiles(SimpleHTTPRequestHandler):
@@ -60,8 +65,7 @@ class FaultyProxy:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self.port = self._server.server_address[1]
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self._thread.start()
+        _start_thread(self._server)
 
     def close(self) -> None:
         self._server.shutdown()
@@ -113,7 +117,7 @@ def serve_folder(folder: Path) -> Iterator[FaultyProxy]:
     handler = partial(_QuietFiles, directory=str(folder))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    _start_thread(server)
     proxy = FaultyProxy(server.server_address[1])
     try:
         yield proxy
@@ -123,14 +127,20 @@ def serve_folder(folder: Path) -> Iterator[FaultyProxy]:
         server.server_close()
 
 
-@contextmanager
-def serve_s3() -> Iterator[FaultyProxy]:
-    """Serve an empty S3 bucket."""
+@cache
+def _start_s3() -> int:
+    """Return the port of the S3 that all tests of this process use."""
     from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
-    port = server.get_host_and_port()[1]
+    return int(server.get_host_and_port()[1])
+
+
+@contextmanager
+def serve_s3() -> Iterator[FaultyProxy]:
+    """Serve an empty S3 bucket; the ones before it are gone."""
+    port = _start_s3()
     connection = http.client.HTTPConnection("127.0.0.1", port)
     connection.request("POST", "/moto-api/reset")
     connection.getresponse().read()
@@ -142,7 +152,6 @@ def serve_s3() -> Iterator[FaultyProxy]:
         yield proxy
     finally:
         proxy.close()
-        server.stop()
 
 
 def use_s3(server: FaultyProxy, monkeypatch: "pytest.MonkeyPatch") -> None:

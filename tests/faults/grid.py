@@ -16,14 +16,16 @@ class Size:
 
     `faults` is the most of one point in one command, `writing` the same in a command that writes,
     after which the library must be looked at; `again` replaces both when all faults of the point
-    have come up. Each comes at `indexes` calls, and `calls` are the
-    calls of points that every function passes. Of the rest, one in `damages` and one in `scripts`,
-    and after one in `doctor` runs it is doctor who looks.
+    have come up, and after twice all of them a command in `familiar` meets one at the point.
+    Each comes at `indexes` calls, and `calls` are the calls of points that every function passes.
+    Of the rest, one in `damages` and one in `scripts`, and after one in `doctor` runs it is doctor
+    who looks.
     """
 
     faults: int
     writing: int
     again: int
+    familiar: int
     indexes: int
     calls: int
     damages: int
@@ -31,8 +33,8 @@ class Size:
     doctor: int
 
 
-DEFAULT = Size(faults=3, writing=1, again=1, indexes=1, calls=2, damages=3, scripts=4, doctor=4)
-FULL = Size(faults=100, writing=100, again=100, indexes=4, calls=40, damages=1, scripts=1, doctor=1)
+DEFAULT = Size(3, 1, 1, familiar=2, indexes=1, calls=2, damages=3, scripts=4, doctor=4)
+FULL = Size(100, 100, 100, familiar=1, indexes=4, calls=40, damages=1, scripts=1, doctor=1)
 
 
 class Grid:
@@ -68,6 +70,8 @@ class Grid:
         When all faults of the point have come up, one that can last comes once or lasts, by turns.
         """
         rounds, first = divmod(self._chosen[point], len(found))
+        if rounds > 1 and turn % self._size.familiar:
+            return
         is_known = rounds > 0
         number = min(self._size.again if is_known else most, len(found))
         self._chosen[point] += number

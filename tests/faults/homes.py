@@ -5,6 +5,7 @@ a copy whenever a run has touched it. The notes are never written to; their stat
 and trade places.
 """
 
+import hashlib
 import os
 import shutil
 from dataclasses import dataclass, field
@@ -131,6 +132,15 @@ class Homes:
             before, now = self._clean[f"{self._held}/{part}"], compute_signature(self.live / part)
             found |= {name for name, _ in before.items() ^ now.items()}
         return found
+
+    def compute_digest(self, *parts: str) -> str:
+        """Return what tells these bytes from others, without what a lock leaves."""
+        found = hashlib.sha256()
+        for path in sorted(one for part in parts for one in (self.live / part).rglob("*")):
+            if not path.name.endswith(("-shm", "writer.lock")):
+                found.update(f"{path}\0{path.stat().st_size}\0".encode())
+                found.update(path.read_bytes() if path.is_file() else b"")
+        return found.hexdigest()
 
 
 def compute_signature(folder: Path) -> Signature:

@@ -136,7 +136,7 @@ class Runner:
         if isinstance(found, str):
             return [f"recovery: {found}"]
         if case.injection.family == "server":
-            found["turns"] = self._allowed[command.name][-1]["turns"]
+            found = {**found, "turns": self._allowed[command.name][-1]["turns"]}
         return self._differences(command, found)
 
     def _remedied(self, command: Command) -> Iterable[str]:

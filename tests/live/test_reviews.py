@@ -1,9 +1,12 @@
-"""Reviews through the command line against llama.cpp's server with a small real model."""
+"""A review through the command line against llama.cpp's server with a small real model.
+
+The tier `quick` asks a part of what `deep` asks; `test_review_model.py` runs both.
+"""
 
 import pytest
 
 from tests.live.llama_server import ALIAS
-from tools.review_runs import TIERS, build_environment, find_faults, record
+from tools.review_runs import build_environment, find_faults, record
 
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("llama")]
 
@@ -14,12 +17,11 @@ TEXT = "# Backup \U0001f600\r\n\r\nTeh the the disk, 백업.\r\n"
 DEADLINE_S = 180.0
 
 
-@pytest.mark.parametrize("tier", TIERS)
-def test_the_stream_of_a_review_keeps_the_contract(llama, tmp_path, tier):
+def test_the_stream_of_a_review_keeps_the_contract(llama, tmp_path):
     file = tmp_path / "a.md"
     file.write_bytes(TEXT.encode())
     environ = build_environment(tmp_path, llama.url, ALIAS, _SHORT_WINDOW)
-    shown = record(["review", str(file), "--tier", tier, "--stream"], environ, DEADLINE_S)
+    shown = record(["review", str(file), "--tier", "deep", "--stream"], environ, DEADLINE_S)
 
     assert list(find_faults(shown, TEXT)) == []
     assert shown.status == 1

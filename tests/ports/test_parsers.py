@@ -172,6 +172,6 @@ def test_parsing_twice_gives_the_same_document(media):
     assert get_parser(media).parse(data, "a.md") == get_parser(media).parse(data, "a.md")
 
 
-@pytest.mark.parametrize("media", MEDIA)
-def test_the_version_is_a_label(media):
-    assert re.fullmatch(r"[a-z]+(-[a-z]+)*-v\d+", get_parser(media).version)
+def test_the_version_is_a_label():
+    for media in MEDIA:
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)*-v\d+", get_parser(media).version)

@@ -40,7 +40,7 @@ PLANTED = {
         "할 수 없는 작업입니다",
         (
             "tests/unit/errors/translations/test_languages.py::"
-            "test_a_translation_says_as_much_as_the_english_and_fills_in_the_same[ko-read_only]"
+            "test_a_translation_says_as_much_as_the_english_and_fills_in_the_same"
         ),
     ),
     "a token that leaks into the public view": (

@@ -214,7 +214,7 @@ def run_broken_server(status: int, body: bytes) -> Iterator[str]:
     """Yield the address of a server on loopback whose every answer is this one."""
     handler = type("Handler", (_BrokenServer,), {"status": status, "body": body})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         try:
             yield f"http://127.0.0.1:{server.server_address[1]}"

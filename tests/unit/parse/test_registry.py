@@ -1,7 +1,5 @@
 import pickle
 
-import pytest
-
 from kebab.core.documents import BlockKind
 from kebab.core.files import IMAGE, OcrSettings
 from kebab.core.media import IWORK_PREVIEW, PDF
@@ -57,14 +55,13 @@ def test_parsers_of_pictures_take_longer_and_can_be_sent_to_a_worker():
     assert (parser.deadline_s, usual.deadline_s) == (100.0, None)
 
 
-@pytest.mark.parametrize("media", sorted(PARSERS))
-def test_an_empty_file_is_read_or_is_said_to_be_empty(media):
-    try:
-        found = str(len(PARSERS[media].parse(b"", "empty").blocks))
-    except ParseFailed as error:
-        found = error.cause
-
-    assert found in {"0", "the file is empty"}
+def test_an_empty_file_is_read_or_is_said_to_be_empty():
+    for media, parser in PARSERS.items():
+        try:
+            found = str(len(parser.parse(b"", "empty").blocks))
+        except ParseFailed as error:
+            found = error.cause
+        assert found in {"0", "the file is empty"}, media
 
 
 def test_paragraphs_stand_between_blank_lines():

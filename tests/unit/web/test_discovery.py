@@ -37,7 +37,7 @@ def paths(tmp_path):
 @pytest.fixture
 def record(monkeypatch):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Health)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield ServerRecord(f"http://127.0.0.1:{server.server_port}", "an instance", 1)
     server.shutdown()

@@ -69,11 +69,10 @@ def show(text, media="text/markdown", **fields):
     "media",
     ["text/markdown", "text/plain", "text/x-python", "text/csv", CHAT, DOCX, EMAIL, XLSX, NOTEBOOK],
 )
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_hostile_document_is_text(text, media):
-    passage = Passage(1, 2, text[:60], text[:20])
-
-    check(show(text, media, passage=passage, links={"x": "<script>", "b": ID}, path="a.md"))
+def test_a_hostile_document_is_text(media):
+    for text in HOSTILE:
+        passage = Passage(1, 2, text[:60], text[:20])
+        check(show(text, media, passage=passage, links={"x": "<script>", "b": ID}, path="a.md"))
 
 
 def test_the_check_can_fail():

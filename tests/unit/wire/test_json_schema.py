@@ -14,9 +14,9 @@ from kebab.wire.search import Retrieval
 _DOCUMENTS = build_schemas()
 
 
-@pytest.mark.parametrize("name", sorted(_DOCUMENTS))
-def test_every_schema_is_valid_itself(name):
-    jsonschema.Draft202012Validator.check_schema(_DOCUMENTS[name])
+def test_every_schema_is_valid_itself():
+    for document in _DOCUMENTS.values():
+        jsonschema.Draft202012Validator.check_schema(document)
 
 
 def _bare(schema, path="$"):
@@ -31,15 +31,15 @@ def _bare(schema, path="$"):
             yield from _bare(value, f"{path}[{index}]")
 
 
-@pytest.mark.parametrize("name", sorted(set(_DOCUMENTS)))
-def test_no_object_is_bare_where_its_shape_is_known(name):
+def test_no_object_is_bare_where_its_shape_is_known():
     allowed = (
         ".properties.details",
         "SchemaDocument.properties.document",
         "RankedItem.properties.item.anyOf[0]",
     )
 
-    assert [path for path in _bare(_DOCUMENTS[name]) if not path.endswith(allowed)] == []
+    found = [path for name, one in _DOCUMENTS.items() for path in _bare(one, name)]
+    assert [path for path in found if not path.endswith(allowed)] == []
 
 
 def test_the_details_of_an_error_are_typed_by_its_code():

@@ -14,11 +14,13 @@ COMMAND = re.compile(
     r"(?:kebab|ollama|pip|mkdir|chmod|unset|export) [^\uac00-\ud7a3\u4e00-\u9fff]+|{\w+}"
 )
 ROWS = list(build_catalog().values())
-EVERY = [(language, row) for language in FOREIGN for row in ROWS]
-
-
-def named(value):
-    return value if isinstance(value, str) else value.code
+EVERY = [
+    (english, find_wordings(row, language)[case], language)
+    for language in FOREIGN
+    for row in ROWS
+    for case, english in row.wordings.items()
+]
+"""Each wording in English and in another language, which is named."""
 
 
 def placeholders(template):
@@ -38,29 +40,22 @@ def test_every_message_of_a_row_and_its_cases_is_translated_and_nothing_else(tex
     }
 
 
-@pytest.mark.parametrize(("language", "row"), EVERY, ids=named)
-def test_a_translation_says_as_much_as_the_english_and_fills_in_the_same(language, row):
-    told = find_wordings(row, language)
-
-    for case, english in row.wordings.items():
-        foreign = told[case]
+def test_a_translation_says_as_much_as_the_english_and_fills_in_the_same():
+    for english, foreign, _ in EVERY:
         assert placeholders(foreign.message) == placeholders(english.message)
         assert placeholders(foreign.hint or "") == placeholders(english.hint or "")
         assert (foreign.hint is None) == (english.hint is None)
 
 
-@pytest.mark.parametrize(("language", "row"), EVERY, ids=named)
-def test_a_translation_is_in_its_language_and_ends_without_a_stop(language, row):
-    for said in find_wordings(row, language).values():
+def test_a_translation_is_in_its_language_and_ends_without_a_stop():
+    for _, said, language in EVERY:
         assert SCRIPTS[language].search(said.message)
         assert not said.message.endswith((".", "。"))
         assert not (said.hint or "").endswith((".", "。"))
 
 
-@pytest.mark.parametrize(("language", "row"), EVERY, ids=named)
-def test_commands_and_names_of_flags_are_not_translated(language, row):
-    for case, english in row.wordings.items():
-        foreign = find_wordings(row, language)[case]
+def test_commands_and_names_of_flags_are_not_translated():
+    for english, foreign, language in EVERY:
         if english.hint and COMMAND.fullmatch(english.hint):
             assert foreign.hint == english.hint
         elif english.hint:
