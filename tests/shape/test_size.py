@@ -13,10 +13,11 @@ MOST_LINES = {
     # files, old Office, Hangul, equations, calendars, manual pages; plugins; pictures by a model;
     # iWork, drawn tables of PDF files, the web page, help topics, charts; published bases, the
     # ingest on a cluster, the binary index of vectors, bases that are searched without a copy;
-    # sites, spelling, marks, baselines and changes of reviews; documents on object storage.
-    "kebab": 118_500,
-    "tests": 120_500,
-    "kebab/app": 15_500,
+    # sites, spelling, marks, baselines and changes of reviews; documents on object storage;
+    # what generators, forms, habits and other people write, which reviews leave out.
+    "kebab": 120_000,
+    "tests": 121_000,
+    "kebab/app": 16_000,
     "kebab/bench": 1_000,
     "kebab/chunk": 1_500,
     "kebab/cli": 16_000,
@@ -34,7 +35,7 @@ MOST_LINES = {
     "kebab/mcp": 2_000,
     "kebab/parse": 16_000,
     "kebab/rag": 6_500,
-    "kebab/review": 9_000,
+    "kebab/review": 9_500,
     "kebab/search": 6_000,
     "kebab/source": 1_500,
     "kebab/store": 10_500,
@@ -44,7 +45,7 @@ MOST_LINES = {
     "kebab/web": 2_500,
     "kebab/wire": 6_000,
 }
-MOST_MODULES = {"kebab": 458}
+MOST_MODULES = {"kebab": 462}
 
 
 @pytest.mark.parametrize("folder", MOST_LINES)
