@@ -20,8 +20,13 @@ _FOREIGN = frozenset(
 )
 """Folders with the files of other projects."""
 
-_STRINGS = frozenset({"lang", "langs", "locale", "locales", "l10n", "po"})
-"""Folders with the strings of a program."""
+_DATA = frozenset(
+    {
+        *("lang", "langs", "locale", "locales", "l10n", "po", "unicode", "data", "corpus"),
+        *("demo", "demos", "samples", "wordlists", "dictionaries"),
+    }
+)
+"""Folders where texts without markup are strings or other data of a program."""
 
 _LICENCE = re.compile(r"(?:UN)?LICEN[CS]ES?(?:[-._].*)?|COPYING(?:[-._].*)?")
 _TEST_FOLDERS = frozenset({"test", "tests", "__tests__"})
@@ -60,8 +65,8 @@ def _is_of_program(path: str) -> bool:
     *folders, name = path.split("/")
     if _is_licence(path) or not _FOREIGN.isdisjoint(folders):
         return True
-    if name.endswith(".txt") and not _STRINGS.isdisjoint(folders):
-        return True
+    if name.endswith(".txt") and not _DATA.isdisjoint(folders):
+        return not _TITLE_NAME.fullmatch(name)
     if detect_media_type(name) is not None:
         return _PROGRAM_TEXT.fullmatch(name) is not None
     return not _TITLE_NAME.fullmatch(name) or name.partition(".")[0] in _PROGRAM_NAMES

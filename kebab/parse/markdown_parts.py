@@ -67,10 +67,15 @@ _HTML_PART = re.compile(
     r"|</?[A-Za-z][^<>]*>|&#?[A-Za-z0-9_]{1,32};",
     re.DOTALL | re.IGNORECASE,
 )
+_ABOVE_FENCE = re.compile(
+    r"^[ \t]*(?:===|!!!|\?\?\?\+?)[ \t][^\n]*(?=\n[ \t]{4,}(?:```|~~~))", re.MULTILINE
+)
+"""The title of a tab or an admonition; the code below it belongs to no paragraph."""
+
 _BLOCK_ID = re.compile(r"(\^(?<![^ \t\n]\^)(?<!\|[ \t]\^)[A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 _LABEL = re.compile(r"^[ \t>]*\(([^()\s]+)\)=[ \t]*$", re.MULTILINE)
 _ATTRIBUTE_ID = re.compile(r"\{:?[^{}\n#]*+#([\w.:+/$@-]++)[^{}\n]*+\}")
-_FOOTNOTE = re.compile(r"(?<!\\)\[\^([^\]\[\s^]{1,100})\](?!\()")
+_FOOTNOTE = re.compile(r"(?<!\\)\[\^([^\]\[\s^]{1,100})\](?!\(|\[[^\^\]])")
 
 
 class SpanSet:
@@ -455,6 +460,8 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
     body = _blank(text, [(0, block.end)] if block else [])
     shortcodes = list(find_code_shortcodes(body))
     body = _blank(body, shortcodes)
+    if "=== " in body or "!!! " in body or "???" in body:
+        body = _ABOVE_FENCE.sub(lambda title: " " * len(title[0]), body)
     noise = find_noise_lines(body, is_mdx=is_mdx)
     visible = hide_lines(body, noise)
     found = read_body_parts(visible)

@@ -21,6 +21,9 @@ _BORDER = re.compile(
 )
 """Where a paragraph ends."""
 
+_HIDDEN_LINE = re.compile(r"https?://[^\s<>]+|`[^`]+`[.,;:]?")
+"""A line of a paragraph without a word of prose."""
+
 
 _LETTERS = bytes(
     code if code > 127 or chr(code).isalpha() else 32  # noqa: PLR2004 - ASCII
@@ -108,7 +111,8 @@ class ReviewDocument:
     def paragraphs(self) -> list[Span]:
         """The runs of prose lines: a paragraph, a heading, a list item or a table row each."""
         prose, start, found = self.prose, 0, []
-        for end in [*(border.start() for border in _BORDER.finditer(prose)), len(prose)]:
+        borders = (border.start() for border in _BORDER.finditer(prose))
+        for end in [*(one for one in borders if not self._goes_on(one)), len(prose)]:
             block = prose[start:end]
             if block and not block.isspace():
                 heading = block.find("\n", 1) if block.lstrip().startswith("#") else -1
@@ -118,6 +122,16 @@ class ReviewDocument:
                 found.append((start, end))
             start = end
         return found
+
+    def _goes_on(self, newline: int) -> bool:
+        """Return whether a line that seems empty holds an address or a code span."""
+        end = self.text.find("\n", newline + 1)
+        hidden = self.text[newline + 1 : end if end >= 0 else len(self.text)].strip()
+        if _HIDDEN_LINE.fullmatch(hidden) is None:
+            return False
+        blocks = self.markup.code_blocks
+        index = bisect_right(blocks, (newline + 1, len(self.text))) - 1
+        return index < 0 or newline + 1 >= blocks[index][1]
 
     @cached_property
     def line_starts(self) -> list[int]:

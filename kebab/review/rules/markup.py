@@ -100,6 +100,12 @@ class TableCells:
                 continue
             if count == columns or not row.strip("|> \t") or _TEMPLATE.search(row):
                 continue
+            if (
+                count + 1 == columns
+                and row.rstrip().endswith("|")
+                and not row.lstrip().startswith("|")
+            ):
+                continue  # its last cell is empty
             if count < columns and (not (is_odd or is_cut) or end == rows[-1][1] or has_empty):
                 continue
             is_short = len(row) <= _LONGEST_ROW

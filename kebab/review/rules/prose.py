@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, GlossaryTerm, Surroundings
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.rule import build_finding, is_literal, is_record
+from kebab.review.rules.rule import build_finding, is_literal, is_record, is_template
 from kebab.wire.review import SeverityName
 
 _MARK = re.compile(r"\b(?:TODO|FIXME|XXX|TBD)\b(?![-_/.]\w|\w)")
@@ -58,6 +58,11 @@ class Todo:
         if not any(mark in text for mark in ("TODO", "FIXME", "XXX", "TBD")):
             return
         for found in _MARK.finditer(text):
+            is_link = text[found.start() - 1 : found.start()] == "[" and text.startswith(
+                "](", found.end()
+            )
+            if is_link or is_template(document):
+                continue
             if _is_mark(document, found) and _is_visible(document, found.start()):
                 reason = f"the text is unfinished: {found[0]}"
                 yield build_finding(self, *found.span(), reason)

@@ -58,6 +58,10 @@ class _Open(NamedTuple):
     opens: bool
 
 
+_RAW_STRING = re.compile(r'R"[^\s()]{0,16}\(')
+"""The first line of a text that is included in code of C++."""
+
+
 class UnbalancedBracket:
     """A bracket in a paragraph has no partner.
 
@@ -74,7 +78,7 @@ class UnbalancedBracket:
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the brackets without a partner."""
         del surroundings
-        if document.source.media != MARKDOWN:
+        if document.source.media != MARKDOWN or _RAW_STRING.match(document.text):
             return
         prose = document.prose
         single: list[_Open] = []

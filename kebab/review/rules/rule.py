@@ -97,12 +97,18 @@ def is_generated(document: ReviewDocument) -> bool:
 _PAGES = frozenset({"doc", "docs", "documentation", "content", "website", "guide", "book"})
 
 
+_PLACEHOLDER_TITLE = re.compile(r"#+ [^\n{]*\{\{(?![<%])")
+_FORMS = frozenset({"templates", "skeleton", "skeletons", "scaffold", "archetypes", "boilerplate"})
+
+
 def is_template(document: ReviewDocument) -> bool:
-    """Return whether the path of a text tells that others are to be written from it."""
+    """Return whether the path or the title of a text tells that others are written from it."""
     *folders, name = document.source.doc_path.lower().split("/")
     if "template" in name or "{{" in document.source.doc_path:
         return True
-    return "templates" in folders and _PAGES.isdisjoint(folders)
+    return _PLACEHOLDER_TITLE.match(document.text) is not None or (
+        not _FORMS.isdisjoint(folders) and _PAGES.isdisjoint(folders)
+    )
 
 
 _CHANGES = re.compile(
@@ -146,8 +152,9 @@ def is_copied(document: ReviewDocument) -> bool:
 
 
 _TITLE = re.compile(
-    r"^[ \t]*[-*+][ \t]+(?:\[?(?:bug|feature|issue|support)[ ]#?\d{2,}\b"
-    r"|[^\n]{1,400}(?:[ ]by[ ]\[?@[\w-]+(?:\]\([^()\s]+\))?,?[ ]in[ ]\S+\s*$"
+    r"^[ \t]*[-*+][ \t]+(?:\[?(?:bug|feature|issue|support)[ ]#?\d{2,}\b|\[?#\d{2,}\b"
+    r"|[^\n]{1,400}(?:\(\[?@[\w-]+(?:\]\([^()\s]+\))?\)\s*$"
+    r"|[ ]by[ ]\[?@[\w-]+(?:\]\([^()\s]+\))?,?[ ]in[ ]\S+\s*$"
     r"|/commit/[0-9a-f]{7}|\(`?[0-9a-f]{7,40}`?\)))",
     re.IGNORECASE | re.MULTILINE,
 )

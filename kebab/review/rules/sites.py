@@ -139,7 +139,10 @@ def _build_site(
     versions = _VERSION_NAME.search(read(f"{folder}/versions.json"))
     if versions and exists(f"{folder}/versioned_docs/version-{versions[1]}"):
         pages.append(f"versioned_docs/version-{versions[1]}")
-    redirects = (read(f"{folder}/{one}") for one in _REDIRECTS if exists(f"{folder}/{one}"))
+    templates = (f"{one}/SUMMARY.md.in" for one in pages if generator.kind == "mdbook")
+    redirects = (
+        read(f"{folder}/{one}") for one in (*_REDIRECTS, *templates) if exists(f"{folder}/{one}")
+    )
     return Site(
         kind=generator.kind,
         root=folder,

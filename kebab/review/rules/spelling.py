@@ -227,7 +227,11 @@ def _is_checked(document: ReviewDocument, start: int, end: int, lang: str = "en"
     tail = _RUN_AFTER.match(text, end, end + _LONGEST_RUN)
     run = (head[0] if head else "") + text[start:end] + (tail[0] if tail else "")
     is_option = run.lstrip("*_'‘’").startswith("-")
-    if is_option or not _PLAIN_RUN.fullmatch(run.strip(_AROUND)):
+    if (
+        is_option
+        or run.strip(_AROUND).count("-") > 1
+        or not _PLAIN_RUN.fullmatch(run.strip(_AROUND))
+    ):
         return False
     if _may_be_name(document, start, end) or _is_of_others(document, start, end):
         return False

@@ -273,7 +273,9 @@ class EmptySection:
             or "under construction" in document.lower_text
             or is_generated(document)
         )
-        yield from () if is_form else found
+        is_part = is_fragment(document.source) and bool(found)
+        last = document.markup.headings[-1].start if is_part else -1
+        yield from () if is_form else (one for one in found if one.start != last)
 
     def _find(self, document: ReviewDocument) -> Iterator[Finding]:
         headings, text = document.markup.headings, document.text
@@ -303,7 +305,7 @@ class EmptySection:
 _LONGEST_SYMBOL = 300
 _SYMBOL = re.compile(
     r"#+[ \t]+(?:[`*_\\]+[^\n]*[`*_]+|\S*[a-z0-9][A-Z.:_]\S*|\S*[^\w\s.!?…'’)-]\S*|None|N/?A|Void"
-    r"|[a-z]\S*|[^\n]*\][(\[][^\n]*|[^\n]*[.!]|[^\n]*<[\w ]+>[^\n]*"
+    r"|[a-z]\S*|[^\n]*\][(\[][^\n]*|[^\n]*[.!;,]|[*+-][ ][^\n]*|[^\n]*<[\w ]+>[^\n]*"
     r"|\d+[.)](?:[ \t]+\S+){4,})[ \t#]*"
 )
 """A heading of one word of code, as references have it for members, a link, a step or a sentence.

@@ -92,6 +92,7 @@ def is_path(link: LinkUse) -> bool:
         or _PLACEHOLDER.fullmatch(path)
         or _FORGE.fullmatch(path)
         or "\\" in path
+        or path.startswith("`")  # the name of code
         or not any(map(str.isalnum, path))
     )
 
@@ -208,8 +209,7 @@ def is_missing(document: ReviewText, surroundings: Surroundings, link: LinkUse) 
     file = Path(os.path.normpath(document.file.parent / path))
     is_near = file.is_relative_to(document.root) and not _leaves_site(document, site, file)
     is_known = is_near or surroundings.exists(file.parent)
-    if site is not None and "gen-files" in site.mentions:
-        is_known = False  # a program writes pages when MkDocs runs
+    is_known &= not _is_generated(site, file)
     is_served = link.is_image and _is_served(document, surroundings, site, path)
     return is_known and not is_served and not _is_elsewhere(document, surroundings, site, file)
 
@@ -232,11 +232,25 @@ def _is_elsewhere(
     if not built.isdisjoint(parts) and not surroundings.exists(folder):
         return True
     is_named = surroundings.exists(document.root / ".obsidian") or (
-        site is not None and any(one in site.mentions for one in _BY_NAME)
+        site is not None
+        and (
+            any(one in site.mentions for one in _BY_NAME)
+            or surroundings.exists(f"{site.root}/mix.exs")
+        )
     )
     if is_named and surroundings.list_namesakes(document, file.name):
         return True
     return surroundings.is_built(str(file))
+
+
+def _is_generated(site: Site | None, file: Path) -> bool:
+    """Return whether the build of a site may write a page: any one, or one that is named there."""
+    if site is None:
+        return False
+    names = [file.relative_to(one).as_posix() for one in site.pages if file.is_relative_to(one)]
+    return "gen-files" in site.mentions or any(
+        re.search(rf"(?<![\w./-]){re.escape(name)}(?!\w)", site.mentions) for name in names
+    )
 
 
 def _leaves_site(document: ReviewText, site: Site | None, file: Path) -> bool:
@@ -278,6 +292,10 @@ def _is_served(
     top = site.root if site is not None else str(document.root)
     tops = [f"{one}/{name}" for one in folders if one.startswith(top) for name in _SERVED]
     tops += [*site.static, *site.pages, top] if site is not None else []
+    if surroundings.exists(f"{top}/mix.exs") and surroundings.list_namesakes(
+        document, tail.rpartition("/")[2]
+    ):
+        return True  # ExDoc copies it
     return any(surroundings.exists(f"{one}/{end}") for one in tops for end in tails)
 
 
@@ -450,4 +468,5 @@ def is_fragment(source: ReviewText) -> bool:
     """Return whether the path of a document tells that other pages include its text."""
     path = source.file.relative_to(source.root)
     is_part = path.name.startswith("_") and path.stem != "_index"
+    is_part |= path.stem.endswith("-prefix")
     return is_part or not _FRAGMENT_FOLDERS.isdisjoint(path.parts[:-1])

@@ -20,6 +20,8 @@ def choose(path, media=MARKDOWN, *others):
         "docs/tests/writing.md",
         "docs/fixtures/index.md",
         "src/notes.md",
+        "demos/README.txt",
+        "demos/notes.md",
         "examples/a/README.md",
     ],
 )
@@ -39,6 +41,7 @@ def test_documents_of_a_program_are_chosen(path):
         "LICENSE.md",
         "COPYING.txt",
         "src/lang/frisian.txt",
+        "demos/moby-dick.txt",
     ],
 )
 def test_test_data_licences_and_files_of_others_are_not(path):

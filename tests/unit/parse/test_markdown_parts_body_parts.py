@@ -274,3 +274,13 @@ def test_anchors_in_hidden_spans_are_none() -> None:
 def test_signs_that_are_no_addresses_are_read_in_linear_time() -> None:
     text = "a@" * 200_000 + "x://" * 200_000
     assert list(find_addresses(text)) == []
+
+
+def test_code_directly_below_the_title_of_a_tab_is_hidden() -> None:
+    text = '=== "nginx"\n    ```\n    # a comment (without\n    ```\n\nText (of it).\n'
+
+    hidden = read_markup(text).code_blocks
+
+    assert [text[start:end] for start, end in hidden] == [
+        "```\n    # a comment (without\n    ```\n"
+    ]

@@ -408,6 +408,28 @@ def test_pages_that_a_program_writes_for_mkdocs_are_not_missing() -> None:
     assert _check(BrokenLink(), text, site=site) == []
 
 
+def test_links_of_exdoc_may_name_functions_and_files_alone() -> None:
+    surroundings = FakeSurroundings(
+        files=frozenset({"/notes/mix.exs", "/notes/pages/images/a.png"}),
+        namesakes={"a.png": (Path("/notes/pages/images/a.png"),)},
+        site=Site(kind="other", root="/notes"),
+    )
+    text = "[`map`](`Enum.map/2`) ![a](assets/a.png)\n"
+    document = make_document(text, read_markup(text))
+
+    for rule in (BrokenLink(), MissingImage()):
+        assert not list(rule.check(document, surroundings))
+
+
+@pytest.mark.parametrize(("name", "count"), [("chat.md", 0), ("x/chat.md", 1), ("chat.mdx", 1)])
+def test_pages_that_the_configuration_names_are_not_missing(name: str, count: int) -> None:
+    site = _MKDOCS._replace(pages=("/notes/docs",), mentions=f"nav:\n  - Chat: {name}\n")
+
+    found = _check(BrokenLink(), "# A\n\n[chat](docs/chat.md)\n", site=site)
+
+    assert len(found) == count
+
+
 def test_a_page_behind_a_link_has_the_links_of_its_original() -> None:
     surroundings = FakeSurroundings(
         files=frozenset({"/notes/docs/b.md"}), originals={"/notes/a.md": Path("/notes/docs/a.md")}

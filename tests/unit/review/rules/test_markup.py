@@ -64,6 +64,7 @@ def test_rows_that_lose_cells_are_found(text: str, rows: list[str]) -> None:
         f"{_TABLE}\nText with a | b | c | d.\n",
         f"```\n{_TABLE}| 1 | 2 | 3 |\n```\n",
         "a | b\n--- | ---\n1 | 2\n",
+        "a | b | c\n--- | --- | ---\n1 | 2 | 3\n1 | 2 |\n1 | 2 | 3\n1 | 2 | 3\n",
         "- | a | b |\n  | - | - |\n  | 1 | 2 |\n",
         "Use a | b.\n\n---\n",
     ],

@@ -129,6 +129,8 @@ def test_the_age_limit_is_that_of_the_settings() -> None:
         ("- [ ] write the page", []),
         ("It lists the TODO comments of a file.", []),
         ("TODO list", []),
+        ("See our [TODO](https://example.org/todo): it is long.", []),
+        ("# The {{name}} page\n\nTODO: write", []),
         ("Edit TODO.md and XXX-123 and CVE-2020-XXXX", []),
         ("Enter XXX.", []),
         ("todo: lower case", []),

@@ -33,6 +33,8 @@ from tests.fakes.review import FakeSurroundings, make_document
         ("Type \"(\" or '[' here", []),
         ("A remark (with a list:\n\n- one\n- two\n\nand its end).", []),
         ("Escaped \\( bracket", []),
+        ("Try it (with the page\nhttps://example.org/a\nthat has it).", []),
+        ('R""(\nText of a manual.\n)""\n', []),
         ("Use it (see the\n--long option) here.", []),
         ("Unclosed `code (here", []),
         ("", []),

@@ -74,6 +74,12 @@ def test_addresses_follow_paths_unless_the_configuration_says_otherwise(
     assert site.is_routed is is_routed
 
 
+def test_the_template_of_a_summary_belongs_to_what_a_book_mentions() -> None:
+    site = _detect({"book.toml": "", "src/SUMMARY.md.in": "[all](commands/all.md)"})
+    assert site is not None
+    assert "commands/all.md" in site.mentions
+
+
 def test_redirects_belong_to_what_a_site_mentions() -> None:
     site = _detect({"hugo.toml": "", "content/a.md": "", "static/_redirects": "/old /new"})
     assert site is not None

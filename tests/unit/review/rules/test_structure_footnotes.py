@@ -32,6 +32,8 @@ def _check(rule: Rule, text: str) -> list[str]:
         ("a[^1]\n\n!!! tip\n\n    [^1]: n\n", []),
         ('Match [^a-z] or [^abc]+ or ([^x]) or [^"].\n', []),
         ("`a[^1]` \\[^2]\n", []),
+        ("a [^2][page]\n\n[page]: a.md\n", []),
+        ("a[^1][^2]\n\n[^2]: n\n", ["[^1]"]),
     ],
 )
 def test_a_footnote_that_is_used_is_defined(text: str, found: list[str]) -> None:
@@ -165,6 +167,7 @@ def test_levels_go_down_by_one(text: str, found: list[str]) -> None:
         ("# A\n\n## `run`\n\n## None\n\n## Notes\n\nx\n", []),
         ("# A\n\nx\n\ntitle: b\n---\n\n## B\n\nx\n", []),
         ("# Title\n\n# Scope\n\nx\n", []),
+        ("# A\n\nx\n\n## * Follow redirects;\n\n## B\n\nx\n", []),
         ("# A\n\nx\n\n:::{example}\n## B\n\n## C\n:::\n", []),
         ("", []),
     ],

@@ -47,7 +47,13 @@ def test_the_path_of_a_namesake_replaces_the_path_alone(
 
 @pytest.mark.parametrize(
     ("path", "is_part"),
-    [("_part.md", True), ("docs/includes/a.md", True), ("_index.md", False), ("a.md", False)],
+    [
+        ("_part.md", True),
+        ("docs/includes/a.md", True),
+        ("_index.md", False),
+        ("a.md", False),
+        ("a-prefix.md", True),
+    ],
 )
 def test_parts_of_pages_are_told_by_their_path(path: str, is_part: bool) -> None:  # noqa: FBT001
     assert is_fragment(make_document("", path=path).source) is is_part
