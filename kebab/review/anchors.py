@@ -137,6 +137,8 @@ def list_anchors(text: str, markup: Markup) -> frozenset[str] | None:
     """Return the anchors of a document, folded; None when not all of them are in its text."""
     if any(sign in text and pattern.search(text) for sign, pattern in _INCLUDES):
         return None
+    if text.startswith('R"'):
+        return None  # a text that is included in code of C++
     front = markup.front_matter
     if front is not None and not text[front.end :].strip():
         return None  # a template writes the page

@@ -9,7 +9,13 @@ from urllib.parse import unquote
 from kebab.core.review import Finding, Fix, LinkUse, Surroundings, UndefinedLabel
 from kebab.review.anchors import fold_anchor, has_anchor, is_anchor
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.rule import Rule, build_finding, find_old_releases, is_template
+from kebab.review.rules.rule import (
+    Rule,
+    build_finding,
+    find_old_releases,
+    is_generated,
+    is_template,
+)
 from kebab.review.rules.targets import (
     find_file,
     find_files,
@@ -348,11 +354,15 @@ def _check_files(
 
 def _list_missing(
     document: ReviewDocument, surroundings: Surroundings, links: Iterable[LinkUse]
-) -> Iterator[LinkUse]:
-    """Yield the last link with each target that names a missing file."""
-    for link in _list_each_once(document, links):
-        if is_missing(document.source, surroundings, link):
-            yield link
+) -> list[LinkUse]:
+    """Return the last link with each target that is missing, unless a program wrote the text."""
+    missing = [
+        link
+        for link in _list_each_once(document, links)
+        if is_missing(document.source, surroundings, link)
+    ]
+    is_part = document.text.startswith('R"')  # of code of C++
+    return [] if missing and (is_part or is_generated(document)) else missing
 
 
 def _list_each_once(document: ReviewDocument, links: Iterable[LinkUse]) -> list[LinkUse]:

@@ -65,6 +65,9 @@ _API_FOLDERS = frozenset({"api", "reference", "apis"})
 """
 
 _BY_NAME = ("ex_doc", "ExDoc", "extras:")
+_MENUS = ("_sidebar.md", "_navbar.md")
+"""Menus of docsify."""
+
 _COVERS = ("index", "_index", "readme")
 _MAX_PARENTS = 24
 _PAGE_END = re.compile(r"\.(?:md|html)\Z")
@@ -99,7 +102,7 @@ def is_path(link: LinkUse) -> bool:
 
 def has_file_suffix(link: LinkUse) -> bool:
     """Return whether a link names a file, and no address that a site generates."""
-    return get_suffix(split_target(link.target)[0]) not in _GENERATED
+    return get_suffix(split_target(link.target)[0].rpartition("/")[2]) not in _GENERATED
 
 
 def find_file(document: ReviewText, surroundings: Surroundings, link: LinkUse) -> Path | None:
@@ -183,7 +186,7 @@ def is_missing(document: ReviewText, surroundings: Surroundings, link: LinkUse) 
     if link.kind == "shortcode":
         return is_path(link) and find_reference(document, surroundings, link) is None
     path = unquote(split_target(link.target)[0]).strip()
-    suffix = "" if path.endswith("/") else get_suffix(path)
+    suffix = get_suffix(path.rpartition("/")[2])
     is_page = suffix in _GENERATED or (
         detect_media_type(path) is None and len(suffix) > _MAX_SUFFIX
     )
@@ -202,13 +205,14 @@ def is_missing(document: ReviewText, surroundings: Surroundings, link: LinkUse) 
         return _is_file_missing(document, surroundings, site, path, is_image=link.is_image)
     if is_page and (
         "/" not in path.strip("/")
+        or _has_address(document)
         or is_site(document, surroundings)
         or (surroundings.find_note(document, path.rstrip("/")) is not None)
     ):
         return False
     file = Path(os.path.normpath(document.file.parent / path))
     is_near = file.is_relative_to(document.root) and not _leaves_site(document, site, file)
-    is_known = is_near or surroundings.exists(file.parent)
+    is_known = (is_near and not is_page) or surroundings.exists(file.parent)
     is_known &= not _is_generated(site, file)
     is_served = link.is_image and _is_served(document, surroundings, site, path)
     return is_known and not is_served and not _is_elsewhere(document, surroundings, site, file)
@@ -238,6 +242,7 @@ def _is_elsewhere(
             or surroundings.exists(f"{site.root}/mix.exs")
         )
     )
+    is_named |= document.file.name in _MENUS  # the build puts folders together
     if is_named and surroundings.list_namesakes(document, file.name):
         return True
     return surroundings.is_built(str(file))
@@ -247,7 +252,9 @@ def _is_generated(site: Site | None, file: Path) -> bool:
     """Return whether the build of a site may write a page: any one, or one that is named there."""
     if site is None:
         return False
-    names = [file.relative_to(one).as_posix() for one in site.pages if file.is_relative_to(one)]
+    pages = [file.relative_to(one) for one in site.pages if file.is_relative_to(one)]
+    names = [one.as_posix() for one in pages]
+    names += [(one.parent / "SUMMARY.md").as_posix() for one in pages if one.parent.name]
     return "gen-files" in site.mentions or any(
         re.search(rf"(?<![\w./-]){re.escape(name)}(?!\w)", site.mentions) for name in names
     )
@@ -377,6 +384,12 @@ def find_reference(document: ReviewText, surroundings: Surroundings, link: LinkU
 def _get_stem(path: Path) -> str:
     """Return a path without the suffixes of its name."""
     return f"{path.parent}/{path.name.partition('.')[0]}"
+
+
+def _has_address(document: ReviewText) -> bool:
+    """Return whether the front matter gives a page an address, which relative links start from."""
+    front = document.markup.front_matter
+    return front is not None and any(name.lower() == "permalink" for name, _ in front.fields)
 
 
 def is_site(document: ReviewText, surroundings: Surroundings) -> bool:

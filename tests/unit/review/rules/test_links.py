@@ -408,6 +408,23 @@ def test_pages_that_a_program_writes_for_mkdocs_are_not_missing() -> None:
     assert _check(BrokenLink(), text, site=site) == []
 
 
+def test_links_of_pages_that_a_program_wrote_are_its_own() -> None:
+    text = "# A\n\n[b](missing.md)\n"
+
+    assert len(_check(BrokenLink(), text)) == 1
+    assert _check(BrokenLink(), f"<!-- DO NOT EDIT -->\n\n{text}") == []
+
+
+def test_a_menu_may_name_files_of_other_folders() -> None:
+    text = "- [b](b.md)\n"
+    for path, count in (("site/_sidebar.md", 0), ("site/menu.md", 1)):
+        document = make_document(text, read_markup(text), path=path)
+        surroundings = FakeSurroundings(
+            files=frozenset({"/notes/site/x.md"}), namesakes={"b.md": (Path("/notes/docs/b.md"),)}
+        )
+        assert len(list(BrokenLink().check(document, surroundings))) == count
+
+
 def test_links_of_exdoc_may_name_functions_and_files_alone() -> None:
     surroundings = FakeSurroundings(
         files=frozenset({"/notes/mix.exs", "/notes/pages/images/a.png"}),
