@@ -256,7 +256,7 @@ def _is_generated(site: Site | None, file: Path) -> bool:
     names = [one.as_posix() for one in pages]
     names += [(one.parent / "SUMMARY.md").as_posix() for one in pages if one.parent.name]
     return "gen-files" in site.mentions or any(
-        re.search(rf"(?<![\w./-]){re.escape(name)}(?!\w)", site.mentions) for name in names
+        re.search(rf"(?<![\w./-])(?:\./)?{re.escape(name)}(?!\w)", site.mentions) for name in names
     )
 
 
