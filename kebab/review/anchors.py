@@ -125,12 +125,16 @@ _NUMBERED = "#"
 _MAX_TABS = 12
 
 _OTHER_FRAGMENT = re.compile(
-    r"\Z|top\Z|L\d+|:~:|!|_?fn|cite|__\w|tab[-_=]|term-|page=|slide=|user-content-fn|readme\Z"
+    r"\Z|0\Z|_+\Z|null\Z|link\Z|url\Z|top\Z|L\d+|:~:|!|_?fn|cite|__\w|tab[-_=]|term-|page=|slide=|user-content-fn|readme\Z"
     r"|start-of-content|content\Z|_top|toc\Z|autotoc_md|cmdoption|envvar-"
     r"|(?:[A-Za-z_]\w*\.)++(?!md\Z|html\Z)\w+\Z|.*[{}<>$*/]|.*=",
     re.IGNORECASE,
 )
 """The fragments that name no anchor of the text: places of a program, and names of code."""
+
+
+_SOURCE_FIELDS = frozenset({"sass", "scss", "module", "modules", "automodule"})
+_WORD = re.compile(r"[\w.-]+")
 
 
 def list_anchors(text: str, markup: Markup) -> frozenset[str] | None:
@@ -142,9 +146,13 @@ def list_anchors(text: str, markup: Markup) -> frozenset[str] | None:
     front = markup.front_matter
     if front is not None and not text[front.end :].strip():
         return None  # a template writes the page
+    if front is not None and any(name.lower() in _SOURCE_FIELDS for name, _ in front.fields):
+        return None  # a program adds a reference of the code
     if "<" in text and not _PLAIN_COMPONENTS.issuperset(_COMPONENT.findall(text)):
         return None
     found = set(_list_folded(text, markup))
+    if front is not None:
+        found.update(fold_anchor(one) for _, value in front.fields for one in _WORD.findall(value))
     if "{{" in text:
         found.update(_list_generated(text, markup))
     if any(sign in text for sign in _JSX_SIGNS):

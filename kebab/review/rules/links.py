@@ -165,6 +165,10 @@ class MissingNote:
         return is_path(link) and find_file(document.source, surroundings, link) is None
 
 
+_ROUTE = re.compile(r"#!?/?[\w-]+/[\w-]")
+"""A fragment that is the address of a page."""
+
+
 class BrokenAnchor:
     """A link names a heading or an anchor that its document does not have.
 
@@ -193,6 +197,8 @@ class BrokenAnchor:
             document, surroundings
         ):
             titles = {fold_anchor(heading.text) for heading in document.markup.headings}
+        if any(_ROUTE.match(one.target) for one in links):
+            titles = None  # the site finds its pages by fragments
         for link in links:
             path, fragment = split_target(link.target)
             if not is_anchor(fragment) or _is_sign(document, link):
@@ -388,7 +394,10 @@ def _has_target(document: ReviewDocument, surroundings: Surroundings, link: Link
         files = iter([found] if found else [])
     else:
         files = find_files(document.source, surroundings, link)
-    fragment = split_target(link.target)[1]
+    path, fragment = split_target(link.target)
+    site = surroundings.find_site(document.source.file)
+    if path.endswith((".html", ".htm")) and (site is None or site.kind == "other"):
+        return True  # a program that is not known makes the ids
     key = fold_anchor(unquote(fragment))
     is_found = False
     for file in files:

@@ -231,6 +231,9 @@ class ReversedLink:
 _TO_TOP = re.compile(r"\btop\b|↑|⬆|🔝|\bback\b|\bup\b", re.IGNORECASE)
 
 
+_FEW_CODES = 2
+
+
 class EmptyLink:
     """A link has no address or no text.
 
@@ -249,8 +252,15 @@ class EmptyLink:
         text = document.text
         if document.source.media != MARKDOWN:
             return
-        for link in document.markup.links:
-            if link.kind != "inline" or link.is_image or text[link.start] != "[":
+        links = [
+            link
+            for link in document.markup.links
+            if link.kind == "inline" and not link.is_image and text[link.start] == "["
+        ]
+        codes = [one for one in links if not one.target and text.startswith("[`", one.start)]
+        is_filled = len(codes) > _FEW_CODES  # a program finds the page of each name of code
+        for link in links:
+            if is_filled and link in codes:
                 continue
             label = text[link.start + 1 : link.target_span[0]].rpartition("]")[0]
             is_anchor = text.startswith("{", link.end)  # `[](){#id}` declares an anchor

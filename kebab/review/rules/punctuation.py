@@ -95,6 +95,9 @@ class UnbalancedBracket:
         if single and is_copied(document):
             return
         for one in _drop_distant_pairs(single):
+            around = document.text[max(0, one.offset - 1) : one.offset + 2]
+            if around[-2:] == "[<" or around[:2] == ">]":
+                continue  # a tag begins or ends the text of a link
             if is_cut_cell(document, one.offset) or is_title_of_change(document, one.offset):
                 continue
             word = "closed" if one.opens else "opened"

@@ -114,7 +114,8 @@ class Misspelling:
         for word in sorted(found):
             right = MISSPELLINGS.list_corrections(word)
             everywhere = list(_find_word(document, word.decode()))
-            if any(_is_quoted(document.text, *place) for place in everywhere):
+            is_named = word.decode() in document.source.file.stem.lower()
+            if is_named or any(_is_quoted(document.text, *place) for place in everywhere):
                 continue  # it is a name, or the page speaks about it
             places = [
                 place

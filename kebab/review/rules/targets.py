@@ -205,7 +205,7 @@ def is_missing(document: ReviewText, surroundings: Surroundings, link: LinkUse) 
         return _is_file_missing(document, surroundings, site, path, is_image=link.is_image)
     if is_page and (
         "/" not in path.strip("/")
-        or _has_address(document)
+        or document.markup.front_matter is not None  # the page of a site has an address
         or is_site(document, surroundings)
         or (surroundings.find_note(document, path.rstrip("/")) is not None)
     ):
@@ -386,12 +386,6 @@ def _get_stem(path: Path) -> str:
     return f"{path.parent}/{path.name.partition('.')[0]}"
 
 
-def _has_address(document: ReviewText) -> bool:
-    """Return whether the front matter gives a page an address, which relative links start from."""
-    front = document.markup.front_matter
-    return front is not None and any(name.lower() == "permalink" for name, _ in front.fields)
-
-
 def is_site(document: ReviewText, surroundings: Surroundings) -> bool:
     """Return whether a document is a source of a site, as far as its surroundings tell."""
     front = document.markup.front_matter
@@ -481,5 +475,5 @@ def is_fragment(source: ReviewText) -> bool:
     """Return whether the path of a document tells that other pages include its text."""
     path = source.file.relative_to(source.root)
     is_part = path.name.startswith("_") and path.stem != "_index"
-    is_part |= path.stem.endswith("-prefix")
+    is_part |= path.stem.endswith(("-prefix", "-header", "-footer"))
     return is_part or not _FRAGMENT_FOLDERS.isdisjoint(path.parts[:-1])

@@ -425,6 +425,30 @@ def test_a_menu_may_name_files_of_other_folders() -> None:
         assert len(list(BrokenLink().check(document, surroundings))) == count
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# A\n\n[b](#0) [c](#_)\n",
+        "# A\n\n[b](#guide) [c](#core/guide)\n",
+        "---\nprops: ['GuideProps']\n---\n\n# A\n\n[b](#guideprops)\n",
+        "---\nsass: scss/guide.scss\n---\n\n# A\n\n[b](#guide)\n",
+    ],
+)
+def test_anchors_that_a_site_makes_are_not_missing(text: str) -> None:
+    assert _check(BrokenAnchor(), text) == []
+
+
+def test_the_anchors_of_pages_of_an_unknown_program_are_not_known() -> None:
+    surroundings = FakeSurroundings(
+        files=frozenset({"/notes/b.html", "/notes/b.md"}),
+        anchors={"/notes/b.md": frozenset({"b"}), "/notes/b.html": frozenset({"b"})},
+    )
+    for target, count in (("b.md#c", 1), ("b.html#c", 0)):
+        text = f"# A\n\n[b]({target})\n"
+        document = make_document(text, read_markup(text))
+        assert len(list(BrokenAnchor().check(document, surroundings))) == count
+
+
 def test_links_of_exdoc_may_name_functions_and_files_alone() -> None:
     surroundings = FakeSurroundings(
         files=frozenset({"/notes/mix.exs", "/notes/pages/images/a.png"}),

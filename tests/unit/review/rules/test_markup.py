@@ -218,3 +218,10 @@ def test_the_edits_of_an_assistant_are_no_conflict() -> None:
     text = "<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n"
     assert _show(MergeConflict(), text) == []
     assert len(_show(MergeConflict(), text.replace("SEARCH", "HEAD"))) == 1
+
+
+def test_a_program_finds_the_pages_of_several_names_of_code() -> None:
+    link = "See [`a`]().\n\n"
+
+    assert len(_show(EmptyLink(), link * 2)) == 2
+    assert _show(EmptyLink(), link * 3) == []

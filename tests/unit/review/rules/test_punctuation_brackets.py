@@ -34,6 +34,7 @@ from tests.fakes.review import FakeSurroundings, make_document
         ("A remark (with a list:\n\n- one\n- two\n\nand its end).", []),
         ("Escaped \\( bracket", []),
         ("Try it (with the page\nhttps://example.org/a\nthat has it).", []),
+        ("A [<picture>\n\n<img>\n\n</picture>](a.html) picture", []),
         ('R""(\nText of a manual.\n)""\n', []),
         ("Use it (see the\n--long option) here.", []),
         ("Unclosed `code (here", []),
