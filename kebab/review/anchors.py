@@ -13,6 +13,9 @@ from urllib.parse import unquote
 
 from kebab.core.review import Markup
 
+_OF_CODE = ("```{", "exec=")
+"""The signs in the first line of a block of code."""
+
 _INCLUDES = tuple(
     (sign, re.compile(pattern, re.MULTILINE))
     for sign, pattern in (
@@ -139,8 +142,10 @@ _WORD = re.compile(r"[\w.-]+")
 
 def list_anchors(text: str, markup: Markup) -> frozenset[str] | None:
     """Return the anchors of a document, folded; None when not all of them are in its text."""
-    if any(sign in text and pattern.search(text) for sign, pattern in _INCLUDES):
-        return None
+    visible = _drop_blocks(text, markup)
+    for sign, pattern in _INCLUDES:
+        if sign in text and pattern.search(text if sign in _OF_CODE else visible):
+            return None
     if text.startswith('R"'):
         return None  # a text that is included in code of C++
     front = markup.front_matter
@@ -148,7 +153,7 @@ def list_anchors(text: str, markup: Markup) -> frozenset[str] | None:
         return None  # a template writes the page
     if front is not None and any(name.lower() in _SOURCE_FIELDS for name, _ in front.fields):
         return None  # a program adds a reference of the code
-    if "<" in text and not _PLAIN_COMPONENTS.issuperset(_COMPONENT.findall(text)):
+    if "<" in text and not _PLAIN_COMPONENTS.issuperset(_COMPONENT.findall(visible)):
         return None
     found = set(_list_folded(text, markup))
     if front is not None:
@@ -161,6 +166,13 @@ def list_anchors(text: str, markup: Markup) -> frozenset[str] | None:
         terms = (_DESTINATION.sub("", term) for term in _TERM.findall(text))
         found.update(map(fold_anchor, terms))
     return frozenset(found)
+
+
+def _drop_blocks(text: str, markup: Markup) -> str:
+    """Return a text without its blocks of code, whose signs are examples."""
+    starts = [0, *(end for _, end in markup.code_blocks)]
+    ends = [*(start for start, _ in markup.code_blocks), len(text)]
+    return "".join(text[start:end] for start, end in zip(starts, ends, strict=True))
 
 
 def _list_folded(text: str, markup: Markup) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import ClassVar
 from urllib.parse import unquote
 
@@ -26,6 +27,7 @@ from kebab.review.rules.targets import (
     is_fragment,
     is_markdown,
     is_missing,
+    is_named,
     is_path,
     may_define_labels,
     shares_labels,
@@ -199,23 +201,21 @@ class BrokenAnchor:
             titles = {fold_anchor(heading.text) for heading in document.markup.headings}
         if any(_ROUTE.match(one.target) for one in links):
             titles = None  # the site finds its pages by fragments
-        for link in links:
+        links = [
+            one
+            for one in links
+            if is_anchor(split_target(one.target)[1]) and not _is_sign(document, one)
+        ]
+        missing = [one for one in links if not _has_anchor(document, surroundings, one, titles)]
+        filled = _list_filled(links, missing)
+        for link in missing:
             path, fragment = split_target(link.target)
-            if not is_anchor(fragment) or _is_sign(document, link):
-                continue
-            if path:
-                is_known = _has_target(document, surroundings, link)
-            else:
-                is_known = titles is None or fold_anchor(unquote(fragment)) in titles
-                own = None if is_known else document.anchors  # which take far longer
-                is_known = own is None or has_anchor(own, fragment)
-            if not is_known:
-                start, end = link.target_span
-                place = find_moved_heading(document, surroundings, link)
-                if place is not None:
-                    reason = f"the heading is in another document: {place}"
-                    yield build_finding(self, start, end, reason, edit="replace", fix=Fix(place))
-                    continue
+            start, end = link.target_span
+            place = find_moved_heading(document, surroundings, link)
+            if place is not None:
+                reason = f"the heading is in another document: {place}"
+                yield build_finding(self, start, end, reason, edit="replace", fix=Fix(place))
+            elif path not in filled:
                 sign = document.text.find("#", start, end)
                 reason = f"the target has no such heading or anchor: {fragment}"
                 yield build_finding(self, max(sign, start), end, reason)
@@ -226,7 +226,42 @@ class BrokenAnchor:
         has_title = bool(markup.headings) and markup.headings[0].level == 1
         if markup.front_matter is not None or has_title:
             return is_fragment(document.source)
-        return surroundings.find_site(document.source.file) is not None
+        site = surroundings.find_site(document.source.file)
+        return site is not None and not is_named(site, document.source.file)
+
+
+_LEAST_MISSING = 5
+_FILLED_SHARE = 0.8
+
+
+def _list_filled(links: Sequence[LinkUse], missing: Sequence[LinkUse]) -> set[str]:
+    """Return the paths of pages that a program probably fills: they lack nearly all anchors."""
+    known = Counter(path for path, _ in {split_target(one.target) for one in links})
+    lost = Counter(path for path, _ in {split_target(one.target) for one in missing})
+    return {
+        path
+        for path, count in lost.items()
+        if count >= max(_LEAST_MISSING, _FILLED_SHARE * known[path])
+    }
+
+
+def _has_anchor(
+    document: ReviewDocument,
+    surroundings: Surroundings,
+    link: LinkUse,
+    titles: Collection[str] | None,
+) -> bool:
+    """Return whether the target of a link may have its anchor.
+
+    `titles` are the own headings; None when the document is a part of others.
+    """
+    path, fragment = split_target(link.target)
+    if path:
+        return _has_target(document, surroundings, link)
+    if titles is None or fold_anchor(unquote(fragment)) in titles:
+        return True
+    own = document.anchors  # which take far longer
+    return own is None or has_anchor(own, fragment)
 
 
 def _is_sign(document: ReviewDocument, link: LinkUse) -> bool:

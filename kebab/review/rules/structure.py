@@ -182,8 +182,8 @@ class HeadingJump:
     add the missing one. The first heading may have any level, and so may the first one in a
     component, a tab or another part of the page. A level that is left out more than twice, or more
     often than it is used, is reported once. What most documents of the folder do is not reported,
-    and neither are documents that say that a program wrote them, and lists of changes with several
-    such levels.
+    and neither is a level that the page never uses and leaves out twice. Documents that say that a
+    program wrote them, and lists of changes with several such levels, are not checked.
     """
 
     id: ClassVar[str] = "heading-jump"
@@ -207,6 +207,8 @@ class HeadingJump:
         usual = surroundings.list_usual_jumps(document.source) if jumps else ()
         jumps = [one for one in jumps if (one[0].level, one[1].level) not in usual]
         counts = Counter(before.level + 1 for before, _ in jumps)
+        # A page that never uses a level leaves it out on purpose.
+        jumps = [one for one in jumps if counts[one[0].level + 1] < 2 or uses[one[0].level + 1]]  # noqa: PLR2004 - once is a slip
         reported: set[int] = set()
         for before, heading in jumps:
             missing = before.level + 1

@@ -250,12 +250,15 @@ def _is_elsewhere(
 
 def _is_generated(site: Site | None, file: Path) -> bool:
     """Return whether the build of a site may write a page: any one, or one that is named there."""
-    if site is None:
-        return False
+    return site is not None and ("gen-files" in site.mentions or is_named(site, file))
+
+
+def is_named(site: Site, file: Path) -> bool:
+    """Return whether the configuration of a site names a page by its path below the pages."""
     pages = [file.relative_to(one) for one in site.pages if file.is_relative_to(one)]
     names = [one.as_posix() for one in pages]
     names += [(one.parent / "SUMMARY.md").as_posix() for one in pages if one.parent.name]
-    return "gen-files" in site.mentions or any(
+    return any(
         re.search(rf"(?<![\w./-])(?:\./)?{re.escape(name)}(?!\w)", site.mentions) for name in names
     )
 

@@ -134,3 +134,8 @@ def test_other_containers_tags_and_comments_have_none(text: str) -> None:
 @pytest.mark.parametrize("fragment", ["pkg.mod.Class", "tag/pets", "readme", "L12", "cmdoption-x"])
 def test_names_of_code_and_places_of_programs_are_no_anchors(fragment: str) -> None:
     assert not is_anchor(fragment)
+
+
+def test_signs_in_code_put_nothing_into_a_page() -> None:
+    text = "# A\n\n```html\n<VirtualHost>\n{{ Math.random() }}\n```\n"
+    assert list_anchors(text, read_markup(text)) is not None

@@ -449,6 +449,22 @@ def test_the_anchors_of_pages_of_an_unknown_program_are_not_known() -> None:
         assert len(list(BrokenAnchor().check(document, surroundings))) == count
 
 
+def test_a_page_that_lacks_nearly_all_anchors_is_filled_by_a_program() -> None:
+    links = [f"[{name}](#{name}-mixin)\n\n" for name in ("one", "two", "three", "four", "five")]
+
+    assert len(_check(BrokenAnchor(), f"# A\n\n{''.join(links[:4])}")) == 4
+    assert _check(BrokenAnchor(), f"# A\n\n[a](#a)\n\n{''.join(links)}") == []
+    assert len(_check(BrokenAnchor(), f"# A\n\n## B\n\n[a](#a) [b](#b)\n\n{''.join(links)}")) == 5
+
+
+def test_a_page_that_the_configuration_names_is_no_part() -> None:
+    text = "## A\n\n[b](#missing)\n"
+    site = _MKDOCS._replace(pages=("/notes",))
+
+    assert _check(BrokenAnchor(), text, site=site) == []
+    assert len(_check(BrokenAnchor(), text, site=site._replace(mentions="nav: [a.md]"))) == 1
+
+
 def test_links_of_exdoc_may_name_functions_and_files_alone() -> None:
     surroundings = FakeSurroundings(
         files=frozenset({"/notes/mix.exs", "/notes/pages/images/a.png"}),

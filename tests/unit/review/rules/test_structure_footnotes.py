@@ -134,7 +134,7 @@ def test_an_anchor_is_declared_once(text: str, found: list[str]) -> None:
     ("text", "found"),
     [
         ("## A\n\n#### B\n\n### C\n\n# D\n", ["#### B"]),
-        ("## A\n\n#### B\n\n## C\n\n#### D\n", ["#### B"]),
+        ("## A\n\n#### B\n\n## C\n\n#### D\n", []),
         ("## A\n\n#### B\n\n## C\n\n### D\n\n## E\n\n#### F\n", ["#### B"]),
         ("## A\n\n#### B\n\n## C\n\n### D\n", ["#### B"]),
         ("### A\n\n# B\n\n## C\n", []),
@@ -233,7 +233,7 @@ def test_a_quoted_heading_is_no_section() -> None:
 
 
 def test_the_form_of_a_list_of_changes_is_no_jump() -> None:
-    text = "".join(f"# 1.{number}\n\n### Fixes\n\nx\n\n" for number in range(4))
+    text = "".join(f"# 1.{number}\n\n### Fixes\n\nx\n\n" for number in range(4)) + "## A\n\nx\n"
     document = make_document(text, read_markup(text), path="CHANGELOG.md")
 
     assert _check(HeadingJump(), text)
