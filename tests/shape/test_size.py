@@ -35,7 +35,7 @@ MOST_LINES = {
     "kebab/mcp": 2_000,
     "kebab/parse": 16_000,
     "kebab/rag": 6_500,
-    "kebab/review": 9_500,
+    "kebab/review": 10_000,
     "kebab/search": 6_000,
     "kebab/source": 1_500,
     "kebab/store": 10_500,
