@@ -98,6 +98,9 @@ _ELSEWHERE = tuple(
 )
 """Names and headings in HTML and indented text, ids in braces, and labels of programs."""
 
+_BRACKET = re.compile(r"\[([\w.-]+)\]\Z")
+"""The name of a component at the end of a heading."""
+
 _SIGN_NAMES = {
     "&": ("and",),
     "+": ("plus",),
@@ -128,7 +131,7 @@ _NUMBERED = "#"
 _MAX_TABS = 12
 
 _OTHER_FRAGMENT = re.compile(
-    r"\Z|0\Z|_+\Z|null\Z|link\Z|url\Z|top\Z|L\d+|:~:|!|_?fn|cite|__\w|tab[-_=]|term-|page=|slide=|user-content-fn|readme\Z"
+    r"\Z|0\Z|_+\Z|null\Z|link\Z|url\Z|top\Z|L\d+|:~:|!|_?fn|cite|label-|__\w|tab[-_=]|term-|page=|slide=|user-content-fn|readme\Z"
     r"|start-of-content|content\Z|_top|toc\Z|autotoc_md|cmdoption|envvar-"
     r"|(?:[A-Za-z_]\w*\.)++(?!md\Z|html\Z)\w+\Z|.*[{}<>$*/]|.*=",
     re.IGNORECASE,
@@ -218,6 +221,9 @@ def _list_variants(title: str, source: str) -> Iterator[str]:
     if not title.isascii():
         yield fold_anchor(_drop_marks(title))
         yield fold_anchor(title.translate(_UMLAUTS))
+    bracket = _BRACKET.search(title)
+    if bracket:
+        yield fold_anchor(bracket[1])
     if "<" in source:
         yield fold_anchor(_TAG_CONTENT.sub("", source))
         yield fold_anchor(source)

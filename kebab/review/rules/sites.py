@@ -88,7 +88,14 @@ _GENERATORS = (
         (
             *("conf.py", "antora.yml", "mint.json", "docs.json", "_quarto.yml", "_toc.yml"),
             *("sidebars.js", ".eleventy.js", "eleventy.config.js", ".vitepress", "myst.yml"),
-            *("gatsby-config.js", "next.config.js", "next.config.mjs", "nuxt.config.ts", "mix.exs"),
+            *(
+                "gatsby-config.js",
+                "next.config.js",
+                "next.config.mjs",
+                "nuxt.config.ts",
+                "mix.exs",
+                "docs.exs",
+            ),
             *(".vuepress/config.js", ".vuepress/config.ts"),
         ),
         (".", "docs", "content"),

@@ -428,7 +428,8 @@ def test_a_menu_may_name_files_of_other_folders() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "# A\n\n[b](#0) [c](#_)\n",
+        "# A\n\n[b](#0) [c](#_) [d](#label-Quick+start)\n",
+        "# A\n\n## The alert [x-alert]\n\n[b](#x-alert)\n",
         "# A\n\n[b](#guide) [c](#core/guide)\n",
         "---\nprops: ['GuideProps']\n---\n\n# A\n\n[b](#guideprops)\n",
         "---\nsass: scss/guide.scss\n---\n\n# A\n\n[b](#guide)\n",
