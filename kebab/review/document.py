@@ -16,7 +16,7 @@ _WIDE = re.compile("[\U00010000-\U0010ffff]")
 """The characters that are two units in UTF-16."""
 _LANGUAGE_SAMPLE = 8_000
 _BORDER = re.compile(
-    r"\n(?=[ \t>]*(?:\n|\Z|[-*+•][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||:::"
+    r"\n(?=[ \t>]*(?:\n|\Z|[-*+•][ \t]|\d{1,3}[.)][ \t]|#{1,6}[ \t]|\||:::"
     r"|(?:--+|==+)[ \t]*(?:\n|\Z)))"
 )
 """Where a paragraph ends."""

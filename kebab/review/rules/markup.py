@@ -1,6 +1,7 @@
 """Contains the rules about marks that a page shows as text, or that make it lose text."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -8,7 +9,12 @@ from typing import ClassVar
 from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, LinkUse, Span, Surroundings
 from kebab.review.document import ReviewDocument, find_code
-from kebab.review.rules.rule import build_finding, is_cut_cell, is_list_of_changes
+from kebab.review.rules.rule import (
+    build_finding,
+    is_cut_cell,
+    is_generated,
+    is_list_of_changes,
+)
 from kebab.review.rules.targets import (
     is_markdown,
     is_site,
@@ -54,6 +60,10 @@ class TableCells:
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the rows that differ from the header."""
+        found = list(self._find(document, surroundings))
+        yield from () if found and is_generated(document) else found
+
+    def _find(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         text = document.text
         if document.source.media != MARKDOWN or "|" not in text:
             return
@@ -285,6 +295,9 @@ def _fills_in_text(document: ReviewDocument, surroundings: Surroundings, link: L
 _GLUED = re.compile(r"##(?<![^\n]##)#{0,4}(?=[^\W\d_])")
 
 
+_FEW_GLUED, _LOWEST = 2, 6
+
+
 class GluedHeading:
     """No blank follows the signs of a heading.
 
@@ -303,8 +316,11 @@ class GluedHeading:
         text = document.text
         if document.source.media != MARKDOWN or "##" not in text:
             return
-        for found in _GLUED.finditer(text):
-            if not _is_code(document, found.start()):
+        glued = [one for one in _GLUED.finditer(text) if not _is_code(document, one.start())]
+        counts = Counter(one[0] for one in glued)
+        for found in glued:
+            # Some programs need no blank, and nobody uses the lowest level by chance.
+            if counts[found[0]] <= _FEW_GLUED and len(found[0]) < _LOWEST:
                 fix = Fix(f"{found[0]} ")
                 reason = "a blank is missing after the signs of the heading"
                 yield build_finding(self, *found.span(), reason, edit="replace", fix=fix)
@@ -409,7 +425,7 @@ class SpacedEmphasis:
 _DEFINITION = re.compile(
     r"^ {0,3}\[(?P<label>[^\]^\\\n][^\]\n]*)\]:[ \t]*(?P<address>\S++)[^\n]*", re.MULTILINE
 )
-_COMMENT = re.compile(r"//|comment|#|\{|@|_|v?\d+(?:\.\d+)+|unreleased")
+_COMMENT = re.compile(r"//|comment|#|\{|@|\?|_|v?\d+(?:\.\d+)+|unreleased")
 """The labels of comments, and those of issues, people and versions."""
 
 
@@ -435,7 +451,8 @@ class UnusedDefinition:
             label = found["label"].lower()
             if (
                 _COMMENT.match(label)
-                or found["address"] in ("#", "<>")
+                or found["address"] == "<>"
+                or found["address"].startswith("#")  # the name of a section, for others
                 or _is_in_block(document, found.start())
             ):
                 continue

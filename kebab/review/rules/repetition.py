@@ -59,6 +59,9 @@ _BEFORE_CLAUSE = re.compile(
 _RELATIVE = re.compile(r"\b(?:that|which|who|what|whatever)[ ]\Z", re.IGNORECASE)
 """What stands before a verb that ends a clause, as in `a row that fails fails the job`."""
 
+_LISTING = re.compile(r"[ \t]*[-dl](?:[r-][w-][xsStT-]){3}")
+"""The line of a file as `ls` shows it."""
+
 _ITEM_START = re.compile(r"\n[ \t]*[-*+][ \t]+\Z")
 _TERM = re.compile(
     r"\b(?:merge merge|pull pull) (?:request|commit|conflict)|(?:wise|logical) (?:and and|or or)\b"
@@ -157,6 +160,7 @@ def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
         or (second not in _FUNCTION_WORDS and _LABEL.match(text, end))
         or (text.startswith(" in", end) and _MENDED.search(text, max(0, start - 16), start))
         or (second == "to" and document.lang == "pl")
+        or _LISTING.match(text, text.rfind("\n", 0, start) + 1)
         or _TERM.search(" ".join(text[max(0, start - 8) : end + 10].split())) is not None
         or bool(_ITEM_START.search(text, max(0, start - 12), start) and text[end : end + 1] == "\n")
         or _IDENTIFIER_END.search(text, max(0, start - 24), start) is not None

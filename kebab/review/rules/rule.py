@@ -153,6 +153,7 @@ def is_copied(document: ReviewDocument) -> bool:
 
 _TITLE = re.compile(
     r"^[ \t]*[-*+][ \t]+(?:\[?(?:bug|feature|issue|support)[ ]#?\d{2,}\b|\[?#\d{2,}\b"
+    r"|\[[A-Z]{2,}-\d+\]"
     r"|[^\n]{1,400}(?:\(\[?@[\w-]+(?:\]\([^()\s]+\))?\)\s*$"
     r"|[ ]by[ ]\[?@[\w-]+(?:\]\([^()\s]+\))?,?[ ]in[ ]\S+\s*$"
     r"|/commit/[0-9a-f]{7}|\(`?[0-9a-f]{7,40}`?\)))",

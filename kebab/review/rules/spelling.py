@@ -85,6 +85,10 @@ _ENGLISH = frozenset(
 """Words that tell English where a text is too short for its language to be certain."""
 
 
+_MOST_SLIPS = 10
+"""A document that has a word more often means it."""
+
+
 class Misspelling:
     """A word is misspelled in a common way.
 
@@ -114,8 +118,9 @@ class Misspelling:
         for word in sorted(found):
             right = MISSPELLINGS.list_corrections(word)
             everywhere = list(_find_word(document, word.decode()))
-            is_named = word.decode() in document.source.file.stem.lower()
-            if is_named or any(_is_quoted(document.text, *place) for place in everywhere):
+            is_meant = word.decode() in document.source.file.stem.lower()
+            is_meant |= len(everywhere) > _MOST_SLIPS
+            if is_meant or any(_is_quoted(document.text, *place) for place in everywhere):
                 continue  # it is a name, or the page speaks about it
             places = [
                 place

@@ -34,6 +34,9 @@ _TABS = re.compile(
 _VERSION = re.compile(r"\W*(?:v|version |release )?\W?\d+(?:[.-]\d+)+|\W*unreleased", re.IGNORECASE)
 
 
+_RELEASE = re.compile(r"[\w-]+ v?\d+(?:\.\d+)+")
+"""The name and the version of a package."""
+
 _FEW_JUMPS = 2
 _MIN_LISTED = 3
 """How many headings of one level without text between them are a list."""
@@ -325,7 +328,8 @@ _SETEXT = re.compile(r"(?!#)[^\n]*\n[^\n]*\n|(?!#)[\w-]+:[ \t]")
 def _is_name(heading: Heading, after: Heading | None) -> bool:
     """Return whether a heading is that of a version, or of one of several forms of a function."""
     is_form = "(" in heading.text and after is not None and "(" in after.text
-    return not heading.text or is_form or _VERSION.match(heading.text) is not None
+    is_release = _RELEASE.fullmatch(heading.text) is not None
+    return not heading.text or is_form or is_release or _VERSION.match(heading.text) is not None
 
 
 def _is_listed(

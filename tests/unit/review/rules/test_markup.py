@@ -225,3 +225,23 @@ def test_a_program_finds_the_pages_of_several_names_of_code() -> None:
 
     assert len(_show(EmptyLink(), link * 2)) == 2
     assert _show(EmptyLink(), link * 3) == []
+
+
+def test_headings_that_are_always_glued_are_the_form_of_a_program() -> None:
+    text = "# A\n\n##Note\n\nx\n\n"
+
+    assert _show(GluedHeading(), text) == ["##"]
+    assert _show(GluedHeading(), text * 3) == []
+    assert _show(GluedHeading(), "# A\n\n######Note\n") == []
+
+
+def test_rows_that_a_program_wrote_are_its_own() -> None:
+    text = f"{_TABLE}| 1 | 2 | 3 |\n"
+
+    assert _show(TableCells(), text)
+    assert not _show(TableCells(), f"<!-- DO NOT EDIT -->\n\n{text}")
+
+
+@pytest.mark.parametrize("definition", ["[?TOC]: true", "[summary]: #summary"])
+def test_directives_and_names_of_sections_are_no_unused_labels(definition: str) -> None:
+    assert _show(UnusedDefinition(), f"# A\n\nText\n\n{definition}\n") == []

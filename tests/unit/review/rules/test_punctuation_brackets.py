@@ -35,6 +35,8 @@ from tests.fakes.review import FakeSurroundings, make_document
         ("Escaped \\( bracket", []),
         ("Try it (with the page\nhttps://example.org/a\nthat has it).", []),
         ("A [<picture>\n\n<img>\n\n</picture>](a.html) picture", []),
+        ("It looks for (?= and ends with \\e[ here.", []),
+        ("It was the case (January\n2024) in all of it.", []),
         ('R""(\nText of a manual.\n)""\n', []),
         ("Use it (see the\n--long option) here.", []),
         ("Unclosed `code (here", []),

@@ -181,6 +181,12 @@ def test_names_make_no_paragraph_of_another_language_english() -> None:
     assert _show(text.replace("für", "for"), lang="de") == [("Methode", "Method")]
 
 
+def test_a_word_that_a_document_has_often_is_meant() -> None:
+    text = "You will recieve the letters. "
+    assert len(_check(text * 10)) == 10
+    assert _check(text * 11) == []
+
+
 def test_a_word_of_the_name_of_the_file_is_meant() -> None:
     document = make_document("You will recieve the letters.", path="recieve-letters.md")
     assert list(Misspelling().check(document, FakeSurroundings())) == []

@@ -167,6 +167,7 @@ def test_levels_go_down_by_one(text: str, found: list[str]) -> None:
         ("# A\n\n## `run`\n\n## None\n\n## Notes\n\nx\n", []),
         ("# A\n\nx\n\ntitle: b\n---\n\n## B\n\nx\n", []),
         ("# Title\n\n# Scope\n\nx\n", []),
+        ("# A\n\nx\n\n## common_test 1.3.0\n\n## common_test 1.2.0\n\nx\n", []),
         ("# A\n\nx\n\n## * Follow redirects;\n\n## B\n\nx\n", []),
         ("# A\n\nx\n\n:::{example}\n## B\n\n## C\n:::\n", []),
         ("", []),
