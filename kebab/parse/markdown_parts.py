@@ -55,6 +55,13 @@ _REFERENCE = re.compile(
     r"\{\{[<%][ \t]*(?:rel)?ref[ \t]+(?:path=)?(?:\"([^\"\n]+)\"|`([^`\n]+)`|([^\s\"`{}=]+))"
     r"[ \t]*[%>]\}\}"
 )
+_CODE_COMMAND = re.compile(
+    r"^[ \t]*[@\\](code|verbatim|dot|msc|startuml)\b[^\n]*\n(?:(?![ \t]*[@\\]end)[^\n]*\n){0,2000}+"
+    r"[ \t]*[@\\]end(?:\1|uml)\b",
+    re.MULTILINE,
+)
+"""A block of code of Doxygen."""
+
 _CODE_END = r"\{{(?:\{{[<%][ \t]*/|%-?[ \t]*end)[ \t]*{}(?![\w-])[^{{}}]*\}}+"
 _TAG = re.compile(r"<([A-Za-z][\w.-]*)(\s[^<>]*)>")
 _ATTRIBUTE = re.compile(
@@ -460,6 +467,10 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
     body = _blank(text, [(0, block.end)] if block else [])
     shortcodes = list(find_code_shortcodes(body))
     body = _blank(body, shortcodes)
+    if "@end" in body or "\\end" in body:
+        commands = [one.span() for one in _CODE_COMMAND.finditer(body)]
+        shortcodes += commands
+        body = _blank(body, commands)
     if "=== " in body or "!!! " in body or "???" in body:
         body = _ABOVE_FENCE.sub(lambda title: " " * len(title[0]), body)
     noise = find_noise_lines(body, is_mdx=is_mdx)

@@ -49,6 +49,7 @@ _INCLUDES = tuple(
         ("</", r"</[a-z]++-[a-z][\w-]*+>"),  # an element that a script defines
         ("```{", r"^```\{(?:include|eval-rst|auto\w+)"),
         ("include::", r"^[ \t]*!?include::"),
+        ("[include ", r"^[ \t]*\[include [\"']"),
         ("import ", r"^import\s[^\n]+\.mdx?['\"]"),
         (".. ", r"^\.\. \w+::"),
         ("<!--@include:", r"^<!--@include:"),

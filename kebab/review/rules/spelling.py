@@ -117,6 +117,8 @@ class Misspelling:
             return
         for word in sorted(found):
             right = MISSPELLINGS.list_corrections(word)
+            if right == [word.decode().removesuffix("s")]:
+                continue  # the plural of a word
             everywhere = list(_find_word(document, word.decode()))
             is_meant = word.decode() in document.source.file.stem.lower()
             is_meant |= len(everywhere) > _MOST_SLIPS

@@ -65,6 +65,11 @@ _API_FOLDERS = frozenset({"api", "reference", "apis"})
 """
 
 _BY_NAME = ("ex_doc", "ExDoc", "extras:")
+_DOXYGEN = re.compile(
+    r"^[ \t]*[@\\](?:subpage|tableofcontents|code|endcode|prev_tutorial)\b", re.MULTILINE
+)
+"""Commands of Doxygen, which finds files by their names."""
+
 _MENUS = ("_sidebar.md", "_navbar.md")
 """Menus of docsify."""
 
@@ -243,6 +248,7 @@ def _is_elsewhere(
         )
     )
     is_named |= document.file.name in _MENUS  # the build puts folders together
+    is_named |= _DOXYGEN.search(document.text) is not None
     if is_named and surroundings.list_namesakes(document, file.name):
         return True
     return surroundings.is_built(str(file))

@@ -284,3 +284,12 @@ def test_code_directly_below_the_title_of_a_tab_is_hidden() -> None:
     assert [text[start:end] for start, end in hidden] == [
         "```\n    # a comment (without\n    ```\n"
     ]
+
+
+def test_code_of_doxygen_is_code() -> None:
+    text = "# A\n\n@code{.py}\n# a comment\n@endcode\n\n\\verbatim\n# b\n\\endverbatim\n\n## C\n"
+
+    markup = read_markup(text)
+
+    assert [one.text for one in markup.headings] == ["A", "C"]
+    assert len(markup.code_blocks) == 2

@@ -117,6 +117,7 @@ def test_anchors_of_html_and_generators_are_found(text: str, fragment: str) -> N
         "::: package\n",
         '```python exec="true"\nprint()\n```\n',
         "{% data reusables.x %}\n",
+        '[include "part.md"]\n',
         "{{< feature-list >}}\n",
         "<!-- include part.md -->\n",
         "<api-table>\n</api-table>\n",

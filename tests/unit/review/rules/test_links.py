@@ -466,6 +466,14 @@ def test_a_page_that_the_configuration_names_is_no_part() -> None:
     assert len(_check(BrokenAnchor(), text, site=site._replace(mentions="nav: [a.md]"))) == 1
 
 
+def test_doxygen_finds_images_by_their_names() -> None:
+    surroundings = FakeSurroundings(namesakes={"a.png": (Path("/notes/images/a.png"),)})
+    for start, count in (("", 1), ("@tableofcontents\n\n", 0)):
+        text = f"{start}![a](pics/a.png)\n"
+        document = make_document(text, read_markup(text))
+        assert len(list(MissingImage().check(document, surroundings))) == count
+
+
 def test_links_of_exdoc_may_name_functions_and_files_alone() -> None:
     surroundings = FakeSurroundings(
         files=frozenset({"/notes/mix.exs", "/notes/pages/images/a.png"}),

@@ -187,6 +187,10 @@ def test_a_word_that_a_document_has_often_is_meant() -> None:
     assert _check(text * 11) == []
 
 
+def test_a_plural_is_no_misspelling() -> None:
+    assert _check("It makes all the canonicalizations here.") == []
+
+
 def test_a_word_of_the_name_of_the_file_is_meant() -> None:
     document = make_document("You will recieve the letters.", path="recieve-letters.md")
     assert list(Misspelling().check(document, FakeSurroundings())) == []
