@@ -21,8 +21,10 @@ _BORDER = re.compile(
 )
 """Where a paragraph ends."""
 
-_HIDDEN_LINE = re.compile(r"https?://[^\s<>]+|`[^`]+`[.,;:]?")
-"""A line of a paragraph without a word of prose."""
+_HIDDEN_LINE = re.compile(
+    r"\n[^\S\n]*+(?:https?://[^\s<>]++|`[^`\n]++`[.,;:]?)[^\S\n]*+(?=\n|\Z)"
+)
+"""An address or a code span that fills a line of a paragraph, from the end of the line above."""
 
 
 _LETTERS = bytes(
@@ -75,14 +77,14 @@ class ReviewDocument:
         return list_anchors(self.text, self.markup)
 
     @cached_property
-    def words(self) -> list[bytes]:
-        """The words of the whole text in UTF-8, in order; letters of ASCII are in lower case."""
-        return list_words(self.text)
+    def prose_words(self) -> list[bytes]:
+        """The words of `lower_prose` in UTF-8, in order."""
+        return list_words(self.lower_prose)
 
     @cached_property
-    def prose_words(self) -> list[bytes]:
-        """The words of `prose` in UTF-8, in order and in their own case."""
-        return self.prose.encode("utf-8", "replace").translate(_LETTERS).split()
+    def vocabulary(self) -> frozenset[bytes]:
+        """The different words of `lower_prose` in UTF-8."""
+        return frozenset(self.prose_words)
 
     @cached_property
     def lower_text(self) -> str:
@@ -111,8 +113,10 @@ class ReviewDocument:
     def paragraphs(self) -> list[Span]:
         """The runs of prose lines: a paragraph, a heading, a list item or a table row each."""
         prose, start, found = self.prose, 0, []
-        borders = (border.start() for border in _BORDER.finditer(prose))
-        for end in [*(one for one in borders if not self._goes_on(one)), len(prose)]:
+        borders = [border.start() for border in _BORDER.finditer(prose)]
+        inner = {one.start() for one in _HIDDEN_LINE.finditer(self.text)}.intersection(borders)
+        inner = {one for one in inner if not self.is_in_block(one + 1)}
+        for end in [*(one for one in borders if one not in inner), len(prose)]:
             block = prose[start:end]
             if block and not block.isspace():
                 heading = block.find("\n", 1) if block.lstrip().startswith("#") else -1
@@ -123,15 +127,11 @@ class ReviewDocument:
             start = end
         return found
 
-    def _goes_on(self, newline: int) -> bool:
-        """Return whether a line that seems empty holds an address or a code span."""
-        end = self.text.find("\n", newline + 1)
-        hidden = self.text[newline + 1 : end if end >= 0 else len(self.text)].strip()
-        if _HIDDEN_LINE.fullmatch(hidden) is None:
-            return False
+    def is_in_block(self, offset: int) -> bool:
+        """Return whether an offset is in a block of code."""
         blocks = self.markup.code_blocks
-        index = bisect_right(blocks, (newline + 1, len(self.text))) - 1
-        return index < 0 or newline + 1 >= blocks[index][1]
+        index = bisect_right(blocks, (offset, len(self.text))) - 1
+        return index >= 0 and offset < blocks[index][1]
 
     @cached_property
     def line_starts(self) -> list[int]:
@@ -226,16 +226,11 @@ def _lower_letters(text: str) -> str:
 
 def hide_spans(text: str, spans: list[Span]) -> str:
     """Return a text of the same length with blanks in the spans; newlines stay."""
+    blank = "\n".join([" " * len(line) for line in text.split("\n")])
     parts, done = [], 0
     for start, end in sorted(spans):
-        first = max(start, done)
-        if end > first:
-            parts.append(text[done:first])
-            if text.find("\n", first, end) < 0:
-                parts.append(" " * (end - first))
-            else:
-                lines = text[first:end].split("\n")
-                parts.append("\n".join([" " * len(line) for line in lines]))
+        if end > done:
+            parts += text[done:start], blank[max(start, done) : end]
             done = end
     parts.append(text[done:])
     return "".join(parts)

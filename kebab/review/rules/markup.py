@@ -186,7 +186,7 @@ class MergeConflict:
         marks = [
             one
             for one in _CONFLICT.finditer(document.text)
-            if not _is_in_block(document, one.start())
+            if not document.is_in_block(one.start())
         ]
         if len({one[0][0] for one in marks} - {"|"}) <= 1:
             return  # the line of equal signs alone makes a heading
@@ -198,10 +198,6 @@ class MergeConflict:
             if sign == "<" or (not is_open and sign == ">"):
                 yield build_finding(self, *one.span(), "a merge conflict is not resolved")
             is_open = sign == "<" or (is_open and sign != ">")
-
-
-def _is_in_block(document: ReviewDocument, offset: int) -> bool:
-    return any(start <= offset < end for start, end in document.markup.code_blocks)
 
 
 _REVERSED = re.compile(
@@ -453,7 +449,7 @@ class UnusedDefinition:
                 _COMMENT.match(label)
                 or found["address"] == "<>"
                 or found["address"].startswith("#")  # the name of a section, for others
-                or _is_in_block(document, found.start())
+                or document.is_in_block(found.start())
             ):
                 continue
             if plain.count(f"[{' '.join(label.split())}]") == 1 and not may_define_labels(

@@ -3,7 +3,8 @@
 import re
 import unicodedata
 from collections.abc import Iterator
-from itertools import compress, islice, pairwise, product
+from itertools import compress, islice, product
+from operator import eq
 from typing import ClassVar
 
 from kebab.core.media import MARKDOWN
@@ -14,7 +15,6 @@ from kebab.wire.review import SeverityName
 
 _GAPS = (" ", "\n", " \n", "\t\n")
 _BEFORE_FIRST = ' \n("*_'
-_BEFORE_WORD = '("*_>'
 _TWICE = re.compile(r"([^\W\d_]{2,}+)( |[ \t]?\n[ \t>]*)(?=((?i:\1))(?![\w'’/=(*<>+-]|[.:]\w))")
 _ALLOWED = frozenset(
     {
@@ -121,15 +121,13 @@ class RepeatedWord:
 
 def _find_pairs(document: ReviewDocument) -> Iterator[int]:
     """Yield the offsets of words of the prose that may stand there twice."""
-    lower = text = document.lower_prose
-    for sign in _BEFORE_WORD:
-        text = text.replace(sign, " ")
-    words = text.split()
-    after = islice(words, 1, None)
-    pairs = compress(pairwise(words), map(str.startswith, after, words))
-    twice = {one for one, two in pairs if one.isalpha() and not two[len(one) :][:1].isalnum()}
-    gaps = [gap for gap in _GAPS if gap in lower]
-    for word, gap in product(twice, gaps):
+    lower, words = document.lower_prose, document.prose_words
+    # Only signs of ASCII part these words, so others may stand behind the second one.
+    is_same = eq if lower.isascii() else bytes.startswith
+    twice = set(compress(words, map(is_same, islice(words, 1, None), words)))
+    repeated = [word.decode() for word in twice if len(word) > 1]
+    gaps = [gap for gap in _GAPS if gap in document.text] if repeated else ()
+    for word, gap in product(repeated, gaps):
         shown = f"{word} {word}" if gap == " " else word + gap
         start = lower.find(shown)
         while start >= 0:
