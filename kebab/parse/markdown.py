@@ -301,8 +301,8 @@ _COMMENTS = (("<!--", "-->"), ("{/*", "*/}"))
 _SHORTCODES = re.compile(
     r"^[ \t>]*(?:(?:\{\{[<%][^{}]*[%>]\}\}|\{%[^{}]*%\})[ \t]*)+$", re.MULTILINE
 )
-_SHORTCODE_MARK = re.compile(r"\{(?:\{[<%]|%)")
-_COMPONENT_MARK = re.compile(r"</?(?:[A-Z]|/?>)")
+_SHORTCODE_MARK = re.compile(r"\n[ \t>]*\{(?:\{[<%]|%)")
+_COMPONENT_MARK = re.compile(r"\n[ \t]*</?(?:[A-Z]|/?>)")
 _COMPONENTS = re.compile(
     r"^[ \t]*+(?:</?(?:[A-Z](?=\w*[a-z])[\w.]*+(?:\s[^<>]*+)?/?)?>[ \t]*+)++$", re.MULTILINE
 )
@@ -378,14 +378,12 @@ def _match_lines(
     body: str, mark: re.Pattern[str], pattern: re.Pattern[str]
 ) -> Iterator[re.Match[str]]:
     """Yield the runs of lines with a pattern, which begins with a mark; few lines have one."""
-    position = 0
-    while opening := mark.search(body, position):
-        match = pattern.match(body, body.rfind("\n", position, opening.start()) + 1 or position)
+    lines, end = f"\n{body}", 0  # a mark has the same offset there as its line in the body
+    while opening := mark.search(lines, end):
+        match = pattern.match(body, opening.start())
         if match:
             yield match
-        position = body.find("\n", match.end() if match else opening.end()) + 1
-        if not position:
-            return
+        end = match.end() + 1 if match else opening.end()
 
 
 def _find_comments(body: str, opening: str, closing: str) -> Iterator[tuple[int, int]]:

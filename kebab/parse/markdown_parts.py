@@ -46,7 +46,8 @@ _LINE_MARK = re.compile(
     r"|^[ \t>]*\[![\w-]+\][+-]?",  # callouts
     re.MULTILINE,
 )
-_LINE_SIGNS = (":::", "!!!", "???", "[!")
+_LINE_SIGN = re.compile(r"\n[ \t>]*(?::::|!!!|\?\?\?|===|\[!|[@\\])")
+"""What begins a line with a mark, the title of a tab, or a command of Doxygen."""
 _CODE_SHORTCODE = re.compile(
     r"\{(?:\{[<%][ \t]*|%-?[ \t]*)"
     r"(highlight|mermaid|raw|verbatim|code-toggle|code|tab(?=[^{}]*\bcodelang\b))(?![\w-])[^{}]*(?<!/>)(?<!/%)\}+"
@@ -68,10 +69,13 @@ _ATTRIBUTE = re.compile(
     r"\b(id|name|href|src)\s*=\s*(?:\"([^\"<>{}\n]*)\"|'([^'<>{}\n]*)'|([^\s\"'<>{}=]++))",
     re.IGNORECASE,
 )
+_HIDING = "script|style|pre|svg|math|textarea"
+_HIDES = re.compile(rf"<(?:!--|(?:{_HIDING})\b)", re.IGNORECASE)
+_TAGS = r"(?:</?[A-Za-z][^<>]*+>|&#?[A-Za-z0-9_]{1,32}+;)++"
+_HTML_TAGS = re.compile(_TAGS)
 _HTML_PART = re.compile(
     r"<!--.*?(?:-->|\Z)"
-    r"|<(script|style|pre|svg|math|textarea)\b.*?(?:</\1\s*>|\Z)"
-    r"|</?[A-Za-z][^<>]*>|&#?[A-Za-z0-9_]{1,32};",
+    rf"|<({_HIDING})\b.*?(?:</\1\s*>|\Z)|{_TAGS.removesuffix('++')}",
     re.DOTALL | re.IGNORECASE,
 )
 _ABOVE_FENCE = re.compile(
@@ -130,13 +134,11 @@ def _find_address(text: str, sign: str, at: int) -> Span:
 
 
 def find_shortcodes(text: str) -> Iterator[Span]:
-    """Yield the spans of shortcodes, attributes, and the marks of containers and callouts."""
+    """Yield the spans of shortcodes and attributes."""
     if "{" in text:
         yield from (match.span() for match in _BRACES.finditer(text))
     if "%%" in text:
         yield from (match.span() for match in _OBSIDIAN_COMMENT.finditer(text))
-    if any(sign in text for sign in _LINE_SIGNS):
-        yield from (match.span() for match in _LINE_MARK.finditer(text))
 
 
 def find_code_shortcodes(text: str) -> Iterator[Span]:
@@ -358,6 +360,9 @@ class _Walk:
     def _read_html(self, start: int, end: int) -> None:
         """Read a block of HTML: its tags are marks, its comments and hidden elements are code."""
         source, marks = self._source, self._found.marks
+        if not _HIDES.search(source, start, end):
+            marks += [tags.span() for tags in _HTML_TAGS.finditer(source, start, end)]
+            return
         for part in _HTML_PART.finditer(source, start, end):
             span = part.span()
             if part.lastindex or source.startswith("<!--", span[0]):
@@ -467,11 +472,11 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
     body = _blank(text, [(0, block.end)] if block else [])
     shortcodes = list(find_code_shortcodes(body))
     body = _blank(body, shortcodes)
-    if "@end" in body or "\\end" in body:
+    has_signs = _LINE_SIGN.search(f"\n{body}") is not None
+    if has_signs:
         commands = [one.span() for one in _CODE_COMMAND.finditer(body)]
         shortcodes += commands
         body = _blank(body, commands)
-    if "=== " in body or "!!! " in body or "???" in body:
         body = _ABOVE_FENCE.sub(lambda title: " " * len(title[0]), body)
     noise = find_noise_lines(body, is_mdx=is_mdx)
     visible = hide_lines(body, noise)
@@ -481,6 +486,8 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
     footnotes = [*found.footnotes, *find_undefined_footnotes(body, found.footnotes, hidden)]
     titles = SpanSet((one.start, one.end) for one in found.headings if one.anchor)
     code = [*hidden.spans, *found.marks, *find_shortcodes(body), *find_addresses(body)]
+    if has_signs:
+        code += [mark.span() for mark in _LINE_MARK.finditer(body)]
     return Markup(
         headings=tuple(found.headings),
         links=tuple(
@@ -511,7 +518,8 @@ def _blank(text: str, spans: Iterable[Span]) -> str:
     """Return a text of the same length with blanks in spans, which are in order."""
     parts, done = [], 0
     for start, end in spans:
-        parts += [text[done:start], re.sub(r"[^\n]", " ", text[start:end])]
+        lines = text[start:end].split("\n")
+        parts += [text[done:start], "\n".join([" " * len(line) for line in lines])]
         done = end
     return "".join([*parts, text[done:]])
 

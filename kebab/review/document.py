@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from kebab.core.review import ReviewText, Span, Unit, UnitKind
 from kebab.review.anchors import list_anchors
-from kebab.text.language import detect_text_language
+from kebab.text.language import LETTERS, detect_text_language
 from kebab.text.sentences import LayoutKind, Sentence, find_sentences
 
 _WIDE = re.compile("[\U00010000-\U0010ffff]")
@@ -27,16 +27,10 @@ _HIDDEN_LINE = re.compile(
 """An address or a code span that fills a line of a paragraph, from the end of the line above."""
 
 
-_LETTERS = bytes(
-    code if code > 127 or chr(code).isalpha() else 32  # noqa: PLR2004 - ASCII
-    for code in range(256)
-)
-"""Turns the signs of ASCII that are no letters into blanks."""
-
 
 def list_words(text: str) -> list[bytes]:
     """Return the words of a text in UTF-8; letters of ASCII are in lower case."""
-    return text.encode("utf-8", "replace").translate(_LETTERS).lower().split()
+    return text.encode("utf-8", "replace").translate(LETTERS).lower().split()
 
 
 class ReviewDocument:

@@ -31,10 +31,11 @@ def _is_code(document: ReviewDocument, start: int) -> bool:
 
 
 _DELIMITERS = re.compile(
-    r"^(?P<quote>[ \t>]*+)"
-    r"(?P<cells>\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?)[ \t]*+$",
-    re.MULTILINE,
+    r"\n[ \t>]*+"
+    r"(?P<cells>\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?)[ \t]*+(?=\n|\Z)"
 )
+"""A row of hyphens, from the end of the line above."""
+
 _ESCAPED = re.compile(r"\\[\\|]")
 _CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 _TEMPLATE = re.compile(r"\{[{%<]")
@@ -69,11 +70,10 @@ class TableCells:
             return
         end = 0
         for line in _DELIMITERS.finditer(text):
-            is_table = "|" in line["cells"] and line.start() >= max(end, 1)
+            is_table = "|" in line["cells"] and line.start() + 1 >= end
             if not is_table or _is_code(document, line.start("cells")):
                 continue
-            start = text.rfind("\n", 0, line.start() - 1) + 1
-            header = text[start : line.start() - 1]
+            header = text[text.rfind("\n", 0, line.start()) + 1 : line.start()]
             if "|" not in header or _NO_ROW.match(header) or _TEMPLATE.search(header):
                 continue
             item = _ITEM.match(header)
