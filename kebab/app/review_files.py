@@ -113,7 +113,7 @@ def _is_ignored(path: str) -> bool:
 def read_head(path: str, size: int) -> str | None:
     """Return the first bytes of a file as text; None when it cannot be read."""
     try:
-        with Path(path).open("rb") as file:
+        with open(path, "rb") as file:  # noqa: PTH123 - far faster
             data = file.read(size)
     except (OSError, ValueError):
         return None

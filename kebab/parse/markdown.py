@@ -89,7 +89,7 @@ def find_code_lines(body: str) -> set[int]:
         blocks = [
             (where["start"], where["end"] - 1)
             for event, where in _read_events(body)
-            if not isinstance(event, str) and "CodeBlock" in event.get("Start", ())
+            if "Start" in event and "CodeBlock" in event["Start"]
         ]
     return {number for lines in _list_lines(body.encode(), b"\n", blocks) for number in lines}
 
@@ -327,17 +327,27 @@ def find_noise_lines(body: str, *, is_mdx: bool = False) -> set[int]:
     Raises:
         RuntimeError: The library that finds code failed.
     """
+    ranges = find_noise(body, is_mdx=is_mdx)
+    return {number for lines in _list_lines(body, "\n", ranges) for number in lines}
+
+
+def find_noise(body: str, *, is_mdx: bool = False) -> list[tuple[int, int]]:
+    """Return the ranges of whole lines without text for a reader, in order; they may overlap.
+
+    Raises:
+        RuntimeError: The library that finds code failed.
+    """
     found = sorted(_find_ranges(body, is_mdx=is_mdx))
-    ranges = _list_lines(body, "\n", found)
     # What is code depends on the lines before alone.
     before = body[: max((end for _, end in found), default=0)]
-    code = find_code_lines(before) if _may_be_code(before, found) else set()
-    return {
-        number
-        for lines in ranges
+    if not _may_be_code(before, found):
+        return found
+    code, ranges = find_code_lines(before), _list_lines(body, "\n", found)
+    return [
+        one
+        for one, lines in zip(found, ranges, strict=True)
         if lines[0] not in code and lines[-1] not in code
-        for number in lines
-    }
+    ]
 
 
 def _may_be_code(body: str, ranges: Iterable[tuple[int, int]]) -> bool:

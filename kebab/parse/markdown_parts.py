@@ -21,9 +21,8 @@ from kebab.core.review import (
     UndefinedLabel,
 )
 from kebab.parse.markdown import (
-    find_noise_lines,
+    find_noise,
     get_options,
-    hide_lines,
     replace_tabs,
     translate_panics,
 )
@@ -313,10 +312,14 @@ class _Walk:
                 pass  # the start of the block was read
             elif "Start" in event:
                 self._end = where["start"]
-                self._open_element(event["Start"], where)
+                tag = event["Start"]
+                if type(tag) is dict or tag == "HtmlBlock":
+                    self._open_element(tag, where)
                 continue
             elif "End" in event:
-                self._close_element(event["End"], where)
+                tag = event["End"]
+                if tag in _LINKS or "Heading" in tag:
+                    self._close_element(tag, where)
             else:
                 self._read_mark(event, *self.convert(where))
             self._end = where["end"]
@@ -340,9 +343,8 @@ class _Walk:
                 self._label.append(text)
 
     def _open_element(self, tag: Any, where: Mapping[str, int]) -> None:
-        if type(tag) is str:
-            if tag == "HtmlBlock":
-                self._read_html(*self.convert(where))
+        if tag == "HtmlBlock":
+            self._read_html(*self.convert(where))
         elif "Link" in tag or "Image" in tag:
             link = tag.get("Link") or tag["Image"]
             self._open_links.append((link, self._points[where["start"]], "Image" in tag))
@@ -374,7 +376,7 @@ class _Walk:
         if tag in _LINKS:
             link, begin, is_image = self._open_links.pop()
             self._add_link(link, begin, self._points[where["end"]], is_image=is_image)
-        elif type(tag) is dict and "Heading" in tag:
+        else:
             start, end = self.convert(where)
             text = " ".join("".join(self._label or ()).split())
             end -= len(self._source[start:end]) - len(self._source[start:end].rstrip())
@@ -478,11 +480,10 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
         shortcodes += commands
         body = _blank(body, commands)
         body = _ABOVE_FENCE.sub(lambda title: " " * len(title[0]), body)
-    noise = find_noise_lines(body, is_mdx=is_mdx)
-    visible = hide_lines(body, noise)
-    found = read_body_parts(visible)
+    noise = SpanSet(find_noise(body, is_mdx=is_mdx)).spans
+    found = read_body_parts(_blank(body, noise))
     found.code_blocks.extend(shortcodes)
-    hidden = SpanSet([*found.code_blocks, *found.code, *_list_line_spans(body, noise)])
+    hidden = SpanSet([*found.code_blocks, *found.code, *_split_lines(body, noise)])
     footnotes = [*found.footnotes, *find_undefined_footnotes(body, found.footnotes, hidden)]
     titles = SpanSet((one.start, one.end) for one in found.headings if one.anchor)
     code = [*hidden.spans, *found.marks, *find_shortcodes(body), *find_addresses(body)]
@@ -533,12 +534,10 @@ def _build_front_matter(text: str, block: FrontBlock) -> FrontMatterUse:
     return FrontMatterUse(0, end, fields, block.fault or None)
 
 
-def _list_line_spans(text: str, numbers: set[int]) -> Iterable[Span]:
-    """Yield the spans of the lines with these numbers."""
-    if not numbers:
-        return
-    offset = 0
-    for number, line in enumerate(text.split("\n")):
-        if number in numbers:
+def _split_lines(text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    """Yield the lines of spans."""
+    for start, end in spans:
+        offset = start
+        for line in text[start:end].split("\n"):
             yield offset, offset + len(line)
-        offset += len(line) + 1
+            offset += len(line) + 1
