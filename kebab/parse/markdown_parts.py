@@ -266,8 +266,23 @@ def read_body_parts(body: str) -> BodyParts:
     return found
 
 
-_IS_FIRST = bytes(byte not in range(0x80, 0xC0) for byte in range(256))
-"""For each byte of UTF-8 whether a character begins with it."""
+_IS_LATER = bytes(byte in range(0x80, 0xC0) for byte in range(256))
+"""For each byte of UTF-8 whether it is a later one of a character."""
+_BLOCK = 256
+
+
+class _Points:
+    """The offset in code points for each offset in bytes."""
+
+    def __init__(self, source: str) -> None:
+        self._later = source.encode().translate(_IS_LATER)
+        starts = range(0, len(self._later), _BLOCK)
+        counts = (self._later.count(1, start, start + _BLOCK) for start in starts)
+        self._before = [*accumulate(counts, initial=0)]
+
+    def __getitem__(self, offset: int) -> int:
+        block = offset // _BLOCK
+        return offset - self._before[block] - self._later.count(1, block * _BLOCK, offset)
 
 
 class _Walk:
@@ -278,10 +293,7 @@ class _Walk:
     ) -> None:
         self._source = source
         self._found = found
-        self._points: Sequence[int] = range(len(source) + 1)
-        """The offset in code points for each offset in bytes."""
-        if not source.isascii():
-            self._points = [*accumulate(source.encode().translate(_IS_FIRST), initial=0)]
+        self._points = range(len(source) + 1) if source.isascii() else _Points(source)
         self._definitions = {
             _fold_label(label): self.convert(one["span"]) for label, one in definitions.items()
         }

@@ -92,16 +92,12 @@ class ReviewDocument:
 
     @cached_property
     def code_spans(self) -> list[Span]:
-        """The front matter and `markup.code` in order; overlapping spans are one."""
+        """The front matter and `markup.code`, whose spans are in order and do not overlap."""
         front = self.markup.front_matter
-        spans = [*([(front.start, front.end)] if front else []), *self.markup.code]
-        merged: list[Span] = []
-        for start, end in sorted(spans):
-            if merged and start < merged[-1][1]:
-                merged[-1] = merged[-1][0], max(merged[-1][1], end)
-            elif end > start:
-                merged.append((start, end))
-        return merged
+        if front is None or front.end == front.start:
+            return [*self.markup.code]
+        behind = [one for one in self.markup.code if one[1] > front.end]
+        return [(front.start, front.end), *((max(one[0], front.end), one[1]) for one in behind)]
 
     @cached_property
     def paragraphs(self) -> list[Span]:

@@ -449,8 +449,8 @@ def _is_korean(document: ReviewDocument) -> bool:
     """Return whether a text is in Korean, and not only about it."""
     return (
         not document.text.isascii()
-        and _is_mostly_dense(document.prose[:_SAMPLE])
         and _HAS_HANGUL.search(document.prose) is not None
+        and _is_mostly_dense(document.prose[:_SAMPLE])
     )
 
 
@@ -458,6 +458,6 @@ def _is_japanese(document: ReviewDocument) -> bool:
     """Return whether a text is in Japanese, not in Chinese or about Japanese."""
     return (
         not document.text.isascii()
-        and _is_mostly_dense(document.prose[:_SAMPLE])
         and _HAS_KANA.search(document.prose) is not None
+        and _is_mostly_dense(document.prose[:_SAMPLE])
     )
