@@ -130,6 +130,7 @@ def _get_reader() -> "Markdown":
     return Markdown(options=options)
 
 
+@cache
 def get_options() -> "Options":
     """Return what the library reads besides CommonMark."""
     with translate_import_errors("reading Markdown", "pyromark"):

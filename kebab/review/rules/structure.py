@@ -278,7 +278,7 @@ class EmptySection:
             or "under construction" in document.lower_text
             or is_generated(document)
         )
-        is_part = is_fragment(document.source) and bool(found)
+        is_part = bool(found) and is_fragment(document.source)
         last = document.markup.headings[-1].start if is_part else -1
         yield from () if is_form else (one for one in found if one.start != last)
 
@@ -373,7 +373,7 @@ class UndefinedFootnote:
         del surroundings
         uses = document.markup.footnotes
         defined = {_fold_label(one) for one in uses if one.is_definition}
-        indented = _list_labels(document, _DEFINED)
+        indented = _list_labels(document, _DEFINED) if uses else ()
         for one in uses:
             label = _fold_label(one)
             if one.is_definition or label in defined or label in indented:
@@ -401,7 +401,7 @@ class UnusedFootnote:
         del surroundings
         uses = document.markup.footnotes
         used = {_fold_label(one) for one in uses if not one.is_definition}
-        used |= _list_labels(document, _USED)
+        used |= _list_labels(document, _USED) if uses else set()
         for one in uses:
             if one.is_definition and _fold_label(one) not in used:
                 reason = f"the footnote is not used: {one.label}"
