@@ -21,8 +21,10 @@ from kebab.core.review import (
     UndefinedLabel,
 )
 from kebab.parse.markdown import (
-    find_noise,
+    drop_code,
     get_options,
+    has_indent,
+    list_noise,
     replace_tabs,
     translate_panics,
 )
@@ -492,8 +494,7 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
         shortcodes += commands
         body = _blank(body, commands)
         body = _ABOVE_FENCE.sub(lambda title: " " * len(title[0]), body)
-    noise = SpanSet(find_noise(body, is_mdx=is_mdx)).spans
-    found = read_body_parts(_blank(body, noise))
+    found, noise = _read_visible(body, list_noise(body, is_mdx=is_mdx))
     found.code_blocks.extend(shortcodes)
     hidden = SpanSet([*found.code_blocks, *found.code, *_split_lines(body, noise)])
     footnotes = [*found.footnotes, *find_undefined_footnotes(body, found.footnotes, hidden)]
@@ -525,6 +526,24 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
 def read_plain_markup(text: str) -> Markup:
     """Return the parts of a text without markup: its addresses."""
     return Markup(code=tuple(SpanSet(find_addresses(text)).spans))
+
+
+def _read_visible(body: str, ranges: Sequence[Span]) -> tuple[BodyParts, Sequence[Span]]:
+    """Return the parts of a body without its noise, and the noise.
+
+    Ranges in blocks of code are no noise. The parts tell whether there are any when no fence can be
+    hidden with the noise; mostly there are none, so that the body is read once.
+    """
+    has_fence = any(sign in body[start:end] for start, end in ranges for sign in ("```", "~~~"))
+    if has_fence or has_indent(body, ranges):
+        ranges = drop_code(body, ranges)
+    noise = SpanSet(ranges).spans
+    found = read_body_parts(_blank(body, noise))
+    blocks = SpanSet(found.code_blocks)
+    if any(start in blocks for start, _ in noise):
+        noise = SpanSet(drop_code(body, ranges)).spans
+        found = read_body_parts(_blank(body, noise))
+    return found, noise
 
 
 def _blank(text: str, spans: Iterable[Span]) -> str:
