@@ -15,6 +15,7 @@ from kebab.text.sentences import LayoutKind, Sentence, find_sentences
 _WIDE = re.compile("[\U00010000-\U0010ffff]")
 """The characters that are two units in UTF-16."""
 _LANGUAGE_SAMPLE = 8_000
+_PART = 4_000
 _BORDER = re.compile(
     r"\n(?=[ \t>]*(?:\n|\Z|[-*+•][ \t]|\d{1,3}[.)][ \t]|#{1,6}[ \t]|\||:::"
     r"|(?:--+|==+)[ \t]*(?:\n|\Z)))"
@@ -71,14 +72,22 @@ class ReviewDocument:
         return list_anchors(self.text, self.markup)
 
     @cached_property
-    def prose_words(self) -> list[bytes]:
-        """The words of `lower_prose` in UTF-8, in order."""
-        return list_words(self.lower_prose)
+    def prose_parts(self) -> list[tuple[Span, list[bytes]]]:
+        """The spans and words, in order and in UTF-8, of parts of `lower_prose`.
+
+        They end at empty lines, and are so short that looking for a word in one takes no time.
+        """
+        prose, end, parts = self.lower_prose, 0, []
+        while end < len(prose):
+            start, end = end, prose.find("\n\n", end + _PART)
+            end = end if end >= 0 else len(prose)
+            parts.append(((start, end), list_words(prose[start:end])))
+        return parts
 
     @cached_property
     def vocabulary(self) -> frozenset[bytes]:
         """The different words of `lower_prose` in UTF-8."""
-        return frozenset(self.prose_words)
+        return frozenset().union(*(words for _, words in self.prose_parts))
 
     @cached_property
     def lower_text(self) -> str:
@@ -94,10 +103,10 @@ class ReviewDocument:
     def code_spans(self) -> list[Span]:
         """The front matter and `markup.code`, whose spans are in order and do not overlap."""
         front = self.markup.front_matter
-        if front is None or front.end == front.start:
+        if front is None:
             return [*self.markup.code]
-        behind = [one for one in self.markup.code if one[1] > front.end]
-        return [(front.start, front.end), *((max(one[0], front.end), one[1]) for one in behind)]
+        behind = bisect_right(self.markup.code, front.end, key=lambda span: span[1])
+        return [(front.start, front.end), *self.markup.code[behind:]]
 
     @cached_property
     def paragraphs(self) -> list[Span]:

@@ -121,19 +121,18 @@ class RepeatedWord:
 
 def _find_pairs(document: ReviewDocument) -> Iterator[int]:
     """Yield the offsets of words of the prose that may stand there twice."""
-    lower, words = document.lower_prose, document.prose_words
-    # Only signs of ASCII part these words, so others may stand behind the second one.
+    lower = document.lower_prose
+    # Only signs of ASCII part the words, so others may stand behind the second one.
     is_same = eq if lower.isascii() else bytes.startswith
-    twice = set(compress(words, map(is_same, islice(words, 1, None), words)))
-    repeated = [word.decode() for word in twice if len(word) > 1]
-    gaps = [gap for gap in _GAPS if gap in document.text] if repeated else ()
-    for word, gap in product(repeated, gaps):
-        shown = f"{word} {word}" if gap == " " else word + gap
-        start = lower.find(shown)
-        while start >= 0:
-            if not start or lower[start - 1] in _BEFORE_FIRST:
-                yield start
-            start = lower.find(shown, start + 1)
+    for (first, end), words in document.prose_parts:
+        twice = set(compress(words, map(is_same, islice(words, 1, None), words)))
+        for word, gap in product((word.decode() for word in twice if len(word) > 1), _GAPS):
+            shown = f"{word} {word}" if gap == " " else word + gap
+            start = lower.find(shown, first, end)
+            while start >= 0:
+                if not start or lower[start - 1] in _BEFORE_FIRST:
+                    yield start
+                start = lower.find(shown, start + 1, end)
 
 
 def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
