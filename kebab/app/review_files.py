@@ -20,6 +20,7 @@ MAX_NOTES = 200
 _KIND_FIELDS = ("type", "layout", "content_type", "template", "kind")
 _HEADING = re.compile(r"\n {0,3}#{1,6}[ \t]++([^\n]++)")
 """What looks like a heading behind the end of a line, which is found faster than a beginning."""
+_HEADING_ID = re.compile(r"\n {0,3}#{1,6}[ \t][^\n{]*\{#([^{}\n]+)\}")
 _IGNORED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
 
 
@@ -126,8 +127,9 @@ def list_keys(text: str) -> set[str]:
 
 
 def read_keys(path: str) -> set[str]:
-    """Return the keys of the lines of a file that look like headings."""
-    return list_keys(read_head(path, MAX_BYTES) or "")
+    """Return the keys of the lines of a file that look like headings, and of ids behind them."""
+    text = read_head(path, MAX_BYTES) or ""
+    return list_keys(text).union(map(fold_anchor, _HEADING_ID.findall(f"\n{text}")))
 
 
 def read_anchors(path: str) -> frozenset[str] | None:
