@@ -22,11 +22,8 @@ _BORDER = re.compile(
 )
 """Where a paragraph ends."""
 
-_HIDDEN_LINE = re.compile(
-    r"\n[^\S\n]*+(?:https?://[^\s<>]++|`[^`\n]++`[.,;:]?)[^\S\n]*+(?=\n|\Z)"
-)
+_HIDDEN_LINE = re.compile(r"\n[^\S\n]*+(?:https?://[^\s<>]++|`[^`\n]++`[.,;:]?)[^\S\n]*+(?=\n|\Z)")
 """An address or a code span that fills a line of a paragraph, from the end of the line above."""
-
 
 
 def list_words(text: str) -> list[bytes]:
@@ -226,7 +223,8 @@ def _lower_letters(text: str) -> str:
 def hide_spans(text: str, spans: list[Span]) -> str:
     """Return a text of the same length with blanks in the spans; newlines stay."""
     blank = "\n".join([" " * len(line) for line in text.split("\n")])
-    parts, done = [], 0
+    parts: list[str] = []
+    done = 0
     for start, end in sorted(spans):
         if end > done:
             parts += text[done:start], blank[max(start, done) : end]

@@ -406,8 +406,8 @@ class UnknownWord:
         if dictionary is None or is_left_out:
             return
         words = document.vocabulary.difference(dictionary.words, MISSPELLINGS.words)
-        words = {one for one in words if SHORTEST <= len(one) <= LONGEST and one.islower()}
-        for text in sorted(map(bytes.decode, words)):
+        unknown = [one for one in words if SHORTEST <= len(one) <= LONGEST and one.islower()]
+        for text in sorted(map(bytes.decode, unknown)):
             places = _list_uses(document, text, dictionary.frequencies)
             right = find_meant(text, lang) if places else ""
             if (
