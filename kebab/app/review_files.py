@@ -118,7 +118,8 @@ def read_head(path: str, size: int) -> str | None:
             data = file.read(size)
     except (OSError, ValueError):
         return None
-    return data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+    text = data.decode(errors="replace").removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def list_keys(text: str) -> set[str]:

@@ -4,12 +4,13 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain, cycle, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from kebab.core.review import ReviewText, Span, Unit, UnitKind
 from kebab.review.anchors import list_anchors
-from kebab.text.language import LETTERS, detect_text_language
+from kebab.text.language import LOWER_LETTERS, detect_text_language
 from kebab.text.sentences import LayoutKind, Sentence, find_sentences
 
 _WIDE = re.compile("[\U00010000-\U0010ffff]")
@@ -28,7 +29,7 @@ _HIDDEN_LINE = re.compile(r"\n[^\S\n]*+(?:https?://[^\s<>]++|`[^`\n]++`[.,;:]?)[
 
 def list_words(text: str) -> list[bytes]:
     """Return the words of a text in UTF-8; letters of ASCII are in lower case."""
-    return text.encode("utf-8", "replace").translate(LETTERS).lower().split()
+    return text.encode("utf-8", "replace").translate(LOWER_LETTERS).split()
 
 
 class ReviewDocument:
@@ -102,8 +103,10 @@ class ReviewDocument:
         front = self.markup.front_matter
         if front is None:
             return [*self.markup.code]
-        behind = bisect_right(self.markup.code, front.end, key=lambda span: span[1])
-        return [(front.start, front.end), *self.markup.code[behind:]]
+        code = self.markup.code[bisect_right(self.markup.code, front.end, key=itemgetter(1)) :]
+        if code and code[0][0] < front.end:
+            code = ((front.end, code[0][1]), *code[1:])
+        return [(front.start, front.end), *code]
 
     @cached_property
     def paragraphs(self) -> list[Span]:
@@ -220,17 +223,15 @@ def _lower_letters(text: str) -> str:
     return "".join(one if len(one.lower()) > 1 else one.lower() for one in text)
 
 
-def hide_spans(text: str, spans: list[Span]) -> str:
-    """Return a text of the same length with blanks in the spans; newlines stay."""
+def hide_spans(text: str, spans: Sequence[Span]) -> str:
+    """Return a text of the same length with blanks in the spans; newlines stay.
+
+    The spans are in order and do not overlap.
+    """
     blank = "\n".join([" " * len(line) for line in text.split("\n")])
-    parts: list[str] = []
-    done = 0
-    for start, end in sorted(spans):
-        if end > done:
-            parts += text[done:start], blank[max(start, done) : end]
-            done = end
-    parts.append(text[done:])
-    return "".join(parts)
+    edges = pairwise([0, *chain.from_iterable(spans), len(text)])
+    pieces = zip(cycle((text, blank)), edges)  # noqa: B905 - a cycle has no end
+    return "".join([source[start:end] for source, (start, end) in pieces])
 
 
 MAX_CHARS = 900

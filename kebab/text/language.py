@@ -228,11 +228,11 @@ _SAMPLE = 4_000
 _PROSE = frozenset({BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.QUOTE})
 _NOISE = compile_lazily(r"https?://\S+|`[^`\n]*`|<[^<>\n]*>|\{\{[^{}\n]*\}\}")
 _WORD = compile_lazily(r"[^\W\d_]+")
-LETTERS = bytes(
-    code if code > 127 or chr(code).isalpha() else 32  # noqa: PLR2004 - ASCII
+LOWER_LETTERS = bytes(
+    code if code > 127 else ord(chr(code).lower()) if chr(code).isalpha() else 32  # noqa: PLR2004 - ASCII
     for code in range(256)
 )
-"""Turns the signs of ASCII that are no letters into blanks, in UTF-8."""
+"""Turns letters of ASCII into lower case and its other signs into blanks, in UTF-8."""
 
 _UKRAINIAN = compile_lazily("[\u0404\u0406\u0407\u0454\u0456\u0457\u0490\u0491]")
 _PERSIAN = compile_lazily("[\u067e\u0686\u0698\u06a9\u06af\u06cc]")
@@ -395,11 +395,10 @@ def detect_text_language(text: str) -> str | None:
 
 def _detect_in_script(script: str | None, sample: str) -> str | None:
     if script == "latin":
-        lower = sample.lower()
-        if lower.isascii():
-            words = lower.encode().translate(LETTERS).decode().split()
+        if sample.isascii():
+            words = sample.encode().translate(LOWER_LETTERS).decode().split()
         else:
-            words = _WORD.findall(lower)
+            words = _WORD.findall(sample.lower())
         scores = dict.fromkeys(_STOP_WORDS, 0.0)
         for word, count in Counter(filter(_is_stop_word, words)).items():
             langs = _LANGS_OF[word]

@@ -414,7 +414,7 @@ def _fold_label(use: FootnoteUse) -> str:
 
 def _list_labels(document: ReviewDocument, pattern: re.Pattern[str]) -> set[str]:
     """Return the labels anywhere in the text; in admonitions they are indented like code."""
-    if "[^" not in document.text:
+    if "^" not in document.text:
         return set()
     return {label.casefold() for label in pattern.findall(document.text)}
 
