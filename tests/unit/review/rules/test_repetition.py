@@ -83,3 +83,12 @@ def test_text_without_markup_names_only_repeated_words_of_grammar() -> None:
     document = make_document(text, path="a.txt", media="text/plain")
     found = RepeatedWord().check(document, FakeSurroundings())
     assert [text[one.start : one.end] for one in found] == [" the"]
+
+
+def test_repeated_words_are_found_anywhere_in_a_long_text() -> None:
+    text = (
+        "All is well with you.\n\n" * 500 + "Open the the settings.\n\n" + "Some words.\n\n" * 500
+    )
+    (found,) = RepeatedWord().check(make_document(text), FakeSurroundings())
+    assert text[found.start : found.end] == " the"
+    assert text.startswith("Open the the", found.start - len("Open the"))
