@@ -175,7 +175,7 @@ def read_fields(folder: str) -> Mapping[str, NoteFields]:
 
 
 _PLACE = re.compile(r"\d+")
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 _HEADING_SIGNS = re.compile(r"^(#{1,6})[ \t]", re.MULTILINE)
 
 
