@@ -68,6 +68,10 @@ class Todo:
                 yield build_finding(self, *found.span(), reason)
 
 
+_ORG_STARS = re.compile(r"\*{2,}[ ]")
+"""What stands before the state of a task in a file of Org."""
+
+
 def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
     """Return whether a word is a mark and not the name of one."""
     text, start, end = document.text, found.start(), found.end()
@@ -77,7 +81,10 @@ def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
     opens = bool(_OPENS.search(text[max(0, start - 24) : start])) or start == 0
     is_quoted = text[max(0, start - 3) : start].strip("/#* ").endswith(('"', "'", "`", "“"))
     is_code = document.source.media != MARKDOWN and _COMMENT_OF_CODE.search(text, line, start)
-    if is_quoted or is_code or is_literal(document, start) or _ADDRESS.match(text, end):
+    is_name = bool(_ORG_STARS.fullmatch(text, line, start))
+    is_name |= text[start - 1 : start] == ">" and text.startswith("<", end)
+    is_name |= is_quoted or bool(is_code) or is_literal(document, start)
+    if is_name or _ADDRESS.match(text, end):
         return False
     if _CALLED.match(text, end):
         return opens or found[0] != "XXX"
@@ -288,9 +295,8 @@ _SENTENCE = re.compile(r"[.!?;:]\s|\n[ \t]*\n|[。|]|다\.")
 
 
 _IS_NAME = re.compile(
-    r"[`*_\"')]*[ -]?(?:revision|spec|specification|version|edition|release"
-    r"|리비전|사양|버전|판|版)",
-    re.IGNORECASE,
+    r"[`*_\"')]*[ -]?(?:(?i:revision|spec|specification|version|edition|release|update)"
+    r"|리비전|사양|버전|판|版|[A-Z]{2})",
 )
 _NAMED = re.compile(r"\b(?:revision|spec|specification|version|edition)[ ]\Z", re.IGNORECASE)
 """What stands beside a date that names a version."""

@@ -228,7 +228,8 @@ def _is_checked(document: ReviewDocument, start: int, end: int, lang: str = "en"
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
     if before in tuple("<{$@#:)]") or after in tuple(">}(") or (before, after) == ("[", "]"):
         return False
-    is_part = before == "(" and not text[max(0, start - 2) : start - 1].isspace()  # `file(s)`
+    is_part = text.startswith("-\n", end) or (before == "\n" and text.endswith("-", 0, start - 1))
+    is_part |= before == "(" and not text[max(0, start - 2) : start - 1].isspace()  # `file(s)`
     if is_part or (document.source.media != MARKDOWN and _is_in_list(document, start, end)):
         return False
     head = _RUN_BEFORE.search(text[max(0, start - _LONGEST_RUN) : start])

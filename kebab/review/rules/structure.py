@@ -280,7 +280,11 @@ class EmptySection:
         )
         is_part = is_fragment(document.source) and bool(found)
         last = document.markup.headings[-1].start if is_part else -1
-        yield from () if is_form else (one for one in found if one.start != last)
+        questions = [one for one in found if "?" in one.reason]
+        dropped = questions if len(questions) > 1 else []  # a form to fill in
+        yield from (
+            () if is_form else (one for one in found if one.start != last and one not in dropped)
+        )
 
     def _find(self, document: ReviewDocument) -> Iterator[Finding]:
         headings, text = document.markup.headings, document.text
@@ -311,7 +315,7 @@ _LONGEST_SYMBOL = 300
 _SYMBOL = re.compile(
     r"#+[ \t]+(?:[`*_\\]+[^\n]*[`*_]+|\S*[a-z0-9][A-Z.:_]\S*|\S*[^\w\s.!?…'’)-]\S*|None|N/?A|Void"
     r"|[a-z]\S*|[^\n]*\][(\[][^\n]*|[^\n]*[.!;,]|[*+-][ ][^\n]*|[^\n]*<[\w ]+>[^\n]*"
-    r"|\d+[.)](?:[ \t]+\S+){4,})[ \t#]*"
+    r"|\d+[.)](?:(?:[ \t]+\S+){4,}|[^\n]*[ ](?:--|[–—])[^\n]*))[ \t#]*"
 )
 """A heading of one word of code, as references have it for members, a link, a step or a sentence.
 """

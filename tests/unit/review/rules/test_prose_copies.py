@@ -80,6 +80,7 @@ def test_a_document_that_is_a_copy_has_few_findings() -> None:
         ("As of October 2021, all are required to report.", []),
         ("It seems to be fixed as of 2020-11-27.", []),
         ("As of 2014, it is the most used server.", ["2014"]),
+        ("As of June 2022 GDK, it has three modes.", []),
     ],
 )
 def test_dates_that_have_passed_are_named(text: str, named: list[str]) -> None:
@@ -129,6 +130,8 @@ def test_the_age_limit_is_that_of_the_settings() -> None:
         ("- [ ] write the page", []),
         ("It lists the TODO comments of a file.", []),
         ("TODO list", []),
+        ("*** TODO Write the page", []),
+        ("<b>WARN</b>, <b>FIXME</b> and others", []),
         ("See our [TODO](https://example.org/todo): it is long.", []),
         ("# The {{name}} page\n\nTODO: write", []),
         ("Edit TODO.md and XXX-123 and CVE-2020-XXXX", []),

@@ -89,6 +89,8 @@ def test_a_misspelling_is_corrected_in_its_case(text: str, fix: str) -> None:
         "```\nrecieve(a)\n```\n",
         "<!-- recieve -->",
         "The TEH is short for it.",
+        "You will have recieve-\nments of it.",
+        "You will have mis-\nrecieve of it.",
     ],
 )
 def test_names_code_and_quotations_are_right(text: str) -> None:

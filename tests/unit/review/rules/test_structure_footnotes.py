@@ -229,6 +229,12 @@ def test_a_heading_above_names_of_code_is_no_empty_section() -> None:
     assert not _check(EmptySection(), "# A\n\n## Props\n\n## `value`\n\nx\n")
 
 
+def test_questions_without_answers_are_a_form() -> None:
+    text = "# A\n\n## What is your name?\n\n## How old is it?\n\n## Help\n\nx\n"
+    assert not _check(EmptySection(), text)
+    assert _check(EmptySection(), text.replace("How old is it?", "Ages\n\nx"))
+
+
 def test_a_quoted_heading_is_no_section() -> None:
     assert not _check(EmptySection(), "# A\n\n> ## Note\n\n## B\n\nx\n")
 
