@@ -297,7 +297,8 @@ _SENTENCE = re.compile(r"[.!?;:]\s|\n[ \t]*\n|[。|]|다\.")
 
 
 _MEASURED = re.compile(
-    r"\b(?:benchmarks?|measured|milliseconds|seconds on|MB/s)\b|\b(?:can|able to|works?|supported)[ ]as of[ ]",
+    r"\b(?:benchmarks?|measured|milliseconds|seconds on|MB/s)\b"
+    r"|\b(?:can|able to|works?|supported)[ ]as of[ ]",
     re.IGNORECASE,
 )
 """What tells a measurement, which stays what it was, or since when something is so."""

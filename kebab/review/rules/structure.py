@@ -503,7 +503,8 @@ class MissingFrontMatterField:
     `weight` and `aliases`, do not count. Only common fields such as `title`, `tags` and `date` do
     unless the note names its kind, and in a site only those that tell what a page is.
     A heading of the first level is a title. Notes such as `README.md` and `index.md` are not
-    checked. Neither are texts that other pages include, such as `_part.md` and those in `includes`.
+    checked. Neither are texts that other pages include: `_part.md`, and those in `includes` without
+    front matter.
     """
 
     id: ClassVar[str] = "missing-front-matter-field"
@@ -515,7 +516,12 @@ class MissingFrontMatterField:
         """Yield one finding that names the missing fields."""
         source, front = document.source, document.markup.front_matter
         is_cover = source.file.stem.lower() in _COVER_NAMES or is_template(document)
-        if is_cover or is_fragment(source) or source.media != MARKDOWN or (front and front.fault):
+        if (
+            is_cover
+            or (is_fragment(source) and (front is None or source.file.name.startswith("_")))
+            or source.media != MARKDOWN
+            or (front and front.fault)
+        ):
             return
         in_site = is_site(source, surroundings)
         headings = document.markup.headings
