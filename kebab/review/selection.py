@@ -47,12 +47,14 @@ class Selection(Struct, frozen=True, kw_only=True):
         list_changed: Returns the changed lines of a file as [first, last] from 1, in order; None
             when all of its lines count.
         list_known: Returns the fingerprints of the known findings of a file.
+        keep_doubtful: Whether findings count that are probably no mistakes.
     """
 
     names: RuleNames
     choose_rules: Callable[[ReviewDocument], FileRules] = lambda _: FileRules()
     list_changed: Callable[[ReviewDocument], Sequence[Span] | None] = lambda _: None
     list_known: Callable[[ReviewDocument], Collection[str]] = lambda _: ()
+    keep_doubtful: bool = False
 
     def select(self, document: ReviewDocument, result: UnitResult, *, rules: bool) -> UnitResult:
         """Return a result with the items that count; `rules` tells that it is that of the rules."""
@@ -74,10 +76,13 @@ class Selection(Struct, frozen=True, kw_only=True):
             and _is_changed(document, one, changed)
             and not (known and compute_fingerprint(document, one) in known)
         )
+        new = [one for one in kept if prints.get(one.uid) not in known]
+        doubtful = () if self.keep_doubtful else result.doubtful
         return replace(
             result,
-            items=tuple(one for one in kept if prints.get(one.uid) not in known),
+            items=tuple(one for one in new if one.uid not in doubtful),
             carried=carried,
+            doubtful=tuple(one.uid for one in new if one.uid in doubtful),
             ignored=ignored,
             known=tuple(one for one in prints.values() if one in known),
         )
