@@ -526,9 +526,18 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
     )
 
 
+_MAX_MODELINE = 200
+_VIM_HELP = re.compile(r"\bvim:[^\n]*\b(?:ft|filetype)=help\b")
+_VIM_CODE = re.compile(r"[ ]>[a-z]*\n(?:(?:[ \t][^\n]*)?\n)*|\n[^\n]*[ ]~(?=\n)")
+"""A block behind ` >`, whose lines are indented, and a line with ` ~` at its end."""
+
+
 def read_plain_markup(text: str) -> Markup:
-    """Return the parts of a text without markup: its addresses."""
-    return Markup(code=tuple(SpanSet(find_addresses(text)).spans))
+    """Return the parts of a text without markup: its addresses, and the code of help of Vim."""
+    code = [*find_addresses(text)]
+    if _VIM_HELP.search(text, max(0, len(text) - _MAX_MODELINE)):
+        code += [one.span() for one in _VIM_CODE.finditer(text)]
+    return Markup(code=tuple(SpanSet(code).spans))
 
 
 def _read_visible(body: str, ranges: Sequence[Span]) -> tuple[BodyParts, Sequence[Span]]:

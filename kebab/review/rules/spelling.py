@@ -229,6 +229,9 @@ def _is_checked(document: ReviewDocument, start: int, end: int, lang: str = "en"
     if before in tuple("<{$@#:)]") or after in tuple(">}(") or (before, after) == ("[", "]"):
         return False
     is_part = text.startswith("-\n", end) or (before == "\n" and text.endswith("-", 0, start - 1))
+    is_part |= (
+        after == ":" and _BULLET.match(text, text.rfind("\n", 0, start) + 1, start) is not None
+    )
     is_part |= before == "(" and not text[max(0, start - 2) : start - 1].isspace()  # `file(s)`
     if is_part or (document.source.media != MARKDOWN and _is_in_list(document, start, end)):
         return False
@@ -249,13 +252,17 @@ def _is_checked(document: ReviewDocument, start: int, end: int, lang: str = "en"
     return _is_written_in(document, start, lang)
 
 
+_BULLET = re.compile(r"[ \t]*[-*+][ \t]+\Z")
+"""What stands before the first word of an item; with a colon behind it that is a name."""
+
+
 def _is_in_list(document: ReviewDocument, start: int, end: int) -> bool:
     """Return whether a word of plain text is alone, or a tag or command such as `checkt[ime]`."""
     text = document.text
     line = text[text.rfind("\n", 0, start) + 1 : start] + text[end:].partition("\n")[0]
     return (
         text[start - 1 : start] == "|"
-        or text[end : end + 1] in tuple("|[")
+        or text[end : end + 1] in tuple("|[\t")
         or not (_ANY_WORD.search(line.partition(" | ")[0]))
     )
 

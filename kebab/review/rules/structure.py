@@ -315,6 +315,7 @@ _LONGEST_SYMBOL = 300
 _SYMBOL = re.compile(
     r"#+[ \t]+(?:[`*_\\]+[^\n]*[`*_]+|\S*[a-z0-9][A-Z.:_]\S*|\S*[^\w\s.!?…'’)-]\S*|None|N/?A|Void"
     r"|[a-z]\S*|[^\n]*\][(\[][^\n]*|[^\n]*[.!;,]|[*+-][ ][^\n]*|[^\n]*<[\w ]+>[^\n]*"
+    r"|[^\n]*\w\.(?:md|txt|ya?ml|json)\b[^\n]*"
     r"|\d+[.)](?:(?:[ \t]+\S+){4,}|[^\n]*[ ](?:--|[–—])[^\n]*))[ \t#]*"
 )
 """A heading of one word of code, as references have it for members, a link, a step or a sentence.

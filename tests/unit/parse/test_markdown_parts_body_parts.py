@@ -316,3 +316,11 @@ def test_offsets_far_behind_wide_characters_are_code_points() -> None:
     text = "é한🙂" * 500 + " [a](b.md)"
     (link,) = read_body_parts(text).links
     assert text[slice(*link.target_span)] == "b.md"
+
+
+def test_code_of_help_of_vim_is_code() -> None:
+    text = "Type this: >vim\n\t:iab if if ()\n\nA line ~\nand text\n vim:tw=78:ft=help:\n"
+    (block, line) = read_plain_markup(text).code
+    assert text[slice(*block)].splitlines()[1] == "\t:iab if if ()"
+    assert text[slice(*line)].strip() == "A line ~"
+    assert read_plain_markup(text.replace("ft=help", "ft=text")).code == ()

@@ -133,6 +133,7 @@ def test_the_age_limit_is_that_of_the_settings() -> None:
         ("It lists the TODO comments of a file.", []),
         ("TODO list", []),
         ("*** TODO Write the page", []),
+        ("TODO:\n\n- write", []),
         ("Potential TODO: it might be changed.", []),
         ("TODO's of the week", []),
         ("TODO?: change the tags", []),
