@@ -527,15 +527,17 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
 
 
 _MAX_MODELINE = 200
-_VIM_HELP = re.compile(r"\bvim:[^\n]*\b(?:ft|filetype)=help\b")
-_VIM_CODE = re.compile(r"[ ]>[a-z]*\n(?:(?:[ \t][^\n]*)?\n)*|\n[^\n]*[ ]~(?=\n)")
-"""A block behind ` >`, whose lines are indented, and a line with ` ~` at its end."""
+_VIM_CODE = re.compile(
+    r"[ ]>[a-z]*$(?:\n(?:[ \t][^\n]*)?$)*+"  # lines that are indented
+    r"|^[^\n]*[ ]~$",
+    re.MULTILINE,
+)
 
 
 def read_plain_markup(text: str) -> Markup:
     """Return the parts of a text without markup: its addresses, and the code of help of Vim."""
-    code = [*find_addresses(text)]
-    if _VIM_HELP.search(text, max(0, len(text) - _MAX_MODELINE)):
+    code, tail = [*find_addresses(text)], text[-_MAX_MODELINE:]
+    if "vim:" in tail and "ft=help" in tail:
         code += [one.span() for one in _VIM_CODE.finditer(text)]
     return Markup(code=tuple(SpanSet(code).spans))
 
