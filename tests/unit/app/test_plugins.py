@@ -183,7 +183,7 @@ def test_documents_of_a_plugin_that_is_off_or_gone_stay_and_are_named(site, monk
 
 
 def test_a_broken_plugin_costs_itself_and_is_named(site, monkeypatch):
-    monkeypatch.setenv("KEBAB_INGEST_DEADLINE_S", "2")
+    monkeypatch.setenv("KEBAB_INGEST_DEADLINE_S", "1")
     install_example(site)
     names = {"broken": "kebab_broken:FORMAT", "pdf": "kebab_broken:PDF", "gone": "nowhere:X"}
     names |= {"wrong": "kebab_broken:Parser", "recipe": "kebab_broken:FORMAT"}
