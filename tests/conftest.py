@@ -6,7 +6,7 @@ import re
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -133,12 +133,18 @@ class FileScheduling(LoadGroupScheduling):  # type: ignore[misc]  # xdist has no
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        group = super()._split_scope(nodeid)
+        group: str = super()._split_scope(nodeid)
         path = nodeid.partition("::")[0]
         if group != nodeid or SLOW.intersection(path.split("/")):
             return group
         # One worker reads the syntax trees of all modules.
         return "tests/shape" if path.startswith("tests/shape/") else path
+
+
+@pytest.hookimpl(optionalhook=True, wrapper=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Return one worker more than there are processors, because many tests wait."""
+    return (yield) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
