@@ -19,7 +19,7 @@ from tests.live.llama_server import ALIAS
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("llama")]
 
 DEADLINES = Deadlines(connect_s=5.0, first_token_s=120.0, total_s=240.0)
-TEXT = "# Bread\r\n\r\nTeh dough rest for two hours \U0001f35e. It are then baked at 250 degrees."
+TEXT = "Teh dough \U0001f35e are baked at 250 degrees."
 _SHORT_WINDOW = 192
 OTHER = "The dough is baked at 230 degrees."
 
