@@ -175,13 +175,19 @@ def read_fields(folder: str) -> Mapping[str, NoteFields]:
 
 
 _PLACE = re.compile(r"\d+")
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^ {0,3}(`{3,}+|~{3,}+)[^\n]*\n.*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 _HEADING_SIGNS = re.compile(r"^(#{1,6})[ \t]", re.MULTILINE)
 
 
 def name_fault(fault: str) -> str:
     """Return a fault of front matter without its place."""
     return _PLACE.sub("", fault)
+
+
+def draw_notes(root: Path, names: Iterable[str]) -> list[str]:
+    """Return the paths of some of the Markdown files among many."""
+    paths = sorted(name for name in names if detect_media_type(name) == MARKDOWN)
+    return [f"{root}/{name}" for name in paths[:: 1 + len(paths) // MAX_NOTES]]
 
 
 def read_faults(root: Path, names: Iterable[str]) -> list[str]:
@@ -191,14 +197,10 @@ def read_faults(root: Path, names: Iterable[str]) -> list[str]:
     """
     from kebab.parse.metadata import read_front_block
 
-    blocks = (read_front_block(read_head(path, HEAD_BYTES) or "") for path in _draw(root, names))
+    blocks = (
+        read_front_block(read_head(path, HEAD_BYTES) or "") for path in draw_notes(root, names)
+    )
     return [name_fault(block.fault) for block in blocks if block]
-
-
-def _draw(root: Path, names: Iterable[str]) -> list[str]:
-    """Return the paths of some of the Markdown files among many."""
-    paths = sorted(name for name in names if detect_media_type(name) == MARKDOWN)
-    return [f"{root}/{name}" for name in paths[:: 1 + len(paths) // MAX_NOTES]]
 
 
 def read_jumps(root: Path, names: Iterable[str]) -> Mapping[str, frozenset[tuple[int, int]]]:
@@ -207,7 +209,7 @@ def read_jumps(root: Path, names: Iterable[str]) -> Mapping[str, frozenset[tuple
     Of many files not all are read.
     """
     found = {}
-    for path in _draw(root, names):
+    for path in draw_notes(root, names):
         text = _FENCE.sub("", read_head(path, HEAD_BYTES) or "")
         levels = list(map(len, _HEADING_SIGNS.findall(text)))
         if levels:

@@ -44,7 +44,7 @@ class RunSettings:
         self._review = review
         self._rules = rules
         self._repositories = repositories
-        self._is_named = named is not None
+        self.is_named = named is not None
         self._checked: set[str] = set()
         kinds = {kind for tier in KINDS.values() for kind in tier}
         self.model_kinds = frozenset({*kinds, CONTRADICTION})
@@ -74,7 +74,7 @@ class RunSettings:
         severities = dict(self._review.severity)
         _apply_overrides(self._review.overrides, source, str(source.root), disabled, severities)
         if folder is not None:
-            if not self._is_named:
+            if not self.is_named:
                 disabled |= set(folder.review.disable)
             severities |= folder.review.severity
             overrides = folder.review.overrides
@@ -190,6 +190,7 @@ def build_selection(
         choose_rules=settings.choose_rules,
         list_changed=changes.list_lines if changes else lambda _: None,
         list_known=list_known,
+        keep_doubtful=settings.is_named,
     )
 
 

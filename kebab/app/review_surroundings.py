@@ -10,7 +10,7 @@ import math
 import os
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from datetime import UTC, date, datetime
@@ -22,6 +22,7 @@ from kebab.app.context import AppContext
 from kebab.app.review_files import (
     HEAD_BYTES,
     MAX_BYTES,
+    draw_notes,
     fold_name,
     get_kind,
     is_built,
@@ -37,7 +38,9 @@ from kebab.app.review_files import (
     read_keys,
     read_routes,
 )
+from kebab.app.review_text import build_review_text
 from kebab.config.settings import GlossaryEntry
+from kebab.core.documentation import choose_documents
 from kebab.core.documents import Link, LinkResolver, LinkTarget
 from kebab.core.files import resolve_links
 from kebab.core.ids import DocId
@@ -46,14 +49,14 @@ from kebab.core.queries import Confidence, Hit, Query, StoredChunk
 from kebab.core.review import GlossaryTerm, ReviewText, SimilarParagraph, Site
 from kebab.errors.catalog import InvalidInput, NotIndexed
 from kebab.errors.signal import Signal
-from kebab.review.document import list_words
+from kebab.review.document import ReviewDocument, list_words
+from kebab.review.rules.links import find_doubtful, is_of_program
 from kebab.review.rules.sites import detect_site
 from kebab.search.citations import build_file_path
 from kebab.search.related import find_similar_passage
 from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
-    from kebab.review.document import ReviewDocument
     from kebab.review.model_worker import FindRelated
 
 
@@ -119,7 +122,7 @@ def build_passage_finder(context: AppContext) -> "FindRelated | None":
 
 
 def _find_passages(
-    context: AppContext, document: "ReviewDocument", text: str
+    context: AppContext, document: ReviewDocument, text: str
 ) -> tuple[StoredChunk, ...]:
     """Return the passages of other notes that are about the same as a text, the best first."""
     from kebab.app.search import build_engine
@@ -147,7 +150,7 @@ def _get_word_score(hit: Hit) -> float:
     return hit.retrieval.lexical_score or 0.0
 
 
-def _is_from(document: "ReviewDocument", chunk: StoredChunk) -> bool:
+def _is_from(document: ReviewDocument, chunk: StoredChunk) -> bool:
     source = document.source
     is_same = source.doc_id is not None and chunk.doc_id == source.doc_id
     return is_same or build_file_path(chunk) == str(source.file)
@@ -161,6 +164,8 @@ FindSimilar = Callable[[ReviewText, str], SimilarParagraph | None]
 
 _MIN_NOTES = 5
 _USUAL_SHARE = 0.95
+_LONG_BYTES = 256 * 1024
+"""Longer documents do not tell whether findings about links are doubtful."""
 _HEADING_CHARS = 64 * 1024 * 1024
 _BEGINNING = 200
 """How many characters tell documents with the same name apart."""
@@ -211,6 +216,7 @@ class ReviewSurroundings:
         self._list_faults = lru_cache(4)(
             lambda root: read_faults(root, self._load_files(root).paths)
         )
+        self._find_doubtful = lru_cache(4)(self._find_doubtful_rules)
         self._is_built = lru_cache(4096)(is_built)
         self._load_headings = lru_cache(4)(self._read_headings)
         self._count_words = lru_cache(4)(self._read_words)
@@ -348,6 +354,27 @@ class ReviewSurroundings:
             return frozenset()
         counts = Counter(jump for found in others for jump in found)
         return frozenset(jump for jump, count in counts.items() if 2 * count >= len(others))
+
+    def list_doubtful(self, document: ReviewText) -> frozenset[str]:
+        """Return the rules about links whose findings in the source are probably no mistakes.
+
+        That is only known of sites and of programs; notes have no build. Of many files not all are
+        read.
+        """
+        if not is_of_program(document, self):
+            return frozenset()
+        return self._find_doubtful(document.root)
+
+    def _find_doubtful_rules(self, root: Path) -> frozenset[str]:
+        files = [(path, detect_media_type(path) or "") for path in self._load_files(root).paths]
+
+        def read_documents() -> Iterator[ReviewDocument]:
+            for path in draw_notes(root, choose_documents(files)):
+                with suppress(Signal):
+                    text = build_review_text(Path(path), root, max_bytes=_LONG_BYTES)
+                    yield ReviewDocument(text)
+
+        return find_doubtful(read_documents(), self)
 
     def count_documents(self, document: ReviewText, word: str) -> int:
         """Return in how many documents of the same folder a lower-case word stands, or many.

@@ -25,7 +25,7 @@ class Member(NamedTuple):
 
 
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-_MARKS = re.compile(r"!+/")
+_MARKS = re.compile(r"(?<!!)!+/")
 _MAX_NAME = 1_000
 
 

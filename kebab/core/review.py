@@ -280,6 +280,12 @@ class Surroundings(Protocol):
         Only pairs in which a level is left out count.
         """
 
+    def list_doubtful(self, document: ReviewText) -> frozenset[str]:
+        """Return the rules about links whose findings in the source are probably no mistakes.
+
+        So many links lead nowhere there that the build of the source probably makes their targets.
+        """
+
     def count_documents(self, document: ReviewText, word: str) -> int:
         """Return in how many documents of the same folder a lower-case word stands, or few of them.
 
@@ -343,6 +349,7 @@ class UnitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
         carried: Items that a later unit decides on, such as those in sentences that it also has.
         citations: The passages that the items refer to.
         scores: The ratings of translated segments by `cid`.
+        doubtful: The uids of findings that are probably no mistakes; they are left out.
         ignored: How many findings comments ignore.
         known: The fingerprints of findings that are left out, because the baseline has them.
         usage: What it cost.
@@ -352,6 +359,7 @@ class UnitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     carried: tuple[AgentItem, ...] = ()
     citations: tuple[ItemCitation, ...] = ()
     scores: tuple[tuple[str, float], ...] = ()
+    doubtful: tuple[str, ...] = ()
     ignored: int = 0
     known: tuple[str, ...] = ()
     usage: UnitUsage = UnitUsage()

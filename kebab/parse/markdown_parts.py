@@ -55,12 +55,9 @@ _REFERENCE = re.compile(
     r"\{\{[<%][ \t]*(?:rel)?ref[ \t]+(?:path=)?(?:\"([^\"\n]+)\"|`([^`\n]+)`|([^\s\"`{}=]+))"
     r"[ \t]*[%>]\}\}"
 )
-_CODE_COMMAND = re.compile(
-    r"^[ \t]*[@\\](code|verbatim|dot|msc|startuml)\b[^\n]*\n(?:(?![ \t]*[@\\]end)[^\n]*\n){0,2000}+"
-    r"[ \t]*[@\\]end(?:\1|uml)\b",
-    re.MULTILINE,
-)
-"""A block of code of Doxygen."""
+_CODE_COMMAND = re.compile(r"^[ \t]*[@\\](code|verbatim|dot|msc|startuml)\b", re.MULTILINE)
+_COMMAND_END = r"(?m)^[ \t]*[@\\]end(?:{}|uml)\b"
+"""Blocks of code of Doxygen."""
 
 _CODE_END = r"\{{(?:\{{[<%][ \t]*/|%-?[ \t]*end)[ \t]*{}(?![\w-])[^{{}}]*\}}+"
 _TAG = re.compile(r"<([A-Za-z][\w.-]*)(\s[^<>]*)>")
@@ -141,11 +138,17 @@ def find_shortcodes(text: str) -> Iterator[Span]:
 
 def find_code_shortcodes(text: str) -> Iterator[Span]:
     """Yield the spans of shortcodes around code; one that is not closed is none."""
+    if "{" in text:
+        yield from _find_pairs(text, _CODE_SHORTCODE, _CODE_END)
+
+
+def _find_pairs(text: str, opens: re.Pattern[str], ends: str) -> Iterator[Span]:
+    """Yield spans from what opens code to the next end of the same name."""
     end, unclosed = 0, set()
-    for opening in _CODE_SHORTCODE.finditer(text) if "{" in text else ():
+    for opening in opens.finditer(text):
         if opening.start() < end or opening[1] in unclosed:
             continue
-        closing = re.compile(_CODE_END.format(opening[1])).search(text, opening.end())
+        closing = re.compile(ends.format(opening[1])).search(text, opening.end())
         if closing is None:
             unclosed.add(opening[1])
         else:
@@ -468,7 +471,7 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
     shortcodes = list(find_code_shortcodes(body))
     body = _blank(body, shortcodes)
     if "@end" in body or "\\end" in body:
-        commands = [one.span() for one in _CODE_COMMAND.finditer(body)]
+        commands = [*_find_pairs(body, _CODE_COMMAND, _COMMAND_END)]
         shortcodes += commands
         body = _blank(body, commands)
     if "=== " in body or "!!! " in body or "???" in body:

@@ -140,18 +140,35 @@ class RecordedSurroundings:
         self.questions["jumps",] = None
         return self._surroundings.list_usual_jumps(document)
 
+    def list_doubtful(self, document: ReviewText) -> frozenset[str]:
+        """Return the rules about links whose findings in the source are probably no mistakes."""
+        self.questions["doubtful",] = None
+        return self._surroundings.list_doubtful(document)
+
     def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
         """Return the most similar passage of another note; it depends on the whole index."""
         self.questions["index",] = None
         return self._surroundings.find_similar(document, paragraph)
 
 
-_ABOUT_PATHS: Mapping[str, Callable[[Surroundings, str], object]] = {
-    "case": lambda surroundings, path: surroundings.find_any_case(path),
-    "original": lambda surroundings, path: str(surroundings.find_original(Path(path))),
-    "built": lambda surroundings, path: surroundings.is_built(path),
-    "site": lambda surroundings, path: surroundings.find_site(Path(path)),
-    "routes": lambda surroundings, path: sorted(surroundings.list_routes(Site("other", path))),
+_ANSWERS: Mapping[str, Callable[[Surroundings, ReviewText, str], object]] = {
+    "built": lambda around, _, path: around.is_built(path),
+    "case": lambda around, _, path: around.find_any_case(path),
+    "count": lambda around, document, word: around.count_documents(document, word),
+    "doubtful": lambda around, document, _: sorted(around.list_doubtful(document)),
+    "fault": lambda around, document, fault: around.is_usual_fault(document, fault),
+    "fields": lambda around, document, fields: sorted(
+        around.list_usual_fields(_add_fields(document, fields))
+    ),
+    "file": lambda _, __, path: _read_state(path),
+    "heading": lambda around, document, key: around.find_heading(document, key),
+    "jumps": lambda around, document, _: sorted(around.list_usual_jumps(document)),
+    "namesakes": lambda around, document, name: [*around.list_namesakes(document, name)],
+    "note": lambda around, document, target: around.find_note(document, target),
+    "original": lambda around, _, path: str(around.find_original(Path(path))),
+    "routes": lambda around, _, path: sorted(around.list_routes(Site("other", path))),
+    "site": lambda around, _, path: around.find_site(Path(path)),
+    "today": lambda around, _, __: around.today,
 }
 
 
@@ -162,32 +179,10 @@ def answer_question(
 
     The file, the root and the id of the document are used, not its text.
     """
-    answer: object
-    match question:
-        case (name, path) if name in _ABOUT_PATHS:
-            answer = _ABOUT_PATHS[name](surroundings, path)
-        case ("heading", key):
-            answer = surroundings.find_heading(document, key)
-        case ("count", word):
-            answer = surroundings.count_documents(document, word)
-        case ("exists", path):
-            return "1" if surroundings.exists(path) else "0"
-        case ("file", path):
-            answer = _read_state(path)
-        case ("note", target):
-            answer = surroundings.find_note(document, target)
-        case ("namesakes", name):
-            answer = [*surroundings.list_namesakes(document, name)]
-        case ("fields", fields):
-            answer = sorted(surroundings.list_usual_fields(_add_fields(document, fields)))
-        case ("fault", fault):
-            answer = surroundings.is_usual_fault(document, fault)
-        case ("jumps",):
-            answer = sorted(surroundings.list_usual_jumps(document))
-        case ("index",):
-            answer = index_state
-        case _:
-            answer = surroundings.today
+    name, argument = (*question, "")[:2]
+    if name == "exists":
+        return "1" if surroundings.exists(argument) else "0"
+    answer = index_state if name == "index" else _ANSWERS[name](surroundings, document, argument)
     return blake2b(repr(answer).encode(errors="replace"), digest_size=_DIGEST_BYTES).hexdigest()
 
 

@@ -291,6 +291,7 @@ class RunPages:
             unanswered_count=len(unanswered),
             model_required=self._ports.required != "never",
             fail_on=self._options.fail_on,
+            doubtful=sum(len(unit.result.doubtful) for unit in begun if unit.result),
             ignored=sum(unit.result.ignored for unit in begun if unit.result),
             known=sum(len(unit.result.known) for unit in begun if unit.result),
             fixed=0 if has_more else self._count_fixed(is_answered=not unanswered),

@@ -47,12 +47,14 @@ class Selection(Struct, frozen=True, kw_only=True):
         list_changed: Returns the changed lines of a file as [first, last] from 1, in order; None
             when all of its lines count.
         list_known: Returns the fingerprints of the known findings of a file.
+        keep_doubtful: Whether findings count that are probably no mistakes.
     """
 
     names: RuleNames
     choose_rules: Callable[[ReviewDocument], FileRules] = lambda _: FileRules()
     list_changed: Callable[[ReviewDocument], Sequence[Span] | None] = lambda _: None
     list_known: Callable[[ReviewDocument], Collection[str]] = lambda _: ()
+    keep_doubtful: bool = False
 
     def select(self, document: ReviewDocument, result: UnitResult, *, rules: bool) -> UnitResult:
         """Return a result with the items that count; `rules` tells that it is that of the rules."""
@@ -66,6 +68,9 @@ class Selection(Struct, frozen=True, kw_only=True):
         kept = comments.filter(items, judge=rules)
         ignored = comments.ignored
         kept = [_rate(one, settings) for one in kept if _is_changed(document, one, changed)]
+        names = () if self.keep_doubtful else result.doubtful
+        doubtful = [one.uid for one in kept if one.uid in names]
+        kept = [one for one in kept if one.uid not in doubtful]
         prints = {one.uid: compute_fingerprint(document, one) for one in kept} if known else {}
         carried = tuple(
             _rate(one, settings)
@@ -78,6 +83,7 @@ class Selection(Struct, frozen=True, kw_only=True):
             result,
             items=tuple(one for one in kept if prints.get(one.uid) not in known),
             carried=carried,
+            doubtful=tuple(doubtful),
             ignored=ignored,
             known=tuple(one for one in prints.values() if one in known),
         )

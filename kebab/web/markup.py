@@ -74,7 +74,7 @@ def join(parts: Iterable[str]) -> Html:
     return Html("".join(map(escape, parts)))
 
 
-_TAG = re.compile(r"(<[^>]*>)")
+_TAG = re.compile(r"(<[^<>]*>)")
 _WORD_LETTERS = re.compile(r"[^\W_]")
 _BLOCK_END = re.compile(r"</?(?:p|li|h[1-6]|tr|td|th|pre|blockquote|div)\b|<span class=\"line")
 

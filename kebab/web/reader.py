@@ -284,7 +284,7 @@ def build_article(part: Part, bodies: Sequence[Html], at: str) -> Html:
     )
 
 
-_TAG = re.compile("<[^>]*>")
+_TAG = re.compile("<[^<>]*>")
 
 
 def _find_first_title(content: Html) -> str | None:

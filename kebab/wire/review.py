@@ -345,6 +345,9 @@ class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     1."""
     fail_on: FailOnName
     """The least severity that makes the exit status 1."""
+    doubtful: Count = 0
+    """The number of findings that are left out, because so many links of their kind lead nowhere in
+    the source that its build probably makes the targets. With names of rules none is left out."""
     ignored: Count = 0
     """The number of findings that comments in the text ignore."""
     known: Count = 0

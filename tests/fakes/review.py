@@ -55,6 +55,7 @@ class FakeSurroundings:
     similar: Mapping[str, SimilarParagraph] = field(default_factory=dict)
     originals: Mapping[str, Path] = field(default_factory=dict)
     jumps: frozenset[tuple[int, int]] = frozenset()
+    doubtful: frozenset[str] = frozenset()
     built: frozenset[str] = frozenset()
     site: Site | None = None
     routes: frozenset[str] = frozenset()
@@ -111,6 +112,10 @@ class FakeSurroundings:
     def list_usual_jumps(self, document: ReviewText) -> frozenset[tuple[int, int]]:
         del document
         return self.jumps
+
+    def list_doubtful(self, document: ReviewText) -> frozenset[str]:
+        del document
+        return self.doubtful
 
     def count_documents(self, document: ReviewText, word: str) -> int:
         del document

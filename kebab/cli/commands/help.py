@@ -37,7 +37,7 @@ TOPICS = {
 }
 """The pages by name, with what they are about. No page has the name of a command."""
 
-_MARK = re.compile(r"<!-- .* -->\n")
+_MARK = re.compile(r"^<!-- .* -->\n", re.MULTILINE)
 """Begins or ends a generated part of a page."""
 _WHEEL = Path(__file__).parents[2] / "_data" / "docs"
 _CHECKOUT = Path(__file__).parents[3] / "docs"

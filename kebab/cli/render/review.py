@@ -187,6 +187,7 @@ class ReviewTally(Struct):
     named: int = 0
     fixes: int = 0
     safe_fixes: int = 0
+    doubtful: int = 0
     ignored: int = 0
     known: int = 0
     fixed: int = 0
@@ -207,6 +208,7 @@ class ReviewTally(Struct):
             if isinstance(item.fix, ItemFix):
                 self.fixes += 1
                 self.safe_fixes += item.fix.safe is True
+        self.doubtful += page.doubtful
         self.ignored += page.ignored
         self.known += page.known
         self.fixed = page.fixed
@@ -352,6 +354,12 @@ def _render_left_out(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     parts = [f"{count:,} {words}" for count, words in counts if count]
     if parts:
         yield from canvas.note(f"left out: {', '.join(parts)}")
+    if tally.doubtful:
+        links = pluralize(tally.doubtful, "link")
+        yield from canvas.note(
+            f"not shown: {links} to missing places; so many are missing that a build may make them"
+            " (`--rules broken-link,broken-anchor,missing-image` shows them)"
+        )
     if tally.fixed:
         verb = "is" if tally.fixed == 1 else "are"
         gone = f"{pluralize(tally.fixed, 'finding')} of the baseline {verb} fixed"

@@ -3,11 +3,11 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 from urllib.parse import unquote
 
-from kebab.core.review import Finding, Fix, LinkUse, Surroundings, UndefinedLabel
+from kebab.core.review import Finding, Fix, LinkUse, ReviewText, Surroundings, UndefinedLabel
 from kebab.review.anchors import fold_anchor, has_anchor, is_anchor
 from kebab.review.document import ReviewDocument
 from kebab.review.rules.rule import (
@@ -149,7 +149,7 @@ class MissingNote:
         links = [one for one in document.markup.links if one.kind == "wiki"]
         found = [link for link in links if self._is_missing(document, surroundings, link)]
         named = [link for link in links if split_target(link.target)[0].strip()]
-        if found and len(found) == len(named) and _is_of_program(document, surroundings):
+        if found and len(found) == len(named) and is_of_program(document.source, surroundings):
             return
         for link in found:
             name = split_target(link.target)[0].strip()
@@ -348,14 +348,20 @@ def _is_in_footnote(text: str, one: UndefinedLabel) -> bool:
     return _FOOTNOTE.match(text, line, one.start) is not None
 
 
-_PROGRAM_FILES = ("package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod", "LICENSE")
+_PROGRAM_FILES = (
+    *("package.json", "pyproject.toml", "setup.py", "Cargo.toml", "go.mod", "LICENSE", "COPYING"),
+    *("Makefile", "CMakeLists.txt", "meson.build", "configure.ac", "pom.xml", "Gemfile"),
+)
 
 
-def _is_of_program(document: ReviewDocument, surroundings: Surroundings) -> bool:
-    """Return whether a document belongs to a site or a program, where few link to notes."""
-    root = document.source.root
-    return surroundings.find_site(document.source.file) is not None or any(
-        surroundings.exists(root / name) for name in _PROGRAM_FILES
+def is_of_program(document: ReviewText, surroundings: Surroundings) -> bool:
+    """Return whether a document belongs to a site or a program, by the files of its repository."""
+    if surroundings.find_site(document.file) is not None:
+        return True
+    tops = [document.root, *document.root.parents]
+    last = next((at for at, top in enumerate(tops) if surroundings.exists(top / ".git")), 0)
+    return any(
+        surroundings.exists(top / name) for top in tops[: last + 1] for name in _PROGRAM_FILES
     )
 
 
@@ -443,3 +449,40 @@ def _has_target(document: ReviewDocument, surroundings: Surroundings, link: Link
         if anchors is None or has_anchor(anchors, fragment):
             return True
     return not is_found
+
+
+LINK_RULES: Mapping[str, Rule] = {
+    one.id: one for one in (BrokenLink(), MissingImage(), BrokenAnchor())
+}
+"""The rules whose findings depend on how the pages of a source are built, by id."""
+
+_LEAST_DOUBTFUL = 5
+_LEAST_FILES = 3
+_DOUBTFUL_SHARE = 0.05
+"""In most sources that were read by hand, up to 3 % of the links of a kind were broken; where a
+generator made the targets, 6 to 100 % seemed to be, and in several files."""
+
+
+def find_doubtful(
+    documents: Iterable[ReviewDocument], surroundings: Surroundings
+) -> frozenset[str]:
+    """Return the rules about links that find too much in some documents of a source."""
+    known: Counter[str] = Counter()
+    lost: Counter[str] = Counter()
+    files: Counter[str] = Counter()
+    for document in documents:
+        for link in document.markup.links:
+            if is_path(link) or link.target.startswith("#"):
+                path, fragment = split_target(link.target)
+                known[BrokenAnchor.id] += bool(fragment)
+                known[MissingImage.id if link.is_image else BrokenLink.id] += bool(path)
+        for name, rule in LINK_RULES.items():
+            count = sum(1 for _ in rule.check(document, surroundings))
+            lost[name] += count
+            files[name] += count > 0
+    return frozenset(
+        name
+        for name, count in lost.items()
+        if files[name] >= _LEAST_FILES
+        and count >= max(_LEAST_DOUBTFUL, _DOUBTFUL_SHARE * known[name])
+    )

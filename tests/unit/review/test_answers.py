@@ -23,6 +23,7 @@ def ask_everything(surroundings):
     surroundings.find_original(SOURCE.file)
     surroundings.is_built("/notes/c.md")
     surroundings.list_usual_jumps(SOURCE)
+    surroundings.list_doubtful(SOURCE)
     surroundings.is_usual_fault(SOURCE, "not valid")
     surroundings.list_routes(Site("hugo", "/notes"))
     surroundings.find_heading(SOURCE, "costs")
@@ -54,7 +55,7 @@ def test_every_question_is_kept_once():
     ask_everything(recorded)
     ask_everything(recorded)
 
-    assert len(recorded.questions) == 16
+    assert len(recorded.questions) == 17
 
 
 @pytest.mark.parametrize(

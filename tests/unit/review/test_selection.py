@@ -138,3 +138,20 @@ def test_long_words_are_known_after_the_rest_of_their_line_changed():
         items, _ = build_items(document, rule.check(document, FakeSurroundings()))
         prints |= {compute_fingerprint(document, item) for item in items}
     assert len(prints) == 1
+
+
+def test_findings_about_links_that_a_build_may_mend_are_left_out_and_counted():
+    text = (
+        "See [a](no.md), and the the cat.\n\n[b](no.md) <!-- kebab-ignore broken-link: soon -->\n"
+    )
+    around = FakeSurroundings(doubtful=frozenset({"broken-link"}), files=frozenset({"/notes/a.md"}))
+    document = make_document(text, read_markup(text))
+    for keep, rules, count in (
+        (False, ["repeated-word"], 1),
+        (True, ["broken-link", "repeated-word"], 0),
+    ):
+        selection = Selection(names=NAMES, keep_doubtful=keep)
+        worker = SelectingWorker(RulesWorker(RULES, around), selection)
+        result = worker.work(document, worker.plan(document), 0, lambda _: NONE)
+        assert [item.rule_id for item in result.items] == rules
+        assert (len(result.doubtful), result.ignored) == (count, 1)

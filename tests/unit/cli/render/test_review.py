@@ -189,6 +189,12 @@ def test_fixes_are_counted(document):
     assert tally(page(document, fixed, words(document, "door"))).fixes == 1
 
 
+def test_links_in_doubt_are_counted_over_all_pages(document):
+    found = tally(page(document, doubtful=2), page(document, doubtful=1))
+
+    assert "not shown: 3 links to missing places" in "".join(render_review_notes(found, Canvas()))
+
+
 def test_colour_changes_no_letter(document):
     found = page(document, words(document, "worng", edit="replace", fix=Fix("wrong")))
     painted = draw(found, Canvas(width=80, color=True))

@@ -169,6 +169,8 @@ def test_brackets_of_text_that_is_no_markdown_are_not_judged() -> None:
     [
         "There was an unexpected ) at the end.",
         "The ways are 1.) to go and 2.) to stay.",
+        "_Step 1_) A release is made.",
+        r"It starts with (?= or (?\! for assertions.",
         "*) The tokens are long.",
         "**Q**) Why is it so?",
         "- Keep the order of the parts (they…",
