@@ -10,7 +10,7 @@ from tools.review_runs import build_environment, find_faults, record
 
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("llama")]
 
-_SHORT_WINDOW = 256
+_SHORT_WINDOW = 512
 """A response takes half of the window at most, so a model that does not end costs little."""
 
 TEXT = "# Backup \U0001f600\r\n\r\nTeh the the disk, 백업.\r\n"
