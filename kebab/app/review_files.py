@@ -5,7 +5,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,15 +79,39 @@ def _list_files(root: Path) -> Iterator[str]:
 _MAX_PARENTS = 12
 
 
+_BUILD_FILES = re.compile(
+    r"(?:GNU)?[Mm]akefile(?:\.\w+)?|.*\.mk|CMakeLists\.txt|meson\.build|gulpfile\.\w+|[Rr]akefile"
+    r"|noxfile\.py|conf\.py|package\.json"
+)
+
+
 def is_built(path: str) -> bool:
-    """Return whether Git ignores a path, or a file of gi-docgen beside it copies an image there."""
+    """Return whether a build writes a missing file.
+
+    Git ignores it, a file of a build above it names it, or gi-docgen copies an image there.
+    """
     folder, name = os.path.split(path)
+    if _is_named_by_build(path):
+        return True
     for top in (folder, os.path.dirname(folder)):  # noqa: PTH120 - far faster
         settings = (one for one in list_folder(top) if one.endswith((".toml", ".toml.in")))
         texts = (read_head(f"{top}/{one}", HEAD_BYTES) or "" for one in settings)
         if any("content_images" in text and f'/{name}"' in text for text in texts):
             return True
     return _is_ignored(path)
+
+
+def _is_named_by_build(path: str) -> bool:
+    """Return whether a file of a build, in a folder above, has the end of a path."""
+    tail = "/".join(Path(path).parts[-2:])
+    for top in list(Path(path).parents)[1:_MAX_PARENTS]:
+        names = list_folder(str(top))
+        files = (one for one in names if _BUILD_FILES.fullmatch(one))
+        if any(tail in (read_head(f"{top}/{one}", MAX_BYTES) or "") for one in files):
+            return True
+        if ".git" in names:
+            break
+    return False
 
 
 def _is_ignored(path: str) -> bool:
@@ -184,10 +208,20 @@ def name_fault(fault: str) -> str:
     return _PLACE.sub("", fault)
 
 
-def draw_notes(root: Path, names: Iterable[str]) -> list[str]:
+def draw_notes(root: Path, names: Iterable[str], most: int = MAX_NOTES) -> list[str]:
     """Return the paths of some of the Markdown files among many."""
     paths = sorted(name for name in names if detect_media_type(name) == MARKDOWN)
-    return [f"{root}/{name}" for name in paths[:: 1 + len(paths) // MAX_NOTES]]
+    return [f"{root}/{name}" for name in paths[:: 1 + len(paths) // most]]
+
+
+def draw_linked_notes(root: Path, names: Iterable[str]) -> list[str]:
+    """Return the paths of some Markdown files with images, and of some with other links."""
+    paths = draw_notes(root, names, 10 * MAX_NOTES)
+    texts = {path: read_head(path, HEAD_BYTES) or "" for path in paths}
+    images = [path for path, text in texts.items() if "![" in text or "<img" in text]
+    links = [path for path, text in texts.items() if "](" in text]
+    drawn = (found[:: 1 + len(found) // MAX_NOTES] for found in (images, links))
+    return list(dict.fromkeys(chain.from_iterable(drawn)))
 
 
 def read_faults(root: Path, names: Iterable[str]) -> list[str]:

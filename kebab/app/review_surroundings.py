@@ -22,7 +22,7 @@ from kebab.app.context import AppContext
 from kebab.app.review_files import (
     HEAD_BYTES,
     MAX_BYTES,
-    draw_notes,
+    draw_linked_notes,
     fold_name,
     get_kind,
     is_built,
@@ -369,7 +369,7 @@ class ReviewSurroundings:
         files = [(path, detect_media_type(path) or "") for path in self._load_files(root).paths]
 
         def read_documents() -> Iterator[ReviewDocument]:
-            for path in draw_notes(root, choose_documents(files)):
+            for path in draw_linked_notes(root, choose_documents(files)):
                 with suppress(Signal):
                     text = build_review_text(Path(path), root, max_bytes=_LONG_BYTES)
                     yield ReviewDocument(text)

@@ -31,7 +31,7 @@ from kebab.parse.metadata import FrontBlock, read_front_block
 
 _ADDRESS_SIGNS = ("://", "www.", "mailto:", "@")
 _SCHEMES = ("https", "http", "ftp", "file")
-_ADDRESS_END = re.compile(r"[^\s<>\"`|]*")
+_ADDRESS_END = re.compile(r"[^\s<>\"`|（）［］「」、。，；：！？]*")
 _MAIL_END = re.compile(r"@[\w-]+(?:\.[\w-]+)+", re.ASCII)
 _MAIL_START = re.compile(r"[\w.+-]*\Z", re.ASCII)
 _MAX_MAIL_NAME = 64

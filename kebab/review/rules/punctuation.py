@@ -33,6 +33,7 @@ _SOLVED = re.compile(
     r"|[\"'‘“「/|][()\[\]（）]{1,2}[\"'’”」/|]"  # quoted
     r"|\\[()\[\]]|[(\[]['\"’”](?=\s)|\(\?|(?:\^|\\e|\\x1b|\\033)\["  # of patterns
     r"|(?<![*_])[*_]++[()\[\]][*_]++"  # a bracket in bold
+    r"|(?<=[A-Za-z][+-])[\[\]]"  # a key, as in `Ctrl+]`
     r"|(?<=\s)[()\[\]（）](?=\s)"  # a word, as in `unexpected ) at 17`
     r"|(?<!\S)(?:\d{1,3}\.|[*†‡]{1,3}|[*_]{1,3}[^*_()\[\]\n]{1,20}[*_]{1,3})\)"  # 1.) and notes
     r"|\((?=\[?#\d+ ?\[#)|\((?=[^\n]{0,60}(?:…|\.\.\.[\"'”’]))"  # titles that were cut
@@ -49,6 +50,9 @@ _REACH = 12
 """How many paragraphs later a bracket may be closed, as around a list or an example."""
 
 
+_CODE_REACH = 2
+
+
 class _Open(NamedTuple):
     """A bracket without a partner."""
 
@@ -56,6 +60,8 @@ class _Open(NamedTuple):
     offset: int
     block: int
     opens: bool
+    is_code: bool
+    """Whether its paragraph has signs of code; then it may only be the partner of another."""
 
 
 _RAW_STRING = re.compile(r'R"[^\s()]{0,16}\(')
@@ -87,15 +93,20 @@ class UnbalancedBracket:
             if _looks_balanced(block):
                 continue
             lone = _find_lone(block)
-            if not lone or _CODE.search(document.text, start, end):
+            if not lone:
                 continue
+            is_code = _CODE.search(document.text, start, end) is not None
             # an address may reach over the bracket behind it
             lone &= _find_lone(document.text[start:end])
-            single += [_Open(kind, start + offset, number, opens) for kind, offset, opens in lone]
+            single += [
+                _Open(kind, start + offset, number, opens, is_code) for kind, offset, opens in lone
+            ]
         if single and is_copied(document):
             return
         for one in _drop_distant_pairs(single):
             around = document.text[max(0, one.offset - 1) : one.offset + 2]
+            if one.is_code:
+                continue
             if around[-2:] == "[<" or around[:2] == ">]":
                 continue  # a tag begins or ends the text of a link
             if is_cut_cell(document, one.offset) or is_title_of_change(document, one.offset):
@@ -149,7 +160,8 @@ def _drop_distant_pairs(single: list[_Open]) -> list[_Open]:
                 if not one.opens
                 and kept[index].opens
                 and kept[index].kind == one.kind
-                and one.block - kept[index].block <= _REACH
+                and one.block - kept[index].block
+                <= (_CODE_REACH if one.is_code or kept[index].is_code else _REACH)
             ),
             None,
         )

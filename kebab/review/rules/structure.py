@@ -280,7 +280,11 @@ class EmptySection:
         )
         is_part = is_fragment(document.source) and bool(found)
         last = document.markup.headings[-1].start if is_part else -1
-        yield from () if is_form else (one for one in found if one.start != last)
+        questions = [one for one in found if "?" in one.reason]
+        dropped = questions if len(questions) > 1 else []  # a form to fill in
+        yield from (
+            () if is_form else (one for one in found if one.start != last and one not in dropped)
+        )
 
     def _find(self, document: ReviewDocument) -> Iterator[Finding]:
         headings, text = document.markup.headings, document.text
@@ -311,7 +315,7 @@ _LONGEST_SYMBOL = 300
 _SYMBOL = re.compile(
     r"#+[ \t]+(?:[`*_\\]+[^\n]*[`*_]+|\S*[a-z0-9][A-Z.:_]\S*|\S*[^\w\s.!?…'’)-]\S*|None|N/?A|Void"
     r"|[a-z]\S*|[^\n]*\][(\[][^\n]*|[^\n]*[.!;,]|[*+-][ ][^\n]*|[^\n]*<[\w ]+>[^\n]*"
-    r"|\d+[.)](?:[ \t]+\S+){4,})[ \t#]*"
+    r"|\d+[.)](?:(?:[ \t]+\S+){4,}|[^\n]*[ ](?:--|[–—])[^\n]*))[ \t#]*"
 )
 """A heading of one word of code, as references have it for members, a link, a step or a sentence.
 """
@@ -499,8 +503,8 @@ class MissingFrontMatterField:
     `weight` and `aliases`, do not count. Only common fields such as `title`, `tags` and `date` do
     unless the note names its kind, and in a site only those that tell what a page is.
     A heading of the first level is a title. Notes such as `README.md` and `index.md` are not
-    checked. Neither are texts without front matter
-    that other pages include, such as `_part.md` and those in `includes`.
+    checked. Neither are texts that other pages include: `_part.md`, and those in `includes` without
+    front matter.
     """
 
     id: ClassVar[str] = "missing-front-matter-field"
@@ -514,7 +518,7 @@ class MissingFrontMatterField:
         is_cover = source.file.stem.lower() in _COVER_NAMES or is_template(document)
         if (
             is_cover
-            or (front is None and is_fragment(source))
+            or (is_fragment(source) and (front is None or source.file.name.startswith("_")))
             or source.media != MARKDOWN
             or (front and front.fault)
         ):

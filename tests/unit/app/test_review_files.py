@@ -19,6 +19,13 @@ def test_git_tells_what_a_build_writes(tmp_path: Path, name: str, is_known: bool
     assert is_built(f"{tmp_path}/{name}") is is_known
 
 
+@pytest.mark.parametrize(("name", "is_known"), [("api/all.md", True), ("docs/all.md", False)])
+def test_a_file_that_a_build_names_is_built(tmp_path: Path, name: str, is_known: bool) -> None:  # noqa: FBT001
+    _write(tmp_path / "Makefile", "docs/api/all.md: ; cat api/*.md > $@\n")
+
+    assert is_built(f"{tmp_path}/docs/{name}") is is_known
+
+
 def test_images_that_a_generator_copies_are_built(tmp_path: Path) -> None:
     _write(tmp_path / "docs" / "x.toml", 'content_images = ["images/a.png"]\n')
 

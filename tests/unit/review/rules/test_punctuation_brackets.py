@@ -153,6 +153,7 @@ def test_japanese_signs_are_fixed(text: str, fixed: str | None) -> None:
         ("設定（既定値)を開く", "設定（既定値）を開く"),
         ("設定(既定値）を開く", "設定(既定値)を開く"),
         ("設定（既定値）を(開く)", None),
+        ("[设定](https://example.org)（既定値 开）", None),
     ],
 )
 def test_brackets_get_the_same_width(text: str, fixed: str | None) -> None:
@@ -170,6 +171,9 @@ def test_brackets_of_text_that_is_no_markdown_are_not_judged() -> None:
         "There was an unexpected ) at the end.",
         "The ways are 1.) to go and 2.) to stay.",
         "_Step 1_) A release is made.",
+        "Leave the session with Ctrl+] at once.",
+        "Use a transport in `useChat` with [`x`](\n  /docs/api\n), and update it.",
+        "It should map to\n\n(with\n```c\nx\n```\n).",
         r"It starts with (?= or (?\! for assertions.",
         "*) The tokens are long.",
         "**Q**) Why is it so?",

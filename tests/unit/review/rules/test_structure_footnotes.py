@@ -83,6 +83,7 @@ def test_damage_is_found_at_the_first_line(text: str, reasons: list[str]) -> Non
         ("---\ntitle: A\ndate: 2020-01-01\n---\n", "a.md", []),
         ("text\n", "README.md", []),
         ("text\n", "_part.md", []),
+        ("---\nmenu: 1\n---\n", "_part.md", []),
         ("text\n", "en/includes/part.md", []),
         ("---\ntitle: A\n---\n", "includes/part.md", ["date"]),
         ("---\ntitle: A: b\n---\n", "a.md", []),
@@ -227,6 +228,12 @@ def test_headings_that_a_program_wrote_are_not_checked(rule: Rule) -> None:
 
 def test_a_heading_above_names_of_code_is_no_empty_section() -> None:
     assert not _check(EmptySection(), "# A\n\n## Props\n\n## `value`\n\nx\n")
+
+
+def test_questions_without_answers_are_a_form() -> None:
+    text = "# A\n\n## What is your name?\n\n## How old is it?\n\n## Help\n\nx\n"
+    assert not _check(EmptySection(), text)
+    assert _check(EmptySection(), text.replace("How old is it?", "Ages\n\nx"))
 
 
 def test_a_quoted_heading_is_no_section() -> None:
