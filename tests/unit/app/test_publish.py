@@ -270,7 +270,10 @@ def test_a_published_base_is_read_only(desk, base):
 @pytest.mark.parametrize(
     ("what", "fault"),
     [
-        *(("current.json", one) for one in ("503", "403", "404", "expired", "skewed", "reset")),
+        *(
+            ("current.json", one)
+            for one in ("503", "403", "404", "expired", "skewed", "reset", "truncated", "changed")
+        ),
         *(("manifests", one) for one in ("404", "truncated", "reset", "changed")),
         *(("contents", one) for one in ("503", "404", "truncated", "changed")),
         *(("packs", one) for one in ("403", "404", "truncated", "reset", "changed", "slow")),
