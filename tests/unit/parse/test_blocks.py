@@ -147,17 +147,7 @@ def test_lines_behind_quote_marks_are_found_too():
         "word," * 2_000,
         "0123456789" * 3,
     ],
-    ids=[
-        "prose",
-        "Korean",
-        "Japanese",
-        "one letter",
-        "paths",
-        "table",
-        "URL",
-        "words",
-        "short",
-    ],
+    ids=["prose", "Korean", "Japanese", "one letter", "paths", "table", "URL", "words", "short"],
 )
 def test_text_is_no_data(line):
     assert find_blob_lines(f"{line}\n{line}") == set()
