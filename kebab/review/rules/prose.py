@@ -297,10 +297,11 @@ _SENTENCE = re.compile(r"[.!?;:]\s|\n[ \t]*\n|[。|]|다\.")
 
 _MEASURED = re.compile(
     r"\b(?:benchmarks?|measured|milliseconds|seconds on|MB/s)\b"
+    r"|\b(?:theoretical|hypothetical|suppose|imagine|for example, if)\b"
     r"|\b(?:can|able to|works?|supported)[ ]as of[ ]",
     re.IGNORECASE,
 )
-"""What tells a measurement, which stays what it was, or since when something is so."""
+"""What tells a measurement or an invented case, which stay, or since when something is so."""
 
 _IS_NAME = re.compile(
     r"[`*_\"')]*[ -]?(?:(?i:revision|spec|specification|version|edition|release|update)"

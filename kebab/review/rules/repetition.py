@@ -147,8 +147,10 @@ def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
     if first != second and not (is_sentence and first.lower() == second):
         return True  # `AND and` and `Parameter parameter` are names
     text, start, end = document.text, found.start(1), found.end(3)
+    pair = f"{first} {second}".lower()
     is_other = (
         bool(unicodedata.combining(text[end : end + 1] or " "))  # the word goes on
+        or document.lower_text.count(pair) > document.lower_prose.count(pair)  # code of the page
         or gap != text[found.start(2) : found.end(2)]  # code stands between the two
         or text.startswith((";\n", "{\n"), end)
         or ("\n" in gap and text.startswith(":", end))  # a definition

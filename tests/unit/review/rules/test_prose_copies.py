@@ -83,6 +83,7 @@ def test_a_document_that_is_a_copy_has_few_findings() -> None:
         ("As of June 2022 GDK, it has three modes.", []),
         ("There are two, and they can as of late 2019.", []),
         ("The benchmark has 20 rows as of 2011.", []),
+        ("For example, if a theoretical one is out, it is planned for 2023.", []),
     ],
 )
 def test_dates_that_have_passed_are_named(text: str, named: list[str]) -> None:

@@ -18,6 +18,7 @@ _WRAPPED = "A line of a paragraph that is wrapped at the\n"
         (f"> {_WRAPPED}> the end.", ["\n> the"]),
         ("Это это слово.", [" это"]),
         ("Read it and and (then) leave.", [" and"]),
+        ("# todo list list\n\nRun `m365 todo list list` there.", []),
         ("He had had enough.", []),
         ("What it is is unknown.", []),
         ("It is on. On Monday it is off.", []),
