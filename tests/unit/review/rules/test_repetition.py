@@ -18,7 +18,6 @@ _WRAPPED = "A line of a paragraph that is wrapped at the\n"
         (f"> {_WRAPPED}> the end.", ["\n> the"]),
         ("Это это слово.", [" это"]),
         ("Read it and and (then) leave.", [" and"]),
-        ("# todo list list\n\nRun `m365 todo list list` there.", []),
         ("He had had enough.", []),
         ("What it is is unknown.", []),
         ("It is on. On Monday it is off.", []),
@@ -66,6 +65,14 @@ def test_code_between_two_words_separates_them() -> None:
     text = "the x the"
     document = make_document(text, Markup(code=((4, 5),)))
     assert list(RepeatedWord().check(document, FakeSurroundings())) == []
+
+
+def test_a_pair_that_the_page_has_as_code_is_a_name() -> None:
+    text = "# todo list list\n\nRun `todo list list` there."
+    start = text.find("`")
+    for code, count in ((Markup(), 2), (Markup(code=((start, start + 16),)), 0)):
+        found = RepeatedWord().check(make_document(text, code), FakeSurroundings())
+        assert len([*found]) == count
 
 
 def test_languages_that_repeat_words_have_no_findings() -> None:
