@@ -25,7 +25,7 @@ from kebab.core.review import Finding
 from kebab.errors.signal import Signal
 from kebab.review.document import ReviewDocument
 from kebab.review.items import build_items
-from kebab.review.rules.links import LINK_RULES
+from kebab.review.rules.links import list_doubtful
 from kebab.review.rules.registry import select_rules
 from kebab.review.rules.rule import Rule
 
@@ -61,12 +61,11 @@ def review_folder(root: Path, rules: Sequence[Rule], *, keep: bool = False) -> O
         if document is None:
             continue
         found = list(_apply_rules(document, rules, surroundings, outcome))
-        if not LINK_RULES.keys().isdisjoint(str(one.rule_id) for one in found):
-            started = time.process_time()
-            doubtful = surroundings.list_doubtful(document.source)
-            outcome.seconds["doubtful"] += time.process_time() - started
-            outcome.doubtful.update(str(one.rule_id) for one in found if one.rule_id in doubtful)
-            found = [one for one in found if one.rule_id not in doubtful]
+        started = time.process_time()
+        doubtful = list_doubtful(document, found, surroundings)
+        outcome.seconds["doubtful"] += time.process_time() - started
+        outcome.doubtful.update(str(one.rule_id) for one in found if one.rule_id in doubtful)
+        found = [one for one in found if one.rule_id not in doubtful]
         started = time.process_time()
         build_items(document, sorted(found, key=lambda one: one.start))
         outcome.seconds["items"] += time.process_time() - started

@@ -50,7 +50,7 @@ from kebab.core.review import GlossaryTerm, ReviewText, SimilarParagraph, Site
 from kebab.errors.catalog import InvalidInput, NotIndexed
 from kebab.errors.signal import Signal
 from kebab.review.document import ReviewDocument, list_words
-from kebab.review.rules.links import find_doubtful, is_of_program
+from kebab.review.rules.links import find_doubtful
 from kebab.review.rules.sites import detect_site
 from kebab.search.citations import build_file_path
 from kebab.search.related import find_similar_passage
@@ -358,11 +358,8 @@ class ReviewSurroundings:
     def list_doubtful(self, document: ReviewText) -> frozenset[str]:
         """Return the rules about links whose findings in the source are probably no mistakes.
 
-        That is only known of sites and of programs; notes have no build. Of many files not all are
-        read.
+        Of many files not all are read.
         """
-        if not is_of_program(document, self):
-            return frozenset()
         return self._find_doubtful(document.root)
 
     def _find_doubtful_rules(self, root: Path) -> frozenset[str]:

@@ -22,7 +22,7 @@ from kebab.errors.catalog import (
 from kebab.errors.signal import Signal
 from kebab.review.document import ReviewDocument
 from kebab.review.items import build_items, import_items
-from kebab.review.rules.links import LINK_RULES
+from kebab.review.rules.links import list_doubtful
 from kebab.review.rules.rule import Rule
 from kebab.wire.review import ItemV1
 from kebab.wire.stream import ReviewEvent
@@ -140,8 +140,6 @@ class RulesWorker(Struct, frozen=True):
         ]
         findings.sort(key=lambda one: (one.start, one.end, one.rule_id or ""))
         items, citations = build_items(document, findings)
-        doubtful: tuple[str, ...] = ()
-        if any(one.rule_id in LINK_RULES for one in findings):
-            names = surroundings.list_doubtful(document.source)
-            doubtful = tuple(one.uid for one in items if one.rule_id in names)
+        names = list_doubtful(document, findings, surroundings)
+        doubtful = tuple(one.uid for one in items if one.rule_id in names)
         return UnitResult(items=tuple(items), citations=tuple(citations), doubtful=doubtful)

@@ -463,6 +463,39 @@ anchors were broken; where a build made the targets, 5 and 14 to 100 % seemed to
 files."""
 
 
+_FILLED_PAGE = 0.8
+
+
+def list_doubtful(
+    document: ReviewDocument, findings: Iterable[Finding], surroundings: Surroundings
+) -> frozenset[str]:
+    """Return the rules about links whose findings in a document are probably no mistakes.
+
+    That is only known of sites and programs, because notes have no build: so many links of the
+    source, or nearly all of the document, lead nowhere that a build probably makes the targets.
+    """
+    lost = Counter(str(one.rule_id) for one in findings if one.rule_id in LINK_RULES)
+    if not lost or not is_of_program(document.source, surroundings):
+        return frozenset()
+    known = _count_links(document)
+    return surroundings.list_doubtful(document.source) | {
+        name
+        for name, count in lost.items()
+        if count >= max(_LEAST_DOUBTFUL, _FILLED_PAGE * known[name])
+    }
+
+
+def _count_links(document: ReviewDocument) -> Counter[str]:
+    """Return how many links each rule may find."""
+    known: Counter[str] = Counter()
+    for link in document.markup.links:
+        if is_path(link) or link.target.startswith("#"):
+            path, fragment = split_target(link.target)
+            known[BrokenAnchor.id] += bool(fragment)
+            known[MissingImage.id if link.is_image else BrokenLink.id] += bool(path)
+    return known
+
+
 def find_doubtful(
     documents: Iterable[ReviewDocument], surroundings: Surroundings
 ) -> frozenset[str]:
@@ -471,11 +504,7 @@ def find_doubtful(
     lost: Counter[str] = Counter()
     files: Counter[str] = Counter()
     for document in documents:
-        for link in document.markup.links:
-            if is_path(link) or link.target.startswith("#"):
-                path, fragment = split_target(link.target)
-                known[BrokenAnchor.id] += bool(fragment)
-                known[MissingImage.id if link.is_image else BrokenLink.id] += bool(path)
+        known += _count_links(document)
         for name, rule in LINK_RULES.items():
             count = sum(1 for _ in rule.check(document, surroundings))
             lost[name] += count

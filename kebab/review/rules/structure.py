@@ -101,7 +101,7 @@ class DuplicateHeading:
 
 _SLIDE_FIELDS = frozenset({"marp", "revealoptions", "revealjs", "slidev", "slides", "paginate"})
 _BLOCK_TAG = re.compile(
-    r"<(/?)([A-Z][\w.]*|details|div|section|aside|template|table|td|th|tr|dl|dd|li|ul|ol|blockquote)"
+    r"<(/?)([A-Z][\w.]*|[a-z]+(?:[_-][a-z]+)+|details|div|section|aside|template|table|td|th|tr|dl|dd|li|ul|ol|blockquote)"
     r"\b([^<>]*+)>"
 )
 

@@ -73,6 +73,7 @@ _DOXYGEN = re.compile(
 _MENUS = ("_sidebar.md", "_navbar.md")
 """Menus of docsify."""
 
+_IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp")
 _COVERS = ("index", "_index", "readme")
 _MAX_PARENTS = 24
 _PAGE_END = re.compile(r"\.(?:md|html)\Z")
@@ -219,7 +220,8 @@ def is_missing(document: ReviewText, surroundings: Surroundings, link: LinkUse) 
     is_near = file.is_relative_to(document.root) and not _leaves_site(document, site, file)
     is_known = (is_near and not is_page) or surroundings.exists(file.parent)
     is_known &= not _is_generated(site, file)
-    is_served = link.is_image and _is_served(document, surroundings, site, path)
+    is_image = link.is_image or suffix in _IMAGES  # a picture may link to itself
+    is_served = is_image and _is_served(document, surroundings, site, path)
     return is_known and not is_served and not _is_elsewhere(document, surroundings, site, file)
 
 

@@ -144,7 +144,9 @@ def test_findings_about_links_that_a_build_may_mend_are_left_out_and_counted():
     text = (
         "See [a](no.md), and the the cat.\n\n[b](no.md) <!-- kebab-ignore broken-link: soon -->\n"
     )
-    around = FakeSurroundings(doubtful=frozenset({"broken-link"}), files=frozenset({"/notes/a.md"}))
+    around = FakeSurroundings(
+        doubtful=frozenset({"broken-link"}), files=frozenset({"/notes/LICENSE"})
+    )
     document = make_document(text, read_markup(text))
     for keep, rules, count in (
         (False, ["repeated-word"], 1),
@@ -161,7 +163,8 @@ def test_a_known_finding_stays_known_when_it_is_doubtful():
     text = "See [a](no.md).\n"
     document = make_document(text, read_markup(text))
     for rules in (frozenset(), frozenset({"broken-link"})):
-        worker = RulesWorker(RULES, FakeSurroundings(doubtful=rules))
+        around = FakeSurroundings(doubtful=rules, files=frozenset({"/notes/LICENSE"}))
+        worker = RulesWorker(RULES, around)
         result = worker.work(document, worker.plan(document), 0, lambda _: NONE)
         prints = [compute_fingerprint(document, one) for one in result.items]
         known = Selection(names=NAMES, list_known={document: prints}.__getitem__)

@@ -16,6 +16,7 @@ from kebab.review.rules.links import (
     MissingImage,
     MissingNote,
     UndefinedReference,
+    list_doubtful,
 )
 from kebab.review.rules.rule import Rule
 from tests.fakes.review import FakeSurroundings, make_document
@@ -578,3 +579,24 @@ def test_a_copy_of_the_document_is_no_new_place_of_a_heading(name: str, is_propo
     )
     (found,) = BrokenAnchor().check(make_document(text, read_markup(text)), surroundings)
     assert (found.fix is not None) is is_proposed
+
+
+@pytest.mark.parametrize(
+    ("sign", "missing", "working", "doubtful"),
+    [
+        ("mkdocs.yml", 8, 2, {"broken-link"}),
+        ("LICENSE", 8, 2, {"broken-link"}),
+        ("LICENSE", 8, 3, set()),
+        ("LICENSE", 4, 0, set()),
+        ("notes.md", 8, 2, set()),  # notes have no build
+    ],
+)
+def test_a_page_of_which_nearly_all_links_lead_nowhere_is_built(
+    sign: str, missing: int, working: int, doubtful: set[str]
+) -> None:
+    text = "".join(f"[a](no{number}.md)\n" for number in range(missing)) + "[b](b.md)\n" * working
+    site = _MKDOCS if sign == "mkdocs.yml" else None
+    surroundings = FakeSurroundings(files=frozenset({f"/notes/{sign}", "/notes/b.md"}), site=site)
+    document = make_document(text, read_markup(text))
+    findings = [*BrokenLink().check(document, surroundings)]
+    assert list_doubtful(document, findings, surroundings) == doubtful

@@ -195,6 +195,7 @@ def test_headings_of_different_blocks_may_be_equal() -> None:
     entry = "<Update label='1'>\n\n### Fixes\n\nText\n\n</Update>\n\n"
 
     assert not _check(DuplicateHeading(), f"# A\n\n{entry * 2}")
+    assert not _check(DuplicateHeading(), f"# A\n\n{entry.replace('Update', 'base_part') * 2}")
     assert _check(DuplicateHeading(), "# A\n\n## Fixes\n\n<Note>x</Note>\n\n## Fixes\n\ny\n")
 
 
