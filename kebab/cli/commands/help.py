@@ -45,7 +45,6 @@ _CHECKOUT = Path(__file__).parents[3] / "docs"
 
 def list_topics(context: click.Context, parameter: click.Parameter, start: str) -> list[str]:
     """Return the names that complete the argument."""
-    del context, parameter
     return [name for name in (*TOPICS, *COMMANDS) if name.startswith(start)]
 
 

@@ -398,7 +398,6 @@ def _review_pages(
 
 def _render_nothing(reply: AgentItems, canvas: "Canvas") -> tuple[str, ...]:
     """Render no page, because `--json` prints it."""
-    del reply, canvas
     return ()
 
 

@@ -398,7 +398,6 @@ def render_runs(reply: ReviewRuns, canvas: Canvas) -> Iterator[str]:
 
 def render_removed_runs(reply: ReviewRemoved, canvas: Canvas) -> Iterator[str]:
     """Yield the deleted runs."""
-    del canvas
     yield f"deleted: {', '.join(reply.runs)}"
 
 
@@ -498,7 +497,6 @@ def render_rules(reply: ReviewRules, canvas: Canvas) -> Iterator[str]:
 
 def render_no_page(reply: AgentItems, canvas: Canvas) -> tuple[str, ...]:
     """Render no page, because text output has the translated document instead."""
-    del reply, canvas
     return ()
 
 
