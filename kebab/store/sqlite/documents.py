@@ -272,10 +272,7 @@ def store_checksum(database: apsw.Connection, doc: int) -> None:
 def add_missing_checksums(database: apsw.Connection) -> None:
     """Store the checksums of the documents that an earlier version stored."""
     with database:
-        rows: list[Any] = database.execute(
-            "SELECT doc FROM documents WHERE checksum = ''"
-        ).fetchall()
-        for (doc,) in rows:
+        for (doc,) in database.execute("SELECT doc FROM documents WHERE checksum = ''").fetchall():
             store_checksum(database, doc)
 
 
