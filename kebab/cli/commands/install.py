@@ -166,11 +166,16 @@ def _survey_clients(places: Places, scope: Scope, flags: Sequence[str]) -> Insta
     return InstallOverview(clients=clients)
 
 
+def _render_diffs(plans: Sequence[FilePlan], canvas: Canvas) -> Iterator[str]:
+    paint = {"+": canvas.success, "-": canvas.warning}
+    for plan in plans:
+        for line in format_diff(plan):
+            yield paint.get(line[:1], canvas.dim)(line)
+
+
 def _render_report(
     plans: Sequence[FilePlan], reply: InstallReport, canvas: Canvas
 ) -> Iterator[str]:
-    paint = {"+": canvas.success, "-": canvas.warning}
-    for plan in plans if reply.dry_run else ():
-        for line in format_diff(plan):
-            yield paint.get(line[:1], canvas.dim)(line)
+    if reply.dry_run:
+        yield from _render_diffs(plans, canvas)
     yield from render_install(reply, canvas)
