@@ -165,11 +165,7 @@ def to_filter_value(value: str | float | tuple[str, ...]) -> Any:
 
 
 def to_search_hit(
-    hit: Hit,
-    detail: Detail = Detail.SNIPPETS,
-    *,
-    several: bool = False,
-    data: "Path | None" = None,
+    hit: Hit, detail: Detail = Detail.SNIPPETS, *, several: bool = False, data: "Path | None" = None
 ) -> SearchHit:
     """Convert a hit of the knowledge base in a folder, and compare its file with the disk."""
     chunk, (text, highlights) = hit.chunk, hit.snippet

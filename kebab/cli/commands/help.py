@@ -49,9 +49,7 @@ def list_topics(context: click.Context, parameter: click.Parameter, start: str) 
 
 
 @click.command(
-    "help",
-    cls=Command,
-    examples=("kebab help", "kebab help settings", "kebab help model pull"),
+    "help", cls=Command, examples=("kebab help", "kebab help settings", "kebab help model pull")
 )
 @click.argument("topic", nargs=-1, metavar="[TOPIC|COMMAND…]", shell_complete=list_topics)
 @click.pass_context

@@ -249,11 +249,7 @@ _TASK_RUNNERS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
     help="The least severity with the exit status 1; `suggestion` by default.",
 )
 @click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMS),
-    default="text",
-    help="The form of text output.",
+    "--format", "form", type=click.Choice(FORMS), default="text", help="The form of text output."
 )
 @click.option(
     "--import",

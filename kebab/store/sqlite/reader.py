@@ -93,8 +93,7 @@ class RevisionCache:
             self._estimate_cost(tuning.DOCUMENT_TABLE_ROW_S),
         )
         self.committed_keys = AmortizedTable(
-            lambda: CommittedKeys(self._database),
-            self._estimate_cost(tuning.COMMITTED_TABLE_ROW_S),
+            lambda: CommittedKeys(self._database), self._estimate_cost(tuning.COMMITTED_TABLE_ROW_S)
         )
         self._database = database
         self._frequencies: dict[str, int] = {}

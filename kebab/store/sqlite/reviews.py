@@ -398,8 +398,7 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
         with self._database.write("review") as database:
             run = _find_run(database, run_id)
             database.execute(
-                "DELETE FROM units WHERE run = ? AND document = ? AND result IS NULL",
-                (run, number),
+                "DELETE FROM units WHERE run = ? AND document = ? AND result IS NULL", (run, number)
             )
             if cut := database.changes():
                 database.execute(
