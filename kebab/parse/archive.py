@@ -313,12 +313,10 @@ def _refuse_entities(data: bytes, name: str, refuse: Refuse) -> None:
     parser = expat.ParserCreate()
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
 
-    def refuse_entity(*declaration: object) -> None:
-        del declaration
+    def refuse_entity(*_declaration: object) -> None:
         raise refuse(f"`{name}` declares XML entities")
 
-    def end_prolog(tag: str, attributes: object) -> None:
-        del tag, attributes
+    def end_prolog(_tag: str, _attributes: object) -> None:
         raise _PrologEnded
 
     parser.EntityDeclHandler = refuse_entity

@@ -328,8 +328,7 @@ class _Waiting:
             for number, handler in self._before.items():
                 _signal.signal(number, handler)
 
-    def _forward(self, number: int, frame: object) -> None:
-        del frame
+    def _forward(self, number: int, _frame: object) -> None:
         if self._complete:
             raise KeyboardInterrupt
         self._signals += 1

@@ -285,8 +285,7 @@ class WarmServer:
         if self._failures >= _MOST_FAILURES:
             self._stopping = True
 
-    def _stop(self, number: int, frame: object) -> None:
-        del number, frame
+    def _stop(self, _number: int, _frame: object) -> None:
         self._stopping = True
 
     def _answer_control(self) -> None:

@@ -496,7 +496,7 @@ def render_rules(reply: ReviewRules, canvas: Canvas) -> Iterator[str]:
 
 
 def render_no_page(reply: AgentItems, canvas: Canvas) -> tuple[str, ...]:
-    """Render no page, because text output has the translated document instead."""
+    """Render no page: `--json` prints it, and text output has the translated document instead."""
     return ()
 
 
