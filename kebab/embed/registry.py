@@ -84,17 +84,17 @@ class CatalogueRow:
     """
 
     name: str
-    licence: str
+    licence: str = ""
     languages: str
     is_multilingual: bool
     dimension: int
     positions: int
-    pooling: Pooling
+    pooling: Pooling = "mean"
     query_prefix: str
     passage_prefix: str
-    repo: str
-    files: list[str] = field(hash=False)
-    megabytes: int
+    repo: str = ""
+    files: list[str] = field(default_factory=list, hash=False)
+    megabytes: int = 0
     package: str = ""
     version: int = 1
 

@@ -272,7 +272,8 @@ def store_checksum(database: apsw.Connection, doc: int) -> None:
 def add_missing_checksums(database: apsw.Connection) -> None:
     """Store the checksums of the documents that an earlier version stored."""
     with database:
-        for (doc,) in database.execute("SELECT doc FROM documents WHERE checksum = ''").fetchall():
+        rows: Any = database.execute("SELECT doc FROM documents WHERE checksum = ''").fetchall()
+        for (doc,) in rows:
             store_checksum(database, doc)
 
 
