@@ -8,11 +8,11 @@ import sys
 import time
 import zlib
 from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import ExitStack, suppress
 from functools import cached_property
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import apsw
 from msgspec import Struct
@@ -306,7 +306,7 @@ class QueryCache:
         self.disconnect()
 
 
-class SqliteReader(AbstractContextManager["SqliteReader"]):
+class SqliteReader:
     """A `LibraryReader` over one snapshot, which begins with the first read after opening.
 
     Its cache serves later snapshots as long as the state of the library stays the same.
@@ -388,6 +388,9 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
     def close_connection(self) -> None:
         """Close the connection."""
         self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:
