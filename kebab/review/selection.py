@@ -68,9 +68,6 @@ class Selection(Struct, frozen=True, kw_only=True):
         kept = comments.filter(items, judge=rules)
         ignored = comments.ignored
         kept = [_rate(one, settings) for one in kept if _is_changed(document, one, changed)]
-        names = () if self.keep_doubtful else result.doubtful
-        doubtful = [one.uid for one in kept if one.uid in names]
-        kept = [one for one in kept if one.uid not in doubtful]
         prints = {one.uid: compute_fingerprint(document, one) for one in kept} if known else {}
         carried = tuple(
             _rate(one, settings)
@@ -79,11 +76,13 @@ class Selection(Struct, frozen=True, kw_only=True):
             and _is_changed(document, one, changed)
             and not (known and compute_fingerprint(document, one) in known)
         )
+        new = [one for one in kept if prints.get(one.uid) not in known]
+        doubtful = () if self.keep_doubtful else result.doubtful
         return replace(
             result,
-            items=tuple(one for one in kept if prints.get(one.uid) not in known),
+            items=tuple(one for one in new if one.uid not in doubtful),
             carried=carried,
-            doubtful=tuple(doubtful),
+            doubtful=tuple(one.uid for one in new if one.uid in doubtful),
             ignored=ignored,
             known=tuple(one for one in prints.values() if one in known),
         )

@@ -281,10 +281,17 @@ class EmptyLink:
                 yield build_finding(self, link.start, link.end, "the link has no text")
 
 
+_FILLED_BY = ("manifest.uuid", ".fossil-settings", "hotdoc.json", "docs/hotdoc.json")
+"""Files of Fossil and hotdoc, which show the address or the title of a page."""
+
+
 def _fills_in_text(document: ReviewDocument, surroundings: Surroundings, link: LinkUse) -> bool:
     """Return whether a program may write the text of a link, to a label or a page."""
     target = link.target
-    if shares_labels(document.source, surroundings):
+    root = document.source.root
+    if shares_labels(document.source, surroundings) or any(
+        surroundings.exists(root / name) for name in _FILLED_BY
+    ):
         return True
     if target.startswith(("http:", "https:", "mailto:")):
         return False

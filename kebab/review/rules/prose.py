@@ -26,8 +26,9 @@ _CALLED = re.compile(r"(?:\([^()\n]{1,40}\))?[*_\]]*:")
 _CLOSES = re.compile(r"[*_)\].]*[ \t]*(?:\n|\||-->|\Z)")
 _NOUN = re.compile(
     r"[ \t]+(?:lists?|apps?|applications?|items?|comments?|files?|tasks?|notes?|marks?|markers?"
-    r"|tags?|tools?|extensions?|directives?|example|examples|entries|entry|MVC|EL|LO|LA|s\b)",
+    r"|tags?|tools?|extensions?|directives?|example|examples|entries|entry|MVC|EL|LO|LA|s\b)|['’]s\b|\?",
 )
+_PERHAPS = re.compile(r"\b(?:potential|possible|maybe|perhaps|future)[ ]\Z", re.IGNORECASE)
 _LISTED = re.compile(r"[`*_\"']*(?:[ \t]*[,/][ \t]*|[ \t]+(?:and|or)[ \t]+)[`*_\"']*[A-Z]{3,}\b")
 """What follows a mark that is one of several words."""
 
@@ -55,7 +56,8 @@ class Todo:
         """Yield the marks."""
         del surroundings
         text = document.text
-        if not any(mark in text for mark in ("TODO", "FIXME", "XXX", "TBD")):
+        is_list = "todo" in document.source.file.stem.lower()
+        if is_list or not any(mark in text for mark in ("TODO", "FIXME", "XXX", "TBD")):
             return
         for found in _MARK.finditer(text):
             is_link = text[found.start() - 1 : found.start()] == "[" and text.startswith(
@@ -84,13 +86,13 @@ def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
     is_name = bool(_ORG_STARS.fullmatch(text, line, start))
     is_name |= text[start - 1 : start] == ">" and text.startswith("<", end)
     is_name |= is_quoted or bool(is_code) or is_literal(document, start)
+    is_name |= bool(_NOUN.match(text, end) or _PERHAPS.search(text, max(0, start - 12), start))
     if is_name or _ADDRESS.match(text, end):
         return False
     if _CALLED.match(text, end):
         return opens or found[0] != "XXX"
-    is_title = document.source.file.stem.upper() == found[0] and text[start - 2 : start] == "# "
-    is_named = _NOUN.match(text, end) or _LISTED.match(text, end)
-    if is_named or is_title or _is_word_item(text, start, end):
+    is_named = _LISTED.match(text, end) or _is_word_item(text, start, end)
+    if is_named:
         return False
     if found[0] == "TBD":  # in a row and behind a colon it is a value that nobody knows yet
         is_value = text[line] == "|" or text[line:start].rstrip(" *_").endswith(":")
@@ -294,6 +296,13 @@ _BEFORE_CHARS, _AFTER_CHARS = 90, 60
 _SENTENCE = re.compile(r"[.!?;:]\s|\n[ \t]*\n|[。|]|다\.")
 
 
+_MEASURED = re.compile(
+    r"\b(?:benchmarks?|measured|milliseconds|seconds on|MB/s)\b"
+    r"|\b(?:can|able to|works?|supported)[ ]as of[ ]",
+    re.IGNORECASE,
+)
+"""What tells a measurement, which stays what it was, or since when something is so."""
+
 _IS_NAME = re.compile(
     r"[`*_\"')]*[ -]?(?:(?i:revision|spec|specification|version|edition|release|update)"
     r"|리비전|사양|버전|판|版|[A-Z]{2})",
@@ -390,7 +399,8 @@ def _judge(prose: str, period: _Period, today: date, stale_days: int) -> str | N
     ends = [found.end() for found in _SENTENCE.finditer(before)]
     before = " ".join(before[ends[-1] if ends else 0 :].split()) + " "
     after = prose[period.end : period.end + _AFTER_CHARS].replace("\n", " ")
-    if after.startswith("?") or _IS_NAME.match(after) or _NAMED.search(before):
+    is_name = _IS_NAME.match(after) or _NAMED.search(before)
+    if after.startswith("?") or is_name or _MEASURED.search(before + after):
         return None
     if _AS_OF.search(before) or _AS_OF_AFTER.match(after):
         old = (

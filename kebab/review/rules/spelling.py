@@ -191,15 +191,15 @@ def _adapt_case(right: str, word: str) -> str:
     return right[:1].upper() + right[1:] if word[:1].isupper() else right
 
 
-_FOLDER_LANGUAGE = re.compile(
-    r"(?:^|/)(da|de|es|fi|fr|hu|it|nl|pl|pt|ro|sv|tr|vi)(?:[-_][A-Za-z]{2,4})?/"
+_PATH_LANGUAGE = re.compile(
+    r"(?:^|[/_.])(?:da|de|es|fi|fr|hu|it|nl|pl|pt|ro|sv|tr|vi)(?:[-_][A-Za-z]{2,4})?(?:/|\.\w+\Z)"
 )
 
 
 def _is_about_translation(document: ReviewDocument) -> bool:
-    """Return whether an English text is in a folder named after a language, whose words it has."""
+    """Return whether the path of an English text names a language, whose words it has."""
     return (document.lang or "en").startswith("en") and bool(
-        _FOLDER_LANGUAGE.search(document.source.doc_path)
+        _PATH_LANGUAGE.search(document.source.doc_path)
     )
 
 
@@ -269,11 +269,15 @@ def _is_quoted(text: str, start: int, end: int) -> bool:
     return before in _PAIRS and text.startswith(_PAIRS[before], end)
 
 
+_ELIDED = ("d'", "d’", "l'", "l’")
+
+
 def _is_of_others(document: ReviewDocument, start: int, end: int) -> bool:
     """Return whether a word is quoted, cut, spoken, or part of the title of a change."""
     text, line = document.text, document.text.rfind("\n", 0, start) + 1
-    if text[end - 2 : end + 1] in ("in'", "in’") or _NAMES_AFTER.match(text, end):
-        return True  # as it is sung, or one of several people
+    is_french = text[end : end + 1] == " " and text[end + 1 : end + 3] in _ELIDED
+    if is_french or text[end - 2 : end + 1] in ("in'", "in’") or _NAMES_AFTER.match(text, end):
+        return True  # before `d'être`, as it is sung, or one of several people
     if document.source.media != MARKDOWN and _DIRECTIVE.match(text, line):
         return True
     return (

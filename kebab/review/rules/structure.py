@@ -503,8 +503,8 @@ class MissingFrontMatterField:
     `weight` and `aliases`, do not count. Only common fields such as `title`, `tags` and `date` do
     unless the note names its kind, and in a site only those that tell what a page is.
     A heading of the first level is a title. Notes such as `README.md` and `index.md` are not
-    checked. Neither are texts without front matter
-    that other pages include, such as `_part.md` and those in `includes`.
+    checked. Neither are texts that other pages include: `_part.md`, and those in `includes` without
+    front matter.
     """
 
     id: ClassVar[str] = "missing-front-matter-field"
@@ -518,7 +518,7 @@ class MissingFrontMatterField:
         is_cover = source.file.stem.lower() in _COVER_NAMES or is_template(document)
         if (
             is_cover
-            or (front is None and is_fragment(source))
+            or (is_fragment(source) and (front is None or source.file.name.startswith("_")))
             or source.media != MARKDOWN
             or (front and front.fault)
         ):

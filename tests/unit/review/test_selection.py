@@ -155,3 +155,15 @@ def test_findings_about_links_that_a_build_may_mend_are_left_out_and_counted():
         result = worker.work(document, worker.plan(document), 0, lambda _: NONE)
         assert [item.rule_id for item in result.items] == rules
         assert (len(result.doubtful), result.ignored) == (count, 1)
+
+
+def test_a_known_finding_stays_known_when_it_is_doubtful():
+    text = "See [a](no.md).\n"
+    document = make_document(text, read_markup(text))
+    for rules in (frozenset(), frozenset({"broken-link"})):
+        worker = RulesWorker(RULES, FakeSurroundings(doubtful=rules))
+        result = worker.work(document, worker.plan(document), 0, lambda _: NONE)
+        prints = [compute_fingerprint(document, one) for one in result.items]
+        known = Selection(names=NAMES, list_known=lambda _, found=prints: found)
+        selected = known.select(document, result, rules=True)
+        assert (selected.items, selected.doubtful, list(selected.known)) == ((), (), prints)

@@ -567,3 +567,14 @@ def test_references_of_code_are_built_where_the_site_has_a_tool(mentions: str, c
     site = Site(kind="other", root="/notes", pages=("/notes",), mentions=mentions)
 
     assert len(_check(BrokenLink(), "[x](api/Chart.md)\n", site=site)) == count
+
+
+@pytest.mark.parametrize(("name", "is_proposed"), [("b.md", True), ("de/a.md", False)])
+def test_a_copy_of_the_document_is_no_new_place_of_a_heading(name: str, is_proposed: bool) -> None:  # noqa: FBT001
+    text = "# A\n\nSee [the costs of it](#the-costs-of-it).\n"
+    place = Path("/notes", name)
+    surroundings = FakeSurroundings(
+        anchors={str(place): frozenset({"thecostsofit"})}, headings={"thecostsofit": place}
+    )
+    (found,) = BrokenAnchor().check(make_document(text, read_markup(text)), surroundings)
+    assert (found.fix is not None) is is_proposed

@@ -81,6 +81,8 @@ def test_a_document_that_is_a_copy_has_few_findings() -> None:
         ("It seems to be fixed as of 2020-11-27.", []),
         ("As of 2014, it is the most used server.", ["2014"]),
         ("As of June 2022 GDK, it has three modes.", []),
+        ("There are two, and they can as of late 2019.", []),
+        ("The benchmark has 20 rows as of 2011.", []),
     ],
 )
 def test_dates_that_have_passed_are_named(text: str, named: list[str]) -> None:
@@ -131,6 +133,9 @@ def test_the_age_limit_is_that_of_the_settings() -> None:
         ("It lists the TODO comments of a file.", []),
         ("TODO list", []),
         ("*** TODO Write the page", []),
+        ("Potential TODO: it might be changed.", []),
+        ("TODO's of the week", []),
+        ("TODO?: change the tags", []),
         ("<b>WARN</b>, <b>FIXME</b> and others", []),
         ("See our [TODO](https://example.org/todo): it is long.", []),
         ("# The {{name}} page\n\nTODO: write", []),

@@ -90,6 +90,7 @@ def test_a_misspelling_is_corrected_in_its_case(text: str, fix: str) -> None:
         "<!-- recieve -->",
         "The TEH is short for it.",
         "You will have recieve-\nments of it.",
+        "It is the recieve d'être of it all.",
         "You will have mis-\nrecieve of it.",
     ],
 )

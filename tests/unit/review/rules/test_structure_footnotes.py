@@ -83,6 +83,7 @@ def test_damage_is_found_at_the_first_line(text: str, reasons: list[str]) -> Non
         ("---\ntitle: A\ndate: 2020-01-01\n---\n", "a.md", []),
         ("text\n", "README.md", []),
         ("text\n", "_part.md", []),
+        ("---\nmenu: 1\n---\n", "_part.md", []),
         ("text\n", "en/includes/part.md", []),
         ("---\ntitle: A\n---\n", "includes/part.md", ["date"]),
         ("---\ntitle: A: b\n---\n", "a.md", []),
