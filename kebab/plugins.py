@@ -143,10 +143,11 @@ def find_plugins(settings: Plugins, *groups: str) -> list[Plugin]:
         return []
     from importlib.metadata import entry_points
 
+    every = entry_points()  # to look for each group would read what is installed again
     found = {
         Plugin(group, one.name, one.value.replace(" ", ""), one.dist.name, one.dist.version)
         for group in groups
-        for one in entry_points(group=group)
+        for one in every.select(group=group)
         if one.dist is not None
     }
     return sorted(found)

@@ -6,7 +6,7 @@ import re
 import shutil
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -37,7 +37,7 @@ _MAX_ID = 24
 # A time limit for single examples fails on a busy machine, and when the first one imports a module.
 # Tests of speed have `pytest.mark.timeout`. The examples are always the same; the programs for
 # developers (`tools/fuzz`, `tools/state_machine`) try new ones.
-settings.register_profile("kebab", deadline=None, derandomize=True, max_examples=40)
+settings.register_profile("kebab", deadline=None, derandomize=True, max_examples=20)
 settings.load_profile("kebab")
 
 
@@ -133,9 +133,18 @@ class FileScheduling(LoadGroupScheduling):  # type: ignore[misc]  # xdist has no
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        group = super()._split_scope(nodeid)
+        group: str = super()._split_scope(nodeid)
         path = nodeid.partition("::")[0]
-        return group if group != nodeid or SLOW.intersection(path.split("/")) else path
+        if group != nodeid or SLOW.intersection(path.split("/")):
+            return group
+        # One worker reads the syntax trees of all modules.
+        return "tests/shape" if path.startswith("tests/shape/") else path
+
+
+@pytest.hookimpl(optionalhook=True, wrapper=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Return one worker more than there are processors, because many tests wait."""
+    return (yield) + 1
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -161,9 +161,9 @@ def _list_values(module: ModuleType) -> Iterator[tuple[str, Pattern, str]]:
     for name, value in vars(module).items():
         if inspect.isclass(value) and value.__module__ != module.__name__:
             continue
-        uses = re.findall(rf"\b{re.escape(name)}\.({'|'.join(_METHODS)})\b", source)
-        for pattern in _iterate_patterns(value, 0):
-            yield name, pattern, _choose_method(uses)
+        if patterns := [*_iterate_patterns(value, 0)]:
+            uses = re.findall(rf"\b{re.escape(name)}\.({'|'.join(_METHODS)})\b", source)
+            yield from ((name, pattern, _choose_method(uses)) for pattern in patterns)
 
 
 def _choose_method(uses: Iterable[str]) -> str:

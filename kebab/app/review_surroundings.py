@@ -264,7 +264,7 @@ class ReviewSurroundings:
 
     def find_site(self, file: Path) -> Site | None:
         """Return the site whose configuration is nearest above a file."""
-        return self._detect_site(str(file.parent))
+        return self._detect_site(os.path.dirname(file))  # noqa: PTH120 - far faster
 
     def _detect_site_above(self, folder: str) -> Site | None:
         site = detect_site(folder, self.exists, lambda path: read_head(path, HEAD_BYTES) or "")

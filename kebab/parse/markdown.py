@@ -8,7 +8,7 @@ tag or shortcode with text for readers, such as a caption, is kept.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, AnyStr, NamedTuple
@@ -89,7 +89,7 @@ def find_code_lines(body: str) -> set[int]:
         blocks = [
             (where["start"], where["end"] - 1)
             for event, where in _read_events(body)
-            if not isinstance(event, str) and "CodeBlock" in event.get("Start", ())
+            if "Start" in event and "CodeBlock" in event["Start"]
         ]
     return {number for lines in _list_lines(body.encode(), b"\n", blocks) for number in lines}
 
@@ -130,6 +130,7 @@ def _get_reader() -> "Markdown":
     return Markdown(options=options)
 
 
+@cache
 def get_options() -> "Options":
     """Return what the library reads besides CommonMark."""
     with translate_import_errors("reading Markdown", "pyromark"):
@@ -301,8 +302,9 @@ _COMMENTS = (("<!--", "-->"), ("{/*", "*/}"))
 _SHORTCODES = re.compile(
     r"^[ \t>]*(?:(?:\{\{[<%][^{}]*[%>]\}\}|\{%[^{}]*%\})[ \t]*)+$", re.MULTILINE
 )
-_SHORTCODE_MARK = re.compile(r"\{(?:\{[<%]|%)")
-_COMPONENT_MARK = re.compile(r"</?(?:[A-Z]|/?>)")
+_MARK = re.compile(r"\n[ \t>]*(?:\{(?:\{[<%]|%)|</?(?:[A-Z]|/?>))")
+"""What begins a line of a shortcode or a component, from the end of the line above."""
+
 _COMPONENTS = re.compile(
     r"^[ \t]*+(?:</?(?:[A-Z](?=\w*[a-z])[\w.]*+(?:\s[^<>]*+)?/?)?>[ \t]*+)++$", re.MULTILINE
 )
@@ -327,26 +329,37 @@ def find_noise_lines(body: str, *, is_mdx: bool = False) -> set[int]:
     Raises:
         RuntimeError: The library that finds code failed.
     """
-    found = sorted(_find_ranges(body, is_mdx=is_mdx))
-    ranges = _list_lines(body, "\n", found)
-    # What is code depends on the lines before alone.
-    before = body[: max((end for _, end in found), default=0)]
-    code = find_code_lines(before) if _may_be_code(before, found) else set()
-    return {
-        number
-        for lines in ranges
-        if lines[0] not in code and lines[-1] not in code
-        for number in lines
-    }
+    ranges = drop_code(body, list_noise(body, is_mdx=is_mdx))
+    return {number for lines in _list_lines(body, "\n", ranges) for number in lines}
 
 
-def _may_be_code(body: str, ranges: Iterable[tuple[int, int]]) -> bool:
-    """Return whether ranges of lines may be in blocks of code: behind a fence or an indent.
+def list_noise(body: str, *, is_mdx: bool = False) -> list[tuple[int, int]]:
+    """Return the ranges of whole lines that are noise outside code, in order; they may overlap."""
+    return sorted(_find_ranges(body, is_mdx=is_mdx))
 
-    All events of a body take much longer.
+
+def drop_code(body: str, noise: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+    """Return ranges of lines without those in blocks of code.
+
+    Raises:
+        RuntimeError: The library that finds code failed.
     """
+    # What is code depends on the lines before alone.
+    before = body[: max((end for _, end in noise), default=0)]
+    if "```" not in before and "~~~" not in before and not has_indent(before, noise):
+        return noise  # all events of a body take much longer
+    code, ranges = find_code_lines(before), _list_lines(body, "\n", noise)
+    return [
+        one
+        for one, lines in zip(noise, ranges, strict=True)
+        if lines[0] not in code and lines[-1] not in code
+    ]
+
+
+def has_indent(body: str, ranges: Iterable[tuple[int, int]]) -> bool:
+    """Return whether the first or the last line of one of the ranges is indented or quoted."""
     starts = (at for first, end in ranges for at in (first, body.rfind("\n", 0, end) + 1))
-    return "```" in body or "~~~" in body or any(body[at] in _INDENTS for at in starts)
+    return any(body[at] in _INDENTS for at in starts)
 
 
 def _list_lines(
@@ -365,27 +378,23 @@ def _find_ranges(body: str, *, is_mdx: bool) -> Iterator[tuple[int, int]]:
     for opening, closing in _COMMENTS:
         yield from _find_comments(body, opening, closing)
     yield from _find_obsidian_comments(body)
-    for mark, pattern in ((_SHORTCODE_MARK, _SHORTCODES), (_COMPONENT_MARK, _COMPONENTS)):
-        for match in _match_lines(body, mark, pattern):
-            if not _TEXT_ATTRIBUTE.search(match[0]):
-                yield match.span()
+    yield from _find_marked_lines(body)
     for word, pattern in (("import", _IMPORTS), ("export", _EXPORTS)):
         if (is_mdx or word == "import") and (f"\n{word} " in body or body.startswith(word)):
             yield from (match.span() for match in pattern.finditer(body))
 
 
-def _match_lines(
-    body: str, mark: re.Pattern[str], pattern: re.Pattern[str]
-) -> Iterator[re.Match[str]]:
-    """Yield the runs of lines with a pattern, which begins with a mark; few lines have one."""
-    position = 0
-    while opening := mark.search(body, position):
-        match = pattern.match(body, body.rfind("\n", position, opening.start()) + 1 or position)
-        if match:
-            yield match
-        position = body.find("\n", match.end() if match else opening.end()) + 1
-        if not position:
-            return
+def _find_marked_lines(body: str) -> Iterator[tuple[int, int]]:
+    """Yield the runs of lines of shortcodes or components without text; few lines have a mark."""
+    lines, end = f"\n{body}", 0  # a mark has the same offset there as its line in the body
+    while opening := _MARK.search(lines, end):
+        start = opening.start()
+        match = _SHORTCODES.match(body, start) or _COMPONENTS.match(body, start)
+        if match and not _TEXT_ATTRIBUTE.search(match[0]):
+            yield match.span()
+            end = match.end() + 1
+        else:
+            end = opening.end()
 
 
 def _find_comments(body: str, opening: str, closing: str) -> Iterator[tuple[int, int]]:

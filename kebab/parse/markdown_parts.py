@@ -21,9 +21,10 @@ from kebab.core.review import (
     UndefinedLabel,
 )
 from kebab.parse.markdown import (
-    find_noise_lines,
+    drop_code,
     get_options,
-    hide_lines,
+    has_indent,
+    list_noise,
     replace_tabs,
     translate_panics,
 )
@@ -46,7 +47,8 @@ _LINE_MARK = re.compile(
     r"|^[ \t>]*\[![\w-]+\][+-]?",  # callouts
     re.MULTILINE,
 )
-_LINE_SIGNS = (":::", "!!!", "???", "[!")
+_LINE_SIGN = re.compile(r"\n[ \t>]*(?::::|!!!|\?\?\?|===|\[!|[@\\])")
+"""What begins a line with a mark, the title of a tab, or a command of Doxygen."""
 _CODE_SHORTCODE = re.compile(
     r"\{(?:\{[<%][ \t]*|%-?[ \t]*)"
     r"(highlight|mermaid|raw|verbatim|code-toggle|code|tab(?=[^{}]*\bcodelang\b))(?![\w-])[^{}]*(?<!/>)(?<!/%)\}+"
@@ -65,10 +67,13 @@ _ATTRIBUTE = re.compile(
     r"\b(id|name|href|src)\s*=\s*(?:\"([^\"<>{}\n]*)\"|'([^'<>{}\n]*)'|([^\s\"'<>{}=]++))",
     re.IGNORECASE,
 )
+_HIDING = "script|style|pre|svg|math|textarea"
+_HIDES = re.compile(rf"<(?:!--|(?:{_HIDING})\b)", re.IGNORECASE)
+_TAGS = r"(?:</?[A-Za-z][^<>]*+>|&#?[A-Za-z0-9_]{1,32}+;)++"
+_HTML_TAGS = re.compile(_TAGS)
 _HTML_PART = re.compile(
     r"<!--.*?(?:-->|\Z)"
-    r"|<(script|style|pre|svg|math|textarea)\b.*?(?:</\1\s*>|\Z)"
-    r"|</?[A-Za-z][^<>]*>|&#?[A-Za-z0-9_]{1,32};",
+    rf"|<({_HIDING})\b.*?(?:</\1\s*>|\Z)|{_TAGS.removesuffix('++')}",
     re.DOTALL | re.IGNORECASE,
 )
 _ABOVE_FENCE = re.compile(
@@ -127,13 +132,11 @@ def _find_address(text: str, sign: str, at: int) -> Span:
 
 
 def find_shortcodes(text: str) -> Iterator[Span]:
-    """Yield the spans of shortcodes, attributes, and the marks of containers and callouts."""
+    """Yield the spans of shortcodes and attributes."""
     if "{" in text:
         yield from (match.span() for match in _BRACES.finditer(text))
     if "%%" in text:
         yield from (match.span() for match in _OBSIDIAN_COMMENT.finditer(text))
-    if any(sign in text for sign in _LINE_SIGNS):
-        yield from (match.span() for match in _LINE_MARK.finditer(text))
 
 
 def find_code_shortcodes(text: str) -> Iterator[Span]:
@@ -211,7 +214,7 @@ def find_undefined_footnotes(
     text: str, known: Iterable[FootnoteUse], hidden: SpanSet
 ) -> Iterator[FootnoteUse]:
     """Yield the uses of footnotes that nothing defines; the library takes them for text."""
-    if "[^" not in text:
+    if "^" not in text:
         return
     starts = {one.start for one in known}
     for match in _FOOTNOTE.finditer(text):
@@ -268,8 +271,23 @@ def read_body_parts(body: str) -> BodyParts:
     return found
 
 
-_IS_FIRST = bytes(byte not in range(0x80, 0xC0) for byte in range(256))
-"""For each byte of UTF-8 whether a character begins with it."""
+_IS_LATER = bytes(byte in range(0x80, 0xC0) for byte in range(256))
+"""For each byte of UTF-8 whether it is a later one of a character."""
+_BLOCK = 256
+
+
+class _Points:
+    """The offset in code points for each offset in bytes."""
+
+    def __init__(self, source: str) -> None:
+        self._later = source.encode().translate(_IS_LATER)
+        starts = range(0, len(self._later), _BLOCK)
+        counts = (self._later.count(1, start, start + _BLOCK) for start in starts)
+        self._before = [*accumulate(counts, initial=0)]
+
+    def __getitem__(self, offset: int) -> int:
+        block = offset // _BLOCK
+        return offset - self._before[block] - self._later.count(1, block * _BLOCK, offset)
 
 
 class _Walk:
@@ -280,10 +298,7 @@ class _Walk:
     ) -> None:
         self._source = source
         self._found = found
-        self._points: Sequence[int] = range(len(source) + 1)
-        """The offset in code points for each offset in bytes."""
-        if not source.isascii():
-            self._points = [*accumulate(source.encode().translate(_IS_FIRST), initial=0)]
+        self._points = range(len(source) + 1) if source.isascii() else _Points(source)
         self._definitions = {
             _fold_label(label): self.convert(one["span"]) for label, one in definitions.items()
         }
@@ -314,10 +329,14 @@ class _Walk:
                 pass  # the start of the block was read
             elif "Start" in event:
                 self._end = where["start"]
-                self._open_element(event["Start"], where)
+                tag = event["Start"]
+                if type(tag) is dict or tag == "HtmlBlock":
+                    self._open_element(tag, where)
                 continue
             elif "End" in event:
-                self._close_element(event["End"], where)
+                tag = event["End"]
+                if tag in _LINKS or "Heading" in tag:
+                    self._close_element(tag, where)
             else:
                 self._read_mark(event, *self.convert(where))
             self._end = where["end"]
@@ -341,9 +360,8 @@ class _Walk:
                 self._label.append(text)
 
     def _open_element(self, tag: Any, where: Mapping[str, int]) -> None:
-        if type(tag) is str:
-            if tag == "HtmlBlock":
-                self._read_html(*self.convert(where))
+        if tag == "HtmlBlock":
+            self._read_html(*self.convert(where))
         elif "Link" in tag or "Image" in tag:
             link = tag.get("Link") or tag["Image"]
             self._open_links.append((link, self._points[where["start"]], "Image" in tag))
@@ -361,6 +379,9 @@ class _Walk:
     def _read_html(self, start: int, end: int) -> None:
         """Read a block of HTML: its tags are marks, its comments and hidden elements are code."""
         source, marks = self._source, self._found.marks
+        if not _HIDES.search(source, start, end):
+            marks += [tags.span() for tags in _HTML_TAGS.finditer(source, start, end)]
+            return
         for part in _HTML_PART.finditer(source, start, end):
             span = part.span()
             if part.lastindex or source.startswith("<!--", span[0]):
@@ -372,7 +393,7 @@ class _Walk:
         if tag in _LINKS:
             link, begin, is_image = self._open_links.pop()
             self._add_link(link, begin, self._points[where["end"]], is_image=is_image)
-        elif type(tag) is dict and "Heading" in tag:
+        else:
             start, end = self.convert(where)
             text = " ".join("".join(self._label or ()).split())
             end -= len(self._source[start:end]) - len(self._source[start:end].rstrip())
@@ -470,20 +491,20 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
     body = _blank(text, [(0, block.end)] if block else [])
     shortcodes = list(find_code_shortcodes(body))
     body = _blank(body, shortcodes)
-    if "@end" in body or "\\end" in body:
+    has_signs = _LINE_SIGN.search(f"\n{body}") is not None
+    if has_signs:
         commands = [*_find_pairs(body, _CODE_COMMAND, _COMMAND_END)]
         shortcodes += commands
         body = _blank(body, commands)
-    if "=== " in body or "!!! " in body or "???" in body:
         body = _ABOVE_FENCE.sub(lambda title: " " * len(title[0]), body)
-    noise = find_noise_lines(body, is_mdx=is_mdx)
-    visible = hide_lines(body, noise)
-    found = read_body_parts(visible)
+    found, noise = _read_visible(body, list_noise(body, is_mdx=is_mdx))
     found.code_blocks.extend(shortcodes)
-    hidden = SpanSet([*found.code_blocks, *found.code, *_list_line_spans(body, noise)])
+    hidden = SpanSet([*found.code_blocks, *found.code, *_split_lines(body, noise)])
     footnotes = [*found.footnotes, *find_undefined_footnotes(body, found.footnotes, hidden)]
     titles = SpanSet((one.start, one.end) for one in found.headings if one.anchor)
     code = [*hidden.spans, *found.marks, *find_shortcodes(body), *find_addresses(body)]
+    if has_signs:
+        code += [mark.span() for mark in _LINE_MARK.finditer(body)]
     return Markup(
         headings=tuple(found.headings),
         links=tuple(
@@ -505,16 +526,46 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
     )
 
 
+_MAX_MODELINE = 200
+_VIM_CODE = re.compile(
+    r"[ ]>[a-z]*$(?:\n(?:[ \t][^\n]*)?$)*+"  # lines that are indented
+    r"|^[^\n]*[ ]~$",
+    re.MULTILINE,
+)
+
+
 def read_plain_markup(text: str) -> Markup:
-    """Return the parts of a text without markup: its addresses."""
-    return Markup(code=tuple(SpanSet(find_addresses(text)).spans))
+    """Return the parts of a text without markup: its addresses, and the code of help of Vim."""
+    code, tail = [*find_addresses(text)], text[-_MAX_MODELINE:]
+    if "vim:" in tail and "ft=help" in tail:
+        code += [one.span() for one in _VIM_CODE.finditer(text)]
+    return Markup(code=tuple(SpanSet(code).spans))
+
+
+def _read_visible(body: str, ranges: Sequence[Span]) -> tuple[BodyParts, Sequence[Span]]:
+    """Return the parts of a body without its noise, and the noise.
+
+    Ranges in blocks of code are no noise. The parts tell whether there are any when no fence can be
+    hidden with the noise; mostly there are none, so that the body is read once.
+    """
+    has_fence = any(sign in body[start:end] for start, end in ranges for sign in ("```", "~~~"))
+    if has_fence or has_indent(body, ranges):
+        ranges = drop_code(body, ranges)
+    noise = SpanSet(ranges).spans
+    found = read_body_parts(_blank(body, noise))
+    blocks = SpanSet(found.code_blocks)
+    if any(start in blocks for start, _ in noise):
+        noise = SpanSet(drop_code(body, ranges)).spans
+        found = read_body_parts(_blank(body, noise))
+    return found, noise
 
 
 def _blank(text: str, spans: Iterable[Span]) -> str:
     """Return a text of the same length with blanks in spans, which are in order."""
     parts, done = [], 0
     for start, end in spans:
-        parts += [text[done:start], re.sub(r"[^\n]", " ", text[start:end])]
+        lines = text[start:end].split("\n")
+        parts += [text[done:start], "\n".join([" " * len(line) for line in lines])]
         done = end
     return "".join([*parts, text[done:]])
 
@@ -528,12 +579,10 @@ def _build_front_matter(text: str, block: FrontBlock) -> FrontMatterUse:
     return FrontMatterUse(0, end, fields, block.fault or None)
 
 
-def _list_line_spans(text: str, numbers: set[int]) -> Iterable[Span]:
-    """Yield the spans of the lines with these numbers."""
-    if not numbers:
-        return
-    offset = 0
-    for number, line in enumerate(text.split("\n")):
-        if number in numbers:
+def _split_lines(text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    """Yield the lines of spans."""
+    for start, end in spans:
+        offset = start
+        for line in text[start:end].split("\n"):
             yield offset, offset + len(line)
-        offset += len(line) + 1
+            offset += len(line) + 1

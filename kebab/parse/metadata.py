@@ -8,6 +8,7 @@ mapping is not front matter and stays part of the body.
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
@@ -259,6 +260,7 @@ def _salvage_fields(inner: str) -> Fields:
     return fields
 
 
+@lru_cache(maxsize=512)
 def _read_yaml(inner: str) -> tuple[Fields | None, str]:
     """Return the fields of a YAML block, or None and the problem."""
     from kebab.parse.yaml_fields import YamlError, read_top_level

@@ -24,7 +24,7 @@ _INCLUDES = tuple(
         (
             "{%",
             (
-                r"(?<!\{)\{%-?[ \t]*(?!end|raw|highlight|if|else|elsif|unless|assign|capture"
+                r"\{(?<!\{\{)%-?[ \t]*(?!end|raw|highlight|if|else|elsif|unless|assign|capture"
                 r"|comment|hint|tab|code|note|tip|warning|info|link|post_url|callout|image|img|figure|video|youtube)\w"
             ),
         ),

@@ -4,37 +4,32 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain, cycle, pairwise
+from operator import itemgetter
 from typing import NamedTuple
 
 from kebab.core.review import ReviewText, Span, Unit, UnitKind
 from kebab.review.anchors import list_anchors
-from kebab.text.language import detect_text_language
+from kebab.text.language import LOWER_LETTERS, detect_text_language
 from kebab.text.sentences import LayoutKind, Sentence, find_sentences
 
 _WIDE = re.compile("[\U00010000-\U0010ffff]")
 """The characters that are two units in UTF-16."""
 _LANGUAGE_SAMPLE = 8_000
+_PART = 4_000
 _BORDER = re.compile(
     r"\n(?=[ \t>]*(?:\n|\Z|[-*+•][ \t]|\d{1,3}[.)][ \t]|#{1,6}[ \t]|\||:::"
     r"|(?:--+|==+)[ \t]*(?:\n|\Z)))"
 )
 """Where a paragraph ends."""
 
-_HIDDEN_LINE = re.compile(r"https?://[^\s<>]+|`[^`]+`[.,;:]?")
-"""A line of a paragraph without a word of prose."""
-
-
-_LETTERS = bytes(
-    code if code > 127 or chr(code).isalpha() else 32  # noqa: PLR2004 - ASCII
-    for code in range(256)
-)
-"""Turns the signs of ASCII that are no letters into blanks."""
+_HIDDEN_LINE = re.compile(r"\n[^\S\n]*+(?:https?://[^\s<>]++|`[^`\n]++`[.,;:]?)[^\S\n]*+(?=\n|\Z)")
+"""An address or a code span that fills a line of a paragraph, from the end of the line above."""
 
 
 def list_words(text: str) -> list[bytes]:
     """Return the words of a text in UTF-8; letters of ASCII are in lower case."""
-    return text.encode("utf-8", "replace").translate(_LETTERS).lower().split()
+    return text.encode("utf-8", "replace").translate(LOWER_LETTERS).split()
 
 
 class ReviewDocument:
@@ -75,14 +70,22 @@ class ReviewDocument:
         return list_anchors(self.text, self.markup)
 
     @cached_property
-    def words(self) -> list[bytes]:
-        """The words of the whole text in UTF-8, in order; letters of ASCII are in lower case."""
-        return list_words(self.text)
+    def prose_parts(self) -> list[tuple[Span, list[bytes]]]:
+        """The spans and words, in order and in UTF-8, of parts of `lower_prose`.
+
+        They end at empty lines, and are so short that looking for a word in one takes no time.
+        """
+        prose, end, parts = self.lower_prose, 0, []
+        while end < len(prose):
+            start, end = end, prose.find("\n\n", end + _PART)
+            end = end if end >= 0 else len(prose)
+            parts.append(((start, end), list_words(prose[start:end])))
+        return parts
 
     @cached_property
-    def prose_words(self) -> list[bytes]:
-        """The words of `prose` in UTF-8, in order and in their own case."""
-        return self.prose.encode("utf-8", "replace").translate(_LETTERS).split()
+    def vocabulary(self) -> frozenset[bytes]:
+        """The different words of `lower_prose` in UTF-8."""
+        return frozenset().union(*(words for _, words in self.prose_parts))
 
     @cached_property
     def lower_text(self) -> str:
@@ -96,23 +99,23 @@ class ReviewDocument:
 
     @cached_property
     def code_spans(self) -> list[Span]:
-        """The front matter and `markup.code` in order; overlapping spans are one."""
+        """The front matter and `markup.code`, whose spans are in order and do not overlap."""
         front = self.markup.front_matter
-        spans = [*([(front.start, front.end)] if front else []), *self.markup.code]
-        merged: list[Span] = []
-        for start, end in sorted(spans):
-            if merged and start < merged[-1][1]:
-                merged[-1] = merged[-1][0], max(merged[-1][1], end)
-            elif end > start:
-                merged.append((start, end))
-        return merged
+        if front is None:
+            return [*self.markup.code]
+        code = self.markup.code[bisect_right(self.markup.code, front.end, key=itemgetter(1)) :]
+        if code and code[0][0] < front.end:
+            code = ((front.end, code[0][1]), *code[1:])
+        return [(front.start, front.end), *code]
 
     @cached_property
     def paragraphs(self) -> list[Span]:
         """The runs of prose lines: a paragraph, a heading, a list item or a table row each."""
         prose, start, found = self.prose, 0, []
-        borders = (border.start() for border in _BORDER.finditer(prose))
-        for end in [*(one for one in borders if not self._goes_on(one)), len(prose)]:
+        borders = [border.start() for border in _BORDER.finditer(prose)]
+        inner = {one.start() for one in _HIDDEN_LINE.finditer(self.text)}.intersection(borders)
+        inner = {one for one in inner if not self.is_in_block(one + 1)}
+        for end in [*(one for one in borders if one not in inner), len(prose)]:
             block = prose[start:end]
             if block and not block.isspace():
                 heading = block.find("\n", 1) if block.lstrip().startswith("#") else -1
@@ -123,15 +126,11 @@ class ReviewDocument:
             start = end
         return found
 
-    def _goes_on(self, newline: int) -> bool:
-        """Return whether a line that seems empty holds an address or a code span."""
-        end = self.text.find("\n", newline + 1)
-        hidden = self.text[newline + 1 : end if end >= 0 else len(self.text)].strip()
-        if _HIDDEN_LINE.fullmatch(hidden) is None:
-            return False
+    def is_in_block(self, offset: int) -> bool:
+        """Return whether an offset is in a block of code."""
         blocks = self.markup.code_blocks
-        index = bisect_right(blocks, (newline + 1, len(self.text))) - 1
-        return index < 0 or newline + 1 >= blocks[index][1]
+        index = bisect_right(blocks, (offset, len(self.text))) - 1
+        return index >= 0 and offset < blocks[index][1]
 
     @cached_property
     def line_starts(self) -> list[int]:
@@ -224,21 +223,15 @@ def _lower_letters(text: str) -> str:
     return "".join(one if len(one.lower()) > 1 else one.lower() for one in text)
 
 
-def hide_spans(text: str, spans: list[Span]) -> str:
-    """Return a text of the same length with blanks in the spans; newlines stay."""
-    parts, done = [], 0
-    for start, end in sorted(spans):
-        first = max(start, done)
-        if end > first:
-            parts.append(text[done:first])
-            if text.find("\n", first, end) < 0:
-                parts.append(" " * (end - first))
-            else:
-                lines = text[first:end].split("\n")
-                parts.append("\n".join([" " * len(line) for line in lines]))
-            done = end
-    parts.append(text[done:])
-    return "".join(parts)
+def hide_spans(text: str, spans: Sequence[Span]) -> str:
+    """Return a text of the same length with blanks in the spans; newlines stay.
+
+    The spans are in order and do not overlap.
+    """
+    blank = "\n".join([" " * len(line) for line in text.split("\n")])
+    edges = pairwise([0, *chain.from_iterable(spans), len(text)])
+    pieces = zip(cycle((text, blank)), edges)
+    return "".join([source[start:end] for source, (start, end) in pieces])
 
 
 MAX_CHARS = 900

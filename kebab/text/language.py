@@ -228,7 +228,11 @@ _SAMPLE = 4_000
 _PROSE = frozenset({BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.QUOTE})
 _NOISE = compile_lazily(r"https?://\S+|`[^`\n]*`|<[^<>\n]*>|\{\{[^{}\n]*\}\}")
 _WORD = compile_lazily(r"[^\W\d_]+")
-_ASCII_WORD = compile_lazily("[A-Za-z]+")
+LOWER_LETTERS = bytes(
+    code if code > 127 else ord(chr(code).lower()) if chr(code).isalpha() else 32  # noqa: PLR2004 - ASCII
+    for code in range(256)
+)
+"""Turns letters of ASCII into lower case and its other signs into blanks, in UTF-8."""
 
 _UKRAINIAN = compile_lazily("[\u0404\u0406\u0407\u0454\u0456\u0457\u0490\u0491]")
 _PERSIAN = compile_lazily("[\u067e\u0686\u0698\u06a9\u06af\u06cc]")
@@ -391,12 +395,15 @@ def detect_text_language(text: str) -> str | None:
 
 def _detect_in_script(script: str | None, sample: str) -> str | None:
     if script == "latin":
-        words = (_ASCII_WORD if sample.isascii() else _WORD).findall(sample.lower())
+        if sample.isascii():
+            words = sample.encode().translate(LOWER_LETTERS).decode().split()
+        else:
+            words = _WORD.findall(sample.lower())
         scores = dict.fromkeys(_STOP_WORDS, 0.0)
-        for word in filter(_is_stop_word, words):
+        for word, count in Counter(filter(_is_stop_word, words)).items():
             langs = _LANGS_OF[word]
             for lang in langs:
-                scores[lang] += 1 / len(langs)
+                scores[lang] += count / len(langs)
         first, second = sorted(scores, key=lambda lang: -scores[lang])[:2]
         best = scores[first]
         clear = best >= _CLEAR_LEAD * scores[second]

@@ -16,7 +16,7 @@ from tests.unit.http.conftest import BEARER, FakePool, build_app
 
 HEADERS = {**BEARER, "Host": "127.0.0.1"}
 QUICKLY = settings(
-    max_examples=6, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=3, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
 

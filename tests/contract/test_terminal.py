@@ -47,10 +47,10 @@ def terminal(empty):
 
 def _signal(process, number):
     """Send a signal until it is noticed: readline may be about to wait for a key just then."""
-    for _ in range(6):
+    for _ in range(60):
         process.send_signal(number)
         try:
-            process.wait(10)
+            process.wait(1)
         except subprocess.TimeoutExpired:
             continue
         return

@@ -50,7 +50,7 @@ TIMES = re.compile(
     r"\d{4}-\d\d-\d\dT[\d:.]+Z|(?<=_ms\":)[\d.e-]+|(?<=_id\":\")\w+|[\d.]+ m?s\b"
     r"|(?<=\"sqlite\":)\d+|(?<=next_cursor\":\")[^\"]+"
 )
-CALLS = 14
+CALLS = 8
 
 
 @pytest.fixture(scope="module")

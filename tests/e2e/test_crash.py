@@ -15,7 +15,7 @@ from kebab.store.sqlite.documents import KnownFiles
 from kebab.store.sqlite.reader import SqliteReader
 
 ROOT = Path(__file__).resolve().parents[2]
-MOMENTS = 6
+MOMENTS = 4
 SEED = 20
 
 

@@ -18,9 +18,9 @@ from tools.surfaces.servers import is_warm, run_http_server, use_warm_process
 pytestmark = pytest.mark.xdist_group("servers")  # one worker starts them
 
 WARM = ["search", "fetch", "grep", "list", "inspect_doc", "outline", "related", "explain"]
-"""Operations that the warm process answers, with few cases each, because each call is a process."""
+"""Operations that the warm process answers, with one case each, because each call is a process."""
 
-MOST = 3
+MOST = 1
 
 HTTP_HINTS = ("hint",)
 """The hint of a usage error leads to the help of the program, which is the server here."""

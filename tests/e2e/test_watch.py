@@ -20,6 +20,7 @@ from tests.fakes.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 DEADLINE_S = 30.0
+MANY = 500
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify")
 
@@ -216,13 +217,13 @@ def test_a_folder_that_is_removed_and_comes_back_is_followed(watched, tmp_path):
     watched.wait_until_current()
 
 
-def test_two_thousand_files_at_once_take_few_runs(watched):
-    for number in range(2_000):
+def test_many_files_at_once_take_few_runs(watched):
+    for number in range(MANY):
         watched.write(f"d{number % 20}/{number}.md", f"# N{number}\n\nold text {number}\n")
     watched.start(str(watched.notes))
     before = len([one for one in watched.events if one["kind"] == "indexed"])
 
-    for number in range(2_000):
+    for number in range(MANY):
         path = watched.notes / f"d{number % 20}/{number}.md"
         if number % 10:
             save_by_rename(path, f"# N{number}\n\nnew text {number}\n")
@@ -232,7 +233,7 @@ def test_two_thousand_files_at_once_take_few_runs(watched):
 
     _, summary = watched.stop()
     assert summary["runs"] - before <= 3
-    assert summary["totals"]["removed"] == 200
+    assert summary["totals"]["removed"] == MANY // 10
 
 
 def _take_lock(data):

@@ -1,4 +1,4 @@
-"""A part of the grid in a process of its own: `python -m tests.faults FOLDER GRID PART OF WANTED`.
+"""The grid in a process of its own: `python -m tests.faults FOLDER GRID WANTED`.
 
 What else a process has imported, and when, decides which calls reach the seams; here it is always
 the same.
@@ -18,8 +18,8 @@ from tests.faults.world import is_injected
 RESULT = "ledger"
 
 
-def main(folder: Path, full: str, part: int, of: int, wanted: str) -> None:
-    """Run every `of`th command of the session, from `part` on; leave the ledger in the folder."""
+def main(folder: Path, full: str, wanted: str) -> None:
+    """Run the grid; leave the ledger in the folder."""
     stray: list[str] = []
 
     def passed_over(found: Any) -> None:
@@ -29,8 +29,7 @@ def main(folder: Path, full: str, part: int, of: int, wanted: str) -> None:
 
     sys.unraisablehook = passed_over
     with open_stage(folder / "homes") as stage:
-        stage.session = stage.session[part::of]
-        found = Runner(stage, FULL if full == "full" else DEFAULT, part, wanted).all()
+        found = Runner(stage, FULL if full == "full" else DEFAULT, wanted).all()
     found.broken += stray
     (folder / RESULT).write_bytes(pickle.dumps(found))
 
@@ -43,4 +42,4 @@ def read_ledger(folder: Path) -> Ledger:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5])
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tests.faults import points
 from tests.faults.seams.process import COSTLY, Clocks
+from tests.faults.session import Command
 from tests.faults.world import Fault, Injection
 
 
@@ -16,10 +17,10 @@ class Size:
 
     `faults` is the most of one point in one command, `writing` the same in a command that writes,
     after which the library must be looked at; `again` replaces both when all faults of the point
-    have come up, and after twice all of them a command in `familiar` meets one at the point.
+    have come up, and then one command in `familiar` meets one at the point.
     Each comes at `indexes` calls, and `calls` are the calls of points that every function passes.
-    Of the rest, one in `damages` and one in `scripts`, and after one in `doctor` runs it is doctor
-    who looks.
+    Each damaged file is met by `damages` commands, one in `scripts` is said, and after one in
+    `doctor` runs it is doctor who looks.
     """
 
     faults: int
@@ -33,17 +34,16 @@ class Size:
     doctor: int
 
 
-DEFAULT = Size(3, 1, 1, familiar=2, indexes=1, calls=2, damages=3, scripts=4, doctor=4)
-FULL = Size(100, 100, 100, familiar=1, indexes=4, calls=40, damages=1, scripts=1, doctor=1)
+DEFAULT = Size(3, 1, 1, familiar=6, indexes=1, calls=2, damages=1, scripts=4, doctor=4)
+FULL = Size(100, 100, 100, familiar=1, indexes=4, calls=40, damages=4, scripts=1, doctor=1)
 
 
 class Grid:
     """Chooses what is to fail in each command, so that the faults of a point take turns."""
 
-    def __init__(self, clocks: Clocks, size: Size, part: int = 0) -> None:
+    def __init__(self, clocks: Clocks, size: Size) -> None:
         self._clocks = clocks
         self._size = size
-        self._part = part
         self._chosen: Counter[str] = Counter()
         """How many faults of each point have been chosen, for whichever command."""
 
@@ -67,26 +67,25 @@ class Grid:
     ) -> Iterator[Injection]:
         """Yield the faults of one point: first and last call among them, and one that lasts.
 
-        When all faults of the point have come up, one that can last comes once or lasts, by turns.
+        Where one fault of several is taken, one that can last comes once or lasts, by turns.
         """
         rounds, first = divmod(self._chosen[point], len(found))
-        if rounds > 1 and turn % self._size.familiar:
-            return
         is_known = rounds > 0
+        if is_known and turn % self._size.familiar:
+            return
         number = min(self._size.again if is_known else most, len(found))
         self._chosen[point] += number
-        # The parts of the grid begin at other faults, because each has only some commands.
-        first += self._part * len(found) // 2
         chosen = [found[(first + at) % len(found)] for at in range(number)]
         lasting = [fault for fault in chosen if points.can_last(fault)][:1]
-        takes_turns = is_known and number == 1
-        if not (takes_turns and lasting and rounds % 2):
+        takes_turns = number == 1 < len(found)
+        lasts = (rounds + turn) % 2
+        if not (takes_turns and lasting and lasts):
             indexes = self._size.indexes
             places = choose_spread_indexes(count, max(3, indexes * number))
             for at, fault in enumerate(chosen, turn):
                 mine = {places[(at + number * round_) % len(places)] for round_ in range(indexes)}
                 yield from (Injection(point, index, fault) for index in sorted(mine))
-        if not takes_turns or rounds % 2:
+        if not takes_turns or lasts:
             yield from (Injection(point, turn % count, fault, lasting=True) for fault in lasting)
 
 
@@ -95,6 +94,12 @@ def choose_spread_indexes(count: int, most: int) -> list[int]:
     if count <= most:
         return list(range(count))
     return [round(at * (count - 1) / max(1, most - 1)) for at in range(most)]
+
+
+def choose_by_turns(name: str, among: Sequence[Command], most: int) -> list[Command]:
+    """Return up to `most` of a sequence, the same for a name in every run."""
+    turn = zlib.crc32(name.encode())
+    return [among[(turn + at) % len(among)] for at in range(min(most, len(among)))]
 
 
 def is_selected(name: str, one_in: int) -> bool:

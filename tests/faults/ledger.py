@@ -29,14 +29,6 @@ class Ledger:
         self.families[family] += 1
         self.broken += [f"{verdict.name}: {one}" for one in verdict.broken]
 
-    def merge(self, other: "Ledger") -> None:
-        """Add what another part of the grid came to."""
-        self.codes += other.codes
-        self.families += other.families
-        self.broken += other.broken
-        self.missed += other.missed
-        self.seconds = max(self.seconds, other.seconds)
-
     def table(self) -> list[str]:
         """Return how often each code was reported, and each port failed."""
         head = f"{self.injected} faults in {self.seconds:.0f} s, {len(self.broken)} broken promises"

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.fakes.console import CommandResult, run
 from tests.faults import damage
-from tests.faults.grid import Grid, Size, is_selected
+from tests.faults.grid import Grid, Size, choose_by_turns, is_selected
 from tests.faults.judge import Case, judge_run
 from tests.faults.ledger import Ledger
 from tests.faults.scripts import COMMANDS as ASKING
@@ -28,9 +28,9 @@ Library = dict[str, Any]
 class Runner:
     """The whole grid over one stage; `wanted` leaves only what has it in its name."""
 
-    def __init__(self, stage: Stage, size: Size, part: int = 0, wanted: str = "") -> None:
+    def __init__(self, stage: Stage, size: Size, wanted: str = "") -> None:
         self.ledger = Ledger()
-        self._grid = Grid(stage.clocks, size, part)
+        self._grid = Grid(stage.clocks, size)
         self._stage = stage
         self._size = size
         self._wanted = wanted
@@ -65,11 +65,10 @@ class Runner:
     def damages(self) -> None:
         """Let commands meet damaged files."""
         self._stage.homes.restore("ready")
+        meeting = [one for one in self._stage.session if one.name in damage.COMMANDS]
         for path, injection in damage.list_damages(self._stage.homes):
-            for command in self._stage.session:
-                name = f"{command.name} {injection}"
-                if command.name in damage.COMMANDS and is_selected(name, 3 * self._size.damages):
-                    self._damage(command, injection, path)
+            for command in choose_by_turns(str(injection), meeting, self._size.damages):
+                self._damage(command, injection, path)
 
     def _rehearse(self, command: Command) -> Counter[str]:
         """Run a command that nothing befalls; return how often each point was passed."""

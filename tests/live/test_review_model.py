@@ -19,7 +19,7 @@ from tests.live.llama_server import ALIAS
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("llama")]
 
 DEADLINES = Deadlines(connect_s=5.0, first_token_s=120.0, total_s=240.0)
-TEXT = "# Bread\r\n\r\nTeh dough rest for two hours \U0001f35e. It are then baked at 250 degrees."
+TEXT = "Teh dough \U0001f35e are baked at 250 degrees."
 _SHORT_WINDOW = 192
 OTHER = "The dough is baked at 230 degrees."
 
@@ -70,10 +70,9 @@ def build_worker(model, tier, **fields):
     return ModelWorker(llm=model, tier=tier, rules=RulesWorker([], FakeSurroundings()), **fields)
 
 
-@pytest.mark.parametrize("tier", ["quick", "deep"])
-def test_a_document_is_reviewed_to_its_end_with_valid_items(model, tier):
+def test_a_document_is_reviewed_to_its_end_with_valid_items(model):
     document = make_document(TEXT)
-    worker = build_worker(model, tier, find_related=lambda document, text: [stored(OTHER)])
+    worker = build_worker(model, "deep", find_related=lambda document, text: [stored(OTHER)])
     units = worker.plan(document)
     results: list[UnitResult] = []
 
@@ -90,5 +89,5 @@ def test_a_document_is_reviewed_to_its_end_with_valid_items(model, tier):
     cited = {one.cid for result in results for one in result.citations}
     assert {item.cid for item in items if isinstance(item.cid, str)} <= cited
     usages = [result.usage for result in results]
-    assert sum(usage.requests for usage in usages) >= (1 if tier == "quick" else 2)
+    assert sum(usage.requests for usage in usages) >= 2
     assert sum(usage.completion_tokens for usage in usages) > 0

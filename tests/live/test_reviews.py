@@ -1,6 +1,6 @@
 """A review through the command line against llama.cpp's server with a small real model.
 
-The tier `quick` asks a part of what `deep` asks; `test_review_model.py` runs both.
+The tier `quick` asks a part of what `deep` asks; `test_review_model.py` runs `deep`.
 """
 
 import pytest
@@ -21,7 +21,7 @@ def test_the_stream_of_a_review_keeps_the_contract(llama, tmp_path):
     file = tmp_path / "a.md"
     file.write_bytes(TEXT.encode())
     environ = build_environment(tmp_path, llama.url, ALIAS, _SHORT_WINDOW)
-    shown = record(["review", str(file), "--tier", "deep", "--stream"], environ, DEADLINE_S)
+    shown = record(["review", str(file), "--tier", "quick", "--stream"], environ, DEADLINE_S)
 
     assert list(find_faults(shown, TEXT)) == []
     assert shown.status == 1

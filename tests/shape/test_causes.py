@@ -31,13 +31,9 @@ def read_text(node):
     return None
 
 
-CAUSES = sorted(set(list_causes()))
+def test_every_cause_begins_as_those_of_other_formats_and_none_is_a_sentence():
+    causes = sorted(set(list_causes()))
 
-
-def test_every_cause_begins_as_those_of_other_formats():
-    assert len(CAUSES) > 20
-    assert [cause for cause in CAUSES if not STYLE.fullmatch(cause)] == []
-
-
-def test_no_cause_is_a_sentence():
-    assert [cause for cause in CAUSES if cause.endswith(".") or cause[:1].isupper()] == []
+    assert len(causes) > 20
+    assert [cause for cause in causes if not STYLE.fullmatch(cause)] == []
+    assert [cause for cause in causes if cause.endswith(".") or cause[:1].isupper()] == []

@@ -132,21 +132,16 @@ def is_within(home: str, module: str) -> bool:
     return module == home or module.startswith(f"{home}.")
 
 
-USED = {module.name: set(list_foreign_imports(module)) for module in list_modules("kebab")}
+def test_libraries_are_imported_at_home_only_and_every_home_is_lived_in():
+    used = {module.name: set(list_foreign_imports(module)) for module in list_modules("kebab")}
+    users = {library: [module for module in used if library in used[module]] for library in HOMES}
 
-
-def test_libraries_are_imported_at_home_only():
     assert not [
         (module, library)
-        for module, libraries in USED.items()
+        for module, libraries in used.items()
         for library in libraries
         if not is_at_home(library, module)
     ]
-
-
-def test_every_home_is_lived_in():
-    users = {library: [module for module in USED if library in USED[module]] for library in HOMES}
-
     assert not [
         (library, home)
         for library, homes in HOMES.items()

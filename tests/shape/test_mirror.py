@@ -67,9 +67,6 @@ def only_declares(module: Module) -> bool:
     )
 
 
-TESTED = {test for module in SOURCES for test in list_unit_tests(module)}
-
-
 def test_every_module_with_behaviour_has_its_unit_test():
     behave = [one for one in SOURCES if one.lines > SMALL and not only_declares(one)]
     without = {str(module) for module in behave if not list_unit_tests(module)}
@@ -78,7 +75,9 @@ def test_every_module_with_behaviour_has_its_unit_test():
 
 
 def test_every_unit_test_has_its_module():
-    assert not [str(test) for test in TESTS if test.path not in TESTED]
+    tested = {test for module in SOURCES for test in list_unit_tests(module)}
+
+    assert not [str(test) for test in TESTS if test.path not in tested]
 
 
 def test_exceptions_name_modules_that_exist_and_give_a_reason():

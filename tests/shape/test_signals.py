@@ -55,7 +55,7 @@ def find_stray_codes(module: Module) -> list[str]:
 def list_signals_made(module: Module) -> Iterator[str]:
     """Yield the class of each signal that a module makes, by its name in the catalogue."""
     names = map_signal_names(module)
-    for node in ast.walk(module.syntax):
+    for node in ast.walk(module.syntax) if names else ():
         for part in list_calls(node):
             name = names.get(ast.unparse(part), "")
             if name in ROWS:

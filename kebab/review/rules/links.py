@@ -192,7 +192,7 @@ class BrokenAnchor:
         """Yield the links to missing anchors."""
         links = [one for one in document.markup.links if "#" in one.target and one.kind != "auto"]
         links = _list_each_once(document, links)
-        if links and shares_labels(document.source, surroundings):
+        if not links or shares_labels(document.source, surroundings):
             return
         titles: set[str] | None = None
         if any(one.target.startswith("#") for one in links) and not self._is_part(
@@ -417,10 +417,9 @@ def _list_each_once(document: ReviewDocument, links: Iterable[LinkUse]) -> list[
 
     A definition is the target of several links. Links of templates are examples.
     """
-    end = 0 if is_template(document) else find_old_releases(document)
-    return [
-        link for link in {link.target_span: link for link in links}.values() if link.start < end
-    ]
+    once = {link.target_span: link for link in links}
+    end = 0 if not once or is_template(document) else find_old_releases(document)
+    return [link for link in once.values() if link.start < end]
 
 
 def _has_target(document: ReviewDocument, surroundings: Surroundings, link: LinkUse) -> bool:

@@ -31,10 +31,11 @@ def _is_code(document: ReviewDocument, start: int) -> bool:
 
 
 _DELIMITERS = re.compile(
-    r"^(?P<quote>[ \t>]*+)"
-    r"(?P<cells>\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?)[ \t]*+$",
-    re.MULTILINE,
+    r"\n[ \t>]*+"
+    r"(?P<cells>\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?)[ \t]*+(?=\n|\Z)"
 )
+"""A row of hyphens, from the end of the line above."""
+
 _ESCAPED = re.compile(r"\\[\\|]")
 _CODE_SPAN = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 _TEMPLATE = re.compile(r"\{[{%<]")
@@ -69,11 +70,10 @@ class TableCells:
             return
         end = 0
         for line in _DELIMITERS.finditer(text):
-            is_table = "|" in line["cells"] and line.start() >= max(end, 1)
+            is_table = "|" in line["cells"] and line.start() + 1 >= end
             if not is_table or _is_code(document, line.start("cells")):
                 continue
-            start = text.rfind("\n", 0, line.start() - 1) + 1
-            header = text[start : line.start() - 1]
+            header = text[text.rfind("\n", 0, line.start()) + 1 : line.start()]
             if "|" not in header or _NO_ROW.match(header) or _TEMPLATE.search(header):
                 continue
             item = _ITEM.match(header)
@@ -186,7 +186,7 @@ class MergeConflict:
         marks = [
             one
             for one in _CONFLICT.finditer(document.text)
-            if not _is_in_block(document, one.start())
+            if not document.is_in_block(one.start())
         ]
         if len({one[0][0] for one in marks} - {"|"}) <= 1:
             return  # the line of equal signs alone makes a heading
@@ -198,10 +198,6 @@ class MergeConflict:
             if sign == "<" or (not is_open and sign == ">"):
                 yield build_finding(self, *one.span(), "a merge conflict is not resolved")
             is_open = sign == "<" or (is_open and sign != ">")
-
-
-def _is_in_block(document: ReviewDocument, offset: int) -> bool:
-    return any(start <= offset < end for start, end in document.markup.code_blocks)
 
 
 _REVERSED = re.compile(
@@ -460,7 +456,7 @@ class UnusedDefinition:
                 _COMMENT.match(label)
                 or found["address"] == "<>"
                 or found["address"].startswith("#")  # the name of a section, for others
-                or _is_in_block(document, found.start())
+                or document.is_in_block(found.start())
             ):
                 continue
             if plain.count(f"[{' '.join(label.split())}]") == 1 and not may_define_labels(

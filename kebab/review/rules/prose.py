@@ -19,7 +19,7 @@ _MARK = re.compile(r"\b(?:TODO|FIXME|XXX|TBD)\b(?![-_/.]\w|\w)")
 _ADDRESS = re.compile(r"(?:\([^()\n]{1,40}\))?:?[ \t]*<?https?://[^\s<>]+>?[ \t]*(?:-->|\n|\Z)")
 """What follows a mark when there is nothing but the address of an issue."""
 _OPENS = re.compile(r"(?:^|[\n|(\[*_:>]|<!--|[-*+]|\d[.)]|\[[ xX]\])[ \t*_>#(\[-]*\Z")
-_COMMENT_OF_CODE = re.compile(r"[ \t]{4}(?:#|//|/\*|\*)[ \t]*\Z")
+_COMMENT_OF_CODE = re.compile(r"(?:#|//|[ \t]{4}[ \t]*+(?:#|//|/\*|\*))[ \t]*\Z")
 _TASKS = re.compile(r"[:*_ \t]*(?:\n[ \t]*)+(?:[-*+]|\d+[.)])[ \t]")
 """What follows the title of a list of tasks."""
 _CALLED = re.compile(r"(?:\([^()\n]{1,40}\))?[*_\]]*:")
@@ -82,12 +82,12 @@ def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
         return bool(_CALLED.match(text, end))
     opens = bool(_OPENS.search(text[max(0, start - 24) : start])) or start == 0
     is_quoted = text[max(0, start - 3) : start].strip("/#* ").endswith(('"', "'", "`", "“"))
-    is_code = document.source.media != MARKDOWN and _COMMENT_OF_CODE.search(text, line, start)
+    is_code = document.source.media != MARKDOWN and _COMMENT_OF_CODE.match(text[line:start])
     is_name = bool(_ORG_STARS.fullmatch(text, line, start))
     is_name |= text[start - 1 : start] == ">" and text.startswith("<", end)
     is_name |= is_quoted or bool(is_code) or is_literal(document, start)
     is_name |= bool(_NOUN.match(text, end) or _PERHAPS.search(text, max(0, start - 12), start))
-    if is_name or _ADDRESS.match(text, end):
+    if is_name or _ADDRESS.match(text, end) or (opens and _TASKS.match(text, end)):
         return False
     if _CALLED.match(text, end):
         return opens or found[0] != "XXX"
@@ -98,8 +98,7 @@ def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
         is_value = text[line] == "|" or text[line:start].rstrip(" *_").endswith(":")
         is_end = bool(_CLOSES.match(text, end)) or (opens and text[end : end + 1] in tuple(".,;"))
         return is_end and not is_value
-    is_list = text[line] == "#" and _TASKS.match(text, end)
-    return found[0] != "XXX" and opens and not is_list
+    return found[0] != "XXX" and opens
 
 
 def _is_word_item(text: str, start: int, end: int) -> bool:
@@ -298,10 +297,11 @@ _SENTENCE = re.compile(r"[.!?;:]\s|\n[ \t]*\n|[。|]|다\.")
 
 _MEASURED = re.compile(
     r"\b(?:benchmarks?|measured|milliseconds|seconds on|MB/s)\b"
+    r"|\b(?:theoretical|hypothetical|suppose|imagine|for example, if)\b"
     r"|\b(?:can|able to|works?|supported)[ ]as of[ ]",
     re.IGNORECASE,
 )
-"""What tells a measurement, which stays what it was, or since when something is so."""
+"""What tells a measurement or an invented case, which stay, or since when something is so."""
 
 _IS_NAME = re.compile(
     r"[`*_\"')]*[ -]?(?:(?i:revision|spec|specification|version|edition|release|update)"

@@ -3,7 +3,8 @@
 import re
 import unicodedata
 from collections.abc import Iterator
-from itertools import compress, islice, pairwise, product
+from itertools import compress, islice, product
+from operator import eq
 from typing import ClassVar
 
 from kebab.core.media import MARKDOWN
@@ -14,7 +15,6 @@ from kebab.wire.review import SeverityName
 
 _GAPS = (" ", "\n", " \n", "\t\n")
 _BEFORE_FIRST = ' \n("*_'
-_BEFORE_WORD = '("*_>'
 _TWICE = re.compile(r"([^\W\d_]{2,}+)( |[ \t]?\n[ \t>]*)(?=((?i:\1))(?![\w'’/=(*<>+-]|[.:]\w))")
 _ALLOWED = frozenset(
     {
@@ -121,21 +121,18 @@ class RepeatedWord:
 
 def _find_pairs(document: ReviewDocument) -> Iterator[int]:
     """Yield the offsets of words of the prose that may stand there twice."""
-    lower = text = document.lower_prose
-    for sign in _BEFORE_WORD:
-        text = text.replace(sign, " ")
-    words = text.split()
-    after = islice(words, 1, None)
-    pairs = compress(pairwise(words), map(str.startswith, after, words))
-    twice = {one for one, two in pairs if one.isalpha() and not two[len(one) :][:1].isalnum()}
-    gaps = [gap for gap in _GAPS if gap in lower]
-    for word, gap in product(twice, gaps):
-        shown = f"{word} {word}" if gap == " " else word + gap
-        start = lower.find(shown)
-        while start >= 0:
-            if not start or lower[start - 1] in _BEFORE_FIRST:
-                yield start
-            start = lower.find(shown, start + 1)
+    lower = document.lower_prose
+    # Only signs of ASCII part the words, so others may stand behind the second one.
+    is_same = eq if lower.isascii() else bytes.startswith
+    for (first, end), words in document.prose_parts:
+        twice = set(compress(words, map(is_same, islice(words, 1, None), words)))
+        for word, gap in product((word.decode() for word in twice if len(word) > 1), _GAPS):
+            shown = f"{word} {word}" if gap == " " else word + gap
+            start = lower.find(shown, first, end)
+            while start >= 0:
+                if not start or lower[start - 1] in _BEFORE_FIRST:
+                    yield start
+                start = lower.find(shown, start + 1, end)
 
 
 def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
@@ -150,8 +147,10 @@ def _is_on_purpose(document: ReviewDocument, found: re.Match[str]) -> bool:
     if first != second and not (is_sentence and first.lower() == second):
         return True  # `AND and` and `Parameter parameter` are names
     text, start, end = document.text, found.start(1), found.end(3)
+    pair = f"{first} {second}".lower()
     is_other = (
         bool(unicodedata.combining(text[end : end + 1] or " "))  # the word goes on
+        or document.lower_text.count(pair) > document.lower_prose.count(pair)  # code of the page
         or gap != text[found.start(2) : found.end(2)]  # code stands between the two
         or text.startswith((";\n", "{\n"), end)
         or ("\n" in gap and text.startswith(":", end))  # a definition

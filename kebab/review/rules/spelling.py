@@ -7,7 +7,6 @@ language, is no finding. The words of a folder are its own: what several documen
 import re
 import zlib
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import ClassVar
 
 from kebab.core.media import MARKDOWN, is_code
 from kebab.core.review import Finding, Fix, Span, Surroundings
-from kebab.review.document import ReviewDocument
+from kebab.review.document import ReviewDocument, list_words
 from kebab.review.rules.near_words import LONGEST, SHORTEST, find_meant, load_dictionary
 from kebab.review.rules.rule import (
     build_finding,
@@ -110,7 +109,8 @@ class Misspelling:
         if is_code(document.source.media):
             yield from _check_code(self, document, surroundings)
             return
-        found = MISSPELLINGS.words.intersection(document.words)
+        blocks = [document.text[slice(*span)] for span in document.markup.code_blocks]
+        found = MISSPELLINGS.words & document.vocabulary.union(list_words("\n".join(blocks)))
         if not found or is_copied(document) or _is_word_list(document):
             return
         if _is_about_translation(document):
@@ -229,6 +229,9 @@ def _is_checked(document: ReviewDocument, start: int, end: int, lang: str = "en"
     if before in tuple("<{$@#:)]") or after in tuple(">}(") or (before, after) == ("[", "]"):
         return False
     is_part = text.startswith("-\n", end) or (before == "\n" and text.endswith("-", 0, start - 1))
+    is_part |= (
+        after == ":" and _BULLET.match(text, text.rfind("\n", 0, start) + 1, start) is not None
+    )
     is_part |= before == "(" and not text[max(0, start - 2) : start - 1].isspace()  # `file(s)`
     if is_part or (document.source.media != MARKDOWN and _is_in_list(document, start, end)):
         return False
@@ -249,13 +252,17 @@ def _is_checked(document: ReviewDocument, start: int, end: int, lang: str = "en"
     return _is_written_in(document, start, lang)
 
 
+_BULLET = re.compile(r"[ \t]*[-*+][ \t]+\Z")
+"""What stands before the first word of an item; with a colon behind it that is a name."""
+
+
 def _is_in_list(document: ReviewDocument, start: int, end: int) -> bool:
     """Return whether a word of plain text is alone, or a tag or command such as `checkt[ime]`."""
     text = document.text
     line = text[text.rfind("\n", 0, start) + 1 : start] + text[end:].partition("\n")[0]
     return (
         text[start - 1 : start] == "|"
-        or text[end : end + 1] in tuple("|[")
+        or text[end : end + 1] in tuple("|[\t")
         or not (_ANY_WORD.search(line.partition(" | ")[0]))
     )
 
@@ -341,9 +348,7 @@ def _is_mentioned(document: ReviewDocument, start: int, end: int, right: Sequenc
 
 def _is_comment(document: ReviewDocument, start: int) -> bool:
     """Return whether an offset is in a comment of a code block."""
-    blocks = document.markup.code_blocks
-    index = bisect_right(blocks, (start, len(document.text))) - 1
-    if index < 0 or start >= blocks[index][1]:
+    if not document.is_in_block(start):
         return False
     line = document.text[document.text.rfind("\n", 0, start) + 1 : start]
     whole = line + document.text[start:].partition("\n")[0]
@@ -412,32 +417,30 @@ class UnknownWord:
         is_left_out = _NAMES.search(document.source.doc_path) or _is_about_translation(document)
         if dictionary is None or is_left_out:
             return
-        words = set(document.prose_words).difference(dictionary.words, MISSPELLINGS.words)
-        counts = Counter(filter(words.__contains__, document.prose_words))
-        unknown = [
-            word.decode("utf-8", "replace")
-            for word, count in counts.items()
-            if count <= _MOST_USES and SHORTEST <= len(word) <= LONGEST and word.islower()
-        ]
-        for text in unknown:
-            places = list(_find_word(document, text))
-            right = ""
-            if len(places) <= _MOST_USES and all(
-                document.text[slice(*place)].islower()
-                and document.prose.startswith(text, place[0])
-                and _is_in_sentence(document, *place, dictionary.frequencies)
-                for place in places
-            ):
-                right = find_meant(text, lang)
+        words = document.vocabulary.difference(dictionary.words, MISSPELLINGS.words)
+        unknown = [one for one in words if SHORTEST <= len(one) <= LONGEST and one.islower()]
+        for text in sorted(map(bytes.decode, unknown)):
+            places = _list_uses(document, text, dictionary.frequencies)
+            right = find_meant(text, lang) if places else ""
             if (
                 right
-                and places
                 and all(_is_checked(document, *place, lang) for place in places)
                 and text not in surroundings.words
                 and surroundings.count_documents(document.source, text) <= 1
             ):
                 reason = f"in no dictionary: {text}, meant may be {right}"
                 yield from (build_finding(self, *place, reason) for place in places)
+
+
+def _list_uses(document: ReviewDocument, word: str, known: Mapping[str, int]) -> list[Span]:
+    """Return the places of a word; none when it is used often, or elsewhere than in sentences."""
+    places: list[Span] = []
+    for place in _find_word(document, word):
+        is_used = document.prose.startswith(word, place[0])
+        if len(places) == _MOST_USES or not (is_used and _is_in_sentence(document, *place, known)):
+            return []
+        places.append(place)
+    return places
 
 
 _WORD_BEFORE = re.compile(r"(?<![^\s(\"“‘'])([^\W\d_]+),?\s+[*_(\"“‘']*\Z")

@@ -278,7 +278,7 @@ class EmptySection:
             or "under construction" in document.lower_text
             or is_generated(document)
         )
-        is_part = is_fragment(document.source) and bool(found)
+        is_part = bool(found) and is_fragment(document.source)
         last = document.markup.headings[-1].start if is_part else -1
         questions = [one for one in found if "?" in one.reason]
         dropped = questions if len(questions) > 1 else []  # a form to fill in
@@ -315,6 +315,7 @@ _LONGEST_SYMBOL = 300
 _SYMBOL = re.compile(
     r"#+[ \t]+(?:[`*_\\]+[^\n]*[`*_]+|\S*[a-z0-9][A-Z.:_]\S*|\S*[^\w\s.!?…'’)-]\S*|None|N/?A|Void"
     r"|[a-z]\S*|[^\n]*\][(\[][^\n]*|[^\n]*[.!;,]|[*+-][ ][^\n]*|[^\n]*<[\w ]+>[^\n]*"
+    r"|[^\n]*\w\.(?:md|txt|ya?ml|json)\b[^\n]*"
     r"|\d+[.)](?:(?:[ \t]+\S+){4,}|[^\n]*[ ](?:--|[–—])[^\n]*))[ \t#]*"
 )
 """A heading of one word of code, as references have it for members, a link, a step or a sentence.
@@ -377,7 +378,7 @@ class UndefinedFootnote:
         del surroundings
         uses = document.markup.footnotes
         defined = {_fold_label(one) for one in uses if one.is_definition}
-        indented = _list_labels(document, _DEFINED)
+        indented = _list_labels(document, _DEFINED) if uses else ()
         for one in uses:
             label = _fold_label(one)
             if one.is_definition or label in defined or label in indented:
@@ -405,7 +406,7 @@ class UnusedFootnote:
         del surroundings
         uses = document.markup.footnotes
         used = {_fold_label(one) for one in uses if not one.is_definition}
-        used |= _list_labels(document, _USED)
+        used |= _list_labels(document, _USED) if uses else set()
         for one in uses:
             if one.is_definition and _fold_label(one) not in used:
                 reason = f"the footnote is not used: {one.label}"
@@ -418,7 +419,7 @@ def _fold_label(use: FootnoteUse) -> str:
 
 def _list_labels(document: ReviewDocument, pattern: re.Pattern[str]) -> set[str]:
     """Return the labels anywhere in the text; in admonitions they are indented like code."""
-    if "[^" not in document.text:
+    if "^" not in document.text:
         return set()
     return {label.casefold() for label in pattern.findall(document.text)}
 

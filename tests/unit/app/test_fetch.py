@@ -306,43 +306,44 @@ def test_the_citation_of_a_hit_can_be_fetched(shelf, query, uri):
     assert shelf.search(query, detail="passages").hits[0].text in found.text
 
 
-@pytest.mark.parametrize(
-    ("ref", "kind", "text"),
-    [
-        ("paper.pages#page=2", "page", "Tulips bloom in spring."),
-        ("paper.pages:2", "page", "Tulips bloom in spring."),
-        ("paper.pages#2", "page", "Tulips bloom in spring."),
-        ("paper.pages#PAGE=1-2", "page",
-         "# Gardens\n\nRoses need sun.\n\nThey need water too.\n\nTulips bloom in spring."),
-        ("paper.pages#soil", "section", "## Soil\n\nSand drains quickly.\n\nClay holds water."),
-        ("paper.pages#L7", "span", "Tulips bloom in spring."),
-        ("deck.slides#slide=1", "slide", "# Budget\n\nWe spend less."),
-        ("nb.cells#cell=0", "cell", "import garden"),
-        ("nb.cells:0", "cell", "import garden"),
-        ("book.sheets#Prices!A2:B3", "cell", "rose | 3\ntulip | 2"),
-        ("book.sheets#prices!B2", "cell", "rose | 3"),
-        ("book.sheets#Prices!A7:B7", "cell", "oak | 40"),
-        ("book.sheets#Staff%20list", "cell", "name\nAda"),
-        ("book.sheets#Staff list", "cell", "name\nAda"),
-        ("my site.sections#guide", "section",
-         "# Guide\n\nStart here.\n\n## Overview\n\nRead on."),
-        ("my site.sections#overview", "section", "## Overview\n\nRead on."),
-        ("my site.sections#2024", "section", "# 2024\n\nA dry year."),
-        ("my site.sections#L1", "span", "A word before."),
-    ],
+FORMS = (
+    ("paper.pages#page=2", "page", "Tulips bloom in spring."),
+    ("paper.pages:2", "page", "Tulips bloom in spring."),
+    ("paper.pages#2", "page", "Tulips bloom in spring."),
+    ("paper.pages#PAGE=1-2", "page",
+     "# Gardens\n\nRoses need sun.\n\nThey need water too.\n\nTulips bloom in spring."),
+    ("paper.pages#soil", "section", "## Soil\n\nSand drains quickly.\n\nClay holds water."),
+    ("paper.pages#L7", "span", "Tulips bloom in spring."),
+    ("deck.slides#slide=1", "slide", "# Budget\n\nWe spend less."),
+    ("nb.cells#cell=0", "cell", "import garden"),
+    ("nb.cells:0", "cell", "import garden"),
+    ("book.sheets#Prices!A2:B3", "cell", "rose | 3\ntulip | 2"),
+    ("book.sheets#prices!B2", "cell", "rose | 3"),
+    ("book.sheets#Prices!A7:B7", "cell", "oak | 40"),
+    ("book.sheets#Staff%20list", "cell", "name\nAda"),
+    ("book.sheets#Staff list", "cell", "name\nAda"),
+    ("my site.sections#guide", "section",
+     "# Guide\n\nStart here.\n\n## Overview\n\nRead on."),
+    ("my site.sections#overview", "section", "## Overview\n\nRead on."),
+    ("my site.sections#2024", "section", "# 2024\n\nA dry year."),
+    ("my site.sections#L1", "span", "A word before."),
 )  # fmt: skip
+"""A reference, the kind of its place, and the text there."""
+
+
 @pytest.mark.parametrize("state", ["fresh", "changed", "gone"])
-def test_each_form_of_a_place_is_fetched(shelf, ref, kind, text, state):
+def test_each_form_of_a_place_is_fetched(shelf, state):
     for path in shelf.notes.iterdir():
         if state == "gone":
             path.unlink()
         elif state == "changed":
             path.write_text(path.read_text() + "\n")
-    found = fetch(shelf, ref)
+    for ref, kind, text in FORMS:
+        found = fetch(shelf, ref)
 
-    assert isinstance(found, FetchResult), found
-    assert (found.kind, found.text) == (kind, text)
-    assert (found.freshness, found.is_indexed_text) == (state, state == "gone")
+        assert isinstance(found, FetchResult), (ref, found)
+        assert (found.kind, found.text) == (kind, text), ref
+        assert (found.freshness, found.is_indexed_text) == (state, state == "gone"), ref
 
 
 def test_text_before_the_first_heading_is_cited_by_lines_of_the_extracted_text(shelf):

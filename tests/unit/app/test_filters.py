@@ -21,8 +21,10 @@ from tests.fakes.rows import NOTES, document
 from tests.unit.app.test_why import asked, fill
 
 
-@pytest.fixture
-def kitchen(desk, monkeypatch):
+@pytest.fixture(scope="module")
+def pantry(tmp_path_factory, make_desk):
+    """Documents of two sources in several folders; not to be changed."""
+    desk = make_desk(tmp_path_factory.mktemp("desk"))
     desk.write("recipes/sourdough.md", "---\ntags: [Cooking]\n---\n# Sour\n\nthe bread rests\n")
     desk.write("docs/recipes2/cake.md", "# Cake\n\nthe bread is sweet\n")
     desk.write("docs/backup.txt", "the bread of the server\n")
@@ -32,12 +34,19 @@ def kitchen(desk, monkeypatch):
     (other / "recipes" / "soup.md").write_text("---\ntags: [ops]\n---\n# Soup\n\nbread in soup\n")
     desk.ingest(desk.notes, other)
     noon = datetime(2024, 5, 2, 12, tzinfo=UTC).timestamp()
-    monkeypatch.chdir(desk.folder)
     for days, path in enumerate(sorted(desk.notes.rglob("*.*"))):
         os.utime(path, (noon, noon + days * 86_400))
     os.utime(other / "recipes" / "soup.md", (noon, noon))
     desk.ingest(desk.notes, other)
-    return desk
+    yield desk
+    desk.close()
+
+
+@pytest.fixture
+def kitchen(pantry, monkeypatch):
+    """The same, looked at from the folder above the sources."""
+    monkeypatch.chdir(pantry.folder)
+    return pantry
 
 
 def listed(desk, **fields):

@@ -114,7 +114,6 @@ FAILURES: dict[str, tuple[Any, dict[str, Any], str, int]] = {
     "no vision": (None, {"models__vision": "blind"}, "model_rejected", 0),
     "slow": (Say("late", held_s=30), {"models__llm__first_token_s": 0.2}, "timeout", 1),
     "empty": (Say(""), {}, "model_protocol", 1),
-    "garbage": (Fail("no_page"), {}, "model_protocol", 1),
     "broken off": (Say("half", end="cut"), {}, "model_unreachable", 1),
     "declined": (Say("I'm sorry, I can't assist with this image."), {}, "model_rejected", 1),
 }

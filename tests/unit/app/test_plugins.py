@@ -182,8 +182,7 @@ def test_documents_of_a_plugin_that_is_off_or_gone_stay_and_are_named(site, monk
     assert ingest()[0]["plugin_faults"] == []
 
 
-def test_a_broken_plugin_costs_itself_and_is_named(site, monkeypatch):
-    monkeypatch.setenv("KEBAB_INGEST_DEADLINE_S", "2")
+def test_a_broken_plugin_costs_itself_and_is_named(site):
     install_example(site)
     names = {"broken": "kebab_broken:FORMAT", "pdf": "kebab_broken:PDF", "gone": "nowhere:X"}
     names |= {"wrong": "kebab_broken:Parser", "recipe": "kebab_broken:FORMAT"}
@@ -193,7 +192,10 @@ def test_a_broken_plugin_costs_itself_and_is_named(site, monkeypatch):
     for what in files:
         (site.parent / "notes" / f"{what}.broken").write_text(what)
 
-    report, errors = ingest()
+    # What `monkeypatch` undoes after the end of `site` would stay in the environment.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KEBAB_INGEST_DEADLINE_S", "1")
+        report, errors = ingest()
 
     assert [one["doc_path"] for one in report["items"] if one["kind"] == "new"] == [
         "a.recipe",

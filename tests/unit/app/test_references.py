@@ -47,12 +47,15 @@ NAMES = [
 ]
 
 
-@pytest.fixture
-def shelf(desk):
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory, make_desk):
+    """A document of each name; not to be changed."""
+    desk = make_desk(tmp_path_factory.mktemp("desk"))
     for name in NAMES:
         desk.write(name, f"# {name.strip()}\n\nabout it\n\nand more\n")
     desk.ingest()
-    return desk
+    yield desk
+    desk.close()
 
 
 def find(desk, reference, **options):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.app.review_files import is_built, name_fault, read_faults, read_jumps
+from kebab.app.review_files import is_built, name_fault, read_faults, read_jumps, read_keys
 
 
 def _write(path: Path, text: str) -> None:
@@ -52,3 +52,9 @@ def test_faults_of_front_matter_are_read_without_their_places(tmp_path: Path) ->
     faults = read_faults(tmp_path, ["a.md", "b.md", "c.md", "d.py"])
 
     assert faults == [name_fault("front matter is not valid YAML at line 7"), ""]
+
+
+def test_keys_are_those_of_headings_and_of_the_ids_behind_them(tmp_path: Path) -> None:
+    _write(tmp_path / "a.md", "# The plan\n\ntext {#no}\n## All costs {#our-costs}\n")
+
+    assert read_keys(f"{tmp_path}/a.md") == {"theplan", "allcosts", "ourcosts"}

@@ -5,12 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kebab.chunk.budget import Budget, estimate_tokens, make_mixed_counter
-from kebab.chunk.split import (
-    MAX_CHARS,
-    LeadFinder,
-    split_document,
-    split_sections,
-)
+from kebab.chunk.split import MAX_CHARS, LeadFinder, split_document, split_sections
 from kebab.core.chunks import Place, build_embed_text
 from kebab.core.documents import Block, BlockKind, ParsedDocument
 from kebab.parse.data import DataParser
@@ -369,10 +364,7 @@ def test_the_rest_of_a_function_has_its_signature():
 
 def test_a_heading_that_is_its_label_is_no_signature():
     text = "# Setup\n\n```\na\nb\n```"
-    blocks = [
-        Block(BlockKind.HEADING, 0, 7, 1, "Setup"),
-        Block(BlockKind.CODE, 9, len(text)),
-    ]
+    blocks = [Block(BlockKind.HEADING, 0, 7, 1, "Setup"), Block(BlockKind.CODE, 9, len(text))]
     assert LeadFinder(text, blocks, Budget()).find(text.index("b")) == ""
 
 

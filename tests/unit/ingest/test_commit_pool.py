@@ -291,12 +291,12 @@ def test_a_thread_without_alarm_uses_workers_for_texts_as_well(work, builder):
 def test_isolated_files_and_texts_share_the_workers(work, hostile, builder):
     mixed = [
         one
-        for pair in zip(work, hostile(*["words"] * 20, *["crash"] * 20), strict=True)
+        for pair in zip(work, hostile(*["words"] * 35, *["crash"] * 5), strict=True)
         for one in pair
     ]
 
     found = list(map(describe, build(mixed, builder)))
 
     assert found[0:40:2] == ["built" if number != 10 else "NoneType" for number in range(20)]
-    assert found[1:40:2] == ["built"] * 20
-    assert found[41::2] == ["the parser crashed (signal 11)"] * 20
+    assert found[1:70:2] == ["built"] * 35
+    assert found[71::2] == ["the parser crashed (signal 11)"] * 5

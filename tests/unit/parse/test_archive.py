@@ -75,10 +75,7 @@ def test_the_last_of_two_members_with_one_name_is_read():
             archive.OLE2_MAGIC + bytes(512),
             "an old Microsoft Office file; rename it to `.doc`, `.xls` or `.ppt`",
         ),
-        (
-            archive.OLE2_MAGIC + bytes(512) + archive._ENCRYPTED_PACKAGE,
-            "the file is encrypted",
-        ),
+        (archive.OLE2_MAGIC + bytes(512) + archive._ENCRYPTED_PACKAGE, "the file is encrypted"),
     ],
     ids=["empty", "text", "cut off", "broken", "old office", "encrypted"],
 )

@@ -147,17 +147,7 @@ def test_lines_behind_quote_marks_are_found_too():
         "word," * 2_000,
         "0123456789" * 3,
     ],
-    ids=[
-        "prose",
-        "Korean",
-        "Japanese",
-        "one letter",
-        "paths",
-        "table",
-        "URL",
-        "words",
-        "short",
-    ],
+    ids=["prose", "Korean", "Japanese", "one letter", "paths", "table", "URL", "words", "short"],
 )
 def test_text_is_no_data(line):
     assert find_blob_lines(f"{line}\n{line}") == set()
@@ -175,8 +165,8 @@ def test_a_few_lines_of_base64_are_kept():
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize("part", ["data:", "%41", "a=", "=" * 9, "{}", "> ", "A1b2C3d4"])
 def test_long_lines_take_linear_time(part):
-    find_blob_lines(part * (4_000_000 // len(part)))
-    find_blob_lines(f"{part}\n" * 200_000)
+    find_blob_lines(part * (1_000_000 // len(part)))
+    find_blob_lines(f"{part}\n" * 50_000)
 
 
 def test_lines_know_their_indents():

@@ -132,14 +132,7 @@ def test_a_saved_page_has_its_text_and_nothing_else():
     assert document.metadata.tags == ("김치", "냉장고")
     assert document.metadata.date == "2024-11-02T00:30:00Z"
     assert "영하 1.5도에서" in document.text
-    for junk in (
-        "쿠키",
-        "공유",
-        "숨은",
-        "저작권",
-        "홈",
-        "\u00b6",
-    ):
+    for junk in ("쿠키", "공유", "숨은", "저작권", "홈", "\u00b6"):
         assert junk not in document.text
 
 
@@ -235,10 +228,7 @@ def write(html):
         ("a<br>b<br><br>c", "a\nb\n\nc"),
         ("등대<b>의</b> 렌즈", "등대의 렌즈"),
         ("use <code>x &lt; y</code>", "use `x < y`"),
-        (
-            "<ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby>",
-            "漢字",
-        ),
+        ("<ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby>", "漢字"),
         ("say <q>yes</q>", 'say "yes"'),
         ("<img src=a.png alt='A lamp'>", "A lamp"),
         ("<figure><img src=a><figcaption>A lamp</figcaption></figure>", "A lamp"),

@@ -293,3 +293,34 @@ def test_code_of_doxygen_is_code() -> None:
 
     assert [one.text for one in markup.headings] == ["A", "C"]
     assert len(markup.code_blocks) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "blocks"),
+    [
+        ("```\n{{< note >}}\n```\n", ["```\n{{< note >}}\n```"]),
+        ("{{< note >}}\n\n```\n{{< x >}}\n```\n", ["```\n{{< x >}}\n```"]),
+        ("<!--\n```\n-->\n\ntext\n", []),  # a comment hides its fence
+        ("```\n<!--\n```\n-->\n\ntext\n", ["```\n<!--\n```"]),  # it begins in code
+        ("- a\n\n      <!-- b -->\n", ["<!-- b -->\n"]),
+        ("<Note>\n```\n<Bar>\n```\n</Note>\n", ["```\n<Bar>\n```"]),
+    ],
+)
+def test_noise_in_code_is_code(text: str, blocks: list[str]) -> None:
+    found = read_markup(text)
+    assert [text[start:end] for start, end in found.code_blocks] == blocks
+    assert "text" not in [text[start:end].strip() for start, end in found.code]
+
+
+def test_offsets_far_behind_wide_characters_are_code_points() -> None:
+    text = "é한🙂" * 500 + " [a](b.md)"
+    (link,) = read_body_parts(text).links
+    assert text[slice(*link.target_span)] == "b.md"
+
+
+def test_code_of_help_of_vim_is_code() -> None:
+    text = "Type this: >vim\n\t:iab if if ()\n\nA line ~\nand text\n vim:tw=78:ft=help:\n"
+    (block, line) = read_plain_markup(text).code
+    assert text[slice(*block)].splitlines()[1] == "\t:iab if if ()"
+    assert text[slice(*line)].strip() == "A line ~"
+    assert read_plain_markup(text.replace("ft=help", "ft=text")).code == ()

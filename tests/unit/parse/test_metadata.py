@@ -114,12 +114,7 @@ def test_the_date_is_what_the_note_is_from_before_when_it_changed(fields, date):
 
 @pytest.mark.parametrize(
     ("value", "aliases"),
-    [
-        (["A", "B, C"], ("A", "B, C")),
-        ("A, B", ("A", "B")),
-        (["/old/url/", "A"], ("A",)),
-        ("", ()),
-    ],
+    [(["A", "B, C"], ("A", "B, C")), ("A, B", ("A", "B")), (["/old/url/", "A"], ("A",)), ("", ())],
 )
 def test_aliases_are_names_and_no_addresses(value, aliases):
     assert build_metadata({"aliases": value}).aliases == aliases

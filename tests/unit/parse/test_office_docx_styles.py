@@ -132,11 +132,7 @@ def test_the_heading_of_a_slide_is_its_title_or_its_number(title, hidden, has_te
 
 @pytest.mark.parametrize(
     ("numbers", "warnings"),
-    [
-        ([], []),
-        ([2], ["slide 2 is hidden"]),
-        ([2, 4, 5], ["slides 2, 4 and 5 are hidden"]),
-    ],
+    [([], []), ([2], ["slide 2 is hidden"]), ([2, 4, 5], ["slides 2, 4 and 5 are hidden"])],
 )
 def test_hidden_slides_are_named(numbers, warnings):
     assert describe_hidden_slides(numbers) == warnings

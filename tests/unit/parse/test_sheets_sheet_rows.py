@@ -54,11 +54,7 @@ def test_an_empty_row_ends_a_place_and_a_title_is_one():
     document = parse(build_workbook(cells))
 
     assert document.text == "Oil of 2024\n\nMonth | Litres\nMay | 3\n\nend"
-    assert list_places(document) == [
-        ("Sheet", 1, "A:A"),
-        ("Sheet", 2, "A:B"),
-        ("Sheet", 5, "B:B"),
-    ]
+    assert list_places(document) == [("Sheet", 1, "A:A"), ("Sheet", 2, "A:B"), ("Sheet", 5, "B:B")]
 
 
 def test_a_sheet_of_one_column_is_one_place():

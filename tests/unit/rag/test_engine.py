@@ -130,11 +130,7 @@ def test_without_hits_the_top_score_is_zero():
 
 @pytest.mark.parametrize(
     ("answerability", "refusal"),
-    [
-        (MIN_ANSWERABILITY, None),
-        (MIN_ANSWERABILITY - 0.01, Refusal.SCORE_GATE),
-        (1.0, None),
-    ],
+    [(MIN_ANSWERABILITY, None), (MIN_ANSWERABILITY - 0.01, Refusal.SCORE_GATE), (1.0, None)],
 )
 def test_the_answerability_of_the_page_decides(answerability, refusal):
     answer, _, _, _ = ask(page(hit(stored(NOTE)), answerability=answerability))
@@ -227,11 +223,7 @@ def test_german_nouns_are_no_names():
     ],
 )
 def test_names_are_not_compared_with_notes_in_another_language(question, absent):
-    counts = {
-        "ruritania": 0,
-        "2031": 0,
-        **dict.fromkeys(("ルリ", "リタ", "タニ", "ニア", "ア"), 0),
-    }
+    counts = {"ruritania": 0, "2031": 0, **dict.fromkeys(("ルリ", "リタ", "タニ", "ニア", "ア"), 0)}
     answer, _ = ask_about(question, counts)
 
     assert answer.absent_terms == absent

@@ -120,11 +120,7 @@ def test_elements_that_the_notes_name_are_shown():
 def test_an_answer_with_an_unsupported_claim_is_withheld_by_policy():
     draft, _ = write_answer(ScriptedModel(f"{TRUE} {FALSE}"), policy="withhold")
 
-    assert (draft.refusal, draft.text, draft.citations) == (
-        Refusal.UNSUPPORTED_CLAIMS,
-        "",
-        (),
-    )
+    assert (draft.refusal, draft.text, draft.citations) == (Refusal.UNSUPPORTED_CLAIMS, "", ())
     assert [one.span for one in draft.warnings] == [None]
 
 

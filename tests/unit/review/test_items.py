@@ -153,12 +153,7 @@ def test_evidence_becomes_a_place_and_a_suggestion_a_fix():
     located = locate_older_items(DOCUMENT, [make_item(suggestion="The")])
     (finding,) = located.findings
 
-    assert (finding.start, finding.end, finding.edit, finding.fix) == (
-        0,
-        3,
-        "replace",
-        Fix("The"),
-    )
+    assert (finding.start, finding.end, finding.edit, finding.fix) == (0, 3, "replace", Fix("The"))
     assert (finding.severity, finding.reason, finding.rule_id) == ("error", "why", None)
 
 

@@ -164,6 +164,6 @@ def test_a_known_finding_stays_known_when_it_is_doubtful():
         worker = RulesWorker(RULES, FakeSurroundings(doubtful=rules))
         result = worker.work(document, worker.plan(document), 0, lambda _: NONE)
         prints = [compute_fingerprint(document, one) for one in result.items]
-        known = Selection(names=NAMES, list_known=lambda _, found=prints: found)
+        known = Selection(names=NAMES, list_known={document: prints}.__getitem__)
         selected = known.select(document, result, rules=True)
         assert (selected.items, selected.doubtful, list(selected.known)) == ((), (), prints)

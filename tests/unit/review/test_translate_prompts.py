@@ -37,10 +37,7 @@ def test_a_draft_is_asked_for_by_number() -> None:
     system, user = TranslationTask("en", "ko").build_draft({1: "One", 3: "Three"}, "Be careful.")
     assert "from English into Korean" in system.content
     assert system.content.endswith("Be careful.")
-    assert json.loads(user.content) == [
-        {"id": 1, "text": "One"},
-        {"id": 3, "text": "Three"},
-    ]
+    assert json.loads(user.content) == [{"id": 1, "text": "One"}, {"id": 3, "text": "Three"}]
 
 
 def test_a_regional_or_unknown_language_is_named_by_its_tag_too() -> None:

@@ -109,18 +109,19 @@ def topics(base):
     return base.engine()
 
 
-@pytest.mark.parametrize("limit", [1, 2, 5])
-@pytest.mark.parametrize("budget", [None, 1, 150, 300, 700, 1200, 5000])
-def test_every_query_keeps_a_hit_under_any_limit_and_budget(topics, limit, budget):
+def test_every_query_keeps_a_hit_under_any_limit_and_budget(topics):
     queries = ("oil embargo", "water the garden", "income tax", "zeppelin tax")
-    request = Query(text=queries[0], more=queries[1:], detail=Detail.PASSAGES, limit=limit)
-    page = topics.search(replace(request, max_tokens=budget))
-    found = [next(hit for hit in page.hits if index in hit.queries) for index in range(4)]
+    for limit in (1, 2, 5):
+        request = Query(text=queries[0], more=queries[1:], detail=Detail.PASSAGES, limit=limit)
+        free = topics.search(request)
+        for budget in (1, 150, 300, 700, 1200, 5000):
+            page = topics.search(replace(request, max_tokens=budget))
+            found = [next(hit for hit in page.hits if index in hit.queries) for index in range(4)]
 
-    assert [hit.chunk.path[:3] for hit in found] == ["oil", "gar", "tax", "tax"]
-    assert all(hit.snippet.text for hit in found)
-    assert page.convincing_queries == topics.search(request).convincing_queries
-    assert {0, 1, 2} <= {*page.convincing_queries}
+            assert [hit.chunk.path[:3] for hit in found] == ["oil", "gar", "tax", "tax"]
+            assert all(hit.snippet.text for hit in found)
+            assert page.convincing_queries == free.convincing_queries
+            assert {0, 1, 2} <= {*page.convincing_queries}
 
 
 def test_queries_share_a_budget_and_those_whose_hits_are_cut_are_named(topics):

@@ -15,7 +15,7 @@ def test_readers_see_one_whole_snapshot_after_kills(tmp_path, flags):
     folders = {f"XDG_{kind}_HOME": str(tmp_path / kind) for kind in ("CACHE", "CONFIG", "DATA")}
 
     done = subprocess.run(
-        [sys.executable, "-m", "tools.published_kills", "--rounds", "3", "--seed", "3", *flags],
+        [sys.executable, "-m", "tools.published_kills", "--rounds", "2", "--seed", "3", *flags],
         cwd=ROOT,
         env=os.environ | folders | {"XDG_STATE_HOME": str(tmp_path / "STATE")},
         capture_output=True,
@@ -24,4 +24,4 @@ def test_readers_see_one_whole_snapshot_after_kills(tmp_path, flags):
     )
 
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("3 rounds, 0 broken")
+    assert done.stdout.startswith("2 rounds, 0 broken")

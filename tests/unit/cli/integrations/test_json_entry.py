@@ -87,6 +87,7 @@ def test_everything_but_the_entry_stays(text):
 @example('{"servers": { }}')
 @example('{\n  "servers": {\n  }\n}\n')
 @example('{\n  "a": 1,\n  "servers": {}\n}\n')
+@example('{\n"a":1}')
 @example('{"servers":{/* none */}}')
 @example('{ // x\n"servers" :{\n} } ')
 @example('\n// only a comment\n{"a": 1 // own\n}')

@@ -138,10 +138,7 @@ def test_what_was_not_available_is_a_note_with_its_hint(document):
     found = page(document, degraded=[lost], warnings=["downshift_exhausted", "json_repaired"])
     notes = list(render_review_notes(tally(found, found), Canvas()))
 
-    assert notes[:2] == [
-        "note: only the rules ran: connection refused",
-        "hint: ollama serve",
-    ]
+    assert notes[:2] == ["note: only the rules ran: connection refused", "hint: ollama serve"]
     assert len(notes) == 4
 
 

@@ -74,11 +74,7 @@ def build_table(number, rows, texts=(), name="Plan"):
         infos.append(
             {1: index, 2: len(cells), 6: data, 7: struct.pack(f"<{len(offsets)}H", *offsets)}
         )
-    store = {
-        3: {1: {1: 0, 2: {1: number + 2}}},
-        4: {1: number + 3},
-        17: {1: number + 4},
-    }
+    store = {3: {1: {1: 0, 2: {1: number + 2}}}, 4: {1: number + 3}, 17: {1: number + 4}}
     entries = [{1: key, 3: text} for key, text in enumerate(texts, 1)]
     model = {4: store, 8: name}
     return {

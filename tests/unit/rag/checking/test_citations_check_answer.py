@@ -49,7 +49,7 @@ def test_a_true_answer_is_unchanged_and_quoted(policy):
     assert (checked.text, checked.supported, checked.unsupported) == (TRUE, 1, 0)
     assert checked.warnings == ()
     assert get_cited_texts(checked) == [
-        (1, "It cost US$3 million and a start takes 45 minutes.", [TRUE]),
+        (1, "It cost US$3 million and a start takes 45 minutes.", [TRUE])
     ]
 
 

@@ -98,21 +98,7 @@ def test_known_and_unknown_markers_are_found():
 
 NOISE = st.lists(
     st.sampled_from(
-        [
-            "[1]",
-            "[2]",
-            "[9]",
-            "[1, 9]",
-            " ",
-            "a",
-            ".",
-            "`",
-            "\n",
-            "[",
-            "]",
-            "【",
-            "\u202e",
-        ]
+        ["[1]", "[2]", "[9]", "[1, 9]", " ", "a", ".", "`", "\n", "[", "]", "【", "\u202e"]
     ),
     max_size=30,
 ).map("".join)

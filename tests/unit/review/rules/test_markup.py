@@ -116,7 +116,7 @@ def test_brackets_that_are_no_link_are_right(text: str) -> None:
 def test_links_without_address_or_text_are_found() -> None:
     text = "[a]() [b](#) [](https://c.d) [![x](y.png)]() [](e.md)\n"
     assert _show(EmptyLink(), text) == [
-        *("[a]()", "[b](#)", "[](https://c.d)", "[![x](y.png)]()", "[](e.md)"),
+        *("[a]()", "[b](#)", "[](https://c.d)", "[![x](y.png)]()", "[](e.md)")
     ]
 
 

@@ -83,6 +83,7 @@ def test_a_document_that_is_a_copy_has_few_findings() -> None:
         ("As of June 2022 GDK, it has three modes.", []),
         ("There are two, and they can as of late 2019.", []),
         ("The benchmark has 20 rows as of 2011.", []),
+        ("For example, if a theoretical one is out, it is planned for 2023.", []),
     ],
 )
 def test_dates_that_have_passed_are_named(text: str, named: list[str]) -> None:
@@ -133,6 +134,7 @@ def test_the_age_limit_is_that_of_the_settings() -> None:
         ("It lists the TODO comments of a file.", []),
         ("TODO list", []),
         ("*** TODO Write the page", []),
+        ("TODO:\n\n- write", []),
         ("Potential TODO: it might be changed.", []),
         ("TODO's of the week", []),
         ("TODO?: change the tags", []),

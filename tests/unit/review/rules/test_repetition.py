@@ -67,6 +67,14 @@ def test_code_between_two_words_separates_them() -> None:
     assert list(RepeatedWord().check(document, FakeSurroundings())) == []
 
 
+def test_a_pair_that_the_page_has_as_code_is_a_name() -> None:
+    text = "# todo list list\n\nRun `todo list list` there."
+    start = text.find("`")
+    for code, count in ((Markup(), 2), (Markup(code=((start, start + 16),)), 0)):
+        found = RepeatedWord().check(make_document(text, code), FakeSurroundings())
+        assert len([*found]) == count
+
+
 def test_languages_that_repeat_words_have_no_findings() -> None:
     document = make_document("Nó xảy ra dần dần trong ngày.", lang="vi")
     assert list(RepeatedWord().check(document, FakeSurroundings())) == []
@@ -83,3 +91,12 @@ def test_text_without_markup_names_only_repeated_words_of_grammar() -> None:
     document = make_document(text, path="a.txt", media="text/plain")
     found = RepeatedWord().check(document, FakeSurroundings())
     assert [text[one.start : one.end] for one in found] == [" the"]
+
+
+def test_repeated_words_are_found_anywhere_in_a_long_text() -> None:
+    text = (
+        "All is well with you.\n\n" * 500 + "Open the the settings.\n\n" + "Some words.\n\n" * 500
+    )
+    (found,) = RepeatedWord().check(make_document(text), FakeSurroundings())
+    assert text[found.start : found.end] == " the"
+    assert text.startswith("Open the the", found.start - len("Open the"))

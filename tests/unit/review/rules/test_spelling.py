@@ -7,12 +7,7 @@ from kebab.core.review import Finding, Markup
 from kebab.parse.markdown_parts import read_markup
 from kebab.review.document import list_words
 from kebab.review.rules.rule import Rule
-from kebab.review.rules.spelling import (
-    FEW_DOCUMENTS,
-    MISSPELLINGS,
-    Misspelling,
-    UnknownWord,
-)
+from kebab.review.rules.spelling import FEW_DOCUMENTS, MISSPELLINGS, Misspelling, UnknownWord
 from tests.fakes.review import FakeSurroundings, make_document
 
 
@@ -91,6 +86,7 @@ def test_a_misspelling_is_corrected_in_its_case(text: str, fix: str) -> None:
         "The TEH is short for it.",
         "You will have recieve-\nments of it.",
         "It is the recieve d'être of it all.",
+        "- recieve: moved to another service",
         "You will have mis-\nrecieve of it.",
     ],
 )
@@ -136,7 +132,7 @@ def test_in_source_code_comments_have_fixes_and_names_have_none() -> None:
 
 def test_words_are_in_lower_case_and_keep_letters_outside_of_ascii() -> None:
     assert list_words("The na\u00efve `x_y`, 2nd") == [
-        *(b"the", "na\u00efve".encode(), b"x", b"y", b"nd"),
+        *(b"the", "na\u00efve".encode(), b"x", b"y", b"nd")
     ]
 
 

@@ -524,7 +524,7 @@ def test_the_engine_is_not_loaded_without_address_space_for_it(tmp_path, monkeyp
             engine.import_lancedb()
 
 
-@pytest.mark.parametrize("step", [1, 2, 3, 4])
+@pytest.mark.parametrize("step", [1, 2])  # before the table is rewritten, and after
 def test_a_writer_killed_in_maintenance_loses_nothing_and_the_next_one_finishes(
     tmp_path, monkeypatch, step
 ):
