@@ -12,9 +12,8 @@ _INTERRUPTED = 130
 _UTF8 = "utf8"
 
 
-def _leave(number: int, frame: object) -> None:
+def _leave(_number: int, _frame: object) -> None:
     """End the process: no work has begun, and an exception could break an import."""
-    del number, frame
     os._exit(_INTERRUPTED)
 
 

@@ -519,8 +519,7 @@ def _set_timer(timer: int, sent: int, seconds: float, act: _ACTION) -> Iterator[
     """Call the function in the block; a timer of others is set again after it."""
     is_active = True
 
-    def handle(number: int, frame: FrameType | None) -> None:
-        del number, frame
+    def handle(_number: int, _frame: FrameType | None) -> None:
         # One that runs late would start the timer again, and its signal may end the process.
         if is_active:
             signal.setitimer(timer, max(act(), _SHORTEST_S))

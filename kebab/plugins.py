@@ -19,10 +19,7 @@ import msgspec
 
 import kebab
 from kebab.config.settings import Plugins, find_cache_folder
-from kebab.core.media import (
-    CitationKind,
-    MediaType,
-)
+from kebab.core.media import CitationKind, MediaType
 from kebab.core.ports import Parser
 from kebab.errors.catalog import DependencyMissing
 from kebab.errors.signal import Signal

@@ -47,17 +47,15 @@ def parse_time(text: str, field: str, now: float) -> float:
     Raises:
         InvalidInput: The text has none of these forms.
     """
-    return max(-_MAX_SECONDS, min(_MAX_SECONDS, _parse_seconds(text, field, now)))
-
-
-def _parse_seconds(text: str, field: str, now: float) -> float:
-    if age := _AGE.fullmatch(text.strip().lower()):
-        return now - int(age[1]) * _UNITS[age[2]]
     try:
-        return datetime.fromisoformat(text.strip()).timestamp()
+        if age := _AGE.fullmatch(text.strip().lower()):
+            seconds = now - int(age[1]) * _UNITS[age[2]]
+        else:
+            seconds = datetime.fromisoformat(text.strip()).timestamp()
     except (ValueError, OverflowError) as fault:
         cause = f"not a date, a moment or an age such as `7d`: {text}"
         raise InvalidInput(field=field, cause=cause) from fault
+    return max(-_MAX_SECONDS, min(_MAX_SECONDS, seconds))
 
 
 Stored: TypeAlias = StoredChunk | StoredDocument
@@ -167,11 +165,7 @@ def to_filter_value(value: str | float | tuple[str, ...]) -> Any:
 
 
 def to_search_hit(
-    hit: Hit,
-    detail: Detail = Detail.SNIPPETS,
-    *,
-    several: bool = False,
-    data: "Path | None" = None,
+    hit: Hit, detail: Detail = Detail.SNIPPETS, *, several: bool = False, data: "Path | None" = None
 ) -> SearchHit:
     """Convert a hit of the knowledge base in a folder, and compare its file with the disk."""
     chunk, (text, highlights) = hit.chunk, hit.snippet

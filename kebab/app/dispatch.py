@@ -233,12 +233,7 @@ def find_operation_status(reply: Reply, cancel: Cancel | None = None) -> Exit:
 
 def format_reply(operation: str, reply: Reply, *, cancel: Cancel | None = None) -> Reply:
     """Return a reply with the envelope that the command line gives it."""
-    return _add_envelope(operation, reply, find_operation_status(reply, cancel))
-
-
-def format_event(operation: str, event: Reply, status: Exit | None = None) -> Reply:
-    """Return an event with its envelope; only a terminal event has a status."""
-    return _add_envelope(operation, event, status)
+    return format_event(operation, reply, find_operation_status(reply, cancel))
 
 
 def report_failure(
@@ -257,13 +252,14 @@ def report_failure(
     provider = settings.models.llm.provider if settings else None
     log_failure(fault, classified, FailedCall(tuple(command.split()), provider=provider))
     return ClassifiedError(
-        _add_envelope(operation, reply, classified.exit), classified.exit, classified.quiet
+        format_event(operation, reply, classified.exit), classified.exit, classified.quiet
     )
 
 
-def _add_envelope(operation: str, reply: R, status: Exit | None) -> R:
+def format_event(operation: str, event: R, status: Exit | None = None) -> R:
+    """Return a reply or an event with its envelope; only a terminal event has a status."""
     return add_envelope(
-        reply,
+        event,
         command=find_command_name(operation),
         timestamp=format_timestamp(time.time()),
         exit_code=None if status is None else int(status),

@@ -36,9 +36,7 @@ T = TypeVar("T")
 
 
 def check_health(
-    context: AppContext,
-    request: DoctorRequest,
-    report: "Callable[[Doctor], None]" = lambda _: None,
+    context: AppContext, request: DoctorRequest, report: "Callable[[Doctor], None]" = lambda _: None
 ) -> Doctor:
     """Run every check and return the results; `report` receives what `run_all` reports."""
     indexing = read_indexing(context)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kebab.app.context import AppContext
 from kebab.config.settings import Settings
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Reply)
 
 
-class Kebab:
+class Kebab(AbstractContextManager["Kebab"]):
     """One knowledge base. Stores and models are opened when an operation first needs them.
 
     Use it as a context manager, or call `close`.
@@ -50,9 +50,6 @@ class Kebab:
             embedders=embedders,
             is_owner=is_owner,
         )
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -119,12 +119,7 @@ def fetch_document(
     text = join_passages(found) if gone else load_text(context, found, freshness)
     count = count_indexed_lines(found.chunks) if gone else len(text.lines)
     selection = Selection(
-        text=text,
-        freshness=freshness,
-        kind="doc",
-        start=1,
-        end=max(1, count),
-        max_chars=max_chars,
+        text=text, freshness=freshness, kind="doc", start=1, end=max(1, count), max_chars=max_chars
     )
     if not gone or not has_own_lines(found.summary.media):
         return build_lines(selection)

@@ -316,11 +316,7 @@ def build_language_model(
 
 
 def _build_probe_request(
-    llm: Llm,
-    name: str,
-    endpoint: "Endpoint",
-    environ: Mapping[str, str],
-    operation: str = "ask",
+    llm: Llm, name: str, endpoint: "Endpoint", environ: Mapping[str, str], operation: str = "ask"
 ) -> "ModelRequest":
     """Return the request that every server answers at once."""
     from kebab.llm.endpoint import ApiKey
@@ -361,11 +357,7 @@ def _parse_endpoint(llm: Llm, environ: Mapping[str, str]) -> "Endpoint":
 
 
 def _build_model(
-    llm: Llm,
-    name: str,
-    endpoint: "Endpoint",
-    environ: Mapping[str, str],
-    operation: str = "ask",
+    llm: Llm, name: str, endpoint: "Endpoint", environ: Mapping[str, str], operation: str = "ask"
 ) -> "LanguageModel":
     """Return the adapter of the provider, which sends nothing yet."""
     shared: dict[str, Any] = {

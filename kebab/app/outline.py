@@ -297,10 +297,7 @@ def _build_options(catalogue: "Catalogue", request: OutlineRequest) -> TreeOptio
 
 
 def _build_tree_reply(
-    ref: str | None,
-    documents: Sequence[StoredDocument],
-    entries: list[OutlineEntry],
-    hidden: int,
+    ref: str | None, documents: Sequence[StoredDocument], entries: list[OutlineEntry], hidden: int
 ) -> Outline:
     whole = build_folder_entry(ref or "", "", documents, 0)
     return Outline(

@@ -23,12 +23,7 @@ from kebab.core.progress import ProgressCallback, require_own_process
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
 from kebab.store.published import packs
-from kebab.store.published.manifest import (
-    read_contents,
-    read_manifest,
-    read_pointer,
-    write_pointer,
-)
+from kebab.store.published.manifest import read_contents, read_manifest, read_pointer, write_pointer
 from kebab.wire.published import (
     PublishedCurrent,
     PublishedManifest,

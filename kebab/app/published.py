@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from kebab.app.archive import ByteProgress
 from kebab.app.context import AppContext
@@ -31,11 +31,7 @@ def describe_base(context: AppContext, base: Registration) -> PublishedBase:
     copy = PublishedCopy(choose_settings(context.settings, base), base.public_key)
     state = copy.build_mirror().read_state()
     return PublishedBase(
-        name=base.name,
-        url=base.url,
-        public_key=base.public_key,
-        weight=base.weight,
-        mode=base.mode,
+        **asdict(base),
         documents=state.documents if state else 0,
         chunks=state.chunks if state else 0,
         created_at=state.created_at if state else None,

@@ -396,7 +396,10 @@ def store_hits(settings: Settings, hits: Sequence[SearchHit]) -> None:
     data = msgspec.json.encode(_LastHits(version=_VERSION, hits=rows))
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        _write_private(temporary, data)
+        # Only its owner can read it.
+        file = open_descriptor(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        with os.fdopen(file, "wb") as opened:
+            opened.write(data)
         rename_over(temporary, path)
 
 
@@ -404,13 +407,6 @@ def _format_place(hit: SearchHit) -> str:
     """Return the citation of a hit with the absolute path of its file, where it has one."""
     _, mark, fragment = hit.citation.uri.rpartition("#")
     return hit.citation.uri if hit.file is None else f"{quote_path(hit.file)}{mark}{fragment}"
-
-
-def _write_private(path: Path, data: bytes) -> None:
-    """Write a file that only its owner can read."""
-    file = open_descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    with os.fdopen(file, "wb") as opened:
-        opened.write(data)
 
 
 def list_last_hits(settings: Settings) -> list[ChunkId]:

@@ -140,9 +140,7 @@ def _to_related_doc(rank: int, found: RelatedDocument) -> RelatedDoc:
 
 def _to_matched_passage(chunk: "StoredChunk") -> MatchedPassage:
     return MatchedPassage(
-        chunk_id=chunk.chunk_id,
-        heading_path=list(chunk.heading_path),
-        citation=cite_chunk(chunk),
+        chunk_id=chunk.chunk_id, heading_path=list(chunk.heading_path), citation=cite_chunk(chunk)
     )
 
 

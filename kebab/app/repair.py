@@ -200,7 +200,7 @@ class _Work:
     def _plan_permissions(self) -> Plan:
         return Plan(
             action="nothing: only you can decide who may use these files",
-            refusal="kebab does not change the permissions of files",
+            reason="kebab does not change the permissions of files",
             hint=run_check(self._checks["permissions"]).fix,
         )
 
@@ -214,7 +214,7 @@ class _Work:
         if rows.rescan and not (self._request.sources or rows.sources):
             return Plan(
                 action="nothing",
-                refusal="the index does not tell any more which folders it was made of",
+                reason="the index does not tell any more which folders it was made of",
                 hint="kebab doctor --fix --source FOLDER",
             )
         reading = "files of damaged documents" if not rows.rescan else "every source"

@@ -215,8 +215,5 @@ def _build_text(document: ReviewDocument, results: "Sequence[UnitResult]") -> Tr
     built = TranslationBuilder(document, read).build(targets)
     findings, _ = build_items(document, built.findings)
     return TranslatedText(
-        text=built.text,
-        segments=built.segments,
-        translated=built.translated,
-        findings=findings,
+        text=built.text, segments=built.segments, translated=built.translated, findings=findings
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 import kebab
 from kebab.bench.sandbox import (
@@ -323,10 +323,7 @@ def run_benchmark(
     return BenchReport(
         chunks=context.count_chunks(),
         seed=options.seed,
-        figures=context.results.figures,
-        growth=context.results.growth,
-        imports=context.results.imports,
-        gaps=context.results.gaps,
+        **structs.asdict(context.results),
         machine=describe_machine(),
         duration_ms=progress.get_elapsed_ms(),
     )

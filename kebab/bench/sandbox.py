@@ -376,11 +376,6 @@ class Budget(Struct, frozen=True):
     unit: str
     at_least: bool = False
 
-    @property
-    def of_ratio(self) -> bool:
-        """Whether the bound applies to the ratio and not to the figure itself."""
-        return self.unit == TIMES
-
     def __str__(self) -> str:
         return f"{'≥' if self.at_least else '≤'} {self.limit:g} {self.unit}"
 
@@ -428,7 +423,7 @@ class Results(Struct):
         center = median(sample.values)
         divisor = median(against.sample.values) if against and against.sample.values else 0.0
         ratio = center / divisor if divisor > 0 else None
-        measured = ratio if budget and budget.of_ratio else center
+        measured = ratio if budget and budget.unit == TIMES else center
         share = budget.compute_share(measured) if budget and measured is not None else None
         spread = 0.0
         if len(sample.values) > 1:

@@ -225,9 +225,7 @@ def _take_sections(remaining: Iterator[Section]) -> Iterator[Section]:
 
 
 def _measure_blocks(
-    meter: TextMeter,
-    sections: Sequence[Section],
-    contexts: dict[tuple[str, ...], Context],
+    meter: TextMeter, sections: Sequence[Section], contexts: dict[tuple[str, ...], Context]
 ) -> Iterator[list[Piece]]:
     """Yield the pieces of every block, each small enough for its chunk.
 

@@ -100,7 +100,6 @@ class BaselineDisplay(PageDisplay):
 
     def finish(self, tally: ReviewTally, *, completed: bool) -> None:
         """Write the file, unless the review was interrupted."""
-        del tally
         if not completed:
             err = self._context.channels.err
             note = self._context.create_canvas(err).note

@@ -94,7 +94,6 @@ class Command(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples and the exit statuses."""
-        del ctx
         if self.examples:
             with formatter.section("Examples"):
                 for example in self.examples:
@@ -113,7 +112,6 @@ class Group(Command, click.Group):
 
     def select(self, ctx: click.Context, args: list[str]) -> click.Command:
         """Return the command that runs with these arguments: the group, unless it has a default."""
-        del ctx, args
         return self
 
     def summarize_commands(self, ctx: click.Context) -> list[tuple[str, str]]:
@@ -148,7 +146,6 @@ class Group(Command, click.Group):
 
 
 def _show_help(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it
-    del param
     if value and not ctx.resilient_parsing:
         if _wants_json(ctx):
             from kebab.cli.describe import describe_command
@@ -237,17 +234,14 @@ class LazyGroup(Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the table."""
-        del ctx
         return list(COMMANDS)
 
     def summarize_commands(self, ctx: click.Context) -> list[tuple[str, str]]:
         """Return the names and summaries of the table, which needs no import."""
-        del ctx
         return [*COMMANDS.items()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command after importing its module."""
-        del ctx
         if cmd_name not in COMMANDS:
             return None
         # A module cannot have the name of a keyword.
@@ -258,14 +252,12 @@ class LazyGroup(Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the names with their summaries, section by section."""
-        del ctx
         for section, rows in SECTIONS.items():
             with formatter.section(section):
                 formatter.write_dl([*rows.items()], col_spacing=max(2, 12 - max(map(len, rows))))
 
 
 def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it
-    del param
     if value and ctx.obj is not None:
         if _wants_json(ctx):
             from kebab.wire.command_help import Version

@@ -92,7 +92,6 @@ class Interrupts:
             raise KeyboardInterrupt
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
-        del frame
         self.terminated = self.terminated or number == signal.SIGTERM
         self.interrupt()
 

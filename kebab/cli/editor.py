@@ -194,11 +194,7 @@ def start_program(words: list[str], remedy: str) -> None:
     name = shlex.quote(words[0])
     try:
         process = Popen(  # noqa: S603 - the program that the user names
-            words,
-            stdin=DEVNULL,
-            stdout=DEVNULL,
-            stderr=DEVNULL,
-            **separate_group(),
+            words, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, **separate_group()
         )
     except FileNotFoundError as fault:
         raise build_missing_program(words[0], f"opening with `{name}`", remedy) from fault

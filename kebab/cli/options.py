@@ -25,7 +25,6 @@ def complete(kind: NameKind) -> Completer:
     """Return the completer of a flag or an argument."""
 
     def list_matches(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-        del param
         try:
             from kebab.app.names import list_names
             from kebab.config.settings import Settings
@@ -44,7 +43,6 @@ def complete_paths(
     """Let the shell complete the names of files and folders."""
     from click.shell_completion import CompletionItem
 
-    del ctx, param
     return [CompletionItem(incomplete, type="file")]
 
 
@@ -131,7 +129,6 @@ def ndjson_option(*names: str, **attrs: Any) -> Callable[[Any], Any]:
     """Return a flag that makes both channels carry NDJSON."""
 
     def set_machine(ctx: click.Context, param: click.Parameter, value: bool) -> bool:  # noqa: FBT001 - click calls it
-        del param
         if value and ctx.obj is not None:
             ctx.obj.flags.machine = True
         return value

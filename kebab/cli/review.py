@@ -94,7 +94,6 @@ class FindingsView(PageDisplay):
 
     def finish(self, tally: ReviewTally, *, completed: bool) -> None:
         """Show the summary."""
-        del completed
         blank = [""] if self._file else []
         lines = [*blank, *render_summary(tally, self._canvas)]
         self._out.write_lines([*lines, *render_hidden_copies(self._copies.hidden, self._canvas)])
@@ -117,7 +116,6 @@ class FindingLines(PageDisplay):
 
     def finish(self, tally: ReviewTally, *, completed: bool) -> None:
         """Show the summary."""
-        del completed
         if self._form == "github":
             self._context.channels.out.write_lines(render_unanswered_github(tally))
         err = self._context.channels.err
@@ -155,7 +153,6 @@ class QualityDisplay(PageDisplay):
 
     def finish(self, tally: ReviewTally, *, completed: bool) -> None:
         """Write the report."""
-        del tally, completed
         self._out.write_lines(self._report.render())
 
 

@@ -30,11 +30,7 @@ class UnknownCommand(click.UsageError):
     """The command line names a command that does not exist: the first of `words`."""
 
     def __init__(
-        self,
-        words: Sequence[str],
-        names: Sequence[str],
-        ctx: click.Context,
-        noun: str = "command",
+        self, words: Sequence[str], names: Sequence[str], ctx: click.Context, noun: str = "command"
     ) -> None:
         self.name = words[0]
         self.is_question = ctx.parent is None and _is_question(words)

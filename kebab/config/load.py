@@ -39,12 +39,7 @@ _TABLE_KEYS = {
 }
 """The keys of the tables in lists."""
 _OTHER_VARIABLES = frozenset(
-    {
-        "KEBAB_FAULTS",
-        "KEBAB_LIVE_MODEL",
-        "KEBAB_LIVE_OLLAMA",
-        "KEBAB_TEST_MODELS_DIR",
-    }
+    {"KEBAB_FAULTS", "KEBAB_LIVE_MODEL", "KEBAB_LIVE_OLLAMA", "KEBAB_TEST_MODELS_DIR"}
 )
 """Variables with the same prefix that are not settings."""
 

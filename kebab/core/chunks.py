@@ -182,7 +182,7 @@ class LanguageTrust(Struct, frozen=True):
     other: float
 
 
-class AnswerabilityCurve(Struct, frozen=True):
+class AnswerabilityCurve(Struct, frozen=True, kw_only=True):
     """The weights of a logistic curve: the probability that a passage found answers.
 
     For one passage, `words` weighs the share of the query's keywords that it holds, and `cosine`
@@ -192,11 +192,11 @@ class AnswerabilityCurve(Struct, frozen=True):
     how far its tokens match those of the query. `start` is the constant.
     """
 
-    words: float
-    cosine: float
-    evidence: float
-    length: float
     start: float
+    words: float = 0.0
+    cosine: float = 0.0
+    evidence: float = 0.0
+    length: float = 0.0
     margin: float = 0.0
     match: float = 0.0
 

@@ -15,13 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from kebab.platform import (
-    close_locked,
-    lock_descriptor,
-    open_descriptor,
-    rename_over,
-    sync_path,
-)
+from kebab.platform import close_locked, lock_descriptor, open_descriptor, rename_over, sync_path
 
 _PAUSE_S = 0.01
 """The time between two tries to take a lock."""

@@ -186,11 +186,7 @@ _DATA = (
 
 MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType(MARKDOWN, "Markdown", (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdx")),
-    MediaType(
-        PLAIN,
-        "text",
-        (".txt", ".text", ".log", ".textile"),
-    ),
+    MediaType(PLAIN, "text", (".txt", ".text", ".log", ".textile")),
     MediaType(DOCX, "Word", (".docx", ".docm", ".dotx", ".dotm"), CitationKind.SECTION),
     MediaType(DOC, "Word 97-2003", (".doc", ".dot"), CitationKind.SECTION),
     MediaType(HWP, "Hangul", (".hwp", ".hwt"), CitationKind.SECTION),
@@ -214,11 +210,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     *_WITHOUT_GRAMMAR,
     *_DATA,
     MediaType(
-        CHAT,
-        "chat export",
-        (),
-        CitationKind.SECTION,
-        names=("conversations.json", "result.json"),
+        CHAT, "chat export", (), CitationKind.SECTION, names=("conversations.json", "result.json")
     ),
     MediaType("application/x-ipynb+json", "Jupyter notebook", (".ipynb",), CitationKind.CELL),
     MediaType(SOURCE, "source code", _SOURCE_SUFFIXES, names=_SOURCE_NAMES),

@@ -49,9 +49,8 @@ class Progress(NamedTuple):
 ProgressCallback: TypeAlias = Callable[[Progress], None]
 
 
-def ignore_progress(event: Progress) -> None:
+def ignore_progress(_event: Progress) -> None:
     """Ignore an event."""
-    del event
 
 
 class Cancel:

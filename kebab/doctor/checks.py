@@ -92,9 +92,7 @@ def format_count(count: int, noun: str) -> str:
 
 
 def run_all(
-    checks: Sequence[Check],
-    clock: Clock,
-    report: Callable[[Doctor], None] = lambda _: None,
+    checks: Sequence[Check], clock: Clock, report: Callable[[Doctor], None] = lambda _: None
 ) -> Doctor:
     """Run every check and return all results; a check that fails does not stop the others.
 

@@ -6,7 +6,7 @@ the copy that is made before the first one that drops anything.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from msgspec import structs
 
@@ -19,12 +19,12 @@ from kebab.wire.repair import Repair, RepairCopy, RepairKind, RepairOutcome
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a repair would do; with `refusal` it cannot, and `hint` is a command that helps."""
+    """What a repair would do; with a `reason` it cannot, and `hint` is a command that helps."""
 
     action: str
     drops: bool = False
     bytes: int = 0
-    refusal: str | None = None
+    reason: str | None = None
     hint: str | None = None
 
 
@@ -79,17 +79,13 @@ def _plan_repair(remedy: Remedy, known: dict[str, Finding]) -> Repair | None:
     check, finding = fault
     plan = remedy.plan()
     if finding.fix == UPGRADE:
-        plan = Plan(action="nothing", refusal=finding.summary, hint=UPGRADE)
+        plan = Plan(action="nothing", reason=finding.summary, hint=UPGRADE)
     return Repair(
         kind=remedy.kind,
         check=check,
         summary=finding.summary,
-        action=plan.action,
-        outcome="refused" if plan.refusal else "planned",
-        drops=plan.drops,
-        bytes=plan.bytes,
-        reason=plan.refusal,
-        hint=plan.hint,
+        outcome="refused" if plan.reason else "planned",
+        **asdict(plan),
     )
 
 

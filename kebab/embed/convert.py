@@ -192,11 +192,7 @@ def write_model(
 
 
 def _build_fp32(
-    graph: OnnxModel,
-    int8: install.Manifest,
-    embedder: OnnxEmbedder,
-    folder: Path,
-    measure: Measure,
+    graph: OnnxModel, int8: install.Manifest, embedder: OnnxEmbedder, folder: Path, measure: Measure
 ) -> tuple[install.Manifest, dict[str, float]]:
     """Write the model in full precision; return its manifest and the speed of both precisions.
 

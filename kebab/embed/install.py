@@ -24,13 +24,7 @@ from kebab.config.settings import AUTO
 from kebab.core.durable import sync_names
 from kebab.core.progress import Cancel, ignore_progress, require_own_process
 from kebab.embed import registry
-from kebab.embed.registry import (
-    FP32,
-    INT8,
-    CatalogueRow,
-    EmbeddingModel,
-    build_generic_model,
-)
+from kebab.embed.registry import FP32, INT8, CatalogueRow, EmbeddingModel, build_generic_model
 from kebab.embed.sources import (
     PATIENT,
     QUICK,

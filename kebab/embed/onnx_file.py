@@ -173,10 +173,7 @@ class OnnxModel(Struct):
     def to_bytes(self) -> bytes:
         """Return the ONNX file with the constants inside."""
         return self._encode(
-            [
-                *_describe_tensor(name, value),
-                (_RAW_DATA, np.ascontiguousarray(value).tobytes()),
-            ]
+            [*_describe_tensor(name, value), (_RAW_DATA, np.ascontiguousarray(value).tobytes())]
             for name, value in self.constants.items()
         )
 

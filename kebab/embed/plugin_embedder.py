@@ -43,17 +43,12 @@ def build_plugin_model(plugin: Plugin, facts: EmbeddingFacts) -> EmbeddingModel:
     return build_generic_model(
         CatalogueRow(
             name=plugin.name,
-            licence="",
             languages=facts.languages,
             is_multilingual=facts.languages != "English",
             dimension=facts.dimension,
             positions=facts.window,
-            pooling="mean",
             query_prefix=facts.query_prefix,
             passage_prefix=facts.passage_prefix,
-            repo="",
-            files=[],
-            megabytes=0,
             package=plugin.package,
             version=facts.version,
         )

@@ -84,17 +84,17 @@ class CatalogueRow:
     """
 
     name: str
-    licence: str
+    licence: str = ""
     languages: str
     is_multilingual: bool
     dimension: int
     positions: int
-    pooling: Pooling
+    pooling: Pooling = "mean"
     query_prefix: str
     passage_prefix: str
-    repo: str
-    files: list[str] = field(hash=False)
-    megabytes: int
+    repo: str = ""
+    files: list[str] = field(default_factory=list, hash=False)
+    megabytes: int = 0
     package: str = ""
     version: int = 1
 
@@ -185,21 +185,11 @@ E5_SMALL = EmbeddingModel(
     # and .87 with the right one, .71 and .80 across languages.
     cosine_scale=CosineScale(0.7, 0.95),
     answerability=Answerability(
-        hybrid=AnswerabilityCurve(
-            words=7.1, cosine=8.6, evidence=0.0, length=0.0, start=-8.2, margin=0.7
-        ),
-        vector=AnswerabilityCurve(
-            words=0.0, cosine=11.9, evidence=0.0, length=0.0, start=-6.4, margin=0.86
-        ),
-        absent=AnswerabilityCurve(
-            words=0.0, cosine=13.4, evidence=0.0, length=0.0, start=-7.7, margin=1.13
-        ),
-        foreign=AnswerabilityCurve(
-            words=0.0, cosine=11.6, evidence=0.0, length=0.0, start=-4.6, margin=2.7
-        ),
-        matched=AnswerabilityCurve(
-            words=0.0, cosine=11.2, evidence=0.0, length=0.0, start=-12.3, margin=1.96, match=13.7
-        ),
+        hybrid=AnswerabilityCurve(words=7.1, cosine=8.6, start=-8.2, margin=0.7),
+        vector=AnswerabilityCurve(cosine=11.9, start=-6.4, margin=0.86),
+        absent=AnswerabilityCurve(cosine=13.4, start=-7.7, margin=1.13),
+        foreign=AnswerabilityCurve(cosine=11.6, start=-4.6, margin=2.7),
+        matched=AnswerabilityCurve(cosine=11.2, start=-12.3, margin=1.96, match=13.7),
     ),
     probe=ProbePair(cosine=0.9, tolerance=0.1),
     precisions=(INT8, FP32),
@@ -237,15 +227,9 @@ MINILM = EmbeddingModel(
     lexical_share=0.6,
     cosine_scale=CosineScale(0.0, 1.0),
     answerability=Answerability(
-        hybrid=AnswerabilityCurve(
-            words=7.3, cosine=8.5, evidence=0.0, length=0.0, start=-7.5, margin=0.08
-        ),
-        vector=AnswerabilityCurve(
-            words=0.0, cosine=10.4, evidence=0.0, length=0.0, start=-4.4, margin=0.69
-        ),
-        absent=AnswerabilityCurve(
-            words=0.0, cosine=13.7, evidence=0.0, length=0.0, start=-5.6, margin=0.12
-        ),
+        hybrid=AnswerabilityCurve(words=7.3, cosine=8.5, start=-7.5, margin=0.08),
+        vector=AnswerabilityCurve(cosine=10.4, start=-4.4, margin=0.69),
+        absent=AnswerabilityCurve(cosine=13.7, start=-5.6, margin=0.12),
     ),
     # The weights in full precision give 0.7553; eight bits move it by less than 0.01.
     probe=ProbePair(cosine=0.7553, tolerance=0.03),
@@ -283,7 +267,7 @@ def build_generic_model(row: CatalogueRow, cosine: float | None = None) -> Embed
     """
     runner = f"plugin-{row.package}" if row.package else "fastembed"
     name = re.sub(r"[^a-z0-9.]+", "-", f"{runner}-{row.name}".lower())
-    curve = AnswerabilityCurve(words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=-1.5)
+    curve = AnswerabilityCurve(start=-1.5)
     positions = row.positions if row.package else min(row.positions, _LONGEST)
     prefix = max(row.query_prefix, row.passage_prefix, key=len)
     # 2 special tokens, and at least as many as the prefix has.

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.system import build_read_error, translate_os_errors
@@ -539,11 +539,4 @@ def _has_hit(outcome: EvalOutcome, k: int) -> bool:
 def _build_figure(
     name: MetricName, estimate: Estimate, unit: Literal["share", "ms"] = "share"
 ) -> EvalFigure:
-    return EvalFigure(
-        metric=name,
-        value=estimate.value,
-        low=estimate.low,
-        high=estimate.high,
-        count=estimate.count,
-        unit=unit,
-    )
+    return EvalFigure(metric=name, unit=unit, **structs.asdict(estimate))

@@ -418,10 +418,7 @@ class RequestRunner:
         return outcome if outcome.failed else replace(outcome, reply=None)
 
     def run(
-        self,
-        task: Task,
-        report: Callable[[Any], None] | None = None,
-        cancel: Cancel | None = None,
+        self, task: Task, report: Callable[[Any], None] | None = None, cancel: Cancel | None = None
     ) -> Outcome:
         """Do the work of a request; every exception becomes an error."""
         operation, settings = task.operation, None

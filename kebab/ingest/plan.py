@@ -119,11 +119,7 @@ class ScopeScanner:
     """Scans scopes one by one."""
 
     def __init__(
-        self,
-        job: IngestJob,
-        library: LibraryState,
-        scanner: FileScanner,
-        tick: Callable[[], None],
+        self, job: IngestJob, library: LibraryState, scanner: FileScanner, tick: Callable[[], None]
     ) -> None:
         self._scanner = scanner
         self._job = job

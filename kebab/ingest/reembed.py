@@ -10,11 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kebab.core.chunks import PendingChunk
-from kebab.core.documents import (
-    EMBEDDING_VERSION,
-    NEXT_VECTORS,
-    VECTOR_FILES,
-)
+from kebab.core.documents import EMBEDDING_VERSION, NEXT_VECTORS, VECTOR_FILES
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryWriter, VectorWriter
 from kebab.core.progress import ProgressKind

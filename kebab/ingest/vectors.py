@@ -307,10 +307,7 @@ class VectorSync:
     """Opens the vector index when a run needs it, and leaves it consistent with the library."""
 
     def __init__(
-        self,
-        library: LibraryWriter,
-        open_index: Callable[[str], VectorWriter],
-        context: RunContext,
+        self, library: LibraryWriter, open_index: Callable[[str], VectorWriter], context: RunContext
     ) -> None:
         self.counts = VectorCounts()
         self.fault: NoModel | TimedOut | None = None

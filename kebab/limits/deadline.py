@@ -30,7 +30,7 @@ def describe_exhaustion(max_memory_mb: int) -> str:
 
 
 def build_failure(path: str, parser: str, cause: str) -> ParseFailed:
-    """Return the error of a file that ended its worker, or that is not what its name says."""
+    """Return the error of a file that cannot be parsed."""
     return ParseFailed(path=path, parser=parser, cause=cause)
 
 

@@ -13,11 +13,11 @@ import pickle
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from multiprocessing.connection import Connection, Pipe
 from multiprocessing.connection import wait as wait_for_connections
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import kebab
 from kebab import platform
@@ -78,7 +78,7 @@ def measure_processor_time() -> float:
     return time.process_time() + ended + sum(map(platform.read_processor_time, tuple(_running)))
 
 
-class WorkerProcess:
+class WorkerProcess(AbstractContextManager["WorkerProcess"]):
     """A process that calls a handler with each task; after it ended, `receive` returns None."""
 
     def __init__(self, handler: Callable[[Any], Any], max_memory_mb: int) -> None:
@@ -110,9 +110,6 @@ class WorkerProcess:
         self._unread: deque[int] = deque()
         self._began = Elapsed(0.0, time.monotonic())
         self._send_bytes(pickle.dumps(handler))
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

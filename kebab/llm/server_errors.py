@@ -14,12 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from kebab.errors.catalog import (
-    ContextOverflow,
-    ModelBusy,
-    ModelNotPulled,
-    ModelRejected,
-)
+from kebab.errors.catalog import ContextOverflow, ModelBusy, ModelNotPulled, ModelRejected
 from kebab.errors.signal import Signal
 from kebab.llm.endpoint import NO_KEY, ApiKey, find_proxy_variable
 from kebab.llm.http_stream import LOGIN_REQUIRED, Call, ResponseHead, describe_proxy_refusal

@@ -85,7 +85,10 @@ class StdioServer:
             return
         if message.id is msgspec.UNSET:
             if message.method == "notifications/cancelled":
-                self._cancel((message.params or {}).get("requestId"))
+                number = (message.params or {}).get("requestId")
+                call = self._of_requests.pop(str(number), None)
+                if call is not None:
+                    self._calls.give_up(call)
             return
         if message.method is msgspec.UNSET:
             return  # a response, and the server asks nothing
@@ -107,11 +110,6 @@ class StdioServer:
             self._of_requests.pop(str(message.id), None)
         if not call.is_given_up:
             self._send(response)
-
-    def _cancel(self, number: object) -> None:
-        call = self._of_requests.pop(str(number), None)
-        if call is not None:
-            self._calls.give_up(call)
 
     def _send(self, message: dict[str, Any]) -> None:
         self._lines.put(msgspec.json.encode(message) + b"\n")

@@ -348,8 +348,7 @@ def _explain(run: RunOperation, arguments: ExplainArguments) -> ToolOutput:
     return ToolOutput(reply, results.build_explain_result(reply))
 
 
-def _status(run: RunOperation, arguments: StatusArguments) -> ToolOutput:
-    del arguments
+def _status(run: RunOperation, _arguments: StatusArguments) -> ToolOutput:
     reply = run("schema", {})
     sources = run("source_list", {}).sources if reply.stats.doc_count else []
     text = "\n".join(describe_index(reply, sources, most=100))

@@ -14,12 +14,13 @@ import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal, TypeAlias, cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 from xml.parsers import expat
 
 from kebab.errors.catalog import ParseFailed
+from kebab.limits.deadline import build_failure
 
 MAX_MEMBERS = 20_000
 """The most members of an archive; a book of 5,000 pages with pictures has about half as many."""
@@ -74,7 +75,9 @@ class Archive:
         Raises:
             ParseFailed: The file is no zip archive, is damaged, or expands beyond the limits.
         """
-        self._path, self._parser, self._size = path, parser, len(data)
+        self.refuse: Refuse = partial(build_failure, path, parser)
+        """Returns the error for this file."""
+        self._size = len(data)
         self._read = 0
         if not data.startswith(b"PK"):
             raise self.refuse(explain_foreign_file(data))
@@ -160,10 +163,6 @@ class Archive:
             while part := file.read(_STEP_BYTES):
                 size += len(part)
         return size
-
-    def refuse(self, cause: str) -> ParseFailed:
-        """Return the error for this file."""
-        return ParseFailed(path=self._path, parser=self._parser, cause=cause)
 
     @contextmanager
     def _refuse_damage(self, cause: str) -> Iterator[None]:
@@ -314,12 +313,10 @@ def _refuse_entities(data: bytes, name: str, refuse: Refuse) -> None:
     parser = expat.ParserCreate()
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
 
-    def refuse_entity(*declaration: object) -> None:
-        del declaration
+    def refuse_entity(*_declaration: object) -> None:
         raise refuse(f"`{name}` declares XML entities")
 
-    def end_prolog(tag: str, attributes: object) -> None:
-        del tag, attributes
+    def end_prolog(_tag: str, _attributes: object) -> None:
         raise _PrologEnded
 
     parser.EntityDeclHandler = refuse_entity

@@ -61,7 +61,8 @@ class AsciiDocParser:
         spans = [Span(None, 0, hidden), *shift_spans(scanner.scan(), hidden)]
         declared = read_metadata(scanner.fields)
         known = {name: value for name, value in front.metadata._asdict().items() if value}
-        links = (*scanner.links, *_find_links(text))
+        targets = ((link[1] or link[2]).partition("#")[0] for link in _LINK.finditer(text))
+        links = (*scanner.links, *(target for target in targets if "." in target))
         return build_line_document(decoded, path, spans, declared._replace(**known), links)
 
 
@@ -241,11 +242,3 @@ class AsciiDocScanner:
         plain = _NAME.sub(lambda name: self.fields.get(name[1].lower()) or name[0], plain)
         plain = _REFERENCE.sub(r"\1", _LABEL_LINK.sub(r"\1", plain))
         return " ".join(_EMPHASIS.sub(r"\2", plain).split())
-
-
-def _find_links(text: str) -> Iterator[str]:
-    """Yield the targets of links to other files."""
-    for match in _LINK.finditer(text):
-        target = (match[1] or match[2]).partition("#")[0]
-        if "." in target:
-            yield target

@@ -68,11 +68,7 @@ _JAVASCRIPT = _declare(
     },
     leads="comment decorator",
     imports="import_statement",
-    names={
-        "assignment_expression": "left",
-        "field_definition": "property",
-        "pair": "key",
-    },
+    names={"assignment_expression": "left", "field_definition": "property", "pair": "key"},
 )
 _TYPESCRIPT = _JAVASCRIPT._replace(
     grammar="tree_sitter_typescript.language_typescript",
@@ -265,11 +261,7 @@ SYNTAXES: Mapping[str, Syntax] = {
         leads="comment multiline_comment",
         imports="import_declaration",
     ),
-    "terraform": _declare(
-        "tree_sitter_hcl.language",
-        blocks="body",
-        bodies="body",
-    ),
+    "terraform": _declare("tree_sitter_hcl.language", blocks="body", bodies="body"),
     "tsx": _TYPESCRIPT._replace(grammar="tree_sitter_typescript.language_tsx"),
     "typescript": _TYPESCRIPT,
     "zig": _declare(

@@ -5,12 +5,7 @@ from pathlib import PurePosixPath
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.parse.blocks import TextBuilder
-from kebab.parse.content_lines import (
-    Component,
-    list_categories,
-    read_components,
-    split_value,
-)
+from kebab.parse.content_lines import Component, list_categories, read_components, split_value
 from kebab.parse.metadata import list_unique
 
 _LABELS = {

@@ -1,10 +1,11 @@
 """Reads notes that Evernote exports (`.enex`): each note is a section."""
 
 from collections.abc import Iterator
+from functools import partial
 from xml.etree.ElementTree import Element
 
 from kebab.core.documents import Metadata, ParsedDocument
-from kebab.errors.catalog import ParseFailed
+from kebab.limits.deadline import build_failure
 from kebab.parse.archive import find_child, get_local_tag, list_children, read_children
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.html import add_fragment
@@ -28,10 +29,7 @@ class EnexParser:
             ParseFailed: The file is no export, or is damaged.
             DependencyMissing: The HTML parser is not installed.
         """
-
-        def refuse(cause: str) -> ParseFailed:
-            return ParseFailed(path=path, parser=self.version, cause=cause)
-
+        refuse = partial(build_failure, path, self.version)
         builder = TextBuilder()
         warnings: list[str] = []
         tags: list[str] = []

@@ -1,9 +1,10 @@
 """Reads books in the format FictionBook, also in a zip archive: sections with their notes."""
 
+from functools import partial
 from xml.etree.ElementTree import Element
 
 from kebab.core.documents import Metadata, ParsedDocument
-from kebab.errors.catalog import ParseFailed
+from kebab.limits.deadline import build_failure
 from kebab.parse.archive import (
     Archive,
     find_all,
@@ -36,10 +37,7 @@ class Fb2Parser:
         Raises:
             ParseFailed: The file is no book, is damaged, or has no text.
         """
-
-        def refuse(cause: str) -> ParseFailed:
-            return ParseFailed(path=path, parser=self.version, cause=cause)
-
+        refuse = partial(build_failure, path, self.version)
         if data.startswith(b"PK"):
             archive = Archive(data, path, self.version)
             books = [name for name in archive.names if name.lower().endswith(".fb2")]

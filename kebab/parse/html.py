@@ -392,10 +392,7 @@ class HtmlParser:
         except ValueError as fault:
             raise ParseFailed(path=path, parser=self.version, cause=f"damaged: {fault}") from fault
         document = parts.builder.build(
-            path,
-            parts.metadata,
-            warnings=(*decoded.warnings, *parts.warnings),
-            links=parts.links,
+            path, parts.metadata, warnings=(*decoded.warnings, *parts.warnings), links=parts.links
         )
         return document._replace(encoding=decoded.encoding)
 

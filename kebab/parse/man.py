@@ -68,9 +68,7 @@ class ManParser:
         page.read(decoded.text)
         name = f"{page.name}({page.section})" if page.section else page.name
         return page.builder.build(
-            path,
-            Metadata(title=name or None, date=find_date(page.date)),
-            warnings=decoded.warnings,
+            path, Metadata(title=name or None, date=find_date(page.date)), warnings=decoded.warnings
         )
 
     def _expand(self, data: bytes, path: str) -> bytes:

@@ -5,16 +5,18 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from kebab.core.documents import Metadata
-from kebab.errors.catalog import ParseFailed
+from kebab.limits.deadline import build_failure
 from kebab.parse.archive import (
     ENCRYPTED,
     Archive,
+    Refuse,
     find_child,
     get_attribute,
     get_local_tag,
@@ -236,7 +238,9 @@ class OpenDocument:
         Raises:
             ParseFailed: The file is damaged, encrypted, or expands too much.
         """
-        self._path, self._parser, self._data = path, parser, data
+        self.refuse: Refuse = partial(build_failure, path, parser)
+        """Returns the error for this file."""
+        self._data = data
         self.metadata = Metadata()
         self.archive: Archive | None = None
         self.content_name = "the file"
@@ -254,10 +258,6 @@ class OpenDocument:
             return True
         mime = (self.archive.find("mimetype") or b"").decode("ascii", "replace")
         return mime.startswith(_MIME) or self.archive.find_name(_CONTENT) is not None
-
-    def refuse(self, cause: str) -> ParseFailed:
-        """Return the error for this file."""
-        return ParseFailed(path=self._path, parser=self._parser, cause=cause)
 
     def read_content(self) -> bytes:
         """Return the XML with the body.

@@ -308,7 +308,8 @@ class ElementWriter:
             self.builder.add_quote(line)
 
     def _add_paragraph(self, paragraph: Any) -> None:
-        runs = [run for run in paragraph.runs if not _is_added(run)]
+        runs = [run for run in paragraph.runs if not run.note_ref]
+        runs = [run for run in runs if not getattr(run, "_bookmark_annotation", False)]
         self.links += [run.link for run in runs if is_file_link(run.link)]
         marker = "".join(run.text for run in runs if _is_marker(run)).strip()
         text = "".join(
@@ -360,10 +361,6 @@ _NOTES = frozenset({"Footnote", "Comment"})
 def _get_path(element: Any) -> str:
     path: str = getattr(getattr(element, "provenance", None), "path", "")
     return path
-
-
-def _is_added(run: Any) -> bool:
-    return run.note_ref or getattr(run, "_bookmark_annotation", False)
 
 
 def _is_marker(run: Any) -> bool:

@@ -184,11 +184,7 @@ class PageWriter:
     """Writes the rows of a page, in reading order, with the levels of the headings among them."""
 
     def __init__(
-        self,
-        builder: TextBuilder,
-        rows: Sequence[Row],
-        levels: Sequence[int],
-        joiner: "LineJoiner",
+        self, builder: TextBuilder, rows: Sequence[Row], levels: Sequence[int], joiner: "LineJoiner"
     ) -> None:
         self._builder = builder
         self._joiner = joiner

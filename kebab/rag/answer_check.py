@@ -261,8 +261,7 @@ _PAIRS = (
 )
 _NEGATION = compile_lazily(r"\b(?:not|never|cannot|\w+n['’]t)\b", re.IGNORECASE)
 _DENIAL = compile_lazily(
-    r"\b(?:not|no|never|cannot|neither|nor|none|nobody|nothing|without|\w+n['’]t)\b",
-    re.IGNORECASE,
+    r"\b(?:not|no|never|cannot|neither|nor|none|nobody|nothing|without|\w+n['’]t)\b", re.IGNORECASE
 )
 _ASKS_FOR_FACT = compile_lazily(
     r"[^\w]*(?:\w+\s+)?(?:who|whom|whose|what|which|where|when|how (?:many|much|long|often|far))\b",
@@ -365,10 +364,7 @@ so that at most .05 of those with an answer are marked.
 
 
 def check_quote(
-    question: str,
-    rarities: Mapping[str, float],
-    quote: Quote,
-    nearness: Mapping[str, float] | None,
+    question: str, rarities: Mapping[str, float], quote: Quote, nearness: Mapping[str, float] | None
 ) -> tuple[Doubt, ...]:
     """Return why a quote does not give what a question asks for; nothing when it may give it.
 

@@ -79,11 +79,7 @@ have 1.61 quotes instead of 1.95, and .898 of the answers hold what is asked for
 _DUPLICATE_OVERLAP = 0.8
 """Two sentences are duplicates when they share this part of their tokens."""
 
-_CODE_FACTORS = {
-    QuestionKind.HOW_TO: 1.15,
-    QuestionKind.DEFINITION: 0.5,
-    QuestionKind.OTHER: 0.95,
-}
+_CODE_FACTORS = {QuestionKind.HOW_TO: 1.15, QuestionKind.DEFINITION: 0.5, QuestionKind.OTHER: 0.95}
 """The factor of a unit with code: how-to questions want it, definitions do not."""
 
 _DEFINITION_BONUS = 0.3

@@ -184,7 +184,7 @@ _MOSTLY = 0.5
 _EXPONENT = 4
 """Scores fall with this power of the evidence."""
 
-LEXICAL = AnswerabilityCurve(words=7.7, cosine=0.0, evidence=6.7, length=1.11, start=-7.93)
+LEXICAL = AnswerabilityCurve(words=7.7, evidence=6.7, length=1.11, start=-7.93)
 """The curve for the lexical channel alone."""
 
 

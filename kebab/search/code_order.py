@@ -316,10 +316,7 @@ def _build_definition_pattern(name: str) -> re.Pattern[str]:
 def _tokenize_path(path: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the tokens of the name of a file and of its folder."""
     parts = PurePosixPath(path)
-    return (
-        collect_tokens(parts.name.partition(".")[0]),
-        collect_tokens(parts.parent.name),
-    )
+    return (collect_tokens(parts.name.partition(".")[0]), collect_tokens(parts.parent.name))
 
 
 def measure_path_match(path: str, rarities: Mapping[str, float]) -> float:

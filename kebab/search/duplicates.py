@@ -204,9 +204,7 @@ def build_adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
 
 
 def cluster_by_leader(
-    partners: Mapping[int, Sequence[int]],
-    measure: Callable[[int, int], float],
-    threshold: float,
+    partners: Mapping[int, Sequence[int]], measure: Callable[[int, int], float], threshold: float
 ) -> Iterator[Cluster]:
     """Yield clusters: the first item leads the items that are similar to it, and so on.
 

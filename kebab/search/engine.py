@@ -287,9 +287,7 @@ _BATCH, _LARGEST_BATCH = 12, 96
 
 
 def deduplicate_hits(
-    keys: Sequence[Key],
-    read: Callable[[Sequence[Key]], list[StoredChunk]],
-    per_doc: int | None,
+    keys: Sequence[Key], read: Callable[[Sequence[Key]], list[StoredChunk]], per_doc: int | None
 ) -> Iterator[StoredChunk]:
     """Yield chunks in order, at most `per_doc` of one document and few copies of one text.
 

@@ -135,11 +135,7 @@ class Explainer(Struct, frozen=True):
             candidates = ranker.rank_parsed(without, query.mode, timer, cache)
         if should_rerank(query, candidates, cache):
             candidates = rerank_candidates(
-                candidates,
-                self._retriever.embedder,
-                cache,
-                timer,
-                asked_for=bool(query.rerank),
+                candidates, self._retriever.embedder, cache, timer, asked_for=bool(query.rerank)
             )
         return DocumentExplanation(
             parsed=first.parsed,
@@ -344,9 +340,7 @@ def find_vector_standings(
 
 
 def _find_deep_standings(
-    results: ChannelResults,
-    keys: Collection[Key],
-    search_all: Callable[[], Sequence[KeyedScore]],
+    results: ChannelResults, keys: Collection[Key], search_all: Callable[[], Sequence[KeyedScore]]
 ) -> dict[Key, Standing]:
     """Return the ranks of passages in one channel, also beyond its candidates.
 

@@ -21,14 +21,7 @@ from kebab.search.lexical import WeightedTerms
 from kebab.search.query_parser import ParsedQuery, classify_intent, strip_stop_words
 from kebab.search.snippet import PassageCache
 from kebab.text.language import is_dense
-from kebab.text.names import (
-    Names,
-    NameWord,
-    join_name,
-    read_names,
-    separate_words,
-    split_name,
-)
+from kebab.text.names import Names, NameWord, join_name, read_names, separate_words, split_name
 
 NAME = "name"
 """The name of the boost."""

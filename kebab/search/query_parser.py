@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 from kebab.core.queries import Filters
 from kebab.errors.catalog import InvalidInput
 from kebab.text.language import is_dense, split_units
+from kebab.text.normalize import split_names
 from kebab.text.tokenizer import Term, build_phrase_terms, build_query_terms
 
 _STOP_WORDS_BY_LANGUAGE = {
@@ -193,10 +194,6 @@ def is_question(text: str) -> bool:
     )
 
 
-def _split_words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 _IDENTIFIER = r"\w*[a-z0-9][A-Z]\w*|\w*_\w*[^\W_]\w*|\w+(?:(?:\.|::|#|->)\w+)+"
 _LONGEST_IDENTIFIER = 100
 
@@ -206,7 +203,7 @@ def is_identifier(word: str) -> bool:
     return len(word) <= _LONGEST_IDENTIFIER and re.fullmatch(_IDENTIFIER, word) is not None
 
 
-_AUXILIARIES = _split_words(
+_AUXILIARIES = split_names(
     "am are can could did do does had has have is may must should was were will would"
 )
 
@@ -217,7 +214,7 @@ def reads_as_question(text: str) -> bool:
     return is_question(text) or not _AUXILIARIES.isdisjoint(first)
 
 
-_COMMANDS = _split_words(
+_COMMANDS = split_names(
     "ansible apk apt apt-get aptitude awk aws az bash bzip2 cd chgrp chmod"
     " chown chroot clang cmake conda cp cron crontab curl dd deno df dmesg dnf docker"
     " docker-compose dotnet dpkg du etcdctl ffmpeg ffprobe fzf g++ gcc gcloud gdb gh git gpg grep"
@@ -231,36 +228,36 @@ _COMMANDS = _split_words(
 )
 """Programs whose names are no everyday words."""
 
-_SUBCOMMANDS = _split_words(
+_SUBCOMMANDS = split_names(
     "add apply attach build checkout clone commit compose config create delete describe destroy"
     " diff edit enable exec export get import init install list log login logs merge new plan ps"
     " pull push rebase remove req reset restart run s3 show start stash status stop switch test"
     " top uninstall update upgrade x509"
 )
-_LONG_OPTION_PROGRAMS = _split_words(
+_LONG_OPTION_PROGRAMS = split_names(
     "clang cmake ffmpeg ffprobe g++ gcc javac ld openssl terraform youtube-dl"
 )
 """Programs whose options are words behind one minus, anywhere in the line."""
 
-_EVERYDAY_COMMANDS = _split_words(
+_EVERYDAY_COMMANDS = split_names(
     "brew bun bundle cargo cat composer cut date dig echo find go head helm java join kill less"
     " make more mount nano node patch ping python ruby screen sort split tail test time top touch"
     " tree watch which yarn"
 )
 """Programs whose names are words of other topics: `python -snake` is no command line."""
 
-_LONG_OPTIONS = _split_words(
+_LONG_OPTIONS = split_names(
     "-atime -classpath -cp -ctime -delete -depth -empty -exec -follow -group -help -iname -inum"
     " -ipath -iregex -jar -links -maxdepth -mindepth -mmin -mtime -name -newer -not -path -perm"
     " -print -print0 -prune -regex -run -server -size -type -user -version"
 )
 """Options of these programs that are written as words."""
 
-_PREFIXES = _split_words("$ % > sudo run use using try type execute doas env nohup time xargs")
+_PREFIXES = split_names("$ % > sudo run use using try type execute doas env nohup time xargs")
 """Words before the name of a program."""
 
-_SHELL = _split_words("| || && ; >> 2>&1 2> . ..")
-_OPTION_NAMES = _split_words(
+_SHELL = split_names("| || && ; >> 2>&1 2> . ..")
+_OPTION_NAMES = split_names(
     "flag flags option options switch switches argument arguments parameter parameters"
     " \uc635\uc158 \ud50c\ub798\uadf8 \u30aa\u30d7\u30b7\u30e7\u30f3"
     " \u30d5\u30e9\u30b0 \u9009\u9879 \u9078\u9805 \u53c2\u6570 \u53c3\u6578"

@@ -363,6 +363,8 @@ def _is_utf8(name: str) -> bool:
 class FolderScanner:
     """Implements the port `FileScanner` for folders of the file system."""
 
+    find_skip_reason = staticmethod(find_skip_reason_from_root)
+
     def scan(
         self,
         root: str,
@@ -402,12 +404,6 @@ class FolderScanner:
         """Add files that the user named, or the reasons why they cannot be documents."""
         for path in paths:
             _add_named_file(found, root, path, rules)
-
-    def find_skip_reason(
-        self, root: str, rules: ScanRules, path: str, *, folder: bool
-    ) -> str | None:
-        """Return why the rules skip an entry below the root, or None."""
-        return find_skip_reason_from_root(root, rules, path, folder=folder)
 
 
 def _add_named_file(found: ScanResult, root: str, path: str, rules: ScanRules) -> None:

@@ -107,10 +107,7 @@ _RULES = (
     _Rule(("AKIA", "ASIA"), _BEFORE + r"((?:AKIA|ASIA)[A-Z0-9]{16})" + _AFTER),
     _Rule(("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), _BEFORE + r"(gh[pousr]_[A-Za-z0-9]{36,255})"),
     _Rule(("github_pat_",), _BEFORE + r"(github_pat_[A-Za-z0-9_]{50,255})"),
-    _Rule(
-        ("glpat-", "gldt-", "glrt-"),
-        _BEFORE + r"(gl(?:pat|dt|rt)-[\w.-]{20,255})",
-    ),
+    _Rule(("glpat-", "gldt-", "glrt-"), _BEFORE + r"(gl(?:pat|dt|rt)-[\w.-]{20,255})"),
     _Rule(
         ("xox", "xapp-"),
         _BEFORE + r"(xox[abeoprs]-[\w-]{10,255}|xapp-\d-[\w-]{20,255})",

@@ -42,7 +42,7 @@ def compute_identity(environ: "Mapping[str, str]") -> bytes:
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     read_once = sorted(item for item in environ.items() if item[0].startswith(_INTERPRETER))
     parts = (
-        *(_stat(place) for place in (os.path.join(package, "__init__.py"), sys.executable, "/")),
+        *map(identify_file, (os.path.join(package, "__init__.py"), sys.executable, "/")),
         *(_read_link(f"/proc/self/ns/{name}") for name in _NAMESPACES),
         _read_restrictions(),
         os.geteuid(),
@@ -79,7 +79,8 @@ def is_own_peer(connection: "_socket.socket") -> bool:
     return int.from_bytes(raw[4:8], sys.byteorder) == os.geteuid()
 
 
-def _stat(path: str) -> tuple[int, ...]:
+def identify_file(path: str) -> tuple[int, ...]:
+    """Return what changes when a file is replaced or written; nothing for no file."""
     try:
         status = os.stat(path)
     except OSError:
@@ -327,8 +328,7 @@ class _Waiting:
             for number, handler in self._before.items():
                 _signal.signal(number, handler)
 
-    def _forward(self, number: int, frame: object) -> None:
-        del frame
+    def _forward(self, number: int, _frame: object) -> None:
         if self._complete:
             raise KeyboardInterrupt
         self._signals += 1

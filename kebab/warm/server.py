@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from kebab import __version__
-from kebab.warm.client import RELEASE_REQUEST, is_own_peer
+from kebab.warm.client import RELEASE_REQUEST, identify_file, is_own_peer
 from kebab.warm.start import SocketLock, Sockets, remove_dead_sockets
 from kebab.warm.watchers import Watchers
 from kebab.warm.worker import (
@@ -49,14 +49,14 @@ class CodeCheck:
         # An installer replaces all files, so one file tells; in a working copy each may change.
         self._installed = "-packages" in root
         self._first = os.path.join(root, "__init__.py")
-        self._identity = _identify_file(self._first)
+        self._identity = identify_file(self._first)
 
     def is_current(self) -> bool:
         """Return whether no loaded module changed; it is looked up once a second."""
         now = time.monotonic()
         if self._current and now - self._checked >= self._EVERY_S:
             self._checked = now
-            self._current = _identify_file(self._first) == self._identity
+            self._current = identify_file(self._first) == self._identity
             if self._current and not self._installed:
                 found = [
                     getattr(module, "__file__", None)
@@ -71,15 +71,6 @@ class CodeCheck:
             return os.stat(path).st_mtime > self._started
         except OSError:
             return True
-
-
-def _identify_file(path: str) -> tuple[int, ...]:
-    """Return what changes when a file is replaced or written."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return ()
-    return (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
 
 
 MOST_WORKERS = max(2, min(4, os.cpu_count() or 1))
@@ -294,8 +285,7 @@ class WarmServer:
         if self._failures >= _MOST_FAILURES:
             self._stopping = True
 
-    def _stop(self, number: int, frame: object) -> None:
-        del number, frame
+    def _stop(self, _number: int, _frame: object) -> None:
         self._stopping = True
 
     def _answer_control(self) -> None:

@@ -185,9 +185,8 @@ class Call:
         """Hear no more of the client."""
         signal.signal(signal.SIGIO, signal.SIG_IGN)
 
-    def _hear(self, number: int, frame: "FrameType | None") -> None:
+    def _hear(self, _number: int, frame: "FrameType | None") -> None:
         """Read what the client sent; a client that left interrupts the call."""
-        del number
         try:
             heard = self.connection.recv(64, socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -440,9 +439,8 @@ class Worker:
         except OSError:  # it closed the control of a spare worker just as a call came
             self._stopping = True
 
-    def _stop(self, number: int, frame: object) -> None:
+    def _stop(self, _number: int, _frame: object) -> None:
         """End after the running call."""
-        del number, frame
         self._stopping = True
         if not self._busy:
             os._exit(0)

@@ -21,6 +21,7 @@ from kebab.errors.catalog import Locked, NotIndexed
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
 from kebab.platform import is_linux
+from kebab.store.stamps import stamp_file
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestReport, IngestRequest
 from kebab.wire.stream import WatchEvent, WatchReport, WatchTotals
@@ -264,21 +265,13 @@ class FolderWatch:
             folders = self._find_folders()
         except Signal:
             folders = self._state[0]
-        return folders, [_identify(folder.location) for folder in folders]
+        stamps = [stamp_file(folder.location) for folder in folders]
+        return folders, [stamp and (stamp.device, stamp.inode) for stamp in stamps]
 
     def _sleep(self, seconds: float) -> None:
         ends = time.monotonic() + seconds
         while not self._stopped() and (left := ends - time.monotonic()) > 0:
             time.sleep(min(left, _STOP_CHECK_S))
-
-
-def _identify(path: str) -> tuple[int, int] | None:
-    """Return the device and the number of a folder, None when it is gone."""
-    try:
-        status = os.stat(path)  # noqa: PTH116 - a plain string
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 _TICK_S = 2.0

@@ -301,10 +301,7 @@ class SessionListRequest(
 
 
 class SessionShowRequest(
-    LookupRequest["SessionTranscript"],
-    frozen=True,
-    kw_only=True,
-    tag="session_show_request.v1",
+    LookupRequest["SessionTranscript"], frozen=True, kw_only=True, tag="session_show_request.v1"
 ):
     """The session to show."""
 

@@ -125,10 +125,7 @@ def _list_gaps(
             coverage.changed and not reads_files,
             f"{_pluralize(coverage.changed, 'file')} changed since the last scan",
         ),
-        (
-            gone and statement == "healthy",
-            f"{_pluralize(gone, 'file')} {_verb(gone)} gone",
-        ),
+        (gone and statement == "healthy", f"{_pluralize(gone, 'file')} {_verb(gone)} gone"),
         (unchecked, f"{unchecked:,} of {whole} were not compared with the disk"),
         (
             coverage.unchecked_folders,

@@ -151,11 +151,7 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation("source_list", "library:SourceListRequest", "library:list_sources"),
         Operation("source_rm", "library:SourceRmRequest", "library:remove_source", "deletes"),
         Operation(
-            "export",
-            "archive:ExportRequest",
-            "archive:export",
-            events_path=_PROGRESS,
-            local=True,
+            "export", "archive:ExportRequest", "archive:export", events_path=_PROGRESS, local=True
         ),
         Operation(
             "import",

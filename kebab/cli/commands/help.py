@@ -45,14 +45,11 @@ _CHECKOUT = Path(__file__).parents[3] / "docs"
 
 def list_topics(context: click.Context, parameter: click.Parameter, start: str) -> list[str]:
     """Return the names that complete the argument."""
-    del context, parameter
     return [name for name in (*TOPICS, *COMMANDS) if name.startswith(start)]
 
 
 @click.command(
-    "help",
-    cls=Command,
-    examples=("kebab help", "kebab help settings", "kebab help model pull"),
+    "help", cls=Command, examples=("kebab help", "kebab help settings", "kebab help model pull")
 )
 @click.argument("topic", nargs=-1, metavar="[TOPIC|COMMAND…]", shell_complete=list_topics)
 @click.pass_context

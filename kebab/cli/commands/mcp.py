@@ -28,10 +28,7 @@ _SETUP = "a client starts this command itself; set one up: kebab install CLIENT 
     "mcp",
     cls=Command,
     exits=(),
-    examples=(
-        "kebab mcp",
-        "kebab mcp --data-dir ~/work/kebab --allow-write",
-    ),
+    examples=("kebab mcp", "kebab mcp --data-dir ~/work/kebab --allow-write"),
 )
 @click.option("--allow-write", is_flag=True, help="Offer the tool `ingest`.")
 @click.option("--with-ask", is_flag=True, help="Offer the tool `ask`, for clients without a model.")

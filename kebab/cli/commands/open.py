@@ -99,7 +99,6 @@ def _open_page(context: CommandContext, query: str | None, *, print_only: bool) 
 
 def _render_address(reply: "WebPageReport", canvas: "Canvas") -> Iterator[str]:
     """Yield the address of the page."""
-    del canvas
     yield reply.url
 
 
@@ -125,6 +124,5 @@ def _find_place(context: CommandContext, ref: str) -> FetchResult | NotFound:
 
 def _render_command(reply: OpenReport, canvas: "Canvas") -> Iterator[str]:
     """Yield the command when it was not run."""
-    del canvas
     if not reply.ran:
         yield shlex.join(reply.command_line)

@@ -79,7 +79,6 @@ def _render_lines(raw: list[bytes], reply: RankResult, canvas: "Canvas") -> Iter
     """Yield the lines for a terminal, without control characters."""
     from kebab.cli.render.canvas import clean
 
-    del canvas
     yield from (clean(raw[one.index].decode("utf-8", "replace")) for one in reply.items)
 
 

@@ -25,7 +25,6 @@ from kebab.wire.review import (
     AgentItems,
     FailOnName,
     ItemV1,
-    KnownFinding,
     ReviewRequest,
     ReviewRmRequest,
     ReviewRulesRequest,
@@ -34,7 +33,6 @@ from kebab.wire.review import (
 )
 
 if TYPE_CHECKING:
-    from kebab.cli.render.canvas import Canvas
     from kebab.cli.render.review_formats import SarifLog
     from kebab.wire.stream import ReviewEvent
 
@@ -249,11 +247,7 @@ _TASK_RUNNERS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
     help="The least severity with the exit status 1; `suggestion` by default.",
 )
 @click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMS),
-    default="text",
-    help="The form of text output.",
+    "--format", "form", type=click.Choice(FORMS), default="text", help="The form of text output."
 )
 @click.option(
     "--import",
@@ -327,11 +321,12 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
 
         return stream_review(context, partial(_review_pages, context, names, flags))
     if context.flags.machine:
+        from kebab.cli.render.review import render_no_page
         from kebab.cli.review import review_quietly
 
         request = _build_request(names, flags)
         page, cancelled = review_quietly(context, request)
-        return context.print_reply(page, _render_nothing, Exit.INTERRUPTED if cancelled else None)
+        return context.print_reply(page, render_no_page, Exit.INTERRUPTED if cancelled else None)
     request = _build_request(names, flags, all_pages=True)
     return _review_and_show(context, request, form, flags["write_baseline"])
 
@@ -354,10 +349,17 @@ def _build_request(
     """Return the request of a review; without `all_pages` it asks for one page."""
     own = ("tier", "limit", "cursor", "run_id", "no_llm", "model", "fail_on", "changed")
     rules = flags["rules"]
-    text = None
+    text, baseline = None, None
     if names == (_STDIN,):
+        from kebab.parse.encoding import decode_raw
+
         names = (flags["stdin_filename"] or _STDIN_FILE,)
-        text = _read_text(names[0])
+        # Its errors are those of a file with this name.
+        text = decode_raw(_read_file(_STDIN, "text on stdin"), names[0]).text
+    if flags["baseline"]:
+        from kebab.cli.baseline import read_baseline
+
+        baseline = read_baseline(flags["baseline"])
     fields = {
         **{name: flags[name] for name in own},
         "names": names,
@@ -365,23 +367,10 @@ def _build_request(
         "require_llm": flags["tier"] == "deep",
         "all_pages": all_pages,
         "text": text,
-        "baseline": _read_baseline(flags["baseline"]) if flags["baseline"] else None,
+        "baseline": baseline,
         "imported": read_older_items(flags["imported"]) if flags["imported"] else None,
     }
     return build_request(merge_flags({}, fields), ReviewRequest)
-
-
-def _read_text(name: str) -> str:
-    """Return the text on stdin; its errors are those of a file with this name."""
-    from kebab.parse.encoding import decode_raw
-
-    return decode_raw(_read_file(_STDIN, "text on stdin"), name).text
-
-
-def _read_baseline(path: str) -> list[KnownFinding]:
-    from kebab.cli.baseline import read_baseline
-
-    return read_baseline(path)
 
 
 def _review_pages(
@@ -396,17 +385,12 @@ def _review_pages(
     return context.run(request, report=report, cancel=cancel)
 
 
-def _render_nothing(reply: AgentItems, canvas: "Canvas") -> tuple[str, ...]:
-    """Render no page, because `--json` prints it."""
-    del reply, canvas
-    return ()
-
-
 def _review_and_show(
     context: CommandContext, request: ReviewRequest, form: str, baseline: str | None
 ) -> Exit:
     """Show all findings, or write them into a baseline; then they make no exit status."""
     from kebab.cli.progress import run_review
+    from kebab.cli.render.review import render_no_page
     from kebab.cli.review import ReviewDisplay, choose_display, write_notes
 
     if baseline is None:
@@ -420,7 +404,7 @@ def _review_and_show(
     display = ReviewDisplay(context, pages)
     reply, cancelled = run_review(context, request, display, display.announce_stop)
     if isinstance(reply, NotFound):
-        return context.print_reply(reply, _render_nothing)
+        return context.print_reply(reply, render_no_page)
     display.finish(reply, completed=not cancelled)
     is_stored = request.text is None and baseline is None
     write_notes(context, display, completed=not cancelled, stored=is_stored)

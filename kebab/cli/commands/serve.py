@@ -319,7 +319,6 @@ def _render_status(
     heading: str = "",
     absent: str = "the warm process does not run",
 ) -> Iterator[str]:
-    del canvas
     if not reply.running:
         yield absent
         return

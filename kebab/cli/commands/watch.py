@@ -112,9 +112,7 @@ def _build_watcher(
         ingest=lambda request: kebab.run(request, cancel=cancel),
         ingest_first=partial(_ingest_with_progress, context, kebab, cancel),
         folders=FolderWatch(
-            find_folders,
-            lambda folders: open_notifier(folders, is_stopped),
-            is_stopped,
+            find_folders, lambda folders: open_notifier(folders, is_stopped), is_stopped
         ),
         clock=SystemClock(),
         describe=describe,

@@ -329,7 +329,6 @@ class AnswerLog(Display[AnswerEvent]):
 
     def show_heartbeat(self, elapsed_ms: float) -> None:
         """Write the status, once."""
-        del elapsed_ms
         if not self._written:
             self._written = True
             self._channel.write(f"{self._status}\n")

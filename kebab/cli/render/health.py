@@ -247,7 +247,6 @@ def render_command_list(reply: CommandList, canvas: Canvas) -> Iterator[str]:
 
 def render_schema_document(reply: SchemaDocument, canvas: Canvas) -> Iterator[str]:
     """Yield the schema as indented JSON, which other programs can read."""
-    del canvas
     yield from json.dumps(reply.document, indent=2, ensure_ascii=False).splitlines()
 
 

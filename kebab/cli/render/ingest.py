@@ -375,7 +375,6 @@ def render_watch_event(event: WatchEvent, canvas: Canvas) -> Iterator[str]:
 
 def render_watch_report(reply: WatchReport, canvas: Canvas) -> Iterator[str]:
     """Yield the summary."""
-    del canvas
     totals = reply.totals
     counts = {name: getattr(totals, name) for name in totals.__struct_fields__}
     words = _join_counts(counts) or "nothing changed"

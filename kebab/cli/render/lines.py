@@ -236,7 +236,6 @@ def _highlight(hit: GrepHit, canvas: Canvas, margin: int) -> str:
 
 def render_match_positions(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
     """Yield one line for each match, as `rg --vimgrep`; the column counts bytes from 1."""
-    del canvas
     for hit in reply.hits:
         path = clean(format_openable_path(hit.file, hit.doc_path))
         text = mark_cuts(hit)

@@ -192,7 +192,6 @@ def _render_table(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]
 
 
 def _render_rule(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
-    del node
     return [canvas.dim("─" * width)]
 
 

@@ -116,10 +116,7 @@ class ProgressBar(WorkDisplay):
     """Shows progress as a live bar with the current file below it, after a second."""
 
     def __init__(
-        self,
-        channel: OutputChannel,
-        canvas: Canvas,
-        clock: Callable[[], float] = time.monotonic,
+        self, channel: OutputChannel, canvas: Canvas, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._channel = channel
         self._clock, self._started = clock, clock()
@@ -129,12 +126,7 @@ class ProgressBar(WorkDisplay):
         self._stopping = False
         self._tasks: dict[str, Any] = {}
         console = create_console(channel, canvas)
-        from rich.progress import (
-            BarColumn,
-            Progress,
-            SpinnerColumn,
-            TextColumn,
-        )
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
         self._progress = Progress(
             SpinnerColumn(),

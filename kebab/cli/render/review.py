@@ -398,7 +398,6 @@ def render_runs(reply: ReviewRuns, canvas: Canvas) -> Iterator[str]:
 
 def render_removed_runs(reply: ReviewRemoved, canvas: Canvas) -> Iterator[str]:
     """Yield the deleted runs."""
-    del canvas
     yield f"deleted: {', '.join(reply.runs)}"
 
 
@@ -497,8 +496,7 @@ def render_rules(reply: ReviewRules, canvas: Canvas) -> Iterator[str]:
 
 
 def render_no_page(reply: AgentItems, canvas: Canvas) -> tuple[str, ...]:
-    """Render no page, because text output has the translated document instead."""
-    del reply, canvas
+    """Render no page: `--json` prints it, and text output has the translated document instead."""
     return ()
 
 

@@ -18,13 +18,7 @@ from kebab.cli.render.hits import get_line
 from kebab.cli.render.review import ReviewTally
 from kebab.core.files import to_slashes
 from kebab.review.selection import name_finding
-from kebab.wire.review import (
-    AgentItems,
-    ItemCitation,
-    ItemFix,
-    ReviewRule,
-    SeverityName,
-)
+from kebab.wire.review import AgentItems, ItemCitation, ItemFix, ReviewRule, SeverityName
 
 _GITHUB: Mapping[SeverityName, str] = {
     "error": "error",
@@ -95,10 +89,7 @@ def _name_file(page: AgentItems) -> str:
     return format_openable_path(page.document.file, page.document.doc_path)
 
 
-LINE_RENDERERS: Mapping[str, LineRenderer] = {
-    "github": render_github,
-    "vimgrep": render_vimgrep,
-}
+LINE_RENDERERS: Mapping[str, LineRenderer] = {"github": render_github, "vimgrep": render_vimgrep}
 """The forms of `--format` with one line for each finding."""
 
 

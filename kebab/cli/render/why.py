@@ -31,10 +31,7 @@ _VECTOR_STATES = {
     "committed": "not compared",
     "unsupported": "the model does not know its script",
 }
-_WITHHOLDING_FLAGS = {
-    "per_doc": "--per-doc",
-    "confidence": "--min-confidence",
-}
+_WITHHOLDING_FLAGS = {"per_doc": "--per-doc", "confidence": "--min-confidence"}
 _INTENTS = {
     "topic": "names a topic",
     "question": "asks for one passage",

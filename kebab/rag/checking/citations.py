@@ -154,10 +154,7 @@ class CheckedAnswer(Struct, frozen=True):
 
 
 def check_answer(
-    text: str,
-    passages: Sequence[Evidence],
-    policy: Literal["mark", "withhold"],
-    question: str = "",
+    text: str, passages: Sequence[Evidence], policy: Literal["mark", "withhold"], question: str = ""
 ) -> CheckedAnswer:
     """Return an answer with normalized markers and checked claims.
 

@@ -234,10 +234,7 @@ def verify_claims(
 
 
 def _verify_uncited(
-    claim: Claim,
-    parsed: ParsedClaim,
-    evidence: Sequence[IndexedEvidence],
-    recent: frozenset[int],
+    claim: Claim, parsed: ParsedClaim, evidence: Sequence[IndexedEvidence], recent: frozenset[int]
 ) -> ClaimCheck:
     """Find the passage that supports a claim without markers; among equals a recent one."""
     results = [check_support(parsed, [one]) for one in evidence]

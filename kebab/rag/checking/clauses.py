@@ -23,6 +23,7 @@ from functools import lru_cache
 from msgspec import Struct, field
 
 from kebab.rag.checking.terms import is_content_word
+from kebab.text.normalize import split_names
 from kebab.text.tokenizer import tokenize
 
 
@@ -124,44 +125,40 @@ def _compute_share(terms: frozenset[str], others: frozenset[str]) -> float:
     return len(terms & others) / len(terms) if terms else 1.0
 
 
-def _split(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_NEGATIONS = _split(
+_NEGATIONS = split_names(
     "not no never cannot none neither nor nobody nothing nowhere nicht kein keine keinen keinem"
     " keiner nie niemals niemand nichts pas jamais aucun aucune nunca sin ningún ninguna nadie non"
     " mai не"
 )
-_OBJECTS = _split("nobody none nothing nowhere nichts niemand nadie")
+_OBJECTS = split_names("nobody none nothing nowhere nichts niemand nadie")
 """As an object, they deny the verb before them."""
 
-_FAILURES = _split("fail fails failed refuse refuses refused unable impossible")
+_FAILURES = split_names("fail fails failed refuse refuses refused unable impossible")
 """With `to` after them, they deny the verb."""
 
-_BOUNDARIES = _split(
+_BOUNDARIES = split_names(
     "but and or nor because so whereas which who although though while before after where however"
     " then therefore aber und oder sondern denn weil da obwohl dass mais et ou car donc pero sino y"
     " o porque e ma"
 )
-_CONDITIONS = _split(
+_CONDITIONS = split_names(
     "if unless until when whenever once whether without except instead"
     " wenn falls ohne bis sobald solange ob außer si sans lorsque quand jusqu sauf"
     " cuando hasta salvo sin senza quando finché"
 )
-_WESTERN_ONLY = _split(
+_WESTERN_ONLY = split_names(
     "only just merely simply least necessarily nur bloß seulement solo sólo solamente soltanto"
 )
-_BOUNDS = _split("more less fewer later longer further mehr weniger plus moins más menos")
-_NEEDS = _split(
+_BOUNDS = split_names("more less fewer later longer further mehr weniger plus moins más menos")
+_NEEDS = split_names(
     "need needs needed must required require requires necessary have has should mandatory"
     " obligatory muss müssen erforderlich nötig notwendig braucht nécessaire doit necesario debe"
 )
-_CANS = _split(
+_CANS = split_names(
     "can could may might able possible allowed permitted kann können darf möglich peut possible"
     " puede posible"
 )
-_PROHIBITING = _split("must should may soll darf")
+_PROHIBITING = split_names("must should may soll darf")
 _OPPOSITES = {
     **dict.fromkeys(("refuse", "refuses", "refused", "reject", "rejects", "rejected"), "accept"),
     **dict.fromkeys(("forbid", "forbids", "forbidden", "prohibited", "denied"), "allow"),
@@ -173,9 +170,11 @@ _OPPOSITES = {
     **dict.fromkeys(("unavailable",), "available"),
     **dict.fromkeys(("unlimited",), "limit"),
 }
-_PRONOUNS = _split("it they he she this these that those er sie es il elle ils elles")
+_PRONOUNS = split_names("it they he she this these that those er sie es il elle ils elles")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?|[,.;:!?()\"—]")
-_PREPOSITIONS = _split("by in on at for with from since as under auf bei für seit von en por dans")
+_PREPOSITIONS = split_names(
+    "by in on at for with from since as under auf bei für seit von en por dans"
+)
 _MAX_ADVERBIAL = 4
 _MAX_DISTANCE = 5
 """The most words between a negation and the word that it denies, that word included."""

@@ -111,10 +111,7 @@ def verify_blocks(
 
 
 def _read_block(
-    marked: MarkedText,
-    fence: Fence,
-    checks: Sequence[ClaimCheck | CodeCheck],
-    question: CodeIndex,
+    marked: MarkedText, fence: Fence, checks: Sequence[ClaimCheck | CodeCheck], question: CodeIndex
 ) -> CodeBlock:
     text = marked.text[slice(*fence.content)]
     if not fence.is_closed:

@@ -111,10 +111,7 @@ class ObjectStore:
                 # Signatures, not the connection, say that a base is unchanged.
                 options: dict[str, Any] = {"allow_http": True}
                 options.update(connect_timeout=f"{_CONNECT_S}s", timeout=f"{_REQUEST_S}s")
-                retry: Any = {
-                    "max_retries": _RETRIES,
-                    "retry_timeout": timedelta(seconds=_RETRY_S),
-                }
+                retry: Any = {"max_retries": _RETRIES, "retry_timeout": timedelta(seconds=_RETRY_S)}
                 build: Any = self._library.store.from_url
                 self._store = build(self.address, client_options=options, retry_config=retry)
         return self._store

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from typing import Any
 
 import apsw
@@ -193,37 +193,34 @@ class Catalogue:
         self._database = reader.connection
         self.path = reader.path
 
-    def _translate_errors(self) -> AbstractContextManager[None]:
-        return translate_sqlite_errors(self.path, "read")
-
     def has_documents(self, filters: Filters) -> bool:
         """Return whether any document passes the filters."""
         where, values = fts.build_condition(filters)
         sql = f"SELECT EXISTS (SELECT 1 FROM documents d WHERE {where})"  # noqa: S608 - values are bound
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             return bool(self._database.execute(sql, values).get)
 
     def count_documents(self, filters: Filters) -> int:
         """Return how many documents pass the filters."""
         where, values = fts.build_condition(filters)
         sql = f"SELECT count(*) FROM documents d WHERE {where}"  # noqa: S608 - values are bound
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             return int(self._database.execute(sql, values).get)
 
     def list_values(self, name: str) -> list[str]:
         """Return the existing values of a filter: `tag`, `author`, `lang`, `media`, `path_glob`."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             return [str(value) for (value,) in self._database.execute(_VALUES[name])]
 
     def list_sources(self) -> list[Source]:
         """Return the registered sources by name."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             rows = self._database.execute("SELECT name, root, kind FROM sources ORDER BY name")
             return [Source(name=name, root=root, kind=kind) for name, root, kind in rows]
 
     def count_sources(self) -> list[SourceCounts]:
         """Return the registered sources by name, with the numbers of their documents."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             rows = self._database.execute(
                 "SELECT s.name, s.root, s.kind, count(d.doc),"
                 " (SELECT count(*) FROM chunks c JOIN documents o ON o.doc = c.doc"
@@ -238,7 +235,7 @@ class Catalogue:
 
     def get_time_range(self) -> tuple[float, float] | None:
         """Return the oldest and the newest date, in seconds; None without documents."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             rows: list[Any] = self._database.execute(
                 "SELECT min(moment) / 1e9, max(moment) / 1e9"
                 " FROM (SELECT coalesce(date_ns, mtime_ns) AS moment FROM documents)"
@@ -259,7 +256,7 @@ class Catalogue:
         fields = [_ORDERS[order.field]] if order.field in _ORDERS else []
         # Equal documents are by source and path.
         ordered = ", ".join(f"{field}{direction}" for field in (*fields, "s.name", "d.path"))
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             total = self._database.execute(
                 f"SELECT count(*) FROM documents d WHERE {where}",  # noqa: S608 - values are bound
                 values,
@@ -297,7 +294,7 @@ class Catalogue:
 
     def list_names(self) -> list[DocumentName]:
         """Return the id, the source and the path of every document, by source and path."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             rows = self._database.execute(
                 "SELECT d.doc_id, s.name, s.root, d.path FROM documents d"
                 " JOIN sources s ON s.source = d.source ORDER BY s.name, d.path"
@@ -312,7 +309,7 @@ class Catalogue:
         from kebab.text.names import join_name, read_names  # a list needs no tokenizer
 
         joined = "" if "/" in name else join_name(name)
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             rows = self._database.execute(
                 "SELECT d.doc_id, s.name, s.root, d.path, d.title,"
                 " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
@@ -329,7 +326,7 @@ class Catalogue:
 
     def list_link_targets(self) -> list[LinkTarget]:
         """Return the names of every document by which links may call it."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             rows = self._database.execute(
                 "SELECT d.doc_id, s.name, d.path, d.title,"
                 " (SELECT json_group_array(n.alias) FROM document_aliases n WHERE n.doc = d.doc)"
@@ -342,7 +339,7 @@ class Catalogue:
 
         `word` has letters of ASCII in lower case, and `token` is what the word index has for it.
         """
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             rows = self._database.execute(
                 "SELECT DISTINCT d.path, d.title FROM chunks_fts f JOIN chunks c ON c.key = f.rowid"
                 " JOIN documents d ON d.doc = c.doc JOIN sources s ON s.source = d.source"
@@ -354,7 +351,7 @@ class Catalogue:
 
     def list_links(self, keys: Collection[str]) -> list[Link]:
         """Return the links that have one of these keys, by source, path and target."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             rows = self._database.execute(
                 f"{_STORED_LINKS} WHERE l.key IN (SELECT value FROM json_each(?))"  # noqa: S608 - a constant
                 " ORDER BY s.name, d.path, l.target",
@@ -364,7 +361,7 @@ class Catalogue:
 
     def list_document_links(self, doc_id: DocId) -> list[Link]:
         """Return the links of a document, by target."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             rows = self._database.execute(
                 f"{_STORED_LINKS} WHERE d.doc_id = ? ORDER BY l.target", (doc_id,)
             )
@@ -376,7 +373,7 @@ class Catalogue:
         The indexes of the lines count from 0 and are in order.
         """
         found: dict[int, tuple[str, ...]] = {}
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             rows = self._database.execute(
                 "SELECT start_line, end_line, heading_path FROM chunks"
                 " WHERE doc = (SELECT doc FROM documents WHERE doc_id = ?)"
@@ -400,7 +397,7 @@ class Catalogue:
         if prefix and reference and {*reference.lower()} <= {*"0123456789abcdef"}:
             starts = f"{select} >= ?1 AND {column} < ?1 || 'g' {order}"
             queries.append((starts, reference.lower()))
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             for sql, value in queries:
                 rows = self._database.execute(sql, (value, _MAX_CANDIDATES)).fetchall()
                 if len(rows) == 1:
@@ -411,13 +408,13 @@ class Catalogue:
 
     def load_summary(self, doc_id: DocId) -> StoredDocument | None:
         """Return a document as in a list."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             row = self._load_row(doc_id)
         return None if row is None else _build_summary(row)
 
     def load_document(self, doc_id: DocId) -> DocumentDetail | None:
         """Return a document with its chunks."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             row = self._load_row(doc_id)
             if row is None:
                 return None
@@ -435,7 +432,7 @@ class Catalogue:
 
     def load_chunk(self, chunk_id: ChunkId) -> ChunkDetail | None:
         """Return a chunk with its neighbours in its document."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             row = self._database.execute(
                 "SELECT c.key, c.text_hash,"
                 " (SELECT p.chunk_id FROM chunks p WHERE p.doc = c.doc AND p.ordinal < c.ordinal"
@@ -457,7 +454,7 @@ class Catalogue:
 
     def count_contents(self) -> LibraryCounts:
         """Return the size of the library and how far its vectors are."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             states = self._count_by("SELECT state, count(*) FROM vectors GROUP BY state")
             media = self._count_by("SELECT media, count(*) FROM documents GROUP BY 1 ORDER BY 1")
             lang = self._count_by(
@@ -481,7 +478,7 @@ class Catalogue:
 
     def find_damage(self, *, deep: bool = True) -> list[str]:
         """Return the faults of the database, one phrase each."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             return list(find_faults(self._database, deep=deep))
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import apsw
 
-from kebab.core.chunks import ChunkRow, PendingChunk, Place, add_tokens, build_embed_text
+from kebab.core.chunks import ChunkRow, PendingChunk, add_tokens, build_embed_text
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys, compute_digest
 from kebab.core.queries import StoredChunk, VectorState
 from kebab.store.sqlite import connection, fts
@@ -254,13 +254,9 @@ def _insert_chunks(database: apsw.Connection, target: ChunkTarget, rows: list[Ch
 def get_position(row: ChunkRow) -> Position:
     """Return the columns of a chunk between its id and its text."""
     ordinal, _, start, end, first, last, path, context, place = row.chunk
-    headings, where = _format_headings(path), _format_place(place) if place else ""
-    return (ordinal, start, end, first, last, headings, context, where)
-
-
-def _format_place(place: Place) -> str:
-    """Return a place as JSON text; without an origin it is as older versions wrote it."""
-    return to_json(place if place.origin else place[:-1])
+    # Without an origin a place is as older versions wrote it.
+    where = to_json(place if place.origin else place[:-1]) if place else ""
+    return (ordinal, start, end, first, last, _format_headings(path), context, where)
 
 
 _format_headings = lru_cache(maxsize=1024)(to_json)

@@ -5,7 +5,6 @@ stores the document, so that after a kill the rest is what was not read.
 """
 
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import AbstractContextManager
 from sys import intern
 from typing import Any
 
@@ -273,9 +272,7 @@ def store_checksum(database: apsw.Connection, doc: int) -> None:
 def add_missing_checksums(database: apsw.Connection) -> None:
     """Store the checksums of the documents that an earlier version stored."""
     with database:
-        rows: list[Any] = database.execute(
-            "SELECT doc FROM documents WHERE checksum = ''"
-        ).fetchall()
+        rows: Any = database.execute("SELECT doc FROM documents WHERE checksum = ''").fetchall()
         for (doc,) in rows:
             store_checksum(database, doc)
 
@@ -434,7 +431,7 @@ class KnownFiles:
 
     def list_extents(self) -> list[Extent]:
         """Return all sources by name."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self._path, "read"):
             rows = self._database.execute(
                 "SELECT source, name, root, kind, listed_rules FROM sources ORDER BY name"
             )
@@ -446,7 +443,7 @@ class KnownFiles:
     def find_document_place(self, doc_id: str) -> tuple[int, str] | None:
         """Return the number of the source and the path of a document."""
         sql = "SELECT source, path FROM documents WHERE doc_id = ?"
-        with self._translate_errors():
+        with translate_sqlite_errors(self._path, "read"):
             row = self._database.execute(sql, (doc_id,)).fetchone()
         return None if row is None else (int(row[0]), str(row[1]))
 
@@ -480,7 +477,7 @@ class KnownFiles:
     def _list_in(self, table: str, extent: Extent, folder: str) -> set[str]:
         where, values = _match_directly_in(folder)
         sql = f"SELECT path FROM {table} WHERE source = ? AND {where}"  # noqa: S608 - constants
-        with self._translate_errors():
+        with translate_sqlite_errors(self._path, "read"):
             return {path for (path,) in self._database.execute(sql, (extent.number, *values))}
 
     def iterate_documents(self, extent: Extent) -> Iterator[tuple[str, int, int]]:
@@ -498,7 +495,7 @@ class KnownFiles:
             "SELECT content_hash FROM documents JOIN assets USING (asset)"
             " WHERE source = ? AND path = ?"
         )
-        with self._translate_errors():
+        with translate_sqlite_errors(self._path, "read"):
             return str(self._database.execute(sql, (extent.number, path)).get)
 
     def list_folders(self, extent: Extent) -> dict[str, int]:
@@ -515,7 +512,7 @@ class KnownFiles:
         total = 0
         for extent in extents:
             where, values = _match_below(extent.below, "d.path")
-            with self._translate_errors():
+            with translate_sqlite_errors(self._path, "read"):
                 # The second condition lets SQLite use the index of open states.
                 total += self._database.execute(
                     "SELECT count(*) FROM vectors v JOIN chunks c ON c.key = v.key"  # noqa: S608 - constants
@@ -530,11 +527,8 @@ class KnownFiles:
     ) -> Iterator[tuple[Any, ...]]:
         where, values = _match_below(extent.below)
         sql = f"SELECT {columns} FROM {table} WHERE source = ? AND {where}{condition}"  # noqa: S608 - constants
-        with self._translate_errors():
+        with translate_sqlite_errors(self._path, "read"):
             yield from self._database.execute(sql, (extent.number, *values))
-
-    def _translate_errors(self) -> AbstractContextManager[None]:
-        return translate_sqlite_errors(self._path, "read")
 
 
 _MAX_RUNS = 256

@@ -7,9 +7,9 @@ import json
 import os
 import time
 import weakref
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from kebab.core.durable import create_folder
 from kebab.core.progress import require_own_process
@@ -47,7 +47,7 @@ class Writer(NamedTuple):
     ingest: IngestState | None
 
 
-class WriterLock:
+class WriterLock(AbstractContextManager["WriterLock"]):
     """A lock that is held from construction until `close` or garbage collection.
 
     Collection frees it when an interrupt keeps its holder from closing it, and the system frees it
@@ -100,9 +100,6 @@ class WriterLock:
             with suppress(OSError):
                 os.ftruncate(self._file, 0)
             self._freed()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

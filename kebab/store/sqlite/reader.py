@@ -8,7 +8,7 @@ import sys
 import time
 import zlib
 from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import ExitStack, suppress
 from functools import cached_property
 from math import inf
 from pathlib import Path
@@ -93,8 +93,7 @@ class RevisionCache:
             self._estimate_cost(tuning.DOCUMENT_TABLE_ROW_S),
         )
         self.committed_keys = AmortizedTable(
-            lambda: CommittedKeys(self._database),
-            self._estimate_cost(tuning.COMMITTED_TABLE_ROW_S),
+            lambda: CommittedKeys(self._database), self._estimate_cost(tuning.COMMITTED_TABLE_ROW_S)
         )
         self._database = database
         self._frequencies: dict[str, int] = {}
@@ -345,7 +344,7 @@ class SqliteReader:
         self.cache = cache
         """The cache of the last snapshot that needed one."""
         self._current = False
-        with ExitStack() as undo, self._translate_errors():
+        with ExitStack() as undo, translate_sqlite_errors(self.path, "read"):
             undo.callback(self._database.close)
             self._database.execute("BEGIN")
             undo.pop_all()
@@ -401,7 +400,7 @@ class SqliteReader:
 
     def count_chunks(self) -> int:
         """Return how many chunks the snapshot holds."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             # SQLite counts over a narrow index, a quarter of the size of any table of chunks.
             return int(self._database.execute("SELECT count(*) FROM chunks").get)
 
@@ -413,7 +412,7 @@ class SqliteReader:
         Raises:
             InvalidInput: The expression is not one.
         """
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             if not plain or filters.is_active:
                 return self._search_fts(match, filters, limit)
             return self._get_cache().postings.query(
@@ -423,12 +422,12 @@ class SqliteReader:
 
     def get_document_frequencies(self, terms: Collection[str]) -> dict[str, int]:
         """Return in how many chunks each term occurs."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             return self._get_cache().get_document_frequencies(terms)
 
     def list_tokens(self, start: str) -> list[str]:
         """Return the tokens of the word index that begin with some letters."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             low = start.translate(fts.ASCII_LOWER)
             bounds = (low, low + chr(sys.maxunicode))
             rows = self._database.execute(
@@ -438,7 +437,7 @@ class SqliteReader:
 
     def count_pending(self) -> int:
         """Return how many chunks of the snapshot lack a vector."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             return self._get_cache().pending
 
     def list_allowed_keys(self, filters: Filters) -> list[Key] | None:
@@ -446,13 +445,13 @@ class SqliteReader:
         if not filters.is_active:
             return None
         sql, values = fts.build_chunk_key_query(filters)
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             rows = self._database.execute(f"{sql} ORDER BY c.key", values)
             return [Key(key) for (key,) in rows]
 
     def find_committed_keys(self, keys: Collection[Key]) -> set[Key]:
         """Return which of these chunks the snapshot holds with a committed vector."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             return self._get_cache().committed_keys.query(
                 lambda table: table.find(keys),
                 lambda: chunks.find_committed_keys(self._database, keys),
@@ -460,7 +459,7 @@ class SqliteReader:
 
     def find_doc_ids(self, keys: Collection[Key]) -> dict[Key, DocId]:
         """Return the documents of these chunks; unknown keys are left out."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             rows = self._database.execute(
                 "SELECT c.key, d.doc_id FROM chunks c JOIN documents d ON d.doc = c.doc"
                 " WHERE c.key IN (SELECT value FROM json_each(?))",
@@ -470,7 +469,7 @@ class SqliteReader:
 
     def find_doc_numbers(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
         """Return document numbers of this snapshot by chunk; unknown keys are left out."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             return self._get_cache().document_numbers.query(
                 lambda table: table.find(keys),
                 lambda: chunks.find_doc_numbers(self._database, keys),
@@ -478,7 +477,7 @@ class SqliteReader:
 
     def list_passages(self, filters: Filters) -> PassageHashes:
         """Return the chunks that pass the filters, document by document, each in its order."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             where, values = fts.build_condition(filters)
             rows = self._database.execute(
                 "SELECT c.key, d.doc, a.content_hash, c.text_hash FROM documents d"  # noqa: S608 - values are bound
@@ -492,7 +491,7 @@ class SqliteReader:
     def load_texts(self, keys: Collection[Key]) -> dict[Key, str]:
         """Return the texts of chunks; unknown keys are left out."""
         sql = "SELECT key, text FROM chunks WHERE key IN (SELECT value FROM json_each(?))"
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             return dict(self._database.execute(sql, (fts.to_json(keys),)))
 
     def _search_fts(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
@@ -513,9 +512,6 @@ class SqliteReader:
         self.cache.follow(self._database)
         self._current = True
         return self.cache
-
-    def _translate_errors(self) -> AbstractContextManager[None]:
-        return translate_sqlite_errors(self.path, "read")
 
 
 class ReaderPool:

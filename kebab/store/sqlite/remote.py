@@ -271,7 +271,7 @@ class RemoteReader(SqliteReader):
 
         The rarest words are loaded, as far as the bytes for one search reach.
         """
-        with self._translate_errors():
+        with connection.translate_sqlite_errors(self.path, "read"):
             self._load_words(terms)
         counts = super().get_document_frequencies([one for one in terms if one in self._known])
         return {**{term: self._skipped[term] for term in terms if term in self._skipped}, **counts}
@@ -305,20 +305,20 @@ class RemoteReader(SqliteReader):
 
     def find_doc_numbers(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
         """Return document numbers of this snapshot by chunk; unknown keys are left out."""
-        with self._translate_errors():
+        with connection.translate_sqlite_errors(self.path, "read"):
             table = self._get_cache().document_numbers
             table.table = table.table or DocumentNumbers(self._database)
             return table.table.find(keys)
 
     def load_chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
         """Return chunks in the order of their keys; unknown keys are left out."""
-        with self._translate_errors():
+        with connection.translate_sqlite_errors(self.path, "read"):
             self._load_rows(keys)
         return super().load_chunks(keys)
 
     def load_texts(self, keys: Collection[Key]) -> dict[Key, str]:
         """Return the texts of chunks; unknown keys are left out."""
-        with self._translate_errors():
+        with connection.translate_sqlite_errors(self.path, "read"):
             self._load_rows(keys)
         return super().load_texts(keys)
 

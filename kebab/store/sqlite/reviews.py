@@ -6,9 +6,9 @@ outlive the runs.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import apsw
 import msgspec
@@ -255,7 +255,7 @@ _DOCUMENT_COLUMNS = "number, file, first, units, next, content_hash, skipped, wa
 _UNIT_COLUMNS = "number, document, unit, result, unanswered"
 
 
-class SqliteReviewStore:
+class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
     """Implements the port `ReviewStore` in a database file or in memory; close it after use.
 
     The connection opens with the first call. Reading creates no file. Every method raises
@@ -277,9 +277,6 @@ class SqliteReviewStore:
         self._read_only = read_only
         self._keep_s = keep_days * _DAY_S
         self._now = now
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -401,8 +398,7 @@ class SqliteReviewStore:
         with self._database.write("review") as database:
             run = _find_run(database, run_id)
             database.execute(
-                "DELETE FROM units WHERE run = ? AND document = ? AND result IS NULL",
-                (run, number),
+                "DELETE FROM units WHERE run = ? AND document = ? AND result IS NULL", (run, number)
             )
             if cut := database.changes():
                 database.execute(

@@ -31,10 +31,7 @@ from kebab.errors.system import translate_os_errors
 from kebab.platform import rename_over, sync_path
 from kebab.store.sqlite import chunks, connection, documents, fts
 from kebab.store.sqlite.catalogue import find_file_faults
-from kebab.store.sqlite.connection import (
-    create_schema,
-    translate_sqlite_errors,
-)
+from kebab.store.sqlite.connection import create_schema, translate_sqlite_errors
 from kebab.store.sqlite.pages import Column, DatabasePages, Row, Table
 from kebab.store.sqlite.reviews import MIGRATIONS as REVIEWS
 

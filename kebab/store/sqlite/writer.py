@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
-from typing import Self
 
 from kebab.core.documents import (
     EMBEDDING_REASON,
@@ -33,7 +32,7 @@ from kebab.store.sqlite.connection import (
 from kebab.store.sqlite.lock import IngestState, WriterLock
 
 
-class SqliteWriter:
+class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     """A `LibraryWriter` that holds the writer lock of its data directory until `close`."""
 
     load_known_documents = forward(documents.load_known_documents)
@@ -84,9 +83,6 @@ class SqliteWriter:
         finally:
             self._lock.close()
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
@@ -109,7 +105,7 @@ class SqliteWriter:
 
     def list_sources(self) -> list[Source]:
         """Return the registered sources."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             rows = self._database.execute("SELECT name, root, kind FROM sources ORDER BY source")
             return [Source(name=name, root=root, kind=kind) for name, root, kind in rows]
 
@@ -193,12 +189,12 @@ class SqliteWriter:
 
     def count_pending(self) -> int:
         """Return how many chunks lack a vector."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             return chunks.count_chunks_in_state(self._database, "pending")
 
     def find_equal_embeddings(self, embed_hashes: Collection[str]) -> dict[str, Key]:
         """Return, by embed hash, a chunk whose vector is committed and can be copied."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             rows = self._database.execute(
                 "SELECT c.embed_hash, min(c.key) FROM chunks c JOIN vectors v ON v.key = c.key"
                 " WHERE c.embed_hash IN (SELECT value FROM json_each(?)) AND v.state = 'committed'"
@@ -215,7 +211,7 @@ class SqliteWriter:
 
     def count_all_chunks(self) -> int:
         """Return how many chunks there are."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             return int(self._database.execute("SELECT count(*) FROM vectors").get)
 
     def replace_vectors(self, version: str, reason: str | None, unknown: Collection[Key]) -> None:
@@ -239,7 +235,7 @@ class SqliteWriter:
 
     def count_committed(self, doc_ids: Collection[DocId]) -> dict[DocId, int]:
         """Return how many chunks of each of these documents have a stored vector, 0 included."""
-        with self._translate_errors():
+        with translate_sqlite_errors(self.path, "read"):
             rows = self._database.execute(
                 "SELECT d.doc_id, count(*) FROM documents d JOIN chunks c ON c.doc = d.doc"
                 " JOIN vectors v ON v.key = c.key"
@@ -271,6 +267,3 @@ class SqliteWriter:
         """Wait until the disk has every change so far."""
         with translate_os_errors(self.path, "write"):
             connection.sync_log(Path(self.path))
-
-    def _translate_errors(self) -> AbstractContextManager[None]:
-        return translate_sqlite_errors(self.path, "read")
