@@ -229,9 +229,9 @@ def _is_checked(document: ReviewDocument, start: int, end: int, lang: str = "en"
     if before in tuple("<{$@#:)]") or after in tuple(">}(") or (before, after) == ("[", "]"):
         return False
     is_part = text.startswith("-\n", end) or (before == "\n" and text.endswith("-", 0, start - 1))
-    is_part |= (
-        after == ":" and _BULLET.match(text, text.rfind("\n", 0, start) + 1, start) is not None
-    )
+    line = text.rfind("\n", 0, start) + 1
+    is_part |= after in (":", "/") and _BULLET.match(text, line, start) is not None
+    is_part |= before == "-" and _PREFIX.search(text, max(0, start - 5), start) is not None
     is_part |= before == "(" and not text[max(0, start - 2) : start - 1].isspace()  # `file(s)`
     if is_part or (document.source.media != MARKDOWN and _is_in_list(document, start, end)):
         return False
@@ -254,6 +254,9 @@ def _is_checked(document: ReviewDocument, start: int, end: int, lang: str = "en"
 
 _BULLET = re.compile(r"[ \t]*[-*+][ \t]+\Z")
 """What stands before the first word of an item; with a colon behind it that is a name."""
+
+
+_PREFIX = re.compile(r"\b(?:pre|re|co|de|un|non)-\Z", re.IGNORECASE)
 
 
 def _is_in_list(document: ReviewDocument, start: int, end: int) -> bool:

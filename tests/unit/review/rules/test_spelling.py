@@ -87,6 +87,8 @@ def test_a_misspelling_is_corrected_in_its_case(text: str, fix: str) -> None:
         "You will have recieve-\nments of it.",
         "It is the recieve d'être of it all.",
         "- recieve: moved to another service",
+        "- recieve/all: moved to another service",
+        "They were pre-recieve to all of it.",
         "You will have mis-\nrecieve of it.",
     ],
 )
