@@ -256,7 +256,7 @@ _BULLET = re.compile(r"[ \t]*[-*+][ \t]+\Z")
 """What stands before the first word of an item; with a colon behind it that is a name."""
 
 
-_PREFIX = re.compile(r"\b(?:pre|re|co|de|un|non)-\Z", re.IGNORECASE)
+_PREFIX = re.compile(r"\b(?:pre|co)-\Z", re.IGNORECASE)
 
 
 def _is_in_list(document: ReviewDocument, start: int, end: int) -> bool:
