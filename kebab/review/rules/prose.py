@@ -22,6 +22,8 @@ _OPENS = re.compile(r"(?:^|[\n|(\[*_:>]|<!--|[-*+]|\d[.)]|\[[ xX]\])[ \t*_>#(\[-
 _COMMENT_OF_CODE = re.compile(r"(?:#|//|[ \t]{4}[ \t]*+(?:#|//|/\*|\*))[ \t]*\Z")
 _TASKS = re.compile(r"[:*_ \t]*(?:\n[ \t]*)+(?:[-*+]|\d+[.)])[ \t]")
 """What follows the title of a list of tasks."""
+_FILLED = re.compile(r"[#:*_ \t]*(?:\n[ \t]*)+[^\s#]")
+"""What follows a mark that is the whole title of a section with text."""
 _CALLED = re.compile(r"(?:\([^()\n]{1,40}\))?[*_\]]*:")
 _CLOSES = re.compile(r"[*_)\].]*[ \t]*(?:\n|\||-->|\Z)")
 _NOUN = re.compile(
@@ -87,7 +89,10 @@ def _is_mark(document: ReviewDocument, found: re.Match[str]) -> bool:
     is_name |= text[start - 1 : start] == ">" and text.startswith("<", end)
     is_name |= is_quoted or bool(is_code) or is_literal(document, start)
     is_name |= bool(_NOUN.match(text, end) or _PERHAPS.search(text, max(0, start - 12), start))
-    if is_name or _ADDRESS.match(text, end) or (opens and _TASKS.match(text, end)):
+    is_title = (opens and _TASKS.match(text, end)) or (
+        text[line] == "#" and _FILLED.match(text, end)
+    )
+    if is_name or is_title or _ADDRESS.match(text, end):
         return False
     if _CALLED.match(text, end):
         return opens or found[0] != "XXX"

@@ -463,8 +463,8 @@ def _is_in_sentence(
     head, tail = prose[max(0, start - _LONGEST_RUN) : start], prose[end : end + _LONGEST_RUN]
     if not (_STARTS.search(head) and _ENDS.match(tail)):
         return False
-    if head[-1:] in ("_", "*") and head[-1:] != tail[:1]:
-        return False  # `_name`
+    if head[-1:] in ("_", "*"):
+        return False  # `_name`, or a term in emphasis
     if _BY.search(head) and tail[:1] in (",", ")", "."):
         return False  # somebody
     beside = (_WORD_BEFORE.search(head), _WORD_AFTER.match(tail))

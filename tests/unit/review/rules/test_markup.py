@@ -220,6 +220,13 @@ def test_the_edits_of_an_assistant_are_no_conflict() -> None:
     assert len(_show(MergeConflict(), text.replace("SEARCH", "HEAD"))) == 1
 
 
+@pytest.mark.parametrize(("path", "count"), [("src/SUMMARY.md", 0), ("src/a.md", 1)])
+def test_a_book_may_have_chapters_without_a_page(path: str, count: int) -> None:
+    text = "- [Later]()\n"
+    document = make_document(text, read_markup(text), path=path)
+    assert len([*EmptyLink().check(document, _NOTHING)]) == count
+
+
 def test_a_program_finds_the_pages_of_several_names_of_code() -> None:
     link = "See [`a`]().\n\n"
 

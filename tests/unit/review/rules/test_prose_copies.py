@@ -122,6 +122,8 @@ def test_the_age_limit_is_that_of_the_settings() -> None:
         ("Website: TBD", []),
         ("<!-- FIXME: https://example.org/7 -->", []),
         ("## TODO\n\n- write", []),
+        ("## TODO ##\n\nThere is more to write.", []),
+        ("## TODO\n\n## Next\n", ["TODO"]),
         ("- [ ] TODO write this", ["TODO"]),
         ("(FIXME: wrong)", ["FIXME"]),
         ("XXX: this is wrong", ["XXX"]),

@@ -224,6 +224,7 @@ def test_the_words_of_others_are_left_alone(text: str) -> None:
         "The work was contributed by assistannce, thanks to all.",
         "This is the value of _assistannce and the other one.",
         "- **assistannce**: add the letters",
+        "It shall be called the *assistannce* here and there.",
         "The table has <code>assistannce</code> and the other one.",
     ],
 )
