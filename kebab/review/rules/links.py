@@ -238,10 +238,15 @@ def _list_filled(links: Sequence[LinkUse], missing: Sequence[LinkUse]) -> set[st
     """Return the paths of pages that a program probably fills: they lack nearly all anchors."""
     known = Counter(path for path, _ in {split_target(one.target) for one in links})
     lost = Counter(path for path, _ in {split_target(one.target) for one in missing})
+    return _list_nearly_all_lost(known, lost)
+
+
+def _list_nearly_all_lost(known: Counter[str], lost: Counter[str]) -> set[str]:
+    """Return the keys of which several, and nearly all that are known, are lost."""
     return {
-        path
-        for path, count in lost.items()
-        if count >= max(_LEAST_MISSING, _FILLED_SHARE * known[path])
+        key
+        for key, count in lost.items()
+        if count >= max(_LEAST_MISSING, _FILLED_SHARE * known[key])
     }
 
 
@@ -455,15 +460,11 @@ LINK_RULES: Mapping[str, Rule] = {
 }
 """The rules whose findings depend on how the pages of a source are built, by id."""
 
-_LEAST_DOUBTFUL = 5
 _LEAST_FILES = 3
 _DOUBTFUL_SHARES = {BrokenLink.id: 0.05, MissingImage.id: 0.05, BrokenAnchor.id: 0.1}
 """In most sources that were read by hand, up to 3 % of the links to files and 7 % of those to
 anchors were broken; where a build made the targets, 5 and 14 to 100 % seemed to be, in several
 files."""
-
-
-_FILLED_PAGE = 0.8
 
 
 def list_doubtful(
@@ -477,12 +478,9 @@ def list_doubtful(
     lost = Counter(str(one.rule_id) for one in findings if one.rule_id in LINK_RULES)
     if not lost or not is_of_program(document.source, surroundings):
         return frozenset()
-    known = _count_links(document)
-    return surroundings.list_doubtful(document.source) | {
-        name
-        for name, count in lost.items()
-        if count >= max(_LEAST_DOUBTFUL, _FILLED_PAGE * known[name])
-    }
+    return surroundings.list_doubtful(document.source) | _list_nearly_all_lost(
+        _count_links(document), lost
+    )
 
 
 def _count_links(document: ReviewDocument) -> Counter[str]:
@@ -513,5 +511,5 @@ def find_doubtful(
         name
         for name, count in lost.items()
         if files[name] >= _LEAST_FILES
-        and count >= max(_LEAST_DOUBTFUL, _DOUBTFUL_SHARES[name] * known[name])
+        and count >= max(_LEAST_MISSING, _DOUBTFUL_SHARES[name] * known[name])
     )
