@@ -15,7 +15,6 @@ from kebab.errors.catalog import build_catalog
 from kebab.http.application import build_document
 from kebab.web.application import describe_routes
 from kebab.wire.json_schema import build_schemas
-from tools.bindings import build_bindings
 from tools.cli_reference import (
     build_commands_table,
     build_reference_page,
@@ -50,8 +49,6 @@ def list_files() -> Iterator[tuple[Path, str]]:
     yield _WIRE / "cli.md", build_reference_page()
     yield Path("docs") / "formats.md", render_formats_page()
     yield Path("docs") / "review-rules.md", render_rules_page()
-    for name, text in build_bindings().items():
-        yield _WIRE / "v1" / "bindings" / name, text
     yield _LOCK, _format_json(build_lock())
     yield from build_pictures().items()
     for page, prefix in (("README.md", "docs/"), ("docs/README.md", ""), ("docs/settings.md", "")):

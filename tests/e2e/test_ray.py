@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kebab.core.ids import Key
+from kebab.store.lance.vectors import LanceVectors
+from kebab.store.sqlite.reader import SqliteReader
 from tests.e2e.conftest import Outcome, build_cli
+from tests.e2e.crash_driver import dump_library
 from tests.fakes.ray_cluster import RayNodes
-from tools.ray_kills import check_state
-from tools.ray_kills import read_state as read_library
 
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="needs Ray: pip install 'kebab[ray]'"),
@@ -23,6 +25,7 @@ pytestmark = [
 NOTES = 60
 WORDS = ("bread", "cat", "dog", "eating", "food", "man", "mat", "park", "piece", "runs", "sleeps")
 RUN_S = 400
+CLOSE = 1e-5
 QUERY = "the cat sleeps on the mat"
 
 
@@ -72,6 +75,27 @@ def finish(process):
 
 def ingest(folder, data, *arguments):
     return finish(start(folder, data, *arguments))
+
+
+def read_library(path):
+    """Return what a knowledge base holds, without the vectors, and the vectors by chunk."""
+    state = dump_library(path)
+    with SqliteReader(path) as reader:
+        stored = LanceVectors(path, state["version"], 384)
+        keys = sorted(set(map(Key, stored.list_keys())))
+        ids = {chunk.key: chunk.chunk_id for chunk in reader.load_chunks(keys)}
+        vectors = stored.get(keys)
+    del state["vectors"], state["nearest"]
+    return state, {ids[key]: vectors[key] for key in keys}
+
+
+def check_state(found, expected):
+    """Two knowledge bases hold the same, with all vectors."""
+    (state, vectors), (wanted, others) = found, expected
+    assert not state["pending"]
+    assert state == wanted
+    assert vectors.keys() == others.keys()
+    assert all(np.abs(vectors[one] - others[one]).max() <= CLOSE for one in vectors)
 
 
 def read_state(folder, data):

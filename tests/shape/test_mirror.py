@@ -1,4 +1,4 @@
-"""The unit tests mirror the package and the developer programs, in both directions."""
+"""The unit tests mirror the package; of the developer programs only a few have tests."""
 
 import ast
 from collections.abc import Collection
@@ -9,15 +9,8 @@ import pytest
 from tests.shape.tree import ROOT, Module, list_modules
 
 SMALL = 15
-TESTED_ELSEWHERE: dict[str, str] = {
-    "tools/page/browser.py": "every test in tests/browser runs it",
-    "tools/page/pictures.py": "its result is looked at",
-    "tools/page/tasks.py": "its result is looked at",
-    "tools/ray_kills.py": "tests/e2e/test_ray.py compares by it after kills of the same parts",
-}
-"""Modules whose behaviour has no unit of its own, each with the reason."""
-
-SOURCES = [*list_modules("kebab"), *list_modules("tools")]
+SOURCES = list_modules("kebab")
+PROGRAMS = list_modules("tools")
 TESTS = [test for test in list_modules("tests/unit") if test.path.name.startswith("test_")]
 
 
@@ -71,18 +64,13 @@ def test_every_module_with_behaviour_has_its_unit_test():
     behave = [one for one in SOURCES if one.lines > SMALL and not only_declares(one)]
     without = {str(module) for module in behave if not list_unit_tests(module)}
 
-    assert without == set(TESTED_ELSEWHERE)
+    assert not without
 
 
 def test_every_unit_test_has_its_module():
-    tested = {test for module in SOURCES for test in list_unit_tests(module)}
+    tested = {test for module in [*SOURCES, *PROGRAMS] for test in list_unit_tests(module)}
 
     assert not [str(test) for test in TESTS if test.path not in tested]
-
-
-def test_exceptions_name_modules_that_exist_and_give_a_reason():
-    assert set(TESTED_ELSEWHERE) <= {str(module) for module in SOURCES}
-    assert all(TESTED_ELSEWHERE.values())
 
 
 def test_declarations_are_told_from_behaviour():

@@ -21,7 +21,6 @@ from tools.bench.imports import measure_imports
 from tools.bench.ingest import measure_edit, measure_files
 from tools.bench.render import draw_report
 from tools.bench.synthetic_index import parse_sizes
-from tools.bench.warm_calls import measure_warm_calls
 
 _DEFAULTS = BenchOptions()
 _FILES = 12_000
@@ -32,7 +31,6 @@ def build_measurements(sizes: tuple[int, ...], files: int) -> Mapping[str, Measu
     """Return all measurements by name, in the order in which they run."""
     return {
         **MEASUREMENTS,
-        "warm_call": measure_warm_calls,
         "edit": measure_edit,
         "files": partial(measure_files, files=files),
         "embedding": measure_embedding,

@@ -1,7 +1,7 @@
 """Kills a command at a random moment or write, and judges what the next run makes of what is left.
 
 The commands are forks of this program, so that a kill costs half a second and not the start of a
-process. Each step of the session of `tools.powercut` is killed, and a watcher after an edit.
+process. Each step of the session of `tools.kills.session` is killed, and a watcher after an edit.
 """
 
 import os
@@ -24,8 +24,8 @@ from kebab.store.sqlite.connection import Transactions
 from kebab.store.sqlite.lock import WriterLock
 from tests.fakes.console import enter_environment
 from tools.fatal_writes import count_writes
-from tools.powercut.check import FOLDERS, USER_FOLDERS, Lab, Situation, Verdict, run_apart
-from tools.powercut.session import STEPS, Step, run_lines, write_note
+from tools.kills.check import FOLDERS, USER_FOLDERS, Lab, Situation, Verdict, run_apart
+from tools.kills.session import STEPS, Step, run_lines, write_note
 
 WATCH = "watch"
 _LONGEST_S = 60.0

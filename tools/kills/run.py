@@ -2,8 +2,8 @@
 
     python -m tools.kills --count 1000
 
-Commands and the watcher are killed in `operations`, the warm process in `warm`, and the pages of
-reviews in `tools.review_interleavings`. The exit status is 1 when anything was wrong.
+Commands and the watcher are killed in `operations`, and the pages of reviews in
+`tools.review_interleavings`. The exit status is 1 when anything was wrong.
 """
 
 import argparse
@@ -16,13 +16,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tools.kills.operations import count_kills, kill_operations
-from tools.kills.warm import run_kills
 from tools.misspelling_model import MisspellingModel
 from tools.review_interleavings import run_interleavings
 
-PAGES, WARM = "pages of reviews", "warm process"
+PAGES = "pages of reviews"
 _SHARE = 0.15
-"""The share of the kills for each of these two."""
+"""The share of the kills for them."""
 _KILLS_PER_INTERLEAVING = 1.5
 """About how many processes an interleaving kills."""
 _MODEL_S = 0.002
@@ -37,27 +36,12 @@ def run_all(given: argparse.Namespace, report: Callable[[str], None]) -> Table:
     place = _MEMORY if _MEMORY.is_dir() else None
     with tempfile.TemporaryDirectory(prefix="kills-", dir=place) as folder:
         kills = kill_operations(
-            Path(folder), given.count - 2 * share, given.seed, given.operations, given.seconds
+            Path(folder), given.count - share, given.seed, given.operations, given.seconds
         )
         table = count_kills(kills, report)
     if share:
         table[PAGES] = _kill_pages(share, given.seed, report)
-        table[WARM] = _kill_warm(share, given.seed, report)
     return table
-
-
-def _kill_warm(count: int, seed: int, report: Callable[[str], None]) -> Counter[str]:
-    with tempfile.TemporaryDirectory(prefix="kk-") as folder:
-        outcome = run_kills(Path(folder), count, seed)
-    for fault in outcome.faults:
-        report(f"warm process: {fault}")
-    lost = sum("is lost" in fault for fault in outcome.faults)
-    return Counter(
-        kills=outcome.kills,
-        within=outcome.kills_within_calls,
-        lost=lost,
-        wrong=len(outcome.faults) - lost,
-    )
 
 
 def _kill_pages(count: int, seed: int, report: Callable[[str], None]) -> Counter[str]:

@@ -89,8 +89,8 @@ def test_what_is_new_is_reported(checkout, capsys, arguments):
     assert capsys.readouterr().out.splitlines()[0] == "added: model_busy"
 
 
-def test_a_binding_that_nobody_generates_any_more_is_found_and_removed(checkout, capsys):
-    stray = checkout / "docs/wire-schema/v1/bindings/errors.rs"
+def test_a_schema_that_nobody_generates_any_more_is_found_and_removed(checkout, capsys):
+    stray = checkout / "docs/wire-schema/v1/gone.v1.schema.json"
     stray.write_text("")
 
     assert publish.main(["--check"]) == 1

@@ -1,7 +1,7 @@
 from collections import Counter
 
+from tools.kills.check import Verdict
 from tools.kills.operations import Kill, count_kills
-from tools.powercut.check import Verdict
 
 
 def test_kills_are_counted_by_operation_and_faults_are_told():

@@ -1,13 +1,8 @@
-"""Runs commands over a small knowledge base; the run is recorded.
-
-`python -m tools.powercut.session HOME STEP…` runs the steps that are named, all by default. The
-environment is that of the home.
-"""
+"""The steps of a session: what a person does to files, and the commands after that."""
 
 import os
 import random
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +12,6 @@ from kebab.embed.registry import MODELS
 from kebab.http.guard import load_token
 from tests.fakes.console import run
 from tests.fakes.tiny_model import WORDS
-from tools.powercut.record import MARKS
 
 TALK = "talk"
 TEXT, TEXT_BYTES = "Tea", b"The cat eats bread.\n"
@@ -142,10 +136,6 @@ STEPS: tuple[Step, ...] = (
 )
 
 
-AGAIN = Step("again", _change_nothing, (_INGEST,))
-"""What a person runs after a cut; it is cut too."""
-
-
 def run_lines(home: Path, step: Step) -> None:
     """Run the commands of a step, in the environment of the home.
 
@@ -159,22 +149,3 @@ def run_lines(home: Path, step: Step) -> None:
             raise RuntimeError(f"{words}: {ended}")
     if step.name == "settings":
         load_token(resolve_paths(load_settings(environ=os.environ)).state)
-
-
-def main(arguments: Sequence[str]) -> None:
-    """Run the steps."""
-    home, wanted = Path(arguments[0]), arguments[1:]
-    (home / "notes").mkdir(exist_ok=True)
-    marks = os.open(home / MARKS, os.O_WRONLY | os.O_CREAT)
-    for step in (*STEPS, AGAIN):
-        is_wanted = step.name in wanted if wanted else step is not AGAIN
-        for _ in range(step.repeats if is_wanted else 0):
-            os.write(marks, f"edit {step.name}".encode())
-            step.edit(home)
-            os.write(marks, f"begin {step.name}".encode())
-            run_lines(home, step)
-            os.write(marks, f"end {step.name}".encode())
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -1,7 +1,4 @@
-"""Judges what a cut or a kill has left: runs what a person runs next, and compares the result.
-
-`python -m tools.powercut` and `python -m tools.kills` use it.
-"""
+"""Judges what a kill has left: runs what a person runs next, and compares the result."""
 
 import os
 import pickle
@@ -28,7 +25,7 @@ from kebab.store.lance.vectors import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader
 from tests.fakes.console import CommandResult, enter_environment, run
 from tests.fakes.tiny_model import install_model
-from tools.powercut.session import QUESTIONS, REMOVED, STEPS, TEXT, TEXT_BYTES
+from tools.kills.session import QUESTIONS, REMOVED, STEPS, TEXT, TEXT_BYTES
 from tools.surfaces.home import build_environment
 
 FOLDERS = ("config", "data", "state", "notes", ".cursor")

@@ -1,1 +1,0 @@
-"""Damages a real index in many ways, and checks what `doctor` says and what `doctor --fix` does."""

@@ -1,7 +1,0 @@
-"""Starts the trial."""
-
-import sys
-
-from tools.trial.run import main
-
-sys.exit(main())
