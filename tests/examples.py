@@ -36,7 +36,7 @@ from kebab.wire.library import (
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.published import PublishRequest, SourceAddRequest
 from kebab.wire.record import Reply, Request
-from kebab.wire.related import DupesRequest, RankRequest, RelatedRequest, WhyRequest
+from kebab.wire.related import DupesRequest, RelatedRequest
 from kebab.wire.repair import RepairRequest, VerifyRequest
 from kebab.wire.review import (
     ReviewApplyRequest,
@@ -54,9 +54,7 @@ REQUESTS: dict[str, Request[Reply]] = {
     "grep": GrepRequest(pattern="cat"),
     "ask": AskRequest(question="cat", extractive=True),
     "related": RelatedRequest(name="a.md"),
-    "why": WhyRequest(name="a.md", search=SearchRequest(query="cat")),
     "dupes": DupesRequest(),
-    "rank": RankRequest(query="cat", lines=["a dog", "the cat"]),
     "list": ListRequest(),
     "inspect_doc": InspectDocRequest(name="a.md"),
     "inspect_chunk": InspectChunkRequest(name="a"),
@@ -105,9 +103,7 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "grep": ["grep", "cat"],
     "ask": ["ask", "cat"],
     "related": ["related", "a.md"],
-    "why": ["why", "cat", "a.md"],
     "dupes": ["dupes"],
-    "rank": ["rank", "cat"],
     "list": ["list"],
     "inspect_doc": ["inspect", "doc", "a.md"],
     "inspect_chunk": ["inspect", "chunk", "a"],

@@ -1,7 +1,7 @@
 """Resolves and explains filters, and builds the commands that find what they exclude."""
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import combinations
@@ -17,16 +17,15 @@ from kebab.core.files import to_slashes
 from kebab.core.ids import DocId
 from kebab.core.media import list_media_types, list_type_names
 from kebab.core.queries import Filters
-from kebab.search.query_parser import Phrase, list_active_filters
+from kebab.search.query_parser import list_active_filters
 from kebab.text.globs import list_readings
 from kebab.wire.fetch import GrepRequest
 from kebab.wire.library import DocLink, ListRequest
 from kebab.wire.record import NotFound, Reply
-from kebab.wire.search import MAX_LIMIT, FilteredRequest, SearchRequest, UnmatchedFilter
+from kebab.wire.search import FilteredRequest, SearchRequest, UnmatchedFilter
 
 if TYPE_CHECKING:
     from kebab.app.context import AppContext
-    from kebab.search.explain import DocumentExplanation, Remedy
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
 
@@ -339,69 +338,3 @@ def suggest_filters(
         flags = _list_flags(changed, GrepRequest(pattern=changed.pattern))
         return shlex.join(["kebab", "grep", *flags, "--", changed.pattern, *changed.paths])
     return None
-
-
-def suggest_command(
-    kind: "Remedy | None", explained: "DocumentExplanation", request: SearchRequest, doc: DocId
-) -> str | None:
-    """Return the command that would find a document; None when there is none."""
-    if kind is None:
-        return None
-    if kind == "mend":
-        hints = [channel.hint for channel in explained.degraded if channel.hint]
-        if hints:
-            return hints[0]
-        kind = "hybrid" if request.mode == "vector" else "within"
-    return _COMMANDS[kind](explained, request, doc)
-
-
-def _remove_conditions(explained: "DocumentExplanation", request: SearchRequest, _: DocId) -> str:
-    """Return the search without the conditions that exclude a document, in flags and text."""
-    flags = {condition.filter for condition in explained.removed if condition.filter}
-    fields: dict[str, Any] = {
-        name: _EMPTY_FILTERS[name] for name in flags if getattr(request, name)
-    }
-    from kebab.search.explain import remove_conditions
-
-    remaining = remove_conditions(explained.parsed, explained.removed)
-    if len(fields) < len(explained.removed):
-        plain = remaining.plain
-        required = [text for text in map(_quote_phrase, remaining.required) if text not in plain]
-        excluded = [f"-{_quote_phrase(phrase)}" for phrase in remaining.excluded]
-        fields["query"] = " ".join(filter(None, (plain, *required, *excluded))) or request.query
-        # The filters that only the text of the query sets.
-        fields |= {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in list_active_filters(remaining.filters).items()
-            if not getattr(request, name)
-        }
-    rank = explained.best.hit_rank if explained.best else None
-    fields["limit"] = min(MAX_LIMIT, max(request.limit, rank or 1))
-    return _format_changed(request, **fields)
-
-
-def _quote_phrase(phrase: Phrase) -> str:
-    return f'{phrase.column}:"{phrase.text}"' if phrase.column else f'"{phrase.text}"'
-
-
-def _format_changed(request: SearchRequest, **fields: Any) -> str:
-    return format_search_command(msgspec.structs.replace(request, **fields))
-
-
-_EMPTY_FILTERS: Mapping[str, Any] = {
-    **{key: [] for key in ("tag", "lang", "media", "source", "author")},
-    **dict.fromkeys(("path_glob", "doc_id", "folder", "links_to", "since", "until")),
-}
-_COMMANDS: Mapping[str, "Callable[[DocumentExplanation, SearchRequest, DocId], str]"] = {
-    "limit": lambda explained, request, _: _format_changed(
-        request, limit=min(MAX_LIMIT, (explained.best and explained.best.hit_rank) or 1)
-    ),
-    "loosen": _remove_conditions,
-    "within": lambda _, request, doc: _format_changed(request, doc_id=doc),
-    "per_doc": lambda _, request, __: _format_changed(request, per_doc=None),
-    "confidence": lambda _, request, __: _format_changed(request, min_confidence="weak"),
-    "hybrid": lambda _, request, __: _format_changed(request, mode="hybrid"),
-    "copies": lambda *_: "kebab dupes --exact",
-    "ingest": lambda *_: "kebab ingest",
-    "inspect": lambda _, __, doc: shlex.join(["kebab", "inspect", "doc", doc]),
-}

@@ -1,46 +1,23 @@
 """Finds similar documents and copies, and ranks lines by a query."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness, format_timestamp, to_doc_summary
-from kebab.app.coverage import measure_stored_coverage
 from kebab.app.filters import describe_backlinks, describe_links, explain_filters, resolve_filters
 from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.library import find_document
-from kebab.app.search import build_filters, require_utf8
+from kebab.app.search import build_filters
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
 from kebab.core.durable import DerivedFile
-from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
-from kebab.core.progress import Cancel, ProgressCallback, ignore_progress
+from kebab.core.progress import ProgressCallback
 from kebab.core.queries import Query, StoredChunk
-from kebab.errors.catalog import (
-    DependencyMissing,
-    EmbeddingMismatch,
-    EmbeddingUnavailable,
-    InvalidInput,
-    IoError,
-    NotIndexed,
-    StoreCorrupt,
-    TimedOut,
-)
 from kebab.search import duplicates, snippet
 from kebab.search.citations import build_file_path, cite_chunk
 from kebab.search.duplicates import Group
 from kebab.search.engine import decode_cursor, encode_cursor
-from kebab.search.ranking import rank_by_score
 from kebab.search.related import RelatedDocument, RelatedFinder, VectorSpace
-from kebab.search.rerank import (
-    EMBED_LIMIT,
-    merge_scores,
-    read_items,
-    score_meaning,
-    score_words,
-    select_for_embedding,
-)
-from kebab.search.vector import build_degraded, describe_loss
 from kebab.wire.record import NotFound
 from kebab.wire.related import (
     DupesRequest,
@@ -49,17 +26,13 @@ from kebab.wire.related import (
     Duplicates,
     MatchedPassage,
     PassagePair,
-    RankedItem,
-    RankRequest,
-    RankResult,
     RelatedDoc,
     RelatedDocs,
     RelatedRequest,
 )
-from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
-    from kebab.embed.onnx_embedder import ModelEmbedder
+    from kebab.wire.search import DegradedChannel
 
 
 def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | NotFound:
@@ -226,96 +199,3 @@ def _to_member(group: Group, number: int, first: StoredChunk, last: StoredChunk)
         citation=cite_chunk(first, last=last.end_line),
         freshness=check_freshness(first),
     )
-
-
-MAX_LINES = 100_000
-
-_DEGRADING = (DependencyMissing, EmbeddingMismatch, EmbeddingUnavailable, IoError, TimedOut)
-"""Errors without which words are compared all the same."""
-
-
-def rank_lines(context: AppContext, request: RankRequest) -> RankResult:
-    """Return the lines, the one that fits best first; equal ones keep their order.
-
-    Without a model on this machine only words are compared; nothing is downloaded.
-
-    Raises:
-        InvalidInput: The query is empty or not valid UTF-8, or there are too many lines.
-    """
-    require_utf8(request)
-    if not request.query.strip():
-        raise InvalidInput(field="$.query", cause="it is empty")
-    if len(request.lines) > MAX_LINES:
-        raise InvalidInput(field="$.lines", cause=f"more than {MAX_LINES:,} lines")
-    started = context.clock.monotonic()
-    items = read_items(request.lines)
-    texts = [item.text for item in items]
-    words = score_words(request.query, texts)
-    compared = _Comparison(words)
-    if request.mode == "hybrid" and items:
-        compared = _compare_meanings(context, request.query, texts, words)
-    ranked = rank_by_score(compared.scores)[: request.limit]
-    return RankResult(
-        query=request.query,
-        mode=request.mode,
-        items=[
-            RankedItem(
-                rank=rank,
-                score=min(1.0, max(0.0, score)),
-                index=items[key].number,
-                text=items[key].text,
-                path=items[key].path,
-                line=items[key].line,
-                item=items[key].item,
-            )
-            for rank, (key, score) in enumerate(ranked, start=1)
-        ],
-        total=len(items),
-        has_more=len(ranked) < len(items),
-        embedding_version=compared.version,
-        degraded=list(compared.degraded),
-        timing_ms=(context.clock.monotonic() - started) * 1000,
-        coverage=measure_stored_coverage(context) if context.database.exists() else None,
-    )
-
-
-class _Comparison(NamedTuple):
-    """The scores of all lines, the model that compared meanings, and why it did not."""
-
-    scores: Mapping[Key, float]
-    version: str | None = None
-    degraded: tuple[DegradedChannel, ...] = ()
-
-
-def _compare_meanings(
-    context: AppContext, query: str, texts: Sequence[str], words: Mapping[Key, float]
-) -> _Comparison:
-    """Return the scores by words and meaning, or by words alone when no model works."""
-    try:
-        embedder = _load_embedder(context)
-        if not embedder.supports(query):
-            reason = "the embedding model does not know the script of this query"
-            return _Comparison(words, None, (build_degraded(reason),))
-        meaning = score_meaning(query, texts, select_for_embedding(words, texts), embedder)
-    except _DEGRADING as signal:
-        return _Comparison(words, None, (describe_loss(signal),))
-    scores = merge_scores(query, words, meaning.scores, texts, embedder)
-    count, notes = len(set(texts)), tuple[DegradedChannel, ...]()
-    if meaning.is_cut or count > EMBED_LIMIT:
-        best = f"the {meaning.compared:,} of {count:,} lines with the best words"
-        notes = (build_degraded(f"meanings compared only for {best}"),)
-    return _Comparison(scores, embedder.version, notes)
-
-
-def _load_embedder(context: AppContext) -> "ModelEmbedder":
-    """Return the embedder of the index, or another one on this machine.
-
-    Raises:
-        EmbeddingUnavailable: There is none.
-        EmbeddingMismatch: The settings name another model than the index has.
-    """
-    try:
-        stored = context.get_stored_version() if context.database.exists() else None
-    except (NotIndexed, StoreCorrupt):
-        stored = None
-    return context.embedders.obtain(stored, ignore_progress, Cancel(), offline=True)

@@ -18,9 +18,10 @@ def list_request_defaults(operation: str, settings: "Settings") -> dict[str, Any
     A field that is missing has the default that its record declares.
     """
     if operation == "search":
-        return _list_search_defaults(settings)
-    if operation == "why":
-        return {"search": _list_search_defaults(settings)}
+        defaults: dict[str, Any] = msgspec.to_builtins(settings.search)
+        if not settings.search.rerank:
+            del defaults["rerank"]  # the engine decides
+        return defaults
     if operation != "ask":
         return {}
     fields = {"mode": settings.search.mode, "limit": settings.ask.limit}
@@ -28,21 +29,7 @@ def list_request_defaults(operation: str, settings: "Settings") -> dict[str, Any
     return fields if settings.ask.rerank else {**fields, "rerank": False}
 
 
-def _list_search_defaults(settings: "Settings") -> dict[str, Any]:
-    """Return the settings of searches; without reranking the engine decides."""
-    fields: dict[str, Any] = msgspec.to_builtins(settings.search)
-    if not settings.search.rerank:
-        del fields["rerank"]
-    return fields
-
-
 def fill_request(request: R, given: Mapping[str, Any], defaults: Mapping[str, Any]) -> R:
     """Return a request with the defaults of the fields that its JSON object does not give."""
-    filled = {
-        name: fill_request(getattr(request, name), given[name], value)
-        if isinstance(value, dict)
-        else value
-        for name, value in defaults.items()
-        if isinstance(value, dict) or name not in given
-    }
-    return msgspec.structs.replace(request, **filled)
+    missing = {name: value for name, value in defaults.items() if name not in given}
+    return msgspec.structs.replace(request, **missing)

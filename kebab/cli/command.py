@@ -180,7 +180,6 @@ SECTIONS = {
         "chat": "Ask one question after another",
     },
     "Library": {
-        "rank": "Order lines from stdin by words and by meaning",
         "list": "List the documents",
         "inspect": "Show all metadata of a document or a passage",
         "fetch": "Print original lines of a file",
@@ -188,7 +187,6 @@ SECTIONS = {
         "outline": "Show the headings of a document or a folder",
         "related": "Find similar documents",
         "dupes": "Find copies and near copies",
-        "why": "Explain why a search finds or misses a document",
         "review": "Find mistakes in documents",
         "translate": "Translate a document",
         "rm": "Remove documents from the index; files stay",
@@ -213,7 +211,6 @@ SECTIONS = {
         "completion": "Print the completion script of a shell",
         "model": "List, download or change the embedding model",
         "eval": "Measure search quality",
-        "bench": "Measure speed and size against budgets",
     },
 }
 """The sections of help, with the summary of each command."""

@@ -100,7 +100,6 @@ _RENDERERS: Mapping[str, Callable[[Any], Iterator[str]]] = {
 # Names of modules, because each reply is rendered by modules that only its own tool needs.
 _PIPE_RENDERERS = {
     "error.v1": ("errors", "render_error"),
-    "explanation.v1": ("why", "render_why"),
     "ingest_report.v1": ("ingest", "render_ingest_report"),
     "not_found.v1": ("documents", "render_not_found"),
     "outline.v1": ("documents", "render_outline"),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kebab.app.classify import ClassifiedError
     from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
-    from kebab.wire.evals import BenchProgress, EvalProgress
+    from kebab.wire.evals import EvalProgress
     from kebab.wire.review import AgentItems
     from kebab.wire.search import SearchResponse
 
@@ -330,7 +330,7 @@ def choose_work_display(context: CommandContext, *, stream: bool) -> WorkDisplay
 @contextmanager
 def report_measurements(
     context: CommandContext,
-) -> Iterator[Callable[[BenchProgress | EvalProgress], None]]:
+) -> Iterator[Callable[[EvalProgress], None]]:
     """Yield a callback that shows the progress of measurements: as events, or on one line."""
     if context.flags.machine:
         yield context.write_event

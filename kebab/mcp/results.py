@@ -25,7 +25,6 @@ from kebab.wire.health import Introspection
 from kebab.wire.ingest import IngestReport
 from kebab.wire.library import FetchResult, PathExplanations
 from kebab.wire.record import NotFound
-from kebab.wire.related import Explanation
 from kebab.wire.search import ConfidenceName, SearchHit, SearchResponse
 
 SCHEME = "kebab://"
@@ -176,7 +175,7 @@ class AskResult(Result, frozen=True, kw_only=True):
     coverage: dict[str, Any] = {}
 
 
-Explained: TypeAlias = Explanation | PathExplanations | NotFound
+Explained: TypeAlias = PathExplanations | NotFound
 
 
 def _to_fields(coverage: Coverage | None) -> dict[str, Any]:
@@ -234,10 +233,8 @@ def build_outline_result(reply: Outline | NotFound) -> OutlineResult:
 
 
 def build_explain_result(reply: Explained) -> ExplainResult:
-    """Return the verdict of a search on a document, or of the index on a file."""
+    """Return what the index says of a file."""
     match reply:
-        case Explanation():
-            return ExplainResult(found=reply.found, reason=reply.verdict, rank=reply.rank)
         case PathExplanations(paths=[only]):
             return ExplainResult(found=only.indexed is not None, reason=only.reason)
         case _:

@@ -88,8 +88,6 @@ class ExplainArguments(Arguments, frozen=True, kw_only=True):
 
     path: str
     """The document or file."""
-    query: str | None = None
-    """The search that should find it."""
 
 
 class StatusArguments(Arguments, frozen=True, kw_only=True):
@@ -331,15 +329,10 @@ def _outline(run: RunOperation, arguments: OutlineArguments) -> ToolOutput:
 
 
 def _explain(run: RunOperation, arguments: ExplainArguments) -> ToolOutput:
-    """Explain a search on a document; of a file that is no document, why it is none."""
-    if arguments.query is not None:
-        search = {"query": arguments.query}
-        reply = run("why", {"name": arguments.path, "search": search})
-    else:
-        reply = run("inspect_doc", {"name": arguments.path})
-        if not isinstance(reply, NotFound):
-            paths = [reply.file or arguments.path]
-            reply = run("explain_paths", {"paths": paths})
+    """Explain why a file is indexed or not."""
+    reply = run("inspect_doc", {"name": arguments.path})
+    if not isinstance(reply, NotFound):
+        reply = run("explain_paths", {"paths": [reply.file or arguments.path]})
     if isinstance(reply, NotFound) and is_path(arguments.path):
         explained = run("explain_paths", {"paths": [arguments.path]})
         unknown = explained.paths[0].reason in {"missing", "no_source"}
@@ -403,8 +396,8 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         name="explain",
-        operation="why",
-        description="Explain why a file is or is not indexed, or why a search finds or misses it.",
+        operation="explain_paths",
+        description="Explain why a file is or is not indexed.",
         arguments=ExplainArguments,
         result=results.ExplainResult,
         run=_explain,

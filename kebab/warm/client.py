@@ -124,7 +124,6 @@ COMMANDS = frozenset(
         "search",
         "session",
         "source",
-        "why",
     )
 )
 """The commands that only read."""

@@ -108,11 +108,9 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation("grep", "fetch:GrepRequest", "grep:grep", exact=True),
         Operation("ask", "ask:AskRequest", "ask:ask", events_path="ask:AnswerEvent"),
         Operation("related", "related:RelatedRequest", "related:find_related"),
-        Operation("why", "related:WhyRequest", "why:explain_search"),
         Operation(
             "dupes", "related:DupesRequest", "related:find_duplicates", events_path=_PROGRESS
         ),
-        Operation("rank", "related:RankRequest", "related:rank_lines", slow=True, exact=True),
         Operation("list", "library:ListRequest", "library:list_documents"),
         Operation("inspect_doc", "library:InspectDocRequest", "library:inspect_doc"),
         Operation("inspect_chunk", "library:InspectChunkRequest", "library:inspect_chunk"),

@@ -403,7 +403,6 @@ LONG_CALLS = {
     "fetch": ["fetch", LONG],
     "folder": ["ingest", LONG],
     "explain": ["ingest", "--explain", "folder name " * 30 + "/x.md"],
-    "why": ["why", LONG, "work/backups.md"],
     "typo": ["search", LONG, "--limt", "3"],
     "cursor": ["search", LONG, "--cursor", "x"],
     "config": ["--config", LONG, "list"],

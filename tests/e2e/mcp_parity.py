@@ -19,7 +19,6 @@ TOOLS_OF: Mapping[str, str] = {
     "fetch": "read",
     "grep": "grep",
     "outline": "outline",
-    "why": "explain",
     "explain_paths": "explain",
     "schema": "status",
     "ingest": "ingest",
@@ -126,18 +125,6 @@ CASES: Sequence[ToolCase] = (
     ToolCase("outline", {"ref": "work", "depth": 1}, "outline", {"name": "work", "depth": 1}),
     ToolCase("outline", {"ref": "nowhere"}, "outline", {"name": "nowhere"}),
     ToolCase(
-        "explain",
-        {"path": DOC, "query": "restore"},
-        "why",
-        {"name": DOC, "search": {"query": "restore"}},
-    ),
-    ToolCase(
-        "explain",
-        {"path": DOC, "query": "qqqqqqqq"},
-        "why",
-        {"name": DOC, "search": {"query": "qqqqqqqq"}},
-    ),
-    ToolCase(
         "explain", {"path": f"{{NOTES}}/{DOC}"}, "explain_paths", {"paths": [f"{{NOTES}}/{DOC}"]}
     ),
     ToolCase(
@@ -196,10 +183,6 @@ def _share_outline(reply: Node) -> Node:
     return {"found": True, "sections": len(reply["sections"]), **sizes, **_share_coverage(reply)}
 
 
-def _share_why(reply: Node) -> Node:
-    return {"found": reply["found"], "reason": reply["verdict"], "rank": reply["rank"]}
-
-
 def _share_paths(reply: Node) -> Node:
     (only,) = reply["paths"]
     return {"found": only["indexed"] is not None, "reason": only["reason"]}
@@ -226,7 +209,6 @@ SHARED: Mapping[str, Callable[[Node], Node]] = {
     "fetch": _share_read,
     "grep": _share_grep,
     "outline": _share_outline,
-    "why": _share_why,
     "explain_paths": _share_paths,
     "schema": _share_status,
     "ingest": _share_ingest,

@@ -138,17 +138,6 @@ CASES: Mapping[str, Sequence[Case]] = {
         case({"name": DOC, "limit": 1001}, "related", DOC, "--limit", "1001"),
         case({}, "related"),
     ],
-    "why": [
-        case({"name": DOC, "search": {"query": "restore"}}),
-        case({"name": "{CHUNK}", "search": {"query": "restore", "mode": "lexical"}}),
-        case({"name": DOC, "search": {"query": "qqqqqqqq", "mode": "lexical"}}),
-        case({"name": DOC, "search": {"query": "restore -disk", "tag": ["none"]}}),
-        case({"name": "nowhere", "search": {"query": "restore"}}),
-        case({"name": DOC, "search": {"query": ""}}),
-        case({"name": DOC, "search": {"query": "x", "cursor": "forged"}}),
-        case({"name": DOC, "search": {"query": "x", "limit": 0}}, "why", "x", DOC, "--limit", "0"),
-        case({"name": DOC}, "why", DOC),
-    ],
     "dupes": [
         case({}),
         case({"exact": True, "limit": 1}),

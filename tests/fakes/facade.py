@@ -86,12 +86,8 @@ from kebab.wire.record import NotFound, Reply, Request
 from kebab.wire.related import (
     DupesRequest,
     Duplicates,
-    Explanation,
-    RankRequest,
-    RankResult,
     RelatedDocs,
     RelatedRequest,
-    WhyRequest,
 )
 from kebab.wire.repair import RepairReport, RepairRequest, VerifyReport, VerifyRequest
 from kebab.wire.review import (
@@ -260,13 +256,6 @@ class FakeKebab:
         report(Progress(kind=ProgressKind.COMPLETED))
         return replies.ingest_report()
 
-    def rank(self, request: RankRequest) -> RankResult:
-        """Order the lines backwards."""
-        self._note("rank", request)
-        if not request.query.strip():
-            raise InvalidInput(field="$.query", cause="empty")
-        return replies.rank_result(request)
-
     def list(self, request: ListRequest) -> DocList:
         """List at most two documents; the tag `none` has none."""
         self._note("list", request)
@@ -292,14 +281,6 @@ class FakeKebab:
         if _absent(request.name):
             return replies.not_found()
         return replies.related_docs(*([] if request.name == "nothing" else [replies.related_doc()]))
-
-    def why(self, request: WhyRequest) -> Explanation | NotFound:
-        """Find the document at rank 1, lose one called `nothing`."""
-        self._note("why", request)
-        if _absent(request.name):
-            return replies.not_found()
-        lost = {"found": False, "rank": None, "verdict": "no_match", "message": "lost: no term"}
-        return replies.explanation(**(lost if request.name == "nothing" else {}))
 
     def dupes(self, request: DupesRequest, report: Report) -> Duplicates:
         """Find one group, none where only exact copies count."""

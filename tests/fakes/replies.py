@@ -70,19 +70,10 @@ from kebab.wire.related import (
     DuplicateGroup,
     DuplicateMember,
     Duplicates,
-    Explanation,
-    HeldTerms,
     MatchedPassage,
-    PassageAccount,
     PassagePair,
-    QueryReading,
-    RankedItem,
-    RankRequest,
-    RankResult,
     RelatedDoc,
     RelatedDocs,
-    Standing,
-    TermReading,
 )
 from kebab.wire.repair import (
     Difference,
@@ -93,7 +84,7 @@ from kebab.wire.repair import (
     VerifyReport,
 )
 from kebab.wire.review import AppliedFile, ReviewApplied, ReviewApplyRequest, ReviewRun, ReviewRuns
-from kebab.wire.search import Lift, Retrieval, SearchHit, SearchResponse
+from kebab.wire.search import Retrieval, SearchHit, SearchResponse
 
 WHEN = "2025-01-31T12:00:00.000Z"
 DOC = "d" * 32
@@ -240,69 +231,6 @@ def related_docs(*related: RelatedDoc, **changes: Any) -> RelatedDocs:
         corpus_revision=7,
         timing_ms=1.25,
     )
-
-
-def standing(rank: int | None = None, score: float | None = None, **changes: Any) -> Standing:
-    """Return where a passage stands; nowhere without a rank."""
-    return build(Standing, changes, rank=rank, score=score, candidate=rank is not None)
-
-
-account = make_builder(
-    PassageAccount,
-    chunk_id=CHUNK,
-    heading_path=HEADINGS,
-    citation=line_citation(),
-    barriers=[],
-    held=HeldTerms(title=[], headings=["restor"], body=["restor"]),
-    vector="committed",
-    lexical=standing(1, 7.5),
-    semantic=standing(3, 0.4125),
-    fused=standing(2, 0.5),
-    lifts=[Lift(reason="context", value=0.125), Lift(reason="spread", value=-0.05)],
-    final=standing(1, 0.575),
-    score=0.87,
-    hit_rank=1,
-    withheld=None,
-)
-
-
-def reading(**changes: Any) -> QueryReading:
-    """Return how a query of one word was read."""
-    term = TermReading(text="restor", prefix=False, use="asked", weight=1.5, passages=2)
-    return build(
-        QueryReading,
-        changes,
-        plain="restore",
-        terms=[term],
-        required=[],
-        excluded=[],
-        relaxed=False,
-        filters=[],
-        topic=1.0,
-        need=0.0,
-        question=0.0,
-    )
-
-
-explanation = make_builder(
-    Explanation,
-    query="restore",
-    mode="hybrid",
-    limit=10,
-    document=summary(),
-    found=True,
-    rank=1,
-    verdict="found",
-    message="found at rank 1",
-    hint=None,
-    reading=reading(),
-    lifted=[],
-    passages=[account()],
-    candidates=12,
-    degraded=[],
-    corpus_revision=7,
-    timing_ms=1.25,
-)
 
 
 duplicate_member = make_builder(
@@ -965,26 +893,6 @@ def source_removed(**changes: Any) -> SourceRemoved:
     """Return which source was removed."""
     fields = {"source": source_summary(), "dry_run": False, "returns": False}
     return SourceRemoved(**{**fields, **changes})
-
-
-def rank_result(request: RankRequest) -> RankResult:
-    """Return the lines of a request backwards."""
-    order = [*reversed([*enumerate(request.lines)])]
-    return RankResult(
-        query=request.query,
-        mode=request.mode,
-        items=[
-            RankedItem(
-                rank=rank, score=1 / rank, index=index, text=line, path=None, line=None, item=None
-            )
-            for rank, (index, line) in enumerate(order[: request.limit], start=1)
-        ],
-        total=len(order),
-        has_more=request.limit is not None and request.limit < len(order),
-        embedding_version=None,
-        degraded=[],
-        timing_ms=1.0,
-    )
 
 
 def review_runs() -> ReviewRuns:

@@ -64,7 +64,7 @@ ARCHIVE = "base.zip"
 
 ELSEWHERE = (
     *("dupes", "errors", "explain", "model pull", "model use", "publish", "related"),
-    *("source add", "why"),
+    "source add",
 )
 """Commands that the session leaves to others with the same stores and models; those of published
 bases meet the faults of their stores in the tests of `kebab.store.published`."""

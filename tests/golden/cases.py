@@ -31,7 +31,6 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "search": ("search", "restore"),
     "grep": ("grep", "restore", "--context", "1"),
     "ask": ("ask", RESTORE, "--extractive"),
-    "rank": ("rank", "restore"),
     "list": ("list",),
     "inspect doc": ("inspect", "doc", DOC),
     "inspect chunk": ("inspect", "chunk", "{chunk}"),
@@ -42,7 +41,6 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "fetch span": ("fetch", "span", DOC, "2", "4"),
     "related": ("related", DOC),
     "dupes": ("dupes",),
-    "why": ("why", "restore", DOC),
     "review": ("review", DOC, "--no-llm"),
     "rm": ("rm", DOC),
     "source list": ("source", "list"),
@@ -66,7 +64,7 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "model pull": ("model", "pull"),
     "model use": ("model", "use", "auto"),
 }
-"""A plain line of each command that answers; `bench` measures, `chat` and `open` are for people,
+"""A plain line of each command that answers; `chat` and `open` are for people,
 `export` and `import` count bytes and hashes that depend on times, `mcp` talks with a client,
 `publish` and `source add` make keys and
 times, `serve` names a path of the machine, `translate` needs a model, and `watch` has no end."""
@@ -75,7 +73,6 @@ for _command, _line in list_example_lines().items():
     SUCCESS.setdefault(_command, _line)
 
 NEVER = {
-    "bench": ("bench", "--chunks", "10"),
     "chat": ("chat",),
     "export": ("export", "nowhere/base.zip"),
     "import": ("import", "nowhere/base.zip"),
@@ -423,7 +420,7 @@ def _list_ingest_cases() -> Iterator[Case]:
 
 
 def _list_comparison_cases() -> Iterator[Case]:
-    """Yield what `related`, `why` and `dupes` meet."""
+    """Yield what `related` and `dupes` meet."""
     line = SUCCESS["related"]
     for name, more in {"filtered": ("--lang", "ko"), "empty": ("--tag", "none")}.items():
         yield Case(command="related", name=name, line=(*line, *more))
@@ -437,20 +434,6 @@ def _list_comparison_cases() -> Iterator[Case]:
         home="vectors",
         meets=remove_library("numpy"),
     )
-    line = SUCCESS["why"]
-    for name, narrowed in {
-        "filtered": ("--lang", "ko"),
-        "bad_date": ("--since", "whenever"),
-    }.items():
-        yield Case(command="why", name=name, line=(*line, *narrowed))
-    lower = ("why", "first time", DOC, "--limit", "1", "--mode", "lexical")
-    yield Case(command="why", name="next_page", line=lower)
-    yield Case(command="why", name="empty_query", line=("why", "", DOC))
-    yield Case(command="why", name="no_match", line=("why", "qqqq", DOC, "--mode", "lexical"))
-    yield Case(command="why", name="passage", line=("why", "restore", "{chunk}"))
-    yield Case(command="why", name="with_vectors", line=line, home="vectors")
-    yield Case(command="why", name="by_meaning", line=(*line, "--mode", "vector"), home="vectors")
-    yield Case(command="why", name="another_model", line=line, home="vectors", settings=other)
     copied = (Path(__file__).resolve().parents[2] / "samples" / "notes" / DOC).read_bytes()
     edited = copied.replace(b"restic", b"borg", 1)
     twins = {"exact": copied, "near": edited}
@@ -519,7 +502,6 @@ def _list_other_cases() -> Iterator[Case]:
         ("explain", "everything", ("explain", "--all")),
         ("explain", "nothing_named", ("explain",)),
         ("help", "unknown", ("help", "setings")),
-        ("bench", "bad_number", ("bench", "--chunks", "none")),
         ("doctor", "while_read_only", ("doctor", "--read-only")),
         ("doctor", "plan_of_nothing", ("doctor", "--fix", "--dry-run")),
         ("doctor", "fix_read_only", ("doctor", "--fix", "--yes", "--read-only")),

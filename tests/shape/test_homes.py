@@ -33,7 +33,6 @@ HOMES = {
     # Records and settings are its structs: to declare a dataclass takes fifty times as long.
     "msgspec": (
         "kebab.app",
-        "kebab.bench",
         "kebab.chunk",
         "kebab.cli",
         "kebab.config",

@@ -18,7 +18,6 @@ MOST_LINES = {
     "kebab": 120_000,
     "tests": 121_000,
     "kebab/app": 16_000,
-    "kebab/bench": 1_000,
     "kebab/chunk": 1_500,
     "kebab/cli": 16_000,
     "kebab/cluster": 500,

@@ -16,7 +16,7 @@ OPTIONAL = {("kebab.cli.prompt", "readline")}
 """Imports whose absence is handled: Python may be built without the module."""
 ASKING = {"sys.platform", "os.name", "platform.system"}
 """What tells the system."""
-DESCRIBING = {"kebab.app.audit_log", "kebab.bench.run"}
+DESCRIBING = {"kebab.app.audit_log"}
 """Modules that only print the name of the system."""
 UNUSABLE = {"pass_fds", "preexec_fn", "start_new_session"}
 """Arguments that Windows refuses or ignores."""

@@ -1,1 +1,1 @@
-"""Benchmarks for the developers of kebab; run `python -m tools.bench --help`."""
+"""Benchmarks for the developers of kebab: `versions` compares checkouts, `peers` other programs."""

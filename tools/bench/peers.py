@@ -23,17 +23,8 @@ from statistics import median
 from typing import NamedTuple, TypeAlias
 
 from kebab import __version__
-from kebab.bench.sandbox import (
-    Command,
-    Outcome,
-    Runner,
-    Sandbox,
-    build_kebab_command,
-    build_python_command,
-    run_process,
-)
 from kebab.platform import count_cores
-from tools.bench.yardsticks import SEARCH_FTS, SEARCH_TANTIVY, WRITE_FTS, WRITE_TANTIVY
+from tools.bench.sandbox import Command, Outcome, build_environment, measure_disk, run_process
 
 KEBAB, QMD, RIPGREP, TANTIVY, FTS = "kebab", "qmd", "ripgrep", "tantivy", "SQLite FTS5"
 INDEX, UNCHANGED, MOVED = "first index by words", "nothing changed", "folder renamed"
@@ -44,6 +35,52 @@ _TABLE = re.compile(r"(<!-- table of tools.bench.peers -->\n).*?(<!-- end -->\n)
 _MB = 1_000_000
 _NOTHING_FOUND = 1
 """The status of a search without a result."""
+
+WRITE_FTS = """
+import os, sys, apsw
+base = apsw.Connection(sys.argv[2])
+base.execute("CREATE VIRTUAL TABLE pages USING fts5(body)")
+with base:
+    for folder, _, names in os.walk(sys.argv[1]):
+        for name in names:
+            text = open(os.path.join(folder, name), encoding="utf-8").read()
+            base.execute("INSERT INTO pages VALUES (?)", (text,))
+"""
+SEARCH_FTS = """
+import sys, apsw
+base = apsw.Connection(sys.argv[2])
+words = " OR ".join(sys.argv[1].split())
+found = base.execute("SELECT rowid FROM pages WHERE pages MATCH ? ORDER BY rank LIMIT 10", (words,))
+print(len(found.fetchall()))
+"""
+WRITE_TANTIVY = """
+import os, sys, tantivy
+schema = tantivy.SchemaBuilder().add_text_field("body", stored=True).build()
+os.mkdir(sys.argv[2])
+writer = tantivy.Index(schema, sys.argv[2]).writer(heap_size=128_000_000)
+for folder, _, names in os.walk(sys.argv[1]):
+    for name in names:
+        text = open(os.path.join(folder, name), encoding="utf-8").read()
+        writer.add_document(tantivy.Document(body=text))
+writer.commit()
+writer.wait_merging_threads()
+"""
+SEARCH_TANTIVY = """
+import sys, tantivy
+index = tantivy.Index.open(sys.argv[2])
+print(len(index.searcher().search(index.parse_query(sys.argv[1], ["body"]), 10).hits))
+"""
+
+
+def build_python_command(program: str, *arguments: str) -> Command:
+    """Return the command that runs a program text in this interpreter."""
+    return (sys.executable, "-c", program, *arguments)
+
+
+def build_kebab_command(*arguments: str) -> Command:
+    """Return the command that runs kebab of this checkout."""
+    return (sys.executable, "-m", "kebab", *arguments)
+
 
 Programs: TypeAlias = Mapping[str, Mapping[str, Sequence[Command]]]
 """The commands of each step of each program."""
@@ -105,9 +142,7 @@ def list_programs(folder: Path, words: str, tools: Mapping[str, str | None]) -> 
     return programs
 
 
-def measure_programs(
-    programs: Programs, folder: Path, turns: int, runner: Runner = run_process
-) -> Results:
+def measure_programs(programs: Programs, folder: Path, turns: int) -> Results:
     """Return the medians of the turns; one more turn at the beginning is a warm-up.
 
     Before the step that is called so, the largest folder below `folder` gets another name.
@@ -120,27 +155,27 @@ def measure_programs(
     for turn in range(turns + 1):
         for name in programs if turn % 2 else reversed(list(programs)):
             with tempfile.TemporaryDirectory() as home:
-                sandbox = Sandbox(Path(home) / "home", Path(home) / "models", runner)
+                place = Path(home)
                 for step in STEPS:
                     commands = programs[name].get(step, ())
                     if step == MOVED and commands:
                         _rename_largest(folder, turn)
-                    figures = [_run(name, step, command, sandbox) for command in commands]
+                    figures = [_run(name, step, command, place) for command in commands]
                     if turn and figures:
                         wall, cpu, peak = zip(*figures, strict=True)
                         found[name, step].append(Figures(sum(wall), sum(cpu), max(peak)))
                     if turn and commands and step == INDEX:
-                        disk[name].append(_measure_disk(sandbox.folder))
+                        disk[name].append(measure_disk(place))
     medians = {key: Figures(*map(median, zip(*one, strict=True))) for key, one in found.items()}
     return Results(medians, {name: median(sizes) for name, sizes in disk.items()})
 
 
-def _run(name: str, step: str, command: Command, sandbox: Sandbox) -> Figures:
-    outcome: Outcome = sandbox.run(command)
+def _run(name: str, step: str, command: Command, home: Path) -> Figures:
+    outcome: Outcome = run_process(command, build_environment(home, home / "models"), home)
     is_search = step in (SEARCH, GREP)
     if outcome.status and not (is_search and outcome.status == _NOTHING_FOUND):
         raise PeerError(f"{name}, {step}: {outcome.describe_failure()}")
-    return Figures(outcome.seconds, outcome.cpu_seconds, outcome.peak_bytes)
+    return Figures(outcome.wall, outcome.cpu, outcome.peak_bytes)
 
 
 def _rename_largest(folder: Path, turn: int) -> None:
@@ -150,11 +185,6 @@ def _rename_largest(folder: Path, turn: int) -> None:
         largest = max(subfolders, key=lambda path: sum(1 for _ in path.rglob("*")))
         name = re.sub(r"-moved-.*", "", largest.name)
         largest.rename(largest.with_name(f"{name}-moved-{turn}-{os.urandom(3).hex()}"))
-
-
-def _measure_disk(folder: Path) -> float:
-    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
-    return sum(path.stat().st_blocks * 512 for path in files)
 
 
 def format_table(results: Results, names: Sequence[str], size: int) -> list[str]:

@@ -2,14 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kebab.bench.sandbox import TIMES
 from kebab.cli.render.canvas import (
     Canvas,
     Column,
     clean,
-    format_number,
     pluralize,
-    render_columns,
     render_fields,
 )
 from kebab.wire import evals
@@ -248,60 +245,9 @@ _BUDGET_BAR = 30
 _FULL_SHARE = 2.0
 
 
-def render_benchmark(reply: evals.BenchReport, canvas: Canvas) -> Iterator[str]:
-    """Yield the machine, every figure, the budgets as bars, and what was not measured."""
-    size = f"{reply.chunks} passages, seed {reply.seed}"
-    if reply.machine is not None:
-        machine = reply.machine
-        yield canvas.strong(f"kebab v{machine.kebab_version}")
-        size += f"; {machine.system}, {machine.cores} cores, Python {machine.python}"
-    yield f"{size}; {reply.duration_ms / 1000:.0f} s"
-    yield ""
-    rows = []
-    for figure in reply.figures:
-        low, high = format_number(figure.minimum), format_number(figure.maximum)
-        ratio, paint = figure.ratio, canvas.success if figure.within else canvas.error
-        rows.append(
-            (
-                _format_name(figure),
-                f"{format_number(figure.median)} {figure.unit}",
-                f"{low} … {high}" if figure.runs > 1 else "",
-                "" if ratio is None else f"{format_number(ratio)} {TIMES} {figure.yardstick}",
-                figure.budget or "",
-                "" if figure.within is None else paint("✓" if figure.within else "✗"),
-            )
-        )
-    yield from render_columns(_BENCH_COLUMNS, rows, canvas)
-    budgeted = [figure for figure in reply.figures if figure.share is not None]
-    if budgeted:
-        yield ""
-        yield canvas.strong("how much of each budget is used")
-        width = max(len(_format_name(figure)) for figure in budgeted)
-        yield from (_format_budget_bar(figure, width, canvas) for figure in budgeted)
-    for gap in reply.gaps:
-        paint, word = (canvas.error, "failed:") if gap.failed else (canvas.warning, "skipped:")
-        yield f"{paint(word)} {gap.name}: {clean(gap.reason)}"
-
-
 def format_size(chunks: int) -> str:
     """Return a corpus size in short form: `305`, `1.33k`, `1m`."""
     for unit, worth in (("m", 1_000_000), ("k", 1_000)):
         if chunks >= worth:
             return f"{chunks / worth:.3g}{unit}"
     return str(chunks)
-
-
-def _format_name(figure: evals.BenchFigure) -> str:
-    """Return the name of a figure, with the corpus size when there are several sizes."""
-    return figure.name if figure.chunks is None else f"{figure.name} @{format_size(figure.chunks)}"
-
-
-def _format_budget_bar(figure: evals.BenchFigure, width: int, canvas: Canvas) -> str:
-    """Return a bar with a mark at the budget; twice the budget fills it."""
-    assert figure.share is not None
-    used = round(min(figure.share, _FULL_SHARE) / _FULL_SHARE * _BUDGET_BAR)
-    edge = _BUDGET_BAR // 2
-    cells = "█" * used + "·" * (_BUDGET_BAR - used)
-    paint = canvas.success if figure.within else canvas.error
-    bar = f"{paint(cells[:edge])}│{paint(cells[edge:])}"
-    return f"  {_format_name(figure):<{width}}  {bar} {figure.share:>5.0%}"

@@ -20,7 +20,7 @@ from kebab.cli.render.canvas import (
 )
 from kebab.core.progress import Progress, ProgressKind
 from kebab.wire.coverage import format_left
-from kebab.wire.evals import BenchProgress, EvalProgress
+from kebab.wire.evals import EvalProgress
 
 SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
 """Restores a terminal when a live display ends early."""
@@ -195,7 +195,7 @@ class MeasurementLine:
         self._channel = channel
         self._name = ""
 
-    def __call__(self, event: BenchProgress | EvalProgress) -> None:
+    def __call__(self, event: EvalProgress) -> None:
         """Show an event."""
         text = f"{event.name}, {event.done} of {event.total}, {event.elapsed_ms / 1000:.0f} s"
         if self._channel.is_terminal:

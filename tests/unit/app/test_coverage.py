@@ -11,7 +11,6 @@ from kebab.app.doctor import check_health
 from kebab.app.grep import grep
 from kebab.app.ingest import ingest
 from kebab.app.outline import outline
-from kebab.app.related import rank_lines
 from kebab.app.schema import describe_build
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.health import render_doctor
@@ -25,7 +24,6 @@ from kebab.wire.ask import AskRequest
 from kebab.wire.fetch import GrepRequest, OutlineRequest
 from kebab.wire.health import DoctorRequest, SchemaRequest
 from kebab.wire.ingest import IngestRequest
-from kebab.wire.related import RankRequest
 
 FILES = 5
 
@@ -435,7 +433,6 @@ def test_every_reply_has_it(notes):
         notes.search("bread", context=context),
         grep(context, GrepRequest(pattern="zebra")),
         outline(context, OutlineRequest()),
-        rank_lines(context, RankRequest(query="a", lines=["a"], mode="lexical")),
         ask(context, AskRequest(question="What is zebra?", extractive=True), lambda _: None),
         check_health(context, DoctorRequest()),
         describe_build(context, SchemaRequest()),

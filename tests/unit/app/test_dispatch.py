@@ -73,7 +73,6 @@ def test_nothing_is_an_empty_request(raw):
 def test_a_field_that_is_left_out_has_the_value_of_the_settings(convert):
     assert convert("search", {"query": "x"}, LIMITED).limit == 3
     assert convert("search", {"query": "x", "limit": 10}, LIMITED).limit == 10
-    assert convert("why", {"name": "a", "search": {"query": "x"}}, LIMITED).search.limit == 3
 
 
 @pytest.mark.parametrize("convert", [decode, convert_operation_request])
@@ -83,7 +82,6 @@ def test_a_field_that_is_left_out_has_the_value_of_the_settings(convert):
         ("search", {"query": 7}, "$.query"),
         ("search", {"query": "x", "tag": ["a", 7]}, "$.tag[1]"),
         ("search", {"query": "x", "colour": "red"}, "$"),
-        ("why", {"name": "a", "search": {"query": "x", "limit": 0}}, "$.search.limit"),
         ("rm", {}, "$"),
     ],
 )

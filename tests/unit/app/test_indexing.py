@@ -3,7 +3,6 @@ import os
 import pytest
 from msgspec import UNSET
 
-from kebab.app.ask import ask
 from kebab.app.doctor import check_health
 from kebab.app.indexing import (
     INTERVAL_S,
@@ -14,14 +13,12 @@ from kebab.app.indexing import (
 )
 from kebab.app.related import find_related
 from kebab.app.schema import describe_build
-from kebab.app.why import explain_search
 from kebab.core.progress import Progress, ProgressKind
 from kebab.store.sqlite.lock import IngestState, WriterLock
-from kebab.wire.ask import AskRequest
 from kebab.wire.coverage import Indexing
 from kebab.wire.health import DoctorRequest, SchemaRequest
-from kebab.wire.related import Explanation, RelatedDocs, RelatedRequest, WhyRequest
-from kebab.wire.search import DegradedChannel, SearchRequest
+from kebab.wire.related import RelatedDocs, RelatedRequest
+from kebab.wire.search import DegradedChannel
 
 EMBEDDING = IngestState(1_700_000_000.0, 2_695, 24_020, "chunks")
 
@@ -166,18 +163,6 @@ def test_without_an_ingest_the_fix_stays(pending):
     assert health.indexing is UNSET
     (check,) = [check for check in health.checks if check.name == "pending"]
     assert check.fix == "kebab model pull"
-
-
-def test_an_answer_and_an_explanation_do_not_suggest_an_ingest(running):
-    request = AskRequest(question="bread", extractive=True)
-    answer = ask(running.context(), request, lambda _: None)
-    explained = explain_search(
-        running.context(), WhyRequest(search=SearchRequest(query="bread"), name="a.md")
-    )
-
-    assert isinstance(explained, Explanation)
-    for channel in (*answer.retrieval.degraded, *explained.degraded):
-        assert not suggests_ingest(channel.hint)
 
 
 def test_the_estimate_of_an_event_is_published():

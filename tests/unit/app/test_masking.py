@@ -22,7 +22,7 @@ from kebab.wire.fetch import FetchRequest, GrepRequest, OutlineRequest
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.library import InspectChunkRequest, InspectDocRequest
 from kebab.wire.record import MASKED, encode_json
-from kebab.wire.related import DupesRequest, RankRequest, RelatedRequest
+from kebab.wire.related import DupesRequest, RelatedRequest
 from kebab.wire.review import ReviewRequest
 from kebab.wire.search import SearchRequest
 from tools.secrets import draw_texts
@@ -48,7 +48,6 @@ REQUESTS: list[Any] = [
     InspectDocRequest(name="deploy.md"),
     GrepRequest(pattern="key|[A-Za-z0-9+/]{40}", before=1),
     FetchRequest(refs=["deploy.md", "deploy.md#L6-L7"]),
-    RankRequest(query="deploy", lines=[f"deploy with {KEY}", "no"]),
     ReviewRequest(names=["deploy.md"], no_llm=True),
 ]
 EXACT = ("grep", "fetch", "rank", "review")

@@ -128,8 +128,7 @@ def test_a_link_into_an_indexed_folder_names_what_is_there(kebab, shelf):
     assert reply.results[0].doc_path == "a.md"
 
 
-@pytest.mark.parametrize("query", [None, "cat"])
-def test_the_tool_explains_nothing_outside(shelf, kebab, query):
+def test_the_tool_explains_nothing_outside(shelf, kebab):
     (tool,) = (one for one in TOOLS if one.name == "explain")
 
     def run(operation, fields):
@@ -137,7 +136,7 @@ def test_the_tool_explains_nothing_outside(shelf, kebab, query):
 
     outside = shelf.folder / "out"
     asked = [
-        ExplainArguments(path=str(path), query=query)
+        ExplainArguments(path=str(path))
         for path in (outside / "file.md", outside / "folder", shelf.notes / "link.md")
     ]
     there = [tool.run(run, one) for one in asked]

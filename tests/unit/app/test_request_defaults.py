@@ -7,7 +7,6 @@ from kebab.app.request_defaults import fill_request, list_request_defaults
 from kebab.config.settings import Ask, Search, Settings
 from kebab.wire.ask import AskRequest
 from kebab.wire.operations import OPERATIONS
-from kebab.wire.related import WhyRequest
 from kebab.wire.search import SearchRequest
 
 CHANGED = Settings(
@@ -16,10 +15,8 @@ CHANGED = Settings(
 )
 
 
-@pytest.mark.parametrize(
-    ("name", "given"), [("search", {"query": "x"}), ("why", {"name": "x", "search": {}})]
-)
-def test_default_settings_change_nothing(name, given):
+def test_default_settings_change_nothing():
+    name, given = "search", {"query": "x"}
     request = msgspec.convert(given, OPERATIONS[name].request)
 
     assert fill_request(request, given, list_request_defaults(name, Settings())) == request
@@ -50,18 +47,6 @@ def test_a_null_that_is_given_stays():
     filled = fill_request(SearchRequest(query="x"), given, list_request_defaults("search", CHANGED))
 
     assert filled.rerank is None
-
-
-def test_an_explanation_of_a_search_has_the_defaults_of_a_search():
-    given = {"name": "a.md", "search": {"query": "x", "mode": "vector"}}
-
-    filled = fill_request(
-        WhyRequest(name="a.md", search=SearchRequest(query="x", mode="vector")),
-        given,
-        list_request_defaults("why", CHANGED),
-    )
-
-    assert (filled.search.mode, filled.search.limit) == ("vector", 3)
 
 
 def test_a_question_has_the_mode_of_searches_and_its_own_limit():

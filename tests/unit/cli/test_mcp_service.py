@@ -76,12 +76,8 @@ def test_a_further_page_is_named_by_its_cursor():
             "further lines match; raise `limit`",
         ),
         (replies.ingest_report(items=[replies.item(warnings=["odd"])]), "1 file with warnings"),
-        (
-            replies.explanation(passages=[replies.account(hit_rank=None, withheld="per_doc")]),
-            "not shown: per_doc leaves it out",
-        ),
     ],
-    ids=["budget", "filter", "limit", "warnings", "withheld"],
+    ids=["budget", "filter", "limit", "warnings"],
 )
 def test_a_flag_has_the_name_of_the_argument(reply, said):
     text = render_for_model(reply)
@@ -109,7 +105,6 @@ def test_each_fetched_text_stands_below_its_reference():
         (replies.grep_response(replies.grep_hit()), "12"),
         (replies.grep_response(), "no line matches"),
         (replies.outline(), "#"),
-        (replies.explanation(), "query"),
         (replies.not_found(), "nowhere"),
         (replies.ingest_report(), "document"),
         (replies.answer(), "Stop the writer"),

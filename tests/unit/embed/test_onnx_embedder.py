@@ -15,7 +15,7 @@ from kebab.embed.registry import E5_SMALL, MINILM, find_named
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from kebab.limits.deadline import WALL_FACTOR
 from tests.fakes import tiny_model
-from tools.bench.embedding import FastembedReference
+from tests.fakes.fastembed_reference import FastembedReference
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from msgspec.structs import replace
 
 from kebab.app.reference_syntax import read_reference
 from kebab.mcp.results import (
-    build_explain_result,
     build_grep_result,
     build_hit_links,
     build_outline_result,
@@ -15,7 +14,6 @@ from kebab.mcp.results import (
     format_resource_uri,
 )
 from kebab.wire.fetch import FetchRequest, GrepRequest, OutlineRequest
-from kebab.wire.related import WhyRequest
 from kebab.wire.search import SearchRequest
 from tests.fakes import replies
 
@@ -67,13 +65,6 @@ def test_the_changed_files_of_a_status_are_those_of_its_coverage():
 
     assert result.changed == result.coverage["changed"] == 3
     assert build_status_result(replace(reply, coverage=None)).changed == 0
-
-
-def test_a_verdict_has_its_reason_and_rank(run):
-    search = SearchRequest(query="sourdough")
-    result = build_explain_result(run(WhyRequest(name="bread.md", search=search)))
-
-    assert (result.found, result.reason, result.rank) == (True, "found", 1)
 
 
 @pytest.fixture

@@ -1,5 +1,3 @@
-import base64
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -11,16 +9,9 @@ from kebab.core.ids import Key
 from kebab.core.queries import Mode, Query
 from kebab.errors.catalog import TimedOut
 from kebab.search import rerank
-from kebab.search.explain import Explainer
 from kebab.search.rerank import (
     compute_late_interaction,
-    merge_scores,
-    read_items,
-    score_meaning,
-    score_words,
-    select_for_embedding,
 )
-from kebab.search.vector import VectorRetriever
 from tests.fakes.embedder import PROFILE, HashingEmbedder
 
 QUERY = "blue garden gate"
@@ -196,19 +187,6 @@ def test_nothing_found_is_nothing_to_rerank(notes):
     assert page.degraded == ()
 
 
-def test_an_explanation_follows_the_reranked_order(notes):
-    reader = notes.reader()
-    retriever = VectorRetriever(
-        library=reader, vectors=lambda: notes.vectors, embedder=lambda: notes.embedder
-    )
-    chunks = [hit.chunk for hit in search(notes).hits if hit.chunk.path == "far.md"]
-    explained = Explainer(reader, retriever).explain(Query(text=QUERY, rerank=True), chunks)
-
-    assert explained.best is not None
-    assert explained.best.hit_rank == 1
-    assert "rerank" in {lift.reason for lift in explained.best.boosts}
-
-
 def tokens(*rows):
     found = np.array(rows, np.float32).reshape(len(rows), 2)
     return TokenVectors(found, [(at, at + 1) for at in range(len(rows))])
@@ -297,18 +275,6 @@ def test_the_tokens_decide_whether_a_question_in_another_language_is_answerable(
     assert not ask(compared).convincing
 
 
-def test_an_explanation_is_reranked_across_languages_too(compared):
-    reader = compared.reader()
-    retriever = VectorRetriever(
-        library=reader, vectors=lambda: compared.vectors, embedder=lambda: compared.embedder
-    )
-    chunks = [hit.chunk for hit in ask(compared).hits if hit.chunk.path == "far.md"]
-    explained = Explainer(reader, retriever).explain(Query(text=_GERMAN), chunks)
-
-    assert explained.best is not None
-    assert explained.best.hit_rank == 1
-
-
 def test_a_question_that_the_notes_hardly_answer_is_not_reranked(compared):
     ask(compared, "Where is the blue gate of the garden?", prose=True, rerank=True)
 
@@ -344,142 +310,3 @@ def values(scores):
 
 def best(scores):
     return sorted(scores, key=lambda key: -scores[key])
-
-
-def test_a_text_with_more_and_rarer_words_scores_higher():
-    scores = score_words("cat dog", LINES)
-
-    assert best(scores)[0] == 2
-    assert values(scores)[3] == 0
-    assert all(0 <= score <= 1 for score in scores.values())
-
-
-def test_words_are_stemmed_and_split_as_in_a_search():
-    assert score_words("running dogs", LINES)[Key(0)] > 0
-    assert score_words("백업", ["데이터베이스를 백업한다", "고양이"])[Key(0)] > 0
-
-
-def test_a_query_of_stop_words_still_counts():
-    assert score_words("what is the", LINES)[Key(0)] > 0
-
-
-def test_texts_without_any_word_have_no_score():
-    assert set(score_words("cat", ["", "---"]).values()) == {0.0}
-    assert score_words("cat", []) == {}
-
-
-def test_the_best_texts_by_words_are_embedded_each_spelling_once(monkeypatch):
-    monkeypatch.setattr(rerank, "EMBED_LIMIT", 2)
-    texts = ["one", "two", "one", "three"]
-
-    assert select_for_embedding(keyed(0.1, 0.5, 0.1, 0.0), texts) == [1, 0]
-
-
-def test_copies_share_the_evidence_of_their_text():
-    texts = ["the cat", "the dog", "the cat"]
-
-    scores = score_meaning("the cat", texts, [Key(0), Key(1)], HashingEmbedder()).scores
-
-    assert values(scores)[0] == values(scores)[2] > values(scores)[1]
-
-
-def test_both_kinds_of_evidence_count():
-    texts = ["a b", "c d"]
-    embedder = HashingEmbedder()
-
-    merged = merge_scores("a", keyed(0.2, 0.0), keyed(0.5, 0.5), texts, embedder)
-
-    assert values(merged)[0] > values(merged)[1] > 0
-
-
-def test_lines_of_text_are_items_and_empty_lines_count():
-    items = read_items(["one", "", "  ", "two words"])
-
-    assert [(item.number, item.text) for item in items] == [(0, "one"), (3, "two words")]
-
-
-@pytest.mark.parametrize(
-    ("line", "path", "number", "text"),
-    [
-        ("a/b.md:12:the cat", "a/b.md", 12, "the cat"),
-        ("a/b.md:12:7:the cat", "a/b.md", 12, "the cat"),
-        ("my notes/b c.md:1:x: y", "my notes/b c.md", 1, "x: y"),
-        ("12:the cat", None, 12, "the cat"),
-        ("\x1b[35ma.md\x1b[0m:\x1b[32m3\x1b[0m:the \x1b[1mcat\x1b[0m", "a.md", 3, "the cat"),
-    ],
-)
-def test_the_place_before_a_match_is_cut_off(line, path, number, text):
-    (item,) = read_items([line])
-
-    assert (item.path, item.line, item.text) == (path, number, text)
-
-
-def test_lines_of_context_have_their_places_cut_off_too():
-    items = read_items(["a.md:1:one", "a.md-2-two", "--", "b.md:9:three"])
-
-    assert [(item.number, item.path, item.line, item.text) for item in items] == [
-        (0, "a.md", 1, "one"),
-        (1, "a.md", 2, "two"),
-        (3, "b.md", 9, "three"),
-    ]
-
-
-def test_a_time_in_a_text_is_no_place():
-    items = read_items(["at 10:30: meeting", "lunch", "a walk with the dog"])
-
-    assert items[0].text == "at 10:30: meeting"
-
-
-def test_events_of_ripgrep_are_items_only_when_they_match():
-    match = {
-        "type": "match",
-        "data": {"path": {"text": "a.md"}, "lines": {"text": "a dog\n"}, "line_number": 3},
-    }
-    binary = {"bytes": base64.b64encode("caf\u00e9\n".encode()).decode()}
-    events = [
-        {"type": "begin", "data": {"path": {"text": "a.md"}}},
-        match,
-        {"type": "match", "data": {"path": binary, "lines": binary, "line_number": 4}},
-        {"type": "context", "data": {"lines": {"text": "more\n"}}},
-        {"type": "end", "data": {}},
-        {"data": {}, "type": "summary"},
-    ]
-
-    first, second = read_items(list(map(json.dumps, events)))
-
-    assert (first.number, first.text, first.path, first.line) == (1, "a dog", "a.md", 3)
-    assert first.item == match
-    assert second.text == "caf\u00e9"
-
-
-@pytest.mark.parametrize(
-    ("fields", "text"),
-    [
-        ({"text": "a", "title": "b"}, "a"),
-        ({"title": "b", "id": 4}, "b"),
-        ({"name": "x", "note": "y", "n": 1}, "x y"),
-    ],
-)
-def test_an_object_is_compared_by_its_text(fields, text):
-    (item,) = read_items([json.dumps(fields)])
-
-    assert (item.text, item.item) == (text, fields)
-
-
-@pytest.mark.parametrize("line", ["{broken", "[1, 2]", "{'a': 1}"])
-def test_a_line_that_is_no_object_is_text(line):
-    (item,) = read_items([line])
-
-    assert (item.text, item.item) == (line, None)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        '{"n": 1}',
-        '{"type": "match", "data": {}}',
-        '{"type":"match","data":{"lines":{"bytes":"?"}}}',
-    ],
-)
-def test_an_object_without_text_is_left_out(line):
-    assert read_items([line]) == []

@@ -10,7 +10,6 @@ import kebab.wire
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.signal import Exit
 from kebab.wire.error import ErrorRow, Warned
-from kebab.wire.evals import BenchFigure, BenchReport
 from kebab.wire.health import DoctorCheck
 from kebab.wire.json_schema import list_records
 from kebab.wire.operations import OPERATIONS
@@ -50,21 +49,10 @@ def test_text_is_never_escaped_to_ascii_and_takes_one_line():
 
 
 def test_floats_are_rounded_to_six_places_at_any_depth():
-    figure = BenchFigure(
-        name="n",
-        unit="s",
-        minimum=0.1234567891,
-        median=0.1 + 0.2,
-        maximum=1.0,
-        runs=1,
-        yardstick=None,
-        ratio=None,
-        budget=None,
-        within=None,
-    )
-    written = json.loads(encode_json(BenchReport(chunks=1, seed=1, figures=[figure])))["figures"][0]
+    hit = replies.hit(score=0.1234567891)
+    written = json.loads(encode_json(replies.response(hit)))["hits"][0]
 
-    assert (written["minimum"], written["median"]) == (0.123457, 0.3)
+    assert written["score"] == 0.123457
 
 
 @pytest.mark.parametrize(
@@ -176,8 +164,6 @@ CASES = [
     (replies.grep_response(replies.grep_hit()), Exit.DONE),
     (replies.ingest_report(cancelled=True), Exit.INTERRUPTED),
     (replies.ingest_report(cancelled=False), Exit.DONE),
-    (replies.explanation(found=True), Exit.DONE),
-    (replies.explanation(found=False), Exit.NO),
     (replies.doctor(), Exit.DONE),
     (replies.doctor(replies.check(status="fail")), Exit.UNUSABLE),
     (replies.not_found(), Exit.NO),

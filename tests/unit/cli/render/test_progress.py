@@ -14,7 +14,7 @@ from kebab.cli.render.progress import (
     format_event,
 )
 from kebab.core.progress import Progress, ProgressKind
-from kebab.wire.evals import BenchProgress, EvalProgress
+from kebab.wire.evals import EvalProgress
 
 READING = Progress(kind=ProgressKind.ASSET_STARTED, path="a\x1b.md", done=1, total=3, unit="files")
 FETCHING = Progress(kind=ProgressKind.MODEL_FETCH, done=1_000_000, total=2_000_000, unit="bytes")
@@ -206,13 +206,12 @@ def test_leaving_at_once_shows_the_cursor_again(terminal):
     assert shown(near).startswith("\x1b[?25h")
 
 
-@pytest.mark.parametrize("form", [BenchProgress, EvalProgress])
-def test_without_a_terminal_each_step_is_one_line(form):
+def test_without_a_terminal_each_step_is_one_line():
     reading, writing = os.pipe()
     lines = MeasurementLine(OutputChannel(writing, "<stderr>"))
 
     for name, done in (("search", 0), ("search", 1), ("embedding", 0)):
-        lines(form(name=name, done=done, total=2, elapsed_ms=3000))
+        lines(EvalProgress(name=name, done=done, total=2, elapsed_ms=3000))
     lines.end()
     os.close(writing)
 

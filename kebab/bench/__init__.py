@@ -1,1 +1,0 @@
-"""Benchmarks that compare whole kebab processes with yardsticks of the same run."""

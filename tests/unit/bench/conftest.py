@@ -1,3 +1,0 @@
-from tests.fakes.bench import make_context, models
-
-__all__ = ["make_context", "models"]

@@ -1,7 +1,0 @@
-"""Starts the developer benchmarks."""
-
-import sys
-
-from tools.bench.run import main
-
-sys.exit(main(sys.argv[1:]))
