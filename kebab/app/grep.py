@@ -6,8 +6,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import chain, islice
-from re import _constants as code
-from re import _parser
+from re import _constants as code  # type: ignore[attr-defined] # the stubs do not name it
+from re import _parser  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from kebab.app.context import AppContext
