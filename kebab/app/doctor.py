@@ -110,9 +110,7 @@ def build_inputs(
             list_leftovers=partial(list_leftovers, context),
             list_vector_keys=partial(_list_vector_keys, context),
             list_expected_keys=partial(_query_catalogue, context, Catalogue.list_committed_keys),
-            list_deleted_keys=partial(_query_catalogue, context, Catalogue.list_deleted_keys),
             find_damaged_keys=partial(_find_damaged_keys, context),
-            check_binary_index=partial(_check_signs, context),
             reviews=get_reviews_path(paths.data),
             read_reviews=partial(_read_reviews, context),
         ),
@@ -175,18 +173,6 @@ def _list_vector_keys(context: AppContext) -> Keys:
 def _find_damaged_keys(context: AppContext) -> set[Key]:
     version = context.get_stored_version()
     return context.open_vector_table(version).find_damaged_keys() if version else set()
-
-
-def _check_signs(context: AppContext, summary: str) -> checks.Finding:
-    version = context.get_stored_version()
-    found = context.open_vector_table(version).check_binary_index() if version else None
-    if found is None:
-        return checks.succeed(summary)
-    if found:
-        return checks.fail(
-            f"the index by which the nearest vectors are found {found}", checks.REWRITE
-        )
-    return checks.succeed(f"{summary}, the nearest are found by their signs")
 
 
 def _read_reviews(context: AppContext) -> checks.ReviewFile | None:

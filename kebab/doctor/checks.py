@@ -340,9 +340,8 @@ class StorageInputs:
     `find_word_fault` how the words differ from the passages, None when they do not; both compare
     every passage if it is `deep`, else a sample of many. `list_vector_keys` returns the key of
     every vector row, repeated keys included, `list_expected_keys` the keys that have a vector
-    according to the database, `list_deleted_keys` those whose rows wait for deletion, and
-    `find_damaged_keys` those whose vector is damaged. `check_binary_index` adds what it finds of
-    a binary index to a summary. `reviews` is the file of `read_reviews`.
+    according to the database, and `find_damaged_keys` those whose vector is damaged. `reviews` is
+    the file of `read_reviews`.
     """
 
     path: Path
@@ -352,10 +351,8 @@ class StorageInputs:
     find_word_fault: Callable[[], str | None]
     list_vector_keys: Callable[[], Keys]
     list_expected_keys: Callable[[], Keys]
-    list_deleted_keys: Callable[[], Collection[Key]]
     deep: bool = False
     find_damaged_keys: Callable[[], Collection[Key]] = frozenset
-    check_binary_index: Callable[[str], Finding] = succeed
     list_remains: Callable[[], Sequence[Path]] = tuple
     list_leftovers: Callable[[], Sequence[Path]] = tuple
     reviews: Path
@@ -412,10 +409,9 @@ def check_vectors(storage: StorageInputs) -> Finding:
         return fail(f"{format_count(damaged, 'vector')} of {len(expected):,} damaged", REWRITE)
     if repeats := len(find_repeated_keys(rows)):
         return fail(f"{format_count(repeats, 'vector')} stored more than once", REWRITE)
-    if orphans := len(set(extra) - now - set(storage.list_deleted_keys())):
-        return warn(f"{format_count(orphans, 'vector')} without a passage", REWRITE)
-    summary = f"{format_count(len(expected), 'vector')}, each with its passage"
-    return storage.check_binary_index(summary)
+    waiting = len(set(extra) - now)
+    gone = f"; {waiting:,} of deleted passages go with the next ingest" if waiting else ""
+    return succeed(f"{format_count(len(expected), 'vector')}, each with its passage{gone}")
 
 
 def check_reviews(storage: StorageInputs) -> Finding:

@@ -185,7 +185,6 @@ class Catalogue:
     measure_languages = forward(documents.measure_languages)
     sample_files = forward(documents.sample_files)
     list_committed_keys = forward(chunks.list_committed_keys)
-    list_deleted_keys = forward(chunks.list_deleted_keys)
     check_passages = forward(chunks.check_document_chunks)
     find_word_fault = forward(chunks.find_word_fault)
 
