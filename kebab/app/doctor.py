@@ -97,9 +97,7 @@ def build_inputs(
             path=context.database,
             schema=schema,
             find_schema=partial(_find_schema, context, schema),
-            find_damage=partial(
-                _query_catalogue, context, partial(Catalogue.find_damage, deep=deep)
-            ),
+            find_damage=partial(_query_catalogue, context, Catalogue.find_damage),
             deep=deep,
             find_word_fault=partial(
                 _query_catalogue,

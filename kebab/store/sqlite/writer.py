@@ -69,7 +69,6 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         with translate_sqlite_errors(self.path, "write"):
             chunks.update_words(self._database, tokens)
             fts.add_missing_names(self._database)
-            documents.add_missing_checksums(self._database)
         self._tokens = tokens
         self._now = now
         self._transactions = Transactions(self._database, self.path)
@@ -100,6 +99,15 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
                 " ON CONFLICT (name) DO UPDATE SET root = excluded.root, kind = excluded.kind",
                 (source.name, source.root, source.kind, None if source.kind == "folder" else ""),
             )
+
+    def rebuild_words(self) -> None:
+        """Write the words of all passages and names again from what is stored."""
+        with self._transactions.unit():
+            chunks.rebuild_word_index(self._database, self._tokens)
+            self._database.execute("DELETE FROM document_names")
+            self._transactions.mark_changed()
+        with translate_sqlite_errors(self.path, "write"):
+            fts.add_missing_names(self._database)
 
     def list_sources(self) -> list[Source]:
         """Return the registered sources."""
@@ -145,7 +153,6 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
             written = chunks.replace_chunks(self._database, target)
             if document.more_chunks != ():
                 documents.add_late_warnings(self._database, target.doc, document)
-                documents.store_checksum(self._database, target.doc)
             documents.forget_unread(self._database, document.source, document.path)
             self._transactions.mark_changed()
         removed = written.removed + evicted

@@ -88,3 +88,10 @@ def test_the_checks_are_fast(full):
     check_health(full.context(), DoctorRequest())
 
     assert time.monotonic() - started < 5
+
+
+def test_names_of_one_stem_are_no_damage(desk):
+    desk.write("a.md", "---\naliases: [Bases, Base]\n---\nA note about tables.\n")
+    desk.ingest()
+
+    assert {one.status for one in _checks(desk).values()} <= {"ok", "skip", "warn"}
