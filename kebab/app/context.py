@@ -201,10 +201,7 @@ class AppContext:
         from kebab.search.lexical import COLUMN_WEIGHTS
         from kebab.store.sqlite.reader import ReaderPool
 
-        data = self.paths.data
-        if self.published and self.published.remote:
-            return ReaderPool(data, COLUMN_WEIGHTS, self.published.remote.open_reader)
-        return ReaderPool(data, COLUMN_WEIGHTS)
+        return ReaderPool(self.paths.data, COLUMN_WEIGHTS)
 
     def build_catalogue(self, reader: "SqliteReader") -> "Catalogue":
         """Return the catalogue of a snapshot, which finds documents and chunks by name."""
@@ -427,13 +424,13 @@ class PublishedBases:
 
         if self._context.published:
             return Registry()
-        from kebab.store.published.registry import load_registry
+        from kebab.store.registry import load_registry
 
         return load_registry(self._context.paths.data)
 
     def change(self, change: "Callable[[Registry], Registry]") -> None:
         """Replace the list by what `change` makes of it, while no other process changes it."""
-        from kebab.store.published.registry import change_registry
+        from kebab.store.registry import change_registry
 
         change_registry(self._context.paths.data, change)
         self.close()
@@ -462,8 +459,6 @@ class PublishedBases:
                 is_owner=context.is_owner,
             )
             opened.base = base.name
-            if opened.published:
-                opened.published.key = base.public_key
         opened.follow_published()
         _ = opened.paths
         return opened

@@ -11,10 +11,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kebab.app.context import AppContext
 from kebab.app.conversions import format_timestamp
 from kebab.config.settings import OBJECTS
-from kebab.core.documents import PUBLISHED_ROOT, Extent, FileCounts
+from kebab.core.documents import Extent, FileCounts
 from kebab.core.files import (
     IGNORE_FILES,
     SeenFiles,
@@ -112,6 +114,8 @@ def measure_coverage(
     `seconds` is the time for looking at the disk, None means no limit. The files of `hits` were
     compared already, and `indexing` is the ingest that runs now.
     """
+    if context.published is not None:
+        return _describe_published(context, reader)
     survey = _Survey(context, reader, filters)
     changes = survey.compare(seconds)
     states: Mapping[Freshness, set[str]] = {"changed": changes.changed, "gone": changes.gone}
@@ -150,6 +154,29 @@ def measure_coverage(
         partial_reasons=[reason for _, reason in partial[:MOST_NAMED]],
         indexing=indexing,
     )
+
+
+def _describe_published(context: AppContext, reader: "SqliteReader") -> Coverage:
+    """Return what the index of the publisher covered: nothing here tells about its files.
+
+    A copy that may be old is not complete.
+    """
+    state = context.published.state if context.published else None
+    known = state.coverage if state else None
+    pending = reader.count_pending()
+    if state is None or known is None:
+        known = Coverage(
+            complete=False,
+            **dict.fromkeys(("files", "unread", "failed", "changed", "new", "gone", "checked"), 0),
+            checked_at=state.created_at if state else format_timestamp(0),
+            unchecked_folders=0,
+            unlisted=[],
+            pending_vectors=pending,
+            partial=0,
+            indexing=None,
+        )
+    is_complete = known.complete and not pending and state is not None and not state.problem
+    return replace(known, complete=is_complete, pending_vectors=pending, indexing=None)
 
 
 def find_indexing(context: AppContext) -> Indexing | None:
@@ -341,9 +368,6 @@ class _Survey:
     def _compare_files(self, extent: Extent, changes: _DiskChanges, budget: _Budget) -> None:
         start = f"{extent.source.root.rstrip('/')}/"
         documents = self._known.iterate_documents(extent)
-        if extent.source.root.startswith(PUBLISHED_ROOT):  # only the publisher has the files
-            changes.checked += sum(1 for _ in documents)
-            return
         for looks, (path, size, mtime_ns) in enumerate(documents):
             if looks % _STEP == 0 and not budget.allows(looks):
                 return

@@ -15,7 +15,7 @@ from kebab.core.documents import EMBEDDING_VERSION
 from kebab.errors.catalog import NotIndexed
 from kebab.platform import is_windows
 from kebab.rag import PROMPT_VERSION
-from kebab.store.published.objects import check_library
+from kebab.store.objects import check_library
 from kebab.wire.health import (
     Capabilities,
     IndexBytes,

@@ -155,6 +155,7 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
         if request.cursor is not None:
             raise InvalidInput(field="$.page", cause="it excludes `cursor`")
         query = replace(query, offset=min((request.page - 1) * query.page_size, _MOST_HITS))
+    find_candidates(context, query)
     with context.open_reader() as reader:
         query = replace(query, filters=resolve_request_filters(context, reader, query.filters))
         salt = reader.get_value(CURSOR_SALT) or ""
@@ -189,6 +190,25 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
         hint = suggest_filters(request, unmatched)
         response = structs.replace(response, unmatched_filters=unmatched, hint=hint)
     return response
+
+
+def find_candidates(context: AppContext, query: Query) -> None:
+    """Let the store of a base that is not copied choose the passages that are compared."""
+    if context.published is None or not context.published.is_remote:
+        return
+    from kebab.search.lexical import COLUMN_WEIGHTS
+
+    parsed = [parse_query(text, query.filters) for text in (query.text, *query.more)]
+    words = [term.text for one in parsed for term in (*one.terms, *one.stop_terms)]
+    _ = context.paths
+    state, vector = context.published.state, None
+    version = state.embedding_version if state else None
+    if version and query.mode is not Mode.LEXICAL:
+        embedder = context.embedders.load_installed(version)
+        if embedder is not None and embedder.supports(query.text):
+            vector = embedder.embed_query(query.text)
+    context.published.find_candidates(words, vector, COLUMN_WEIGHTS)
+    context.close()
 
 
 def describe_published(context: AppContext) -> list[DegradedChannel]:

@@ -225,11 +225,6 @@ class Watch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Published(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Published knowledge bases."""
 
-    key_file: str = ""
-    """The file with the key that signs what `kebab publish` writes; empty means the file
-    `publish.key` beside the settings file, which the first publication makes."""
-    cache_mb: Positive = 4096
-    """How many MB of parts of each published base stay in the cache for the next update."""
     mode: Literal["auto", "pull", "remote"] = "auto"
     """Whether a published base is copied (`pull`), or read from its store while it is searched
     (`remote`); `auto` chooses by its size, unless it is known here already."""

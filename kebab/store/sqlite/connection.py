@@ -393,7 +393,7 @@ class Transactions:
         self._database = database
         self._path = path
         self._monotonic = monotonic
-        self._batching = False
+        self._batching = self._is_whole = False
         self._is_changed = False
         self._units = 0
         self._began = 0.0
@@ -411,7 +411,8 @@ class Transactions:
             self._database.execute("RELEASE unit")
             self._units += 1
             is_late = self._monotonic() - self._began >= _SECONDS_PER_COMMIT
-            if not self._batching or is_late or self._units >= _UNITS_PER_COMMIT:
+            is_due = is_late or self._units >= _UNITS_PER_COMMIT
+            if not self._batching or (is_due and not self._is_whole):
                 self._commit()
 
     @contextmanager
@@ -427,6 +428,20 @@ class Transactions:
             self._batching = False
             with translate_sqlite_errors(self._path, "write"):
                 self._commit()
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Let the units in the block be one transaction; an error undoes all of them."""
+        self._batching = self._is_whole = True
+        try:
+            with ExitStack() as undo:
+                undo.callback(self._rollback)
+                yield
+                undo.pop_all()
+                with translate_sqlite_errors(self._path, "write"):
+                    self._commit()
+        finally:
+            self._batching = self._is_whole = False
 
     def mark_changed(self) -> None:
         """Mark a change that search can see, so that the commit raises the revision."""

@@ -16,7 +16,7 @@ from kebab.core.documents import (
     Source,
     SourcePlan,
 )
-from kebab.core.ids import DocId, Key
+from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.queries import VectorState
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import chunks, connection, documents, fts
@@ -90,6 +90,19 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     def batch(self) -> AbstractContextManager[None]:
         """Let the calls in the block share commits (each 256 or each second); each stays atomic."""
         return self._transactions.batch()
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Let the calls in the block be one transaction: all count, or none."""
+        return self._transactions.whole()
+
+    def list_pending_ids(self) -> list[tuple[ChunkId, Key]]:
+        """Return the id and the key of every chunk that lacks a vector."""
+        with translate_sqlite_errors(self.path, "read"):
+            rows = self._database.execute(
+                "SELECT c.chunk_id, c.key FROM vectors v JOIN chunks c ON c.key = v.key"
+                " WHERE v.state = 'pending' AND v.state <> 'committed'"
+            )
+            return [(ChunkId(name), Key(key)) for name, key in rows]
 
     def add_source(self, source: Source) -> None:
         """Register a source, or update its kind."""

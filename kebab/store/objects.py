@@ -59,7 +59,7 @@ def check_library() -> bool:
     """Return whether the libraries of published bases are installed."""
     from importlib.util import find_spec
 
-    return all(find_spec(name) is not None for name in ("obstore", "cryptography"))
+    return find_spec("obstore") is not None
 
 
 class StoredObject(NamedTuple):
@@ -108,7 +108,6 @@ class ObjectStore:
             if self._is_local:
                 self._store = self._library.store.LocalStore(self.address)
             else:
-                # Signatures, not the connection, say that a base is unchanged.
                 options: dict[str, Any] = {"allow_http": True}
                 options.update(connect_timeout=f"{_CONNECT_S}s", timeout=f"{_REQUEST_S}s")
                 retry: Any = {"max_retries": _RETRIES, "retry_timeout": timedelta(seconds=_RETRY_S)}
