@@ -150,9 +150,16 @@ class AppContext:
     def follow_published(self) -> None:
         """Use the current snapshot if this is the copy of a published base."""
         if self.published and self.published.has_changed(self.clock.now()):
-            self.close()
-            for name in ("paths", "_readers", "session_store"):
-                self.__dict__.pop(name, None)
+            self.use_index(None)
+
+    def use_index(self, data: Path | None) -> None:
+        """Read another data folder from now on; None means that of the settings."""
+        paths = self.paths
+        self.close()
+        for name in ("paths", "_readers", "session_store", "cache"):
+            self.__dict__.pop(name, None)
+        if data is not None:
+            self.__dict__["paths"] = paths._replace(data=data)
 
     @property
     def log(self) -> Path:

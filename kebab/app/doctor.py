@@ -47,22 +47,10 @@ def check_health(
         return measured[-1]
 
     planned = checks.build_checks(build_inputs(context, measure, deep=request.deep))
-    if context.published and context.published.remote:
-        planned = [*map(_limit_remote_check, planned)]
     health = checks.run_all(
         planned, context.clock, lambda part: report(explain_checks(part, indexing))
     )
     return structs.replace(explain_checks(health, indexing), coverage=measured[-1])
-
-
-def _limit_remote_check(check: checks.Check) -> checks.Check:
-    """Leave out what would read all of a base that is not copied."""
-    if check.name == "integrity":
-        summary = "remote: what is read has the hash that its publisher signed"
-        return replace(check, run=partial(checks.succeed, summary))
-    if check.name in ("full_text", "vectors"):
-        return replace(check, run=partial(checks.skip, "remote: it would read the whole base"))
-    return check
 
 
 def build_inputs(

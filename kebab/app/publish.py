@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kebab.store.published import Dataset, PublishedDocument, PublishedPassage
     from kebab.store.sqlite.reader import SqliteReader
 
-_LOCK = ".publish.lock"
+_LOCK = ".publishing.lock"
 
 
 def publish(

@@ -1,5 +1,7 @@
 """Follows published bases: brings their copies up to date, or asks their stores for candidates."""
 
+import os
+import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 PULL: Literal["pull"] = "pull"
 REMOTE: Literal["remote"] = "remote"
 _MB = 1_000_000
+_FOUND, _KEPT_S = "found-", 3_600.0
+"""How the folders with candidates begin, and how long those of other processes are kept."""
+
 _CANDIDATES = 200
 """How many passages a store is asked for by words, and as many by meaning."""
 
@@ -72,14 +77,12 @@ class PublishedCopy:
         mode: Literal["pull", "remote"] | None = None,
     ) -> "BaseCopy":
         """Return the copy in the cache folder; `count` receives the size of each file read."""
+        from kebab.app.published_index import update_index
         from kebab.store.copies import BaseCopy
 
-        folder = find_copy_folder(self.url)
-        if (mode or self.mode) == REMOTE:
-            return BaseCopy(folder / REMOTE, self.url, None, count)
-        from kebab.app.published_index import update_index
-
-        return BaseCopy(folder / PULL, self.url, update_index, count)
+        mode = mode or self.mode
+        folder = find_copy_folder(self.url) / mode
+        return BaseCopy(folder, self.url, update_index, count, copies_files=mode == PULL)
 
     def open(self, now: float) -> Path:
         """Return the folder of the index. Raises what `BaseCopy.refresh` raises."""
@@ -96,23 +99,29 @@ class PublishedCopy:
 
     def find_candidates(
         self, words: Sequence[str], vector: "Vector | None", weights: Sequence[float]
-    ) -> None:
-        """Make the index of what the store finds for a query, in place of that of the last one."""
+    ) -> Path:
+        """Return the folder with an index of what the store finds for a query.
+
+        Each process has a folder of its own, which its next query replaces.
+        """
         from kebab.app.published_index import index_candidates
         from kebab.store.objects import ObjectStore
         from kebab.store.published import Dataset, require_base
 
-        assert self.state is not None, "the base is open"
-        folder = self.build_copy().find_index(self.state)
         manifest = require_base(ObjectStore(self.url)).manifest
         dataset = Dataset(self.url)
         dataset.checkout(manifest.versions)
         found = dataset.find_candidates(words, vector, weights, _CANDIDATES)
-        with translate_os_errors(folder, "write"):
-            for path in folder.iterdir():
-                delete_path(path)
+        copies = find_copy_folder(self.url) / REMOTE
+        folder = copies / f"{_FOUND}{os.getpid()}"
+        with translate_os_errors(copies, "write"):
+            oldest = time.time() - _KEPT_S
+            for path in copies.glob(f"{_FOUND}*"):
+                if path == folder or path.stat().st_mtime < oldest:
+                    delete_path(path)
             create_folder(folder, 0o700)
         index_candidates(folder, manifest, dataset, found)
+        return folder
 
     def describe_age(self) -> str | None:
         """Return how old the copy is when the store could not be asked; None else."""

@@ -29,8 +29,15 @@ _KEYS = "published_keys"
 _ROWS = 16_384
 
 
-def update_index(folder: Path, manifest: PublishedManifest, dataset: Dataset) -> None:
-    """Bring the index in a data folder to the state of a dataset, in one transaction."""
+def update_index(folder: Path, manifest: PublishedManifest, dataset: Dataset | None) -> None:
+    """Bring the index in a data folder to the state of a dataset, in one transaction.
+
+    Without a dataset it holds the sources only.
+    """
+    if dataset is None:
+        with SqliteWriter(folder, join_tokens) as library, library.transaction():
+            fill_index(library, None, manifest, iter(()))
+        return
     with SqliteWriter(folder, join_tokens) as library:
         stored = msgspec.json.decode(library.get_value(_KEYS) or "{}", type=dict[str, str])
         documents = {row["document"]: row for row in dataset.read_documents()}

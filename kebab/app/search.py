@@ -192,10 +192,13 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
     return response
 
 
-def find_candidates(context: AppContext, query: Query) -> None:
-    """Let the store of a base that is not copied choose the passages that are compared."""
+def find_candidates(context: AppContext, query: Query) -> bool:
+    """Let the store of a base that is not copied choose the passages that are compared.
+
+    Return whether the base is one; its readers are opened anew.
+    """
     if context.published is None or not context.published.is_remote:
-        return
+        return False
     from kebab.search.lexical import COLUMN_WEIGHTS
 
     parsed = [parse_query(text, query.filters) for text in (query.text, *query.more)]
@@ -207,8 +210,8 @@ def find_candidates(context: AppContext, query: Query) -> None:
         embedder = context.embedders.load_installed(version)
         if embedder is not None and embedder.supports(query.text):
             vector = embedder.embed_query(query.text)
-    context.published.find_candidates(words, vector, COLUMN_WEIGHTS)
-    context.close()
+    context.use_index(context.published.find_candidates(words, vector, COLUMN_WEIGHTS))
+    return True
 
 
 def describe_published(context: AppContext) -> list[DegradedChannel]:

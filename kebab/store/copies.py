@@ -23,7 +23,7 @@ from kebab.store.published import Dataset, FoundBase, require_base
 from kebab.wire.coverage import Coverage
 from kebab.wire.published import PublishedManifest
 
-UpdateIndex: TypeAlias = Callable[[Path, PublishedManifest, Dataset], None]
+UpdateIndex: TypeAlias = Callable[[Path, PublishedManifest, Dataset | None], None]
 """Brings the index in a data folder to the state of a dataset, in one transaction."""
 
 CHECK_S = 60.0
@@ -51,18 +51,21 @@ class CopyState(Struct, frozen=True, kw_only=True):
 class BaseCopy:
     """The copy of one published base; `count` receives the size of each file that is read.
 
-    Without `update` only `base.json` is read: the store itself is searched.
+    Where the store itself is searched, only `base.json` is read, and `update` gets no dataset.
     """
 
     def __init__(
         self,
         folder: Path,
         url: str,
-        update: UpdateIndex | None,
+        update: UpdateIndex,
         count: Callable[[int], None] = lambda _: None,
+        *,
+        copies_files: bool = True,
     ) -> None:
         self.folder = folder
         self._url, self._update, self._count = url, update, count
+        self._copies_files = copies_files
         self.pulled = 0
 
     @cached_property
@@ -126,11 +129,12 @@ class BaseCopy:
         key = f"{manifest.embedding_version} {manifest.index_schema}"
         index = f"{_INDEX}-{compute_digest(key, size=8)}"
         create_folder(self.folder / index, 0o700)
-        if self._update is not None:
+        dataset = None
+        if self._copies_files:
             self._load_files(manifest)
             dataset = Dataset(str(self.folder / _DATASET))
             dataset.checkout(manifest.versions)
-            self._update(self.folder / index, manifest, dataset)
+        self._update(self.folder / index, manifest, dataset)
         return CopyState(
             url=self._url,
             index=index,
