@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 
 from kebab.core.documents import (
@@ -19,8 +19,9 @@ from kebab.core.documents import (
 )
 from kebab.core.ids import DocId, Key
 from kebab.core.queries import VectorState
+from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.store.sqlite import chunks, connection, documents, fts
+from kebab.store.sqlite import chunks, connection, documents, fts, sources
 from kebab.store.sqlite.connection import (
     Transactions,
     forward,
@@ -72,13 +73,17 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
             chunks.update_words(self._database, tokens)
             fts.add_missing_names(self._database)
             documents.add_missing_checksums(self._database)
+            sources.restore_sources(self._database, data_dir)
+        self._data_dir = data_dir
         self._tokens = tokens
         self._now = now
         self._transactions = Transactions(self._database, self.path)
 
     def close(self) -> None:
-        """Close the database and free the lock."""
+        """Write the list of the sources, close the database and free the lock."""
         try:
+            with suppress(Signal):  # damage and a full disk were reported, or will be
+                self._save_sources()
             self._database.close()
         finally:
             self._lock.close()
@@ -102,6 +107,11 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
                 " ON CONFLICT (name) DO UPDATE SET root = excluded.root, kind = excluded.kind",
                 (source.name, source.root, source.kind, None if source.kind == "folder" else ""),
             )
+        self._save_sources()
+
+    def _save_sources(self) -> None:
+        with translate_sqlite_errors(self.path, "read"):
+            sources.write_sources(self._data_dir, sources.list_sources(self._database))
 
     def list_sources(self) -> list[Source]:
         """Return the registered sources."""
@@ -114,6 +124,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         with self._transactions.unit():
             count = documents.remove_source(self._database, name)
             self._transactions.mark_changed()
+        self._save_sources()
         return count
 
     def store_plans(self, plans: Sequence[SourcePlan]) -> None:
@@ -262,6 +273,14 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
             fts.merge_segments(self._database)
         with translate_sqlite_errors(self.path, "write"):
             truncate_log(self._database)
+
+    def rebuild_words(self) -> None:
+        """Write all words of the index again, from the stored text."""
+        with self._transactions.unit():
+            chunks.rebuild_word_index(self._database, self._tokens)
+            self._database.execute("DELETE FROM document_names")
+            fts.add_missing_names(self._database)
+            self._transactions.mark_changed()
 
     def sync(self) -> None:
         """Wait until the disk has every change so far."""
