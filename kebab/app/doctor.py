@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue
 
 T = TypeVar("T")
+_MAX_QUOTED = 3
 
 
 def check_health(
@@ -48,13 +49,8 @@ def check_health(
         _ = context.paths
     except Signal as signal:
         # Every other check needs the folders.
-        settings = checks.Check(
-            "configuration",
-            partial(checks.check_settings, partial(_read_settings, context)),
-            "kebab init",
-        )
-        folders = checks.Check("directories", partial(_raise, signal), "kebab init")
-        return checks.run_all([settings, folders], context.clock, report)
+        folders = checks.Check("directories", partial(_explain, signal), "")
+        return checks.run_all([_build_settings_check(context), folders], context.clock, report)
     indexing = read_indexing(context)
     measured = _Measured(context, report)
     planned = checks.build_checks(
@@ -85,19 +81,46 @@ class _Measured:
         self.coverage = measure_stored_coverage(self._context, seconds=None)
         return self.coverage
 
-    def compare(self) -> checks.FileDifferences:
+    def compare(self) -> checks.Finding:
+        """Compare the content of every file; what differs is no fault, as an ingest reads it."""
         with self._context.open_reader() as reader:
-            self.coverage, changes = compare_contents(self._context, reader, self._tell)
-        return checks.FileDifferences(
-            changes.checked, changes.changed, changes.gone, changes.unreadable, changes.new
-        )
+            self.coverage, found = compare_contents(self._context, reader, self._tell)
+        kinds = {
+            "changed": found.changed,
+            "gone": found.gone,
+            "unreadable": found.unreadable,
+            "new": found.new,
+        }
+        differing = [
+            f"{len(paths):,} {kind}: {_quote_first(paths)}"
+            for kind, paths in kinds.items()
+            if paths
+        ]
+        compared = checks.format_count(found.checked, "file")
+        if differing:
+            return checks.warn(f"{'; '.join(differing)}; {compared} compared", "kebab ingest")
+        return checks.succeed(f"every file has the content that was indexed: {compared}")
 
     def _tell(self, done: int, total: int) -> None:
-        self._report(checks.build_report([], Comparison(done=done, total=total)))
+        if done * 100 // total > (done - 1) * 100 // total:  # a percent more
+            comparing = Comparison(done=done, total=total)
+            self._report(structs.replace(checks.build_report([]), comparing=comparing))
 
 
-def _raise(signal: Signal) -> checks.Finding:
-    raise signal
+def _quote_first(paths: set[str]) -> str:
+    first = sorted(paths)[:_MAX_QUOTED]
+    return ", ".join(first) + (", …" if len(paths) > len(first) else "")
+
+
+def _build_settings_check(context: AppContext) -> checks.Check:
+    run = partial(checks.check_settings, partial(_read_settings, context))
+    return checks.Check("configuration", run, "kebab init")
+
+
+def _explain(signal: Signal) -> checks.Finding:
+    """Return why the folder of the knowledge base cannot be used."""
+    hint = signal.format_hint()
+    return checks.Finding("fail", signal.format_message(), None if hint == "kebab doctor" else hint)
 
 
 def _limit_published_check(published: "PublishedCopy", check: checks.Check) -> checks.Check:
@@ -118,7 +141,7 @@ def build_inputs(
     context: AppContext,
     measure: "Callable[[], Coverage | None]" = lambda: None,
     *,
-    compare: "Callable[[], checks.FileDifferences] | None" = None,
+    compare: "Callable[[], checks.Finding] | None" = None,
     deep: bool = False,
 ) -> checks.DoctorInputs:
     """Return the inputs of the checks; `measure` returns what the index covers.

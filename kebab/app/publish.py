@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kebab import __version__
-from kebab.app.archive import ByteProgress, copy_with_vectors, make_temporary_folder
+from kebab.app.archive import ByteProgress
 from kebab.app.context import AppContext, parse_dimension
 from kebab.app.conversions import format_timestamp
 from kebab.config.settings import FILE_ADDRESS, find_cache_folder, find_default_config, is_address
@@ -144,6 +144,8 @@ class _Publication:
 
     def run(self) -> PublishedManifest:
         """Publish; return the manifest."""
+        from kebab.app.archive import make_temporary_folder
+
         current, before, name = self._read_current()
         old = None
         if before:
@@ -247,6 +249,7 @@ class _Publication:
 
         It returns the rows of the vectors in the order of their keys.
         """
+        from kebab.app.archive import copy_with_vectors
         from kebab.store.lance.archive import iterate_rows
         from kebab.store.sqlite import published
 

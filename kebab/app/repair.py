@@ -104,8 +104,7 @@ class _Work:
             ),
             "full_text": _Remedy("write all words again from the stored text", self._write_words),
             "vectors": _Remedy(
-                "delete the vectors without a passage, and compute the missing and damaged ones"
-                " again if the embedding model is installed",
+                "compute the missing and damaged vectors again if the embedding model is installed",
                 self._compute_vectors,
             ),
             "leftovers": _Remedy("delete them", self._delete_leftovers),

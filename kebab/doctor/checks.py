@@ -7,9 +7,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
-
-from msgspec import UNSET
 
 from kebab import __version__
 from kebab.core.chunks import ProbePair
@@ -27,7 +24,7 @@ from kebab.errors.hints import MAX_HINT_CHARS, build_variable_name
 from kebab.errors.signal import Signal
 from kebab.platform import is_on_read_only_disk, list_missing_features, read_open_files_limit
 from kebab.wire.coverage import Coverage, describe_gaps, describe_partial
-from kebab.wire.health import CheckStatus, Comparison, Doctor, DoctorCheck
+from kebab.wire.health import CheckStatus, Doctor, DoctorCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +111,10 @@ def run_all(
     return build_report(done)
 
 
-def build_report(checks: list[DoctorCheck], comparing: Comparison | None = None) -> Doctor:
-    """Return a report of some checks, or of a comparison of files that goes on."""
-    return Doctor(
-        ok=all(check.status != "fail" for check in checks),
-        kebab_version=__version__,
-        checks=checks,
-        comparing=comparing or UNSET,
-    )
+def build_report(checks: list[DoctorCheck]) -> Doctor:
+    """Return a report of some checks."""
+    healthy = all(check.status != "fail" for check in checks)
+    return Doctor(ok=healthy, kebab_version=__version__, checks=checks)
 
 
 def run_check(check: Check) -> Finding:
@@ -342,7 +335,7 @@ class StorageInputs:
 
     `find_schema` returns the schema version of the database, None without one; `schema` is that of
     this build. `list_remains` returns the files of an index without its database, `list_leftovers`
-    those that killed calls have left. `find_damage` returns the faults of the database, of
+    those of killed calls, `find_damage` returns the faults of the database, of
     which it looks at every page and row if it is `deep`, and `find_word_fault` that of the
     full-text index, None without one. `list_vector_keys` returns the key of every vector row,
     repeated keys included, `list_expected_keys` the keys that have a vector according to the
@@ -368,10 +361,11 @@ class StorageInputs:
 def check_database(storage: StorageInputs) -> Finding:
     """Check that there is a database that this build can read."""
     found, expected = storage.find_schema(), storage.schema
-    if found is None and (remains := storage.list_remains()):
-        names = ", ".join(path.name for path in remains[:_MAX_QUOTED])
-        return fail(f"the database is lost or empty, and parts of an index are left: {names}", FIX)
     if found is None:
+        if remains := ", ".join(path.name for path in storage.list_remains()[:_MAX_QUOTED]):
+            return fail(
+                f"the database is lost or empty, parts of an index are left: {remains}", FIX
+            )
         return warn(f"nothing indexed yet: {storage.path}", "kebab ingest FOLDER")
     if found < expected:
         return fail(f"schema {found} needs a migration to {expected}", "kebab ingest")
@@ -399,8 +393,8 @@ def check_full_text(storage: StorageInputs) -> Finding:
 def check_leftovers(storage: StorageInputs) -> Finding:
     """Check that no killed call has left files."""
     found = storage.list_leftovers()
-    summary = f"{format_count(len(found), 'file')} left over from a call that was ended, the first:"
-    return warn(f"{summary} {found[0]}", FIX) if found else succeed("no call has left files")
+    summary = f"{format_count(len(found), 'file')} left over from a call that was ended"
+    return warn(f"{summary}: {found[0]}", FIX) if found else succeed("no call has left files")
 
 
 def check_vectors(storage: StorageInputs) -> Finding:
@@ -415,9 +409,9 @@ def check_vectors(storage: StorageInputs) -> Finding:
         return fail(f"{format_count(damaged, 'vector')} of {len(expected):,} damaged", FIX)
     if repeats := len(find_repeated_keys(rows)):
         return fail(f"{format_count(repeats, 'vector')} stored more than once", FIX)
-    if orphans := len(set(extra) - now):
-        return warn(f"{format_count(orphans, 'vector')} without a passage", FIX)
-    return succeed(f"{format_count(len(expected), 'vector')}, each with its passage")
+    summary = f"{format_count(len(expected), 'vector')}, each with its passage"
+    removed = len(set(extra) - now)
+    return succeed(f"{summary}; the next ingest deletes {removed:,} more" if removed else summary)
 
 
 def check_reviews(storage: StorageInputs) -> Finding:
@@ -435,26 +429,15 @@ def check_reviews(storage: StorageInputs) -> Finding:
 class DocumentInputs:
     """The inputs of the checks of the documents.
 
-    `has_model` returns whether an ingest can compute vectors now. `measure_coverage` returns None
-    without an index that can be read. `compare_contents` returns how the content of every file
-    differs from what was indexed; None means that the check looks only at times and sizes.
+    `has_model` returns whether an ingest can compute vectors now, `measure_coverage` None without
+    an index that can be read. Without `compare_contents` files are compared by time and size.
     """
 
     count_pending: Callable[[], int]
     has_model: Callable[[], bool] = lambda: True
     measure_coverage: Callable[[], Coverage | None]
     list_lost_sources: Callable[[], Sequence[SourceCounts]] = tuple
-    compare_contents: Callable[[], "FileDifferences"] | None = None
-
-
-class FileDifferences(NamedTuple):
-    """The files that differ from the index, and the number of those that were compared."""
-
-    compared: int
-    changed: Collection[str] = ()
-    gone: Collection[str] = ()
-    unreadable: Collection[str] = ()
-    new: Collection[str] = ()
+    compare_contents: Callable[[], Finding] | None = None
 
 
 def check_pending(documents: DocumentInputs) -> Finding:
@@ -473,14 +456,16 @@ def check_sources(documents: DocumentInputs) -> Finding:
     first = lost[0]
     others = f", and {len(lost) - 1:,} more" if len(lost) > 1 else ""
     count = format_count(first.documents, "document")
-    summary = f"a folder with {count} in the index is gone or empty: {first.source.root}{others}"
-    return warn(summary, f"kebab source rm {shlex.quote(first.source.name)}")
+    return warn(
+        f"a folder with {count} in the index is gone or empty: {first.source.root}{others}",
+        f"kebab source rm {shlex.quote(first.source.name)}",
+    )
 
 
 def check_files(documents: DocumentInputs) -> Finding:
     """Check that every file is read as it is now; those of lost folders are left out."""
     if documents.compare_contents is not None:
-        return _check_contents(documents.compare_contents())
+        return documents.compare_contents()
     coverage, lost = documents.measure_coverage(), 0
     if coverage is not None and coverage.gone:
         lost = min(coverage.gone, sum(one.documents for one in documents.list_lost_sources()))
@@ -490,30 +475,8 @@ def check_files(documents: DocumentInputs) -> Finding:
         return skip("no document has a file")
     subject = "every other file" if lost else "every file"
     count = format_count(coverage.files - lost, "file")
-    read = "is as it was read, by time and size"
-    return succeed(f"{subject} {read}: {count}{describe_partial(coverage)}")
-
-
-def _check_contents(found: FileDifferences) -> Finding:
-    """Check what was found by a comparison of contents."""
-    kinds = {
-        "changed": found.changed,
-        "gone": found.gone,
-        "unreadable": found.unreadable,
-        "new": found.new,
-    }
-    differing = [
-        f"{len(paths):,} {kind}: {_quote_first(paths)}" for kind, paths in kinds.items() if paths
-    ]
-    compared = format_count(found.compared, "file")
-    if differing:
-        return warn(f"{'; '.join(differing)}; {compared} compared", "kebab ingest")
-    return succeed(f"every file has the content that was indexed: {compared}")
-
-
-def _quote_first(paths: Collection[str]) -> str:
-    first = sorted(paths)[:_MAX_QUOTED]
-    return ", ".join(first) + (", …" if len(paths) > len(first) else "")
+    summary = f"{subject} is as it was read, by time and size: {count}"
+    return succeed(f"{summary}{describe_partial(coverage)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,7 +106,6 @@ READS_INDEX = (
     "list",
     "source list",
     "session list",
-    "verify",
     "eval run",
     "eval init",
 )

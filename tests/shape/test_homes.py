@@ -38,7 +38,7 @@ HOMES = {
         "kebab.cli",
         "kebab.config",
         "kebab.core",
-        "kebab.doctor.repairs",
+        "kebab.doctor",
         "kebab.embed",
         "kebab.evals",
         "kebab.http",

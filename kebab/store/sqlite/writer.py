@@ -5,6 +5,8 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 
+import apsw
+
 from kebab.core.documents import (
     EMBEDDING_REASON,
     EMBEDDING_VERSION,
@@ -82,7 +84,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     def close(self) -> None:
         """Write the list of the sources, close the database and free the lock."""
         try:
-            with suppress(Signal):  # damage and a full disk were reported, or will be
+            with suppress(Signal, apsw.ConnectionClosedError):  # other calls report damage
                 self._save_sources()
             self._database.close()
         finally:

@@ -5,13 +5,10 @@ import pytest
 from kebab import __version__
 from kebab.app.doctor import check_health
 from kebab.app.library import remove_documents
-from kebab.core.documents import VectorRow
-from kebab.core.ids import Key
-from kebab.embed.registry import E5_SMALL, MINILM
+from kebab.embed.registry import MINILM
 from kebab.wire.health import Doctor, DoctorRequest
 from kebab.wire.library import RmRequest
 from tests.fakes import tiny_model
-from tests.fakes.embedder import HashingEmbedder
 
 
 def _checks(desk, **flags):
@@ -60,18 +57,6 @@ def test_an_empty_knowledge_base_is_healthy(desk):
 
     assert not _failed(checks)
     assert checks["full_text"].status == "ok"
-
-
-def test_vectors_without_a_passage_are_a_warning(full):
-    (vector,) = (matrix[0] for _, matrix in HashingEmbedder().embed_passages(["stray"]))
-    hit = full.search("cat").hits[0]
-    full.context().open_vector_table(E5_SMALL.version).append(
-        [VectorRow(Key(999), hit.chunk_id, hit.doc_id, vector)]
-    )
-    checks = _checks(full)
-
-    assert checks["vectors"].status == "warn"
-    assert "1 vector" in checks["vectors"].summary
 
 
 def test_vectors_to_be_deleted_are_no_warning(full):

@@ -3,8 +3,8 @@ from contextlib import closing
 
 import apsw
 import pytest
-
 from kebab.store.sqlite.pages import PageCleaner
+
 from kebab.store.sqlite.published import read_page_bytes, read_pages
 
 
