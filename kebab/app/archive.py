@@ -8,20 +8,19 @@ it, but for those that a writer deletes meanwhile. The next ingest embeds such a
 
 import errno
 import os
-import re
 import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
-from typing import IO
+from typing import IO, TYPE_CHECKING, BinaryIO
 
 import msgspec
 
 from kebab import __version__
-from kebab.app.context import AppContext
+from kebab.app.context import AppContext, parse_dimension
 from kebab.app.conversions import format_timestamp
 from kebab.core.durable import create_folder, replace_file
 from kebab.core.progress import ProgressCallback, ProgressKind, require_own_process
@@ -38,12 +37,17 @@ from kebab.wire.archive import (
 )
 from kebab.wire.record import DECODE_ERRORS
 
+if TYPE_CHECKING:
+    from kebab.store.sqlite.copies import Contents
+
 FORMAT_VERSION = 2
-MANIFEST, INDEX, REVIEWS, TEXTS = "manifest.json", "kebab.sqlite", "reviews.sqlite", "stdin"
+MANIFEST, INDEX, REVIEWS = "manifest.json", "kebab.sqlite", "reviews.sqlite"
+TEXTS, VECTORS = "stdin", "lance"
+"""The folders of the texts from standard input and of the vectors."""
 _COPIED_AT_ONCE = 1 << 20
 _MAX_MANIFEST_BYTES = 1 << 20
-_VECTOR_FILE = re.compile(r"lance(/[A-Za-z0-9_][A-Za-z0-9._-]*)+")
-"""The names that files of vectors have in an archive: they are below one folder, without links."""
+_TRIES = 3
+"""How often the files of the vectors are opened while a writer replaces them."""
 _DAMAGE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -148,20 +152,24 @@ def _write_archive(
     data, reviews = context.paths.data, get_reviews_path(context.paths.data)
     with zipfile.ZipFile(draft, "w", allowZip64=True) as archive:
 
-        def add(path: Path, name: str, compression: int = zipfile.ZIP_DEFLATED) -> None:
+        def write(source: IO[bytes], name: str, compression: int = zipfile.ZIP_DEFLATED) -> None:
             info = zipfile.ZipInfo(name)
             info.compress_type, info.external_attr = compression, 0o600 << 16
-            with path.open("rb") as source, archive.open(info, "w", force_zip64=True) as member:
+            with archive.open(info, "w", force_zip64=True) as member:
                 progress.copy(source, member)
 
-        progress.total = context.database.stat().st_size
-        with _copy_database(context.database, target) as copy:
+        def add(path: Path, name: str) -> None:
+            with path.open("rb") as source:
+                write(source, name)
+
+        with _copy_database(context.database, target) as copy, ExitStack() as opened:
             contents = read_contents(copy)
-            vectors = _list_vector_files(data) if contents.vectors else []
-            progress.total = sum(path.stat().st_size for path in (copy, *vectors))
+            vectors = _open_vector_files(context, contents, opened)
+            sizes = [copy.stat().st_size, *(os.fstat(file.fileno()).st_size for file in vectors)]
+            progress.total = sum(sizes)
             add(copy, INDEX)
-        for path in vectors:
-            add(path, path.relative_to(data).as_posix(), zipfile.ZIP_STORED)
+            for file in vectors:  # the components of vectors hardly shrink
+                write(file, Path(file.name).relative_to(data).as_posix(), zipfile.ZIP_STORED)
         if reviews.exists():
             with _copy_database(reviews, target) as copy:
                 add(copy, REVIEWS)
@@ -176,15 +184,30 @@ def _write_archive(
             embedding_version=contents.embedding_version,
             documents=contents.documents,
             chunks=contents.passages,
-            vectors=contents.vectors,
+            vectors=contents.vectors if vectors else 0,
             sessions=contents.sessions,
         )
         archive.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
     return manifest
 
 
-def _list_vector_files(data: Path) -> list[Path]:
-    return sorted(path for path in (data / "lance").rglob("*") if path.is_file())
+def _open_vector_files(
+    context: AppContext, contents: "Contents", opened: ExitStack
+) -> list[BinaryIO]:
+    """Open the files of the newest snapshot of the vectors, which a writer may delete meanwhile."""
+    from kebab.store.vectors import list_vector_files
+
+    data, version = context.paths.data, contents.embedding_version
+    if version is None or not contents.vectors:
+        return []
+    if not (context.read_only or list_vector_files(data, version)):
+        with context.acquire_writer_lock():
+            context.open_vector_table(version).save()
+    for _ in range(_TRIES):
+        with suppress(FileNotFoundError):
+            paths = list_vector_files(data, version)
+            return [opened.enter_context(path.open("rb")) for path in paths]
+    return []
 
 
 @contextmanager
@@ -294,10 +317,16 @@ class _Format(msgspec.Struct, frozen=True):
 
 
 def _is_member(name: str) -> bool:
-    folder, _, text = name.partition("/")
+    from kebab.store.vectors import is_own
+
+    folder, _, below = name.partition("/")
+    if not below:
+        return name in (MANIFEST, INDEX, REVIEWS)
+    if {"/", "\\", "\0"}.intersection(below):
+        return False
     if folder == TEXTS:
-        return is_own_file_name(text) and not {"/", "\\", "\0"}.intersection(text)
-    return name in (MANIFEST, INDEX, REVIEWS) or _VECTOR_FILE.fullmatch(name) is not None
+        return is_own_file_name(below)
+    return folder == VECTORS and is_own(below) and below.endswith(".npy")
 
 
 def _count_documents(context: AppContext) -> int | None:
@@ -335,7 +364,8 @@ def _unpack(
 ) -> None:
     """Unpack every member, whose checksum is compared, and check the databases."""
     from kebab.store.sqlite import reviews
-    from kebab.store.sqlite.copies import adopt_copy
+    from kebab.store.sqlite.copies import adopt_copy, read_contents
+    from kebab.store.vectors import LanceVectors
 
     with translate_os_errors(staged, "write"):
         create_folder(staged / TEXTS, 0o700)
@@ -346,5 +376,8 @@ def _unpack(
                 progress.copy(member, file)
         (staged / MANIFEST).unlink()
     adopt_copy(staged / INDEX, stdin_dir=context.paths.stdin_dir)
+    version = read_contents(staged / INDEX).embedding_version
+    if version is not None and (staged / VECTORS).exists():
+        LanceVectors(staged, version, parse_dimension(version)).rebuild()
     if (staged / REVIEWS).exists():
         adopt_copy(staged / REVIEWS, reviews.MIGRATIONS)

@@ -173,9 +173,7 @@ def build_inputs(
             path=context.database,
             schema=schema,
             find_schema=partial(_find_schema, context, schema),
-            find_damage=partial(
-                _query_catalogue, context, partial(Catalogue.find_damage, deep=deep)
-            ),
+            find_damage=partial(_query_catalogue, context, Catalogue.find_damage),
             deep=deep,
             find_word_fault=partial(
                 _query_catalogue,
@@ -243,7 +241,7 @@ def _find_schema(context: AppContext, expected: int) -> int | None:
 
 def _list_vector_keys(context: AppContext) -> Keys:
     version = context.get_stored_version()
-    return context.open_vector_table(version).list_keys() if version else sort_keys(())
+    return context.open_vector_table(version).list_keys(verify=True) if version else sort_keys(())
 
 
 def _find_damaged_keys(context: AppContext) -> set[Key]:

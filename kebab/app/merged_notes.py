@@ -122,9 +122,7 @@ class MergedNotes:
 
     def to_search_hit(self, hit: Hit) -> SearchHit:
         """Convert a hit."""
-        name = hit.chunk.base or LOCAL
-        folders = {base.name: base.context.paths.data for base in self._choice.bases}
-        return to_search_hit(hit, data=folders.get(name))
+        return to_search_hit(hit)
 
     def measure_coverage(
         self, hits: Sequence[Hit], *, seconds: float, indexing: Indexing | None

@@ -49,10 +49,10 @@ def list_own_files(context: AppContext) -> list[Path]:
 def list_own_names(context: AppContext) -> Mapping[Path, Callable[[str], bool]]:
     """Return, for each folder of kebab, a predicate of the names that kebab creates in it."""
     from kebab.ingest import run
-    from kebab.store.lance import key_file
+    from kebab.store import vectors
 
     return {
-        get_vectors_folder(context): key_file.is_own,
+        get_vectors_folder(context): vectors.is_own,
         context.paths.stdin_dir: run.is_own_file_name,
     }
 
@@ -92,7 +92,8 @@ _ENTER, _READ = stat.S_IXGRP | stat.S_IXOTH, stat.S_IRGRP | stat.S_IROTH
 
 def list_remains(context: AppContext) -> list[Path]:
     """Return the files of an index whose database does not exist or is empty."""
-    from kebab.store.sqlite.sources import SOURCES, load_sources
+    from kebab.store.sqlite.replacement import SOURCES
+    from kebab.store.sqlite.sources import load_sources
 
     database = context.database
     if database.exists() and database.stat().st_size:
@@ -119,30 +120,32 @@ def list_leftovers(context: AppContext) -> list[Path]:
 
 
 def _list_unused_vectors(context: AppContext) -> list[Path]:
-    """Return the tables of versions that the database does not name, and drafts of key files.
+    """Return the tables of versions that the database does not name, and drafts.
 
     The tables of an unfinished change of the model stay, as it continues with them.
     """
-    from kebab.core.documents import EMBEDDING_VERSION, NEXT_VECTORS, OLD_VECTORS
+    from kebab.core.documents import EMBEDDING_VERSION, NEXT_VECTORS
     from kebab.ingest.vectors import find_unfinished_change
-    from kebab.store.lance import key_file
+    from kebab.store.vectors import list_unused
 
     try:
         with context.open_reader() as reader:
-            names = [reader.get_value(name) for name in (EMBEDDING_VERSION, OLD_VECTORS)]
-            names.append(find_unfinished_change(reader.get_value(NEXT_VECTORS)))
+            names = [
+                reader.get_value(EMBEDDING_VERSION),
+                find_unfinished_change(reader.get_value(NEXT_VECTORS)),
+            ]
     except Signal:
         return []  # other checks report what is wrong with the database
     used = [name for name in names if name]
-    return key_file.list_leftovers(get_vectors_folder(context), used)
+    return list_unused(context.paths.data, used)
 
 
 def get_vectors_folder(context: AppContext) -> Path:
     """Return the folder of the vector tables."""
-    from kebab.store.lance import key_file
+    from kebab.store.lance import get_tables_folder
 
     data = context.paths.data
-    return data / key_file.get_tables_folder(data).name
+    return data / get_tables_folder(data).name
 
 
 def _list_files(database: Path) -> list[Path]:

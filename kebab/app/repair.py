@@ -15,7 +15,7 @@ from kebab.app.context import AppContext
 from kebab.app.doctor import build_inputs, check_health, find_version
 from kebab.app.ingest import ingest
 from kebab.app.own_files import list_leftovers
-from kebab.core.documents import STDIN, VECTORS_DIRTY
+from kebab.core.documents import STDIN
 from kebab.core.durable import delete_path
 from kebab.core.files import resolve_links
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
@@ -222,23 +222,15 @@ class _Work:
 
     def _compute_vectors(self) -> None:
         from kebab.ingest.job import RunContext
-        from kebab.ingest.vectors import VectorSync, reconcile
+        from kebab.ingest.vectors import VectorSync
 
         context = self._context
         with context.open_writer(_OPERATION) as library:
-            version = context.get_stored_version()
-            if version is None:
-                return
-            vectors = context.open_vector_table(version)
-            try:
-                reconcile(library, vectors, version, verify=True)
-            except StoreCorrupt:
-                vectors.clear()
-                reconcile(library, vectors, version)
-            library.set_value(VECTORS_DIRTY, "1")
             run = RunContext(self._pass_on, context.clock, self._cancel)
             sync = VectorSync(library, context.open_vector_table, run)
-            sync.update(context.embedders.load_installed(version))
+            sync.reconcile(verify=True)
+            if sync.version:
+                sync.update(context.embedders.load_installed(sync.version))
 
     def _delete_leftovers(self) -> None:
         with self._context.acquire_writer_lock():

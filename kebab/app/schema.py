@@ -95,7 +95,7 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
             chunker_version=context.chunker_version,
             embedding_version=embedding,
             prompt_template_version=PROMPT_VERSION,
-            index_version=format_index_version(embedding, context.paths.data),
+            index_version=format_index_version(embedding),
             corpus_revision=revision,
             active_parsers=list(list_parser_versions()),
             active_chunkers=[context.chunker_version],

@@ -165,9 +165,7 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
         unmatched = [] if page.hits else _explain_filters(context, reader, query, request)
         following = page.next_offset
         cursor = None if following is None else encode_cursor(query, following, page.revision, salt)
-        response = to_search_response(
-            page, query, cursor, several=bool(request.queries), data=context.paths.data
-        )
+        response = to_search_response(page, query, cursor, several=bool(request.queries))
         indexing = find_indexing(context)
         if indexing is not None:
             from kebab.app.indexing import add_indexing

@@ -90,9 +90,6 @@ class Index(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     chunk_tokens: Annotated[int, Meta(ge=32, le=510)] = 254
     """The most tokens of one passage; the window of the embedding model is the upper limit."""
-    approximate_from: Natural = 200_000
-    """From how many vectors on the nearest are sought by an index of 64 bytes for each vector
-    instead of comparing all. Cosines stay exact. 0 means never."""
 
 
 class Embedding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

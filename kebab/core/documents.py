@@ -212,8 +212,6 @@ class VectorRow(Struct, frozen=True):
     """A vector, ready to be stored."""
 
     key: Key
-    chunk_id: ChunkId
-    doc_id: DocId
     vector: "Vector"
 
 
@@ -409,14 +407,6 @@ CURSOR_SALT = "cursor_salt"
 NEXT_VECTORS = "next_vectors"
 """The key of the version and the revision for which a change of the model collects vectors."""
 
-OLD_VECTORS = "old_vectors"
-"""The key of the version whose vectors a finished change of the model has still to delete."""
-
-VECTORS_DIRTY = "vectors_dirty"
-"""The key that is set while the vector table may hold rows that the library lacks."""
-
-VECTOR_FILES = "vector_files"
-"""The key of the description of the index files at the end of the last run that wrote vectors."""
 
 STDIN = "stdin"
 """The name of the source of texts from standard input."""

@@ -335,9 +335,9 @@ class StorageInputs:
 
     `find_schema` returns the schema version of the database, None without one; `schema` is that of
     this build. `list_remains` returns the files of an index without its database, `list_leftovers`
-    those of killed calls, `find_damage` returns the faults of the database, of
-    which it looks at every page and row if it is `deep`, and `find_word_fault` that of the
-    full-text index, None without one. `list_vector_keys` returns the key of every vector row,
+    those of killed calls, `find_damage` returns the faults of the database, and
+    `find_word_fault` that of the full-text index, None without one; if it is `deep`, words of every
+    passage are looked up, else of a sample. `list_vector_keys` returns the key of every vector row,
     repeated keys included, `list_expected_keys` the keys that have a vector according to the
     database, and `find_damaged_keys` those whose vector is damaged. `reviews` is the file of
     `read_reviews`.
@@ -379,15 +379,15 @@ def check_integrity(storage: StorageInputs) -> Finding:
     """Check the integrity of the SQLite file."""
     if faults := storage.find_damage():
         return fail(f"the database is damaged: {'; '.join(faults[:_MAX_QUOTED])}", FIX)
-    how = "SQLite finds" if storage.deep else "a quick check of SQLite finds"
-    return succeed(f"{how} the database intact")
+    return succeed("SQLite finds the database intact")
 
 
 def check_full_text(storage: StorageInputs) -> Finding:
     """Check the full-text index."""
     if fault := storage.find_word_fault():
         return fail(f"the full-text index differs from the passages: {fault}", FIX)
-    return succeed("the full-text index agrees with the passages")
+    compared = "each" if storage.deep else "a sample"
+    return succeed(f"every passage is in the full-text index, and words of {compared} find it")
 
 
 def check_leftovers(storage: StorageInputs) -> Finding:

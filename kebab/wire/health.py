@@ -86,7 +86,7 @@ class DoctorRequest(Request["Doctor"], frozen=True, kw_only=True, tag="doctor_re
     """Check everything."""
 
     deep: bool = False
-    """Whether SQLite looks at every page and row of the database, which takes longer."""
+    """Whether to look up words of every passage in the full-text index, not of a sample."""
     files: bool = False
     """Whether to compare the content of every file with what was indexed: times prove nothing."""
 

@@ -20,9 +20,9 @@ from kebab.embed.registry import MODELS
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Signal
 from kebab.http.guard import TOKEN_NAME, load_token
-from kebab.store.lance.engine import LanceTable
-from kebab.store.lance.vectors import LanceVectors
+from kebab.store.lance import LanceTable
 from kebab.store.sqlite.reader import SqliteReader
+from kebab.store.vectors import LanceVectors
 from tests.fakes.console import CommandResult, enter_environment, run
 from tests.fakes.tiny_model import install_model
 from tools.kills.session import QUESTIONS, REMOVED, STEPS, TEXT, TEXT_BYTES
@@ -278,8 +278,6 @@ def describe_library(data: Path) -> Library:
                 "documents": reader.connection.execute(_DOCUMENTS).fetchall(),
                 "chunks": sorted(rest for _, *rest in chunks),
                 "turns": reader.connection.execute(_TURNS).fetchall(),
-                "dirty": reader.get_value("vectors_dirty"),
-                "garbage": reader.connection.execute("SELECT key FROM vector_garbage").fetchall(),
                 "version": version,
                 "next": reader.get_value("next_vectors"),
                 "words": [
@@ -298,14 +296,15 @@ def _describe_vectors(
     """Return what the table holds, and what a search of the mapped files finds."""
     import numpy as np
 
-    table, vectors = (kind(data, version, _DIMENSION) for kind in (LanceTable, LanceVectors))
-    assert isinstance(table, LanceTable)
-    assert isinstance(vectors, LanceVectors)
-    rows = [
-        (names.get(key, ("", key)), sha256(vector.tobytes()).hexdigest()[:12])
-        for keys, matrix in (table.iterate_batches() if table.exists() else ())
-        for key, vector in zip(keys.tolist(), matrix, strict=True)
-    ]
+    table, vectors = LanceTable(data, version, _DIMENSION), LanceVectors(data, version, _DIMENSION)
+    rows = (
+        [
+            (names.get(key, ("", key)), sha256(vector.tobytes()).hexdigest()[:12])
+            for key, vector in zip(*table.read_rows(), strict=True)
+        ]
+        if table.path.exists()
+        else []
+    )
     probe = np.ones(_DIMENSION, np.float32) / np.sqrt(np.float32(_DIMENSION))
     near = [key for key, _ in vectors.find_nearest(probe, len(names) + 100)]
     folder = data / "lance"
@@ -313,7 +312,7 @@ def _describe_vectors(
         "rows": sorted(rows),
         "mapped": sorted(names.get(key, ("", key)) for key in vectors.list_keys()),
         "near": sorted(names.get(key, ("", key)) for key in near),
-        "tables": sorted(path.name for path in folder.iterdir()) if folder.exists() else [],
+        "tables": sorted(path.name for path in folder.glob("*.lance")),
     }
 
 

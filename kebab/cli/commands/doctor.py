@@ -37,7 +37,7 @@ from kebab.wire.repair import RepairRequest
         "kebab doctor --fix --yes",
     ),
 )
-@click.option("--deep", is_flag=True, help="Check every page and row of the database.")
+@click.option("--deep", is_flag=True, help="Look up words of every passage, not of a sample.")
 @click.option("--files", is_flag=True, help="Compare the content of every file with the index.")
 @click.option("--fix", is_flag=True, help="Repair what can be repaired, after showing the plan.")
 @click.option("--dry-run", is_flag=True, help="With `--fix`, show the plan and change nothing.")

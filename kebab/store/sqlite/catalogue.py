@@ -52,10 +52,6 @@ _BROKEN_ROWS = {
     " WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.key = v.key)",
     "passages without a vector state": "SELECT count(*) FROM chunks c"
     " WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.key = c.key)",
-    "passages that are not in the word index": "SELECT count(*) FROM chunks c"
-    " WHERE c.key NOT IN (SELECT rowid FROM chunks_fts)",
-    "rows of the word index without a passage": "SELECT count(*) FROM chunks_fts"
-    " WHERE rowid NOT IN (SELECT key FROM chunks)",
     "passages out of order": "SELECT count(*) FROM chunks"
     " WHERE start > end OR start_line > end_line OR start < 0 OR start_line < 1",
     "documents with a gap between passages": "SELECT count(*) FROM (SELECT 1 FROM chunks"
@@ -185,7 +181,6 @@ class Catalogue:
     measure_languages = forward(documents.measure_languages)
     sample_files = forward(documents.sample_files)
     list_committed_keys = forward(chunks.list_committed_keys)
-    list_deleted_keys = forward(chunks.list_deleted_keys)
     check_passages = forward(chunks.check_document_chunks)
     find_word_fault = forward(chunks.find_word_fault)
 

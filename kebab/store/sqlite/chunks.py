@@ -1,7 +1,7 @@
 """Replaces and reads chunks, and keeps the state of the vector of each.
 
 The vectors are in the vector store, by the key of their chunk. The table `vectors` has only their
-state, and `vector_garbage` the keys of deleted chunks until an ingest deletes their vectors.
+state.
 `embed_hash` is the hash of the text that is embedded.
 """
 
@@ -23,16 +23,6 @@ from kebab.text.normalize import RAISED_DIGITS
 
 if TYPE_CHECKING:
     from kebab.core.documents import ChunkChanges, DocumentRow
-
-
-def record_deleted_keys(database: apsw.Connection, keys: Collection[Key]) -> None:
-    """Record which of these chunks have a stored vector, before they are deleted."""
-    database.execute(
-        "INSERT OR IGNORE INTO vector_garbage (key)"
-        " SELECT key FROM vectors"
-        " WHERE key IN (SELECT value FROM json_each(?)) AND state = 'committed'",
-        (to_json(keys),),
-    )
 
 
 def store_pending_count(database: apsw.Connection) -> None:
@@ -118,10 +108,9 @@ def set_vector_state(
 def replace_vector_states(
     database: apsw.Connection, version: str, unsupported: Collection[Key]
 ) -> None:
-    """Make every chunk committed under a version, or unsupported, and forget deleted keys."""
+    """Make every chunk committed under a version, or unsupported."""
     database.execute("UPDATE vectors SET state = 'committed', version = ?", (version,))
     set_vector_state(database, unsupported, "unsupported", version)
-    database.execute("DELETE FROM vector_garbage")
 
 
 def list_committed_keys(database: apsw.Connection) -> Keys:
@@ -138,11 +127,6 @@ def find_committed_keys(database: apsw.Connection, keys: Collection[Key]) -> set
         (to_json(keys),),
     )
     return {Key(key) for (key,) in rows}
-
-
-def list_deleted_keys(database: apsw.Connection) -> list[Key]:
-    """Return the keys of deleted chunks whose vectors may still be stored."""
-    return [Key(key) for (key,) in database.execute("SELECT key FROM vector_garbage ORDER BY key")]
 
 
 Position: TypeAlias = tuple[int, int, int, int, int, str, str, str]
@@ -198,10 +182,9 @@ def replace_chunks(database: apsw.Connection, target: ChunkTarget) -> "ChunkChan
 
 
 def delete_chunks(database: apsw.Connection, keys: Collection[Key]) -> None:
-    """Delete chunks with their index rows and states; record the vectors that remain."""
+    """Delete chunks with their index rows and states."""
     if not keys:
         return
-    record_deleted_keys(database, keys)
     fts.delete_chunks(database, keys)
     database.executemany("DELETE FROM chunks WHERE key = ?", ((key,) for key in keys))
 

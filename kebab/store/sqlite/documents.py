@@ -307,7 +307,6 @@ def remove_documents(database: apsw.Connection, doc_ids: Collection[DocId]) -> i
         ids,
     )
     keys = [Key(key) for (key,) in rows]
-    chunks.record_deleted_keys(database, keys)
     fts.delete_chunks(database, keys)
     database.execute("DELETE FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))", ids)
     _delete_unused_assets(database, [asset for (asset,) in assets])

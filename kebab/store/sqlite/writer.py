@@ -11,7 +11,6 @@ from kebab.core.documents import (
     EMBEDDING_REASON,
     EMBEDDING_VERSION,
     NEXT_VECTORS,
-    OLD_VECTORS,
     ChunkChanges,
     DocumentRow,
     FileStamp,
@@ -46,7 +45,6 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     list_chunks = forward(chunks.list_chunks_after)
     get_revision = forward(connection.get_revision)
     measure_languages = forward(documents.measure_languages)
-    list_deleted_keys = forward(chunks.list_deleted_keys)
     list_committed_keys = forward(chunks.list_committed_keys)
     get_value = forward(connection.get_value)
 
@@ -230,21 +228,11 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     def replace_vectors(self, version: str, reason: str | None, unknown: Collection[Key]) -> None:
         """Make all chunks committed under another version, and the unknown ones unsupported."""
         with self._transactions.unit():
-            old = connection.get_value(self._database, EMBEDDING_VERSION)
             chunks.replace_vector_states(self._database, version, unknown)
-            connection.set_value(self._database, OLD_VECTORS, old)
             connection.set_value(self._database, NEXT_VECTORS, None)
             connection.set_value(self._database, EMBEDDING_VERSION, version)
             connection.set_value(self._database, EMBEDDING_REASON, reason)
             self._transactions.mark_changed()
-
-    def forget_deleted_keys(self, keys: Collection[Key]) -> None:
-        """Forget deleted keys whose vectors the vector store no longer holds."""
-        with self._transactions.unit():
-            self._database.execute(
-                "DELETE FROM vector_garbage WHERE key IN (SELECT value FROM json_each(?))",
-                (fts.to_json(keys),),
-            )
 
     def count_committed(self, doc_ids: Collection[DocId]) -> dict[DocId, int]:
         """Return how many chunks of each of these documents have a stored vector, 0 included."""

@@ -59,6 +59,14 @@ def test_inputs_are_read_from_the_stores(full):
     assert len(storage.list_vector_keys()) == len(set(storage.list_expected_keys())) == 6
 
 
+def test_keys_are_read_from_the_table_and_not_from_derived_files(full):
+    for path in (full.data / "lance").rglob("data/*.lance"):
+        path.unlink()
+
+    with pytest.raises(StoreCorrupt):
+        _inputs(full).storage.list_vector_keys()
+
+
 def test_the_words_of_an_index_are_those_of_its_passages(full):
     assert _inputs(full).storage.find_word_fault() is None
 

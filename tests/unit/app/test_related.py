@@ -6,7 +6,7 @@ from kebab.app import related
 from kebab.app.related import find_related, rank_lines
 from kebab.errors.catalog import InvalidInput, StoreCorrupt
 from kebab.search import rerank
-from kebab.store.lance.vectors import MappedVectors
+from kebab.store.vectors import MappedVectors
 from kebab.wire.related import RankRequest, RelatedRequest
 
 FILLING = "grass sun cloud rain wind snow tree leaf root stem"

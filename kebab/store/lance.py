@@ -1,23 +1,28 @@
-"""Contains the Lance table and the translation of its errors; only this module imports LanceDB."""
+"""Contains the Lance table of vectors and the translation of its errors.
+
+Only this module imports LanceDB, and `kebab.store.published`, which has tables of its own. A table
+has one row for each vector: `key`, and `vector` with components of 16 bits. All distances are
+computed from the snapshot that `kebab.store.vectors` makes of it.
+"""
 
 import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kebab.config.tuning import limit_lance_threads, skip_lance_rest_client
-from kebab.core.documents import VectorRow
 from kebab.core.durable import delete_path
-from kebab.core.ids import Key
+from kebab.core.ids import Key, compute_digest
 from kebab.errors.catalog import IoError, Locked, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import (
+    build_io_error,
     import_library,
     is_memory_fault,
     require_address_space,
@@ -25,11 +30,58 @@ from kebab.errors.system import (
     translate_os_errors,
 )
 from kebab.platform import read_memory_limit, sync_path
-from kebab.store.lance import key_file
-from kebab.store.lance.key_file import KeyFile, RunFinder
 
 if TYPE_CHECKING:
-    from kebab.store.lance.key_file import Batch, KeyArray, Parts
+    import numpy as np
+    from numpy.typing import NDArray
+
+    KeyArray: TypeAlias = NDArray[np.int64]
+    HalfMatrix: TypeAlias = NDArray[np.float16]
+
+FEATURE = "the vector index"
+"""The feature that needs the libraries of this module, for messages."""
+
+_FOLDER = "lance"
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
+_NEWEST_FIRST_DIGITS = 20
+_HIGHEST = 2**64 - 1
+
+
+def get_tables_folder(data_dir: Path) -> Path:
+    """Return the folder of all tables; it is absolute, as LanceDB reads relative paths as URLs."""
+    return Path(os.path.realpath(data_dir)) / _FOLDER
+
+
+def build_table_name(version: str) -> str:
+    """Return the table name of an embedding version, which is a valid file name."""
+    safe = _UNSAFE.sub("-", version)
+    return safe if safe == version else f"{safe}-{compute_digest(version, size=4)}"
+
+
+def read_table_version(table: Path) -> int | None:
+    """Return the number of the newest version of a table, without LanceDB; None without a table.
+
+    Names of 20 digits count down, so that listings of object stores start with the newest.
+
+    Raises:
+        IoError: The file system refused.
+    """
+    try:
+        names = [path.name for path in (table / "_versions").iterdir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as fault:
+        raise build_io_error(fault, "read", table) from fault
+    stems = (name.removesuffix(".manifest") for name in names if name.endswith(".manifest"))
+    return max(
+        (
+            _HIGHEST - int(stem) if len(stem) == _NEWEST_FIRST_DIGITS else int(stem)
+            for stem in stems
+            if stem.isdecimal()
+        ),
+        default=None,
+    )
+
 
 _PANIC_MODULES = ("pyo3_runtime", "pyo3_async_runtimes")
 _SOURCE_FILE = re.compile(r"(?<!\S)(?=\S*(?:\.rs\b|/\.cargo/))\S*")
@@ -133,15 +185,13 @@ def translate_lance_errors(path: str, op: Op) -> Iterator[None]:
         raise signal from error
 
 
-T = TypeVar("T")
-
 ADDRESS_SPACE = 2_300_000_000
 """How many bytes of address space the engine takes, mostly unused: measured 2.13 GB.
 
 With less it aborts the process or waits for ever for a thread.
 """
 
-_BATCH_ROWS, _KEYS_PER_DELETE = 4_096, 10_000
+_BATCH_ROWS, _KEYS_PER_DELETE = 65_536, 10_000
 _MAX_FRAGMENTS, _FRAGMENTS_PER_ROOT = 8, 0.25
 _MAX_VERSIONS, _MAX_DELETED_SHARE = 16, 0.2
 _READ_ATTEMPTS = 4
@@ -167,49 +217,36 @@ def _list_files(table: Path) -> set[Path]:
 
 
 class LanceTable:
-    """One table of keys and vectors; the first use opens it, the first append creates it."""
+    """One table of keys and vectors; the first use opens it, the first row creates it.
+
+    The caller holds the writer lock, but for `read_rows`.
+    """
 
     def __init__(self, data_dir: Path, version: str, dimension: int) -> None:
-        self.path = key_file.get_table_path(data_dir, version)
-        self._name = key_file.build_table_name(version)
+        self._name = build_table_name(version)
+        self.path = get_tables_folder(data_dir) / f"{self._name}.lance"
         self._dimension = dimension
         self._table: Any = None
-        self._digest: bytes | None = None  # of the state that `_table` opened or wrote
+        self._version: int | None = None  # of the state that `_table` opened or wrote
 
     @property
     def is_open(self) -> bool:
         """Whether this process has opened the table."""
         return self._table is not None
 
-    def exists(self) -> bool:
-        """Return whether the table has any version."""
-        return bool(key_file.list_manifests(self.path))
-
-    def append(self, rows: Sequence[VectorRow]) -> bool:
-        """Add rows in one durable commit; return whether this created the table."""
+    def append(self, keys: "KeyArray", vectors: "HalfMatrix") -> None:
+        """Add rows in one durable commit."""
         with self._write():
-            with translate_import_errors(key_file.FEATURE, "pyarrow"):
-                import numpy as np
-                import pyarrow as pa
-
-            vectors = np.concatenate([row.vector for row in rows], dtype=np.float32)
-            columns = {
-                "key": pa.array([row.key for row in rows], pa.int64()),
-                "chunk_id": pa.array([row.chunk_id for row in rows], pa.string()),
-                "doc_id": pa.array([row.doc_id for row in rows], pa.string()),
-                "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors), self._dimension),
-            }
-            data = pa.table(columns)
-            if is_new := not self.exists():
+            data = self._build_rows(keys, vectors)
+            if read_table_version(self.path) is None:
                 self._table = self._connect().create_table(self._name, data)
             else:
-                self._open().add(data)
-        return is_new
+                self._open_for_writing().add(data)
 
     def delete(self, keys: Collection[Key]) -> None:
         """Delete the rows of these keys."""
         with self._write():
-            table = self._open()
+            table = self._open_for_writing()
             ordered = list(map(str, sorted(keys)))
             for start in range(0, len(ordered), _KEYS_PER_DELETE):
                 part = ",".join(ordered[start : start + _KEYS_PER_DELETE])
@@ -226,81 +263,48 @@ class LanceTable:
                 delete_path(renamed)
         self._table = None
 
-    def restore(self) -> bool:
-        """Delete the newest versions that cannot be read; return whether one is left.
+    def read_rows(self) -> "tuple[KeyArray, HalfMatrix]":
+        """Return the keys and vectors of the newest version, in the order of the table.
 
-        A power cut may leave the manifest of a commit without its rows. Every commit before the
-        last one is on the disk. A part of a table that cannot be read is lost only when no version
-        is without it.
-        """
-        for manifest in key_file.list_manifests(self.path):
-            self._table = None
-            try:
-                for _ in self.iterate_batches():
-                    pass
-            except StoreCorrupt:
-                with translate_os_errors(manifest, "write"):
-                    manifest.unlink()
-            else:
-                return True
-        return False
-
-    def read_latest(self, read: Callable[[], T]) -> T:
-        """Return what `read` gets from the latest version.
-
-        It is called again when the writer has deleted that version meanwhile.
+        They are read again when the writer has deleted that version meanwhile.
 
         Raises:
             StoreCorrupt: The table cannot be read.
         """
         for _ in range(_READ_ATTEMPTS - 1):
-            before = key_file.read_table_digest(self.path)
+            before = read_table_version(self.path)
             try:
-                return read()
+                return self._read_rows()
             except StoreCorrupt:
-                if key_file.read_table_digest(self.path) in (before, None):
+                if read_table_version(self.path) in (before, None):
                     raise
                 self._table = None
-        return read()
+        return self._read_rows()
 
-    def iterate_batches(self) -> "Iterator[Batch]":
-        """Yield the keys and vectors of all rows."""
-        with translate_import_errors(key_file.FEATURE, "numpy"):
+    def _read_rows(self) -> "tuple[KeyArray, HalfMatrix]":
+        with translate_import_errors(FEATURE, "numpy"):
             import numpy as np
 
-        for batch in self._read(["key", "vector"]):
-            vectors = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
-            keys = batch.column("key").to_numpy(zero_copy_only=False)
-            if vectors.size != len(keys) * self._dimension:
-                raise StoreCorrupt(path=str(self.path), cause=_DAMAGED)
-            yield keys, vectors.reshape(-1, self._dimension).astype(np.float32, copy=False)
-
-    def list_keys(self) -> "KeyArray":
-        """Return the keys of all rows."""
-        with translate_import_errors(key_file.FEATURE, "numpy"):
-            import numpy as np
-
-        parts = self.read_latest(
-            lambda: [batch.column("key").to_numpy() for batch in self._read(["key"])]
-        )
-        return np.concatenate([np.empty(0, np.int64), *parts])
-
-    def _read(self, columns: list[str]) -> Iterator[Any]:
-        """Yield columns of all rows in Arrow batches."""
+        keys, parts = [np.empty(0, np.int64)], [np.empty((0, self._dimension), np.float16)]
         with self._translate_errors("read"):
             table = self._open()
-            query = table.search().select(columns).limit(max(1, table.count_rows()))
-            yield from query.to_batches(_BATCH_ROWS)
+            query = table.search().select(["key", "vector"]).limit(max(1, table.count_rows()))
+            for batch in query.to_batches(_BATCH_ROWS):
+                numbers = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
+                keys.append(batch.column("key").to_numpy(zero_copy_only=False))
+                if numbers.size != len(keys[-1]) * self._dimension:
+                    raise StoreCorrupt(path=str(self.path), cause=_DAMAGED)
+                parts.append(numbers.reshape(-1, self._dimension).astype(np.float16, copy=False))
+        return np.concatenate(keys), np.concatenate(parts)
 
-    def maintain(self, follow: Callable[[], object] = lambda: None) -> bool:
-        """Compact the table and delete old versions when it pays; return whether it did.
+    def compact(self) -> None:
+        """Merge fragments and delete old versions when it pays.
 
-        `follow` is called in between. A reader whose version is deleted reads the latest one
-        instead. The caller holds the writer lock, so a file that no version names is what a killed
-        call has left.
+        A file that no version names is what a killed call has left.
         """
         with self._translate_errors("write"):
-            stats = self._open().stats()
+            table = self._open()
+            stats = table.stats()
             fragments = stats["fragment_stats"]
             stored = fragments["num_fragments"] * fragments["lengths"]["mean"]
             # A fragment costs each later run .3 ms, compaction 7 ms for each thousand rows. The sum
@@ -308,31 +312,49 @@ class LanceTable:
             spare = int(stored**0.5 * _FRAGMENTS_PER_ROOT)
             if not (
                 fragments["num_fragments"] > _MAX_FRAGMENTS + spare
-                or len(key_file.list_manifests(self.path)) > _MAX_VERSIONS + 2 * spare
+                or len(list((self.path / "_versions").iterdir())) > _MAX_VERSIONS + 2 * spare
                 or stored - stats["num_rows"] > stored * _MAX_DELETED_SHARE
             ):
-                return False
+                return
             with self._write():
-                self._open().optimize(cleanup_older_than=_KEEP_ALL)
-            follow()
+                table.optimize(cleanup_older_than=_KEEP_ALL)
             # The disk has the compacted rows by now, so their old copies can go.
-            self._open().optimize(cleanup_older_than=_KEEP_LATEST, delete_unverified=True)
-        return True
+            table.optimize(cleanup_older_than=_KEEP_LATEST, delete_unverified=True)
+
+    def _build_rows(self, keys: "KeyArray", vectors: "HalfMatrix") -> Any:
+        with translate_import_errors(FEATURE, "pyarrow"):
+            import pyarrow as pa
+
+        column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), self._dimension)
+        return pa.table({"key": pa.array(keys), "vector": column})
 
     @contextmanager
     def _write(self) -> Iterator[None]:
         """Wait after the block until its commits are durable."""
         with self._translate_errors("write"), sync_new_files(self.path):
             yield
-            self._digest = key_file.read_table_digest(self.path)
+            self._version = read_table_version(self.path)
 
     def _open(self) -> Any:
-        """Return the latest version; another process may have written since the last call."""
-        digest = key_file.read_table_digest(self.path)
-        if self._table is None or digest != self._digest:
+        """Return the newest version; another process may have written since the last call."""
+        version = read_table_version(self.path)
+        if self._table is None or version != self._version:
             self._table = self._connect().open_table(self._name)
-            self._digest = digest
+            self._version = version
         return self._table
+
+    def _open_for_writing(self) -> Any:
+        """Return the table; one of an earlier build, with other columns, is written anew."""
+        import pyarrow as pa
+
+        table = self._open()
+        if table.schema.names != ["key", "vector"] or not pa.types.is_float16(
+            table.schema.field("vector").type.value_type
+        ):
+            data = self._build_rows(*self._read_rows())
+            table = self._connect().create_table(self._name, data, mode="overwrite")
+            self._table, self._version = table, read_table_version(self.path)
+        return table
 
     def _connect(self) -> Any:
         return import_lancedb().connect(str(self.path.parent))
@@ -357,42 +379,7 @@ def import_lancedb() -> Any:
     os.environ.setdefault("LANCE_LOG", "error")
     limit_lance_threads()
     skip_lance_rest_client()
-    import_library("lancedb", key_file.FEATURE, "lancedb")
+    import_library("lancedb", FEATURE, "lancedb")
     import lancedb
 
     return lancedb
-
-
-def rebuild_key_file(data_dir: Path, version: str, dimension: int) -> bool:
-    """Write the key file of the table; return whether that was possible.
-
-    Raises:
-        StoreCorrupt: The table cannot be read.
-    """
-    table = LanceTable(data_dir, version, dimension)
-    digest = key_file.read_table_digest(table.path)
-    if digest is None:
-        return False
-    try:
-        runs = list(RunFinder(table.path).find_runs(table.iterate_batches()))
-        if key_file.read_table_digest(table.path) != digest:
-            return False  # the writer was faster
-        KeyFile(key_file.get_key_file_path(data_dir, version), dimension).write(digest, runs)
-    except (OSError, LookupError):
-        return False
-    except StoreCorrupt:
-        # A version that the writer has deleted meanwhile is not damaged.
-        if key_file.read_table_digest(table.path) == digest:
-            raise
-        return False
-    return True
-
-
-def load_rows(data_dir: Path, version: str, dimension: int) -> "Parts":
-    """Return all rows of the table in memory.
-
-    Raises:
-        StoreCorrupt: The table cannot be read.
-    """
-    table = LanceTable(data_dir, version, dimension)
-    return key_file.join_parts(table.read_latest(lambda: list(table.iterate_batches())))

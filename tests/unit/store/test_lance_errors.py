@@ -6,7 +6,7 @@ import pytest
 
 from kebab.errors.catalog import DependencyMissing, IoError, Locked, StoreCorrupt
 from kebab.errors.system import translate_import_errors
-from kebab.store.lance.engine import build_signal, build_signal_table, translate_lance_errors
+from kebab.store.lance import build_signal, build_signal_table, translate_lance_errors
 
 
 def test_every_exception_of_the_libraries_has_a_meaning():

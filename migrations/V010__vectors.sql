@@ -1,0 +1,3 @@
+-- Which vectors belong to no chunk is a difference of keys, and needs no marks.
+DROP TABLE vector_garbage;
+DELETE FROM kv WHERE name IN ('old_vectors', 'vectors_dirty', 'vector_files');
