@@ -10,7 +10,6 @@ import errno
 import os
 import stat
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
@@ -22,12 +21,25 @@ import msgspec
 from kebab import __version__
 from kebab.app.context import AppContext, parse_dimension
 from kebab.app.conversions import format_timestamp
-from kebab.core.durable import create_folder, replace_file
+from kebab.core.durable import replace_file
 from kebab.core.progress import ProgressCallback, ProgressKind, require_own_process
-from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
-from kebab.errors.system import build_io_error, build_read_error, translate_os_errors
+from kebab.errors.catalog import InvalidInput
+from kebab.errors.system import build_io_error, translate_os_errors
 from kebab.ingest.job import ProgressReporter
 from kebab.ingest.run import is_own_file_name
+from kebab.store.archive import (
+    COPIED_AT_ONCE,
+    FORMAT_VERSION,
+    INDEX,
+    MANIFEST,
+    REVIEWS,
+    TEXTS,
+    VECTORS,
+    open_archive,
+    read_manifest,
+    translate_damage,
+    unpack,
+)
 from kebab.wire.archive import (
     ArchiveManifest,
     ExportReport,
@@ -35,31 +47,12 @@ from kebab.wire.archive import (
     ImportReport,
     ImportRequest,
 )
-from kebab.wire.record import DECODE_ERRORS
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.copies import Contents
 
-FORMAT_VERSION = 2
-MANIFEST, INDEX, REVIEWS = "manifest.json", "kebab.sqlite", "reviews.sqlite"
-TEXTS, VECTORS = "stdin", "lance"
-"""The folders of the texts from standard input and of the vectors."""
-_COPIED_AT_ONCE = 1 << 20
-_MAX_MANIFEST_BYTES = 1 << 20
 _TRIES = 3
 """How often the files of the vectors are opened while a writer replaces them."""
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-    OverflowError,
-    KeyError,
-    *DECODE_ERRORS,
-)
-"""What the readers of zip files and of JSON raise for damaged ones."""
 
 
 class ByteProgress:
@@ -80,12 +73,6 @@ class ByteProgress:
             self._reporter.send(
                 ProgressKind.HEARTBEAT, phase=self._phase, count=count, unit="bytes"
             )
-
-    def copy(self, source: IO[bytes], target: IO[bytes]) -> None:
-        """Copy the rest of a file, and count its bytes."""
-        while part := source.read(_COPIED_AT_ONCE):
-            target.write(part)
-            self.add(len(part))
 
 
 def export(context: AppContext, request: ExportRequest, report: ProgressCallback) -> ExportReport:
@@ -156,7 +143,9 @@ def _write_archive(
             info = zipfile.ZipInfo(name)
             info.compress_type, info.external_attr = compression, 0o600 << 16
             with archive.open(info, "w", force_zip64=True) as member:
-                progress.copy(source, member)
+                while part := source.read(COPIED_AT_ONCE):
+                    member.write(part)
+                    progress.add(len(part))
 
         def add(path: Path, name: str) -> None:
             with path.open("rb") as source:
@@ -241,9 +230,9 @@ def import_archive(
     path = _parse_path(request.path)
     started = context.clock.monotonic()
     progress = ByteProgress(report, context, "import")
-    with closing(_open_archive(path)) as archive:
-        with _translate_damage(path):
-            manifest = _read_manifest(archive, path)
+    with closing(open_archive(path)) as archive:
+        with translate_damage(path):
+            manifest = read_manifest(archive, is_own_file_name)
             if request.dry_run and (member := archive.testzip()):
                 raise ValueError(f"a member is damaged: {member}")
         progress.total = sum(info.file_size for info in archive.infolist())
@@ -264,71 +253,6 @@ def import_archive(
     )
 
 
-def _open_archive(path: Path) -> zipfile.ZipFile:
-    with translate_os_errors(path, "read"):
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise build_read_error(path, "it is not a regular file")
-        with _translate_damage(path):
-            return zipfile.ZipFile(path)
-
-
-@contextmanager
-def _translate_damage(path: Path) -> Iterator[None]:
-    """Raise what the content of an archive is to blame for as signals that name the archive."""
-    try:
-        yield
-    except StoreCorrupt as fault:
-        raise StoreCorrupt(path=str(path), cause=fault.cause, archive=str(path)) from fault
-    except NotIndexed as fault:
-        raise NotIndexed(
-            data_dir=str(path), expected=fault.expected, found=fault.found, file=str(path)
-        ) from fault
-    except _DAMAGE as fault:
-        cause = f"it is not whole: {fault}"
-        raise StoreCorrupt(path=str(path), cause=cause, archive=str(path)) from fault
-
-
-def _read_manifest(archive: zipfile.ZipFile, path: Path) -> ArchiveManifest:
-    """Return the manifest of an archive that has only members of known names."""
-    from kebab.store.sqlite.connection import get_expected_schema_version
-
-    info = archive.getinfo(MANIFEST)
-    if info.file_size > _MAX_MANIFEST_BYTES:
-        raise ValueError("its manifest is too long")
-    raw = archive.read(info)
-    version = msgspec.json.decode(raw, type=_Format).format_version
-    if version > FORMAT_VERSION:
-        raise NotIndexed(data_dir=str(path), expected=FORMAT_VERSION, found=version)
-    manifest = msgspec.json.decode(raw, type=ArchiveManifest)
-    expected = get_expected_schema_version()
-    if manifest.index_schema > expected:
-        raise NotIndexed(data_dir=str(path), expected=expected, found=manifest.index_schema)
-    names = [one.filename for one in archive.infolist()]
-    unknown = [name for name in names if not _is_member(name)]
-    if unknown or INDEX not in names or len({*names}) < len(names):
-        raise ValueError(f"not its members: {', '.join(unknown) or 'one is missing or repeated'}")
-    return manifest
-
-
-class _Format(msgspec.Struct, frozen=True):
-    """The part of a manifest that every version of the format has."""
-
-    format_version: int
-
-
-def _is_member(name: str) -> bool:
-    from kebab.store.vectors import is_own
-
-    folder, _, below = name.partition("/")
-    if not below:
-        return name in (MANIFEST, INDEX, REVIEWS)
-    if {"/", "\\", "\0"}.intersection(below):
-        return False
-    if folder == TEXTS:
-        return is_own_file_name(below)
-    return folder == VECTORS and is_own(below) and below.endswith(".npy")
-
-
 def _count_documents(context: AppContext) -> int | None:
     from kebab.store.sqlite.copies import find_contents
 
@@ -347,8 +271,8 @@ def _replace(
     data = context.paths.data
     staged = replacement.get_staging_folder(data)
     try:
-        with _translate_damage(path):
-            _unpack(context, archive, staged, progress)
+        with translate_damage(path):
+            _stage(context, archive, staged, progress)
         replacement.decide_replacement(data)
     except BaseException:
         if not replacement.is_incomplete(data):
@@ -359,22 +283,15 @@ def _replace(
     replacement.complete_replacement(data)
 
 
-def _unpack(
+def _stage(
     context: AppContext, archive: zipfile.ZipFile, staged: Path, progress: ByteProgress
 ) -> None:
-    """Unpack every member, whose checksum is compared, and check the databases."""
+    """Unpack every member, check the databases, and build the table of the vectors."""
     from kebab.store.sqlite import reviews
     from kebab.store.sqlite.copies import adopt_copy, read_contents
     from kebab.store.vectors import LanceVectors
 
-    with translate_os_errors(staged, "write"):
-        create_folder(staged / TEXTS, 0o700)
-        for name in archive.namelist():
-            target = staged / name
-            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with archive.open(name) as member, target.open("xb") as file:
-                progress.copy(member, file)
-        (staged / MANIFEST).unlink()
+    unpack(archive, staged, progress.add)
     adopt_copy(staged / INDEX, stdin_dir=context.paths.stdin_dir)
     version = read_contents(staged / INDEX).embedding_version
     if version is not None and (staged / VECTORS).exists():

@@ -38,7 +38,6 @@ HOMES = {
         "kebab.cli",
         "kebab.config",
         "kebab.core",
-        "kebab.doctor",
         "kebab.embed",
         "kebab.evals",
         "kebab.http",
