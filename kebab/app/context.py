@@ -394,7 +394,7 @@ class AppContext:
         if "_readers" in self.__dict__ and not self._readers.is_current():
             self._readers.close()
             if "cache" in self.__dict__ and self.cache is not None:
-                self.cache.disconnect()
+                self.cache.close()
 
     def close(self) -> None:
         """Close the stores that stay open between calls; the next call opens them again.

@@ -333,13 +333,10 @@ class LibraryReader(Protocol):
     def count_chunks(self) -> int:
         """Return how many chunks the snapshot holds."""
 
-    def search_lexical(
-        self, match: str, filters: Filters, limit: int, plain: Sequence[str] = ()
-    ) -> list[KeyedScore]:
+    def search_lexical(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
         """Return chunks that match an FTS5 expression under bm25; scores are positive.
 
-        Filters apply before the limit. `plain` holds the distinct tokens in order when the
-        expression is only their alternative (OR); such a query may be answered from memory.
+        Filters apply before the limit.
         """
 
     def get_document_frequencies(self, terms: Collection[str]) -> dict[str, int]:
@@ -411,13 +408,13 @@ class RemotePages(Protocol):
 
 
 class AnswerCache(Protocol):
-    """Caches small answers by namespace, question and revision; it may drop any of them."""
+    """Caches small answers by namespace and question; it may drop any of them."""
 
-    def get(self, namespace: str, question: str, revision: int) -> bytes | None:
+    def get(self, namespace: str, question: str) -> bytes | None:
         """Return the cached answer, or None."""
 
-    def put(self, namespace: str, question: str, revision: int, answer: bytes) -> None:
-        """Cache an answer if that is possible at once; never fail."""
+    def put(self, namespace: str, question: str, answer: bytes) -> None:
+        """Cache an answer if that is possible; never fail."""
 
 
 class Vectors(Protocol):

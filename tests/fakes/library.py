@@ -286,10 +286,7 @@ class MemoryLibrary:
     def count_chunks(self) -> int:
         return len(self._entries)
 
-    def search_lexical(
-        self, match: str, filters: Filters, limit: int, plain: Sequence[str] = ()
-    ) -> list[KeyedScore]:
-        del plain
+    def search_lexical(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
         terms = [term.replace('""', '"') for term in _TERM.findall(match)]
         need = all if " AND " in match else any
         scored = []

@@ -7,15 +7,14 @@ state.
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
 from functools import lru_cache
-from itertools import chain, groupby, zip_longest
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import apsw
 
-from kebab.core.chunks import ChunkRow, PendingChunk, add_tokens, build_embed_text
-from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys, compute_digest
+from kebab.core.chunks import ChunkRow, PendingChunk, add_tokens
+from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys
 from kebab.core.queries import StoredChunk, VectorState
 from kebab.store.sqlite import connection, fts
 from kebab.store.sqlite.fts import parse_place, parse_strings, to_json
@@ -254,20 +253,10 @@ def _build_index_rows(
         yield key, title, headings or "", words or ""
 
 
-def rebuild_word_index(
-    database: apsw.Connection,
-    tokens: fts.Tokenizer,
-    target: apsw.Connection | None = None,
-    step: int = 1,
-) -> None:
-    """Write the word index again from the stored passages, those whose key `step` divides.
-
-    `target` is the database that gets it; None means the same one.
-    """
-    target = target or database
-    target.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')")
-    rows = database.execute(_INDEXED + " WHERE c.key % ? = 0 ORDER BY c.key", (step,))
-    _insert_words(target, rows, tokens)
+def rebuild_word_index(database: apsw.Connection, tokens: fts.Tokenizer) -> None:
+    """Write the word index again from the stored passages."""
+    database.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')")
+    _insert_words(database, database.execute(_INDEXED + " ORDER BY c.key"), tokens)
 
 
 _WORD_RULE = "2"
@@ -319,7 +308,7 @@ def _insert_words(
             (
                 key,
                 " ".join(map(tokens, (title, *parse_strings(aliases)))),
-                " ".join(map(tokens, (*read_headings(headings), context))),
+                " ".join(map(tokens, (*parse_strings(headings), context))),
                 tokens(text),
             )
             for key, title, headings, context, text, aliases in rows
@@ -327,61 +316,8 @@ def _insert_words(
     )
 
 
-def read_headings(stored: str) -> tuple[str, ...]:
-    """Return the headings of a stored path; none when it cannot be read."""
-    with suppress(ValueError):
-        return parse_strings(stored)
-    return ()
-
-
-def find_text_fault(
-    heading_path: str, context: str, text: str, text_hash: str, embed_hash: str, title: str
-) -> str | None:
-    """Return whether the `text` of a passage or its `headings` lack their hash; None when not."""
-    if compute_digest(text) != text_hash:
-        return "text"
-    embedded = build_embed_text(title, read_headings(heading_path), text, context)
-    return "headings" if compute_digest(embedded) != embed_hash else None
-
-
-class CheckedChunk(NamedTuple):
-    """A stored chunk, and which of its parts lacks its hash, as `find_text_fault` says."""
-
-    key: Key
-    start: int
-    end: int
-    text: str
-    fault: str | None
-
-
-def check_document_chunks(database: apsw.Connection, doc_id: DocId) -> list[CheckedChunk]:
-    """Return the chunks of a document in order, each compared with its hashes."""
-    rows = database.execute(
-        'SELECT c.key, c.start, c."end", c.heading_path, c.context, c.text, c.text_hash,'
-        " c.embed_hash, d.title FROM chunks c JOIN documents d ON d.doc = c.doc"
-        " WHERE d.doc_id = ? ORDER BY c.ordinal",
-        (doc_id,),
-    )
-    return [
-        CheckedChunk(Key(key), start, end, str(hashed[2]), find_text_fault(*hashed))
-        for key, start, end, *hashed in rows
-    ]
-
-
-COMPARED_CHUNKS = 1_000
-"""How many chunks are compared with the word index; of a larger library an evenly spread part."""
-
-
-def choose_step(database: apsw.Connection, most: int) -> int:
-    """Return the number that divides the keys of a sample of the chunks; 1 takes all."""
-    return max(1, -(-int(database.execute("SELECT count(*) FROM chunks").get) // most))
-
-
-_INSTANCES = (
-    "SELECT term, doc, col, CASE col WHEN 'title' THEN 0 ELSE offset END"
-    " FROM temp.compared WHERE doc % ? = 0"
-)
-"""A title may have further names in any order, so only its words are compared."""
+_SAMPLE = 200
+"""How many passages are compared with the word index; of a larger library an even part."""
 
 
 def find_word_fault(
@@ -389,35 +325,23 @@ def find_word_fault(
 ) -> str | None:
     """Return how the word index differs from the stored passages; None when it does not.
 
-    The index is compared with one that is built anew in memory: every word at every place. Unless
-    it is `deep`, only a part of the passages of a large library is compared.
+    Every passage must have a row, and of the compared ones the last word must find it. All are
+    compared if it is `deep`. SQLite itself checks the structure of the index with that of the file.
     """
-    step = 1 if deep else choose_step(database, COMPARED_CHUNKS)
-    with closing(connection.create_schema()) as fresh:
-        rebuild_word_index(database, tokens, fresh, step)
-        for one in (fresh, database):
-            one.execute(
-                "CREATE VIRTUAL TABLE IF NOT EXISTS temp.compared"
-                " USING fts5vocab('main', 'chunks_fts', 'instance')"
-            )
-        # Every row once.
-        expected, found = (
-            (row for row, _ in groupby(one.execute(_INSTANCES, (step,))))
-            for one in (fresh, database)
-        )
-        for wanted, stored in zip_longest(expected, found):
-            if wanted != stored:
-                word = (wanted or stored or ("",))[0]
-                return f"a word is missing, or at another place: {word}"
-        sizes = "SELECT id, sz FROM chunks_fts_docsize WHERE id % ? = 0"
-        if (
-            step == 1 and database.execute("SELECT 1 FROM chunks LIMIT 1").get
-        ):  # the sums over all passages, which are a row of their own
-            sizes += " UNION ALL SELECT 0, block FROM chunks_fts_data WHERE id = 1 AND ?"
-        values = (step,) * sizes.count("?")
-        lengths = [one.execute(sizes, values).fetchall() for one in (fresh, database)]
-        if lengths[0] != lengths[1]:
-            return "the length of a passage is wrong"
+    for name, sql in (
+        ("passages that are not in it", "chunks WHERE key NOT IN (SELECT rowid FROM chunks_fts)"),
+        ("rows without a passage", "chunks_fts WHERE rowid NOT IN (SELECT key FROM chunks)"),
+    ):
+        if count := int(database.execute(f"SELECT count(*) FROM {sql}").get):  # noqa: S608 - constants
+            return f"{name}: {count:,}"
+    total = int(database.execute("SELECT count(*) FROM chunks").get)
+    step = 1 if deep else max(1, -(-total // _SAMPLE))
+    for key, text in database.execute("SELECT key, text FROM chunks WHERE key % ? = 0", (step,)):
+        if words := tokens(text).split():
+            match = '"' + words[-1].replace('"', '""') + '"'
+            sql = "SELECT 1 FROM chunks_fts WHERE rowid = ? AND chunks_fts MATCH ?"
+            if database.execute(sql, (key, f"body: {match}")).fetchone() is None:
+                return f"a word of a passage is missing: {words[-1]}"
     return None
 
 

@@ -72,7 +72,6 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         with translate_sqlite_errors(self.path, "write"):
             chunks.update_words(self._database, tokens)
             fts.add_missing_names(self._database)
-            documents.add_missing_checksums(self._database)
             sources.restore_sources(self._database, data_dir)
         self._data_dir = data_dir
         self._tokens = tokens
@@ -112,6 +111,15 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     def _save_sources(self) -> None:
         with translate_sqlite_errors(self.path, "read"):
             sources.write_sources(self._data_dir, sources.list_sources(self._database))
+
+    def rebuild_words(self) -> None:
+        """Write the words of all passages and names again from what is stored."""
+        with self._transactions.unit():
+            chunks.rebuild_word_index(self._database, self._tokens)
+            self._database.execute("DELETE FROM document_names")
+            self._transactions.mark_changed()
+        with translate_sqlite_errors(self.path, "write"):
+            fts.add_missing_names(self._database)
 
     def list_sources(self) -> list[Source]:
         """Return the registered sources."""
@@ -158,7 +166,6 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
             written = chunks.replace_chunks(self._database, target)
             if document.more_chunks != ():
                 documents.add_late_warnings(self._database, target.doc, document)
-                documents.store_checksum(self._database, target.doc)
             documents.forget_unread(self._database, document.source, document.path)
             self._transactions.mark_changed()
         removed = written.removed + evicted
@@ -263,14 +270,6 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
             fts.merge_segments(self._database)
         with translate_sqlite_errors(self.path, "write"):
             truncate_log(self._database)
-
-    def rebuild_words(self) -> None:
-        """Write all words of the index again, from the stored text."""
-        with self._transactions.unit():
-            chunks.rebuild_word_index(self._database, self._tokens)
-            self._database.execute("DELETE FROM document_names")
-            fts.add_missing_names(self._database)
-            self._transactions.mark_changed()
 
     def sync(self) -> None:
         """Wait until the disk has every change so far."""
