@@ -37,7 +37,7 @@ from kebab.wire.operations import OPERATIONS
 from kebab.wire.published import PublishRequest, SourceAddRequest
 from kebab.wire.record import Reply, Request
 from kebab.wire.related import DupesRequest, RankRequest, RelatedRequest, WhyRequest
-from kebab.wire.repair import RepairRequest, VerifyRequest
+from kebab.wire.repair import RepairRequest
 from kebab.wire.review import (
     ReviewApplyRequest,
     ReviewRequest,
@@ -91,7 +91,6 @@ REQUESTS: dict[str, Request[Reply]] = {
     "model_use": ModelUseRequest(name="auto"),
     "doctor": DoctorRequest(),
     "repair": RepairRequest(),
-    "verify": VerifyRequest(),
     "schema": SchemaRequest(),
     "stats": StatsRequest(),
     "errors": ErrorsRequest(),
@@ -142,7 +141,6 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "model_use": ["model", "use", "auto"],
     "doctor": ["doctor"],
     "repair": ["doctor", "--fix", "--yes"],
-    "verify": ["verify"],
     "schema": ["schema"],
     "stats": ["stats"],
     "errors": ["errors"],

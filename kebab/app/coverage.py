@@ -6,6 +6,7 @@ under the rules of a scan. Files that were edited in place show in their own tim
 
 import os
 import re
+import stat
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -87,7 +88,7 @@ class _Budget:
             raise _TimeUp
 
 
-class _DiskChanges:
+class DiskChanges:
     """What differs on disk from what is known, as absolute paths, and how much was looked at."""
 
     def __init__(self) -> None:
@@ -96,6 +97,7 @@ class _DiskChanges:
         self.gone: set[str] = set()
         self.touched: set[str] = set()
         """Files with another time and the same content."""
+        self.unreadable: set[str] = set()
         self.checked = 0
         self.unchecked_folders = 0
 
@@ -118,6 +120,28 @@ def measure_coverage(
         return _describe_published(context, reader)
     survey = _Survey(context, reader, filters)
     changes = survey.compare(seconds)
+    return _build_coverage(context, survey, changes, hits, indexing)
+
+
+def compare_contents(
+    context: AppContext, reader: "SqliteReader", report: "Callable[[int, int], None]"
+) -> tuple[Coverage, DiskChanges]:
+    """Compare the content of every file with what was indexed, whatever its time says.
+
+    `report` receives how many documents of how many are compared.
+    """
+    survey = _Survey(context, reader, Filters())
+    changes = survey.compare(None, report)
+    return _build_coverage(context, survey, changes, (), find_indexing(context)), changes
+
+
+def _build_coverage(
+    context: AppContext,
+    survey: "_Survey",
+    changes: DiskChanges,
+    hits: Iterable[SearchHit],
+    indexing: Indexing | None,
+) -> Coverage:
     states: Mapping[Freshness, set[str]] = {"changed": changes.changed, "gone": changes.gone}
     for hit in hits:
         file = hit.file
@@ -280,17 +304,45 @@ class _Survey:
         """Return the documents of which only a part is searched, and what is cut."""
         return [found for extent in self._extents for found in self._known.list_partial(extent)]
 
-    def compare(self, seconds: float | None) -> _DiskChanges:
-        """Compare folders, then files, within a time."""
-        changes, budget = _DiskChanges(), _Budget(seconds)
+    def compare(
+        self, seconds: float | None, report: "Callable[[int, int], None] | None" = None
+    ) -> DiskChanges:
+        """Compare folders, then files, within a time; with `report` the content of every file."""
+        changes, budget = DiskChanges(), _Budget(seconds)
         for extent in self._extents:
             if extent.source.kind == "folder":
                 self._compare_folders(extent, changes, budget)
         for extent in self._extents:
-            self._compare_files(extent, changes, budget)
+            if report is not None:
+                self._compare_contents(extent, changes, report)
+            else:
+                self._compare_files(extent, changes, budget)
         return changes
 
-    def _compare_folders(self, extent: Extent, changes: _DiskChanges, budget: _Budget) -> None:
+    def _compare_contents(
+        self, extent: Extent, changes: DiskChanges, report: "Callable[[int, int], None]"
+    ) -> None:
+        """Compare the hash of every file; a member of a container is compared with it."""
+        total = self.counts.documents - self.counts.indexed
+        for path, _, _ in self._known.iterate_documents(extent):
+            absolute = join_root(extent.source.root, path)
+            file = find_container(absolute)
+            try:
+                if not stat.S_ISREG(os.stat(file).st_mode):  # noqa: PTH116 - a plain string
+                    changes.unreadable.add(file)
+                elif file == absolute:
+                    with open(file, "rb") as opened:  # noqa: PTH123 - a plain string
+                        content_hash = hash_file(opened)
+                    if content_hash != self._known.find_content_hash(extent, path):
+                        changes.changed.add(file)
+            except (FileNotFoundError, NotADirectoryError):
+                changes.gone.add(file)
+            except OSError:
+                changes.unreadable.add(file)
+            changes.checked += 1
+            report(changes.checked, total)
+
+    def _compare_folders(self, extent: Extent, changes: DiskChanges, budget: _Budget) -> None:
         listed = self._known.list_folders(extent)
         root, differing = extent.source.root, []
         for looks, (path, listed_ns) in enumerate(listed.items()):
@@ -330,7 +382,7 @@ class _Survey:
         extent: Extent,
         folders: Sequence[str],
         listed: Collection[str],
-        changes: _DiskChanges,
+        changes: DiskChanges,
         budget: _Budget,
     ) -> None:
         """Add the new files of changed folders, and the documents that are gone from them."""
@@ -365,7 +417,7 @@ class _Survey:
             known |= self._known.list_unread_in(extent, folder)
         changes.new |= {join_root(root, one.path) for one in found.entries if one.path not in known}
 
-    def _compare_files(self, extent: Extent, changes: _DiskChanges, budget: _Budget) -> None:
+    def _compare_files(self, extent: Extent, changes: DiskChanges, budget: _Budget) -> None:
         start = f"{extent.source.root.rstrip('/')}/"
         documents = self._known.iterate_documents(extent)
         for looks, (path, size, mtime_ns) in enumerate(documents):

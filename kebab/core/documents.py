@@ -4,7 +4,6 @@ Note programs link by name (`[[Weekly review]]`), other Markdown by path (`../pl
 is compared with paths first, and with titles and aliases last. Suffixes may be left out.
 """
 
-import os
 import posixpath
 import re
 import unicodedata
@@ -357,14 +356,6 @@ PLUGIN_FORMATS = "plugin_formats"
 
 LOCALE_ADVICE = "locale_advice"
 """The key of the version of which it was said that another model would fit the locale."""
-
-
-def is_misplaced(name: str, root: str) -> bool:
-    """Return whether the root of a source is damaged: its name is a folder, and the root is not.
-
-    A source gets the path of its folder as its name.
-    """
-    return name != root and os.path.isdir(name) and not os.path.exists(root)  # noqa: PTH110, PTH112 - plain strings
 
 
 def build_last_scan_key(source: str) -> str:

@@ -352,6 +352,7 @@ class VectorSync:
         self._library.set_value(EMBEDDING_REASON, reason)
         self._library.set_value(EMBEDDING_VERSION, embedder.version)
         self._reason = reason
+        self.reconcile()  # of a library that was lost, vectors may be left
 
     def prepare_index(self) -> None:
         """Let the index load what writing needs while files are read."""

@@ -5,13 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from kebab.wire.archive import (
-    ArchivedSource,
-    ArchiveManifest,
-    ExportReport,
-    ImportedSource,
-    ImportReport,
-)
+from kebab.wire.archive import ArchiveManifest, ExportReport, ImportReport
 from kebab.wire.ask import (
     Answer,
     AnswerCitation,
@@ -84,14 +78,7 @@ from kebab.wire.related import (
     Standing,
     TermReading,
 )
-from kebab.wire.repair import (
-    Difference,
-    Repair,
-    RepairOutcome,
-    RepairReport,
-    VerifyCounts,
-    VerifyReport,
-)
+from kebab.wire.repair import Repair, RepairOutcome, RepairReport
 from kebab.wire.review import AppliedFile, ReviewApplied, ReviewApplyRequest, ReviewRun, ReviewRuns
 from kebab.wire.search import Lift, Retrieval, SearchHit, SearchResponse
 
@@ -667,12 +654,10 @@ def repair(outcome: RepairOutcome = "repaired", **changes: Any) -> Repair:
     """Return what was done about a missing vector."""
     return Repair(
         **{
-            "kind": "vectors",
             "check": "vectors",
             "summary": "1 vector of 2 missing",
             "action": "compute it again",
             "outcome": outcome,
-            "drops": True,
             **changes,
         }
     )
@@ -682,22 +667,6 @@ def repair_report(*repairs: Repair, **changes: Any) -> RepairReport:
     """Return the report of repairs that end healthy."""
     found = {"ok": True, "dry_run": False, "repairs": list(repairs), "health": doctor(check())}
     return RepairReport(**{**found, **changes})
-
-
-def verify_report(*, equal: bool = True) -> VerifyReport:
-    """Return the comparison of two documents, of which one may have changed."""
-    one = Difference(kind="gone", doc_id="d1", doc_path="a.md", source="/notes", detail="why")
-    return VerifyReport(
-        equal=equal,
-        documents=2,
-        bytes=1200,
-        counts=VerifyCounts(equal=2 if equal else 1, gone=0 if equal else 1),
-        differences=[] if equal else [one],
-        passages=3,
-        vectors=2,
-        missing_vectors=0,
-        pending_vectors=1,
-    )
 
 
 def doctor(*checks: DoctorCheck, **changes: Any) -> Doctor:
@@ -769,35 +738,15 @@ def remove_report() -> RemoveReport:
 
 archive_manifest = make_builder(
     ArchiveManifest,
-    format_version=1,
+    format_version=2,
     kebab_version="0.1.0",
     created_at=WHEN,
     index_schema=8,
-    reviews_schema=None,
     embedding_version="fastembed-minilml6-384-v1",
-    dimension=384,
     documents=3,
     chunks=7,
     vectors=7,
     sessions=1,
-    review_runs=0,
-    home="/home/bob",
-    sources=[ArchivedSource(folder="/home/bob/notes", kind="folder", documents=3)],
-    settings=[],
-    members=[],
-)
-
-
-imported_source = make_builder(
-    ImportedSource,
-    exported_folder="/home/bob/notes",
-    folder="/home/ada/notes",
-    mapped="home",
-    state="present",
-    documents=3,
-    same=3,
-    changed=0,
-    gone=0,
 )
 
 
@@ -813,8 +762,6 @@ import_report = make_builder(
     dry_run=False,
     replaced_documents=None,
     manifest=archive_manifest(),
-    sources=[imported_source()],
-    settings=[],
     duration_ms=5.0,
 )
 

@@ -38,7 +38,6 @@ HOMES = {
         "kebab.cli",
         "kebab.config",
         "kebab.core",
-        "kebab.doctor.repairs",
         "kebab.embed",
         "kebab.evals",
         "kebab.http",

@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
+
+import apsw
 
 from kebab.core.documents import (
     EMBEDDING_REASON,
@@ -18,8 +20,9 @@ from kebab.core.documents import (
 )
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.queries import VectorState
+from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.store.sqlite import chunks, connection, documents, fts
+from kebab.store.sqlite import chunks, connection, documents, fts, sources
 from kebab.store.sqlite.connection import (
     Transactions,
     forward,
@@ -69,13 +72,17 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         with translate_sqlite_errors(self.path, "write"):
             chunks.update_words(self._database, tokens)
             fts.add_missing_names(self._database)
+            sources.restore_sources(self._database, data_dir)
+        self._data_dir = data_dir
         self._tokens = tokens
         self._now = now
         self._transactions = Transactions(self._database, self.path)
 
     def close(self) -> None:
-        """Close the database and free the lock."""
+        """Write the list of the sources, close the database and free the lock."""
         try:
+            with suppress(Signal, apsw.ConnectionClosedError):  # other calls report damage
+                self._save_sources()
             self._database.close()
         finally:
             self._lock.close()
@@ -112,6 +119,11 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
                 " ON CONFLICT (name) DO UPDATE SET root = excluded.root, kind = excluded.kind",
                 (source.name, source.root, source.kind, None if source.kind == "folder" else ""),
             )
+        self._save_sources()
+
+    def _save_sources(self) -> None:
+        with translate_sqlite_errors(self.path, "read"):
+            sources.write_sources(self._data_dir, sources.list_sources(self._database))
 
     def rebuild_words(self) -> None:
         """Write the words of all passages and names again from what is stored."""
@@ -133,6 +145,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         with self._transactions.unit():
             count = documents.remove_source(self._database, name)
             self._transactions.mark_changed()
+        self._save_sources()
         return count
 
     def store_plans(self, plans: Sequence[SourcePlan]) -> None:

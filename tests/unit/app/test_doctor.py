@@ -1,3 +1,4 @@
+import os
 import time
 
 import pytest
@@ -64,7 +65,7 @@ def test_vectors_to_be_deleted_are_told(full):
     check = _checks(full)["vectors"]
 
     assert check.status == "ok"
-    assert check.summary.endswith("1 of deleted passages go with the next ingest")
+    assert check.summary.endswith("the next ingest deletes 1 more")
 
 
 def test_passages_without_a_vector_are_a_warning(full):
@@ -90,8 +91,45 @@ def test_the_checks_are_fast(full):
     assert time.monotonic() - started < 5
 
 
-def test_names_of_one_stem_are_no_damage(desk):
-    desk.write("a.md", "---\naliases: [Bases, Base]\n---\nA note about tables.\n")
+def test_contents_are_compared_whatever_the_times_say(full):
+    events = []
+    note, new = full.notes / "cat.md", full.notes / "new.md"
+    before = note.stat()
+    note.write_text(note.read_text().replace("cat", "dog"))
+    os.utime(note, ns=(before.st_atime_ns, before.st_mtime_ns))
+    new.write_text("new\n")
+
+    quick = _checks(full)["files"]
+    health = check_health(full.context(), DoctorRequest(files=True), events.append)
+    check = next(check for check in health.checks if check.name == "files")
+
+    assert "changed" not in quick.summary
+    assert (check.status, check.fix, health.ok) == ("warn", "kebab ingest", True)
+    assert f"1 changed: {note}" in check.summary
+    assert f"1 new: {new}" in check.summary
+    assert (health.coverage.complete, health.coverage.changed) == (False, 1)
+    assert [event.comparing.done for event in events if event.comparing][-1] == 3
+
+
+def test_equal_contents_are_said_to_be_equal(full):
+    os.utime(full.notes / "cat.md", (1, 1))
+    health = check_health(full.context(), DoctorRequest(files=True))
+    check = next(check for check in health.checks if check.name == "files")
+
+    assert check.summary == "every file has the content that was indexed: 3 files"
+
+
+def test_a_folder_that_cannot_be_used_is_a_finding(desk):
+    health = check_health(desk.context(data_dir=str(desk.folder / "a\udcff")), DoctorRequest())
+
+    assert [(check.name, check.status) for check in health.checks] == [
+        ("configuration", "ok"),
+        ("directories", "fail"),
+    ]
+
+
+def test_aliases_with_one_stem_are_healthy(desk):
+    desk.write("a.md", "---\naliases: [Bases, Base]\n---\n\nA note about tables.\n")
     desk.ingest()
 
-    assert {one.status for one in _checks(desk).values()} <= {"ok", "skip", "warn"}
+    assert not _failed(_checks(desk))

@@ -5,6 +5,7 @@ from contextlib import closing, nullcontext
 
 import apsw
 import pytest
+from tests.fakes.archives import fill
 
 from kebab.app import publish as publishing
 from kebab.app.context import AppContext
@@ -19,7 +20,6 @@ from kebab.store.published.packs import decode_pack
 from kebab.wire.library import FetchDocRequest, FetchResult
 from kebab.wire.published import PublishRequest
 from kebab.wire.search import SearchRequest
-from tests.fakes.archives import fill
 from tests.fakes.object_server import BUCKET, serve_folder, serve_s3, use_s3
 
 LATER = 1_000.0
