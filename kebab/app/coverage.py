@@ -191,7 +191,13 @@ def _describe_published(context: AppContext, reader: "SqliteReader") -> Coverage
     if state is None or known is None:
         known = Coverage(
             complete=False,
-            **dict.fromkeys(("files", "unread", "failed", "changed", "new", "gone", "checked"), 0),
+            files=0,
+            unread=0,
+            failed=0,
+            changed=0,
+            new=0,
+            gone=0,
+            checked=0,
             checked_at=state.created_at if state else format_timestamp(0),
             unchecked_folders=0,
             unlisted=[],

@@ -132,6 +132,7 @@ class _Publication:
     def run(self, *, dry_run: bool) -> PublishedManifest:
         """Publish; return what describes the new state."""
         from kebab.store import published
+        from kebab.store.sqlite.connection import get_expected_schema_version
 
         before = self._store.read_version(published.BASE)
         earlier = None
@@ -165,7 +166,7 @@ class _Publication:
             kebab_version=__version__,
             created_at=format_timestamp(self._context.clock.now()),
             salt=earlier.salt if earlier else os.urandom(16).hex(),
-            index_schema=published.get_expected_schema_version(),
+            index_schema=get_expected_schema_version(),
             embedding_version=self._version,
             dimension=parse_dimension(self._version) or None,
             chunker_version=self._context.chunker_version,

@@ -81,8 +81,8 @@ def fill_index(
     for one in manifest.sources:
         if "/" in one.name or one.name in ("", ".", ".."):
             raise StoreCorrupt(path=one.name, cause="not a published source", published=True)
-        kind = "stdin" if one.name == STDIN else "files"
-        library.add_source(Source(name=one.name, root=f"{PUBLISHED_ROOT}{one.name}", kind=kind))
+        root, is_text = f"{PUBLISHED_ROOT}{one.name}", one.name == STDIN
+        library.add_source(Source(name=one.name, root=root, kind="stdin" if is_text else "files"))
     library.set_value(CURSOR_SALT, manifest.salt)
     version = manifest.embedding_version
     found: dict[str, Any] = {}

@@ -20,7 +20,7 @@ import msgspec
 from kebab.config.settings import FILE_ADDRESS
 from kebab.core.chunks import Chunk, ChunkRow, Place, add_tokens
 from kebab.core.documents import DocumentRow
-from kebab.core.ids import compute_digest
+from kebab.core.ids import Key, compute_digest
 from kebab.errors.catalog import IoError, Locked, NotIndexed, Op, StoreCorrupt
 from kebab.errors.system import translate_import_errors
 from kebab.store.lance import import_lancedb, translate_lance_errors
@@ -146,7 +146,7 @@ def build_document(document: WholeDocument, keys: Sequence[str]) -> PublishedDoc
 def build_passages(
     document: WholeDocument,
     keys: Sequence[str],
-    vectors: Mapping[int, "Vector"],
+    vectors: Mapping[Key, "Vector"],
     tokens: Callable[[str], str],
 ) -> Iterator[PublishedPassage]:
     """Yield the rows of the passages of a document; `vectors` are by the key of the chunk."""
@@ -188,9 +188,15 @@ def read_document(row: Mapping[str, Any], passages: Sequence[Mapping[str, Any]])
         for one in sorted(passages, key=lambda passage: int(passage["ordinal"])):
             place = msgspec.json.decode(one["record"], type=_Position)
             chunk = Chunk(
-                *(one["ordinal"], one["text"], place.start, place.end),
-                *(place.start_line, place.end_line),
-                *(place.heading_path, place.context, place.place),
+                ordinal=one["ordinal"],
+                text=one["text"],
+                start=place.start,
+                end=place.end,
+                start_line=place.start_line,
+                end_line=place.end_line,
+                heading_path=place.heading_path,
+                context=place.context,
+                place=place.place,
             )
             tokens = one["heading_tokens"], one["body_tokens"]
             ids = ChunkId(place.chunk_id), place.text_hash, place.embed_hash

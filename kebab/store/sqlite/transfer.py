@@ -98,6 +98,7 @@ def _build_document(source: str, row: Any, chunks: list[Any]) -> WholeDocument:
 
 
 def _build_chunk(chunk_id: str, text_hash: str, embed_hash: str, *columns: Any) -> ChunkRow:
-    *position, headings, context, place = columns
-    chunk = Chunk(*position, parse_strings(headings), context, parse_place(place))
+    ordinal, text, start, end, first, last, headings, context, place = columns
+    path = parse_strings(headings)
+    chunk = Chunk(ordinal, text, start, end, first, last, path, context, parse_place(place))
     return ChunkRow(chunk, ChunkId(chunk_id), text_hash, embed_hash)
