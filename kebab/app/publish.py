@@ -6,8 +6,7 @@ so a reader sees the earlier state until the new one is whole.
 
 import os
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,11 +16,9 @@ from kebab.app.conversions import format_timestamp
 from kebab.app.coverage import measure_stored_coverage
 from kebab.config.settings import FILE_ADDRESS, is_address
 from kebab.core.documents import EMBEDDING_VERSION
-from kebab.core.durable import create_folder, hold_lock
 from kebab.core.ids import Key
 from kebab.core.progress import ProgressCallback, ProgressKind, require_own_process
-from kebab.errors.catalog import InvalidInput, Locked, NotIndexed, StoreCorrupt
-from kebab.errors.system import translate_os_errors
+from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.ingest.job import ProgressReporter
 from kebab.text.tokenizer import join_tokens
 from kebab.wire.published import (
@@ -32,11 +29,11 @@ from kebab.wire.published import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kebab.store.objects import ObjectStore
     from kebab.store.published import Dataset, PublishedDocument, PublishedPassage
     from kebab.store.sqlite.reader import SqliteReader
-
-_LOCK = ".publishing.lock"
 
 
 def publish(
@@ -52,6 +49,7 @@ def publish(
         DependencyMissing: The extra is not installed.
     """
     from kebab.store.objects import ObjectStore
+    from kebab.store.published import hold_dataset
 
     require_own_process()
     started = context.clock.monotonic()
@@ -60,7 +58,10 @@ def publish(
     if not store.can_write:
         cause = "a web server only sends what is published; publish to its folder or its store"
         raise InvalidInput(field="$.dest", cause=cause)
-    with _hold_folder(store, dry_run=request.dry_run), context.open_reader() as reader:
+    with ExitStack() as stack:
+        if not request.dry_run:
+            stack.enter_context(hold_dataset(store))
+        reader = stack.enter_context(context.open_reader())
         work = _Publication(context, reader, store, ProgressReporter(report, context.clock))
         found = work.run(dry_run=request.dry_run)
     return PublishReport(
@@ -89,20 +90,6 @@ def _choose_target(context: AppContext, dest: str) -> str:
         cause = "a published base cannot be inside the folder of the knowledge base"
         raise InvalidInput(field="$.dest", cause=cause)
     return str(target)
-
-
-@contextmanager
-def _hold_folder(store: "ObjectStore", *, dry_run: bool) -> Iterator[None]:
-    """Keep other publishers out of a folder; a store has only its conditional write."""
-    with ExitStack() as stack:
-        if not is_address(store.address) and not dry_run:
-            folder = Path(store.address)
-            with translate_os_errors(folder, "create"):
-                create_folder(folder)
-                held = stack.enter_context(hold_lock(folder / _LOCK, wait=False))
-            if not held:
-                raise Locked(path=store.address, holder_pid=None)
-        yield
 
 
 class _Difference:
@@ -148,9 +135,10 @@ class _Publication:
             documents[row.key] += 1
             passages.update(keys)
             vectors += embedded
+        is_new = dry_run and before is None
         changes = {
-            published.PASSAGES: _Difference(passages, dataset.list_keys(published.PASSAGES)),
-            published.DOCUMENTS: _Difference(documents, dataset.list_keys(published.DOCUMENTS)),
+            name: _Difference(wanted, Counter() if is_new else dataset.list_keys(name))
+            for name, wanted in ((published.PASSAGES, passages), (published.DOCUMENTS, documents))
         }
         self.added = len(changes[published.PASSAGES].new)
         self.removed = len(changes[published.PASSAGES].gone)
@@ -159,8 +147,7 @@ class _Publication:
         if not dry_run:
             versions = self._write(dataset, changes)
             for name, wanted in ((published.DOCUMENTS, documents), (published.PASSAGES, passages)):
-                if dataset.list_keys(name) != wanted:  # another publisher has written meanwhile
-                    raise Locked(path=self._store.address, holder_pid=None)
+                dataset.require_keys(name, wanted)
         manifest = PublishedManifest(
             format_version=published.FORMAT_VERSION,
             kebab_version=__version__,

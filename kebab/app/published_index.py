@@ -15,7 +15,6 @@ from kebab.core.documents import (
     VectorRow,
 )
 from kebab.core.ids import DocId
-from kebab.errors.catalog import StoreCorrupt
 from kebab.ingest.vectors import reconcile
 from kebab.store.published import Dataset, read_document
 from kebab.store.sqlite.writer import SqliteWriter
@@ -79,8 +78,6 @@ def fill_index(
 ) -> None:
     """Store documents with their passages and vectors; the caller has begun a transaction."""
     for one in manifest.sources:
-        if "/" in one.name or one.name in ("", ".", ".."):
-            raise StoreCorrupt(path=one.name, cause="not a published source", published=True)
         root, is_text = f"{PUBLISHED_ROOT}{one.name}", one.name == STDIN
         library.add_source(Source(name=one.name, root=root, kind="stdin" if is_text else "files"))
     library.set_value(CURSOR_SALT, manifest.salt)
@@ -107,12 +104,10 @@ def _store_vectors(
     library: SqliteWriter, vectors: LanceVectors, version: str, found: Mapping[str, Any]
 ) -> None:
     """Give pending passages the vectors that came with them."""
-    import numpy as np
-
     waiting = [(key, found[name]) for name, key in library.list_pending_ids() if name in found]
     for start in range(0, len(waiting), _ROWS):
         part = waiting[start : start + _ROWS]
-        vectors.append([VectorRow(key, np.asarray(one, np.float32)) for key, one in part])
+        vectors.append([VectorRow(key, one) for key, one in part])
     vectors.save()
     library.mark_vectors([key for key, _ in waiting], "committed", version)
 

@@ -10,19 +10,21 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from kebab.config.settings import FILE_ADDRESS
+from kebab.config.settings import FILE_ADDRESS, is_address
 from kebab.core.chunks import Chunk, ChunkRow, Place, add_tokens
 from kebab.core.documents import DocumentRow
+from kebab.core.durable import create_folder, hold_lock
 from kebab.core.ids import Key, compute_digest
 from kebab.errors.catalog import IoError, Locked, NotIndexed, Op, StoreCorrupt
-from kebab.errors.system import translate_import_errors
+from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.store.lance import import_lancedb, translate_lance_errors
 from kebab.store.objects import FEATURE, ObjectStore, Versioned
 from kebab.store.sqlite.connection import get_expected_schema_version
@@ -36,6 +38,7 @@ BASE, DOCUMENTS, PASSAGES = "base.json", "documents", "passages"
 FORMAT_VERSION = 2
 """Format 1 was packs of pages of the database."""
 
+_LOCK = ".publishing.lock"
 _BATCH, _KEYS_PER_DELETE = 4_096, 5_000
 _MOST_FRAGMENTS, _STALE_SHARE = 32, 0.2
 _KEEP = timedelta(days=1)
@@ -227,6 +230,27 @@ def read_document(row: Mapping[str, Any], passages: Sequence[Mapping[str, Any]])
     )
 
 
+@contextmanager
+def hold_dataset(store: ObjectStore) -> Iterator[None]:
+    """Keep other publishers out of a folder; a store has only its conditional write.
+
+    Raises:
+        Locked: Another publisher is at work.
+        IoError: The folder cannot be made.
+    """
+    if is_address(store.address):
+        yield
+        return
+    folder = Path(store.address)
+    with ExitStack() as stack:
+        with translate_os_errors(folder, "create"):
+            create_folder(folder)
+            held = stack.enter_context(hold_lock(folder / _LOCK, wait=False))
+        if not held:
+            raise Locked(path=store.address, holder_pid=None)
+        yield
+
+
 class Dataset:
     """The tables of a base in a folder or in an object store.
 
@@ -274,6 +298,11 @@ class Dataset:
         """Return how often each key occurs in a table: once, unless two publishers met."""
         with self._translate("read"):
             return Counter(row["key"] for row in self._read(name, ["key"]))
+
+    def require_keys(self, name: str, wanted: Counter[str]) -> None:
+        """Raise `Locked` when a table holds other rows: another publisher has written meanwhile."""
+        if self.list_keys(name) != wanted:
+            raise Locked(path=self.address, holder_pid=None)
 
     def read_documents(self, documents: Collection[str] | None = None) -> list[dict[str, Any]]:
         """Return the rows of documents, all by default."""
@@ -470,6 +499,10 @@ def read_base(store: ObjectStore) -> FoundBase | None:
     except (msgspec.MsgspecError, ValueError, KeyError, TypeError) as fault:
         cause = "it is no description of a published base"
         raise StoreCorrupt(path=address, cause=cause, published=True) from fault
+    for source in manifest.sources:
+        if "/" in source.name or source.name in ("", ".", ".."):
+            cause = f"not the name of a source: {source.name}"
+            raise StoreCorrupt(path=address, cause=cause, published=True)
     if manifest.index_schema > newest:
         raise NotIndexed(data_dir=address, expected=newest, found=manifest.index_schema)
     return FoundBase(manifest, found)

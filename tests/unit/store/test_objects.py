@@ -4,8 +4,8 @@ import pytest
 from obstore import exceptions
 
 from kebab.errors.catalog import InvalidInput, IoError
-from kebab.store.published import objects
-from kebab.store.published.objects import CAUSES, ObjectStore
+from kebab.store import objects
+from kebab.store.objects import CAUSES, ObjectStore
 from tests.fakes.object_server import BUCKET, serve_folder, serve_s3, use_s3
 
 KINDS = ("folder", "s3")

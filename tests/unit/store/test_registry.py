@@ -4,13 +4,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from kebab.errors.catalog import StoreCorrupt
-from kebab.store.published.registry import change_registry, load_registry
+from kebab.store.registry import change_registry, load_registry
 from kebab.wire.published import Registration, Registry
 
 
 def test_the_list_is_kept_and_empty_without_its_file(tmp_path):
     assert load_registry(tmp_path / "nowhere") == Registry()
-    registry = Registry(bases=[Registration(name="a", url="s3://b/c", public_key="00")], salt="x")
+    registry = Registry(bases=[Registration(name="a", url="s3://b/c")], salt="x")
     change_registry(tmp_path / "data", lambda _: registry)
 
     assert load_registry(tmp_path / "data") == registry
@@ -25,7 +25,7 @@ def test_a_damaged_list_is_an_error(tmp_path):
 
 def test_changes_at_once_lose_nothing(tmp_path):
     def add(name):
-        base = Registration(name=name, url=f"s3://b/{name}", public_key="00")
+        base = Registration(name=name, url=f"s3://b/{name}")
 
         def change(now):
             time.sleep(0.01)  # others begin meanwhile
