@@ -53,9 +53,6 @@ from kebab.wire.library import (
 )
 from kebab.wire.published import (
     PublishedBase,
-    PublishedManifest,
-    PublishedObject,
-    PublishedSource,
     PublishReport,
     SourceAdded,
 )
@@ -845,41 +842,19 @@ def source_list(*sources: SourceSummary, **changes: Any) -> SourceList:
     return build(SourceList, changes, sources=list(sources), workspace=None)
 
 
-def published_manifest(**changes: Any) -> PublishedManifest:
-    """Return the manifest of a small base."""
-    fields: dict[str, Any] = {
-        "format_version": 1,
-        "kebab_version": "0.1.0",
-        "created_at": "2026-11-27T10:00:00.000Z",
-        "sequence": 2,
-        "previous": "00" * 32,
-        "index_schema": 9,
-        "embedding_version": None,
-        "dimension": None,
-        "chunker_version": "heading-254-v1",
-        "documents": 3,
-        "chunks": 7,
-        "vectors": 7,
-        "with_texts": False,
-        "sources": [PublishedSource(name="notes", documents=3)],
-        "contents": PublishedObject(sha256="01" * 32, bytes=100),
-        "packs": [PublishedObject(sha256="02" * 32, bytes=12_000)],
-    }
-    return PublishedManifest(**{**fields, **changes})
-
-
 def publish_report(**changes: Any) -> PublishReport:
     """Return what was published."""
     fields: dict[str, Any] = {
         "dest": "s3://bucket/base",
         "dry_run": False,
-        "public_key": "ab" * 32,
-        "manifest": published_manifest(),
+        "created_at": "2026-11-27T10:00:00.000Z",
+        "documents": 3,
+        "chunks": 7,
+        "vectors": 7,
+        "added": 2,
+        "removed": 1,
         "bytes": 12_345,
         "sent_bytes": 1_234,
-        "sent_objects": 2,
-        "removed_objects": 0,
-        "left_out_files": 0,
         "duration_ms": 5.0,
     }
     return PublishReport(**{**fields, **changes})
@@ -890,7 +865,6 @@ def published_base(**changes: Any) -> PublishedBase:
     fields: dict[str, Any] = {
         "name": "docs",
         "url": "https://docs.example.org/kb",
-        "public_key": "ab" * 32,
         "weight": 1.0,
         "mode": "pull",
         "documents": 3,
@@ -898,6 +872,7 @@ def published_base(**changes: Any) -> PublishedBase:
         "created_at": "2026-11-27T10:00:00.000Z",
         "checked_at": "2026-11-27T11:00:00.000Z",
         "problem": None,
+        "coverage": None,
     }
     return PublishedBase(**{**fields, **changes})
 

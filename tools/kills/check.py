@@ -25,10 +25,10 @@ from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.vectors import LanceVectors
 from tests.fakes.console import CommandResult, enter_environment, run
 from tests.fakes.tiny_model import install_model
-from tools.kills.session import QUESTIONS, REMOVED, STEPS, TEXT, TEXT_BYTES
+from tools.kills.session import PUBLISHED, QUESTIONS, REMOVED, STEPS, TEXT, TEXT_BYTES, age_copies
 from tools.surfaces.home import build_environment
 
-FOLDERS = ("config", "data", "state", "notes", ".cursor")
+FOLDERS = ("config", "data", "state", "notes", ".cursor", "base", "cache")
 """The folders of a home that are put back for each check."""
 USER_FOLDERS = ("notes/", "config/", ".cursor/")
 MERGED = ".cursor/mcp.json"
@@ -151,11 +151,32 @@ class Lab:
                 if report["errors"] or report["embedding"]["pending"]:
                     verdict.wrong.append(f"ingest leaves something undone: {ended.out[-600:]}")
             findings = list_findings(run("doctor", "--json"))
+            self._check_published(verdict)
         verdict.library = describe_library(self.home / "data")
         # A change of the model that was interrupted is continued by the next one.
         if findings and not verdict.library["next"]:
             verdict.wrong.append(f"doctor after the next ingest: {findings}")
         return verdict
+
+    def _check_published(self, verdict: Verdict) -> None:
+        """Publish again, and note a fault when a reader finds other passages than the publisher."""
+        base = self.home / "base"
+        if not base.exists():
+            return
+        begun = (base / "base.json").exists()
+        reader = ("--data-dir", PUBLISHED.replace("HOME", str(self.home)))
+        before = run(*reader, "search", "cat", "--json")
+        if begun and before.status not in (0, 1):
+            verdict.wrong.append(f"a reader ends with {before.status}: {before.err[-300:]}")
+        published = run("publish", str(base), "--json")
+        age_copies(self.home)
+        found, wanted = (run(*words, "search", "cat", "--json") for words in (reader, ()))
+        if published.status or found.status:
+            verdict.wrong.append(f"not published: {published.err[-300:]} {found.err[-300:]}")
+            return
+        hits = [{hit["chunk_id"] for hit in one.reply["hits"]} for one in (found, wanted)]
+        if hits[0] != hits[1]:
+            verdict.wrong.append(f"a reader finds {len(hits[0])} passages, not {len(hits[1])}")
 
     def _look(self, verdict: Verdict) -> CommandResult:
         """Read the home as it is: every answer is a result or an error of the catalogue."""

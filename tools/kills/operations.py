@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kebab.store.lance.engine import LanceTable
-
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.main import main
+from kebab.store.lance import LanceTable
+from kebab.store.published import Dataset
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import Transactions
 from kebab.store.sqlite.lock import WriterLock
@@ -44,6 +44,7 @@ _WRITES: tuple[tuple[Any, str], ...] = (
     *((os, name) for name in ("fsync", "replace", "rename", "unlink", "mkdir", "rmdir", "pwrite")),
     *((LanceTable, name) for name in ("append", "delete", "drop", "compact")),
     (LanceVectors, "save"),
+    *((Dataset, name) for name in ("add", "delete", "maintain")),
     *((Transactions, name) for name in ("_begin", "_commit")),
     (connection, "truncate_log"),
     (connection, "sync_log"),
