@@ -167,7 +167,7 @@ def test_damage_is_found_before_anything_changes(archive, other):
 
 
 def test_a_kill_leaves_the_old_or_the_new(archive, other, monkeypatch):
-    rename = replacement.Path.rename
+    rename = Path.rename
     killed = 0
     for number in range(1, 30):
         calls = iter(range(1, 1000))
@@ -178,7 +178,7 @@ def test_a_kill_leaves_the_old_or_the_new(archive, other, monkeypatch):
             return rename(path, target)
 
         with monkeypatch.context() as patch:
-            patch.setattr(replacement.Path, "rename", die)
+            patch.setattr(Path, "rename", die)
             try:
                 load(other, archive)
             except SystemExit:

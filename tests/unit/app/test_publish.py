@@ -5,18 +5,18 @@ import time
 
 import pytest
 
-from kebab.app import publish as publishing
 from kebab.app.context import AppContext
 from kebab.app.doctor import check_health
 from kebab.app.fetch import fetch_doc
 from kebab.app.publish import publish
+from kebab.app.published_copy import PublishedCopy
 from kebab.app.search import search
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
-from kebab.errors.catalog import InvalidInput, IoError, Locked, ReadOnly, StoreCorrupt
+from kebab.errors.catalog import InvalidInput, IoError, Locked, NotIndexed, ReadOnly, StoreCorrupt
 from kebab.store import copies, objects, published
 from kebab.wire.health import DoctorRequest
-from kebab.wire.library import FetchDocRequest
+from kebab.wire.library import FetchDocRequest, FetchResult
 from kebab.wire.published import PublishRequest
 from kebab.wire.search import SearchRequest
 from tests.fakes.object_server import BUCKET, serve_folder, serve_s3, use_s3
@@ -47,6 +47,11 @@ def _search(context: AppContext, query: str):
 
 def _list_hits(response):
     return [(hit.doc_id, hit.chunk_id, round(hit.score, 3), hit.snippet) for hit in response.hits]
+
+
+def _get_copy(context: AppContext) -> PublishedCopy:
+    assert context.published is not None
+    return context.published
 
 
 def _follow(context: AppContext) -> None:
@@ -186,7 +191,7 @@ def test_a_pull_that_was_killed_leaves_the_old_state(desk, base, monkeypatch):
         with pytest.raises(ZeroDivisionError):
             _follow(reader)
     reader = _open(desk, f"file://{base}")
-    reader.published.state = next(iter([reader.published.build_copy().read_state()]))
+    _get_copy(reader).state = _get_copy(reader).build_copy().read_state()
     with monkeypatch.context() as patch:
         patch.setattr(copies, "CHECK_S", float("inf"))
         assert _search(reader, "saturn").hits == []
@@ -234,7 +239,7 @@ def test_without_its_store_a_copy_stays_in_use_and_says_so(lab, base, damage):
     assert found.coverage.checked_at == before.checked_at
     assert any(one.channel == "published" for one in found.degraded)
     assert _search(reader, "cats").hits
-    with pytest.raises((IoError, StoreCorrupt, publishing.NotIndexed)):
+    with pytest.raises((IoError, StoreCorrupt, NotIndexed)):
         lab.context(data_dir=f"file://{base}", published__mode="remote").paths  # noqa: B018
 
 
@@ -265,7 +270,9 @@ def test_a_file_of_the_publisher_is_neither_fresh_nor_gone(desk, base):
     reader = _open(desk, f"file://{base}")
 
     assert [hit.freshness for hit in _search(reader, "cats").hits] == ["published"]
-    assert "cats" in fetch_doc(reader, FetchDocRequest(name="n0.md")).text
+    found = fetch_doc(reader, FetchDocRequest(name="n0.md"))
+    assert isinstance(found, FetchResult)
+    assert "cats" in found.text
 
 
 def test_the_store_is_not_asked_within_a_minute(desk, base):
@@ -277,5 +284,7 @@ def test_the_store_is_not_asked_within_a_minute(desk, base):
 
     reader.follow_published()
 
-    assert reader.published.state.problem is None
-    assert time.time() - reader.published.state.checked_at < copies.CHECK_S
+    state = _get_copy(reader).state
+    assert state is not None
+    assert state.problem is None
+    assert time.time() - state.checked_at < copies.CHECK_S

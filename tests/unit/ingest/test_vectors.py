@@ -49,8 +49,14 @@ def test_an_interrupted_run_is_repaired_even_without_a_model(desk):
 def test_a_run_that_changed_nothing_compares_once(desk, monkeypatch):
     desk.write("a.md", "text")
     desk.ingest()
-    table, listed = desk.tables[desk.embedder.version], []
-    monkeypatch.setattr(table, "list_keys", lambda **how: listed.append(how) or sort_keys([1]))
+    table = desk.tables[desk.embedder.version]
+    listed: list[dict[str, bool]] = []
+
+    def list_keys(**how):
+        listed.append(how)
+        return sort_keys([1])
+
+    monkeypatch.setattr(table, "list_keys", list_keys)
     sync = VectorSync(desk.library, desk.ports().vectors, make_context(desk))
 
     sync.reconcile()
