@@ -34,11 +34,11 @@ TABLES = {
         "test_every_exception_of_the_client_is_in_the_table_or_belongs_elsewhere",
     ),
     "lance_namespace": (
-        "store/lance/test_engine_errors.py",
+        "store/test_lance_errors.py",
         "test_every_exception_of_the_libraries_has_a_meaning",
     ),
     "lancedb": (
-        "store/lance/test_engine_errors.py",
+        "store/test_lance_errors.py",
         "test_every_exception_of_the_libraries_has_a_meaning",
     ),
     "msgspec": (
@@ -54,7 +54,7 @@ TABLES = {
         "test_every_exception_of_the_library_is_one_that_is_caught_or_of_other_work",
     ),
     "pyarrow": (
-        "store/lance/test_engine_errors.py",
+        "store/test_lance_errors.py",
         "test_every_exception_of_the_libraries_has_a_meaning",
     ),
     "pyromark": (
