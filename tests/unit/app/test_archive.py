@@ -1,6 +1,7 @@
 import os
 import zipfile
 from contextlib import closing
+from pathlib import Path
 
 import apsw
 import pytest
@@ -154,7 +155,7 @@ def test_damage_is_found_before_anything_changes(archive, other):
 
 
 def test_a_kill_leaves_the_old_or_the_new(archive, other, monkeypatch):
-    rename = replacement.Path.rename
+    rename = Path.rename
     killed = 0
     for number in range(1, 30):
         calls = iter(range(1, 1000))
@@ -165,7 +166,7 @@ def test_a_kill_leaves_the_old_or_the_new(archive, other, monkeypatch):
             return rename(path, target)
 
         with monkeypatch.context() as patch:
-            patch.setattr(replacement.Path, "rename", die)
+            patch.setattr(Path, "rename", die)
             try:
                 load(other, archive)
             except SystemExit:

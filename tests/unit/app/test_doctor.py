@@ -92,7 +92,7 @@ def test_the_checks_are_fast(full):
 
 
 def test_contents_are_compared_whatever_the_times_say(full):
-    events = []
+    events: list[Doctor] = []
     note, new = full.notes / "cat.md", full.notes / "new.md"
     before = note.stat()
     note.write_text(note.read_text().replace("cat", "dog"))
@@ -107,6 +107,7 @@ def test_contents_are_compared_whatever_the_times_say(full):
     assert (check.status, check.fix, health.ok) == ("warn", "kebab ingest", True)
     assert f"1 changed: {note}" in check.summary
     assert f"1 new: {new}" in check.summary
+    assert health.coverage
     assert (health.coverage.complete, health.coverage.changed) == (False, 1)
     assert [event.comparing.done for event in events if event.comparing][-1] == 3
 
