@@ -36,12 +36,17 @@ def test_a_damaged_database_tells_nothing(tmp_path):
         adopt_copy(path)
 
 
-def test_a_database_of_another_program_is_refused(tmp_path):
-    path = tmp_path / "kebab.sqlite"
+@pytest.mark.parametrize(
+    "sql", ["PRAGMA user_version = 0", "CREATE TRIGGER t AFTER INSERT ON kv BEGIN SELECT 1; END"]
+)
+def test_a_database_that_kebab_did_not_write_is_refused(stored, tmp_path, sql):
+    stored.database.close()
+    path = get_database_path(tmp_path)
+    adopt_copy(path)
     with closing(apsw.Connection(str(path))) as database:
-        database.execute("CREATE TABLE mine (x)")
+        database.execute(sql)
 
-    with pytest.raises(StoreCorrupt, match="not a database of kebab"):
+    with pytest.raises(StoreCorrupt):
         adopt_copy(path)
 
 
