@@ -133,7 +133,7 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "export": ["export", "nowhere/base.zip"],
     "publish": ["publish", "https://nowhere/base"],
     "source_add": ["source", "add", "nowhere/base"],
-    "import": ["import", "nowhere/base.zip"],
+    "import": ["import", "nowhere/base.zip", "--yes"],
     "reset": ["reset", "--yes"],
     "init": ["init"],
     "model_list": ["model", "list"],

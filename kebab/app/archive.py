@@ -162,8 +162,10 @@ def _write_archive(
         if reviews.exists():
             with _copy_database(reviews, target) as copy:
                 add(copy, REVIEWS)
-        for path in sorted(context.paths.stdin_dir.glob("[!.]*")):
-            if is_own_file_name(path.name):
+        texts = context.paths.stdin_dir
+        # A glob would say nothing of a folder that cannot be read.
+        for path in sorted(texts.iterdir() if texts.is_dir() else ()):
+            if is_own_file_name(path.name) and path.suffix == ".md":
                 add(path, f"{TEXTS}/{path.name}")
         manifest = ArchiveManifest(
             format_version=FORMAT_VERSION,

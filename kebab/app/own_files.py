@@ -17,7 +17,6 @@ from kebab.config.settings_file import build_toml
 from kebab.core import durable
 from kebab.core.durable import create_folder, delete_path, sync_names
 from kebab.embed import registry
-from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.platform import can_remove_open_files, is_own
 from kebab.text.normalize import escape_undecodable
@@ -105,7 +104,7 @@ def list_remains(context: AppContext) -> list[Path]:
 
 
 def list_leftovers(context: AppContext) -> list[Path]:
-    """Return the files that killed calls have left, and tables of vectors that nothing uses."""
+    """Return the files that killed calls have left; an ingest deletes those of vectors itself."""
     from kebab.store.sqlite.lock import read_writer
     from kebab.store.sqlite.replacement import PICTURES, SIGNATURES, SOURCES
 
@@ -116,28 +115,7 @@ def list_leftovers(context: AppContext) -> list[Path]:
     starts = tuple(f".{name}." for name in (SIGNATURES, SOURCES, PICTURES))
     drafts = [path for path in _list_children(data) if path.name.startswith(starts)]
     downloads = [path for path in _list_children(context.paths.models) if path.name[0] == "."]
-    return [*drafts, *downloads, *_list_unused_vectors(context)]
-
-
-def _list_unused_vectors(context: AppContext) -> list[Path]:
-    """Return the tables of versions that the database does not name, and drafts.
-
-    The tables of an unfinished change of the model stay, as it continues with them.
-    """
-    from kebab.core.documents import EMBEDDING_VERSION, NEXT_VECTORS
-    from kebab.ingest.vectors import find_unfinished_change
-    from kebab.store.vectors import list_unused
-
-    try:
-        with context.open_reader() as reader:
-            names = [
-                reader.get_value(EMBEDDING_VERSION),
-                find_unfinished_change(reader.get_value(NEXT_VECTORS)),
-            ]
-    except Signal:
-        return []  # other checks report what is wrong with the database
-    used = [name for name in names if name]
-    return list_unused(context.paths.data, used)
+    return [*drafts, *downloads]
 
 
 def get_vectors_folder(context: AppContext) -> Path:

@@ -470,13 +470,13 @@ class FakeKebab:
         return replies.export_report(path=request.path)
 
     def import_(self, request: ImportRequest, report: Report) -> ImportReport:
-        """Replace a knowledge base of three documents, none for `fresh...` and `nowhere...`."""
+        """Replace a knowledge base of three documents, none for `fresh...`."""
         self._note("import", request)
         report(Progress(kind=ProgressKind.HEARTBEAT, phase="import"))
         return replies.import_report(
             path=request.path,
             dry_run=request.dry_run,
-            replaced_documents=None if request.path.startswith(("fresh", "nowhere")) else 3,
+            replaced_documents=None if request.path.startswith("fresh") else 3,
         )
 
     def reset(self, request: ResetRequest) -> ResetReport:

@@ -78,7 +78,7 @@ NEVER = {
     "bench": ("bench", "--chunks", "10"),
     "chat": ("chat",),
     "export": ("export", "nowhere/base.zip"),
-    "import": ("import", "nowhere/base.zip"),
+    "import": ("import", "nowhere/base.zip", "--yes"),
     "mcp": ("mcp",),
     "open": ("open", "nowhere"),
     "publish": ("publish", "nowhere/base"),

@@ -14,6 +14,7 @@ from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
 from kebab.platform import open_descriptor
 from kebab.store.sqlite import connection
+from kebab.store.sqlite.catalogue import find_file_faults, read_objects
 from kebab.store.sqlite.sources import ListedSource, list_sources, write_sources
 
 DAMAGED = "damaged"
@@ -100,21 +101,20 @@ def adopt_copy(path: Path, below: str = "", stdin_dir: Path | None = None) -> No
         StoreCorrupt: It is damaged, or kebab did not write it.
     """
     with (
-        connection.translate_sqlite_errors(str(path), "read"),
+        connection.translate_sqlite_errors(str(path), "write"),
         closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as database,
     ):
         # What the schema of a stranger calls is not trusted.
         database.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-        fault = str(database.execute("PRAGMA integrity_check(1)").get)
-        if not connection.read_schema_version(database):
-            fault = "it is not a database of kebab"
-        if fault != "ok":
-            raise StoreCorrupt(path=str(path), cause=fault)
-    with (
-        connection.translate_sqlite_errors(str(path), "write"),
-        closing(apsw.Connection(str(path))) as database,
-    ):
+        database.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+        version = connection.read_schema_version(database)
         connection.migrate(database, path.parent, below)
+        faults = find_file_faults(database, below)
+        foreign = read_objects(database).keys() - read_objects(connection.create_schema(below))
+        if foreign or not version:
+            faults.append("kebab did not write it")
+        if faults:
+            raise StoreCorrupt(path=str(path), cause=faults[0])
         database.execute("PRAGMA journal_mode = WAL")
         if stdin_dir is not None:
             with database:

@@ -1,6 +1,7 @@
 import os
 import zipfile
 from contextlib import closing
+from pathlib import Path
 
 import apsw
 import pytest
@@ -135,19 +136,6 @@ def test_what_a_newer_kebab_wrote_is_refused(filled, archive, other):
         with pytest.raises(NotIndexed) as refused:
             load(other, change(archive, filled.folder / f"{number}.zip", members))
         assert refused.value.format_hint() == "pip install --upgrade kebab"
-    assert other.search("zebras").hits
-
-
-@pytest.mark.parametrize(
-    "name", ["../x", "/x", "stdin/../../x-0123456789ab.md", "lance/../../x", "lance/.x", "x.txt"]
-)
-def test_members_of_other_names_are_refused(archive, other, name):
-    strange = change(archive, archive.with_name("strange.zip"), add={name: b"x"})
-
-    with pytest.raises(StoreCorrupt) as refused:
-        load(other, strange)
-
-    assert refused.value.archive == str(strange)
     assert other.search("zebras").hits
 
 
