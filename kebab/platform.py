@@ -226,17 +226,6 @@ def _lock_bytes(file: int, *, shared: bool) -> bool:
     return False
 
 
-def format_device(number: int) -> str:
-    """Return a device as the list of locks names it."""
-    return f"{os.major(number):02x}:{os.minor(number):02x}"
-
-
-def read_system_locks() -> str:
-    """Return the list of all locks that Linux shows; elsewhere this raises an `OSError`."""
-    with open("/proc/locks", encoding="ascii") as file:  # noqa: PTH123 - a file of the system
-        return file.read()
-
-
 # Processes.
 
 _PR_SET_PDEATHSIG = 1

@@ -37,7 +37,7 @@ from kebab.wire.operations import OPERATIONS
 from kebab.wire.published import PublishRequest, SourceAddRequest
 from kebab.wire.record import Reply, Request
 from kebab.wire.related import DupesRequest, RelatedRequest
-from kebab.wire.repair import RepairRequest, VerifyRequest
+from kebab.wire.repair import RepairRequest
 from kebab.wire.review import (
     ReviewApplyRequest,
     ReviewRequest,
@@ -89,7 +89,6 @@ REQUESTS: dict[str, Request[Reply]] = {
     "model_use": ModelUseRequest(name="auto"),
     "doctor": DoctorRequest(),
     "repair": RepairRequest(),
-    "verify": VerifyRequest(),
     "schema": SchemaRequest(),
     "stats": StatsRequest(),
     "errors": ErrorsRequest(),
@@ -130,7 +129,7 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "export": ["export", "nowhere/base.zip"],
     "publish": ["publish", "https://nowhere/base"],
     "source_add": ["source", "add", "nowhere/base"],
-    "import": ["import", "nowhere/base.zip"],
+    "import": ["import", "nowhere/base.zip", "--yes"],
     "reset": ["reset", "--yes"],
     "init": ["init"],
     "model_list": ["model", "list"],
@@ -138,7 +137,6 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "model_use": ["model", "use", "auto"],
     "doctor": ["doctor"],
     "repair": ["doctor", "--fix", "--yes"],
-    "verify": ["verify"],
     "schema": ["schema"],
     "stats": ["stats"],
     "errors": ["errors"],

@@ -39,6 +39,7 @@ REVISIONS = {
     "schema-6-reviews-2": "8f81b7aa^",
     "schema-7": "0bf17936^",
     "schema-8": "e8a14874^",
+    "schema-9": "775980d9",
 }
 """The revision of each index. Schemas 1 and 2 were never written by a released command."""
 

@@ -92,7 +92,7 @@ SHORT_TEXTS = {
     "kebab.review.rules.spelling:_PLAIN_RUN": "a word, with `_LONGEST_RUN` characters on each side",
     "kebab.review.rules.structure:_SYMBOL": "at most `_LONGEST_SYMBOL` characters",
     "kebab.search.code_order:_ASIDE_PATH": "a path",
-    "kebab.store.published.objects:_ATTEMPTS": "the message of a fault of the library",
+    "kebab.store.objects:_ATTEMPTS": "the message of a fault of the library",
     "kebab.web.render:_PASSAGE_WITHOUT_ID": "HTML as the page writes it, with all tags closed",
     "kebab.search.query_parser:_IDENTIFIER": "at most `_LONGEST_IDENTIFIER` characters",
 }

@@ -266,7 +266,7 @@ class _Merger:
         for base in self._choice.bases:
             copy = base.context.published
             if copy and copy.state:
-                states.append((base.name, copy.state.manifest))
+                states.append((base.name, copy.state.digest))
             else:
                 with self._choice.leave_out(base), base.context.open_reader() as reader:
                     salt = reader.get_value(CURSOR_SALT)

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from kebab.chunk.budget import Budget
     from kebab.config.load import SettingsReport
     from kebab.core.ports import Embedder, LibraryReader
-    from kebab.store.lance.vectors import LanceVectors, MappedVectors
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import QueryCache, ReaderPool, SqliteReader
     from kebab.store.sqlite.reviews import SqliteReviewStore
     from kebab.store.sqlite.sessions import SqliteSessionStore
     from kebab.store.sqlite.writer import SqliteWriter
+    from kebab.store.vectors import LanceVectors, MappedVectors
     from kebab.wire.published import Registration, Registry
 
 _DEFAULT_DIMENSION = 384
@@ -43,19 +43,12 @@ _DIMENSION = re.compile(r"-(\d+)-v\d+$")
 """Matches the dimension in an embedding version."""
 
 
-def format_index_version(embedding_version: str | None, data_dir: Path | None = None) -> str:
+def format_index_version(embedding_version: str | None) -> str:
     """Return the label of the vector index of an embedding version.
 
-    It is `flat` when all vectors are compared, `binary` when a knowledge base chooses among them by
-    its binary index. Without vectors it names the default dimension.
+    Without vectors it names the default dimension.
     """
-    from kebab.store.lance.key_file import get_binary_index_path
-
-    kind = "flat"
-    if data_dir and embedding_version:
-        is_binary = get_binary_index_path(data_dir, embedding_version).exists()
-        kind = "binary" if is_binary else kind
-    return f"lance-{kind}-l2-{parse_dimension(embedding_version) or _DEFAULT_DIMENSION}-v1"
+    return f"lance-flat-l2-{parse_dimension(embedding_version) or _DEFAULT_DIMENSION}-v1"
 
 
 def parse_dimension(embedding_version: str | None) -> int:
@@ -157,9 +150,16 @@ class AppContext:
     def follow_published(self) -> None:
         """Use the current snapshot if this is the copy of a published base."""
         if self.published and self.published.has_changed(self.clock.now()):
-            self.close()
-            for name in ("paths", "_readers", "session_store"):
-                self.__dict__.pop(name, None)
+            self.use_index(None)
+
+    def use_index(self, data: Path | None) -> None:
+        """Read another data folder from now on; None means that of the settings."""
+        paths = self.paths
+        self.close()
+        for name in ("paths", "_readers", "session_store", "cache"):
+            self.__dict__.pop(name, None)
+        if data is not None:
+            self.__dict__["paths"] = paths._replace(data=data)
 
     @property
     def log(self) -> Path:
@@ -208,10 +208,7 @@ class AppContext:
         from kebab.search.lexical import COLUMN_WEIGHTS
         from kebab.store.sqlite.reader import ReaderPool
 
-        data = self.paths.data
-        if self.published and self.published.remote:
-            return ReaderPool(data, COLUMN_WEIGHTS, self.published.remote.open_reader)
-        return ReaderPool(data, COLUMN_WEIGHTS)
+        return ReaderPool(self.paths.data, COLUMN_WEIGHTS)
 
     def build_catalogue(self, reader: "SqliteReader") -> "Catalogue":
         """Return the catalogue of a snapshot, which finds documents and chunks by name."""
@@ -276,20 +273,14 @@ class AppContext:
         Those of a model that is not known here can only be counted.
         """
         from kebab.embed.install import find_version
-        from kebab.store.lance.vectors import MappedVectors
+        from kebab.store.vectors import MappedVectors
 
         if version not in self._indexes:
             model = find_version(version, self.paths.models)
             dimension = model.dimension if model else parse_dimension(version)
             load_axes = model.load_language_axes if model else lambda: None
             data = self.paths.data
-            opened: MappedVectors
-            if self.published and self.published.remote:
-                opened = self.published.remote.open_vectors(version, dimension, load_axes)
-            else:
-                keep = not self.read_only
-                opened = MappedVectors(data, version, dimension, keep=keep, load_axes=load_axes)
-            self._indexes[version] = opened
+            self._indexes[version] = MappedVectors(data, version, dimension, load_axes)
         return self._indexes[version]
 
     def open_vector_table(self, version: str) -> "LanceVectors":
@@ -298,7 +289,7 @@ class AppContext:
         Those of a model that is not known here can only be listed and deleted.
         """
         from kebab.embed.install import find_version
-        from kebab.store.lance.vectors import LanceVectors
+        from kebab.store.vectors import LanceVectors
 
         if version not in self._vectors:
             model = find_version(version, self.paths.models)
@@ -308,8 +299,7 @@ class AppContext:
                 self.paths.data,
                 version,
                 dimension,
-                approximate_from=self.settings.index.approximate_from,
-                load_axes=model.load_language_axes if model else lambda: None,
+                model.load_language_axes if model else lambda: None,
             )
         return self._vectors[version]
 
@@ -408,7 +398,7 @@ class AppContext:
         if "_readers" in self.__dict__ and not self._readers.is_current():
             self._readers.close()
             if "cache" in self.__dict__ and self.cache is not None:
-                self.cache.disconnect()
+                self.cache.close()
 
     def close(self) -> None:
         """Close the stores that stay open between calls; the next call opens them again.
@@ -441,13 +431,13 @@ class PublishedBases:
 
         if self._context.published:
             return Registry()
-        from kebab.store.published.registry import load_registry
+        from kebab.store.registry import load_registry
 
         return load_registry(self._context.paths.data)
 
     def change(self, change: "Callable[[Registry], Registry]") -> None:
         """Replace the list by what `change` makes of it, while no other process changes it."""
-        from kebab.store.published.registry import change_registry
+        from kebab.store.registry import change_registry
 
         change_registry(self._context.paths.data, change)
         self.close()
@@ -476,8 +466,6 @@ class PublishedBases:
                 is_owner=context.is_owner,
             )
             opened.base = base.name
-            if opened.published:
-                opened.published.key = base.public_key
         opened.follow_published()
         _ = opened.paths
         return opened

@@ -20,8 +20,6 @@ from kebab.wire.citation import Freshness
 from kebab.wire.search import ActiveFilters, QueryParsed, SearchHit, SearchResponse
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from kebab.core.progress import Progress
     from kebab.wire.ingest import IngestProgress
     from kebab.wire.library import DocSummary
@@ -116,7 +114,6 @@ def to_search_response(
     next_cursor: str | None,
     *,
     several: bool = False,
-    data: "Path | None" = None,
 ) -> SearchResponse:
     """Convert a page of hits; with `several` it says which queries found each hit."""
     queries = (query.text, *query.more)
@@ -124,7 +121,7 @@ def to_search_response(
         query=" | ".join(queries),
         queries=list(queries) if several else UNSET,
         mode=query.mode.value,
-        hits=[to_search_hit(hit, query.detail, several=several, data=data) for hit in page.hits],
+        hits=[to_search_hit(hit, query.detail, several=several) for hit in page.hits],
         has_more=page.has_more,
         next_cursor=next_cursor,
         truncated=page.left_out is not None,
@@ -165,9 +162,9 @@ def to_filter_value(value: str | float | tuple[str, ...]) -> Any:
 
 
 def to_search_hit(
-    hit: Hit, detail: Detail = Detail.SNIPPETS, *, several: bool = False, data: "Path | None" = None
+    hit: Hit, detail: Detail = Detail.SNIPPETS, *, several: bool = False
 ) -> SearchHit:
-    """Convert a hit of the knowledge base in a folder, and compare its file with the disk."""
+    """Convert a hit, and compare its file with the disk."""
     chunk, (text, highlights) = hit.chunk, hit.snippet
     whole = detail is Detail.PASSAGES
     return SearchHit(
@@ -196,7 +193,7 @@ def to_search_hit(
         tags=list(chunk.tags),
         lang=chunk.lang,
         media=chunk.media,
-        index_version=format_index_version(chunk.embedding_version, data),
+        index_version=format_index_version(chunk.embedding_version),
         chunker_version=chunk.chunker_version,
         embedding_version=chunk.embedding_version,
     )

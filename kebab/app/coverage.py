@@ -6,15 +6,18 @@ under the rules of a scan. Files that were edited in place show in their own tim
 
 import os
 import re
+import stat
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kebab.app.context import AppContext
 from kebab.app.conversions import format_timestamp
 from kebab.config.settings import OBJECTS
-from kebab.core.documents import PUBLISHED_ROOT, Extent, FileCounts
+from kebab.core.documents import Extent, FileCounts
 from kebab.core.files import (
     IGNORE_FILES,
     SeenFiles,
@@ -85,7 +88,7 @@ class _Budget:
             raise _TimeUp
 
 
-class _DiskChanges:
+class DiskChanges:
     """What differs on disk from what is known, as absolute paths, and how much was looked at."""
 
     def __init__(self) -> None:
@@ -94,6 +97,7 @@ class _DiskChanges:
         self.gone: set[str] = set()
         self.touched: set[str] = set()
         """Files with another time and the same content."""
+        self.unreadable: set[str] = set()
         self.checked = 0
         self.unchecked_folders = 0
 
@@ -112,8 +116,32 @@ def measure_coverage(
     `seconds` is the time for looking at the disk, None means no limit. The files of `hits` were
     compared already, and `indexing` is the ingest that runs now.
     """
+    if context.published is not None:
+        return _describe_published(context, reader)
     survey = _Survey(context, reader, filters)
     changes = survey.compare(seconds)
+    return _build_coverage(context, survey, changes, hits, indexing)
+
+
+def compare_contents(
+    context: AppContext, reader: "SqliteReader", report: "Callable[[int, int], None]"
+) -> tuple[Coverage, DiskChanges]:
+    """Compare the content of every file with what was indexed, whatever its time says.
+
+    `report` receives how many documents of how many are compared.
+    """
+    survey = _Survey(context, reader, Filters())
+    changes = survey.compare(None, report)
+    return _build_coverage(context, survey, changes, (), find_indexing(context)), changes
+
+
+def _build_coverage(
+    context: AppContext,
+    survey: "_Survey",
+    changes: DiskChanges,
+    hits: Iterable[SearchHit],
+    indexing: Indexing | None,
+) -> Coverage:
     states: Mapping[Freshness, set[str]] = {"changed": changes.changed, "gone": changes.gone}
     for hit in hits:
         file = hit.file
@@ -150,6 +178,35 @@ def measure_coverage(
         partial_reasons=[reason for _, reason in partial[:MOST_NAMED]],
         indexing=indexing,
     )
+
+
+def _describe_published(context: AppContext, reader: "SqliteReader") -> Coverage:
+    """Return what the index of the publisher covered: nothing here tells about its files.
+
+    A copy that may be old is not complete.
+    """
+    state = context.published.state if context.published else None
+    known = state.coverage if state else None
+    pending = reader.count_pending()
+    if state is None or known is None:
+        known = Coverage(
+            complete=False,
+            files=0,
+            unread=0,
+            failed=0,
+            changed=0,
+            new=0,
+            gone=0,
+            checked=0,
+            checked_at=state.created_at if state else format_timestamp(0),
+            unchecked_folders=0,
+            unlisted=[],
+            pending_vectors=pending,
+            partial=0,
+            indexing=None,
+        )
+    is_complete = known.complete and not pending and state is not None and not state.problem
+    return replace(known, complete=is_complete, pending_vectors=pending, indexing=None)
 
 
 def find_indexing(context: AppContext) -> Indexing | None:
@@ -253,17 +310,45 @@ class _Survey:
         """Return the documents of which only a part is searched, and what is cut."""
         return [found for extent in self._extents for found in self._known.list_partial(extent)]
 
-    def compare(self, seconds: float | None) -> _DiskChanges:
-        """Compare folders, then files, within a time."""
-        changes, budget = _DiskChanges(), _Budget(seconds)
+    def compare(
+        self, seconds: float | None, report: "Callable[[int, int], None] | None" = None
+    ) -> DiskChanges:
+        """Compare folders, then files, within a time; with `report` the content of every file."""
+        changes, budget = DiskChanges(), _Budget(seconds)
         for extent in self._extents:
             if extent.source.kind == "folder":
                 self._compare_folders(extent, changes, budget)
         for extent in self._extents:
-            self._compare_files(extent, changes, budget)
+            if report is not None:
+                self._compare_contents(extent, changes, report)
+            else:
+                self._compare_files(extent, changes, budget)
         return changes
 
-    def _compare_folders(self, extent: Extent, changes: _DiskChanges, budget: _Budget) -> None:
+    def _compare_contents(
+        self, extent: Extent, changes: DiskChanges, report: "Callable[[int, int], None]"
+    ) -> None:
+        """Compare the hash of every file; a member of a container is compared with it."""
+        total = self.counts.documents - self.counts.indexed
+        for path, _, _ in self._known.iterate_documents(extent):
+            absolute = join_root(extent.source.root, path)
+            file = find_container(absolute)
+            try:
+                if not stat.S_ISREG(os.stat(file).st_mode):  # noqa: PTH116 - a plain string
+                    changes.unreadable.add(file)
+                elif file == absolute:
+                    with open(file, "rb") as opened:  # noqa: PTH123 - a plain string
+                        content_hash = hash_file(opened)
+                    if content_hash != self._known.find_content_hash(extent, path):
+                        changes.changed.add(file)
+            except (FileNotFoundError, NotADirectoryError):
+                changes.gone.add(file)
+            except OSError:
+                changes.unreadable.add(file)
+            changes.checked += 1
+            report(changes.checked, total)
+
+    def _compare_folders(self, extent: Extent, changes: DiskChanges, budget: _Budget) -> None:
         listed = self._known.list_folders(extent)
         root, differing = extent.source.root, []
         for looks, (path, listed_ns) in enumerate(listed.items()):
@@ -303,7 +388,7 @@ class _Survey:
         extent: Extent,
         folders: Sequence[str],
         listed: Collection[str],
-        changes: _DiskChanges,
+        changes: DiskChanges,
         budget: _Budget,
     ) -> None:
         """Add the new files of changed folders, and the documents that are gone from them."""
@@ -338,12 +423,9 @@ class _Survey:
             known |= self._known.list_unread_in(extent, folder)
         changes.new |= {join_root(root, one.path) for one in found.entries if one.path not in known}
 
-    def _compare_files(self, extent: Extent, changes: _DiskChanges, budget: _Budget) -> None:
+    def _compare_files(self, extent: Extent, changes: DiskChanges, budget: _Budget) -> None:
         start = f"{extent.source.root.rstrip('/')}/"
         documents = self._known.iterate_documents(extent)
-        if extent.source.root.startswith(PUBLISHED_ROOT):  # only the publisher has the files
-            changes.checked += sum(1 for _ in documents)
-            return
         for looks, (path, size, mtime_ns) in enumerate(documents):
             if looks % _STEP == 0 and not budget.allows(looks):
                 return

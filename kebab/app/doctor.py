@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import structs
 
 from kebab.app.context import AppContext
-from kebab.app.coverage import measure_stored_coverage
+from kebab.app.coverage import compare_contents, measure_stored_coverage
 from kebab.app.indexing import explain_checks, read_indexing
 from kebab.app.library import list_lost_sources
 from kebab.app.model_adapters import check_server, resolve_endpoint
@@ -22,10 +22,11 @@ from kebab.core.ids import Key, Keys, sort_keys
 from kebab.doctor import checks
 from kebab.embed.registry import describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
+from kebab.errors.signal import Signal
 from kebab.ingest.vectors import find_unfinished_change
 from kebab.plugins import OWN_PROVIDERS
 from kebab.wire.coverage import Coverage
-from kebab.wire.health import Doctor, DoctorRequest
+from kebab.wire.health import Comparison, Doctor, DoctorRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,35 +34,98 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue
 
 T = TypeVar("T")
+_MAX_QUOTED = 3
 
 
 def check_health(
     context: AppContext, request: DoctorRequest, report: "Callable[[Doctor], None]" = lambda _: None
 ) -> Doctor:
-    """Run every check and return the results; `report` receives what `run_all` reports."""
+    """Run every check and return the results; `report` receives what `run_all` reports.
+
+    With `files` it also receives how many files are compared.
+    """
+    try:
+        _ = context.paths
+    except Signal as signal:
+        # Every other check needs the folders.
+        folders = checks.Check("directories", partial(_explain, signal), "")
+        return checks.run_all([_build_settings_check(context), folders], context.clock, report)
     indexing = read_indexing(context)
-    measured: list[Coverage | None] = [None]
-
-    def measure() -> Coverage | None:
-        measured.append(measure_stored_coverage(context, seconds=None))
-        return measured[-1]
-
-    planned = checks.build_checks(build_inputs(context, measure, deep=request.deep))
-    if context.published and context.published.remote:
-        planned = [*map(_limit_remote_check, planned)]
+    measured = _Measured(context, report)
+    planned = checks.build_checks(
+        build_inputs(
+            context,
+            measured.measure,
+            compare=measured.compare if request.files else None,
+            deep=request.deep,
+        )
+    )
+    if context.published:
+        planned = [*map(_limit_published_check, planned)]
     health = checks.run_all(
         planned, context.clock, lambda part: report(explain_checks(part, indexing))
     )
-    return structs.replace(explain_checks(health, indexing), coverage=measured[-1])
+    return structs.replace(explain_checks(health, indexing), coverage=measured.coverage)
 
 
-def _limit_remote_check(check: checks.Check) -> checks.Check:
-    """Leave out what would read all of a base that is not copied."""
-    if check.name == "integrity":
-        summary = "remote: what is read has the hash that its publisher signed"
-        return replace(check, run=partial(checks.succeed, summary))
-    if check.name in ("full_text", "vectors"):
-        return replace(check, run=partial(checks.skip, "remote: it would read the whole base"))
+class _Measured:
+    """Measures what the index covers, and keeps it for the report."""
+
+    def __init__(self, context: AppContext, report: "Callable[[Doctor], None]") -> None:
+        self._context = context
+        self._report = report
+        self.coverage: Coverage | None = None
+
+    def measure(self) -> Coverage | None:
+        self.coverage = measure_stored_coverage(self._context, seconds=None)
+        return self.coverage
+
+    def compare(self) -> checks.Finding:
+        """Compare the content of every file; what differs is no fault, as an ingest reads it."""
+        with self._context.open_reader() as reader:
+            self.coverage, found = compare_contents(self._context, reader, self._tell)
+        kinds = {
+            "changed": found.changed,
+            "gone": found.gone,
+            "unreadable": found.unreadable,
+            "new": found.new,
+        }
+        differing = [
+            f"{len(paths):,} {kind}: {_quote_first(paths)}"
+            for kind, paths in kinds.items()
+            if paths
+        ]
+        compared = checks.format_count(found.checked, "file")
+        if differing:
+            return checks.warn(f"{'; '.join(differing)}; {compared} compared", "kebab ingest")
+        return checks.succeed(f"every file has the content that was indexed: {compared}")
+
+    def _tell(self, done: int, total: int) -> None:
+        if done * 100 // total > (done - 1) * 100 // total:  # a percent more
+            comparing = Comparison(done=done, total=total)
+            self._report(structs.replace(checks.build_report([]), comparing=comparing))
+
+
+def _quote_first(paths: set[str]) -> str:
+    first = sorted(paths)[:_MAX_QUOTED]
+    return ", ".join(first) + (", …" if len(paths) > len(first) else "")
+
+
+def _build_settings_check(context: AppContext) -> checks.Check:
+    run = partial(checks.check_settings, partial(_read_settings, context))
+    return checks.Check("configuration", run, "kebab init")
+
+
+def _explain(signal: Signal) -> checks.Finding:
+    """Return why the folder of the knowledge base cannot be used."""
+    hint = signal.format_hint()
+    return checks.Finding("fail", signal.format_message(), None if hint == "kebab doctor" else hint)
+
+
+def _limit_published_check(check: checks.Check) -> checks.Check:
+    """Leave out what says something of files that never travelled."""
+    if check.name in ("sources", "files"):
+        return replace(check, run=partial(checks.skip, "only the publisher has the files"))
     return check
 
 
@@ -69,9 +133,13 @@ def build_inputs(
     context: AppContext,
     measure: "Callable[[], Coverage | None]" = lambda: None,
     *,
+    compare: "Callable[[], checks.Finding] | None" = None,
     deep: bool = False,
 ) -> checks.DoctorInputs:
-    """Return the inputs of the checks; `measure` returns what the index covers."""
+    """Return the inputs of the checks; `measure` returns what the index covers.
+
+    `compare` compares the content of every file.
+    """
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.connection import get_expected_schema_version
     from kebab.store.sqlite.lock import read_holder_pid
@@ -97,9 +165,7 @@ def build_inputs(
             path=context.database,
             schema=schema,
             find_schema=partial(_find_schema, context, schema),
-            find_damage=partial(
-                _query_catalogue, context, partial(Catalogue.find_damage, deep=deep)
-            ),
+            find_damage=partial(_query_catalogue, context, Catalogue.find_damage),
             deep=deep,
             find_word_fault=partial(
                 _query_catalogue,
@@ -110,9 +176,7 @@ def build_inputs(
             list_leftovers=partial(list_leftovers, context),
             list_vector_keys=partial(_list_vector_keys, context),
             list_expected_keys=partial(_query_catalogue, context, Catalogue.list_committed_keys),
-            list_deleted_keys=partial(_query_catalogue, context, Catalogue.list_deleted_keys),
             find_damaged_keys=partial(_find_damaged_keys, context),
-            check_binary_index=partial(_check_signs, context),
             reviews=get_reviews_path(paths.data),
             read_reviews=partial(_read_reviews, context),
         ),
@@ -121,6 +185,7 @@ def build_inputs(
             has_model=partial(_has_model, context),
             measure_coverage=measure,
             list_lost_sources=partial(list_lost_sources, context),
+            compare_contents=compare,
         ),
         models=checks.ModelInputs(
             read_weights=partial(_check_weights, context),
@@ -168,25 +233,12 @@ def _find_schema(context: AppContext, expected: int) -> int | None:
 
 def _list_vector_keys(context: AppContext) -> Keys:
     version = context.get_stored_version()
-    # Files that are derived from the table may still exist when the table is lost.
     return context.open_vector_table(version).list_keys(verify=True) if version else sort_keys(())
 
 
 def _find_damaged_keys(context: AppContext) -> set[Key]:
     version = context.get_stored_version()
     return context.open_vector_table(version).find_damaged_keys() if version else set()
-
-
-def _check_signs(context: AppContext, summary: str) -> checks.Finding:
-    version = context.get_stored_version()
-    found = context.open_vector_table(version).check_binary_index() if version else None
-    if found is None:
-        return checks.succeed(summary)
-    if found:
-        return checks.fail(
-            f"the index by which the nearest vectors are found {found}", checks.REWRITE
-        )
-    return checks.succeed(f"{summary}, the nearest are found by their signs")
 
 
 def _read_reviews(context: AppContext) -> checks.ReviewFile | None:

@@ -353,7 +353,9 @@ def ingest(
     if request.changed:
         context.open_reader().close()
     elif not context.database.exists():
-        _require_sources(job, ())
+        from kebab.store.sqlite.sources import load_sources
+
+        _require_sources(job, load_sources(context.paths.data))
         # This refuses paths for which only an empty knowledge base would be created.
         mirrors.check()
         if paths := mirrors.list_paths():

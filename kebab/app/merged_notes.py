@@ -12,6 +12,7 @@ from kebab.app.coverage import measure_coverage
 from kebab.app.search import (
     build_engine,
     describe_published,
+    find_candidates,
     load_query_embedder,
     resolve_request_filters,
 )
@@ -47,6 +48,7 @@ class MergedNotes:
 
     def __init__(self, choice: Choice, filters: Filters, stack: ExitStack) -> None:
         self._choice = choice
+        self._stack = stack
         self._snapshots: list[_Snapshot] = []
         for base in [*choice.bases]:
             with choice.leave_out(base):
@@ -57,8 +59,11 @@ class MergedNotes:
     def search(self, query: Query) -> Page:
         """Return the best passages of all bases; a page of one base stays as it is."""
         pages: list[Page] = []
-        for one in self._snapshots:
+        for number, one in enumerate(self._snapshots):
             with self._choice.leave_out(one.base):
+                if find_candidates(one.base.context, query):
+                    reader = self._stack.enter_context(one.base.context.open_reader())
+                    one = self._snapshots[number] = one._replace(reader=reader)  # noqa: PLW2901 - the store has chosen anew
                 engine = build_engine(one.base.context, one.reader)
                 pages.append(engine.search(replace(query, filters=one.filters)))
         self._snapshots = [one for one in self._snapshots if one.base in self._choice.bases]
@@ -122,9 +127,7 @@ class MergedNotes:
 
     def to_search_hit(self, hit: Hit) -> SearchHit:
         """Convert a hit."""
-        name = hit.chunk.base or LOCAL
-        folders = {base.name: base.context.paths.data for base in self._choice.bases}
-        return to_search_hit(hit, data=folders.get(name))
+        return to_search_hit(hit)
 
     def measure_coverage(
         self, hits: Sequence[Hit], *, seconds: float, indexing: Indexing | None

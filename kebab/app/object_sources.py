@@ -20,7 +20,7 @@ from kebab.ingest.job import IngestJob
 from kebab.ingest.plan import list_ancestors
 from kebab.source.ignore import Layer, build_base_layer, find_skip_reason
 from kebab.store.object_mirror import MirrorResult, ObjectMirror, build_empty_error, list_addresses
-from kebab.store.published.objects import StoredObject
+from kebab.store.objects import StoredObject
 from kebab.wire.ingest import IngestRequest, ObjectSync
 
 if TYPE_CHECKING:

@@ -17,15 +17,12 @@ from kebab.config.settings_file import build_toml
 from kebab.core import durable
 from kebab.core.durable import create_folder, delete_path, sync_names
 from kebab.embed import registry
-from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.platform import can_remove_open_files, is_own
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.health import InitReport, InitRequest, ResetReport, ResetRequest
 
 _ENDS = ("", "-wal", "-shm")
-COPIES = "copies"
-"""The folder of the copies that repairs make, below the data directory; no command deletes it."""
 
 
 def list_index_files(context: AppContext) -> list[Path]:
@@ -36,24 +33,25 @@ def list_index_files(context: AppContext) -> list[Path]:
 def list_own_files(context: AppContext) -> list[Path]:
     """Return every path that kebab may have created in the data directory, the lock last."""
     from kebab.store.sqlite import replacement
-    from kebab.store.sqlite.replacement import LOCK_NAME, PICTURES, SIGNATURES
+    from kebab.store.sqlite.replacement import LOCK_NAME, PICTURES, SIGNATURES, SOURCES
     from kebab.store.sqlite.reviews import get_reviews_path
 
     data = context.paths.data
     databases = [*_list_files(context.database), *_list_files(get_reviews_path(data))]
     folders = [get_vectors_folder(context), context.paths.stdin_dir, data / replacement.FOLDER]
     folders.append(context.paths.objects_dir)
-    signatures = [data / SIGNATURES, *sorted(data.glob(f".{SIGNATURES}.*"))]
-    return [*databases, *folders, *signatures, data / PICTURES, data / LOCK_NAME]
+    names = (SIGNATURES, SOURCES, PICTURES)
+    files = [path for name in names for path in (data / name, *sorted(data.glob(f".{name}.*")))]
+    return [*databases, *folders, *files, data / LOCK_NAME]
 
 
 def list_own_names(context: AppContext) -> Mapping[Path, Callable[[str], bool]]:
     """Return, for each folder of kebab, a predicate of the names that kebab creates in it."""
     from kebab.ingest import run
-    from kebab.store.lance import key_file
+    from kebab.store import vectors
 
     return {
-        get_vectors_folder(context): key_file.is_own,
+        get_vectors_folder(context): vectors.is_own,
         context.paths.stdin_dir: run.is_own_file_name,
     }
 
@@ -93,66 +91,48 @@ _ENTER, _READ = stat.S_IXGRP | stat.S_IXOTH, stat.S_IRGRP | stat.S_IROTH
 
 def list_remains(context: AppContext) -> list[Path]:
     """Return the files of an index whose database does not exist or is empty."""
+    from kebab.store.sqlite.replacement import SOURCES
+    from kebab.store.sqlite.sources import load_sources
+
     database = context.database
     if database.exists() and database.stat().st_size:
         return []
     log = database.with_name(f"{database.name}-wal")
     logs = [log] if log.exists() and log.stat().st_size else []
-    return [*logs, *_list_children(get_vectors_folder(context))]
+    listed = [database.with_name(SOURCES)] if load_sources(database.parent) else []
+    return [*logs, *_list_children(get_vectors_folder(context)), *listed]
 
 
 def list_leftovers(context: AppContext) -> list[Path]:
-    """Return the files that killed calls have left, and tables of vectors that nothing uses."""
+    """Return the files that killed calls have left; an ingest deletes those of vectors itself."""
     from kebab.store.sqlite.lock import read_writer
-    from kebab.store.sqlite.replacement import SIGNATURES
-    from kebab.store.sqlite.salvage import DRAFT_SUFFIX
+    from kebab.store.sqlite.replacement import PICTURES, SIGNATURES, SOURCES
 
     writer = read_writer(context.paths.data)
     if writer is not None and writer.pid != os.getpid():
         return []  # that call may still use them
     data = context.paths.data
-    drafts = [
-        path
-        for path in _list_children(data)
-        if DRAFT_SUFFIX in path.name or path.name.startswith(f".{SIGNATURES}.")
-    ]
-    copies = [path for path in _list_children(data / COPIES) if path.name.startswith(".")]
+    starts = tuple(f".{name}." for name in (SIGNATURES, SOURCES, PICTURES))
+    drafts = [path for path in _list_children(data) if path.name.startswith(starts)]
     downloads = [path for path in _list_children(context.paths.models) if path.name[0] == "."]
-    return [*drafts, *copies, *downloads, *_list_unused_vectors(context)]
-
-
-def _list_unused_vectors(context: AppContext) -> list[Path]:
-    """Return the tables of versions that the database does not name, and drafts of key files.
-
-    The tables of an unfinished change of the model stay, as it continues with them.
-    """
-    from kebab.core.documents import EMBEDDING_VERSION, NEXT_VECTORS, OLD_VECTORS
-    from kebab.ingest.vectors import find_unfinished_change
-    from kebab.store.lance import key_file
-
-    try:
-        with context.open_reader() as reader:
-            names = [reader.get_value(name) for name in (EMBEDDING_VERSION, OLD_VECTORS)]
-            names.append(find_unfinished_change(reader.get_value(NEXT_VECTORS)))
-    except Signal:
-        return []  # other checks report what is wrong with the database
-    used = [name for name in names if name]
-    return key_file.list_leftovers(get_vectors_folder(context), used)
+    return [*drafts, *downloads]
 
 
 def get_vectors_folder(context: AppContext) -> Path:
     """Return the folder of the vector tables."""
-    from kebab.store.lance import key_file
+    from kebab.store.lance import get_tables_folder
 
     data = context.paths.data
-    return data / key_file.get_tables_folder(data).name
+    return data / get_tables_folder(data).name
 
 
 def _list_files(database: Path) -> list[Path]:
+    from kebab.store.sqlite.copies import DAMAGED
     from kebab.store.sqlite.replacement import list_old_copies
 
     files = [database.with_name(database.name + end) for end in _ENDS]
-    return [*files, *list_old_copies(database)]
+    damaged = sorted(database.parent.glob(f"{database.name}.{DAMAGED}-*"))
+    return [*files, *list_old_copies(database), *damaged]
 
 
 def init(context: AppContext, request: InitRequest) -> InitReport:

@@ -6,16 +6,16 @@ from pathlib import Path
 
 from msgspec.structs import asdict, replace
 
-from kebab.app.archive import ByteProgress
 from kebab.app.context import AppContext
 from kebab.app.conversions import format_timestamp
 from kebab.app.published_copy import PublishedCopy, choose_settings
 from kebab.config.load import replace_setting
 from kebab.config.settings import AUTO, FILE_ADDRESS, find_copy_folder, is_address
 from kebab.core.durable import delete_path
-from kebab.core.progress import Cancel, ProgressCallback, require_own_process
+from kebab.core.progress import Cancel, ProgressCallback, ProgressKind, require_own_process
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
 from kebab.errors.system import translate_os_errors
+from kebab.ingest.job import ProgressReporter
 from kebab.wire.library import SourceRemoved, SourceSummary
 from kebab.wire.published import (
     PublishedBase,
@@ -28,8 +28,8 @@ from kebab.wire.published import (
 
 def describe_base(context: AppContext, base: Registration) -> PublishedBase:
     """Return what is known of a base, without a look at its store."""
-    copy = PublishedCopy(choose_settings(context.settings, base), base.public_key)
-    state = copy.build_mirror().read_state()
+    copy = PublishedCopy(choose_settings(context.settings, base))
+    state = copy.build_copy().read_state()
     return PublishedBase(
         **asdict(base),
         documents=state.documents if state else 0,
@@ -37,18 +37,19 @@ def describe_base(context: AppContext, base: Registration) -> PublishedBase:
         created_at=state.created_at if state else None,
         checked_at=format_timestamp(state.checked_at) if state else None,
         problem=state.problem if state else "there is no copy yet",
+        coverage=state.coverage if state else None,
     )
 
 
 def add_source(
     context: AppContext, request: SourceAddRequest, report: ProgressCallback
 ) -> SourceAdded:
-    """List a published base, pin its key, and pull its first copy.
+    """List a published base, and pull its first copy.
 
     Raises:
         InvalidInput: The address cannot be used, or the name is taken.
         IoError: The store cannot be read, or nothing is published there.
-        StoreCorrupt: What is published is damaged, or signed with another key.
+        StoreCorrupt: What is published is damaged.
         NotIndexed: A newer kebab published it.
         ReadOnly: Writing is switched off.
     """
@@ -59,19 +60,16 @@ def add_source(
     registry = context.bases.load()
     name = request.name or _choose_name(url)
     _refuse_taken_name(registry, name, url)
-    progress = ByteProgress(report, context, "pull")
-    known = next((one for one in registry.bases if one.url == url), None)
-    key = request.key or (known.public_key if known else None)
+    progress = ProgressReporter(report, context.clock)
     settings = replace_setting(context.settings, "data_dir", url)
     if request.mode != AUTO:
         settings = replace_setting(settings, "published.mode", request.mode)
-    copy = PublishedCopy(settings, key)
-    mode = copy.mode
-    mirror = copy.build_mirror(progress.add)
-    state = mirror.refresh(context.clock.now(), at_once=True)
-    base = Registration(
-        name=name, url=url, public_key=state.public_key, weight=request.weight, mode=mode
+    published = PublishedCopy(settings)
+    copy = published.build_copy(
+        lambda _: progress.send(ProgressKind.HEARTBEAT, phase="pull", message="reading files")
     )
+    copy.refresh(context.clock.now(), at_once=True)
+    base = Registration(name=name, url=url, weight=request.weight, mode=published.mode)
 
     def add(now: Registry) -> Registry:
         _refuse_taken_name(now, name, url)
@@ -85,7 +83,7 @@ def add_source(
             opened.embedders.obtain(version, report, Cancel())
     return SourceAdded(
         base=describe_base(context, base),
-        pulled_bytes=mirror.pulled,
+        pulled_bytes=copy.pulled,
         duration_ms=(context.clock.monotonic() - started) * 1000,
     )
 

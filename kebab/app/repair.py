@@ -1,56 +1,37 @@
-"""Repairs a knowledge base: connects the table of repairs in `kebab.doctor` to the stores.
+"""Repairs what the checks of `doctor` find: runs `doctor --fix` over the stores.
 
-The order is that of dependence: the permissions of the files, the database, the vectors of its
-passages. Each repair takes the writer lock for its work.
+The files of the user are the truth. Words come again from the stored text, vectors from the
+passages, and a damaged database from the files of its sources. A repair belongs to a check: it runs
+when the finding names this command, and has succeeded when the check finds nothing any more.
 """
 
-import errno
-import shlex
-import shutil
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cached_property
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import NamedTuple
+
+from msgspec import structs
 
 from kebab.app.context import AppContext
 from kebab.app.doctor import build_inputs, check_health, find_version
 from kebab.app.ingest import ingest
-from kebab.app.own_files import (
-    COPIES,
-    get_vectors_folder,
-    list_index_files,
-    list_leftovers,
-    list_own_files,
-    measure_size,
-)
-from kebab.core.documents import STDIN, VECTORS_DIRTY, Source, VectorRow
+from kebab.app.own_files import list_leftovers
+from kebab.core.documents import STDIN
 from kebab.core.durable import delete_path
 from kebab.core.files import resolve_links
-from kebab.core.ids import Key
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
-from kebab.doctor.checks import REWRITE, Check, build_checks, run_check
-from kebab.doctor.repairs import Plan, Remedy, plan_repairs, run_repairs
-from kebab.errors.catalog import NotIndexed, StoreCorrupt
+from kebab.doctor.checks import FIX, build_checks, run_all
+from kebab.errors.catalog import Locked, StoreCorrupt
+from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
 from kebab.ingest.job import ProgressReporter
-from kebab.wire.health import DoctorRequest
+from kebab.store.sqlite import copies
+from kebab.store.sqlite.sources import ListedSource, load_sources, write_sources
+from kebab.wire.health import DoctorCheck, DoctorRequest
 from kebab.wire.ingest import IngestRequest
-from kebab.wire.repair import LostText, RepairCopy, RepairReport, RepairRequest
-
-if TYPE_CHECKING:
-    from kebab.store.lance.exact_index import ExactIndex
-    from kebab.store.lance.vectors import LanceVectors
-    from kebab.store.sqlite.salvage import RowRepairs
-    from kebab.store.sqlite.writer import SqliteWriter
+from kebab.wire.repair import MovedDatabase, Repair, RepairReport, RepairRequest
 
 _OPERATION = "doctor --fix"
-_SPARE_SPACE = 1.1
-"""The draft of the database needs as much space as its copy, and a little more."""
-_MIB = 1 << 20
-_ROWS_AT_ONCE = 4096
+_NO_SOURCES = "nothing tells any more which folders the index was made of"
 
 
 def repair(
@@ -64,30 +45,40 @@ def repair(
     """
     work = _Work(context, request, report, cancel)
     if request.dry_run:
-        repairs, copy = plan_repairs(work.build_remedies()), None
+        repairs = [work.plan(fault) for fault in work.find_faults()]
     else:
         context.refuse_when_read_only(_OPERATION)
         with context.acquire_writer_lock():
             pass  # refuse at once when another process writes
-        repairs, copy = run_repairs(work.build_remedies(), work.make_copy, work.tell, cancel)
+        repairs = work.run()
     work.tell("checking")
     context.close()  # the files that are open may have been replaced
     health = check_health(context, DoctorRequest(deep=True))
     work.end()
-    rows = work.rows
     return RepairReport(
         ok=health.ok,
         dry_run=request.dry_run,
         cancelled=cancel.requested,
-        repairs=repairs,
-        copy=copy,
-        read_again=len(rows.again) if rows else 0,
-        lost=[LostText(doc_path=path, passages=left) for path, left in rows.partial]
-        if rows
-        else [],
-        unplaced=rows.unplaced if rows else 0,
+        repairs=[_confirm(one, health.checks) for one in repairs],
+        moved=work.moved,
         health=health,
     )
+
+
+def _confirm(done: Repair, checks: list[DoctorCheck]) -> Repair:
+    """Return a repair that failed after all when its check still finds the fault."""
+    found = next((one for one in checks if one.name == done.check and one.fix == FIX), None)
+    if done.outcome != "repaired" or found is None:
+        return done
+    reason = f"the check still finds: {found.summary}"
+    return structs.replace(done, outcome="failed", reason=reason)
+
+
+class _Remedy(NamedTuple):
+    """What a repair does, in words and as a function."""
+
+    action: str
+    apply: Callable[[], None]
 
 
 class _Work:
@@ -101,8 +92,27 @@ class _Work:
         self._report = report
         self._progress = ProgressReporter(report, context.clock)
         self._cancel = cancel
-        self.rows: RowRepairs | None = None
-        """What happened to the rows of the database, or would happen."""
+        self.moved: list[MovedDatabase] = []
+        """The databases that were moved aside."""
+        rebuild = _Remedy("move the database aside, and read its sources again", self._rebuild)
+        self._remedies: Mapping[str, _Remedy] = {
+            "database": rebuild,
+            "integrity": _Remedy(
+                "write the words again if only their index is damaged, else move the database aside"
+                " and read its sources again",
+                self._mend,
+            ),
+            "full_text": _Remedy("write all words again from the stored text", self._write_words),
+            "vectors": _Remedy(
+                "compute the missing and damaged vectors again if the embedding model is installed",
+                self._compute_vectors,
+            ),
+            "leftovers": _Remedy("delete them", self._delete_leftovers),
+            "reviews": _Remedy("move the stored reviews aside", self._move_reviews),
+            "embedding_files": _Remedy(
+                "download the files of the embedding model again", self._download_model
+            ),
+        }
 
     def tell(self, message: str) -> None:
         self._progress.send(ProgressKind.HEARTBEAT, phase="repair", message=message)
@@ -116,224 +126,111 @@ class _Work:
         if event.kind not in (ProgressKind.COMPLETED, ProgressKind.ABORTED):
             self._report(event)
 
-    @cached_property
-    def _checks(self) -> Mapping[str, Check]:
-        return {check.name: check for check in build_checks(build_inputs(self._context, deep=True))}
+    def find_faults(self) -> list[DoctorCheck]:
+        """Return the findings that have a repair."""
+        self._context.close()
+        checks = build_checks(build_inputs(self._context, deep=True))
+        health = run_all([one for one in checks if one.name in self._remedies], self._context.clock)
+        return [one for one in health.checks if one.fix == FIX]
 
-    def build_remedies(self) -> list[Remedy]:
-        """Return the table of repairs in their order."""
-        checks, faults = self._checks, ("fail",)
-        database = [checks[name] for name in _DATABASE_CHECKS]
-        return [
-            Remedy(
-                kind="permissions",
-                checks=[checks["permissions"]],
-                plan=self._plan_permissions,
-                apply=lambda: None,
-            ),
-            Remedy(
-                kind="database",
-                checks=[*database, checks["sources"]],
-                plan=self._plan_database,
-                apply=self._repair_database,
-                statuses=faults,
-            ),
-            Remedy(
-                kind="reviews",
-                checks=[checks["reviews"]],
-                plan=self._plan_reviews,
-                apply=self._repair_reviews,
-                statuses=faults,
-            ),
-            Remedy(
-                kind="embedding_files",
-                checks=[checks["embedding_files"]],
-                plan=lambda: Plan(
-                    action="download the files of the embedding model again, and check their hashes"
-                ),
-                apply=self._repair_embedding_files,
-                needs=database,
-                statuses=("fail", "warn") if self._has_model_folder() else faults,
-            ),
-            Remedy(
-                kind="vectors",
-                checks=[checks["vectors"]],
-                plan=self._plan_vectors,
-                apply=self._repair_vectors,
-                needs=database,
-            ),
-            Remedy(
-                kind="leftovers",
-                checks=[checks["leftovers"]],
-                plan=self._plan_leftovers,
-                apply=self._delete_leftovers,
-                needs=database,
-            ),
-        ]
-
-    def make_copy(self) -> RepairCopy:
-        """Copy the index, complete or not at all."""
-        context = self._context
-        data = context.paths.data
-        own = [path for path in list_own_files(context)[:-1] if path.exists()]
-        size = sum(map(measure_size, own))
-        target = data / COPIES / time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(context.clock.now()))
-        while target.exists():
-            target = target.with_name(f"{target.name}-")
-        draft = target.with_name(f".{target.name}")
-        with context.acquire_writer_lock(), translate_os_errors(target, "create"):
-            needed, free = round(size * _SPARE_SPACE) * 2, shutil.disk_usage(data).free
-            if needed > free:
-                cause = (
-                    f"a copy and the repair need {needed / _MIB:,.1f} MiB,"
-                    f" and {free / _MIB:,.1f} MiB are free"
-                )
-                raise OSError(errno.ENOSPC, cause)
-            draft.mkdir(mode=0o700, parents=True)
-            for path in own:
-                copy = shutil.copytree if path.is_dir() else shutil.copy2
-                copy(path, draft / path.name)
-            draft.rename(target)
-        back = f"cd {shlex.quote(str(data))} && cp -a {COPIES}/{target.name}/. ."
-        return RepairCopy(path=str(target), bytes=size, hint=f"kebab reset --yes && {back}")
-
-    def _plan_permissions(self) -> Plan:
-        return Plan(
-            action="nothing: only you can decide who may use these files",
-            reason="kebab does not change the permissions of files",
-            hint=run_check(self._checks["permissions"]).fix,
+    def plan(self, fault: DoctorCheck) -> Repair:
+        """Return what would be done about a fault."""
+        planned = Repair(
+            check=fault.name,
+            summary=fault.summary,
+            action=self._remedies[fault.name].action,
+            outcome="planned",
         )
+        if fault.name in ("database", "integrity") and not (
+            self._request.sources or self._list_sources()
+        ):
+            hint = f"kebab {_OPERATION} --source FOLDER"
+            return structs.replace(planned, outcome="refused", reason=_NO_SOURCES, hint=hint)
+        return planned
 
-    def _plan_database(self) -> Plan:
-        database = self._context.database
-        if self.rows is None:
-            # What is lost is known only when everything was read.
-            with TemporaryDirectory(prefix="kebab-") as folder:
-                self.rows = self._rebuild(Path(folder) / database.name, keep=False)
-        rows = self.rows
-        if rows.rescan and not (self._request.sources or rows.sources):
-            return Plan(
-                action="nothing",
-                reason="the index does not tell any more which folders it was made of",
-                hint="kebab doctor --fix --source FOLDER",
+    def run(self) -> list[Repair]:
+        """Repair one fault after another, as each may remove or uncover others.
+
+        Raises:
+            Locked: Another process is writing.
+        """
+        done: dict[str, Repair] = {}
+        while fault := next((one for one in self.find_faults() if one.name not in done), None):
+            planned = self.plan(fault)
+            if planned.outcome == "planned" and not self._cancel.requested:
+                self.tell(f"repairing: {fault.name.replace('_', ' ')}")
+                planned = self._apply(planned)
+            done[fault.name] = planned
+        return list(done.values())
+
+    def _apply(self, planned: Repair) -> Repair:
+        try:
+            self._remedies[planned.check].apply()
+        except Locked:
+            raise
+        except Signal as signal:
+            return structs.replace(
+                planned,
+                outcome="failed",
+                reason=signal.format_message(),
+                hint=signal.format_hint(),
             )
-        reading = "files of damaged documents" if not rows.rescan else "every source"
-        return Plan(
-            action="rebuild the database from every row that can be read,"
-            f" and its word index from the passages; then read again: {reading}",
-            drops=True,
-            bytes=sum(measure_size(path) for path in list_index_files(self._context)),
-        )
+        return structs.replace(planned, outcome="repaired")
 
-    def _rebuild(self, draft: Path, *, keep: bool) -> "RowRepairs":
-        from kebab.store.sqlite.salvage import rebuild_database
-        from kebab.text.tokenizer import join_tokens
-
-        paths = self._context.paths
-        named = [resolve_links(path) for path in self._request.sources]
-        sources = [Source(name=path, root=path, kind="folder") for path in named]
-        sources.append(Source(name=STDIN, root=str(paths.stdin_dir), kind="stdin"))
-        return rebuild_database(self._context.database, draft, join_tokens, sources, keep=keep)
-
-    def _repair_database(self) -> None:
-        from kebab.store.sqlite.salvage import DRAFT_SUFFIX
-
+    def _list_sources(self) -> list[ListedSource]:
+        """Return the sources of the file beside the database, else those that it still names."""
         context = self._context
-        if run_check(self._checks["database"]).fix == REWRITE:
-            with suppress(StoreCorrupt, NotIndexed), context.open_writer(_OPERATION):
-                pass  # an older schema needs only its migrations
-            if all(run_check(self._checks[name]).status == "ok" for name in _DATABASE_CHECKS):
-                self.rows = None
+        listed = load_sources(context.paths.data) or copies.find_sources(context.database)
+        texts = context.paths.stdin_dir
+        if listed and texts.is_dir() and all(one.kind != "stdin" for one in listed):
+            root = resolve_links(str(texts))
+            listed.append(ListedSource(name=STDIN, root=root, kind="stdin", files=[], exempt=[]))
+        return listed
+
+    def _mend(self) -> None:
+        """Write the words again when only their index is damaged, else read all sources again."""
+        with suppress(StoreCorrupt), self._context.open_catalogue() as catalogue:
+            if all("fts5" in fault.lower() for fault in catalogue.find_damage()):
+                self._write_words()
                 return
-        database = context.database
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        context, named = self._context, [*map(resolve_links, self._request.sources)]
         with context.acquire_writer_lock():
-            self.rows = self._rebuild(
-                database.with_name(f"{database.name}{DRAFT_SUFFIX}"), keep=True
-            )
+            listed = self._list_sources()
+            write_sources(context.paths.data, listed)
+            if context.database.exists():
+                contents = copies.find_contents(context.database)
+                target = copies.move_aside(context.database, context.clock.now())
+                documents, sessions = (
+                    contents and contents.documents,
+                    contents and contents.sessions,
+                )
+                moved = MovedDatabase(path=str(target), documents=documents, sessions=sessions)
+                self.moved.append(moved)
         context.close()
-        if run_check(self._checks["vectors"]).status != "ok":
-            self._repair_vectors(embeds=False)  # an ingest would compute all of them again
-        if self.rows.rescan:
-            self._ingest(self._request.sources)
-        if self.rows.again:
-            self._ingest(self.rows.again)
-
-    def _ingest(self, paths: list[str]) -> None:
         self.tell("reading files")
-        ingest(self._context, IngestRequest(paths=paths), self._pass_on, self._cancel)
+        if listed:
+            ingest(context, IngestRequest(), self._pass_on, self._cancel)
+        if named:
+            ingest(context, IngestRequest(paths=named), self._pass_on, self._cancel)
 
-    def _plan_reviews(self) -> Plan:
-        path = self._get_reviews_path()
-        return Plan(
-            action="rebuild the database of the reviews from every row that can be read",
-            drops=True,
-            bytes=measure_size(path),
-        )
+    def _write_words(self) -> None:
+        with self._context.open_writer(_OPERATION) as library:
+            library.rebuild_words()
 
-    def _get_reviews_path(self) -> Path:
-        from kebab.store.sqlite.reviews import get_reviews_path
-
-        return get_reviews_path(self._context.paths.data)
-
-    def _repair_reviews(self) -> None:
-        from kebab.store.sqlite.salvage import DRAFT_SUFFIX, rebuild_reviews
-
-        path = self._get_reviews_path()
-        with self._context.acquire_writer_lock():
-            rebuild_reviews(path, path.with_name(f"{path.name}{DRAFT_SUFFIX}"))
-
-    def _repair_embedding_files(self) -> None:
-        version = find_version(self._context)
-        if version is not None:
-            embedders = self._context.embedders
-            embedders.download(embedders.find_model(version), self._pass_on, self._cancel)
-
-    def _has_model_folder(self) -> bool:
-        """Return whether something is where the files of the model should be."""
-        version = find_version(self._context)
-        return version is not None and (self._context.paths.models / version).exists()
-
-    def _plan_vectors(self) -> Plan:
-        return Plan(
-            action="delete the vectors that belong to no passage, take the missing ones from the"
-            " files of the table, and compute the others again if the embedding model is installed",
-            drops=True,
-            bytes=measure_size(get_vectors_folder(self._context)),
-        )
-
-    def _repair_vectors(self, *, embeds: bool = True) -> None:
+    def _compute_vectors(self) -> None:
         from kebab.ingest.job import RunContext
-        from kebab.ingest.vectors import VectorSync, reconcile
+        from kebab.ingest.vectors import VectorSync
 
         context = self._context
         with context.open_writer(_OPERATION) as library:
-            version = context.get_stored_version()
-            if version is None:
-                return
-            vectors = context.open_vector_table(version)
-            with translate_os_errors(folder := get_vectors_folder(context), "write"):
-                if folder.is_file():
-                    folder.unlink()
-            copies, damaged = vectors.load_copies(), set[Key]()
-            try:
-                damaged = vectors.find_damaged_keys()
-                reconcile(library, vectors, version, verify=True)
-            except StoreCorrupt:
-                vectors.clear()
-                reconcile(library, vectors, version)
-            if copies is not None:
-                _restore_vectors(library, vectors, version, copies, damaged)
-            # The state of the files is stored at the end of an update.
-            library.set_value(VECTORS_DIRTY, "1")
             run = RunContext(self._pass_on, context.clock, self._cancel)
             sync = VectorSync(library, context.open_vector_table, run)
-            if embeds:
-                sync.update(context.embedders.load_installed(version))
-
-    def _plan_leftovers(self) -> Plan:
-        found = list_leftovers(self._context)
-        size = sum(map(measure_size, found))
-        return Plan(action=f"delete them, {size:,} bytes", drops=True, bytes=size)
+            sync.reconcile(verify=True)
+            if sync.version:
+                sync.update(context.embedders.load_installed(sync.version))
 
     def _delete_leftovers(self) -> None:
         with self._context.acquire_writer_lock():
@@ -341,27 +238,16 @@ class _Work:
                 with translate_os_errors(path, "write"):
                     delete_path(path)
 
+    def _move_reviews(self) -> None:
+        from kebab.store.sqlite.reviews import get_reviews_path
 
-_DATABASE_CHECKS = ("database", "integrity", "full_text")
+        context = self._context
+        with context.acquire_writer_lock():
+            target = copies.move_aside(get_reviews_path(context.paths.data), context.clock.now())
+        self.moved.append(MovedDatabase(path=str(target)))
 
-
-def _restore_vectors(
-    library: "SqliteWriter",
-    vectors: "LanceVectors",
-    version: str,
-    copies: "ExactIndex",
-    damaged: "set[Key]",
-) -> None:
-    """Store the intact vectors of a damaged table for chunks whose row is lost."""
-    committed, last = set(library.list_committed_keys()), Key(0)
-    while chunks := library.list_chunks(last, _ROWS_AT_ONCE):
-        last = chunks[-1].key
-        lacking = {one.key: one for one in chunks if one.key not in committed}
-        found = copies.get([key for key in lacking if key not in damaged])
-        rows = [
-            VectorRow(key, lacking[key].chunk_id, lacking[key].doc_id, vector)
-            for key, vector in found.items()
-        ]
-        if rows:
-            vectors.append(rows)
-            library.mark_vectors([row.key for row in rows], "committed", version)
+    def _download_model(self) -> None:
+        version = find_version(self._context)
+        if version is not None:
+            embedders = self._context.embedders
+            embedders.download(embedders.find_model(version), self._pass_on, self._cancel)

@@ -15,7 +15,7 @@ from kebab.core.documents import EMBEDDING_VERSION
 from kebab.errors.catalog import NotIndexed
 from kebab.platform import is_windows
 from kebab.rag import PROMPT_VERSION
-from kebab.store.published.objects import check_library
+from kebab.store.objects import check_library
 from kebab.wire.health import (
     Capabilities,
     IndexBytes,
@@ -95,7 +95,7 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
             chunker_version=context.chunker_version,
             embedding_version=embedding,
             prompt_template_version=PROMPT_VERSION,
-            index_version=format_index_version(embedding, context.paths.data),
+            index_version=format_index_version(embedding),
             corpus_revision=revision,
             active_parsers=list(list_parser_versions()),
             active_chunkers=[context.chunker_version],

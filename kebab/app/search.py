@@ -155,6 +155,7 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
         if request.cursor is not None:
             raise InvalidInput(field="$.page", cause="it excludes `cursor`")
         query = replace(query, offset=min((request.page - 1) * query.page_size, _MOST_HITS))
+    find_candidates(context, query)
     with context.open_reader() as reader:
         query = replace(query, filters=resolve_request_filters(context, reader, query.filters))
         salt = reader.get_value(CURSOR_SALT) or ""
@@ -165,9 +166,7 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
         unmatched = [] if page.hits else _explain_filters(context, reader, query, request)
         following = page.next_offset
         cursor = None if following is None else encode_cursor(query, following, page.revision, salt)
-        response = to_search_response(
-            page, query, cursor, several=bool(request.queries), data=context.paths.data
-        )
+        response = to_search_response(page, query, cursor, several=bool(request.queries))
         indexing = find_indexing(context)
         if indexing is not None:
             from kebab.app.indexing import add_indexing
@@ -191,6 +190,28 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
         hint = suggest_filters(request, unmatched)
         response = structs.replace(response, unmatched_filters=unmatched, hint=hint)
     return response
+
+
+def find_candidates(context: AppContext, query: Query) -> bool:
+    """Let the store of a base that is not copied choose the passages that are compared.
+
+    Return whether the base is one; its readers are opened anew.
+    """
+    if context.published is None or not context.published.is_remote:
+        return False
+    from kebab.search.lexical import COLUMN_WEIGHTS
+
+    parsed = [parse_query(text, query.filters) for text in (query.text, *query.more)]
+    words = [term.text for one in parsed for term in (*one.terms, *one.stop_terms)]
+    _ = context.paths
+    state, vector = context.published.state, None
+    version = state.embedding_version if state else None
+    if version and query.mode is not Mode.LEXICAL:
+        embedder = context.embedders.load_installed(version)
+        if embedder is not None and embedder.supports(query.text):
+            vector = embedder.embed_query(query.text)
+    context.use_index(context.published.find_candidates(words, vector, COLUMN_WEIGHTS))
+    return True
 
 
 def describe_published(context: AppContext) -> list[DegradedChannel]:

@@ -199,7 +199,6 @@ SECTIONS = {
     },
     "Health": {
         "doctor": "Check everything, and repair with `--fix`",
-        "verify": "Compare the index with the files",
         "schema": "Show capabilities, models and statistics",
         "errors": "Count recent errors",
         "stats": "Count documents, reviews and translations",

@@ -90,9 +90,6 @@ class Index(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     chunk_tokens: Annotated[int, Meta(ge=32, le=510)] = 254
     """The most tokens of one passage; the window of the embedding model is the upper limit."""
-    approximate_from: Natural = 200_000
-    """From how many vectors on the nearest are sought by an index of 64 bytes for each vector
-    instead of comparing all. Cosines stay exact. 0 means never."""
 
 
 class Embedding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -228,11 +225,6 @@ class Watch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Published(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Published knowledge bases."""
 
-    key_file: str = ""
-    """The file with the key that signs what `kebab publish` writes; empty means the file
-    `publish.key` beside the settings file, which the first publication makes."""
-    cache_mb: Positive = 4096
-    """How many MB of parts of each published base stay in the cache for the next update."""
     mode: Literal["auto", "pull", "remote"] = "auto"
     """Whether a published base is copied (`pull`), or read from its store while it is searched
     (`remote`); `auto` chooses by its size, unless it is known here already."""

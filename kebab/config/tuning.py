@@ -8,22 +8,6 @@ import importlib.util
 import os
 import sys
 
-NUMPY_IMPORT_S = 0.1
-"""The cost of `import numpy`; measured: 0.13 s (median of 7 processes)."""
-
-WORD_TABLE_ROW_S = 6e-7
-"""The cost of one chunk in the in-memory word index.
-
-Measured: 3.6e-7 s without words, 6.7e-7 s with three words (30,000 chunks of 80 words, median of
-5). The table answers these three words in 0.3 ms, FTS5 in 12.4 ms.
-"""
-
-DOCUMENT_TABLE_ROW_S = 1.5e-7
-"""The cost of one chunk in the table of document numbers; measured: 0.8e-7 s (30,000 chunks)."""
-
-COMMITTED_TABLE_ROW_S = 1e-7
-"""The cost of one chunk in the table of committed vectors; measured: 0.6e-7 s (30,000 chunks)."""
-
 _LANCE_THREADS = "2"
 _LANCE_REST_CLIENT = "lance_namespace_urllib3_client"
 

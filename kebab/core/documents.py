@@ -4,7 +4,6 @@ Note programs link by name (`[[Weekly review]]`), other Markdown by path (`../pl
 is compared with paths first, and with titles and aliases last. Suffixes may be left out.
 """
 
-import os
 import posixpath
 import re
 import unicodedata
@@ -213,8 +212,6 @@ class VectorRow(Struct, frozen=True):
     """A vector, ready to be stored."""
 
     key: Key
-    chunk_id: ChunkId
-    doc_id: DocId
     vector: "Vector"
 
 
@@ -361,14 +358,6 @@ LOCALE_ADVICE = "locale_advice"
 """The key of the version of which it was said that another model would fit the locale."""
 
 
-def is_misplaced(name: str, root: str) -> bool:
-    """Return whether the root of a source is damaged: its name is a folder, and the root is not.
-
-    A source gets the path of its folder as its name.
-    """
-    return name != root and os.path.isdir(name) and not os.path.exists(root)  # noqa: PTH110, PTH112 - plain strings
-
-
 def build_last_scan_key(source: str) -> str:
     """Return the key of the time when a whole source was last scanned, in nanoseconds."""
     return f"scanned:{compute_digest(source)}"
@@ -418,14 +407,6 @@ CURSOR_SALT = "cursor_salt"
 NEXT_VECTORS = "next_vectors"
 """The key of the version and the revision for which a change of the model collects vectors."""
 
-OLD_VECTORS = "old_vectors"
-"""The key of the version whose vectors a finished change of the model has still to delete."""
-
-VECTORS_DIRTY = "vectors_dirty"
-"""The key that is set while the vector table may hold rows that the library lacks."""
-
-VECTOR_FILES = "vector_files"
-"""The key of the description of the index files at the end of the last run that wrote vectors."""
 
 STDIN = "stdin"
 """The name of the source of texts from standard input."""

@@ -293,8 +293,7 @@ class LibraryWriter(Protocol):
     def replace_vectors(self, version: str, reason: str | None, unknown: Collection[Key]) -> None:
         """Make all chunks committed under another version, and the unknown ones unsupported.
 
-        The same transaction stores the version and its reason, the old version as `OLD_VECTORS`,
-        and deletes `NEXT_VECTORS`; it forgets deleted keys.
+        The same transaction stores the version and its reason, and deletes `NEXT_VECTORS`.
         """
 
     def get_revision(self) -> int:
@@ -302,12 +301,6 @@ class LibraryWriter(Protocol):
 
     def measure_languages(self) -> dict[str, int]:
         """Return the bytes of the documents by language; an empty string where it is unknown."""
-
-    def list_deleted_keys(self) -> list[Key]:
-        """Return the keys of deleted chunks whose vectors may still be stored."""
-
-    def forget_deleted_keys(self, keys: Collection[Key]) -> None:
-        """Forget deleted keys whose vectors the vector store no longer holds."""
 
     def list_committed_keys(self) -> Keys:
         """Return the keys of all chunks whose vector is committed."""
@@ -340,13 +333,10 @@ class LibraryReader(Protocol):
     def count_chunks(self) -> int:
         """Return how many chunks the snapshot holds."""
 
-    def search_lexical(
-        self, match: str, filters: Filters, limit: int, plain: Sequence[str] = ()
-    ) -> list[KeyedScore]:
+    def search_lexical(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
         """Return chunks that match an FTS5 expression under bm25; scores are positive.
 
-        Filters apply before the limit. `plain` holds the distinct tokens in order when the
-        expression is only their alternative (OR); such a query may be answered from memory.
+        Filters apply before the limit.
         """
 
     def get_document_frequencies(self, terms: Collection[str]) -> dict[str, int]:
@@ -418,20 +408,17 @@ class RemotePages(Protocol):
 
 
 class AnswerCache(Protocol):
-    """Caches small answers by namespace, question and revision; it may drop any of them."""
+    """Caches small answers by namespace and question; it may drop any of them."""
 
-    def get(self, namespace: str, question: str, revision: int) -> bytes | None:
+    def get(self, namespace: str, question: str) -> bytes | None:
         """Return the cached answer, or None."""
 
-    def put(self, namespace: str, question: str, revision: int, answer: bytes) -> None:
-        """Cache an answer if that is possible at once; never fail."""
+    def put(self, namespace: str, question: str, answer: bytes) -> None:
+        """Cache an answer if that is possible; never fail."""
 
 
 class Vectors(Protocol):
-    """The vector index of one embedding version, with unit vectors.
-
-    Cosines are exact. A large index may compare only the vectors that are probably the nearest.
-    """
+    """The vector index of one embedding version, with unit vectors; cosines are exact."""
 
     def find_nearest(
         self, query: Vector, limit: int, allowed: Sequence[Key] | None = None
@@ -446,7 +433,7 @@ class Vectors(Protocol):
         """Return the cosine of those of these chunks that have a vector."""
 
     def measure_background(self, query: Vector) -> CosineBackground:
-        """Return the mean and the deviation of the cosines of all chunks, or of a fair sample."""
+        """Return the mean and the deviation of the cosines of evenly spaced chunks."""
 
     def get(self, keys: Collection[Key]) -> Mapping[Key, Vector]:
         """Return the stored vectors of those of these chunks that have one."""
@@ -467,26 +454,20 @@ class VectorWriter(Vectors, Protocol):
     def delete(self, keys: Collection[Key]) -> None:
         """Delete the rows of these chunks in one commit."""
 
+    def save(self) -> None:
+        """Let readers see what was written; call it before the library marks the chunks."""
+
     def list_keys(self, *, verify: bool = False) -> Keys:
         """Return the key of every row in rising order; `verify` reads the table itself."""
 
     def find_damaged_keys(self) -> set[Key]:
-        """Read every row; return the keys of those whose vector is damaged."""
-
-    def describe_files(self) -> str:
-        """Return a digest that changes with the files of the index, without reading them."""
+        """Read every row of the table; return the keys whose vector has not length 1."""
 
     def clear(self) -> None:
         """Delete every row."""
 
-    def restore(self) -> None:
-        """Go back to the newest state that can be read as a whole; without one delete every row."""
+    def rebuild(self) -> None:
+        """Make a table that cannot be read anew from what readers see, or empty without it."""
 
-    def delete_leftovers(self, versions: Collection[str]) -> None:
-        """Delete what killed runs left: files of other versions than these, and drafts."""
-
-    def maintain(self, tick: Callable[[int, int], object] = ...) -> None:
-        """Compact and drop old versions when it pays, and refresh the files that readers map.
-
-        `tick` gets how many vectors of how many a new search index holds.
-        """
+    def delete_others(self, versions: Collection[str]) -> None:
+        """Delete what belongs to other embedding versions than these, and drafts."""

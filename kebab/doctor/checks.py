@@ -10,7 +10,7 @@ from pathlib import Path
 
 from kebab import __version__
 from kebab.core.chunks import ProbePair
-from kebab.core.documents import SourceCounts, is_misplaced
+from kebab.core.documents import SourceCounts
 from kebab.core.ids import Key, Keys, find_missing_keys, find_repeated_keys
 from kebab.core.ports import Clock
 from kebab.errors.catalog import (
@@ -99,7 +99,7 @@ def run_all(
     `report` receives a report without a check first, then one of each check as it ends.
     """
     done: list[DoctorCheck] = []
-    report(_build_report([]))
+    report(build_report([]))
     for check in checks:
         met = {result.name for result in done if result.status == "ok"}
         unmet = next((name for name in check.requires if name not in met), None)
@@ -107,11 +107,12 @@ def run_all(
         finding = skip(f"needs `{unmet}`") if unmet else run_check(check)
         took_ms = (clock.monotonic() - started) * 1000
         done.append(DoctorCheck(name=check.name, duration_ms=took_ms, **asdict(finding)))
-        report(_build_report(done[-1:]))
-    return _build_report(done)
+        report(build_report(done[-1:]))
+    return build_report(done)
 
 
-def _build_report(checks: list[DoctorCheck]) -> Doctor:
+def build_report(checks: list[DoctorCheck]) -> Doctor:
+    """Return a report of some checks."""
     healthy = all(check.status != "fail" for check in checks)
     return Doctor(ok=healthy, kebab_version=__version__, checks=checks)
 
@@ -162,7 +163,7 @@ def build_checks(inputs: DoctorInputs) -> Sequence[Check]:
         Check("database", partial(check_database, stores), FIX),
         Check("integrity", partial(check_integrity, stores), FIX, readable),
         Check("full_text", partial(check_full_text, stores), FIX, intact),
-        Check("vectors", partial(check_vectors, stores), REWRITE, intact),
+        Check("vectors", partial(check_vectors, stores), FIX, intact),
         Check("leftovers", partial(check_leftovers, stores), FIX),
         Check("reviews", partial(check_reviews, stores), FIX),
         Check("pending", partial(check_pending, documents), ingest, intact),
@@ -312,11 +313,9 @@ def _find_existing_folder(path: Path) -> Path:
 
 
 FIX = "kebab doctor --fix"
-"""The fix for damage that only a repair removes; it shows its plan and asks before."""
+"""The fix for what a repair removes; it shows its plan and asks before."""
 UPGRADE = "pip install --upgrade kebab"
 """The fix for what a newer version wrote; no repair touches it."""
-REWRITE = "kebab ingest"
-"""The fix for all other damage: it finds lost and damaged vectors and computes them again."""
 _MAX_QUOTED, _MOST_NAMES = 3, 5
 
 
@@ -336,13 +335,12 @@ class StorageInputs:
 
     `find_schema` returns the schema version of the database, None without one; `schema` is that of
     this build. `list_remains` returns the files of an index without its database, `list_leftovers`
-    those that killed calls have left. `find_damage` returns the faults of the database, and
-    `find_word_fault` how the words differ from the passages, None when they do not; both compare
-    every passage if it is `deep`, else a sample of many. `list_vector_keys` returns the key of
-    every vector row, repeated keys included, `list_expected_keys` the keys that have a vector
-    according to the database, `list_deleted_keys` those whose rows wait for deletion, and
-    `find_damaged_keys` those whose vector is damaged. `check_binary_index` adds what it finds of
-    a binary index to a summary. `reviews` is the file of `read_reviews`.
+    those of killed calls, `find_damage` returns the faults of the database, and
+    `find_word_fault` that of the full-text index, None without one; if it is `deep`, words of every
+    passage are looked up, else of a sample. `list_vector_keys` returns the key of every vector row,
+    repeated keys included, `list_expected_keys` the keys that have a vector according to the
+    database, and `find_damaged_keys` those whose vector is damaged. `reviews` is the file of
+    `read_reviews`.
     """
 
     path: Path
@@ -352,10 +350,8 @@ class StorageInputs:
     find_word_fault: Callable[[], str | None]
     list_vector_keys: Callable[[], Keys]
     list_expected_keys: Callable[[], Keys]
-    list_deleted_keys: Callable[[], Collection[Key]]
     deep: bool = False
     find_damaged_keys: Callable[[], Collection[Key]] = frozenset
-    check_binary_index: Callable[[str], Finding] = succeed
     list_remains: Callable[[], Sequence[Path]] = tuple
     list_leftovers: Callable[[], Sequence[Path]] = tuple
     reviews: Path
@@ -365,13 +361,14 @@ class StorageInputs:
 def check_database(storage: StorageInputs) -> Finding:
     """Check that there is a database that this build can read."""
     found, expected = storage.find_schema(), storage.schema
-    if found is None and (remains := storage.list_remains()):
-        names = ", ".join(path.name for path in remains[:_MAX_QUOTED])
-        return fail(f"the database is lost or empty, and parts of an index are left: {names}", FIX)
     if found is None:
+        if remains := ", ".join(path.name for path in storage.list_remains()[:_MAX_QUOTED]):
+            return fail(
+                f"the database is lost or empty, parts of an index are left: {remains}", FIX
+            )
         return warn(f"nothing indexed yet: {storage.path}", "kebab ingest FOLDER")
     if found < expected:
-        return fail(f"schema {found} needs a migration to {expected}", REWRITE)
+        return fail(f"schema {found} needs a migration to {expected}", "kebab ingest")
     if found > expected:
         summary = f"written by a newer kebab, schema {found}, this build reads {expected}"
         return fail(summary, UPGRADE)
@@ -382,22 +379,22 @@ def check_integrity(storage: StorageInputs) -> Finding:
     """Check the integrity of the SQLite file."""
     if faults := storage.find_damage():
         return fail(f"the database is damaged: {'; '.join(faults[:_MAX_QUOTED])}", FIX)
-    return succeed(f"the database is intact{'' if storage.deep else ', as far as it was compared'}")
+    return succeed("SQLite finds the database intact")
 
 
 def check_full_text(storage: StorageInputs) -> Finding:
-    """Check that the full-text index has the words of the passages, and no others."""
+    """Check the full-text index."""
     if fault := storage.find_word_fault():
         return fail(f"the full-text index differs from the passages: {fault}", FIX)
-    compared = "every passage" if storage.deep else "the passages that were compared"
-    return succeed(f"the full-text index has the words of {compared}")
+    compared = "each" if storage.deep else "a sample"
+    return succeed(f"every passage is in the full-text index, and words of {compared} find it")
 
 
 def check_leftovers(storage: StorageInputs) -> Finding:
     """Check that no killed call has left files."""
     found = storage.list_leftovers()
-    summary = f"{format_count(len(found), 'file')} left over from a call that was ended, the first:"
-    return warn(f"{summary} {found[0]}", FIX) if found else succeed("no call has left files")
+    summary = f"{format_count(len(found), 'file')} left over from a call that was ended"
+    return warn(f"{summary}: {found[0]}", FIX) if found else succeed("no call has left files")
 
 
 def check_vectors(storage: StorageInputs) -> Finding:
@@ -407,15 +404,14 @@ def check_vectors(storage: StorageInputs) -> Finding:
     # An ingest may add and remove vectors between both reads; what it changed is no fault.
     now = set(storage.list_expected_keys() if lacking or extra else ())
     if missing := len(now.intersection(lacking)):
-        return fail(f"{format_count(missing, 'vector')} of {len(expected):,} missing", REWRITE)
+        return fail(f"{format_count(missing, 'vector')} of {len(expected):,} missing", FIX)
     if damaged := len(storage.find_damaged_keys()):
-        return fail(f"{format_count(damaged, 'vector')} of {len(expected):,} damaged", REWRITE)
+        return fail(f"{format_count(damaged, 'vector')} of {len(expected):,} damaged", FIX)
     if repeats := len(find_repeated_keys(rows)):
-        return fail(f"{format_count(repeats, 'vector')} stored more than once", REWRITE)
-    if orphans := len(set(extra) - now - set(storage.list_deleted_keys())):
-        return warn(f"{format_count(orphans, 'vector')} without a passage", REWRITE)
+        return fail(f"{format_count(repeats, 'vector')} stored more than once", FIX)
     summary = f"{format_count(len(expected), 'vector')}, each with its passage"
-    return storage.check_binary_index(summary)
+    removed = len(set(extra) - now)
+    return succeed(f"{summary}; the next ingest deletes {removed:,} more" if removed else summary)
 
 
 def check_reviews(storage: StorageInputs) -> Finding:
@@ -433,14 +429,15 @@ def check_reviews(storage: StorageInputs) -> Finding:
 class DocumentInputs:
     """The inputs of the checks of the documents.
 
-    `has_model` returns whether an ingest can compute vectors now. `measure_coverage` returns None
-    without an index that can be read.
+    `has_model` returns whether an ingest can compute vectors now, `measure_coverage` None without
+    an index that can be read. Without `compare_contents` files are compared by time and size.
     """
 
     count_pending: Callable[[], int]
     has_model: Callable[[], bool] = lambda: True
     measure_coverage: Callable[[], Coverage | None]
     list_lost_sources: Callable[[], Sequence[SourceCounts]] = tuple
+    compare_contents: Callable[[], Finding] | None = None
 
 
 def check_pending(documents: DocumentInputs) -> Finding:
@@ -459,14 +456,16 @@ def check_sources(documents: DocumentInputs) -> Finding:
     first = lost[0]
     others = f", and {len(lost) - 1:,} more" if len(lost) > 1 else ""
     count = format_count(first.documents, "document")
-    summary = f"a folder with {count} in the index is gone or empty: {first.source.root}{others}"
-    if is_misplaced(first.source.name, first.source.root):
-        return fail(f"{summary}; it was indexed as {first.source.name}", FIX)
-    return warn(summary, f"kebab source rm {shlex.quote(first.source.name)}")
+    return warn(
+        f"a folder with {count} in the index is gone or empty: {first.source.root}{others}",
+        f"kebab source rm {shlex.quote(first.source.name)}",
+    )
 
 
 def check_files(documents: DocumentInputs) -> Finding:
     """Check that every file is read as it is now; those of lost folders are left out."""
+    if documents.compare_contents is not None:
+        return documents.compare_contents()
     coverage, lost = documents.measure_coverage(), 0
     if coverage is not None and coverage.gone:
         lost = min(coverage.gone, sum(one.documents for one in documents.list_lost_sources()))
@@ -476,7 +475,8 @@ def check_files(documents: DocumentInputs) -> Finding:
         return skip("no document has a file")
     subject = "every other file" if lost else "every file"
     count = format_count(coverage.files - lost, "file")
-    return succeed(f"{subject} is read as it is now: {count}{describe_partial(coverage)}")
+    summary = f"{subject} is as it was read, by time and size: {count}"
+    return succeed(f"{summary}{describe_partial(coverage)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -538,7 +538,8 @@ def check_embedding_files(models: ModelInputs) -> Finding:
     if weights.folder is None:
         return warn(f"model not installed, searches use words only: {weights.model}", pull)
     if weights.faults:
-        return fail(f"damaged model files in {weights.folder}: {'; '.join(weights.faults)}", pull)
+        damage = f"damaged model files in {weights.folder}: {'; '.join(weights.faults)}"
+        return fail(damage, weights.install or FIX)
     named = ", ".join(filter(None, (weights.model, weights.precision)))
     rates = ", ".join(f"{kind} {rate:.0f}" for kind, rate in weights.texts_per_second.items())
     speeds = f" (texts/s at installation: {rates})" if rates else ""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kebab.core.chunks import PendingChunk
-from kebab.core.documents import EMBEDDING_VERSION, NEXT_VECTORS, VECTOR_FILES
+from kebab.core.documents import EMBEDDING_VERSION, NEXT_VECTORS
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryWriter, VectorWriter
 from kebab.core.progress import ProgressKind
@@ -20,7 +20,7 @@ from kebab.ingest.vectors import (
     BATCH_CHUNKS,
     BatchEmbedder,
     VectorSync,
-    delete_old_vectors,
+    delete_other_vectors,
     find_unfinished_change,
 )
 from kebab.wire.ingest import EmbeddingSummary
@@ -44,15 +44,13 @@ def reembed(
     """
     ended = ProgressKind.ABORTED
     try:
-        delete_old_vectors(library, open_index)
         collected = find_unfinished_change(library.get_value(NEXT_VECTORS))
         if collected is not None and collected != model.embedder.version:
-            open_index(collected).clear()
             library.set_value(NEXT_VECTORS, None)
         if library.get_value(EMBEDDING_VERSION) in {None, model.embedder.version}:
             sync = VectorSync(library, open_index, context)
             sync.set_model(model.embedder, reason=model.reason)
-            sync.check_files()
+            sync.reconcile()
             sync.update(model.embedder)
             summary = sync.build_summary()
         else:
@@ -76,7 +74,6 @@ class _ModelChange(BatchEmbedder):
         context: RunContext,
     ) -> None:
         super().__init__(library, open_index(model.embedder.version), context)
-        self._open_index = open_index
         self._model = model
         self._embedder = model.embedder
         self._unsupported: set[Key] = set()
@@ -99,13 +96,12 @@ class _ModelChange(BatchEmbedder):
         finally:
             self._flush()
         if self._done == total:  # also when the cancel came with the last passage
-            self._vectors.maintain(self._context.reporter.send_index_progress)
+            self._vectors.save()
             self._library.replace_vectors(
                 self._embedder.version, self._model.reason, self._unsupported
             )
-            self._library.set_value(VECTOR_FILES, self._vectors.describe_files())
             self._library.sync()  # or else a cut could leave neither the old nor the new vectors
-            delete_old_vectors(self._library, self._open_index)
+            delete_other_vectors(self._library, self._vectors, self._embedder.version)
         return EmbeddingSummary(
             version=self._library.get_value(EMBEDDING_VERSION),
             embedded=self._embedded,
@@ -129,7 +125,7 @@ class _ModelChange(BatchEmbedder):
         try:
             damaged = self._vectors.find_damaged_keys()
         except StoreCorrupt:
-            self._vectors.restore()
+            self._vectors.rebuild()
             damaged = self._vectors.find_damaged_keys()
         self._vectors.delete(damaged)
         return set(map(Key, self._vectors.list_keys(verify=True)))

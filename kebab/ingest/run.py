@@ -198,11 +198,9 @@ class _Run:
     ) -> IngestReport:
         """Bring library and vectors up to date, and add the results to the report and errors."""
         vectors = VectorSync(library, self._ports.vectors, self._context)
-        if self._job.force:
-            vectors.verify_all()
         # Without memory for the index the next run looks for lost vectors.
         try:
-            vectors.check_files()
+            vectors.reconcile(verify=self._job.force)
         except NO_MODEL as error:
             self._report_no_model(vectors, error)
         embedder = self._load_embedder(plan, library, vectors)

@@ -1,7 +1,8 @@
 """Keeps the vector index consistent with the library, and embeds the chunks without a vector.
 
 The order of writes makes a crash harmless at any time: rows are appended and durable first, then
-the library marks their chunks as committed. The next run deletes rows that are not marked.
+readers get them, then the library marks their chunks as committed. The next run deletes the rows
+that are not marked.
 """
 
 from collections import defaultdict
@@ -15,9 +16,6 @@ from kebab.core.documents import (
     EMBEDDING_REASON,
     EMBEDDING_VERSION,
     NEXT_VECTORS,
-    OLD_VECTORS,
-    VECTOR_FILES,
-    VECTORS_DIRTY,
     VectorRow,
 )
 from kebab.core.ids import DocId, Key, find_missing_keys, find_repeated_keys
@@ -40,11 +38,11 @@ if TYPE_CHECKING:
 BATCH_CHUNKS = 4096
 """How many pending chunks are loaded at once, and the most rows of one append."""
 
-FLUSH_INTERVAL_S = 5.0
-"""How long computed vectors may wait to be durable: a killed run computes them again."""
+FLUSH_INTERVAL_S, _FLUSH_SHARE = 5.0, 20
+"""How long computed vectors may wait to be durable, and by how much longer than a flush takes.
 
-_FLUSHES_PER_MAINTENANCE = 100
-"""How often the table of a long run is compacted, because every flush adds a small fragment."""
+A killed run computes them again. A flush writes the snapshot of all vectors.
+"""
 
 _RETRY_TEXTS, _RETRY_FACTOR = 8, 4
 """How many texts are tried together after a batch was too slow, and how that number changes."""
@@ -103,8 +101,8 @@ class BatchEmbedder:
         self._vectors = vectors
         self._context = context
         self._rows: list[VectorRow] = []
-        self._done = self._flushes = 0
-        self._last_flush = context.clock.monotonic()
+        self._done = 0
+        self._next_flush = context.clock.monotonic() + FLUSH_INTERVAL_S
 
     def _embed_groups(
         self, groups: list[list[PendingChunk]], embedder: Embedder, total: int
@@ -124,14 +122,14 @@ class BatchEmbedder:
             for index, vector in zip(indexes, matrix, strict=True):
                 self._add_group(groups[index], vector)
             self._report(sum(len(groups[index]) for index in indexes), total)
-            if self._context.clock.monotonic() - self._last_flush >= FLUSH_INTERVAL_S:
+            if self._context.clock.monotonic() >= self._next_flush:
                 self._flush()
             if self._context.embedding_ended:
                 return
 
     def _should_stop(self) -> bool:
         self._context.reporter.send_heartbeat("embed")
-        if self._rows and self._context.clock.monotonic() - self._last_flush >= FLUSH_INTERVAL_S:
+        if self._rows and self._context.clock.monotonic() >= self._next_flush:
             self._flush()
         return self._context.embedding_ended
 
@@ -141,19 +139,19 @@ class BatchEmbedder:
         raise error
 
     def _add_group(self, group: list[PendingChunk], vector: "Vector") -> None:
-        self._rows += [VectorRow(one.key, one.chunk_id, one.doc_id, vector) for one in group]
+        self._rows += [VectorRow(one.key, vector) for one in group]
 
     def _flush(self) -> None:
         """Make the buffered rows durable, so that a killed run does not compute them again."""
+        started = self._context.clock.monotonic()
         if self._rows:
             self._vectors.append(self._rows)
+            self._vectors.save()
             self._mark_stored(self._rows)
             self._library.sync()
             self._rows = []
-            self._flushes += 1
-            if self._flushes % _FLUSHES_PER_MAINTENANCE == 0:
-                self._vectors.maintain()
-        self._last_flush = self._context.clock.monotonic()
+        now = self._context.clock.monotonic()
+        self._next_flush = now + max(FLUSH_INTERVAL_S, _FLUSH_SHARE * (now - started))
 
     def _mark_stored(self, rows: list[VectorRow]) -> None:
         """Note that rows are durable."""
@@ -179,6 +177,8 @@ class ChunkEmbedder(BatchEmbedder):
         self._late_in_a_row = 0
         self._version = version
         self._copies: set[Key] = set()
+        self._documents: dict[Key, DocId] = {}
+        """The document of each buffered row."""
 
     def copy_equal_vectors(self) -> None:
         """Copy vectors to the first pending chunks from embedded chunks with the same text."""
@@ -225,6 +225,10 @@ class ChunkEmbedder(BatchEmbedder):
     def _add_group(self, group: list[PendingChunk], vector: "Vector") -> None:
         self._late_in_a_row = 0
         self._copies.update(chunk.key for chunk in group[1:])
+        self._buffer(group, vector)
+
+    def _buffer(self, group: list[PendingChunk], vector: "Vector") -> None:
+        self._documents |= {chunk.key: chunk.doc_id for chunk in group}
         super()._add_group(group, vector)
 
     def _copy(self, chunks: list[PendingChunk]) -> list[PendingChunk]:
@@ -239,7 +243,7 @@ class ChunkEmbedder(BatchEmbedder):
                 remaining.append(chunk)
             else:
                 self._copies.add(chunk.key)
-                super()._add_group([chunk], vector)
+                self._buffer([chunk], vector)
         return remaining
 
     def _mark_stored(self, rows: list[VectorRow]) -> None:
@@ -247,7 +251,7 @@ class ChunkEmbedder(BatchEmbedder):
         self._library.mark_vectors([row.key for row in rows], "committed", self._version)
         for row in rows:
             counts = self.counts.copied if row.key in self._copies else self.counts.embedded
-            counts[row.doc_id] += 1
+            counts[self._documents.pop(row.key)] += 1
         self._copies.clear()
 
 
@@ -263,19 +267,20 @@ def reconcile(
     """Delete every row whose chunk is not marked as committed; return how many vectors are lost.
 
     A chunk whose row is missing, damaged or stored twice becomes pending again. With `verify` the
-    rows themselves are read.
+    rows of the table itself are read.
     """
     stored, committed = vectors.list_keys(verify=verify), library.list_committed_keys()
-    unknown, repeated = set(find_missing_keys(stored, committed)), find_repeated_keys(stored)
-    damaged = vectors.find_damaged_keys() if verify else set[Key]()
-    pending = {*find_missing_keys(committed, stored), *repeated, *damaged} - unknown
-    if pending:
-        library.mark_vectors(pending, "pending", version)
-    stray = unknown | repeated | damaged
-    if stray:
+    damaged = find_repeated_keys(stored)
+    if verify:
+        damaged |= vectors.find_damaged_keys()
+    unknown = set(find_missing_keys(stored, committed))
+    lost = {*find_missing_keys(committed, stored), *damaged} - unknown
+    if lost:
+        library.mark_vectors(lost, "pending", version)
+    if stray := unknown | damaged:
         vectors.delete(stray)
-    _forget_deleted_keys(library)
-    return len(pending)
+    vectors.save()
+    return len(lost)
 
 
 def describe_fault(fault: NoModel | TimedOut) -> str:
@@ -283,24 +288,15 @@ def describe_fault(fault: NoModel | TimedOut) -> str:
     return fault.cause if isinstance(fault, EmbeddingUnavailable) else fault.format_message()
 
 
-def _forget_deleted_keys(library: LibraryWriter) -> None:
-    keys = library.list_deleted_keys()
-    if keys:
-        library.forget_deleted_keys(keys)
-
-
 def find_unfinished_change(value: str | None) -> str | None:
     """Return the version of an interrupted change from the value of `NEXT_VECTORS`."""
     return value.partition(" ")[0] if value else None
 
 
-def delete_old_vectors(library: LibraryWriter, open_index: Callable[[str], VectorWriter]) -> None:
-    """Delete the vectors of the model that was replaced; a killed run may have left them."""
-    old = library.get_value(OLD_VECTORS)
-    if old is not None:
-        if old != library.get_value(EMBEDDING_VERSION):
-            open_index(old).clear()
-        library.set_value(OLD_VECTORS, None)
+def delete_other_vectors(library: LibraryWriter, vectors: VectorWriter, version: str) -> None:
+    """Delete vectors that neither the library nor an unfinished change of the model needs."""
+    collected = find_unfinished_change(library.get_value(NEXT_VECTORS))
+    vectors.delete_others({version, collected or version})
 
 
 class VectorSync:
@@ -317,9 +313,9 @@ class VectorSync:
         self._context = context
         self._chunk_embedder: ChunkEmbedder | None = None
         self._vectors: VectorWriter | None = None
-        self._verifies_all = False
-        self._is_consistent = False
         self._lost = 0
+        self._reconciled: int | None = None
+        """The corpus revision that the index agrees with."""
         self._reason: str | None = None
 
     @property
@@ -356,6 +352,7 @@ class VectorSync:
         self._library.set_value(EMBEDDING_REASON, reason)
         self._library.set_value(EMBEDDING_VERSION, embedder.version)
         self._reason = reason
+        self.reconcile()  # of a library that was lost, vectors may be left
 
     def prepare_index(self) -> None:
         """Let the index load what writing needs while files are read."""
@@ -363,29 +360,26 @@ class VectorSync:
         if version is not None:
             self._load_index(version).prepare()
 
-    def check_files(self) -> None:
-        """Find lost and damaged vectors when the files of the index changed since the last run.
+    def reconcile(self, *, verify: bool = False) -> None:
+        """Bring the index and the marks of the library into agreement.
 
-        Their chunks become pending. An index whose files are unchanged is not read.
+        A killed run may have left them apart. What was lost becomes pending, and is computed again.
         """
         version = self.version
         if version is None:
             return
-        delete_old_vectors(self._library, self._open_index)
-        index = self._load_index(version)
-        collected = find_unfinished_change(self._library.get_value(NEXT_VECTORS))
-        index.delete_leftovers({version, collected or version})
-        if self._library.get_value(VECTOR_FILES) != index.describe_files():
-            self.verify_all()
-            self._open()
-        # Since the last run has finished, nobody has written to the index.
-        self._is_consistent = self._library.get_value(VECTORS_DIRTY) is None
-
-    def verify_all(self) -> None:
-        """Make this run compare the index with the library row by row."""
-        self._verifies_all = True
-        if self.version is not None:
-            self._library.set_value(VECTORS_DIRTY, "1")
+        vectors = self._load_index(version)
+        delete_other_vectors(self._library, vectors, version)
+        try:
+            self._lost = reconcile(self._library, vectors, version, verify=verify)
+        except StoreCorrupt:
+            vectors.rebuild()
+            self._lost = reconcile(self._library, vectors, version, verify=True)
+        self._reconciled = self._library.get_revision()
+        if self._lost:
+            count = f"{self._lost:,} vector" + ("" if self._lost == 1 else "s")
+            message = f"lost or damaged, computed again: {count}"
+            self._context.reporter.send(ProgressKind.HEARTBEAT, phase="vectors", message=message)
 
     def copy_equal_vectors(self) -> None:
         """Copy vectors of documents that the run removes next to pending chunks of equal text."""
@@ -394,39 +388,22 @@ class VectorSync:
 
     def update(self, embedder: Embedder | None) -> None:
         """Embed pending chunks, and delete the vectors of removed chunks."""
-        pending = self._library.count_pending() if embedder is not None else 0
-        if self.version is None:
-            _forget_deleted_keys(self._library)
-        elif pending or self._library.list_deleted_keys() or self._library.get_value(VECTORS_DIRTY):
+        version = self.version
+        if version is None:
+            return
+        if embedder is not None and self._library.count_pending():
             chunk_embedder = self._open()
-            if embedder is not None:
-                chunk_embedder.embed_pending(embedder)
-                self.fault = chunk_embedder.fault or self.fault
-            self._finish()
+            chunk_embedder.embed_pending(embedder)
+            self.fault = chunk_embedder.fault or self.fault
+        if self._library.get_revision() != self._reconciled:
+            reconcile(self._library, self._load_index(version), version)
 
     def _open(self) -> ChunkEmbedder:
-        """Open the index once; reconcile it first unless the last run left it consistent."""
         if self._chunk_embedder is None:
             version = self.version
-            assert version is not None, "vectors are opened after the model was set"
+            assert version is not None, "vectors are written after the model was set"
             self._context.reporter.send_heartbeat("vectors")
             vectors = self._load_index(version)
-            self._library.set_value(VECTORS_DIRTY, "1")
-            if not self._is_consistent:
-                try:
-                    self._lost = reconcile(
-                        self._library, vectors, version, verify=self._verifies_all
-                    )
-                except StoreCorrupt:
-                    # Every vector comes from a chunk, so only the time to compute it is lost.
-                    vectors.restore()
-                    self._lost = reconcile(self._library, vectors, version, verify=True)
-                if self._lost:
-                    count = f"{self._lost:,} vector" + ("" if self._lost == 1 else "s")
-                    message = f"lost or damaged, computed again: {count}"
-                    self._context.reporter.send(
-                        ProgressKind.HEARTBEAT, phase="vectors", message=message
-                    )
             self._chunk_embedder = ChunkEmbedder(self._library, vectors, version, self._context)
             self.counts = self._chunk_embedder.counts
         return self._chunk_embedder
@@ -435,14 +412,3 @@ class VectorSync:
         if self._vectors is None:
             self._vectors = self._open_index(version)
         return self._vectors
-
-    def _finish(self) -> None:
-        """Delete the rows of chunks that were removed since the index was opened, and compact."""
-        assert self._vectors is not None, "the index was opened"
-        deleted = self._library.list_deleted_keys()
-        if deleted:
-            self._vectors.delete(deleted)
-            self._library.forget_deleted_keys(deleted)
-        self._vectors.maintain(self._context.reporter.send_index_progress)
-        self._library.set_value(VECTOR_FILES, self._vectors.describe_files())
-        self._library.set_value(VECTORS_DIRTY, None)

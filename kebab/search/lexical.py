@@ -99,11 +99,7 @@ def search_lexical(
 ) -> list[KeyedScore]:
     """Return the best chunks by bm25."""
     match = build_match_expression(weighted.terms, parsed.required, parsed.excluded)
-    if not match:
-        return []
-    operators = parsed.required or parsed.excluded or any(term.prefix for term in weighted.terms)
-    tokens = [] if operators else [term.text for term in weighted.terms]
-    return library.search_lexical(match, parsed.filters, limit, tokens)
+    return library.search_lexical(match, parsed.filters, limit) if match else []
 
 
 def find_required(library: LibraryReader, parsed: ParsedQuery) -> list[Key]:

@@ -85,7 +85,7 @@ class VectorRetriever(Struct, frozen=True, kw_only=True):
             embedder, text = self.embedder(), parsed.plain
             namespace = _NAMESPACE.format(embedder.version)
             if not embedder.supports(text) or (
-                self.cache is not None and self.cache.get(namespace, text, _ANY_REVISION)
+                self.cache is not None and self.cache.get(namespace, text)
             ):
                 return
             if (vectors := self.vectors()) is not None and vectors.count():
@@ -135,7 +135,7 @@ class VectorRetriever(Struct, frozen=True, kw_only=True):
 def embed_query(cache: AnswerCache | None, embedder: Embedder, text: str) -> tuple["Vector", bool]:
     """Return the unit vector of a query, and whether it comes from the cache."""
     namespace = _NAMESPACE.format(embedder.version)
-    raw = cache.get(namespace, text, _ANY_REVISION) if cache is not None else None
+    raw = cache.get(namespace, text) if cache is not None else None
     if raw is not None and len(raw) == embedder.dimension * _FLOAT_BYTES:
         with translate_import_errors("embedding", "numpy"):
             import numpy as np
@@ -143,7 +143,7 @@ def embed_query(cache: AnswerCache | None, embedder: Embedder, text: str) -> tup
         return np.frombuffer(raw, dtype="<f4").astype(np.float32), True
     vector = embedder.embed_query(text)
     if cache is not None:
-        cache.put(namespace, text, _ANY_REVISION, vector.astype("<f4").tobytes())
+        cache.put(namespace, text, vector.astype("<f4").tobytes())
     return vector, False
 
 

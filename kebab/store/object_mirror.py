@@ -23,7 +23,7 @@ from kebab.core.files import SkipCounts
 from kebab.errors.catalog import IoError
 from kebab.errors.system import translate_os_errors
 from kebab.platform import is_linux, is_windows
-from kebab.store.published.objects import ObjectStore, StoredObject
+from kebab.store.objects import ObjectStore, StoredObject
 
 _THREADS = 8
 _MOST_FAILURES = 5

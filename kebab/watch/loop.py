@@ -9,6 +9,7 @@ folders cost nothing. Only this module uses `watchfiles`.
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -21,7 +22,6 @@ from kebab.errors.catalog import Locked, NotIndexed
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
 from kebab.platform import is_linux
-from kebab.store.stamps import stamp_file
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestReport, IngestRequest
 from kebab.wire.stream import WatchEvent, WatchReport, WatchTotals
@@ -265,13 +265,20 @@ class FolderWatch:
             folders = self._find_folders()
         except Signal:
             folders = self._state[0]
-        stamps = [stamp_file(folder.location) for folder in folders]
-        return folders, [stamp and (stamp.device, stamp.inode) for stamp in stamps]
+        return folders, [_identify_folder(folder.location) for folder in folders]
 
     def _sleep(self, seconds: float) -> None:
         ends = time.monotonic() + seconds
         while not self._stopped() and (left := ends - time.monotonic()) > 0:
             time.sleep(min(left, _STOP_CHECK_S))
+
+
+def _identify_folder(path: str) -> tuple[int, int] | None:
+    """Return what changes when another folder takes the place; None without one."""
+    with suppress(OSError):
+        status = os.stat(path)  # noqa: PTH116 - it is asked every two seconds
+        return status.st_dev, status.st_ino
+    return None
 
 
 _TICK_S = 2.0

@@ -154,7 +154,7 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             "import",
             "archive:ImportRequest",
-            "archive_import:import_archive",
+            "archive:import_archive",
             "deletes",
             events_path=_PROGRESS,
             local=True,
@@ -204,13 +204,6 @@ OPERATIONS: Mapping[str, Operation] = {
             events_path=_PROGRESS,
             cancellable=True,
             flag_of="doctor",
-        ),
-        Operation(
-            "verify",
-            "repair:VerifyRequest",
-            "verify:verify",
-            events_path=_PROGRESS,
-            cancellable=True,
         ),
         Operation("schema", "health:SchemaRequest", "schema:describe_build"),
         Operation("stats", "review:StatsRequest", "review:count_review_work"),

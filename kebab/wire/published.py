@@ -1,10 +1,11 @@
-"""Declares published bases: their manifest, and the requests and reports of publishing them."""
+"""Declares published bases: what describes them, and how they are published and read."""
 
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
+from kebab.wire.coverage import Coverage
 from kebab.wire.record import Record, Reply, Request
 
 
@@ -17,30 +18,29 @@ class PublishedSource(Struct, frozen=True, kw_only=True):
     """The number of its documents."""
 
 
-class PublishedObject(Struct, frozen=True, kw_only=True):
-    """An object that a snapshot needs; its name is the SHA-256 of its content."""
+class PublishedFile(Struct, frozen=True, kw_only=True):
+    """A file of the dataset that a copy needs."""
 
-    sha256: str
-    """The SHA-256 of its content, in hex."""
+    name: str
+    """Its name below the address."""
     bytes: int
     """Its size."""
 
 
-class PublishedManifest(Record, frozen=True, kw_only=True, tag="published_manifest.v1"):
-    """A snapshot of a published base."""
+class PublishedManifest(Record, frozen=True, kw_only=True, tag="published_base.v1"):
+    """What is published: `base.json`, beside the tables of a LanceDB dataset."""
 
     format_version: int
     """The version of the format."""
     kebab_version: str
     """The version of kebab that published it."""
     created_at: str
-    """The time of the snapshot, RFC 3339 in UTC."""
-    sequence: int
-    """Its number; a later snapshot has a higher one."""
-    previous: str | None
-    """The SHA-256 of the manifest before this one; null for the first."""
+    """The time of the state, RFC 3339 in UTC."""
+    salt: str
+    """What authenticates the cursors of searches, so that one server continues what another
+    began."""
     index_schema: int
-    """The schema version of the index."""
+    """The schema version of the records in the tables."""
     embedding_version: str | None
     """The embedding version of the vectors; null without vectors."""
     dimension: int | None
@@ -53,27 +53,14 @@ class PublishedManifest(Record, frozen=True, kw_only=True, tag="published_manife
     """The number of passages."""
     vectors: int
     """The number of passages with a vector."""
-    with_texts: bool
-    """Whether the files of the documents travel."""
     sources: list[PublishedSource]
     """The sources."""
-    contents: PublishedObject
-    """The object that says in which pack each page, row and file is."""
-    packs: list[PublishedObject]
-    """The packs, in the order in which `contents` counts them."""
-
-
-class PublishedCurrent(Record, frozen=True, kw_only=True, tag="published_current.v1"):
-    """The only object of a published base that changes: it names the newest manifest."""
-
-    format_version: int
-    """The version of the format."""
-    manifest: str
-    """The SHA-256 of the manifest."""
-    public_key: str
-    """The Ed25519 key of the publisher, in hex."""
-    signature: str
-    """The signature of the SHA-256 of the manifest, in hex."""
+    versions: dict[str, int]
+    """The version of each table."""
+    files: list[PublishedFile]
+    """The files that a copy of these versions needs."""
+    coverage: Coverage | None
+    """What the index of the publisher covered of its files; null where it was not measured."""
 
 
 class PublishRequest(Request["PublishReport"], frozen=True, kw_only=True, tag="publish_request.v1"):
@@ -81,8 +68,6 @@ class PublishRequest(Request["PublishReport"], frozen=True, kw_only=True, tag="p
 
     dest: str
     """A folder, or an address that begins with `s3://`, `gs://` or `az://`."""
-    with_texts: bool = False
-    """Whether the files of the documents travel too."""
     dry_run: bool = False
     """Whether to report only what would be sent."""
 
@@ -94,20 +79,22 @@ class PublishReport(Reply, frozen=True, kw_only=True, tag="publish_report.v1"):
     """Where the base is published."""
     dry_run: bool
     """Whether nothing was sent."""
-    public_key: str
-    """The key that readers pin, in hex."""
-    manifest: PublishedManifest
-    """The snapshot."""
+    created_at: str
+    """The time of the state, RFC 3339 in UTC."""
+    documents: int
+    """The number of documents."""
+    chunks: int
+    """The number of passages."""
+    vectors: int
+    """The number of passages with a vector."""
+    added: int
+    """The number of passages that were sent, or would be."""
+    removed: int
+    """The number of passages that were deleted there, or would be."""
     bytes: int
-    """The size of all objects of the snapshot."""
+    """The size of the files that a copy needs; 0 in a dry run."""
     sent_bytes: int
-    """The size of the objects that were sent, or would be."""
-    sent_objects: int
-    """The number of these objects."""
-    removed_objects: int
-    """The number of old objects that no snapshot needs, and that were deleted."""
-    left_out_files: int
-    """The number of files that do not travel because they differ from what was indexed."""
+    """The size of the files that were written; 0 in a dry run."""
     duration_ms: float
     """The time that it took."""
 
@@ -119,8 +106,6 @@ class PublishedBase(Struct, frozen=True, kw_only=True):
     """The name that `--in` takes."""
     url: str
     """Its address, or its folder."""
-    public_key: str
-    """The key of its publisher, in hex."""
     weight: float
     """What the scores of its hits are multiplied by."""
     mode: Literal["pull", "remote"]
@@ -132,9 +117,11 @@ class PublishedBase(Struct, frozen=True, kw_only=True):
     created_at: str | None
     """The time when the copy here was published, RFC 3339; null without a copy."""
     checked_at: str | None
-    """The time of the last look at the store, RFC 3339."""
+    """The time of the last look at the store that succeeded, RFC 3339."""
     problem: str | None
     """Why the copy here may be old; null when the last look succeeded."""
+    coverage: Coverage | None
+    """What the index of the publisher covered of its files; null without a copy."""
 
 
 class SourceAddRequest(
@@ -151,8 +138,6 @@ class SourceAddRequest(
     mode: Literal["auto", "pull", "remote"] = "auto"
     """Whether to copy it, or to read it from its store while it is searched; `auto` chooses by its
     size, unless `published.mode` chooses."""
-    key: Annotated[str, Meta(pattern="^([0-9a-f]{64})?$")] = ""
-    """The public key that it must have; empty means the key that it has now."""
 
 
 class SourceAdded(Reply, frozen=True, kw_only=True, tag="source_added.v1"):
@@ -171,7 +156,6 @@ class Registration(Struct, frozen=True, kw_only=True):
 
     name: str
     url: str
-    public_key: str
     weight: float = 1.0
     mode: Literal["pull", "remote"] = "pull"
 

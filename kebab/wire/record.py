@@ -199,11 +199,10 @@ def _find_review_status(reply: Any) -> Exit:
     return Exit.NO if any(item.s in failing for item in [*found, *left_out]) else Exit.DONE
 
 
-def _find_work_status(reply: Any, done: bool, negative: Exit) -> Exit:  # noqa: FBT001 - the result
-    """Return the status of work that the caller can cancel."""
+def _find_repair_status(reply: Any) -> Exit:
     if reply.cancelled:
         return Exit.INTERRUPTED
-    return Exit.DONE if done else negative
+    return Exit.DONE if reply.ok else Exit.UNUSABLE
 
 
 def _unless(is_negative: Callable[[Any], object], status: Exit = Exit.NO) -> Callable[[Any], Exit]:
@@ -226,7 +225,6 @@ _STATUSES: dict[str, Callable[[Any], Exit]] = {
     "path_explanations.v1": _unless(lambda reply: reply.excluded),
     "rank_result.v1": _unless(lambda reply: not reply.items),
     "related_docs.v1": _unless(lambda reply: not reply.related),
-    "repair_report.v1": lambda reply: _find_work_status(reply, reply.ok, Exit.UNUSABLE),
+    "repair_report.v1": _find_repair_status,
     "search_response.v1": _unless(lambda reply: not (reply.hits and reply.convincing)),
-    "verify_report.v1": lambda reply: _find_work_status(reply, reply.equal, Exit.NO),
 }

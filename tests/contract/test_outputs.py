@@ -127,13 +127,12 @@ OUTCOMES = r"""
 0 session_removed.v1     session rm talk
 1 not_found.v1           session rm talk nowhere
 0 export_report.v1       export base.zip
-0 export_report.v1       export passages.parquet --format parquet
 2 io_error               import base.zip --dry-run
 0 reset_report.v1        reset --yes
 0 doctor.v1              doctor
 0 repair_report.v1       doctor --fix --yes
 2 usage_invalid          doctor --yes
-0 verify_report.v1       verify
+0 doctor.v1              doctor --files
 0 schema.v1              schema
 0 command_list.v1        schema --commands
 0 schema_document.v1     schema search_response

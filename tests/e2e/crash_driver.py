@@ -9,6 +9,7 @@ from a call that writes is a step; at the given one, counted from 1, the process
 
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -31,16 +32,16 @@ from kebab.ingest.run import run_ingest
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import TextParser, guard_parser
 from kebab.source.walk import FolderScanner
-from kebab.store.lance.vectors import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
+from kebab.store.vectors import LanceVectors
 from kebab.text.tokenizer import join_tokens
 from tests.fakes.embedder import PROFILE, HashingEmbedder
 
 WRITES = {
     *("add_source", "store_plans", "put_document", "update_stamp", "remove_documents"),
-    *("mark_vectors", "forget_deleted_keys", "set_value", "record_run", "checkpoint"),
-    *("append", "delete", "clear", "maintain", "replace_vectors"),
+    *("mark_vectors", "set_value", "record_run", "checkpoint"),
+    *("append", "delete", "clear", "save", "replace_vectors"),
 }
 OTHER = "hashing-other-384-v1"
 vars(vectors)["FLUSH_INTERVAL_S"] = 0.0  # so that every batch is a step
@@ -140,7 +141,10 @@ def dump_library(data: Path) -> dict[str, Any]:
         stored = vectors.get(list(ids))
         return {
             "version": version,
-            "tables": sorted(path.name for path in (data / "lance").iterdir()),
+            "files": sorted(
+                re.sub(r"-\d+\.(keys|vectors)", r".\1", path.name)
+                for path in (data / "lance").iterdir()
+            ),
             "chunks": sorted(
                 (one.path, one.doc_id, one.ordinal, one.chunk_id, one.title, one.text)
                 for one in chunks
@@ -150,7 +154,6 @@ def dump_library(data: Path) -> dict[str, Any]:
             "rows": sum(rows.values()),
             "strays": len(set(rows) - reader.find_committed_keys(rows)),
             "vectors": {ids[key]: compute_fingerprint(stored[key]) for key in ids},
-            "dirty": reader.get_value("vectors_dirty"),
             "lexical": [
                 name_document(reader.search_lexical(f'"{query}"', Filters(), 50), ids)
                 for query in QUERIES

@@ -53,7 +53,6 @@ NO_TOOL: Mapping[str, str] = {
     "export": "the work of a person",
     "publish": "the work of a person",
     "source_add": "the work of a person",
-    "verify": "the work of a person",
     "repair": "the work of a person",
     "import": "deletes",
     "reset": "deletes",

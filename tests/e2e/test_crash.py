@@ -149,7 +149,7 @@ def test_a_killed_change_of_the_model_leaves_all_old_vectors_or_all_new_ones(cha
     assert sum(state["version"] == old["version"] for state in found) >= len(found) // 2
     for state in found:
         expected = old if state["version"] == old["version"] else new
-        assert state | {"tables": [], "dirty": None} == expected | {"tables": [], "dirty": None}
+        assert state | {"files": []} == expected | {"files": []}
 
 
 @pytest.mark.xdist_group("changed")
@@ -160,7 +160,9 @@ def test_the_next_change_of_the_model_ends_where_a_clean_one_does(changed):
     assert again.returncode == 0, again.stderr
     expected, *found = json.loads(run_driver("dump", clean, *folders).stdout)
 
-    assert expected["tables"] == ["hashing-other-384-v1.keys", "hashing-other-384-v1.lance"]
+    assert expected["files"] == [
+        f"hashing-other-384-v1.{end}" for end in ("keys.npy", "lance", "vectors.npy")
+    ]
     assert expected["pending"] == expected["strays"] == 0
     for state in found:
         assert state == expected

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from kebab.core.ids import Key
-from kebab.store.lance.vectors import LanceVectors
 from kebab.store.sqlite.reader import SqliteReader
+from kebab.store.vectors import LanceVectors
 from tests.e2e.conftest import Outcome, build_cli
 from tests.e2e.crash_driver import dump_library
 from tests.fakes.ray_cluster import RayNodes

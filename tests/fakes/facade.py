@@ -89,7 +89,7 @@ from kebab.wire.related import (
     RelatedDocs,
     RelatedRequest,
 )
-from kebab.wire.repair import RepairReport, RepairRequest, VerifyReport, VerifyRequest
+from kebab.wire.repair import RepairReport, RepairRequest
 from kebab.wire.review import (
     AgentItems,
     ReviewApplied,
@@ -483,13 +483,6 @@ class FakeKebab:
         sick = Path(self.settings.data_dir).name == "sick"
         done = [] if not sick else [replies.repair("planned" if request.dry_run else "repaired")]
         return replies.repair_report(*done, dry_run=request.dry_run)
-
-    def verify(self, request: VerifyRequest, report: Report, cancel: Cancel) -> VerifyReport:
-        """Find one difference below `notes`, and none elsewhere."""
-        del cancel
-        self._note("verify", request)
-        report(Progress(kind=ProgressKind.HEARTBEAT, phase="verify"))
-        return replies.verify_report(equal="notes" not in request.paths)
 
     def schema(self, _request: SchemaRequest) -> Introspection:
         """Say what an empty knowledge base says."""

@@ -19,7 +19,6 @@ from kebab.core.documents import (
     EMBEDDING_REASON,
     EMBEDDING_VERSION,
     NEXT_VECTORS,
-    OLD_VECTORS,
     ChunkChanges,
     DocumentRow,
     FileStamp,
@@ -67,7 +66,6 @@ class MemoryLibrary:
         self._sources: dict[str, Source] = {}
         self._documents: dict[DocId, DocumentRow] = {}
         self._entries: dict[ChunkId, _Entry] = {}
-        self._garbage: set[Key] = set()
         self._values: dict[str, str] = {}
         self._revision = 0
         self._last_key = 0
@@ -222,14 +220,12 @@ class MemoryLibrary:
         )
 
     def replace_vectors(self, version: str, reason: str | None, unknown: Collection[Key]) -> None:
-        self.set_value(OLD_VECTORS, self.get_value(EMBEDDING_VERSION))
         self.set_value(NEXT_VECTORS, None)
         self.set_value(EMBEDDING_VERSION, version)
         self.set_value(EMBEDDING_REASON, reason)
         for entry in self._entries.values():
             entry.state = "unsupported" if entry.key in unknown else "committed"
             entry.version = version
-        self._garbage.clear()
         self._revision += 1
 
     def count_pending(self) -> int:
@@ -255,12 +251,6 @@ class MemoryLibrary:
         for row in self._documents.values():
             sizes[row.lang or ""] += row.stamp.size
         return dict(sizes)
-
-    def list_deleted_keys(self) -> list[Key]:
-        return sorted(self._garbage)
-
-    def forget_deleted_keys(self, keys: Collection[Key]) -> None:
-        self._garbage -= set(keys)
 
     def list_committed_keys(self) -> Keys:
         return sort_keys(e.key for e in self._entries.values() if e.state == "committed")
@@ -296,10 +286,7 @@ class MemoryLibrary:
     def count_chunks(self) -> int:
         return len(self._entries)
 
-    def search_lexical(
-        self, match: str, filters: Filters, limit: int, plain: Sequence[str] = ()
-    ) -> list[KeyedScore]:
-        del plain
+    def search_lexical(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
         terms = [term.replace('""', '"') for term in _TERM.findall(match)]
         need = all if " AND " in match else any
         scored = []
@@ -403,9 +390,7 @@ class MemoryLibrary:
 
     def _drop(self, chunk_ids: Collection[ChunkId]) -> None:
         for chunk_id in chunk_ids:
-            entry = self._entries.pop(chunk_id)
-            if entry.state == "committed":
-                self._garbage.add(entry.key)
+            del self._entries[chunk_id]
 
     def _stored(self, entry: _Entry) -> StoredChunk:
         document, chunk = entry.document, entry.row.chunk

@@ -5,13 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from kebab.wire.archive import (
-    ArchivedSource,
-    ArchiveManifest,
-    ExportReport,
-    ImportedSource,
-    ImportReport,
-)
+from kebab.wire.archive import ArchiveManifest, ExportReport, ImportReport
 from kebab.wire.ask import (
     Answer,
     AnswerCitation,
@@ -59,9 +53,6 @@ from kebab.wire.library import (
 )
 from kebab.wire.published import (
     PublishedBase,
-    PublishedManifest,
-    PublishedObject,
-    PublishedSource,
     PublishReport,
     SourceAdded,
 )
@@ -75,14 +66,7 @@ from kebab.wire.related import (
     RelatedDoc,
     RelatedDocs,
 )
-from kebab.wire.repair import (
-    Difference,
-    Repair,
-    RepairOutcome,
-    RepairReport,
-    VerifyCounts,
-    VerifyReport,
-)
+from kebab.wire.repair import Repair, RepairOutcome, RepairReport
 from kebab.wire.review import AppliedFile, ReviewApplied, ReviewApplyRequest, ReviewRun, ReviewRuns
 from kebab.wire.search import Retrieval, SearchHit, SearchResponse
 
@@ -595,12 +579,10 @@ def repair(outcome: RepairOutcome = "repaired", **changes: Any) -> Repair:
     """Return what was done about a missing vector."""
     return Repair(
         **{
-            "kind": "vectors",
             "check": "vectors",
             "summary": "1 vector of 2 missing",
             "action": "compute it again",
             "outcome": outcome,
-            "drops": True,
             **changes,
         }
     )
@@ -610,22 +592,6 @@ def repair_report(*repairs: Repair, **changes: Any) -> RepairReport:
     """Return the report of repairs that end healthy."""
     found = {"ok": True, "dry_run": False, "repairs": list(repairs), "health": doctor(check())}
     return RepairReport(**{**found, **changes})
-
-
-def verify_report(*, equal: bool = True) -> VerifyReport:
-    """Return the comparison of two documents, of which one may have changed."""
-    one = Difference(kind="gone", doc_id="d1", doc_path="a.md", source="/notes", detail="why")
-    return VerifyReport(
-        equal=equal,
-        documents=2,
-        bytes=1200,
-        counts=VerifyCounts(equal=2 if equal else 1, gone=0 if equal else 1),
-        differences=[] if equal else [one],
-        passages=3,
-        vectors=2,
-        missing_vectors=0,
-        pending_vectors=1,
-    )
 
 
 def doctor(*checks: DoctorCheck, **changes: Any) -> Doctor:
@@ -697,35 +663,15 @@ def remove_report() -> RemoveReport:
 
 archive_manifest = make_builder(
     ArchiveManifest,
-    format_version=1,
+    format_version=2,
     kebab_version="0.1.0",
     created_at=WHEN,
     index_schema=8,
-    reviews_schema=None,
     embedding_version="fastembed-minilml6-384-v1",
-    dimension=384,
     documents=3,
     chunks=7,
     vectors=7,
     sessions=1,
-    review_runs=0,
-    home="/home/bob",
-    sources=[ArchivedSource(folder="/home/bob/notes", kind="folder", documents=3)],
-    settings=[],
-    members=[],
-)
-
-
-imported_source = make_builder(
-    ImportedSource,
-    exported_folder="/home/bob/notes",
-    folder="/home/ada/notes",
-    mapped="home",
-    state="present",
-    documents=3,
-    same=3,
-    changed=0,
-    gone=0,
 )
 
 
@@ -741,8 +687,6 @@ import_report = make_builder(
     dry_run=False,
     replaced_documents=None,
     manifest=archive_manifest(),
-    sources=[imported_source()],
-    settings=[],
     duration_ms=5.0,
 )
 
@@ -826,41 +770,19 @@ def source_list(*sources: SourceSummary, **changes: Any) -> SourceList:
     return build(SourceList, changes, sources=list(sources), workspace=None)
 
 
-def published_manifest(**changes: Any) -> PublishedManifest:
-    """Return the manifest of a small base."""
-    fields: dict[str, Any] = {
-        "format_version": 1,
-        "kebab_version": "0.1.0",
-        "created_at": "2026-11-27T10:00:00.000Z",
-        "sequence": 2,
-        "previous": "00" * 32,
-        "index_schema": 9,
-        "embedding_version": None,
-        "dimension": None,
-        "chunker_version": "heading-254-v1",
-        "documents": 3,
-        "chunks": 7,
-        "vectors": 7,
-        "with_texts": False,
-        "sources": [PublishedSource(name="notes", documents=3)],
-        "contents": PublishedObject(sha256="01" * 32, bytes=100),
-        "packs": [PublishedObject(sha256="02" * 32, bytes=12_000)],
-    }
-    return PublishedManifest(**{**fields, **changes})
-
-
 def publish_report(**changes: Any) -> PublishReport:
     """Return what was published."""
     fields: dict[str, Any] = {
         "dest": "s3://bucket/base",
         "dry_run": False,
-        "public_key": "ab" * 32,
-        "manifest": published_manifest(),
+        "created_at": "2026-11-27T10:00:00.000Z",
+        "documents": 3,
+        "chunks": 7,
+        "vectors": 7,
+        "added": 2,
+        "removed": 1,
         "bytes": 12_345,
         "sent_bytes": 1_234,
-        "sent_objects": 2,
-        "removed_objects": 0,
-        "left_out_files": 0,
         "duration_ms": 5.0,
     }
     return PublishReport(**{**fields, **changes})
@@ -871,7 +793,6 @@ def published_base(**changes: Any) -> PublishedBase:
     fields: dict[str, Any] = {
         "name": "docs",
         "url": "https://docs.example.org/kb",
-        "public_key": "ab" * 32,
         "weight": 1.0,
         "mode": "pull",
         "documents": 3,
@@ -879,6 +800,7 @@ def published_base(**changes: Any) -> PublishedBase:
         "created_at": "2026-11-27T10:00:00.000Z",
         "checked_at": "2026-11-27T11:00:00.000Z",
         "problem": None,
+        "coverage": None,
     }
     return PublishedBase(**{**fields, **changes})
 

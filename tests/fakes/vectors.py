@@ -1,6 +1,6 @@
 """A vector index in memory, for tests of what stands above the stores."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,12 +15,16 @@ if TYPE_CHECKING:
 
 
 class MemoryVectors:
-    """A `VectorWriter` that keeps its rows in a list; `commits` counts what a disk would do."""
+    """A `VectorWriter` that keeps its rows in a list; `commits` counts what a disk would do.
 
-    def __init__(self) -> None:
+    `tables` holds those of all embedding versions.
+    """
+
+    def __init__(self, tables: "Mapping[str, MemoryVectors] | None" = None) -> None:
+        self._tables = {} if tables is None else tables
         self.rows: list[VectorRow] = []
         self.commits = 0
-        self.maintained = 0
+        self.saved = 0
         self.expected = False
 
     def find_nearest(
@@ -63,21 +67,20 @@ class MemoryVectors:
     def find_damaged_keys(self) -> set[Key]:
         return {row.key for row in self.rows if not np.isfinite(row.vector).all()}
 
-    def describe_files(self) -> str:
-        return str([(row.key, row.vector.tobytes()) for row in self.rows])
-
     def clear(self) -> None:
         self.rows = []
         self.commits += 1
 
-    def restore(self) -> None:
-        pass
+    def rebuild(self) -> None:
+        self.clear()
 
-    def delete_leftovers(self, versions: Collection[str]) -> None:
-        pass
+    def delete_others(self, versions: Collection[str]) -> None:
+        for version, table in self._tables.items():
+            if version not in versions and table.rows:
+                table.clear()
 
-    def maintain(self, tick: Callable[[int, int], object] = lambda *_: None) -> None:
-        self.maintained += 1
+    def save(self) -> None:
+        self.saved += 1
 
     def _latest(self, keys: Collection[Key] | None = None) -> "dict[Key, Vector]":
         wanted = None if keys is None else set(keys)
@@ -98,7 +101,7 @@ class TornVectors(MemoryVectors):
         self.list_keys()
         return super().find_damaged_keys()
 
-    def restore(self) -> None:
+    def rebuild(self) -> None:
         self.torn = False
         self.clear()
 

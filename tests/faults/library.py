@@ -9,10 +9,9 @@ import numpy as np
 
 from kebab.core.queries import Filters
 from kebab.errors.catalog import NotIndexed
-from kebab.store.lance.engine import LanceTable
-from kebab.store.lance.key_file import get_table_path
-from kebab.store.lance.vectors import LanceVectors
+from kebab.store.lance import LanceTable
 from kebab.store.sqlite.reader import SqliteReader
+from kebab.store.vectors import LanceVectors
 
 _DIMENSION = 384
 _WORDS = ("dough", "soup OR stew", "cat", "250", "park")
@@ -46,8 +45,6 @@ def describe_library(data: Path, *, ids: bool = True) -> dict[str, Any]:
                 "documents": documents,
                 "chunks": sorted((chunk, *rest) for chunk, _, *rest in chunks),
                 "turns": reader.connection.execute(_TURNS).fetchall(),
-                "dirty": reader.get_value("vectors_dirty"),
-                "garbage": reader.connection.execute("SELECT key FROM vector_garbage").fetchall(),
                 "words": [
                     _name_keys(reader.search_lexical(one, Filters(), 50), names) for one in _WORDS
                 ],
@@ -71,12 +68,12 @@ def _describe_vectors(data: Path, version: str, names: dict[int, str]) -> dict[s
 
 
 def _read_table(data: Path, version: str) -> Counter[tuple[int, str]]:
-    if not get_table_path(data, version).exists():
+    table = LanceTable(data, version, _DIMENSION)
+    if not table.path.exists():
         return Counter()
     return Counter(
         (key, hashlib.sha1(vector.tobytes()).hexdigest())
-        for keys, matrix in LanceTable(data, version, _DIMENSION).iterate_batches()
-        for key, vector in zip(keys.tolist(), matrix, strict=True)
+        for key, vector in zip(*table.read_rows(), strict=True)
     )
 
 

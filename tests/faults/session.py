@@ -117,7 +117,7 @@ def _list_writing_commands(known: Names) -> list[Command]:
         Command("export", ("export", str(known.notes.with_name("other.zip")), "--force")),
         Command(
             "import",
-            ("import", str(known.notes.with_name(ARCHIVE)), "--replace", "--yes"),
+            ("import", str(known.notes.with_name(ARCHIVE)), "--yes"),
             writes=True,
         ),
         Command("reset", ("reset", "--yes"), "plain", writes=True),

@@ -75,7 +75,7 @@ for _command, _line in list_example_lines().items():
 NEVER = {
     "chat": ("chat",),
     "export": ("export", "nowhere/base.zip"),
-    "import": ("import", "nowhere/base.zip"),
+    "import": ("import", "nowhere/base.zip", "--yes"),
     "mcp": ("mcp",),
     "open": ("open", "nowhere"),
     "publish": ("publish", "nowhere/base"),
@@ -103,7 +103,6 @@ READS_INDEX = (
     "list",
     "source list",
     "session list",
-    "verify",
     "eval run",
     "eval init",
 )
@@ -522,7 +521,7 @@ def _list_other_cases() -> Iterator[Case]:
         )
     yield Case(command="doctor", name="server_gone", line=("doctor",), meets=refuse_connections)
     fix = ("doctor", "--fix", "--yes")
-    yield Case(command="doctor", name="fix_refused", line=fix, home="damaged")
+    yield Case(command="doctor", name="fix_of_damage", line=fix, home="damaged")
     yield Case(command="doctor", name="fix_locked", line=fix, meets=hold_lock)
     yield Case(command="doctor", name="with_vectors", line=("doctor",), home="vectors")
     yield Case(

@@ -41,6 +41,7 @@ _TIME = {"value": 1.0, "low": 1.0, "high": 1.0}
 
 _PATTERNS = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"), _MOMENT),
+    (re.compile(r"\.damaged-\d{8}T\d{6}Z"), ".damaged-20250101T000000Z"),
     (re.compile(r"\b127\.0\.0\.1:\d+"), "127.0.0.1:11434"),
     (re.compile(r"\bpid \d+"), "pid 1"),
     (re.compile(r"[\d,]+ MiB free"), "1 MiB free"),

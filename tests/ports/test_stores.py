@@ -16,17 +16,15 @@ from kebab.core.documents import (
     EMBEDDING_REASON,
     EMBEDDING_VERSION,
     NEXT_VECTORS,
-    OLD_VECTORS,
     MovedDocument,
     VectorRow,
 )
-from kebab.core.ids import ChunkId, DocId, Key, compute_digest, make_doc_id, sort_keys
+from kebab.core.ids import Key, compute_digest, make_doc_id, sort_keys
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import Filters
-from kebab.store.lance import exact_index
-from kebab.store.lance.vectors import LanceVectors, MappedVectors
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
+from kebab.store.vectors import LanceVectors, MappedVectors
 from tests.fakes.library import MemoryLibrary
 from tests.fakes.passing import passes
 from tests.fakes.rows import NOTES, OTHER, document, stamp
@@ -114,11 +112,10 @@ class TestDocuments:
 
     def test_an_edit_keeps_the_keys_and_vectors_of_other_chunks(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["one", "two", "three"]))
-        one, two, three = commit_all(library)
+        one, _, three = commit_all(library)
         written = library.writer.put_document(document("a.md", ["zero", "one", "three"]))
         assert (written.kept, written.added, written.removed) == (2, 1, 1)
         assert library.writer.list_committed_keys() == sort_keys([one, three])
-        assert library.writer.list_deleted_keys() == [two]
         assert [chunk.text for chunk in library.writer.list_pending(9)] == ["zero"]
         moved = library.reader().load_chunks([one])[0]
         assert (moved.ordinal, moved.start_line) == (1, 11)
@@ -160,9 +157,8 @@ class TestDocuments:
 
     def test_a_new_title_makes_chunks_pending_and_is_found(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["body"], title="Old"))
-        (old,) = commit_all(library)
+        commit_all(library)
         library.writer.put_document(document("a.md", ["body"], title="New"))
-        assert library.writer.list_deleted_keys() == [old]
         assert library.writer.count_pending() == 1
         assert (find(library, "new"), find(library, "old")) == (["body"], [])
 
@@ -206,10 +202,9 @@ class TestDocuments:
     def test_removing_a_document_deletes_chunks_words_and_vectors(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["alpha one", "alpha two"]))
         library.writer.put_document(document("b.md", ["alpha three"]))
-        keys = commit_all(library)
+        commit_all(library)
         assert library.writer.remove_documents([make_doc_id("notes", "a.md")]) == 2
         assert find(library, "alpha") == ["alpha three"]
-        assert library.writer.list_deleted_keys() == keys[:2]
         assert not library.writer.has_document(make_doc_id("notes", "a.md"))
         assert library.reader().count_chunks() == 1
 
@@ -318,29 +313,14 @@ class TestVectorStates:
         assert library.writer.count_pending() == 0
         assert library.writer.get_value(EMBEDDING_VERSION) == "other"
         assert library.writer.get_value(EMBEDDING_REASON) == "it is better"
-        assert library.writer.get_value(OLD_VECTORS) == VERSION
         assert library.writer.get_value(NEXT_VECTORS) is None
         assert library.writer.get_revision() == library.reader().get_revision() == before + 1
-
-    def test_replaced_vectors_forget_deleted_keys(self, library: Library) -> None:
-        library.writer.put_document(document("a.md", ["one", "two"]))
-        commit_all(library)
-        library.writer.remove_documents([make_doc_id("notes", "a.md")])
-        library.writer.replace_vectors("other", None, [])
-        assert library.writer.list_deleted_keys() == []
 
     def test_only_committed_keys_are_found(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["one", "two"]))
         one, two = (chunk.key for chunk in library.writer.list_pending(9))
         library.writer.mark_vectors([one], "committed", VERSION)
         assert library.reader().find_committed_keys([one, two, Key(77)]) == {one}
-
-    def test_deleted_keys_can_be_forgotten(self, library: Library) -> None:
-        library.writer.put_document(document("a.md", ["one", "two"]))
-        one, two = commit_all(library)
-        library.writer.remove_documents([make_doc_id("notes", "a.md")])
-        library.writer.forget_deleted_keys([one])
-        assert library.writer.list_deleted_keys() == [two]
 
 
 class TestRevision:
@@ -543,20 +523,15 @@ class Index:
     reader: Callable[[], Any]
 
 
-@pytest.fixture(params=["memory", "lance", "lance-binary"])
-def index(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Index:
+@pytest.fixture(params=["memory", "lance"])
+def index(request: pytest.FixtureRequest, tmp_path: Path) -> Index:
     if request.param == "memory":
         memory = MemoryVectors()
         return Index(memory, lambda: memory)
-    if request.param == "lance-binary":
-        monkeypatch.setattr(exact_index, "_LEAST_CANDIDATES", 1)
-        monkeypatch.setattr(exact_index, "_GATHER_BELOW", 0)
-    above = int(request.param == "lance-binary")
-    writer = LanceVectors(tmp_path, VERSION, 4, approximate_from=above)
+    writer = LanceVectors(tmp_path, VERSION, 4)
 
     def read() -> MappedVectors:
-        if above:
-            writer.maintain()
+        writer.save()
         return MappedVectors(tmp_path, VERSION, 4)
 
     return Index(writer, read)
@@ -568,7 +543,7 @@ def unit(*numbers: float) -> Any:
 
 
 def row(key: int, *numbers: float) -> VectorRow:
-    return VectorRow(Key(key), ChunkId(f"{key:032x}"), DocId(f"{key % 3:032x}"), unit(*numbers))
+    return VectorRow(Key(key), unit(*numbers))
 
 
 EAST, NORTH, UP = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0)
@@ -588,7 +563,7 @@ class TestVectors:
         for side in (index.writer, index.reader()):
             hits = side.find_nearest(unit(*EAST), 2)
             assert [key for key, _ in hits] == [3, 2]
-            assert [score for _, score in hits] == pytest.approx([1, 0.707107])
+            assert [score for _, score in hits] == pytest.approx([1, 0.707107], abs=5e-4)
 
     def test_the_background_is_the_mean_and_deviation_of_all_cosines(self, index: Index) -> None:
         assert index.writer.measure_background(unit(*EAST)) == NO_BACKGROUND
@@ -596,7 +571,7 @@ class TestVectors:
         for side in (index.writer, index.reader()):
             size, mean, deviation = side.measure_background(unit(*EAST))
             assert size == 3
-            assert (mean, deviation) == pytest.approx((0.569036, 0.419812), abs=1e-4)
+            assert (mean, deviation) == pytest.approx((0.569036, 0.419812), abs=5e-4)
 
     def test_ties_go_to_the_smaller_key_also_at_the_limit(self, index: Index) -> None:
         index.writer.append([row(key, *EAST) for key in (9, 4, 7, 2)])
@@ -613,7 +588,7 @@ class TestVectors:
         index.writer.append([row(1, *NORTH), row(2, *UP)])
         index.writer.append([row(1, *EAST)])
         assert index.reader().find_nearest(unit(*EAST), 9) == [(1, 1.0), (2, 0.0)]
-        assert sorted(index.writer.list_keys()) == [1, 1, 2]
+        assert sorted(index.writer.list_keys(verify=True)) == [1, 1, 2]
 
     def test_deleted_rows_are_gone_everywhere(self, index: Index) -> None:
         index.writer.append([row(1, *EAST), row(2, *NORTH), row(3, *UP)])
@@ -627,12 +602,12 @@ class TestVectors:
         index.writer.append([row(1, *EAST), row(2, 1, 2, 3, 4)])
         found = index.writer.get([Key(2), Key(3)])
         assert list(found) == [2]
-        assert np.array_equal(found[Key(2)], unit(1, 2, 3, 4))
+        assert np.allclose(found[Key(2)], unit(1, 2, 3, 4), atol=5e-4)
 
     def test_cosines_are_given_for_the_keys_that_exist(self, index: Index) -> None:
         index.writer.append([row(1, *EAST), row(2, *NORTH)])
         found = index.reader().compute_cosines(unit(1, 1, 0, 0), [Key(2), Key(7)])
-        assert found == {2: pytest.approx(0.707107)}
+        assert found == {2: pytest.approx(0.707107, abs=5e-4)}
 
     def test_a_cleared_index_is_empty_and_can_be_filled_again(self, index: Index) -> None:
         index.writer.append([row(1, *EAST)])
@@ -641,28 +616,22 @@ class TestVectors:
         index.writer.append([row(2, *NORTH)])
         assert index.reader().find_nearest(unit(*NORTH), 1) == [(2, 1.0)]
 
-    def test_the_files_are_described_by_their_state(self, index: Index) -> None:
-        empty = index.writer.describe_files()
-        index.writer.append([row(1, *EAST)])
-        filled = index.writer.describe_files()
-        assert (filled == empty, filled == index.writer.describe_files()) == (False, True)
-
     def test_stored_vectors_are_intact(self, index: Index) -> None:
         assert index.writer.find_damaged_keys() == set()
         index.writer.append([row(1, *EAST), row(2, 1, 2, 3, 4)])
         assert index.writer.find_damaged_keys() == set()
 
-    def test_maintenance_changes_no_row(self, index: Index) -> None:
+    def test_saving_changes_no_row(self, index: Index) -> None:
         for key in range(12):
             index.writer.append([row(key, 1, key, 0, 0)])
         index.writer.delete([Key(3)])
         before = index.reader().find_nearest(unit(*EAST), 99)
-        index.writer.maintain()
+        index.writer.save()
         assert index.reader().find_nearest(unit(*EAST), 99) == before
         assert sorted(index.writer.list_keys()) == [key for key in range(12) if key != 3]
 
     def test_appending_and_deleting_nothing_changes_nothing(self, index: Index) -> None:
         index.writer.append([])
         index.writer.delete([])
-        index.writer.maintain()
+        index.writer.save()
         assert index.writer.count() == 0

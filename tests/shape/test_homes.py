@@ -19,7 +19,6 @@ HOMES = {
     "apsw": ("kebab.store.sqlite",),
     "charset_normalizer": ("kebab.parse.encoding",),
     "click": ("kebab.cli",),
-    "cryptography": ("kebab.store.published.manifest",),
     "doc2docx": ("kebab.parse",),
     "dochan": ("kebab.parse",),
     "fastembed": ("kebab.embed.catalogue",),
@@ -27,7 +26,7 @@ HOMES = {
     "httpx": ("kebab.llm",),
     "huggingface_hub": ("kebab.embed.hub_download",),
     "lance_namespace": ("kebab.store.lance",),
-    "lancedb": ("kebab.store.lance",),
+    "lancedb": ("kebab.store.lance", "kebab.store.published"),
     # Answers are drawn by it, and it judges what fixes do to a page.
     "markdown_it": ("kebab.app.fix_checks", "kebab.cli.render.markdown", "kebab.web.render"),
     # Records and settings are its structs: to declare a dataclass takes fifty times as long.
@@ -37,7 +36,6 @@ HOMES = {
         "kebab.cli",
         "kebab.config",
         "kebab.core",
-        "kebab.doctor.repairs",
         "kebab.embed",
         "kebab.evals",
         "kebab.http",
@@ -60,14 +58,19 @@ HOMES = {
     # Vectors are its arrays wherever they are made, kept or compared, as are tables in memory;
     # evaluation draws samples.
     "numpy": ("kebab.embed", "kebab.evals.metrics", "kebab.search", "kebab.store"),
-    "obstore": ("kebab.store.published.objects",),
+    "obstore": ("kebab.store.objects",),
     "onnxruntime": ("kebab.embed",),
     "pathspec": ("kebab.source.ignore",),
     "PIL": ("kebab.llm.pictures",),
     "platformdirs": ("kebab.config.settings",),
     "prompt_toolkit": ("kebab.cli.picker",),
     "py_rust_stemmers": ("kebab.text.tokenizer",),
-    "pyarrow": ("kebab.cluster.ray_data", "kebab.parse.iwa", "kebab.store.lance"),
+    "pyarrow": (
+        "kebab.cluster.ray_data",
+        "kebab.parse.iwa",
+        "kebab.store.lance",
+        "kebab.store.published",
+    ),
     "pyromark": ("kebab.parse.markdown", "kebab.parse.markdown_parts"),
     "pygments": ("kebab.cli.render.markdown", "kebab.web.render"),
     "pypdfium2": ("kebab.parse",),

@@ -1,6 +1,5 @@
-"""The unit tests mirror the package; of the developer programs only a few have tests."""
+"""Each unit test is named after the module that it tests; golden sessions test the rest."""
 
-import ast
 from collections.abc import Collection
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import pytest
 
 from tests.shape.tree import ROOT, Module, list_modules
 
-SMALL = 15
 SOURCES = list_modules("kebab")
 PROGRAMS = list_modules("tools")
 TESTS = [test for test in list_modules("tests/unit") if test.path.name.startswith("test_")]
@@ -43,41 +41,10 @@ def list_unit_tests(module: Module) -> list[Path]:
     return sorted(path for path in files if find_owner(path, names) == module.path.stem)
 
 
-def only_declares(module: Module) -> bool:
-    """Return whether no function of a module has a body beyond its docstring."""
-    functions = (
-        node
-        for node in ast.walk(module.syntax)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-    )
-    return all(
-        isinstance(function, ast.FunctionDef)
-        and all(
-            isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-            for statement in function.body
-        )
-        for function in functions
-    )
-
-
-def test_every_module_with_behaviour_has_its_unit_test():
-    behave = [one for one in SOURCES if one.lines > SMALL and not only_declares(one)]
-    without = {str(module) for module in behave if not list_unit_tests(module)}
-
-    assert not without
-
-
 def test_every_unit_test_has_its_module():
     tested = {test for module in [*SOURCES, *PROGRAMS] for test in list_unit_tests(module)}
 
     assert not [str(test) for test in TESTS if test.path not in tested]
-
-
-def test_declarations_are_told_from_behaviour():
-    found = {module.name: only_declares(module) for module in SOURCES}
-
-    assert found["kebab.wire.evals"]
-    assert not found["kebab.core.ids"]
 
 
 @pytest.mark.parametrize(

@@ -34,11 +34,11 @@ TABLES = {
         "test_every_exception_of_the_client_is_in_the_table_or_belongs_elsewhere",
     ),
     "lance_namespace": (
-        "store/lance/test_engine_errors.py",
+        "store/test_lance_errors.py",
         "test_every_exception_of_the_libraries_has_a_meaning",
     ),
     "lancedb": (
-        "store/lance/test_engine_errors.py",
+        "store/test_lance_errors.py",
         "test_every_exception_of_the_libraries_has_a_meaning",
     ),
     "msgspec": (
@@ -54,7 +54,7 @@ TABLES = {
         "test_every_exception_of_the_library_is_one_that_is_caught_or_of_other_work",
     ),
     "pyarrow": (
-        "store/lance/test_engine_errors.py",
+        "store/test_lance_errors.py",
         "test_every_exception_of_the_libraries_has_a_meaning",
     ),
     "pyromark": (
@@ -62,7 +62,7 @@ TABLES = {
         "test_the_libraries_of_parsers_have_no_exception_that_would_pass",
     ),
     "obstore": (
-        "store/published/test_objects.py",
+        "store/test_objects.py",
         "test_every_exception_of_the_library_is_in_the_table",
     ),
     "PIL": (
@@ -118,7 +118,6 @@ TABLES = {
 """By library, the unit test that fails when it gains an exception without a meaning."""
 
 HARMLESS = {
-    "cryptography": "refuses a signature or a key, which is caught where it is checked",
     "h11": "raises for a request that it refuses, which the protocol of uvicorn answers",
     "fastembed": "only its tables of models are read by a command",
     "dochan": "describes every fault in its model; those of its compound files are system errors",

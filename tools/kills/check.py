@@ -20,15 +20,15 @@ from kebab.embed.registry import MODELS
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Signal
 from kebab.http.guard import TOKEN_NAME, load_token
-from kebab.store.lance.engine import LanceTable
-from kebab.store.lance.vectors import LanceVectors
+from kebab.store.lance import LanceTable
 from kebab.store.sqlite.reader import SqliteReader
+from kebab.store.vectors import LanceVectors
 from tests.fakes.console import CommandResult, enter_environment, run
 from tests.fakes.tiny_model import install_model
-from tools.kills.session import QUESTIONS, REMOVED, STEPS, TEXT, TEXT_BYTES
+from tools.kills.session import PUBLISHED, QUESTIONS, REMOVED, STEPS, TEXT, TEXT_BYTES, age_copies
 from tools.surfaces.home import build_environment
 
-FOLDERS = ("config", "data", "state", "notes", ".cursor")
+FOLDERS = ("config", "data", "state", "notes", ".cursor", "base", "cache")
 """The folders of a home that are put back for each check."""
 USER_FOLDERS = ("notes/", "config/", ".cursor/")
 MERGED = ".cursor/mcp.json"
@@ -151,11 +151,32 @@ class Lab:
                 if report["errors"] or report["embedding"]["pending"]:
                     verdict.wrong.append(f"ingest leaves something undone: {ended.out[-600:]}")
             findings = list_findings(run("doctor", "--json"))
+            self._check_published(verdict)
         verdict.library = describe_library(self.home / "data")
         # A change of the model that was interrupted is continued by the next one.
         if findings and not verdict.library["next"]:
             verdict.wrong.append(f"doctor after the next ingest: {findings}")
         return verdict
+
+    def _check_published(self, verdict: Verdict) -> None:
+        """Publish again, and note a fault when a reader finds other passages than the publisher."""
+        base = self.home / "base"
+        if not base.exists():
+            return
+        begun = (base / "base.json").exists()
+        reader = ("--data-dir", PUBLISHED.replace("HOME", str(self.home)))
+        before = run(*reader, "search", "cat", "--json")
+        if begun and before.status not in (0, 1):
+            verdict.wrong.append(f"a reader ends with {before.status}: {before.err[-300:]}")
+        published = run("publish", str(base), "--json")
+        age_copies(self.home)
+        found, wanted = (run(*words, "search", "cat", "--json") for words in (reader, ()))
+        if published.status or found.status:
+            verdict.wrong.append(f"not published: {published.err[-300:]} {found.err[-300:]}")
+            return
+        hits = [{hit["chunk_id"] for hit in one.reply["hits"]} for one in (found, wanted)]
+        if hits[0] != hits[1]:
+            verdict.wrong.append(f"a reader finds {len(hits[0])} passages, not {len(hits[1])}")
 
     def _look(self, verdict: Verdict) -> CommandResult:
         """Read the home as it is: every answer is a result or an error of the catalogue."""
@@ -278,8 +299,6 @@ def describe_library(data: Path) -> Library:
                 "documents": reader.connection.execute(_DOCUMENTS).fetchall(),
                 "chunks": sorted(rest for _, *rest in chunks),
                 "turns": reader.connection.execute(_TURNS).fetchall(),
-                "dirty": reader.get_value("vectors_dirty"),
-                "garbage": reader.connection.execute("SELECT key FROM vector_garbage").fetchall(),
                 "version": version,
                 "next": reader.get_value("next_vectors"),
                 "words": [
@@ -298,14 +317,15 @@ def _describe_vectors(
     """Return what the table holds, and what a search of the mapped files finds."""
     import numpy as np
 
-    table, vectors = (kind(data, version, _DIMENSION) for kind in (LanceTable, LanceVectors))
-    assert isinstance(table, LanceTable)
-    assert isinstance(vectors, LanceVectors)
-    rows = [
-        (names.get(key, ("", key)), sha256(vector.tobytes()).hexdigest()[:12])
-        for keys, matrix in (table.iterate_batches() if table.exists() else ())
-        for key, vector in zip(keys.tolist(), matrix, strict=True)
-    ]
+    table, vectors = LanceTable(data, version, _DIMENSION), LanceVectors(data, version, _DIMENSION)
+    rows = (
+        [
+            (names.get(key, ("", key)), sha256(vector.tobytes()).hexdigest()[:12])
+            for key, vector in zip(*table.read_rows(), strict=True)
+        ]
+        if table.path.exists()
+        else []
+    )
     probe = np.ones(_DIMENSION, np.float32) / np.sqrt(np.float32(_DIMENSION))
     near = [key for key, _ in vectors.find_nearest(probe, len(names) + 100)]
     folder = data / "lance"
@@ -313,7 +333,7 @@ def _describe_vectors(
         "rows": sorted(rows),
         "mapped": sorted(names.get(key, ("", key)) for key in vectors.list_keys()),
         "near": sorted(names.get(key, ("", key)) for key in near),
-        "tables": sorted(path.name for path in folder.iterdir()) if folder.exists() else [],
+        "tables": sorted(path.name for path in folder.glob("*.lance")),
     }
 
 

@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.main import main
-from kebab.store.lance.engine import LanceTable
-from kebab.store.lance.key_file import KeyFile
+from kebab.store.lance import LanceTable
+from kebab.store.published import Dataset
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import Transactions
 from kebab.store.sqlite.lock import WriterLock
+from kebab.store.vectors import LanceVectors
 from tests.fakes.console import enter_environment
 from tools.fatal_writes import count_writes
 from tools.kills.check import FOLDERS, USER_FOLDERS, Lab, Situation, Verdict, run_apart
@@ -41,8 +42,9 @@ _WATCH_S = 0.8
 
 _WRITES: tuple[tuple[Any, str], ...] = (
     *((os, name) for name in ("fsync", "replace", "rename", "unlink", "mkdir", "rmdir", "pwrite")),
-    *((LanceTable, name) for name in ("append", "delete", "drop", "maintain")),
-    *((KeyFile, name) for name in ("write", "append_runs", "delete_rows")),
+    *((LanceTable, name) for name in ("append", "delete", "drop", "compact")),
+    (LanceVectors, "save"),
+    *((Dataset, name) for name in ("add", "delete", "maintain")),
     *((Transactions, name) for name in ("_begin", "_commit")),
     (connection, "truncate_log"),
     (connection, "sync_log"),

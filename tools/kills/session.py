@@ -1,5 +1,6 @@
 """The steps of a session: what a person does to files, and the commands after that."""
 
+import json
 import os
 import random
 from collections.abc import Callable
@@ -76,6 +77,18 @@ def _add_small(home: Path) -> None:
     write_note(home, f"small/{number}.md", f"small {number}")
 
 
+def age_copies(home: Path) -> None:
+    """Let copies of published bases look at the store again, as a minute later."""
+    for path in (home / "cache").rglob("state.json"):
+        path.write_text(json.dumps({**json.loads(path.read_bytes()), "tried_at": 0}))
+
+
+def _change_published(home: Path) -> None:
+    _add_small(home)
+    write_note(home, "f0/3.md", str(len(list((home / "notes").rglob("*.md")))))
+    age_copies(home)
+
+
 def _write_mistakes(home: Path) -> None:
     with (home / "notes" / "mistakes.md").open("w", encoding="utf-8") as file:
         file.write("# Mistakes\n\nThe the cat sleeps on the mat. The dog runs runs in the park.\n")
@@ -95,6 +108,7 @@ def _change_nothing(_: Path) -> None:
     pass
 
 
+PUBLISHED, PUBLISH = "file://HOME/base", ("publish", "HOME/base")
 _INGEST = ("ingest", "NOTES")
 STEPS: tuple[Step, ...] = (
     Step("first", _write_first, (_INGEST,)),
@@ -132,6 +146,12 @@ STEPS: tuple[Step, ...] = (
             ("search", "cat"),
         ),
     ),
+    Step(
+        "publish",
+        _change_published,
+        (_INGEST, PUBLISH, ("--data-dir", PUBLISHED, "search", "cat")),
+        repeats=2,
+    ),
     Step("reset", _change_nothing, (("reset", "--yes"), _INGEST)),
 )
 
@@ -143,7 +163,7 @@ def run_lines(home: Path, step: Step) -> None:
         RuntimeError: A command ends with another status.
     """
     for line in step.lines:
-        words = [word.replace("NOTES", str(home / "notes")) for word in line]
+        words = [word.replace("NOTES", "HOME/notes").replace("HOME", str(home)) for word in line]
         ended = run(*words, stdin=step.stdin)
         if ended.status not in step.statuses:
             raise RuntimeError(f"{words}: {ended}")

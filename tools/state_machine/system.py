@@ -36,8 +36,8 @@ MODELS = (MINILM, E5_SMALL)
 ROOT = Path(__file__).parents[2]
 _WRITES = {
     *("add_source", "store_plans", "put_document", "update_stamp", "remove_documents"),
-    *("mark_vectors", "forget_deleted_keys", "set_value", "record_run", "checkpoint"),
-    *("append", "delete", "clear", "maintain", "replace_vectors"),
+    *("mark_vectors", "set_value", "record_run", "checkpoint"),
+    *("append", "delete", "clear", "save", "replace_vectors"),
 }
 _MOST_STARTS = 100
 """After so many cold calls the warm process does not start any more."""
@@ -191,8 +191,8 @@ def _count_calls(folder: Path) -> int:
 
 def main(arguments: list[str]) -> None:
     """Ingest, and die at the step."""
-    from kebab.store.lance.vectors import LanceVectors
     from kebab.store.sqlite.writer import SqliteWriter
+    from kebab.store.vectors import LanceVectors
 
     folder, models, settings, step, *paths = arguments
     stores = (SqliteWriter, LanceVectors)

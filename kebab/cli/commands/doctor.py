@@ -1,22 +1,27 @@
 """`kebab doctor` checks the installation, and repairs it with `--fix`."""
 
 from functools import partial
+from typing import Any
 
 import click
+from msgspec import UNSET
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete_paths
-from kebab.cli.progress import run_cancellable_work
+from kebab.cli.progress import WorkReporter, report_work, run_cancellable_work
 from kebab.cli.prompt import confirm
 from kebab.cli.render.health import (
+    render_doctor,
     render_doctor_end,
     render_doctor_part,
     render_repair,
     render_repair_plan,
 )
+from kebab.core.progress import Progress, ProgressKind
 from kebab.errors.signal import Exit
-from kebab.wire.health import DoctorRequest
+from kebab.wire.health import Doctor, DoctorRequest
+from kebab.wire.record import find_exit_status
 from kebab.wire.repair import RepairRequest
 
 
@@ -26,12 +31,14 @@ from kebab.wire.repair import RepairRequest
     exits=(Exit.UNUSABLE,),
     examples=(
         "kebab doctor",
+        "kebab doctor --files",
         "kebab doctor --json | jq '.checks[] | select(.status == \"fail\")'",
         "kebab doctor --fix --dry-run",
         "kebab doctor --fix --yes",
     ),
 )
-@click.option("--deep", is_flag=True, help="Compare every passage; `--fix` does so, too.")
+@click.option("--deep", is_flag=True, help="Look up words of every passage, not of a sample.")
+@click.option("--files", is_flag=True, help="Compare the content of every file with the index.")
 @click.option("--fix", is_flag=True, help="Repair what can be repaired, after showing the plan.")
 @click.option("--dry-run", is_flag=True, help="With `--fix`, show the plan and change nothing.")
 @click.option("--yes", is_flag=True, help="With `--fix`, do not ask for confirmation.")
@@ -41,44 +48,62 @@ from kebab.wire.repair import RepairRequest
     metavar="PATH",
     multiple=True,
     shell_complete=complete_paths,
-    help="With `--fix`, a folder that was indexed, when the index does not tell any more.",
+    help="With `--fix`, a folder that was indexed, when nothing tells any more.",
 )
 @click.pass_obj
 def command(
-    context: CommandContext,
-    /,
-    *,
-    deep: bool,
-    fix: bool,
-    dry_run: bool,
-    yes: bool,
-    sources: tuple[str, ...],
+    context: CommandContext, /, *, deep: bool, files: bool, fix: bool, **repairs: Any
 ) -> Exit:
     """Check everything, and repair with `--fix`.
 
-    Of thousands of passages only a sample is compared with the stored hashes and words, unless
-    `--deep` is given. Without `--fix` the command changes nothing. Each failure names the command
-    that fixes it. Invalid settings are the first finding, and the other checks go on with defaults.
+    Without `--fix` the command changes nothing. Each failure names the command that fixes it.
+    Invalid settings are the first finding, and the other checks go on with defaults.
 
-    `--fix` repairs the database, the word index, the vectors, the reviews and the files of the
-    embedding model. It shows the plan first and asks. What a repair replaces is copied before; the
-    reply names the copy and the command that puts it back. Damaged documents are read again from
-    their files. What cannot be repaired is refused with a reason. An interrupted repair can be run
-    again.
+    Files are compared by time and size; `--files` reads every file and compares its content.
+    Changed, new and deleted files are a note, as `kebab ingest` reads them.
+
+    `--fix` shows its plan first and asks. It writes the words again from the stored text, and
+    computes missing and damaged vectors again. A damaged database is moved aside, and its sources
+    are read again. Ask sessions and reviews of a damaged database cannot come back. An interrupted
+    repair can be run again.
     """
-    if not fix:
-        if dry_run or yes or sources:
-            raise click.UsageError("`--dry-run`, `--yes` and `--source` go with `--fix`")
-        show = partial(context.print_part, render=render_doctor_part)
-        with context.open_kebab(report=context.report_settings()) as kebab:
-            reply = kebab.run(DoctorRequest(deep=deep), report=show)
-        return context.print_reply(reply, render_doctor_end)
-    if not yes:
-        request = RepairRequest(dry_run=True, sources=list(sources))
+    if fix and files:
+        raise click.UsageError("`--files` only compares, without `--fix`")
+    if fix:
+        return _repair(context, list(repairs["sources"]), repairs["dry_run"], repairs["yes"])
+    if any(repairs.values()):
+        raise click.UsageError("`--dry-run`, `--yes` and `--source` go with `--fix`")
+    return _check(context, DoctorRequest(deep=deep, files=files))
+
+
+def _repair(context: CommandContext, sources: list[str], dry_run: bool, yes: bool) -> Exit:  # noqa: FBT001 - flags
+    """Show the plan and ask, then repair."""
+    if dry_run or not yes:
+        request = RepairRequest(dry_run=True, sources=sources)
         plan = run_cancellable_work(context, request)[0]
         if dry_run or all(repair.outcome == "refused" for repair in plan.repairs):
             return context.print_reply(plan, render_repair_plan if dry_run else render_repair)
         confirm(context, "doctor --fix", partial(render_repair_plan, plan))
     context.release_stores()
-    report = run_cancellable_work(context, RepairRequest(sources=list(sources)))[0]
+    report = run_cancellable_work(context, RepairRequest(sources=sources))[0]
     return context.print_reply(report, render_repair)
+
+
+def _check(context: CommandContext, request: DoctorRequest) -> Exit:
+    """Print each check when it ends; a comparison of files shows its progress before all."""
+    settings = context.report_settings()
+    if not request.files:
+        show = partial(context.print_part, render=render_doctor_part)
+        with context.open_kebab(report=settings) as kebab:
+            reply = kebab.run(request, report=show)
+        return context.print_reply(reply, render_doctor_end)
+    with report_work(context) as reporter, context.open_kebab(report=settings) as kebab:
+        reply = kebab.run(request, report=partial(_report_comparison, reporter))
+        reporter.finish(find_exit_status(reply), cancelled=False)
+    return context.print_reply(reply, render_doctor)
+
+
+def _report_comparison(reporter: WorkReporter, part: Doctor) -> None:
+    if part.comparing is not UNSET:
+        event = Progress(ProgressKind.HEARTBEAT, phase="compare", unit="files")
+        reporter(event._replace(done=part.comparing.done, total=part.comparing.total))

@@ -3,7 +3,6 @@
 from functools import partial
 
 import click
-from msgspec.structs import replace as change
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
@@ -18,46 +17,26 @@ from kebab.wire.archive import ImportRequest
     "import",
     cls=Command,
     exits=(Exit.UNUSABLE,),
-    examples=(
-        "kebab import ~/kebab.zip",
-        "kebab import kebab.zip --map /home/ada/notes=/srv/notes",
-        "kebab import kebab.zip --replace --yes --json",
-    ),
+    examples=("kebab import ~/kebab.zip", "kebab import kebab.zip --yes --json"),
 )
 @click.argument("path", metavar="FILE", type=click.Path())
-@click.option("--replace", is_flag=True, help="Replace the knowledge base that is there.")
-@click.option(
-    "--map",
-    "map_",
-    metavar="OLD=NEW",
-    multiple=True,
-    help="A folder with another path here; folders below it follow. Repeatable.",
-)
 @click.option("--dry-run", is_flag=True, help="Only check the file and show what it holds.")
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--yes", is_flag=True, help="Do not ask before an index is replaced.")
 @click.pass_obj
-def command(
-    context: CommandContext,
-    *,
-    path: str,
-    replace: bool,
-    map_: tuple[str, ...],
-    dry_run: bool,
-    yes: bool,
-) -> Exit:
+def command(context: CommandContext, *, path: str, dry_run: bool, yes: bool) -> Exit:
     """Make an exported file the knowledge base.
 
-    Everything in the file is checked before anything changes. A knowledge base that is there is
-    replaced with `--replace` only, after confirmation; it stays until the new one is complete.
-    Nothing is embedded again, and ids and citations stay the same.
-
-    A folder that does not exist here is looked for below your home directory. One that is not found
-    stays searchable. Settings stay as they are; those that differ are shown.
+    The file is checked before anything changes. An index that is there is replaced after
+    confirmation; it stays until the new one is complete. Nothing is embedded again, and ids and
+    citations stay the same. Folders keep their paths: where a folder has another path here, ingest
+    it, which embeds no equal text again, and remove the old source. Settings stay as they are.
     """
-    request = ImportRequest(path=path, replace=replace, map=list(map_), dry_run=dry_run)
-    if replace and not dry_run and not yes:
-        plan = run_work(context, change(request, dry_run=True))
-        confirm(context, "import", partial(render_import_plan, plan))
-    if not dry_run:
-        context.release_stores()
-    return context.print_reply(run_work(context, request), render_import)
+    if dry_run:
+        request = ImportRequest(path=path, dry_run=True)
+        return context.print_reply(run_work(context, request), render_import)
+    if not yes:
+        plan = run_work(context, ImportRequest(path=path, dry_run=True))
+        if plan.replaced_documents is not None:
+            confirm(context, "import", partial(render_import_plan, plan))
+    context.release_stores()
+    return context.print_reply(run_work(context, ImportRequest(path=path)), render_import)

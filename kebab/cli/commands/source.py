@@ -63,17 +63,15 @@ def list_(context: CommandContext, /) -> Exit:
     "--mode",
     type=click.Choice(("auto", "pull", "remote")),
     default="auto",
-    help="Copy it, or read it from its store while it is searched.",
+    help="Copy it, or let its store be searched.",
 )
-@click.option("--key", default="", help="The public key that it must have.")
 @click.pass_obj
 def add(context: CommandContext, /, url: str, **flags: Any) -> Exit:
     """Search a published base too.
 
     ADDRESS begins with `https://`, `s3://`, `gs://` or `az://`, or is a folder. Its copy is pulled
-    now, and updated by later commands once a minute at most; a large one is not copied, but read
-    from its store while it is searched. The key of its publisher is pinned: a
-    snapshot that another key has signed is refused. Without network the copy is searched.
+    now, and updated by later commands once a minute at most. A large one is not copied: its store
+    is asked for candidates while it is searched. Without network the copy is searched.
     """
     request = build_request({"url": url, **flags}, SourceAddRequest)
     return context.print_reply(run_work(context, request), render_added_base)

@@ -494,7 +494,6 @@ def render_published_base(base: PublishedBase, canvas: Canvas) -> Iterator[str]:
 def render_added_base(reply: SourceAdded, canvas: Canvas) -> Iterator[str]:
     """Yield the base, and how much of it was read."""
     yield from render_published_base(reply.base, canvas)
-    yield f"  key {reply.base.public_key}"
     yield f"  {format_bytes(reply.pulled_bytes)} pulled"
     yield canvas.step("search only there", f"kebab search QUERY --in {reply.base.name}")
 

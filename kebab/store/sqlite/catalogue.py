@@ -1,8 +1,7 @@
 """Contains read access for browsing: lists, details, counts, values of filters, and damage."""
 
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -29,82 +28,9 @@ from kebab.store.sqlite.connection import create_schema, forward, translate_sqli
 from kebab.store.sqlite.fts import parse_strings, to_json
 from kebab.store.sqlite.reader import SqliteReader
 
-SAMPLE_CHUNKS = 4_000
-"""How many chunks are compared with their hashes, of a larger library an evenly spread part."""
-
-SAMPLE_DOCUMENTS = 1_000
-"""How many documents are compared with their names, of a larger library an evenly spread part."""
-
 _MAX_LISTED = 10
 _MANY = 100
 """How many documents of a word are read at most."""
-
-_BROKEN_ROWS = {
-    "documents without a source": "SELECT count(*) FROM documents d"
-    " WHERE NOT EXISTS (SELECT 1 FROM sources s WHERE s.source = d.source)",
-    "documents without content": "SELECT count(*) FROM documents d"
-    " WHERE NOT EXISTS (SELECT 1 FROM assets a WHERE a.asset = d.asset)",
-    "passages without a document": "SELECT count(*) FROM chunks c"
-    " WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.doc = c.doc)",
-    "tags without a document": "SELECT count(*) FROM document_tags t"
-    " WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.doc = t.doc)",
-    "vector states without a passage": "SELECT count(*) FROM vectors v"
-    " WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.key = v.key)",
-    "passages without a vector state": "SELECT count(*) FROM chunks c"
-    " WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.key = c.key)",
-    "passages that are not in the word index": "SELECT count(*) FROM chunks c"
-    " WHERE c.key NOT IN (SELECT rowid FROM chunks_fts)",
-    "rows of the word index without a passage": "SELECT count(*) FROM chunks_fts"
-    " WHERE rowid NOT IN (SELECT key FROM chunks)",
-    "passages out of order": "SELECT count(*) FROM chunks"
-    " WHERE start > end OR start_line > end_line OR start < 0 OR start_line < 1",
-    "documents with a gap between passages": "SELECT count(*) FROM (SELECT 1 FROM chunks"
-    " GROUP BY doc HAVING max(ordinal) - min(ordinal) + 1 <> count(*) OR min(ordinal) <> 0)",
-    "vectors of another model": "SELECT count(*) FROM vectors WHERE state <> 'pending' AND version"
-    " IS NOT (SELECT value FROM kv WHERE name = 'embedding_version')",
-    "counts of passages that are wrong": "SELECT count(*) FROM kv WHERE name = 'pending_count'"
-    " AND value LIKE (SELECT value FROM kv WHERE name = 'corpus_revision') || ' %'"
-    " AND value NOT LIKE '% ' || (SELECT count(*) FROM vectors WHERE state = 'pending')",
-    "missing or unreadable settings of the index": "SELECT 2 - count(*) FROM kv WHERE"
-    " (name = 'corpus_revision' AND value NOT GLOB '*[^0-9]*' AND value <> '')"
-    " OR (name = 'cursor_salt' AND value <> '')",
-}
-"""Counts of rows that break a rule of the database."""
-
-
-def find_faults(database: apsw.Connection, *, deep: bool = True) -> Iterator[str]:
-    """Yield the faults of a database as phrases; a fault of the file or the schema ends the list.
-
-    The time is in proportion to the size of the file. Unless it is `deep`, only a part of the texts
-    and of the names of a large library is compared with what they come from.
-    """
-    # FTS5 keeps the structure of its index, and only a query looks whether a writer changed it:
-    # without one the check of a reader that stays open would take new pages for damaged ones.
-    with suppress(apsw.Error):
-        database.execute("SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH '\"\"'").fetchall()
-    if faults := find_file_faults(database):
-        yield from faults
-        return
-    for name, sql in _BROKEN_ROWS.items():
-        if count := int(database.execute(sql).get):
-            yield f"{name}: {count:,}"
-    # Texts, titles and headings must have their hashes.
-    rows = database.execute(
-        "SELECT c.heading_path, c.context, c.text, c.text_hash, c.embed_hash, d.title"
-        " FROM chunks c JOIN documents d ON d.doc = c.doc WHERE c.key % ? = 0",
-        (1 if deep else chunks.choose_step(database, SAMPLE_CHUNKS),),
-    )
-    found = Counter(chunks.find_text_fault(*row) for row in rows)
-    if texts := found["text"]:
-        yield f"passages whose text was changed: {texts:,}"
-    if headings := found["headings"]:
-        yield f"passages whose title or headings were changed: {headings:,}"
-    if changed := documents.find_changed_documents(database):
-        yield f"documents of which something else was changed: {len(changed):,}"
-    count = int(database.execute("SELECT count(*) FROM documents").get)
-    step = 1 if deep else max(1, -(-count // SAMPLE_DOCUMENTS))
-    if names := fts.find_wrong_names(database, step):
-        yield f"documents that are not found by name: {len(names):,}"
 
 
 def find_file_faults(database: apsw.Connection, below: str = "") -> list[str]:
@@ -185,8 +111,6 @@ class Catalogue:
     measure_languages = forward(documents.measure_languages)
     sample_files = forward(documents.sample_files)
     list_committed_keys = forward(chunks.list_committed_keys)
-    list_deleted_keys = forward(chunks.list_deleted_keys)
-    check_passages = forward(chunks.check_document_chunks)
     find_word_fault = forward(chunks.find_word_fault)
 
     def __init__(self, reader: SqliteReader) -> None:
@@ -476,10 +400,21 @@ class Catalogue:
     def _count_by(self, sql: str) -> dict[str, int]:
         return {str(name): int(count) for name, count in self._database.execute(sql)}
 
-    def find_damage(self, *, deep: bool = True) -> list[str]:
-        """Return the faults of the database, one phrase each."""
+    def find_damage(self) -> list[str]:
+        """Return the faults of the file, the schema and the references, one phrase each."""
         with translate_sqlite_errors(self.path, "read"):
-            return list(find_faults(self._database, deep=deep))
+            # FTS5 keeps the structure of its index, and only a query looks whether a writer changed
+            # it: without one the check of a reader that stays open would take that for damage.
+            with suppress(apsw.Error):
+                self._database.execute(
+                    "SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH '\"\"'"
+                ).fetchall()
+            if faults := find_file_faults(self._database):
+                return faults
+            broken = self._count_by(
+                'SELECT "table", count(*) FROM pragma_foreign_key_check GROUP BY 1'
+            )
+            return [f"rows of {one} that refer to nothing: {n:,}" for one, n in broken.items()]
 
 
 def _build_summary(row: tuple[Any, ...]) -> StoredDocument:

@@ -1,21 +1,20 @@
 """Replaces and reads chunks, and keeps the state of the vector of each.
 
 The vectors are in the vector store, by the key of their chunk. The table `vectors` has only their
-state, and `vector_garbage` the keys of deleted chunks until an ingest deletes their vectors.
+state.
 `embed_hash` is the hash of the text that is embedded.
 """
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
 from functools import lru_cache
-from itertools import chain, groupby, zip_longest
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import apsw
 
-from kebab.core.chunks import ChunkRow, PendingChunk, add_tokens, build_embed_text
-from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys, compute_digest
+from kebab.core.chunks import ChunkRow, PendingChunk, add_tokens
+from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys
 from kebab.core.queries import StoredChunk, VectorState
 from kebab.store.sqlite import connection, fts
 from kebab.store.sqlite.fts import parse_place, parse_strings, to_json
@@ -23,16 +22,6 @@ from kebab.text.normalize import RAISED_DIGITS
 
 if TYPE_CHECKING:
     from kebab.core.documents import ChunkChanges, DocumentRow
-
-
-def record_deleted_keys(database: apsw.Connection, keys: Collection[Key]) -> None:
-    """Record which of these chunks have a stored vector, before they are deleted."""
-    database.execute(
-        "INSERT OR IGNORE INTO vector_garbage (key)"
-        " SELECT key FROM vectors"
-        " WHERE key IN (SELECT value FROM json_each(?)) AND state = 'committed'",
-        (to_json(keys),),
-    )
 
 
 def store_pending_count(database: apsw.Connection) -> None:
@@ -118,10 +107,9 @@ def set_vector_state(
 def replace_vector_states(
     database: apsw.Connection, version: str, unsupported: Collection[Key]
 ) -> None:
-    """Make every chunk committed under a version, or unsupported, and forget deleted keys."""
+    """Make every chunk committed under a version, or unsupported."""
     database.execute("UPDATE vectors SET state = 'committed', version = ?", (version,))
     set_vector_state(database, unsupported, "unsupported", version)
-    database.execute("DELETE FROM vector_garbage")
 
 
 def list_committed_keys(database: apsw.Connection) -> Keys:
@@ -138,11 +126,6 @@ def find_committed_keys(database: apsw.Connection, keys: Collection[Key]) -> set
         (to_json(keys),),
     )
     return {Key(key) for (key,) in rows}
-
-
-def list_deleted_keys(database: apsw.Connection) -> list[Key]:
-    """Return the keys of deleted chunks whose vectors may still be stored."""
-    return [Key(key) for (key,) in database.execute("SELECT key FROM vector_garbage ORDER BY key")]
 
 
 Position: TypeAlias = tuple[int, int, int, int, int, str, str, str]
@@ -198,10 +181,9 @@ def replace_chunks(database: apsw.Connection, target: ChunkTarget) -> "ChunkChan
 
 
 def delete_chunks(database: apsw.Connection, keys: Collection[Key]) -> None:
-    """Delete chunks with their index rows and states; record the vectors that remain."""
+    """Delete chunks with their index rows and states."""
     if not keys:
         return
-    record_deleted_keys(database, keys)
     fts.delete_chunks(database, keys)
     database.executemany("DELETE FROM chunks WHERE key = ?", ((key,) for key in keys))
 
@@ -271,20 +253,10 @@ def _build_index_rows(
         yield key, title, headings or "", words or ""
 
 
-def rebuild_word_index(
-    database: apsw.Connection,
-    tokens: fts.Tokenizer,
-    target: apsw.Connection | None = None,
-    step: int = 1,
-) -> None:
-    """Write the word index again from the stored passages, those whose key `step` divides.
-
-    `target` is the database that gets it; None means the same one.
-    """
-    target = target or database
-    target.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')")
-    rows = database.execute(_INDEXED + " WHERE c.key % ? = 0 ORDER BY c.key", (step,))
-    _insert_words(target, rows, tokens)
+def rebuild_word_index(database: apsw.Connection, tokens: fts.Tokenizer) -> None:
+    """Write the word index again from the stored passages."""
+    database.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')")
+    _insert_words(database, database.execute(_INDEXED + " ORDER BY c.key"), tokens)
 
 
 _WORD_RULE = "2"
@@ -336,7 +308,7 @@ def _insert_words(
             (
                 key,
                 " ".join(map(tokens, (title, *parse_strings(aliases)))),
-                " ".join(map(tokens, (*read_headings(headings), context))),
+                " ".join(map(tokens, (*parse_strings(headings), context))),
                 tokens(text),
             )
             for key, title, headings, context, text, aliases in rows
@@ -344,61 +316,8 @@ def _insert_words(
     )
 
 
-def read_headings(stored: str) -> tuple[str, ...]:
-    """Return the headings of a stored path; none when it cannot be read."""
-    with suppress(ValueError):
-        return parse_strings(stored)
-    return ()
-
-
-def find_text_fault(
-    heading_path: str, context: str, text: str, text_hash: str, embed_hash: str, title: str
-) -> str | None:
-    """Return whether the `text` of a passage or its `headings` lack their hash; None when not."""
-    if compute_digest(text) != text_hash:
-        return "text"
-    embedded = build_embed_text(title, read_headings(heading_path), text, context)
-    return "headings" if compute_digest(embedded) != embed_hash else None
-
-
-class CheckedChunk(NamedTuple):
-    """A stored chunk, and which of its parts lacks its hash, as `find_text_fault` says."""
-
-    key: Key
-    start: int
-    end: int
-    text: str
-    fault: str | None
-
-
-def check_document_chunks(database: apsw.Connection, doc_id: DocId) -> list[CheckedChunk]:
-    """Return the chunks of a document in order, each compared with its hashes."""
-    rows = database.execute(
-        'SELECT c.key, c.start, c."end", c.heading_path, c.context, c.text, c.text_hash,'
-        " c.embed_hash, d.title FROM chunks c JOIN documents d ON d.doc = c.doc"
-        " WHERE d.doc_id = ? ORDER BY c.ordinal",
-        (doc_id,),
-    )
-    return [
-        CheckedChunk(Key(key), start, end, str(hashed[2]), find_text_fault(*hashed))
-        for key, start, end, *hashed in rows
-    ]
-
-
-COMPARED_CHUNKS = 1_000
-"""How many chunks are compared with the word index; of a larger library an evenly spread part."""
-
-
-def choose_step(database: apsw.Connection, most: int) -> int:
-    """Return the number that divides the keys of a sample of the chunks; 1 takes all."""
-    return max(1, -(-int(database.execute("SELECT count(*) FROM chunks").get) // most))
-
-
-_INSTANCES = (
-    "SELECT term, doc, col, CASE col WHEN 'title' THEN 0 ELSE offset END"
-    " FROM temp.compared WHERE doc % ? = 0"
-)
-"""A title may have further names in any order, so only its words are compared."""
+_SAMPLE = 200
+"""How many passages are compared with the word index; of a larger library an even part."""
 
 
 def find_word_fault(
@@ -406,35 +325,23 @@ def find_word_fault(
 ) -> str | None:
     """Return how the word index differs from the stored passages; None when it does not.
 
-    The index is compared with one that is built anew in memory: every word at every place. Unless
-    it is `deep`, only a part of the passages of a large library is compared.
+    Every passage must have a row, and of the compared ones the last word must find it. All are
+    compared if it is `deep`. SQLite itself checks the structure of the index with that of the file.
     """
-    step = 1 if deep else choose_step(database, COMPARED_CHUNKS)
-    with closing(connection.create_schema()) as fresh:
-        rebuild_word_index(database, tokens, fresh, step)
-        for one in (fresh, database):
-            one.execute(
-                "CREATE VIRTUAL TABLE IF NOT EXISTS temp.compared"
-                " USING fts5vocab('main', 'chunks_fts', 'instance')"
-            )
-        # Every row once.
-        expected, found = (
-            (row for row, _ in groupby(one.execute(_INSTANCES, (step,))))
-            for one in (fresh, database)
-        )
-        for wanted, stored in zip_longest(expected, found):
-            if wanted != stored:
-                word = (wanted or stored or ("",))[0]
-                return f"a word is missing, or at another place: {word}"
-        sizes = "SELECT id, sz FROM chunks_fts_docsize WHERE id % ? = 0"
-        if (
-            step == 1 and database.execute("SELECT 1 FROM chunks LIMIT 1").get
-        ):  # the sums over all passages, which are a row of their own
-            sizes += " UNION ALL SELECT 0, block FROM chunks_fts_data WHERE id = 1 AND ?"
-        values = (step,) * sizes.count("?")
-        lengths = [one.execute(sizes, values).fetchall() for one in (fresh, database)]
-        if lengths[0] != lengths[1]:
-            return "the length of a passage is wrong"
+    for name, sql in (
+        ("passages that are not in it", "chunks WHERE key NOT IN (SELECT rowid FROM chunks_fts)"),
+        ("rows without a passage", "chunks_fts WHERE rowid NOT IN (SELECT key FROM chunks)"),
+    ):
+        if count := int(database.execute(f"SELECT count(*) FROM {sql}").get):  # noqa: S608 - constants
+            return f"{name}: {count:,}"
+    total = int(database.execute("SELECT count(*) FROM chunks").get)
+    step = 1 if deep else max(1, -(-total // _SAMPLE))
+    for key, text in database.execute("SELECT key, text FROM chunks WHERE key % ? = 0", (step,)):
+        if words := tokens(text).split():
+            match = '"' + words[-1].replace('"', '""') + '"'
+            sql = "SELECT 1 FROM chunks_fts WHERE rowid = ? AND chunks_fts MATCH ?"
+            if database.execute(sql, (key, f"body: {match}")).fetchone() is None:
+                return f"a word of a passage is missing: {words[-1]}"
     return None
 
 

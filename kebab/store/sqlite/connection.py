@@ -3,7 +3,6 @@
 One table translates the exceptions of SQLite to signals.
 """
 
-import os
 import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping
@@ -18,11 +17,10 @@ from kebab.core.durable import create_folder
 from kebab.errors.catalog import Cancelled, IoError, Locked, NotIndexed, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.platform import format_device, read_system_locks, sync_path
+from kebab.platform import sync_path
 from kebab.store.sqlite import fts, replacement
 from kebab.store.sqlite.fts import lower_text
 from kebab.store.sqlite.replacement import keep_old_copy
-from kebab.store.stamps import FileState
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -75,55 +73,10 @@ _FAULTS_IN_KEBAB = (
     apsw.RangeError,
 )
 
-_LOCK_KIND, _LOCK_PID, _LOCK_FILE = 3, 4, 5
-"""The positions of the kind, the process and the file in a line of that list."""
-
-
-def list_writer_pids(path: str) -> list[int]:
-    """Return the other processes that have locked a database for writing.
-
-    One that the system does not name, as of another namespace, is 0.
-
-    Raises:
-        OSError: The system does not list its locks.
-        ValueError: The list has another format.
-        IndexError: The list has another format.
-    """
-    locks = read_system_locks().splitlines()
-    names = [path, f"{path}-shm"]
-    if Path(path).name == FILE_NAME:
-        names.append(str(Path(path).with_name(replacement.LOCK_NAME)))
-    devices: dict[int, str] = {}
-    for name in names:
-        with suppress(FileNotFoundError):
-            status = Path(name).stat()
-            devices[status.st_ino] = format_device(status.st_dev)
-    pids: list[int] = []
-    for words in map(str.split, locks):
-        # A line with `->` is a process that only waits.
-        if "->" in words or words[_LOCK_KIND] != "WRITE":
-            continue
-        device, _, inode = words[_LOCK_FILE].rpartition(":")
-        pid = int(words[_LOCK_PID])
-        if devices.get(int(inode)) == device and pid != os.getpid():
-            pids.append(max(pid, 0))
-    return pids
-
-
-def _build_busy_signal(path: str, op: Op, _cause: str) -> Signal:
-    """Return `Locked`; when no other process holds a lock, it is an I/O error."""
-    try:
-        pids = list_writer_pids(path)
-    except (OSError, ValueError, IndexError):
-        return Locked(path=path, holder_pid=None)
-    if not pids:
-        return IoError(path=path, op=op, cause="the database was busy for too long")
-    return Locked(path=path, holder_pid=max(pids) or None)
-
 
 SIGNALS: Mapping[type[apsw.Error], SignalBuilder | None] = {
     **dict.fromkeys(_IO, lambda path, op, cause: IoError(path=path, op=op, cause=cause)),
-    **dict.fromkeys(_LOCKED, _build_busy_signal),
+    **dict.fromkeys(_LOCKED, lambda path, _op, _cause: Locked(path=path, holder_pid=None)),
     **dict.fromkeys(_CORRUPT, lambda path, _op, cause: StoreCorrupt(path=path, cause=cause)),
     apsw.InterruptError: lambda _path, op, _cause: Cancelled(operation=op),
     **dict.fromkeys(_FAULTS_IN_KEBAB, None),
@@ -213,7 +166,6 @@ def open_reader(data_dir: Path) -> apsw.Connection:
         create: Any = partial(database.create_scalar_function, deterministic=True)
         create("path_matches", _matches_path, 2)
         create("lower_text", lower_text, 1)
-        _refuse_damaged_file(database)
         check_schema_version(database, data_dir)
         undo.pop_all()
     return database
@@ -244,48 +196,6 @@ def _prepare_reader(database: apsw.Connection) -> apsw.Connection:
         database.execute("PRAGMA temp_store = MEMORY")
         undo.pop_all()
     return database
-
-
-def take_file_state(path: Path) -> FileState:
-    """Return the state of a database file, its log and its shared memory."""
-    return FileState((str(path),), logs=(f"{path}-wal",), mapped=(f"{path}-shm",))
-
-
-_MAGIC = b"SQLite format 3\0"
-_HEADER_BYTES, _FRAME_HEADER_BYTES = 100, 24
-
-
-def find_file_damage(database: apsw.Connection) -> str | None:
-    """Return what is wrong with the file of an open connection; None when nothing is.
-
-    SQLite answers from its memory without a look at the file, so it does not notice in time that
-    another program cut it off or wrote over it. The file is read through SQLite, because closing it
-    would free the locks that SQLite holds on it.
-    """
-    path = Path(database.filename)
-    log = path.with_name(path.name + "-wal")
-    # The log is measured first: pages that a checkpoint has not written yet are in it.
-    log_bytes = log.stat().st_size if log.exists() else 0
-    header = database.read("main", 0, 0, _HEADER_BYTES)[1]
-    size = path.stat().st_size
-    if not header.startswith(_MAGIC):
-        return "file is not a database" if size else "the file is empty"
-    page_bytes = int.from_bytes(header[16:18], "big")
-    page_bytes = 65_536 if page_bytes == 1 else page_bytes
-    has_valid_count = header[24:28] == header[92:96]
-    pages = int.from_bytes(header[28:32], "big") if has_valid_count else 0
-    missing = pages - size // page_bytes - log_bytes // (page_bytes + _FRAME_HEADER_BYTES)
-    return f"{missing} of {pages} pages are missing at its end" if missing > 0 else None
-
-
-def _refuse_damaged_file(database: apsw.Connection) -> None:
-    """Refuse a file whose end is missing.
-
-    Raises:
-        StoreCorrupt: It is missing at two looks; the first may have met the start of a checkpoint.
-    """
-    if find_file_damage(database) and (cause := find_file_damage(database)):
-        raise StoreCorrupt(path=database.filename, cause=cause)
 
 
 def _matches_path(pattern: str, path: str) -> bool:
@@ -328,7 +238,6 @@ def open_writer(
         database.execute("PRAGMA journal_size_limit = 0")
         persist_log(database)
         fts.create_write_buffer(database)
-        _refuse_damaged_file(database)
         with translate_os_errors(path, "write"):
             if copy := keep_copy_before_migration(database):
                 on_copy(copy)
@@ -484,7 +393,7 @@ class Transactions:
         self._database = database
         self._path = path
         self._monotonic = monotonic
-        self._batching = False
+        self._batching = self._is_whole = False
         self._is_changed = False
         self._units = 0
         self._began = 0.0
@@ -502,7 +411,8 @@ class Transactions:
             self._database.execute("RELEASE unit")
             self._units += 1
             is_late = self._monotonic() - self._began >= _SECONDS_PER_COMMIT
-            if not self._batching or is_late or self._units >= _UNITS_PER_COMMIT:
+            is_due = is_late or self._units >= _UNITS_PER_COMMIT
+            if not self._batching or (is_due and not self._is_whole):
                 self._commit()
 
     @contextmanager
@@ -518,6 +428,20 @@ class Transactions:
             self._batching = False
             with translate_sqlite_errors(self._path, "write"):
                 self._commit()
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Let the units in the block be one transaction; an error undoes all of them."""
+        self._batching = self._is_whole = True
+        try:
+            with ExitStack() as undo:
+                undo.callback(self._rollback)
+                yield
+                undo.pop_all()
+                with translate_sqlite_errors(self._path, "write"):
+                    self._commit()
+        finally:
+            self._batching = self._is_whole = False
 
     def mark_changed(self) -> None:
         """Mark a change that search can see, so that the commit raises the revision."""
@@ -555,8 +479,7 @@ class Transactions:
             self._database.execute("ROLLBACK")
 
 
-REVISION, _STATE = "corpus_revision", "corpus_state"
-_STATE_BYTES = 8
+REVISION = "corpus_revision"
 
 
 def get_value(database: apsw.Connection, name: str) -> str | None:
@@ -583,17 +506,5 @@ def get_revision(database: apsw.Connection) -> int:
 
 
 def advance_revision(database: apsw.Connection) -> None:
-    """Raise the corpus revision by one, and give the new state a name of its own."""
-    revision = get_revision(database) + 1
-    set_value(database, REVISION, str(revision))
-    set_value(database, _STATE, f"{revision} {os.urandom(_STATE_BYTES).hex()}")
-
-
-def read_state_name(database: apsw.Connection) -> str | None:
-    """Return a name that no other state of any library has.
-
-    Two libraries may have the same revision, for instance a restored copy that went on another way.
-    None when the library was written by a build without such names.
-    """
-    name = get_value(database, _STATE)
-    return name if name and name.partition(" ")[0] == str(get_revision(database)) else None
+    """Raise the corpus revision by one."""
+    set_value(database, REVISION, str(get_revision(database) + 1))

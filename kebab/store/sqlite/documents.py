@@ -25,8 +25,8 @@ from kebab.core.documents import (
     is_partial,
 )
 from kebab.core.files import MEMBER_MARK, FileState
-from kebab.core.ids import DocId, Key, compute_digest
-from kebab.store.sqlite import chunks, fts
+from kebab.core.ids import DocId, Key
+from kebab.store.sqlite import fts
 from kebab.store.sqlite.connection import translate_sqlite_errors
 from kebab.store.sqlite.fts import (
     clamp_to_signed,
@@ -109,7 +109,7 @@ _SOURCE = "(SELECT source FROM sources WHERE name = ?)"
 _COLUMNS = (
     *("path", "asset", "title", "media", "lang", "size", "mtime_ns", "inode", "recipe"),
     *("parser_version", "chunker_version", "indexed_at", "warnings", "date", "date_ns"),
-    *("partial", "checksum"),
+    "partial",
 )
 _SAVE = (
     f"INSERT INTO documents (doc_id, source, {', '.join(_COLUMNS)})"  # noqa: S608 - constants
@@ -141,7 +141,6 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> tu
         *_to_columns(row.stamp),
         *(row.recipe, row.parser_version, row.chunker_version, now, to_json(row.warnings)),
         *(row.date, to_nanoseconds(row.date), is_partial(row.warnings)),
-        _compute_checksum(database, row, now) if row.more_chunks == () else "",
     )
     doc = int(database.execute(_SAVE, values).get)
     if before is not None:
@@ -195,12 +194,10 @@ def _insert_metadata(database: apsw.Connection, doc: int, row: DocumentRow) -> N
 
 def update_stamp(database: apsw.Connection, doc_id: DocId, stamp: FileStamp) -> None:
     """Update the stamp of a file."""
-    updated: list[Any] = database.execute(
-        "UPDATE documents SET size = ?, mtime_ns = ?, inode = ? WHERE doc_id = ? RETURNING doc",
+    database.execute(
+        "UPDATE documents SET size = ?, mtime_ns = ?, inode = ? WHERE doc_id = ?",
         (*_to_columns(stamp), doc_id),
-    ).fetchall()
-    for (doc,) in updated:
-        store_checksum(database, doc)
+    )
 
 
 def move_document(
@@ -216,74 +213,8 @@ def move_document(
         (source, path, *_to_columns(stamp), now, doc_id),
     ).get
     fts.write_names(database, doc, path, title, parse_strings(aliases))
-    store_checksum(database, doc)
     count = database.execute("SELECT count(*) FROM chunks WHERE doc = ?", (doc,)).get
     return MovedDocument(int(count), parse_strings(warnings))
-
-
-_CHECKED = """
-    SELECT d.doc, d.checksum, json_array(
-        d.doc_id, d.path, a.content_hash, d.title, d.media, d.lang, d.size, d.mtime_ns, d.inode,
-        d.recipe, d.parser_version, d.chunker_version, d.indexed_at, d.warnings, d.date, d.date_ns,
-        d.partial,
-        (SELECT json_group_array(tag ORDER BY tag) FROM document_tags WHERE doc = d.doc),
-        (SELECT json_group_array(author ORDER BY author) FROM document_authors WHERE doc = d.doc),
-        (SELECT json_group_array(alias ORDER BY alias) FROM document_aliases WHERE doc = d.doc),
-        (SELECT json_group_array(target || ' ' || key ORDER BY target) FROM document_links
-            WHERE doc = d.doc),
-        (SELECT json_group_array(json_array(chunk_id, ordinal, start, "end", start_line, end_line,
-            heading_path, context, place, text_hash, embed_hash) ORDER BY ordinal, key)
-            FROM chunks WHERE doc = d.doc))
-    FROM documents d LEFT JOIN assets a ON a.asset = d.asset
-"""
-
-
-def _compute_checksum(database: apsw.Connection, row: DocumentRow, now: float) -> str:
-    """Return the checksum of a document with all its chunks: that of what `_CHECKED` reads back.
-
-    SQLite writes the time, because it writes numbers in a way of its own.
-    """
-    time = database.execute("SELECT json_quote(?)", (float(now),)).get
-    links = {target: f"{target} {compute_link_key(target)}" for target in sorted(row.links)}
-    before = (
-        *(row.doc_id, row.path, row.content_hash, row.title, row.media, row.lang),
-        *(*_to_columns(row.stamp), row.recipe, row.parser_version, row.chunker_version),
-    )
-    after = (
-        *(to_json(row.warnings), row.date, to_nanoseconds(row.date), int(is_partial(row.warnings))),
-        *(to_json(sorted({*names})) for names in (row.tags, row.authors, row.aliases)),
-        to_json(links.values()),
-        to_json(
-            (chunk.chunk_id, *chunks.get_position(chunk), chunk.text_hash, chunk.embed_hash)
-            for chunk in row.chunks
-        ),
-    )
-    return compute_digest(f"{to_json(before)[:-1]},{time},{to_json(after)[1:]}")
-
-
-def store_checksum(database: apsw.Connection, doc: int) -> None:
-    """Store the checksum of a document; call it after every change of what is stored of it."""
-    _, _, content = database.execute(f"{_CHECKED} WHERE d.doc = ?", (doc,)).get
-    database.execute(
-        "UPDATE documents SET checksum = ? WHERE doc = ?", (compute_digest(content), doc)
-    )
-
-
-def add_missing_checksums(database: apsw.Connection) -> None:
-    """Store the checksums of the documents that an earlier version stored."""
-    with database:
-        rows: Any = database.execute("SELECT doc FROM documents WHERE checksum = ''").fetchall()
-        for (doc,) in rows:
-            store_checksum(database, doc)
-
-
-def find_changed_documents(database: apsw.Connection) -> list[int]:
-    """Return the documents of which something is stored that no ingest has written.
-
-    Documents that have no checksum yet are left out.
-    """
-    rows = database.execute(f"{_CHECKED} WHERE d.checksum <> ''")
-    return [doc for doc, stored, content in rows if compute_digest(content) != stored]
 
 
 def find_document_at(database: apsw.Connection, source: str, path: str) -> DocId | None:
@@ -307,7 +238,6 @@ def remove_documents(database: apsw.Connection, doc_ids: Collection[DocId]) -> i
         ids,
     )
     keys = [Key(key) for (key,) in rows]
-    chunks.record_deleted_keys(database, keys)
     fts.delete_chunks(database, keys)
     database.execute("DELETE FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))", ids)
     _delete_unused_assets(database, [asset for (asset,) in assets])

@@ -1,18 +1,17 @@
-"""Contains the index of words in FTS5, its filters as SQL conditions, its postings, and names.
+"""Contains the index of words in FTS5, its filters as SQL conditions, and names.
 
-The write buffer holds the rows of one transaction. The postings are arrays in memory.
+The write buffer holds the rows of one transaction.
 The names of documents have a table of their own, one row for each word of a document.
 """
 
 import json
 import math
 import sys
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 from functools import lru_cache
 from string import ascii_lowercase, ascii_uppercase
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 from unicodedata import normalize
 
 import apsw
@@ -22,12 +21,6 @@ from kebab.core.chunks import KeyedScore, Place
 from kebab.core.files import is_absolute
 from kebab.core.ids import DocNumber, Key
 from kebab.core.queries import Filters, NamedDocument
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Numbers: TypeAlias = NDArray[np.int64]
 
 _WRAP = 1 << 64
 _HIGHEST = (1 << 63) - 1
@@ -243,153 +236,6 @@ def flush_write_buffer(database: apsw.Connection) -> None:
     )
 
 
-K1, B = 1.2, 0.75
-"""The bm25 parameters that FTS5 has built in."""
-
-MIN_IDF = 1e-6
-"""The idf that FTS5 gives a word in half of the rows or more."""
-
-MAX_CACHED_ROWS, MAX_CACHED_FACTOR = 4_000_000, 8
-"""The most cached rows of all words: a number (48 MB), or a multiple of the chunks if larger."""
-
-_SIZES = "SELECT id, sz FROM chunks_fts_docsize ORDER BY id"
-_INSTANCES = (
-    "CREATE VIRTUAL TABLE IF NOT EXISTS temp.chunks_instances"
-    " USING fts5vocab('main', 'chunks_fts', 'instance')"
-)
-_OF_TERM = (
-    "SELECT group_concat(doc * 4 + CASE col WHEN 'title' THEN 0 WHEN 'headings' THEN 1 ELSE 2 END)"
-    " FROM temp.chunks_instances WHERE term = ?"
-)
-
-
-class TermPostings(NamedTuple):
-    """The positions of the chunks that contain a word, and its score in each."""
-
-    positions: "NDArray[np.int32]"
-    scores: "NDArray[np.float64]"
-
-
-class Postings:
-    """The word index of one snapshot under bm25."""
-
-    def __init__(self, database: apsw.Connection, weights: Sequence[float]) -> None:
-        import numpy as np
-
-        self._weights = np.array(weights, np.float64)
-        self.follow(database)
-        rows: list[Any] = database.execute(_SIZES).fetchall()
-        self._keys = np.array([key for key, _ in rows], np.int64)
-        tokens = sum_varints(size for _, size in rows)
-        mean = max(1, int(tokens.sum())) / max(1, len(tokens))
-        self._sizes = K1 * (1 - B + B * tokens / mean)
-        self._rows: OrderedDict[str, TermPostings] = OrderedDict()
-        self.cached_rows = 0
-        """How many rows of words are cached."""
-
-    def follow(self, database: apsw.Connection) -> None:
-        """Read from now on through another connection to the same state."""
-        self._database = database
-        database.execute(_INSTANCES)
-
-    def search(self, terms: Sequence[str], limit: int) -> list[KeyedScore]:
-        """Return the best chunks that contain any of different terms, ties by key.
-
-        The scores equal those of FTS5 to the last bit: same formula, same order of summation.
-        """
-        import numpy as np
-
-        scores = np.zeros(len(self._keys))
-        for term in terms:
-            rows = self._load(term.translate(ASCII_LOWER))
-            scores[rows.positions] += rows.scores
-        found = np.flatnonzero(scores)
-        if 0 < limit < len(found):
-            reached = scores[found]
-            floor = np.partition(reached, len(found) - limit)[len(found) - limit]
-            found = found[reached >= floor]
-        # Positions rise with keys, and a stable sort keeps the order of ties.
-        best = found[np.argsort(-scores[found], kind="stable")[:limit]]
-        return list(zip(self._keys[best].tolist(), scores[best].tolist(), strict=True))
-
-    def _load(self, term: str) -> TermPostings:
-        """Return the rows of a word; the least recently used words are evicted for new ones."""
-        rows = self._rows.get(term)
-        if rows is None:
-            rows = self._rows[term] = self._read(term)
-            self.cached_rows += len(rows.positions)
-            most = max(MAX_CACHED_ROWS, MAX_CACHED_FACTOR * len(self._keys))
-            while self.cached_rows > most and len(self._rows) > 1:
-                _, evicted = self._rows.popitem(last=False)
-                self.cached_rows -= len(evicted.positions)
-        self._rows.move_to_end(term)
-        return rows
-
-    def _read(self, term: str) -> TermPostings:
-        import numpy as np
-
-        (packed,) = read_integer_columns(self._database, _OF_TERM, (term,))
-        keys, column = packed >> 2, packed & 3
-        starts = np.flatnonzero(np.diff(keys, prepend=-1))
-        if not len(starts):
-            return TermPostings(np.empty(0, np.int32), np.empty(0, np.float64))
-        weighted_count = np.add.reduceat(self._weights[column], starts)
-        positions = np.searchsorted(self._keys, keys[starts])
-        saturation = (weighted_count * (K1 + 1.0)) / (weighted_count + self._sizes[positions])
-        count = len(starts)
-        idf = math.log((len(self._keys) - count + 0.5) / (count + 0.5))
-        scores = (idf if idf > 0 else MIN_IDF) * saturation
-        return TermPostings(positions.astype(np.int32), scores)
-
-
-_LAST_OF_VARINT = 0x80
-"""A byte below it is the last one of a variable-length integer."""
-
-
-def read_integer_columns(
-    database: apsw.Connection, sql: str, values: Sequence[str] = ()
-) -> "list[Numbers]":
-    """Return the integer columns that a query joins with `group_concat`."""
-    import numpy as np
-
-    row: tuple[str | None, ...] = database.execute(sql, values).fetchone() or ()
-    empty = np.empty(0, np.int64)
-    return [np.fromstring(text, np.int64, sep=",") if text else empty for text in row]
-
-
-def find_positions(keys: "Numbers", wanted: Collection[int]) -> "tuple[Numbers, Numbers]":
-    """Return which wanted keys occur among rising keys, and their positions there."""
-    import numpy as np
-
-    candidates = np.fromiter(wanted, np.int64, len(wanted))
-    positions = np.searchsorted(keys, candidates)
-    inside = positions < len(keys)
-    positions, candidates = positions[inside], candidates[inside]
-    is_present = keys[positions] == candidates
-    return candidates[is_present], positions[is_present]
-
-
-def sum_varints(blobs: Iterable[bytes]) -> "Numbers":
-    """Return the sum of the variable-length integers in each blob of SQLite.
-
-    Such an integer has groups of seven bits, the highest first; every byte but the last has its
-    high bit set (SQLite file format, section 1.6). No blob may be empty.
-    """
-    import numpy as np
-
-    rows = list(blobs)
-    if not rows:
-        return np.empty(0, np.int64)
-    raw = np.frombuffer(b"".join(rows), np.uint8)
-    ends = np.flatnonzero(raw < _LAST_OF_VARINT)
-    indexes = np.arange(len(raw))
-    bytes_after = ends[np.searchsorted(ends, indexes)] - indexes
-    values = (raw & (_LAST_OF_VARINT - 1)).astype(np.int64) << (7 * bytes_after)
-    starts = np.cumsum([0, *map(len, rows[:-1])])
-    sums: Numbers = np.add.reduceat(values, starts)
-    return sums
-
-
 _WIDEST_NAME = 2_000
 """A word in the names of more documents, such as that of their folder, finds none by itself."""
 
@@ -420,26 +266,6 @@ def add_missing_names(database: apsw.Connection) -> None:
     with database:
         for doc, path, title, aliases in rows:
             write_names(database, doc, path, title, parse_strings(aliases))
-
-
-def find_wrong_names(database: apsw.Connection, step: int = 1) -> list[int]:
-    """Return the documents whose names are not those that `write_names` writes.
-
-    Only the documents whose number `step` divides are compared.
-    """
-    from kebab.text.names import list_index_words  # a reader needs no tokenizer
-
-    rows = database.execute(
-        f"SELECT d.doc, d.path, d.title, {_ALIASES},"  # noqa: S608 - a constant
-        " (SELECT json_group_object(n.token, n.word) FROM document_names n WHERE n.doc = d.doc)"
-        " FROM documents d WHERE d.doc % ? = 0",
-        (step,),
-    )
-    return [
-        doc
-        for doc, path, title, aliases, stored in rows
-        if list_index_words(path, title, parse_strings(aliases)) != json.loads(stored)
-    ]
 
 
 def find_named_documents(

@@ -25,13 +25,16 @@ LOCK_NAME = "writer.lock"
 SIGNATURES = "signatures"
 """The file of the signatures of passages, which can be computed again."""
 
+SOURCES = "sources.json"
+"""The file of the sources, for an index whose database is lost."""
+
 PICTURES = "pictures.jsonl"
-"""The file of what models wrote about pictures."""
+"""The file of what models wrote about pictures, which serves any index."""
 
 FILES = (
     *(f"kebab.sqlite{end}" for end in ("", "-wal", "-shm")),
     *(f"reviews.sqlite{end}" for end in ("", "-wal", "-shm")),
-    *("lance", "stdin", SIGNATURES, PICTURES),
+    *("lance", "stdin", SIGNATURES, SOURCES),
 )
 """The files and folders of a knowledge base, the database first."""
 

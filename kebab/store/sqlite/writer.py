@@ -2,14 +2,15 @@
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
+
+import apsw
 
 from kebab.core.documents import (
     EMBEDDING_REASON,
     EMBEDDING_VERSION,
     NEXT_VECTORS,
-    OLD_VECTORS,
     ChunkChanges,
     DocumentRow,
     FileStamp,
@@ -17,10 +18,11 @@ from kebab.core.documents import (
     Source,
     SourcePlan,
 )
-from kebab.core.ids import DocId, Key
+from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.queries import VectorState
+from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.store.sqlite import chunks, connection, documents, fts
+from kebab.store.sqlite import chunks, connection, documents, fts, sources
 from kebab.store.sqlite.connection import (
     Transactions,
     forward,
@@ -43,7 +45,6 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     list_chunks = forward(chunks.list_chunks_after)
     get_revision = forward(connection.get_revision)
     measure_languages = forward(documents.measure_languages)
-    list_deleted_keys = forward(chunks.list_deleted_keys)
     list_committed_keys = forward(chunks.list_committed_keys)
     get_value = forward(connection.get_value)
 
@@ -71,14 +72,17 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         with translate_sqlite_errors(self.path, "write"):
             chunks.update_words(self._database, tokens)
             fts.add_missing_names(self._database)
-            documents.add_missing_checksums(self._database)
+            sources.restore_sources(self._database, data_dir)
+        self._data_dir = data_dir
         self._tokens = tokens
         self._now = now
         self._transactions = Transactions(self._database, self.path)
 
     def close(self) -> None:
-        """Close the database and free the lock."""
+        """Write the list of the sources, close the database and free the lock."""
         try:
+            with suppress(Signal, apsw.ConnectionClosedError):  # other calls report damage
+                self._save_sources()
             self._database.close()
         finally:
             self._lock.close()
@@ -94,6 +98,19 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         """Let the calls in the block share commits (each 256 or each second); each stays atomic."""
         return self._transactions.batch()
 
+    def transaction(self) -> AbstractContextManager[None]:
+        """Let the calls in the block be one transaction: all count, or none."""
+        return self._transactions.whole()
+
+    def list_pending_ids(self) -> list[tuple[ChunkId, Key]]:
+        """Return the id and the key of every chunk that lacks a vector."""
+        with translate_sqlite_errors(self.path, "read"):
+            rows = self._database.execute(
+                "SELECT c.chunk_id, c.key FROM vectors v JOIN chunks c ON c.key = v.key"
+                " WHERE v.state = 'pending' AND v.state <> 'committed'"
+            )
+            return [(ChunkId(name), Key(key)) for name, key in rows]
+
     def add_source(self, source: Source) -> None:
         """Register a source, or update its kind."""
         with self._transactions.unit():
@@ -102,6 +119,20 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
                 " ON CONFLICT (name) DO UPDATE SET root = excluded.root, kind = excluded.kind",
                 (source.name, source.root, source.kind, None if source.kind == "folder" else ""),
             )
+        self._save_sources()
+
+    def _save_sources(self) -> None:
+        with translate_sqlite_errors(self.path, "read"):
+            sources.write_sources(self._data_dir, sources.list_sources(self._database))
+
+    def rebuild_words(self) -> None:
+        """Write the words of all passages and names again from what is stored."""
+        with self._transactions.unit():
+            chunks.rebuild_word_index(self._database, self._tokens)
+            self._database.execute("DELETE FROM document_names")
+            self._transactions.mark_changed()
+        with translate_sqlite_errors(self.path, "write"):
+            fts.add_missing_names(self._database)
 
     def list_sources(self) -> list[Source]:
         """Return the registered sources."""
@@ -114,6 +145,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         with self._transactions.unit():
             count = documents.remove_source(self._database, name)
             self._transactions.mark_changed()
+        self._save_sources()
         return count
 
     def store_plans(self, plans: Sequence[SourcePlan]) -> None:
@@ -147,7 +179,6 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
             written = chunks.replace_chunks(self._database, target)
             if document.more_chunks != ():
                 documents.add_late_warnings(self._database, target.doc, document)
-                documents.store_checksum(self._database, target.doc)
             documents.forget_unread(self._database, document.source, document.path)
             self._transactions.mark_changed()
         removed = written.removed + evicted
@@ -217,21 +248,11 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     def replace_vectors(self, version: str, reason: str | None, unknown: Collection[Key]) -> None:
         """Make all chunks committed under another version, and the unknown ones unsupported."""
         with self._transactions.unit():
-            old = connection.get_value(self._database, EMBEDDING_VERSION)
             chunks.replace_vector_states(self._database, version, unknown)
-            connection.set_value(self._database, OLD_VECTORS, old)
             connection.set_value(self._database, NEXT_VECTORS, None)
             connection.set_value(self._database, EMBEDDING_VERSION, version)
             connection.set_value(self._database, EMBEDDING_REASON, reason)
             self._transactions.mark_changed()
-
-    def forget_deleted_keys(self, keys: Collection[Key]) -> None:
-        """Forget deleted keys whose vectors the vector store no longer holds."""
-        with self._transactions.unit():
-            self._database.execute(
-                "DELETE FROM vector_garbage WHERE key IN (SELECT value FROM json_each(?))",
-                (fts.to_json(keys),),
-            )
 
     def count_committed(self, doc_ids: Collection[DocId]) -> dict[DocId, int]:
         """Return how many chunks of each of these documents have a stored vector, 0 included."""

@@ -1,112 +1,185 @@
+import os
 import zipfile
 from contextlib import closing
+from pathlib import Path
 
 import apsw
-import numpy as np
 import pytest
-from pyarrow import parquet
 
-from kebab.app.archive import export
-from kebab.core.progress import ignore_progress
-from kebab.errors.catalog import InvalidInput, IoError
-from kebab.store.lance import archive as writer
-from kebab.wire.archive import ExportRequest
-from tests.fakes.archives import fill, read_members, write_archive
-
-
-def test_the_archive_holds_no_secrets_and_no_sessions_if_not_wanted(desk):
-    fill(desk)
-    desk.search("snapshot")
-    (desk.data / "http.token").write_text("hush")
-    path, report = write_archive(desk, without_sessions=True)
-
-    assert {*read_members(path)} == {
-        "kebab.sqlite",
-        f"stdin/{next((desk.data / 'stdin').iterdir()).name}",
-        "manifest.json",
-    }
-    assert report.manifest.sessions == 0
-    copy = desk.folder / "copy.sqlite"
-    copy.write_bytes(read_members(path)["kebab.sqlite"])
-    with closing(apsw.Connection(str(copy))) as database:
-        counts = "SELECT (SELECT count(*) FROM turns) + (SELECT count(*) FROM query_cache)"
-        assert database.execute(counts).get == 0
-        assert database.execute("SELECT 1 FROM kv WHERE name = 'cursor_salt'").fetchone() is None
-    assert b"cats?" not in copy.read_bytes()
+from kebab.app.archive import export, import_archive
+from kebab.app.ingest import ingest_text
+from kebab.core.progress import Cancel, ignore_progress
+from kebab.errors.catalog import InvalidInput, IoError, Locked, NotIndexed, StoreCorrupt
+from kebab.store.sqlite import replacement
+from kebab.store.sqlite.lock import WriterLock
+from kebab.wire.archive import ExportRequest, ImportRequest
+from kebab.wire.ingest import IngestTextRequest
 
 
-def test_equal_contents_give_equal_members(desk):
-    fill(desk)
-    first, second = (read_members(write_archive(desk, name)[0]) for name in ("1.zip", "2.zip"))
-    del first["manifest.json"], second["manifest.json"]
-    assert first == second
-
-
-@pytest.mark.parametrize("kind", ["file", "folder", "inside", "nowhere", "nul"])
-def test_an_export_refuses_a_target_and_leaves_nothing(desk, kind):
-    fill(desk)
-    target = {
-        "file": desk.notes / "a.md",
-        "folder": desk.notes,
-        "inside": desk.data / "x.zip",
-        "nowhere": desk.folder / "no" / "x.zip",
-        "nul": "a\0b",
-    }[kind]
-    before = desk.tree()
-    with pytest.raises(InvalidInput if kind in ("file", "inside", "nul") else IoError):
-        export(desk.context(), ExportRequest(path=str(target)), ignore_progress)
-    assert desk.tree().keys() == before.keys()
-
-
-def test_an_existing_file_is_replaced_by_force(desk):
-    fill(desk)
-    (desk.folder / "base.zip").write_text("mine")
-    path, _ = write_archive(desk, force=True)
-    assert zipfile.is_zipfile(path)
-
-
-def test_a_text_that_is_not_the_indexed_one_is_not_exported(desk):
-    (text,) = (fill(desk).data / "stdin").iterdir()
-    text.write_text(text.read_text()[:-5])
-    with pytest.raises(IoError, match="not the text that was indexed"):
-        write_archive(desk)
-    assert not [path for path in desk.folder.iterdir() if "zip" in path.name]
-
-
-def test_what_is_exported_is_what_is_indexed(lab, tmp_path):
-    for number, word in enumerate(("bread", "dog", "sky", "apple", "park")):
-        lab.write(f"deep/n{number}.md", f"# Note\n\n## Part\n\nThe cat and the {word}.\n")
+@pytest.fixture
+def filled(lab):
+    """Two notes with vectors, and a text from standard input."""
+    lab.write("a.md", "# Snapshots\n\nHow to restore a snapshot of the database.\n")
+    lab.write("b.md", "# Garden\n\nPlants want water.\n")
     lab.ingest()
-    target = tmp_path / "passages.parquet"
-    report = export(
-        lab.context(), ExportRequest(path=str(target), format="parquet"), ignore_progress
+    text = IngestTextRequest(text=b"The dentist moved to Friday.", title="Dentist")
+    ingest_text(lab.context(), text, ignore_progress, Cancel())
+    return lab
+
+
+@pytest.fixture
+def archive(filled):
+    path = filled.folder / "base.zip"
+    write(filled, path)
+    return path
+
+
+@pytest.fixture
+def other(filled, make_desk):
+    """Another knowledge base on the same machine, which has another note."""
+    made = make_desk(filled.folder / "other")
+    made.flags["models_dir"] = filled.flags["models_dir"]
+    made.write("z.md", "zebras\n")
+    made.ingest()
+    yield made
+    made.close()
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path):
+    (tmp_path / "other").mkdir()
+
+
+def write(desk, path, **fields):
+    return export(desk.context(), ExportRequest(path=str(path), **fields), ignore_progress)
+
+
+def load(desk, path, **fields):
+    return import_archive(desk.context(), ImportRequest(path=str(path), **fields), ignore_progress)
+
+
+def change(path, target, replace=None, add=None):
+    """Write an archive again with other members."""
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(target, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, (replace or {}).get(name, old.read(name)))
+        for name, data in (add or {}).items():
+            new.writestr(name, data)
+    return target
+
+
+def describe(desk):
+    found = desk.search("restore snapshot plants dentist", mode="hybrid")
+    return [(hit.chunk_id, hit.score, hit.retrieval.vector_score) for hit in found.hits]
+
+
+def test_an_import_is_the_same_index_and_embeds_nothing(filled, archive, other):
+    planned, report = load(other, archive, dry_run=True), load(other, archive)
+
+    assert (planned.replaced_documents, report.replaced_documents) == (1, 1)
+    assert report.manifest.documents == 3
+    assert describe(other) == describe(filled)
+    assert other.again().embedding.embedded == 0
+    assert set(other.documents()) == set(filled.documents())
+    assert not (other.data / replacement.FOLDER).exists()
+
+
+def test_a_dry_run_changes_nothing(archive, other):
+    before = other.tree()
+
+    load(other, archive, dry_run=True)
+
+    assert other.tree() == before
+
+
+def test_only_a_regular_file_is_replaced_and_only_with_force(filled, archive):
+    folder = filled.folder
+    (folder / "link.zip").symlink_to(archive)
+    (folder / "folder.zip").mkdir()
+    os.mkfifo(folder / "pipe.zip")
+    before = archive.read_bytes()
+
+    for path in ("/dev/full", *(folder / f"{name}.zip" for name in ("link", "folder", "pipe"))):
+        with pytest.raises(InvalidInput, match="regular file"):
+            write(filled, path, force=True)
+    with pytest.raises(InvalidInput, match="--force"):
+        write(filled, archive)
+    assert archive.read_bytes() == before
+    write(filled, archive, force=True)
+
+    names = {path.name for path in folder.iterdir()}
+    assert names >= {"link.zip", "pipe.zip", "folder.zip"}
+    assert not [name for name in names if name.startswith(".")]
+
+
+def test_an_archive_is_outside_of_the_index_and_private(filled, archive):
+    assert archive.stat().st_mode & 0o077 == 0
+    with pytest.raises(InvalidInput):
+        write(filled, filled.data / "base.zip")
+    with pytest.raises(IoError):
+        write(filled, filled.folder / "nowhere" / "base.zip")
+
+
+def test_what_a_newer_kebab_wrote_is_refused(filled, archive, other):
+    with zipfile.ZipFile(archive) as opened:
+        manifest = opened.read("manifest.json")
+        opened.extract("kebab.sqlite", filled.folder)
+    with closing(apsw.Connection(str(filled.folder / "kebab.sqlite"))) as database:
+        database.execute("PRAGMA user_version = 999")
+    newer = (
+        {"manifest.json": manifest.replace(b'"format_version": 2', b'"format_version": 3')},
+        {"manifest.json": manifest.replace(b'"index_schema": ', b'"index_schema": 9')},
+        {"kebab.sqlite": (filled.folder / "kebab.sqlite").read_bytes()},
     )
 
-    rows = parquet.read_table(target).to_pylist()
-    assert (report.manifest.chunks, report.manifest.vectors) == (len(rows), len(rows))
-    assert {row["path"] for row in rows} == {f"deep/n{number}.md" for number in range(5)}
-    hits = lab.search("cat").hits
-    by_id = {row["id"]: row for row in rows}
-    for hit in hits:
-        row = by_id[hit.chunk_id]
-        assert (row["doc_id"], row["heading_path"]) == (hit.doc_id, hit.heading_path)
-        assert (row["start_line"], row["model"]) == (hit.citation.line.start, hit.embedding_version)
-        assert np.linalg.norm(row["vector"]) == pytest.approx(1, abs=1e-5)
-    assert len({tuple(row["vector"]) for row in rows}) == len({row["text"] for row in rows})
+    for number, members in enumerate(newer):
+        with pytest.raises(NotIndexed) as refused:
+            load(other, change(archive, filled.folder / f"{number}.zip", members))
+        assert refused.value.format_hint() == "pip install --upgrade kebab"
+    assert other.search("zebras").hits
 
 
-def test_a_full_disk_leaves_the_old_file(lab, tmp_path, monkeypatch):
-    lab.write("a.md", "# A\n\nThe cat.\n")
-    lab.ingest()
-    target = tmp_path / "passages.parquet"
-    target.write_text("mine")
+def test_damage_is_found_before_anything_changes(archive, other):
+    raw, cut = archive.read_bytes(), archive.with_name("cut.zip")
+    no_index = change(archive, archive.with_name("none.zip"), {"kebab.sqlite": b"no database"})
+    half = len(raw) // 3
 
-    def refuse(*_):
-        raise OSError(28, "No space left on device")
+    for data in (raw[:half], raw[:half] + bytes(64) + raw[half + 64 :], b"no zip"):
+        cut.write_bytes(data)
+        with pytest.raises(StoreCorrupt):
+            load(other, cut)
+    with pytest.raises(StoreCorrupt):
+        load(other, no_index)
+    assert other.search("zebras").hits
+    assert not (other.data / replacement.FOLDER).exists()
 
-    monkeypatch.setattr(writer, "write_passages", refuse)
-    request = ExportRequest(path=str(target), format="parquet", force=True)
-    with pytest.raises(IoError, match="No space left"):
-        export(lab.context(), request, ignore_progress)
-    assert target.read_text() == "mine"
-    assert [path.name for path in tmp_path.glob(".passages*")] == []
+
+def test_a_kill_leaves_the_old_or_the_new(archive, other, monkeypatch):
+    rename = Path.rename
+    killed = 0
+    for number in range(1, 30):
+        calls = iter(range(1, 1000))
+
+        def die(path, target, calls=calls, number=number):
+            if next(calls) == number:
+                raise SystemExit
+            return rename(path, target)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "rename", die)
+            try:
+                load(other, archive)
+            except SystemExit:
+                killed += 1
+        old = bool(other.search("zebras", mode="lexical").hits)
+        assert old != bool(other.search("dentist", mode="lexical").hits)
+        assert len(other.documents()) == (1 if old else 3)
+        if not old:
+            other.context().acquire_writer_lock().close()
+            assert describe(other)
+    assert killed > 3
+
+
+def test_it_waits_for_no_other_writer(archive, other):
+    with WriterLock(other.data), pytest.raises(Locked):
+        load(other, archive)

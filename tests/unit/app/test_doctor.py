@@ -1,3 +1,4 @@
+import os
 import time
 
 import pytest
@@ -5,13 +6,10 @@ import pytest
 from kebab import __version__
 from kebab.app.doctor import check_health
 from kebab.app.library import remove_documents
-from kebab.core.documents import VectorRow
-from kebab.core.ids import Key
-from kebab.embed.registry import E5_SMALL, MINILM
+from kebab.embed.registry import MINILM
 from kebab.wire.health import Doctor, DoctorRequest
 from kebab.wire.library import RmRequest
 from tests.fakes import tiny_model
-from tests.fakes.embedder import HashingEmbedder
 
 
 def _checks(desk, **flags):
@@ -62,22 +60,12 @@ def test_an_empty_knowledge_base_is_healthy(desk):
     assert checks["full_text"].status == "ok"
 
 
-def test_vectors_without_a_passage_are_a_warning(full):
-    (vector,) = (matrix[0] for _, matrix in HashingEmbedder().embed_passages(["stray"]))
-    hit = full.search("cat").hits[0]
-    full.context().open_vector_table(E5_SMALL.version).append(
-        [VectorRow(Key(999), hit.chunk_id, hit.doc_id, vector)]
-    )
-    checks = _checks(full)
-
-    assert checks["vectors"].status == "warn"
-    assert "1 vector" in checks["vectors"].summary
-
-
-def test_vectors_to_be_deleted_are_no_warning(full):
+def test_vectors_to_be_deleted_are_told(full):
     remove_documents(full.context(), RmRequest(names=["cat.md"]))
+    check = _checks(full)["vectors"]
 
-    assert _checks(full)["vectors"].status == "ok"
+    assert check.status == "ok"
+    assert check.summary.endswith("the next ingest deletes 1 more")
 
 
 def test_passages_without_a_vector_are_a_warning(full):
@@ -101,3 +89,48 @@ def test_the_checks_are_fast(full):
     check_health(full.context(), DoctorRequest())
 
     assert time.monotonic() - started < 5
+
+
+def test_contents_are_compared_whatever_the_times_say(full):
+    events: list[Doctor] = []
+    note, new = full.notes / "cat.md", full.notes / "new.md"
+    before = note.stat()
+    note.write_text(note.read_text().replace("cat", "dog"))
+    os.utime(note, ns=(before.st_atime_ns, before.st_mtime_ns))
+    new.write_text("new\n")
+
+    quick = _checks(full)["files"]
+    health = check_health(full.context(), DoctorRequest(files=True), events.append)
+    check = next(check for check in health.checks if check.name == "files")
+
+    assert "changed" not in quick.summary
+    assert (check.status, check.fix, health.ok) == ("warn", "kebab ingest", True)
+    assert f"1 changed: {note}" in check.summary
+    assert f"1 new: {new}" in check.summary
+    assert health.coverage is not None
+    assert (health.coverage.complete, health.coverage.changed) == (False, 1)
+    assert [event.comparing.done for event in events if event.comparing][-1] == 3
+
+
+def test_equal_contents_are_said_to_be_equal(full):
+    os.utime(full.notes / "cat.md", (1, 1))
+    health = check_health(full.context(), DoctorRequest(files=True))
+    check = next(check for check in health.checks if check.name == "files")
+
+    assert check.summary == "every file has the content that was indexed: 3 files"
+
+
+def test_a_folder_that_cannot_be_used_is_a_finding(desk):
+    health = check_health(desk.context(data_dir=str(desk.folder / "a\udcff")), DoctorRequest())
+
+    assert [(check.name, check.status) for check in health.checks] == [
+        ("configuration", "ok"),
+        ("directories", "fail"),
+    ]
+
+
+def test_aliases_with_one_stem_are_healthy(desk):
+    desk.write("a.md", "---\naliases: [Bases, Base]\n---\n\nA note about tables.\n")
+    desk.ingest()
+
+    assert not _failed(_checks(desk))

@@ -57,7 +57,6 @@ def test_inputs_are_read_from_the_stores(full):
 
     assert storage.find_damage() == []
     assert len(storage.list_vector_keys()) == len(set(storage.list_expected_keys())) == 6
-    assert list(storage.list_deleted_keys()) == []
 
 
 def test_keys_are_read_from_the_table_and_not_from_derived_files(full):

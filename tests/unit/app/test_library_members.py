@@ -9,12 +9,9 @@ from kebab.app.explain_paths import explain_paths
 from kebab.app.fetch_references import fetch_references
 from kebab.app.grep import grep
 from kebab.app.library import remove_documents
-from kebab.app.verify import verify
 from kebab.cli.render.canvas import build_link
-from kebab.core.progress import Cancel, ignore_progress
 from kebab.wire.fetch import FetchRequest, GrepRequest
 from kebab.wire.library import ExplainPathsRequest, FetchResult, RmRequest
-from kebab.wire.repair import VerifyRequest
 
 MEMBER = "m.eml!/plan.md"
 
@@ -73,14 +70,11 @@ def test_a_mailbox_without_a_text_of_its_own_does_not_count_as_unread(desk):
 
 
 def test_a_member_changes_with_its_file(desk):
-    assert verify(desk.context(), VerifyRequest(), ignore_progress, Cancel()).equal
     assert set(list_all(desk).values()) == {"fresh"}
 
     put(desk, "# Plan\n\nthe pier\n")
     os.utime(desk.notes / "m.eml", (1, 1))
     assert list_all(desk)[MEMBER] == "changed"
-    reply = verify(desk.context(), VerifyRequest(paths=[MEMBER]), ignore_progress, Cancel())
-    assert [one.kind for one in reply.differences] == ["changed"]
 
     (desk.notes / "m.eml").unlink()
     assert list_all(desk)[MEMBER] == "gone"

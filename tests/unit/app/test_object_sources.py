@@ -8,8 +8,8 @@ from kebab.app.library import list_sources, remove_source
 from kebab.app.search import search
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.errors.catalog import DependencyMissing, InvalidInput, IoError, ReadOnly
-from kebab.store.published import objects
-from kebab.store.published.objects import ObjectStore
+from kebab.store import objects
+from kebab.store.objects import ObjectStore
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.library import ExplainPathsRequest, SourceListRequest, SourceRmRequest
 from kebab.wire.search import SearchRequest

@@ -32,6 +32,7 @@ def test_the_lock_is_the_last_own_file(desk):
         "import",
         "objects",
         "signatures",
+        "sources.json",
         "pictures.jsonl",
         "writer.lock",
     ]
@@ -212,6 +213,7 @@ OWN = {
     "reviews.sqlite",
     "reviews.sqlite-wal",
     "reviews.sqlite-shm",
+    "sources.json",
     "stdin",
     "writer.lock",
 }

@@ -4,7 +4,7 @@ from kebab.app.library import remove_source
 from kebab.app.published import add_source, describe_base
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
-from kebab.errors.catalog import InvalidInput, IoError, ReadOnly, StoreCorrupt
+from kebab.errors.catalog import InvalidInput, IoError, ReadOnly
 from kebab.wire.library import SourceRemoved, SourceRmRequest
 from kebab.wire.published import SourceAddRequest
 
@@ -16,7 +16,7 @@ def _add(desk, url, **fields):
 def test_a_base_without_copy_is_described_as_such(desk, publish_notes):
     _add(desk, publish_notes("docs", {"a.md": "# A\n\ncats\n"}))
     (base,) = desk.context().bases.load().bases
-    moved = type(base)(name="x", url="s3://nowhere/x", public_key=base.public_key)
+    moved = type(base)(name="x", url="s3://nowhere/x")
 
     assert describe_base(desk.context(), base).documents == 1
     assert describe_base(desk.context(), moved).problem == "there is no copy yet"
@@ -59,12 +59,3 @@ def test_adding_needs_a_free_name_and_permission(desk, publish_notes):
         _add(desk, wiki, name="docs")
     with pytest.raises(ReadOnly):
         add_source(desk.context(read_only=True), SourceAddRequest(url=str(wiki)), ignore_progress)
-
-
-def test_a_key_that_is_named_must_be_the_one(desk, publish_notes):
-    docs = publish_notes("docs", {"a.md": "# A\n\ncats\n"})
-    with pytest.raises(StoreCorrupt, match="another key"):
-        _add(desk, docs, key="ab" * 32)
-    added = _add(desk, docs)
-    again = _add(desk, docs, key=added.base.public_key)
-    assert again.base.public_key == added.base.public_key

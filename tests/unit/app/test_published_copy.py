@@ -21,13 +21,13 @@ def test_the_age_is_told_only_when_the_store_cannot_be_asked(publish_notes):
     assert copy.describe_age() is None
     first = copy.open(1_000.0)
     assert copy.describe_age() is None
-    (folder / "current.json").unlink()
+    (folder / "base.json").unlink()
     assert not copy.has_changed(2_000.0)
     assert "nothing is published" in copy.describe_age()
     assert copy.open(2_001.0) == first
-    (folder / "current.json").write_text("{")
+    (folder / "base.json").write_text("{")
     assert not copy.has_changed(3_000.0)
-    assert "cannot be read" in copy.describe_age()
+    assert "no description" in copy.describe_age()
 
 
 def test_nothing_is_looked_at_before_the_first_use(tmp_path):

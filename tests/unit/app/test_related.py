@@ -4,7 +4,7 @@ import pytest
 
 from kebab.app.related import find_related
 from kebab.errors.catalog import InvalidInput, StoreCorrupt
-from kebab.store.lance.vectors import MappedVectors
+from kebab.store.vectors import MappedVectors
 from kebab.wire.related import RelatedRequest
 
 FILLING = "grass sun cloud rain wind snow tree leaf root stem"

@@ -1,94 +1,120 @@
 import shutil
 from contextlib import closing
-from pathlib import Path
-from types import SimpleNamespace
 
 import apsw
 import pytest
 
 from kebab.app import repair as subject
+from kebab.app.doctor import check_health
+from kebab.app.ingest import ingest_text
 from kebab.app.own_files import reset
 from kebab.app.repair import repair
-from kebab.core.progress import Cancel, Progress, ProgressKind, ignore_progress
+from kebab.core.progress import Cancel, ignore_progress
 from kebab.errors.catalog import Locked, ReadOnly
 from kebab.store.sqlite.lock import WriterLock
-from kebab.wire.health import ResetRequest
+from kebab.wire.health import DoctorRequest, ResetRequest
+from kebab.wire.ingest import IngestTextRequest
 from kebab.wire.repair import RepairRequest
 
 
 @pytest.fixture
-def damaged(lab):
-    """An index with one changed passage, and a row without a vector."""
+def filled(lab):
+    """Two notes in a folder, a file beside it, and a text from standard input."""
     lab.write("a.md", "# Cats\n\nthe cat sleeps on the mat\n")
     lab.write("b.md", "# Dogs\n\nthe dog runs in the park\n")
     lab.ingest()
-    execute(lab, "UPDATE chunks SET text = text || '!' WHERE key = 1")
+    single = lab.folder / "other" / "snow.txt"
+    single.parent.mkdir()
+    single.write_text("snow falls in winter\n")
+    lab.ingest(single)
+    text = IngestTextRequest(text=b"The dentist moved to Friday.", title="Dentist")
+    ingest_text(lab.context(), text, ignore_progress, Cancel())
     return lab
 
 
-def execute(desk, sql):
-    with closing(apsw.Connection(str(desk.data / "kebab.sqlite"))) as database:
-        return database.execute(sql).fetchall()
+@pytest.fixture
+def damaged(filled):
+    """Its database with a part that was overwritten."""
+    overwrite(filled.data / "kebab.sqlite")
+    return filled
 
 
-def fix(desk, *, report=ignore_progress, cancel=None, context=None, **fields):
+def overwrite(path):
+    with path.open("r+b") as file:
+        file.seek(3 * 4096)
+        file.write(b"\xaa" * 20 * 4096)
+
+
+def fix(desk, *, cancel=None, context=None, **fields):
     request = RepairRequest(**fields)
-    return repair(context or desk.context(), request, report, cancel or Cancel())
+    return repair(context or desk.context(), request, ignore_progress, cancel or Cancel())
+
+
+def outcomes(reply):
+    return [(one.check, one.outcome) for one in reply.repairs]
+
+
+def statuses(desk):
+    health = check_health(desk.context(), DoctorRequest(deep=True))
+    return {check.name: check.status for check in health.checks}
 
 
 def test_a_plan_changes_nothing(damaged):
-    def read():
-        # A reader of SQLite keeps its marks beside the database.
-        files = [path for path in damaged.data.rglob("*") if path.is_file()]
-        return {path: path.read_bytes() for path in files if path.name[-4:] not in ("-shm", "-wal")}
-
-    before = read()
+    before = damaged.tree()
 
     reply = fix(damaged, dry_run=True)
 
-    assert read() == before
-    assert [(one.kind, one.outcome, one.drops) for one in reply.repairs] == [
-        ("database", "planned", True)
-    ]
-    assert (reply.ok, reply.copy, reply.read_again) == (False, None, 1)
+    assert damaged.tree() == before
+    assert outcomes(reply) == [("integrity", "planned")]
+    assert (reply.ok, reply.moved) == (False, [])
 
 
-def test_a_repair_ends_healthy_and_says_so(damaged):
-    events: list[Progress] = []
+def test_a_damaged_database_is_moved_aside_and_its_sources_are_read_again(filled):
+    paths = set(filled.documents())
+    overwrite(filled.data / "kebab.sqlite")
 
-    reply = fix(damaged, report=events.append)
+    reply = fix(filled)
 
-    assert reply.ok
-    assert [one.outcome for one in reply.repairs] == ["repaired"]
-    assert damaged.search("mat").hits[0].snippet.endswith("\nthe cat sleeps on the mat")
-    ends = [event.kind for event in events if event.kind in ("completed", "aborted")]
-    assert ends == [ProgressKind.COMPLETED]
-    assert fix(damaged).repairs == []
-
-
-def test_the_copy_puts_everything_back(damaged):
-    old = execute(damaged, "SELECT * FROM chunks")
-
-    reply = fix(damaged)
-    reset(damaged.context(), ResetRequest())
-    shutil.copytree(reply.copy.path, damaged.data, dirs_exist_ok=True)
-
-    assert execute(damaged, "SELECT * FROM chunks") == old
-    assert reply.copy.bytes > 0
-    assert reply.copy.hint.startswith("kebab reset --yes && cd ")
+    assert (reply.ok, outcomes(reply)[0]) == (True, ("integrity", "repaired"))
+    (moved,) = reply.moved
+    assert moved.path.startswith(f"{filled.data / 'kebab.sqlite'}.damaged-")
+    assert set(filled.documents()) == paths
+    assert filled.search("mat").hits[0].doc_path == "a.md"
+    assert fix(filled).repairs == []
+    reset(filled.context(), ResetRequest())
+    assert not filled.data.exists()
 
 
-def test_a_full_disk_is_said_before_anything_is_dropped(damaged, monkeypatch):
-    usage = SimpleNamespace(free=1000)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage)
-    before = execute(damaged, "SELECT * FROM chunks")
+def test_a_lost_database_is_made_again_by_the_next_ingest(filled):
+    paths = set(filled.documents())
+    for path in filled.data.glob("kebab.sqlite*"):
+        path.unlink()
+    assert statuses(filled)["database"] == "fail"
 
-    reply = fix(damaged)
+    filled.again()
 
-    (refused,) = reply.repairs
-    assert refused.outcome == "refused"
-    assert "and 0.0 MiB are free" in refused.reason
-    assert execute(damaged, "SELECT * FROM chunks") == before
+    assert set(filled.documents()) == paths
+
+
+def test_what_only_the_database_had_is_counted(filled):
+    with closing(apsw.Connection(str(filled.data / "kebab.sqlite"))) as database:
+        database.execute("PRAGMA foreign_keys = OFF; DELETE FROM assets")
+
+    (moved,) = fix(filled).moved
+
+    assert (moved.documents, moved.sessions) == (4, 0)
+
+
+def test_without_a_list_of_the_sources_somebody_has_to_name_them(damaged):
+    (damaged.data / "sources.json").unlink()
+    (damaged.data / "kebab.sqlite").write_bytes(b"no database" * 1000)
+
+    (refused,) = fix(damaged).repairs
+    reply = fix(damaged, sources=[str(damaged.notes)])
+
+    assert (refused.outcome, refused.hint) == ("refused", "kebab doctor --fix --source FOLDER")
+    assert outcomes(reply) == [("database", "repaired")]
+    assert damaged.search("mat").hits
 
 
 def test_a_repair_that_was_killed_can_be_run_again(damaged, monkeypatch):
@@ -100,35 +126,64 @@ def test_a_repair_that_was_killed_can_be_run_again(damaged, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             fix(damaged)
 
-    reply = fix(damaged)
-
-    assert reply.ok
-    assert damaged.search("mat").hits[0].snippet.endswith("\nthe cat sleeps on the mat")
+    assert fix(damaged).ok
+    assert damaged.search("mat").hits
 
 
-def test_a_document_whose_file_is_gone_is_named(damaged):
-    execute(damaged, "UPDATE documents SET checksum = 'x' WHERE path = 'b.md'")
-    gone = damaged.notes / "b.md"
-    gone.unlink()
+def test_words_come_again_from_the_stored_text(filled):
+    with closing(apsw.Connection(str(filled.data / "kebab.sqlite"))) as database:
+        database.execute("DELETE FROM chunks_fts WHERE rowid = 1")
+    assert statuses(filled)["full_text"] == "fail"
 
-    planned, done = fix(damaged, dry_run=True), fix(damaged)
+    reply = fix(filled)
 
-    for reply in (planned, done):
-        assert [(one.doc_path, one.passages) for one in reply.lost] == [(str(gone), 1)]
-    assert [one.outcome for one in done.repairs] == ["repaired"]
-    assert damaged.search("park").hits[0].doc_path == "b.md"
+    assert outcomes(reply) == [("full_text", "repaired")]
+    assert (reply.ok, reply.moved) == (True, [])
+    assert filled.search("mat", mode="lexical").hits[0].doc_path == "a.md"
 
 
-def test_vectors_come_from_the_files_of_a_lost_table(damaged, monkeypatch):
-    fix(damaged)
-    shutil.rmtree(next((damaged.data / "lance").glob("*.lance/_versions")))
-    context = damaged.context()
+def test_a_damaged_word_index_costs_nothing_else(filled):
+    with closing(apsw.Connection(str(filled.data / "kebab.sqlite"))) as database:
+        database.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+        database.execute("UPDATE chunks_fts_data SET block = x'00' WHERE id > 10")
+
+    reply = fix(filled)
+
+    assert (reply.ok, reply.moved) == (True, [])
+    assert filled.search("mat", mode="lexical").hits[0].doc_path == "a.md"
+
+
+def test_vectors_come_again_from_the_passages(filled):
+    shutil.rmtree(filled.data / "lance")
+    assert statuses(filled)["vectors"] == "fail"
+
+    reply = fix(filled)
+
+    assert outcomes(reply) == [("vectors", "repaired")]
+    assert statuses(filled)["pending"] == "ok"
+    assert filled.search("mat", mode="vector").hits[0].doc_path == "a.md"
+
+
+def test_without_the_model_lost_vectors_wait_for_an_ingest(filled, monkeypatch):
+    shutil.rmtree(filled.data / "lance")
+    context = filled.context()
     monkeypatch.setattr(context.embedders, "load_installed", lambda _version: None)
 
-    reply = fix(damaged, context=context)
+    reply = fix(filled, context=context)
 
-    assert [(one.kind, one.outcome) for one in reply.repairs] == [("vectors", "repaired")]
-    assert {check.name: check.status for check in reply.health.checks}["pending"] == "ok"
+    assert outcomes(reply) == [("vectors", "repaired")]
+    assert statuses(filled)["pending"] == "warn"
+
+
+def test_damaged_reviews_are_moved_aside(filled):
+    with filled.context().open_review_store():
+        pass
+    (filled.data / "reviews.sqlite").write_bytes(b"no database" * 1000)
+
+    reply = fix(filled)
+
+    assert outcomes(reply) == [("reviews", "repaired")]
+    assert ".damaged-" in reply.moved[0].path
 
 
 def test_writing_must_be_allowed_and_free(damaged):
@@ -138,15 +193,4 @@ def test_writing_must_be_allowed_and_free(damaged):
         fix(damaged)
     cancel = Cancel()
     cancel.request()
-    assert [one.outcome for one in fix(damaged, cancel=cancel).repairs] == ["planned"]
-
-
-def test_a_lost_database_needs_the_folders(damaged):
-    Path(damaged.data / "kebab.sqlite").unlink()
-
-    (refused,) = fix(damaged).repairs
-    reply = fix(damaged, sources=[str(damaged.notes)])
-
-    assert refused.hint == "kebab doctor --fix --source FOLDER"
-    assert reply.ok
-    assert set(damaged.documents()) == {"a.md", "b.md"}
+    assert outcomes(fix(damaged, cancel=cancel)) == [("integrity", "planned")]

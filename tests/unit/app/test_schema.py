@@ -6,11 +6,10 @@ import msgspec
 from kebab import __version__
 from kebab.app import schema
 from kebab.app.conversions import check_freshness
-from kebab.app.doctor import check_health
 from kebab.app.library import remove_documents
 from kebab.app.schema import describe_build
 from kebab.embed.registry import E5_SMALL
-from kebab.wire.health import DoctorRequest, SchemaRequest
+from kebab.wire.health import SchemaRequest
 from kebab.wire.json_schema import build_schemas
 from kebab.wire.library import RmRequest
 from kebab.wire.record import add_envelope, encode_json
@@ -80,27 +79,6 @@ def test_versions_describe_the_index(lab):
         != models.chunker_version
     )
     assert models.prompt_template_version == "rag-v1"
-
-
-def test_a_large_index_is_told_by_its_label_and_repaired(lab):
-    lab.write("a.md", "the cat\n")
-    large = lab.context(index__approximate_from=1)
-    lab.ingest(context=large)
-    signs, damaged = next(lab.folder.rglob("*.binary")), b"kebabsigns 1 "
-    assert _told(lab).models.index_version == "lance-binary-l2-384-v1"
-    summaries = {
-        one.name: one.summary for one in check_health(lab.context(), DoctorRequest()).checks
-    }
-    assert summaries["vectors"].endswith("the nearest are found by their signs")
-    assert lab.search("cat").hits[0].index_version == "lance-binary-l2-384-v1"
-
-    signs.write_bytes(damaged)
-    checks = check_health(lab.context(), DoctorRequest()).checks
-    assert "vectors" in {one.name for one in checks if one.status == "fail"}
-    lab.ingest(context=large)
-    assert signs.read_bytes() != damaged
-    lab.ingest(context=lab.context(index__approximate_from=0))
-    assert not signs.exists()
 
 
 def test_capabilities_match_this_build(desk):

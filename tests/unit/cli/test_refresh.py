@@ -3,7 +3,7 @@
 import pytest
 
 from kebab.errors.catalog import Locked, NotIndexed
-from kebab.store.published.registry import change_registry
+from kebab.store.registry import change_registry
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.published import Registration, Registry
 from tests.fakes.console import run
@@ -129,7 +129,7 @@ def test_the_names_of_published_bases_are_no_folder(
     kebab, opened, tmp_path, monkeypatch, names, call
 ):
     monkeypatch.chdir(tmp_path)
-    base = Registration(name="docs", url="s3://bucket/x", public_key="00" * 32)
+    base = Registration(name="docs", url="s3://bucket/x")
     change_registry(tmp_path / "data", lambda _: Registry(bases=[base]))
     kebab("--data-dir", str(tmp_path / "data"), *call.split(), names, "cats", "--json")
 
@@ -141,7 +141,7 @@ def test_the_names_of_published_bases_are_no_folder(
 def test_a_folder_of_that_name_is_a_folder(kebab, opened, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs").mkdir()
-    base = Registration(name="docs", url="s3://bucket/x", public_key="00" * 32)
+    base = Registration(name="docs", url="s3://bucket/x")
     change_registry(tmp_path / "data", lambda _: Registry(bases=[base]))
     kebab("--data-dir", str(tmp_path / "data"), "search", "cats", "--in", "docs", "--json")
 

@@ -79,7 +79,6 @@ def sound(tmp_path):
             find_word_fault=lambda: None,
             list_vector_keys=lambda: sort_keys([1]),
             list_expected_keys=lambda: sort_keys([1]),
-            list_deleted_keys=list,
             reviews=tmp_path / "reviews.sqlite",
             read_reviews=lambda: ReviewFile(tmp_path / "reviews.sqlite", 1, 1),
         ),
@@ -175,7 +174,6 @@ ASKED = [
     ("machine", "list_denied"),
     ("storage", "list_vector_keys"),
     ("storage", "list_expected_keys"),
-    ("storage", "list_deleted_keys"),
     ("documents", "count_pending"),
     ("documents", "measure_coverage"),
     ("models", "read_weights"),
@@ -219,7 +217,7 @@ def test_files_that_are_read_are_well():
     finding = checks.check_files(asked(coverage()))
 
     assert finding.status == "ok"
-    assert finding.summary == "every file is read as it is now: 5,003 files"
+    assert finding.summary == "every file is as it was read, by time and size: 5,003 files"
 
 
 def test_files_that_are_not_read_as_they_are_now_are_counted():
@@ -249,7 +247,7 @@ def test_the_files_of_a_lost_folder_are_left_to_the_check_of_folders():
         found = replace(asked(coverage(**fields)), list_lost_sources=lambda: [lost])
         return checks.check_files(found).summary
 
-    assert check(gone=2) == "every other file is read as it is now: 5,001 files"
+    assert check(gone=2) == "every other file is as it was read, by time and size: 5,001 files"
     assert check(gone=3) == "1 file is gone"
     assert check(gone=2, files=2, checked=2) == "no document has a file"
 
@@ -452,7 +450,7 @@ def test_sound_models_are_well_all_through():
     [
         (None, "warn", "kebab model pull"),
         (replace(WEIGHTS, folder=None), "warn", "kebab model pull minilm"),
-        (replace(WEIGHTS, faults=("changed: a", "b")), "fail", "kebab model pull minilm"),
+        (replace(WEIGHTS, faults=("changed: a", "b")), "fail", "kebab doctor --fix"),
     ],
 )
 def test_missing_weights_are_a_worry_and_damaged_ones_a_failure(weights, status, fix):

@@ -68,7 +68,7 @@ class Desk:
 
     def _open(self, version):
         self.tables_opened += 1
-        return self.tables.setdefault(version, MemoryVectors())
+        return self.tables.setdefault(version, MemoryVectors(self.tables))
 
     def _load(self, survey):
         self.models_loaded += 1

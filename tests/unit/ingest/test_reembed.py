@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.documents import EMBEDDING_VERSION, NEXT_VECTORS, OLD_VECTORS
+from kebab.core.documents import EMBEDDING_VERSION, NEXT_VECTORS
 from kebab.core.ids import sort_keys
 from kebab.core.progress import Cancel, ProgressKind
 from kebab.errors.catalog import EmbeddingUnavailable
@@ -73,7 +73,6 @@ def test_every_passage_gets_a_vector_of_the_new_model_and_no_file_is_read(desk):
     desk.check()
     assert (outcome.version, outcome.embedded, outcome.pending) == ("another", 1, 0)
     assert desk.tables[OLD].list_keys() == sort_keys([])
-    assert desk.library.get_value(OLD_VECTORS) is None
     assert desk.library.get_value(NEXT_VECTORS) is None
     assert desk.events[-1].kind is ProgressKind.COMPLETED
 
@@ -211,14 +210,13 @@ def test_passages_that_the_new_model_does_not_know_have_no_vector(full):
 
 
 def test_old_vectors_that_a_killed_run_left_are_deleted_by_the_next_ingest(full, monkeypatch):
-    monkeypatch.setattr(change, "delete_old_vectors", lambda *_: None)
+    monkeypatch.setattr(change, "delete_other_vectors", lambda *_: None)
     run(full, HashingEmbedder(version="another"))
     assert len(full.tables[OLD].list_keys()) == 40
 
     full.embedder = HashingEmbedder(version="another")
     full.ingest()
 
-    assert full.library.get_value(OLD_VECTORS) is None
     assert full.tables[OLD].list_keys() == sort_keys([])
 
 

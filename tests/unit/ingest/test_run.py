@@ -60,13 +60,13 @@ def test_a_run_without_changes_loads_no_model_and_leaves_the_index_alone(desk):
     desk.write("a.md", "text")
     desk.ingest()
     table = desk.tables[desk.embedder.version]
-    before = (table.commits, table.maintained, desk.models_loaded)
+    before = (table.commits, desk.models_loaded)
 
     outcome = desk.again()
 
     assert counts(outcome) == {"unchanged": 1}
     assert not outcome.items
-    assert (table.commits, table.maintained, desk.models_loaded) == before
+    assert (table.commits, desk.models_loaded) == before
 
 
 def test_a_damaged_model_is_installed_again_by_a_run_without_changes(desk):
@@ -299,7 +299,6 @@ def test_a_deleted_file_takes_its_document_and_its_vectors_along(desk):
 
     assert counts(outcome) == {"removed": 1, "unchanged": 1}
     assert outcome.items[0].doc_path == "a.md"
-    assert desk.library.list_deleted_keys() == []
     assert len(desk.tables[desk.embedder.version].list_keys()) == 1
 
 
@@ -955,7 +954,6 @@ def test_without_memory_to_check_the_index_words_are_stored(desk, monkeypatch):
     desk.write("b.md", "two")
     table = desk.tables[desk.embedder.version]
     with monkeypatch.context() as patch:
-        patch.setattr(table, "describe_files", lambda: "changed")
         patch.setattr(table, "list_keys", refuse)
         patch.setattr(desk, "check", lambda: None)
         outcome = desk.ingest()

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from kebab.core.documents import EMBEDDING_VERSION, VECTORS_DIRTY, VectorRow
-from kebab.core.ids import ChunkId, DocId, Key, sort_keys
+from kebab.core.documents import EMBEDDING_VERSION, VectorRow
+from kebab.core.ids import Key, sort_keys
 from kebab.core.progress import Cancel, ProgressKind
 from kebab.errors.catalog import EmbeddingMismatch, OutOfMemory, TimedOut
 from kebab.ingest import vectors as embedding
@@ -34,52 +34,65 @@ def test_another_model_is_refused(desk, sync):
         sync.set_model(HashingEmbedder(version="another"))
 
 
-def test_the_index_stays_closed_without_a_reason(desk):
-    desk.write("a.md", "text")
-    desk.ingest()
-    opened = desk.tables_opened
-    sync = VectorSync(desk.library, desk.ports().vectors, make_context(desk))
-
-    sync.update(None)
-    sync.copy_equal_vectors()
-
-    assert desk.tables_opened == opened
-
-
 def test_an_interrupted_run_is_repaired_even_without_a_model(desk):
     desk.write("a.md", "text")
     desk.ingest()
     table = desk.tables[desk.embedder.version]
     (key,) = table.list_keys()
     table.delete([key])
-    desk.library.set_value(VECTORS_DIRTY, "1")
 
-    VectorSync(desk.library, desk.ports().vectors, make_context(desk)).update(None)
+    VectorSync(desk.library, desk.ports().vectors, make_context(desk)).reconcile()
 
     assert desk.library.count_pending() == 1
-    assert desk.library.get_value(VECTORS_DIRTY) is None
 
 
-def test_rows_are_compared_only_after_an_interrupted_run(desk, monkeypatch):
+def test_a_run_that_changed_nothing_compares_once(desk, monkeypatch):
     desk.write("a.md", "text")
     desk.ingest()
-    table, listed = desk.tables[desk.embedder.version], []
-    real = table.list_keys
+    table = desk.tables[desk.embedder.version]
+    listed: list[dict[str, bool]] = []
 
-    def watch(**how):
+    def list_keys(**how):
         listed.append(how)
-        return real(**how)
+        return sort_keys([1])
 
-    monkeypatch.setattr(table, "list_keys", watch)
-    monkeypatch.setattr(desk, "check", lambda: None)
+    monkeypatch.setattr(table, "list_keys", list_keys)
+    sync = VectorSync(desk.library, desk.ports().vectors, make_context(desk))
 
-    desk.write("a.md", "more")
-    assert desk.ingest().embedding.embedded == 1
-    assert listed == []
+    sync.reconcile()
+    sync.update(None)
 
-    desk.library.set_value(VECTORS_DIRTY, "1")
-    desk.ingest()
     assert listed == [{"verify": False}]
+
+
+def test_readers_get_the_rows_before_the_library_vouches_for_them(waiting):
+    seen = []
+
+    class Watching(MemoryVectors):
+        def save(self):
+            super().save()
+            seen.append((len(self.rows), len(waiting.library.list_committed_keys())))
+
+    make_chunk_embedder(waiting, Watching()).embed_pending(waiting.embedder)
+
+    assert seen == [(5, 0)]
+
+
+def test_vectors_wait_longer_where_a_flush_takes_long(waiting, monkeypatch):
+    class Heavy(MemoryVectors):
+        def save(self):
+            waiting.clock.ahead += FLUSH_INTERVAL_S
+
+    class Slow(HashingEmbedder):
+        def embed_passages(self, texts):
+            for batch in super().embed_passages(texts):
+                waiting.clock.ahead += FLUSH_INTERVAL_S
+                yield batch
+
+    table = Heavy()
+    make_chunk_embedder(waiting, table).embed_pending(Slow(batch=1))
+
+    assert table.commits == 2
 
 
 def test_vectors_of_deleted_chunks_are_deleted_without_a_model(desk):
@@ -90,30 +103,6 @@ def test_vectors_of_deleted_chunks_are_deleted_without_a_model(desk):
     VectorSync(desk.library, desk.ports().vectors, make_context(desk)).update(None)
 
     assert desk.tables[desk.embedder.version].list_keys() == sort_keys([])
-    assert desk.library.list_deleted_keys() == []
-
-
-def test_the_mark_of_unfinished_work_is_set_before_the_first_row(desk):
-    desk.write("a.md", "text")
-    seen = []
-
-    class Watching(MemoryVectors):
-        def append(self, rows):
-            seen.append(desk.library.get_value(VECTORS_DIRTY))
-            super().append(rows)
-
-    desk.tables[desk.embedder.version] = Watching()
-
-    desk.ingest()
-
-    assert seen == ["1"]
-    assert desk.library.get_value(VECTORS_DIRTY) is None
-
-
-def test_verify_all_before_the_first_model_does_nothing(desk, sync):
-    sync.verify_all()
-
-    assert desk.library.get_value(VECTORS_DIRTY) is None
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -142,7 +131,7 @@ def test_a_damaged_vector_is_computed_again(desk):
     table = desk.tables[desk.embedder.version]
     table.rows[0].vector[:] = np.nan
 
-    outcome = desk.ingest()
+    outcome = desk.ingest(force=True)
 
     assert (outcome.embedding.lost, outcome.embedding.embedded) == (1, 1)
     assert table.find_damaged_keys() == set()
@@ -160,24 +149,6 @@ def test_lost_vectors_are_pending_without_a_model_and_are_reported_once(desk):
 
     assert lost == [1, 0]
     assert (outcome.embedding.embedded, outcome.embedding.pending) == (1, 0)
-
-
-def test_an_index_with_unchanged_files_is_not_read(desk):
-    desk.write("a.md", "text")
-    desk.ingest()
-
-    class Unread(MemoryVectors):
-        def list_keys(self, *, verify=False):
-            raise AssertionError("read")
-
-    unread = Unread()
-    unread.rows = desk.tables[desk.embedder.version].rows
-    sync = VectorSync(desk.library, lambda _: unread, make_context(desk))
-
-    sync.check_files()
-    sync.update(None)
-
-    assert desk.library.get_value(VECTORS_DIRTY) is None
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -337,7 +308,7 @@ def test_copying_alone_needs_no_model(waiting):
     table = MemoryVectors()
     first = waiting.library.list_pending(1)
     vector = waiting.embedder.embed_query("x")
-    table.append([VectorRow(first[0].key, first[0].chunk_id, first[0].doc_id, vector)])
+    table.append([VectorRow(first[0].key, vector)])
     waiting.library.mark_vectors([first[0].key], "committed", "v")
 
     make_chunk_embedder(waiting, table).copy_equal_vectors()
@@ -367,16 +338,6 @@ def test_only_durable_vectors_are_counted(waiting):
         work.embed_pending(waiting.embedder)
 
     assert (sum(work.counts.embedded.values()), sum(work.counts.copied.values())) == (0, 0)
-
-
-def test_the_table_of_a_long_run_is_compacted_on_the_way(waiting, monkeypatch):
-    monkeypatch.setattr(embedding, "BATCH_CHUNKS", 1)
-    monkeypatch.setattr(embedding, "_FLUSHES_PER_MAINTENANCE", 2)
-    table = MemoryVectors()
-
-    make_chunk_embedder(waiting, table).embed_pending(waiting.embedder)
-
-    assert (table.commits, table.maintained) == (5, 2)
 
 
 class SlowEmbedder(HashingEmbedder):
@@ -461,7 +422,7 @@ def test_a_machine_that_is_too_slow_is_left_alone_after_a_few_chunks(waiting, mo
 
 
 def row(key):
-    return VectorRow(Key(key), ChunkId("c"), DocId("d"), np.ones(3, np.float32))
+    return VectorRow(Key(key), np.ones(3, np.float32))
 
 
 @pytest.fixture
@@ -515,9 +476,8 @@ def test_only_verify_reads_the_table_itself(three, verify):
     assert asked == [verify]
 
 
-def test_deleted_keys_are_forgotten_with_their_rows(three):
+def test_rows_of_deleted_chunks_are_deleted(three):
     keys = sorted(three.library.list_committed_keys())
     three.library.remove_documents([three.ids()["a.md"]])
 
     assert repaired(three, keys) == sorted(three.library.list_committed_keys())
-    assert three.library.list_deleted_keys() == []

@@ -30,7 +30,7 @@ class Base:
             for chunk in self.writer.list_pending(1000):
                 text = build_embed_text(chunk.title, chunk.heading_path, chunk.text)
                 vector = self.embedder.embed_query(text)
-                self.vectors.append([VectorRow(chunk.key, chunk.chunk_id, chunk.doc_id, vector)])
+                self.vectors.append([VectorRow(chunk.key, vector)])
                 self.writer.mark_vectors([chunk.key], "committed", self.embedder.version)
             self.embedder.embedded.clear()
 

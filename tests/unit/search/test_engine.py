@@ -99,9 +99,7 @@ def test_vectors_decide_between_passages_with_the_same_words(base):
     base.add("a.md", "oil prices")
     base.add("b.md", "oil prices")
     wanted = base.vectors.rows[1]
-    base.vectors.rows[0] = type(wanted)(
-        base.vectors.rows[0].key, wanted.chunk_id, wanted.doc_id, -wanted.vector
-    )
+    base.vectors.rows[0] = type(wanted)(base.vectors.rows[0].key, -wanted.vector)
 
     assert _paths(base.engine().search(Query(text="oil prices"))) == ["b.md", "a.md"]
 

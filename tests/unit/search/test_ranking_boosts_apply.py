@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from kebab.core.chunks import LanguageTrust
 from kebab.core.documents import VectorRow
-from kebab.core.ids import ChunkId, DocId, DocNumber, Key
+from kebab.core.ids import DocNumber, Key
 from kebab.core.queries import Filters
 from kebab.search import lexical, ranking
 from kebab.search.query_parser import classify_intent, parse_query
@@ -153,9 +153,7 @@ def _unit(*values):
 def vectors():
     vectors = MemoryVectors()
     rows = {_FIRST: _unit(1, 1, 0), _ALIKE: _unit(0, 1, 0), _OTHER: _unit(0, 0, 1)}
-    vectors.append(
-        [VectorRow(key, ChunkId(f"c{key}"), DocId("d"), row) for key, row in rows.items()]
-    )
+    vectors.append([VectorRow(key, row) for key, row in rows.items()])
     return vectors
 
 

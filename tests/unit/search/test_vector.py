@@ -125,10 +125,10 @@ def test_without_vectors_the_channel_suggests_an_ingest(base, missing):
 
 def test_the_model_is_prepared_only_for_a_question_that_it_will_embed_and_compare(base):
     class Memory:
-        def get(self, namespace, question, revision):
+        def get(self, namespace, question):
             return b"vector" if question == "oil known" else None
 
-        def put(self, namespace, question, revision, answer):
+        def put(self, namespace, question, answer):
             """Remember nothing."""
 
     def prepared(text, **parts):
@@ -161,11 +161,11 @@ class _Memory:
     def __init__(self):
         self.answers = {}
 
-    def get(self, namespace, question, revision):
-        return self.answers.get((namespace, question, revision))
+    def get(self, namespace, question):
+        return self.answers.get((namespace, question))
 
-    def put(self, namespace, question, revision, answer):
-        self.answers[namespace, question, revision] = answer
+    def put(self, namespace, question, answer):
+        self.answers[namespace, question] = answer
 
 
 def test_a_query_is_embedded_once():
@@ -190,7 +190,7 @@ def test_another_model_has_other_vectors():
 
 def test_cached_bytes_of_another_length_are_ignored():
     memory, embedder = _Memory(), HashingEmbedder(version="a")
-    memory.put("query_vector:a", "oil", 0, b"123")
+    memory.put("query_vector:a", "oil", b"123")
 
     _, from_cache = embed_query(memory, embedder, "oil")
 

@@ -5,15 +5,14 @@ import pytest
 
 from kebab.core.files import SkipCounts
 from kebab.errors.catalog import IoError
-from kebab.store import object_mirror
+from kebab.store import object_mirror, objects
 from kebab.store.object_mirror import (
     ObjectMirror,
     list_addresses,
     name_mirror,
     read_state,
 )
-from kebab.store.published import objects
-from kebab.store.published.objects import ObjectStore, StoredObject
+from kebab.store.objects import ObjectStore, StoredObject
 from tests.fakes.object_server import BUCKET, serve_s3, use_s3
 
 NOW = 1_800_000_000.0

@@ -2,8 +2,8 @@ from kebab.wire.published import PublishRequest
 
 
 def test_the_flags_are_the_fields_of_the_request(kebab, opened):
-    ran = kebab("publish", "s3://bucket/base", "--with-texts", "--dry-run", "--json")
+    ran = kebab("publish", "s3://bucket/base", "--dry-run", "--json")
 
-    request = PublishRequest(dest="s3://bucket/base", with_texts=True, dry_run=True)
+    request = PublishRequest(dest="s3://bucket/base", dry_run=True)
     assert opened[0].asked == [("publish", request)]
-    assert ran.reply["manifest"]["documents"] == 3
+    assert ran.reply["documents"] == 3

@@ -35,17 +35,15 @@ def test_an_unknown_source_needs_no_confirmation(kebab, opened):
 
 
 def test_a_published_base_is_added_with_its_flags(kebab, opened):
-    flags = ("--name", "guide", "--weight", "0.5", "--key", "ab" * 32, "--mode", "remote")
+    flags = ("--name", "guide", "--weight", "0.5", "--mode", "remote")
     ran = kebab("source", "add", "s3://bucket/base", *flags, "--json")
 
-    request = SourceAddRequest(
-        url="s3://bucket/base", name="guide", weight=0.5, key="ab" * 32, mode="remote"
-    )
+    request = SourceAddRequest(url="s3://bucket/base", name="guide", weight=0.5, mode="remote")
     assert opened[0].asked == [("source_add", request)]
     assert ran.reply["base"]["name"] == "docs"
 
 
-@pytest.mark.parametrize("flags", [("--weight", "0"), ("--name", "a/b"), ("--key", "zz")])
+@pytest.mark.parametrize("flags", [("--weight", "0"), ("--name", "a/b")])
 def test_a_value_that_cannot_be_is_refused(kebab, opened, flags):
     ran = kebab("source", "add", "s3://bucket/base", *flags)
 

@@ -156,16 +156,6 @@ class TestDamage:
 
         assert catalogue().find_word_fault(str) is None
 
-    def test_a_chunk_missing_from_the_word_index_is_damage(self, catalogue, writer):
-        writer.put_document(document("a.md"))
-        writer._database.execute("DELETE FROM chunks_fts")
-        assert catalogue().find_damage() == ["passages that are not in the word index: 1"]
-
-    def test_rows_without_an_owner_are_damage(self, catalogue, writer):
-        writer.put_document(document("a.md"))
-        writer._database.execute("PRAGMA foreign_keys = OFF; DELETE FROM documents")
-        assert catalogue().find_damage() == ["passages without a document: 1"]
-
 
 def test_a_title_in_any_script_is_listed_as_it_is(catalogue, writer):
     writer.put_document(replace(document("a.md"), title="김치 \N{POT OF FOOD}"))

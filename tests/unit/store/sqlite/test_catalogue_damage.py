@@ -1,11 +1,7 @@
-from contextlib import closing
-
 import pytest
 
 from kebab.core.queries import Filters
-from kebab.store.sqlite import catalogue, chunks
 from kebab.store.sqlite.catalogue import Catalogue
-from kebab.store.sqlite.connection import create_schema, open_reader
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
 from kebab.text.tokenizer import join_tokens
@@ -23,8 +19,8 @@ def writer(tmp_path):
 
 
 def find(tmp_path):
-    with closing(open_reader(tmp_path)) as database:
-        return list(catalogue.find_faults(database))
+    with SqliteReader(tmp_path) as reader:
+        return Catalogue(reader).find_damage()
 
 
 def change(writer, sql):
@@ -36,24 +32,14 @@ def test_a_sound_database_has_no_damage(tmp_path, writer):
     assert find(tmp_path) == []
 
 
-def test_a_new_schema_has_no_damage():
-    assert list(catalogue.find_faults(create_schema())) == []
-
-
 @pytest.mark.parametrize(
     ("sql", "fault"),
     [
         ("DROP INDEX chunks_doc", "missing tables or indexes: chunks_doc"),
-        ("DELETE FROM documents WHERE doc = 1", "passages without a document: 2"),
-        ("UPDATE chunks SET text = 'x' WHERE key < 4", "passages whose text was changed: 3"),
+        ("DELETE FROM documents WHERE doc = 1", "rows of chunks that refer to nothing: 2"),
         (
-            "UPDATE chunks SET heading_path = '[' WHERE key = 1",
-            "passages whose title or headings were changed: 1",
-        ),
-        ("DELETE FROM kv", "missing or unreadable settings of the index: 2"),
-        (
-            "UPDATE chunks SET ordinal = 9 WHERE key = 1",
-            "documents with a gap between passages: 1",
+            "ALTER TABLE document_tags ADD COLUMN more TEXT",
+            "changed tables or indexes: document_tags",
         ),
     ],
 )
@@ -63,36 +49,19 @@ def test_damage_is_described_with_its_size(tmp_path, writer, sql, fault):
     assert fault in find(tmp_path)
 
 
-def test_a_changed_table_is_damage_and_ends_the_list(tmp_path, writer):
-    change(writer, "ALTER TABLE document_tags ADD COLUMN more TEXT; DELETE FROM sources")
+def test_a_word_index_that_differs_from_the_passages_is_found_and_written_again(tmp_path, writer):
+    def find_fault(tokens=str):
+        with SqliteReader(tmp_path) as reader:
+            return Catalogue(reader).find_word_fault(tokens)
 
-    assert find(tmp_path) == ["changed tables or indexes: document_tags"]
-
-
-def test_of_a_large_library_a_part_of_the_texts_is_compared(tmp_path, writer, monkeypatch):
-    change(writer, "UPDATE chunks SET text = 'x'")
-    assert "passages whose text was changed: 8" in find(tmp_path)
-
-    monkeypatch.setattr(catalogue, "SAMPLE_CHUNKS", 3)
-
-    assert "passages whose text was changed: 8" in find(tmp_path)
-    with closing(open_reader(tmp_path)) as database:
-        assert "passages whose text was changed: 2" in catalogue.find_faults(database, deep=False)
-
-
-def test_a_word_index_that_differs_from_the_passages_is_found(tmp_path, writer, monkeypatch):
-    monkeypatch.setattr(chunks, "COMPARED_CHUNKS", 1)
-
-    def find(*, deep=True):
-        with closing(open_reader(tmp_path)) as database:
-            return chunks.find_word_fault(database, str, deep=deep)
-
-    assert find() is None
-    change(writer, "UPDATE chunks_fts_docsize SET sz = x'010101' WHERE id = 3")
-    assert find() == "the length of a passage is wrong"
+    assert find_fault() is None
     change(writer, "DELETE FROM chunks_fts WHERE rowid = 3")
-    assert "a word is missing" in find()
-    assert find(deep=False) is None
+    assert find_fault() == "passages that are not in it: 1"
+    writer.rebuild_words()
+    assert find_fault() is None
+    assert find_fault(lambda text: text.replace("number3", "other3")) == (
+        "a word of a passage is missing: other3"
+    )
 
 
 @pytest.fixture

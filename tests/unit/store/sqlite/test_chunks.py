@@ -1,7 +1,7 @@
 import pytest
 from msgspec.structs import replace
 
-from kebab.core.ids import DocId, Key, make_doc_id, sort_keys
+from kebab.core.ids import DocId, make_doc_id, sort_keys
 from kebab.store.sqlite import chunks, connection, fts
 from tests.fakes.rows import document
 
@@ -66,14 +66,6 @@ def test_chunks_that_come_later_replace_the_old_ones_as_well(stored):
     assert [chunk.text for chunk in found] == texts
     assert {chunk.chunk_id for chunk in found} == kept
     assert (written.kept, written.added, written.removed) == (2, 2, 1)
-
-
-def test_only_chunks_with_stored_vectors_leave_deleted_keys(stored):
-    keys = stored(["one", "two"])
-    database = stored.database
-    chunks.set_vector_state(database, keys[:1], "committed", "v1")
-    chunks.record_deleted_keys(database, [*keys, Key(99)])
-    assert chunks.list_deleted_keys(database) == keys[:1]
 
 
 def test_setting_a_state_returns_how_many_chunks_changed(stored):

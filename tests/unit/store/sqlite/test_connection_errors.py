@@ -1,15 +1,11 @@
 import json
-import os
-import subprocess
 import sys
 
 import apsw
 import pytest
 
 from kebab.errors.catalog import Cancelled, IoError, Locked, StoreCorrupt
-from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import SIGNALS, translate_sqlite_errors
-from kebab.store.sqlite.lock import WriterLock
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the list of locks is Linux's")
 
@@ -30,7 +26,7 @@ def test_the_table_holds_every_exception_of_apsw_and_no_other():
         (apsw.CantOpenError, IoError),
         (apsw.NoMemError, IoError),
         (apsw.AbortError, IoError),
-        (apsw.BusyError, IoError),
+        (apsw.BusyError, Locked),
         (apsw.NotADBError, StoreCorrupt),
         (apsw.SQLError, StoreCorrupt),
     ],
@@ -78,51 +74,3 @@ def report_busy(path):
     with pytest.raises((IoError, Locked)) as caught, translate_sqlite_errors(str(path), "write"):
         raise apsw.BusyError("database is locked")
     return caught.value
-
-
-@linux
-def test_a_busy_database_names_the_process_that_writes(tmp_path):
-    code = (
-        "import sys; from pathlib import Path; from kebab.store.sqlite.lock import WriterLock\n"
-        "with WriterLock(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
-        assert report_busy(tmp_path / "kebab.sqlite").holder_pid == process.pid
-        assert isinstance(report_busy(tmp_path / "reviews.sqlite"), IoError)
-
-
-@linux
-def test_a_lock_that_no_other_process_holds_is_not_said(tmp_path):
-    assert isinstance(report_busy(tmp_path / "kebab.sqlite"), IoError)
-    with WriterLock(tmp_path):
-        assert isinstance(report_busy(tmp_path / "kebab.sqlite"), IoError)
-
-
-@linux
-def test_a_file_of_another_device_is_not_the_database(tmp_path, monkeypatch):
-    path = tmp_path / "kebab.sqlite"
-    path.touch()
-    status = path.stat()
-    locks = tmp_path / "locks"
-    monkeypatch.setattr(connection, "read_system_locks", lambda: locks.read_text("ascii"))
-    for device, expected in ((status.st_dev, Locked), (status.st_dev ^ 1, IoError)):
-        place = f"{os.major(device):02x}:{os.minor(device):02x}:{status.st_ino}"
-        locks.write_text(f"1: POSIX  ADVISORY  WRITE 1 {place} 0 EOF\n", encoding="ascii")
-        assert isinstance(report_busy(path), expected)
-
-
-@pytest.mark.parametrize("text", [None, "", "nonsense\n"], ids=["absent", "empty", "other"])
-def test_without_a_list_of_locks_the_holder_is_unknown(tmp_path, monkeypatch, text):
-    locks = tmp_path / "locks"
-    if text is not None:
-        locks.write_text(text, encoding="ascii")
-    monkeypatch.setattr(connection, "read_system_locks", lambda: locks.read_text("ascii"))
-
-    fault = report_busy(tmp_path / "kebab.sqlite")
-    expected = IoError if text == "" else Locked
-    assert isinstance(fault, expected)
-    assert getattr(fault, "holder_pid", None) is None

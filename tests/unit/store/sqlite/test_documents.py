@@ -1,10 +1,7 @@
-from typing import Any
-
 import apsw
 import pytest
 from msgspec.structs import replace
 
-from kebab.core.chunks import Place
 from kebab.core.documents import Extent, FileCounts, Source, SourcePlan, UnreadFile
 from kebab.core.ids import make_doc_id
 from kebab.store.sqlite import connection, documents
@@ -259,23 +256,3 @@ def test_an_older_index_is_migrated_without_a_new_reading(tmp_path):
         assert extent.rules is None
         assert [path for path, _ in known.list_partial(extent)] == ["a"]
         assert known.list_folders(extent) == {}
-
-
-ODD = "".join(map(chr, (*range(0x30), 0x7F, 0x80, 0x2028, 0xFFFE, 0x1F600, *b'"\\z')))
-
-
-@pytest.mark.parametrize("now", [1.0, 1e20, 1732398000.123456, 1 / 3])
-def test_the_checksum_is_that_of_what_is_read_back(stored, now):
-    names = ("z", ODD, "é", "Z", "z")
-    fields: dict[str, Any] = dict.fromkeys(("tags", "authors", "aliases"), names)
-    fields |= {"links": (*names, "Ä.md"), "headings": ("a", ODD), "warnings": (ODD, "cut")}
-    rich = document(f"{ODD}.md", [ODD, "x"], title=ODD, date="2024-05-06", **fields)
-    place, first = Place(0, 2, 3, ODD, 4, "A:F"), rich.chunks[0]
-    first = first._replace(chunk=first.chunk._replace(place=place, context=ODD))
-    for row in (document("b.md", [], lang=None), replace(rich, chunks=(first, *rich.chunks[1:]))):
-        stored.put_document(row, now)
-
-    assert documents.find_changed_documents(stored.database) == []
-    checksums = [value for (value,) in stored.database.execute("SELECT checksum FROM documents")]
-    assert len(checksums) == 2
-    assert all(checksums)

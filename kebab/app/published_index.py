@@ -1,0 +1,130 @@
+"""Makes an ordinary index of the documents of a published base: of all, or of candidates."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kebab.core.documents import (
+    CURSOR_SALT,
+    EMBEDDING_VERSION,
+    PUBLISHED_ROOT,
+    STDIN,
+    Source,
+    VectorRow,
+)
+from kebab.core.ids import DocId
+from kebab.ingest.vectors import reconcile
+from kebab.store.published import Dataset, read_document
+from kebab.store.sqlite.writer import SqliteWriter
+from kebab.store.vectors import LanceVectors
+from kebab.text.tokenizer import join_tokens
+from kebab.wire.published import PublishedManifest
+
+_KEYS = "published_keys"
+"""The name of the value with the key of each document in the index of a copy."""
+
+_ROWS = 16_384
+
+
+def update_index(folder: Path, manifest: PublishedManifest, dataset: Dataset | None) -> None:
+    """Bring the index in a data folder to the state of a dataset, in one transaction.
+
+    Without a dataset it holds the sources only.
+    """
+    if dataset is None:
+        with SqliteWriter(folder, join_tokens) as library, library.transaction():
+            fill_index(library, None, manifest, iter(()))
+        return
+    with SqliteWriter(folder, join_tokens) as library:
+        stored = msgspec.json.decode(library.get_value(_KEYS) or "{}", type=dict[str, str])
+        documents = {row["document"]: row for row in dataset.read_documents()}
+        changed = {name: row for name, row in documents.items() if stored.get(name) != row["key"]}
+        whole = len(changed) == len(documents)
+        passages = dataset.iterate_passages(None if whole else changed)
+        vectors = open_vectors(folder, manifest)
+        with library.transaction():
+            gone = [DocId(name) for name in stored.keys() - documents.keys()]
+            library.remove_documents(gone)
+            fill_index(library, vectors, manifest, iterate_pairs(changed, passages))
+            keys = {name: row["key"] for name, row in documents.items()}
+            library.set_value(_KEYS, msgspec.json.encode(keys).decode())
+        library.checkpoint()
+
+
+def iterate_pairs(
+    documents: Mapping[str, dict[str, Any]], passages: Iterator[tuple[str, list[dict[str, Any]]]]
+) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Yield the row of each document with the rows of its passages."""
+    rest = dict(documents)
+    for name, rows in passages:
+        if (row := rest.pop(name, None)) is not None:
+            yield row, rows
+    yield from ((row, []) for row in rest.values())
+
+
+def open_vectors(folder: Path, manifest: PublishedManifest) -> LanceVectors | None:
+    """Return the vectors of an index that is made of a published base; None without any."""
+    version = manifest.embedding_version
+    return LanceVectors(folder, version, manifest.dimension or 0) if version else None
+
+
+def fill_index(
+    library: SqliteWriter,
+    vectors: LanceVectors | None,
+    manifest: PublishedManifest,
+    pairs: Iterator[tuple[dict[str, Any], list[dict[str, Any]]]],
+) -> None:
+    """Store documents with their passages and vectors; the caller has begun a transaction."""
+    for one in manifest.sources:
+        root, is_text = f"{PUBLISHED_ROOT}{one.name}", one.name == STDIN
+        library.add_source(Source(name=one.name, root=root, kind="stdin" if is_text else "files"))
+    library.set_value(CURSOR_SALT, manifest.salt)
+    version = manifest.embedding_version
+    found: dict[str, Any] = {}
+    if vectors is not None and version:
+        library.set_value(EMBEDDING_VERSION, version)
+        reconcile(library, vectors, version)
+    for row, passages in pairs:
+        document = read_document(row, passages)
+        library.put_document(document)
+        for chunk, passage in zip(document.chunks, _sort(passages), strict=True):
+            if passage["vector"] is not None:
+                found[chunk.chunk_id] = passage["vector"]
+    if vectors is not None and version:
+        _store_vectors(library, vectors, version, found)
+
+
+def _sort(passages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(passages, key=lambda one: int(one["ordinal"]))
+
+
+def _store_vectors(
+    library: SqliteWriter, vectors: LanceVectors, version: str, found: Mapping[str, Any]
+) -> None:
+    """Give pending passages the vectors that came with them."""
+    waiting = [(key, found[name]) for name, key in library.list_pending_ids() if name in found]
+    for start in range(0, len(waiting), _ROWS):
+        part = waiting[start : start + _ROWS]
+        vectors.append([VectorRow(key, one) for key, one in part])
+    vectors.save()
+    library.mark_vectors([key for key, _ in waiting], "committed", version)
+
+
+def index_candidates(
+    folder: Path, manifest: PublishedManifest, dataset: Dataset, passages: list[dict[str, Any]]
+) -> None:
+    """Make the index of some passages of a dataset, and of their documents."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in passages:
+        found.setdefault(row["document"], []).append(row)
+    rows = {row["document"]: row for row in dataset.read_documents(found)}
+    pairs = ((rows[name], _number(some)) for name, some in found.items() if name in rows)
+    with SqliteWriter(folder, join_tokens) as library, library.transaction():
+        fill_index(library, open_vectors(folder, manifest), manifest, pairs)
+
+
+def _number(passages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return passages of a document with the ordinals of what there is of it."""
+    return [{**row, "ordinal": number} for number, row in enumerate(_sort(passages))]

@@ -1,0 +1,137 @@
+"""Reads archives of knowledge bases, which may be damaged or made to do harm.
+
+An archive is a zip file. Only members of known names are unpacked, none of which leads out of its
+folder, and what damage raises names the archive.
+"""
+
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from kebab.core.durable import create_folder
+from kebab.errors.catalog import NotIndexed, StoreCorrupt
+from kebab.errors.system import build_read_error, translate_os_errors
+from kebab.store import vectors
+from kebab.store.sqlite.connection import get_expected_schema_version
+from kebab.wire.archive import ArchiveManifest
+from kebab.wire.record import DECODE_ERRORS
+
+FORMAT_VERSION = 2
+MANIFEST, INDEX, REVIEWS = "manifest.json", "kebab.sqlite", "reviews.sqlite"
+TEXTS, VECTORS = "stdin", "lance"
+"""The folders of the texts from standard input and of the vectors."""
+COPIED_AT_ONCE = 1 << 20
+_MAX_MANIFEST_BYTES = 1 << 20
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    OverflowError,
+    KeyError,
+    *DECODE_ERRORS,
+)
+"""What the readers of zip files and of JSON raise for damaged ones."""
+
+
+@contextmanager
+def translate_damage(path: Path) -> Iterator[None]:
+    """Raise what the content of an archive is to blame for as signals that name the archive.
+
+    Raises:
+        NotIndexed: A newer kebab wrote it.
+        StoreCorrupt: It is damaged, or kebab did not write it.
+    """
+    try:
+        yield
+    except StoreCorrupt as fault:
+        raise StoreCorrupt(path=str(path), cause=fault.cause, archive=str(path)) from fault
+    except NotIndexed as fault:
+        raise NotIndexed(
+            data_dir=str(path), expected=fault.expected, found=fault.found, file=str(path)
+        ) from fault
+    except _DAMAGE as fault:
+        cause = f"it is not whole: {fault}"
+        raise StoreCorrupt(path=str(path), cause=cause, archive=str(path)) from fault
+
+
+def open_archive(path: Path) -> zipfile.ZipFile:
+    """Open an archive; the caller closes it, and reads it within `translate_damage`.
+
+    Raises:
+        IoError: The file cannot be read.
+        StoreCorrupt: It is no zip file.
+    """
+    with translate_os_errors(path, "read"):
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise build_read_error(path, "it is not a regular file")
+        with translate_damage(path):
+            return zipfile.ZipFile(path)
+
+
+class _Format(msgspec.Struct, frozen=True):
+    """The part of a manifest that every version of the format has."""
+
+    format_version: int
+
+
+def read_manifest(archive: zipfile.ZipFile, is_text_name: Callable[[str], bool]) -> ArchiveManifest:
+    """Return the manifest of an archive that has only members of known names.
+
+    `is_text_name` tells the names that texts from standard input have.
+    """
+    info = archive.getinfo(MANIFEST)
+    if info.file_size > _MAX_MANIFEST_BYTES:
+        raise ValueError("its manifest is too long")
+    raw, path = archive.read(info), str(archive.filename)
+    version = msgspec.json.decode(raw, type=_Format).format_version
+    if version > FORMAT_VERSION:
+        raise NotIndexed(data_dir=path, expected=FORMAT_VERSION, found=version)
+    manifest = msgspec.json.decode(raw, type=ArchiveManifest)
+    expected = get_expected_schema_version()
+    if manifest.index_schema > expected:
+        raise NotIndexed(data_dir=path, expected=expected, found=manifest.index_schema)
+    names = archive.namelist()
+    unknown = [name for name in names if not _is_member(name, is_text_name)]
+    if unknown or INDEX not in names or len({*names}) < len(names):
+        raise ValueError(f"not its members: {', '.join(unknown) or 'one is missing or repeated'}")
+    return manifest
+
+
+def _is_member(name: str, is_text_name: Callable[[str], bool]) -> bool:
+    folder, _, below = name.partition("/")
+    if not below:
+        return name in (MANIFEST, INDEX, REVIEWS)
+    if {"/", "\\", "\0"}.intersection(below):
+        return False
+    if folder == TEXTS:
+        return is_text_name(below)
+    return folder == VECTORS and vectors.is_own(below) and below.endswith(".npy")
+
+
+def unpack(archive: zipfile.ZipFile, folder: Path, count: Callable[[int], None]) -> None:
+    """Write every member but the manifest into a new folder, and compare its checksum.
+
+    `count` receives the size of each part that was read.
+
+    Raises:
+        IoError: A file cannot be written.
+    """
+    with translate_os_errors(folder, "write"):
+        create_folder(folder / TEXTS, 0o700)
+        for name in archive.namelist():
+            if name == MANIFEST:
+                continue
+            target = folder / name
+            target.parent.mkdir(mode=0o700, exist_ok=True)
+            with archive.open(name) as member, target.open("xb") as file:
+                while part := member.read(COPIED_AT_ONCE):
+                    file.write(part)
+                    count(len(part))

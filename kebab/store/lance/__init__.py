@@ -1,1 +1,0 @@
-"""Contains the vector index, which can always be rebuilt from the database."""

@@ -1,0 +1,247 @@
+"""Reads and writes the objects of a store: a folder, S3, Google Cloud, Azure, or a web server.
+
+Only `obstore` is used, with the credentials that it finds in the environment. One table translates
+its exceptions to causes.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kebab.config.settings import FILE_ADDRESS, is_address
+from kebab.errors.catalog import InvalidInput, IoError, Op
+from kebab.errors.system import build_io_error, translate_import_errors, translate_os_errors
+from kebab.platform import close_locked, lock_descriptor, open_descriptor
+
+FEATURE, EXTRA = "published knowledge bases", "published"
+_WEB = ("http://", "https://")
+_LOCK_NAME = ".publish.lock"
+_CONNECT_S, _REQUEST_S, _RETRIES, _RETRY_S = 5, 120, 3, 30
+_SECRETS = re.compile(r"SECRET|TOKEN|KEY|PASSWORD|SIGNATURE", re.IGNORECASE)
+_ATTEMPTS = re.compile(r"Error performing [A-Z]+ \S+ in \S+?(, after [^-]*)? - ")
+_SHORTEST_SECRET = 6
+_LONGEST_CAUSE = 300
+_DENIED = "access denied; the credentials of the environment do not allow it, or have expired"
+_REPLACED = "it was replaced after it was listed; the next ingest reads it"
+_CODE = re.compile(r"<Code>(\w+)</Code>")
+_REASONS = {
+    "AccessDenied": _DENIED,
+    "ExpiredToken": "the credentials of the environment have expired",
+    "RequestTimeTooSkewed": "the clock of this machine differs from that of the store",
+}
+"""What codes in replies of S3 mean that come with the status of another fault."""
+
+CAUSES: Mapping[str, str | None] = {
+    **dict.fromkeys(
+        (
+            "BaseError",
+            "GenericError",
+            "InvalidPathError",
+            "JoinError",
+            "NotFoundError",
+            "NotSupportedError",
+            "UnknownConfigurationKeyError",
+        )
+    ),
+    "PermissionDeniedError": _DENIED,
+    "UnauthenticatedError": _DENIED,
+    # Only conditional requests raise these.
+    **dict.fromkeys(("AlreadyExistsError", "PreconditionError", "NotModifiedError")),
+}
+"""What every exception class of obstore means; None where its own words say it."""
+
+
+def check_library() -> bool:
+    """Return whether the libraries of published bases are installed."""
+    from importlib.util import find_spec
+
+    return find_spec("obstore") is not None
+
+
+class StoredObject(NamedTuple):
+    """An object of a listing; `modified` is in seconds since the epoch, `tag` names the version."""
+
+    name: str
+    size: int
+    modified: float
+    tag: str | None = None
+
+
+class Versioned(NamedTuple):
+    """The content of an object, and what names this version of it."""
+
+    data: bytes
+    tag: Mapping[str, str]
+
+
+class ObjectStore:
+    """The objects below an address. Every method raises `IoError` when the store refuses."""
+
+    def __init__(self, address: str) -> None:
+        """Send nothing yet.
+
+        Raises:
+            InvalidInput: The address cannot be read.
+            DependencyMissing: The extra is not installed.
+        """
+        self._is_local = address.startswith(FILE_ADDRESS) or not is_address(address)
+        folder = Path(os.path.abspath(address.removeprefix(FILE_ADDRESS)))  # noqa: PTH100 - links stay
+        self.address = str(folder) if self._is_local else address
+        with translate_import_errors(FEATURE, "obstore", EXTRA):
+            import obstore
+            from obstore import exceptions
+
+        self._library, self._faults = obstore, exceptions
+        self._store: Any = None
+
+    @property
+    def can_write(self) -> bool:
+        """Whether objects can be written; web servers only send them."""
+        return not self.address.lower().startswith(_WEB)
+
+    def _open(self) -> Any:
+        if self._store is None:
+            if self._is_local:
+                self._store = self._library.store.LocalStore(self.address)
+            else:
+                options: dict[str, Any] = {"allow_http": True}
+                options.update(connect_timeout=f"{_CONNECT_S}s", timeout=f"{_REQUEST_S}s")
+                retry: Any = {"max_retries": _RETRIES, "retry_timeout": timedelta(seconds=_RETRY_S)}
+                build: Any = self._library.store.from_url
+                self._store = build(self.address, client_options=options, retry_config=retry)
+        return self._store
+
+    @property
+    def _exists(self) -> bool:
+        """Whether there may be objects; a folder is made when the first is written."""
+        return not self._is_local or Path(self.address).is_dir()
+
+    def describe(self, name: str) -> str:
+        """Return the address of an object, for errors."""
+        return f"{self.address.rstrip('/')}/{name}"
+
+    @contextmanager
+    def _translate(self, name: str, op: Op) -> Iterator[None]:
+        try:
+            yield
+        except self._faults.BaseError as fault:
+            raise self._build_signal(fault, name, op) from fault
+        except OSError as fault:
+            raise build_io_error(fault, op, self.describe(name)) from fault
+        except ValueError as fault:
+            raise InvalidInput(field="$.address", cause=_shorten(fault)) from fault
+
+    def _build_signal(self, fault: Exception, name: str, op: Op) -> IoError:
+        code = _CODE.search(str(fault))
+        cause = (code and _REASONS.get(code[1])) or CAUSES.get(type(fault).__name__)
+        return IoError(path=self.describe(name), op=op, cause=cause or _shorten(fault))
+
+    def read(self, name: str) -> bytes | None:
+        """Return the content of an object; None when there is none."""
+        found = self.read_version(name)
+        return found and found.data
+
+    def read_version(self, name: str) -> Versioned | None:
+        """Return the content of an object with its version; None when there is none."""
+        if not self._exists:
+            return None
+        with self._translate(name, "read"):
+            try:
+                found = self._open().get(name)
+                data = bytes(found.bytes())
+            except FileNotFoundError:
+                return None
+            known = {part: found.meta.get(part) for part in ("e_tag", "version")}
+        return Versioned(data, {part: value for part, value in known.items() if value})
+
+    def read_range(self, name: str, start: int, size: int) -> bytes | None:
+        """Return bytes of an object, None when there is none; threads may do so at once."""
+        with self._translate(name, "read"):
+            try:
+                return bytes(self._open().get_range(name, start=start, length=size))
+            except FileNotFoundError:
+                return None
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write an object as a whole."""
+        with self._translate(name, "write"):
+            self._create_folder()
+            self._open().put(name, data, use_multipart=False)
+
+    def replace(self, name: str, data: bytes, before: Versioned | None) -> bool:
+        """Write an object if it still has a version, or is still missing; return whether it had."""
+        if self._is_local:
+            return self._replace_file(name, data, before)
+        mode: Any = "create" if before is None else {**before.tag}
+        with self._translate(name, "write"):
+            try:
+                self._open().put(name, data, mode=mode, use_multipart=False)
+            except (self._faults.AlreadyExistsError, self._faults.PreconditionError):
+                # A request that was repeated after a lost reply meets what it wrote itself.
+                return self.read(name) == data
+        return True
+
+    def _replace_file(self, name: str, data: bytes, before: Versioned | None) -> bool:
+        """Replace a file under a lock, because a file system has no conditional writes."""
+        from kebab.core.durable import replace_file
+
+        self._create_folder()
+        path = Path(self.address, name)
+        with translate_os_errors(path, "write"):
+            lock = open_descriptor(path.with_name(_LOCK_NAME), os.O_RDWR | os.O_CREAT)
+            try:
+                if not lock_descriptor(lock):
+                    return False
+                found = path.read_bytes() if path.exists() else None
+                if found != (before and before.data):
+                    return False
+                with replace_file(path, 0o644) as draft:
+                    draft.write(data)
+            finally:
+                close_locked(lock)
+        return True
+
+    def _create_folder(self) -> None:
+        if self._is_local:
+            with translate_os_errors(self.address, "create"):
+                Path(self.address).mkdir(parents=True, exist_ok=True)
+
+    def list(self, folder: str) -> Iterator[StoredObject]:
+        """Yield the objects below a folder."""
+        if not self._exists:
+            return
+        with self._translate(folder, "read"):
+            for batch in self._open().list(folder):
+                for one in batch:
+                    modified = one["last_modified"].timestamp()
+                    yield StoredObject(one["path"], one["size"], modified, one["e_tag"])
+
+    def read_parts(self, one: StoredObject) -> Iterator[bytes]:
+        """Yield the parts of an object in its listed version; threads may do so at once."""
+        options: Any = {"if_match": one.tag} if one.tag else {}
+        with self._translate(one.name, "read"):
+            try:
+                yield from map(bytes, self._open().get(one.name, options=options).stream())
+            except self._faults.PreconditionError as fault:
+                raise IoError(path=self.describe(one.name), op="read", cause=_REPLACED) from fault
+
+    def delete(self, name: str) -> None:
+        """Delete an object; one that is missing is no error."""
+        with self._translate(name, "write"):
+            try:
+                self._open().delete(name)
+            except FileNotFoundError:
+                return
+
+
+def _shorten(fault: BaseException) -> str:
+    """Return the first line of a message without the keys and tokens of the environment."""
+    text = _ATTEMPTS.sub("", str(fault).split("\n", 1)[0].split(": <", 1)[0])
+    for name, value in os.environ.items():
+        if _SECRETS.search(name) and len(value) >= _SHORTEST_SECRET:
+            text = text.replace(value, "…")
+    return text[:_LONGEST_CAUSE]

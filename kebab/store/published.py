@@ -1,0 +1,529 @@
+"""Contains the dataset of a published base: its tables in LanceDB, and the file that names them.
+
+The table `documents` has a row for each document, `passages` one for each passage. The key of a row
+is a hash of what it holds, so rows are added and deleted by the difference of keys, and one that is
+changed gets another key. `base.json` is written last: it names the versions of the tables and the
+files that a copy needs.
+"""
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from kebab.config.settings import FILE_ADDRESS, is_address
+from kebab.core.chunks import Chunk, ChunkRow, Place, add_tokens
+from kebab.core.documents import DocumentRow
+from kebab.core.durable import create_folder, hold_lock
+from kebab.core.ids import Key, compute_digest
+from kebab.errors.catalog import IoError, Locked, NotIndexed, Op, StoreCorrupt
+from kebab.errors.system import translate_import_errors, translate_os_errors
+from kebab.store.lance import import_lancedb, translate_lance_errors
+from kebab.store.objects import FEATURE, ObjectStore, Versioned
+from kebab.store.sqlite.connection import get_expected_schema_version
+from kebab.store.sqlite.transfer import WholeDocument
+from kebab.wire.published import PublishedFile, PublishedManifest
+
+if TYPE_CHECKING:
+    from kebab.core.chunks import Vector
+
+BASE, DOCUMENTS, PASSAGES = "base.json", "documents", "passages"
+FORMAT_VERSION = 2
+"""Format 1 was packs of pages of the database."""
+
+_LOCK = ".publishing.lock"
+_BATCH, _KEYS_PER_DELETE = 4_096, 5_000
+_MOST_FRAGMENTS, _STALE_SHARE = 32, 0.2
+_KEEP = timedelta(days=1)
+"""Readers of an older version finish within this time."""
+
+_VECTOR_INDEX_FROM = 100_000
+_TOKENS = ("title_tokens", "heading_tokens", "body_tokens")
+_COPIED = re.compile(r"(?:documents|passages)\.lance/(?:data|_deletions)/[^/]+")
+
+
+class PublishedDocument(NamedTuple):
+    """A row of `documents`; `record` is the rest of the document as JSON."""
+
+    key: str
+    document: str
+    source: str
+    path: str
+    title: str
+    media: str
+    lang: str | None
+    date: str | None
+    tags: list[str]
+    record: str
+
+
+class PublishedPassage(NamedTuple):
+    """A row of `passages`; `record` is the rest of the passage as JSON."""
+
+    key: str
+    document: str
+    ordinal: int
+    place: str
+    heading: str
+    text: str
+    title_tokens: str
+    heading_tokens: str
+    body_tokens: str
+    vector: "Vector | None"
+    record: str
+
+
+class _Rest(msgspec.Struct, array_like=True):
+    """What a row of a document holds besides its columns."""
+
+    size: int
+    mtime_ns: int
+    content_hash: str
+    recipe: str
+    parser_version: str
+    chunker_version: str
+    warnings: tuple[str, ...]
+    authors: tuple[str, ...]
+    aliases: tuple[str, ...]
+    links: tuple[str, ...]
+
+
+class _Position(msgspec.Struct, array_like=True):
+    """What a row of a passage holds besides its columns."""
+
+    chunk_id: str
+    text_hash: str
+    embed_hash: str
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+    heading_path: tuple[str, ...]
+    context: str
+    place: Place | None
+
+
+_encode = msgspec.json.Encoder().encode
+
+
+def build_passage_keys(document: WholeDocument, version: str | None) -> list[str]:
+    """Return the key of each passage of a document: a hash of what its row holds."""
+    row = document.row
+    return [
+        compute_digest(
+            *(row.doc_id, row.title, _encode(row.aliases).decode(), _encode(chunk[:4]).decode()),
+            "" if key is None else version or "",
+        )
+        for chunk, key in zip(row.chunks, document.keys, strict=True)
+    ]
+
+
+def build_document(document: WholeDocument, keys: Sequence[str]) -> PublishedDocument:
+    """Return the row of a document whose passages have these keys."""
+    row = document.row
+    rest = _Rest(
+        size=row.stamp.size,
+        mtime_ns=row.stamp.mtime_ns,
+        content_hash=row.content_hash,
+        recipe=row.recipe,
+        parser_version=row.parser_version,
+        chunker_version=row.chunker_version,
+        warnings=row.warnings,
+        authors=row.authors,
+        aliases=row.aliases,
+        links=row.links,
+    )
+    columns = (row.doc_id, row.source, row.path, row.title, row.media, row.lang, row.date)
+    record = _encode(rest).decode()
+    key = compute_digest(_encode((columns, row.tags, keys)).decode(), record)
+    return PublishedDocument(key, *columns, [*row.tags], record)
+
+
+def build_passages(
+    document: WholeDocument,
+    keys: Sequence[str],
+    vectors: Mapping[Key, "Vector"],
+    tokens: Callable[[str], str],
+) -> Iterator[PublishedPassage]:
+    """Yield the rows of the passages of a document; `vectors` are by the key of the chunk."""
+    row = document.row
+    title = " ".join(map(tokens, (row.title, *row.aliases)))
+    for key, number, chunk in zip(keys, document.keys, add_tokens(row.chunks, tokens), strict=True):
+        found, chunk_id, text_hash, embed_hash, headings, words = chunk
+        position = _Position(
+            *(chunk_id, text_hash, embed_hash, found.start, found.end),
+            *(found.start_line, found.end_line, found.heading_path, found.context, found.place),
+        )
+        yield PublishedPassage(
+            key=key,
+            document=row.doc_id,
+            ordinal=found.ordinal,
+            place=f"L{found.start_line}-L{found.end_line}",
+            heading=" > ".join(found.heading_path),
+            text=found.text,
+            title_tokens=title,
+            heading_tokens=headings or "",
+            body_tokens=words or "",
+            vector=None if number is None else vectors.get(number),
+            record=_encode(position).decode(),
+        )
+
+
+def read_document(row: Mapping[str, Any], passages: Sequence[Mapping[str, Any]]) -> DocumentRow:
+    """Return the document of a row with the chunks of its passages.
+
+    Raises:
+        StoreCorrupt: A record is none of kebab.
+    """
+    from kebab.core.documents import FileStamp
+    from kebab.core.ids import ChunkId, DocId
+
+    try:
+        rest = msgspec.json.decode(row["record"], type=_Rest)
+        chunks = []
+        for one in sorted(passages, key=lambda passage: int(passage["ordinal"])):
+            place = msgspec.json.decode(one["record"], type=_Position)
+            chunk = Chunk(
+                ordinal=one["ordinal"],
+                text=one["text"],
+                start=place.start,
+                end=place.end,
+                start_line=place.start_line,
+                end_line=place.end_line,
+                heading_path=place.heading_path,
+                context=place.context,
+                place=place.place,
+            )
+            tokens = one["heading_tokens"], one["body_tokens"]
+            ids = ChunkId(place.chunk_id), place.text_hash, place.embed_hash
+            chunks.append(ChunkRow(chunk, *ids, *tokens))
+    except msgspec.MsgspecError as fault:
+        raise StoreCorrupt(
+            path=str(row["path"]), cause="a record cannot be read", published=True
+        ) from fault
+    return DocumentRow(
+        doc_id=DocId(row["document"]),
+        source=row["source"],
+        path=row["path"],
+        title=row["title"],
+        media=row["media"],
+        lang=row["lang"],
+        tags=tuple(row["tags"]),
+        stamp=FileStamp(size=rest.size, mtime_ns=rest.mtime_ns, inode=0),
+        content_hash=rest.content_hash,
+        recipe=rest.recipe,
+        parser_version=rest.parser_version,
+        chunker_version=rest.chunker_version,
+        warnings=rest.warnings,
+        authors=rest.authors,
+        date=row["date"],
+        aliases=rest.aliases,
+        links=rest.links,
+        chunks=tuple(chunks),
+    )
+
+
+@contextmanager
+def hold_dataset(store: ObjectStore) -> Iterator[None]:
+    """Keep other publishers out of a folder; a store has only its conditional write.
+
+    Raises:
+        Locked: Another publisher is at work.
+        IoError: The folder cannot be made.
+    """
+    if is_address(store.address):
+        yield
+        return
+    folder = Path(store.address)
+    with ExitStack() as stack:
+        with translate_os_errors(folder, "create"):
+            create_folder(folder)
+            held = stack.enter_context(hold_lock(folder / _LOCK, wait=False))
+        if not held:
+            raise Locked(path=store.address, holder_pid=None)
+        yield
+
+
+class Dataset:
+    """The tables of a base in a folder or in an object store.
+
+    Every method raises `IoError` when the store refuses and `StoreCorrupt` when a table cannot be
+    read.
+    """
+
+    def __init__(self, address: str, dimension: int = 0) -> None:
+        """Open nothing yet; `dimension` is that of the vectors of a new table."""
+        self.address = address.removeprefix(FILE_ADDRESS)
+        self._dimension = dimension
+        self._connection: Any = None
+        self._tables: dict[str, Any] = {}
+
+    @contextmanager
+    def _translate(self, op: Op) -> Iterator[None]:
+        with warnings.catch_warnings(), translate_lance_errors(self.address, op):
+            warnings.simplefilter("ignore")
+            yield
+
+    def _connect(self) -> Any:
+        if self._connection is None:
+            options = {"allow_http": "true"} if "://" in self.address else None
+            self._connection = import_lancedb().connect(self.address, storage_options=options)
+        return self._connection
+
+    def _open(self, name: str) -> Any:
+        """Return a table; None when there is none."""
+        if name not in self._tables:
+            if name not in self._connect().list_tables().tables:
+                return None
+            self._tables[name] = self._connect().open_table(name)
+        return self._tables[name]
+
+    def checkout(self, versions: Mapping[str, int]) -> None:
+        """Read these versions of the tables from now on."""
+        with self._translate("read"):
+            for name, version in versions.items():
+                table = self._open(name)
+                if table is None:
+                    raise StoreCorrupt(path=self.address, cause=f"no table {name}", published=True)
+                table.checkout(version)
+
+    def list_keys(self, name: str) -> Counter[str]:
+        """Return how often each key occurs in a table: once, unless two publishers met."""
+        with self._translate("read"):
+            return Counter(row["key"] for row in self._read(name, ["key"]))
+
+    def require_keys(self, name: str, wanted: Counter[str]) -> None:
+        """Raise `Locked` when a table holds other rows: another publisher has written meanwhile."""
+        if self.list_keys(name) != wanted:
+            raise Locked(path=self.address, holder_pid=None)
+
+    def read_documents(self, documents: Collection[str] | None = None) -> list[dict[str, Any]]:
+        """Return the rows of documents, all by default."""
+        where = None if documents is None else f"document IN ({_quote(documents)})"
+        with self._translate("read"):
+            return list(self._read(DOCUMENTS, list(PublishedDocument._fields), where))
+
+    def iterate_passages(
+        self, documents: Collection[str] | None = None
+    ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        """Yield the rows of the passages of documents, all by default, document by document."""
+        names = sorted(documents) if documents is not None else None
+        columns = [name for name in PublishedPassage._fields if name != "title_tokens"]
+        found: dict[str, list[dict[str, Any]]] = {}
+        with self._translate("read"):
+            for part in _split(names) if names is not None else [None]:
+                where = None if part is None else f"document IN ({_quote(part)})"
+                for row in self._read(PASSAGES, columns, where):
+                    found.setdefault(row["document"], []).append(row)
+                if part is not None:
+                    yield from found.items()
+                    found = {}
+        yield from found.items()
+
+    def _read(self, name: str, columns: list[str], where: str | None = None) -> Iterator[Any]:
+        table = self._open(name)
+        if table is None:
+            return
+        query = table.search().select(columns).limit(max(1, table.count_rows()))
+        for batch in (query.where(where) if where else query).to_batches(_BATCH):
+            yield from batch.to_pylist()
+
+    def find_candidates(
+        self, words: Sequence[str], vector: "Vector | None", weights: Sequence[float], limit: int
+    ) -> list[dict[str, Any]]:
+        """Return the passages that the store finds by words and by a vector, each once."""
+        from lancedb.query import MultiMatchQuery
+
+        columns = [name for name in PublishedPassage._fields if name != "title_tokens"]
+        rows: dict[str, dict[str, Any]] = {}
+        with self._translate("read"):
+            table = self._open(PASSAGES)
+            queries = []
+            if table is not None and words:
+                match = MultiMatchQuery(" ".join(words), list(_TOKENS), boosts=list(weights))
+                queries.append((table.search(match, query_type="fts"), "_score"))
+            if table is not None and vector is not None:
+                nearest = table.search(vector, vector_column_name="vector")
+                queries.append((nearest.distance_type("l2"), "_distance"))
+            for query, score in queries:
+                for row in query.select([*columns, score]).limit(limit).to_list():
+                    rows.setdefault(row["key"], row)
+        return list(rows.values())
+
+    def has_word(self, word: str) -> bool:
+        """Return whether any passage has a word."""
+        from lancedb.query import MultiMatchQuery
+
+        with self._translate("read"):
+            table = self._open(PASSAGES)
+            query = table.search(MultiMatchQuery(word, list(_TOKENS)), query_type="fts")
+            return bool(query.select(["key", "_score"]).limit(1).to_list())
+
+    def add(self, name: str, rows: Iterable[NamedTuple]) -> None:
+        """Add rows to a table, which the first ones create."""
+        rest = iter(rows)
+        while part := list(islice(rest, _BATCH)):
+            with self._translate("write"):
+                self._make_table(name).add(self._build_rows(name, part), on_bad_vectors="null")
+
+    def delete(self, name: str, keys: Collection[str]) -> None:
+        """Delete the rows of these keys."""
+        with self._translate("write"):
+            for part in _split(sorted(keys)):
+                self._make_table(name).delete(f"key IN ({_quote(part)})")
+
+    def _make_table(self, name: str) -> Any:
+        table = self._open(name)
+        if table is None:
+            schema = self._build_rows(name, []).schema
+            table = self._tables[name] = self._connect().create_table(name, schema=schema)
+        return table
+
+    def _build_rows(self, name: str, rows: Sequence[Any]) -> Any:
+        with translate_import_errors(FEATURE, "pyarrow"):
+            import numpy as np
+            import pyarrow as pa
+
+        text = pa.string()
+        kinds = {"ordinal": pa.int32(), "tags": pa.list_(text)}
+        kinds["vector"] = pa.list_(pa.float16(), self._dimension or 1)
+        fields = PublishedDocument._fields if name == DOCUMENTS else PublishedPassage._fields
+        columns = {field: [getattr(row, field) for row in rows] for field in fields}
+        if "vector" in columns:
+            columns["vector"] = [
+                None if one is None else np.asarray(one, np.float16) for one in columns["vector"]
+            ]
+        schema = pa.schema([pa.field(field, kinds.get(field, text)) for field in fields])
+        return pa.table(columns, schema=schema)
+
+    def maintain(self) -> None:
+        """Index the words, and from many passages on the vectors; compact when it pays.
+
+        Rows that no index covers yet are found too, so that an edit does not write an index anew.
+        """
+        from lancedb.index import FTS, IvfPq
+
+        with self._translate("write"):
+            for name in (DOCUMENTS, PASSAGES):
+                table = self._make_table(name)
+                stats = table.stats()
+                rows, indexed = stats["num_rows"], {one.name for one in table.list_indices()}
+                if name == PASSAGES and rows:
+                    for column in _TOKENS:
+                        if f"{column}_idx" not in indexed:
+                            table.create_index(column, config=_build_words_index(FTS))
+                    if rows >= _VECTOR_INDEX_FROM and "vector_idx" not in indexed:
+                        table.create_index("vector", config=IvfPq(distance_type="l2"))
+                fragments = stats["fragment_stats"]["num_fragments"]
+                stale = max(
+                    (table.index_stats(one).num_unindexed_rows for one in indexed), default=0
+                )
+                if fragments > _MOST_FRAGMENTS or stale > rows * _STALE_SHARE:
+                    table.optimize(cleanup_older_than=_KEEP)
+
+    def read_versions(self) -> dict[str, int]:
+        """Return the version of each table."""
+        with self._translate("read"):
+            return {name: self._make_table(name).version for name in (DOCUMENTS, PASSAGES)}
+
+
+def _build_words_index(kind: Any) -> Any:
+    """Return the settings of an index over our own tokens, which nothing changes any more."""
+    return kind(
+        base_tokenizer="whitespace",
+        lower_case=False,
+        stem=False,
+        remove_stop_words=False,
+        ascii_folding=False,
+        max_token_length=None,
+        with_position=False,
+    )
+
+
+def _split(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (values[at : at + _KEYS_PER_DELETE] for at in range(0, len(values), _KEYS_PER_DELETE))
+
+
+def _quote(values: Iterable[str]) -> str:
+    return ", ".join("'" + value.replace("'", "''") + "'" for value in values)
+
+
+def list_copied_files(store: ObjectStore, versions: Mapping[str, int]) -> list[PublishedFile]:
+    """Return the files of the dataset that a copy of these versions needs, without indexes."""
+    manifests = {
+        f"{name}.lance/_versions/{number}.manifest"
+        for name, version in versions.items()
+        for number in (version, 2**64 - 1 - version)
+    }
+    return sorted(
+        (
+            PublishedFile(name=one.name, bytes=one.size)
+            for one in store.list("")
+            if _COPIED.fullmatch(one.name) or one.name in manifests
+        ),
+        key=lambda file: file.name,
+    )
+
+
+class FoundBase(NamedTuple):
+    """What `base.json` says, and what names this version of it."""
+
+    manifest: PublishedManifest
+    version: Versioned
+
+
+def read_base(store: ObjectStore) -> FoundBase | None:
+    """Return what is published; None when there is nothing.
+
+    Raises:
+        IoError: The store cannot be read.
+        StoreCorrupt: It is damaged.
+        NotIndexed: A newer kebab published it.
+    """
+    found = store.read_version(BASE)
+    if found is None:
+        return None
+    address, newest = store.describe(BASE), get_expected_schema_version()
+    try:
+        version = int(msgspec.json.decode(found.data)["format_version"])
+        if version > FORMAT_VERSION:
+            raise NotIndexed(data_dir=address, expected=FORMAT_VERSION, found=version)
+        manifest = msgspec.json.decode(found.data, type=PublishedManifest)
+    except (msgspec.MsgspecError, ValueError, KeyError, TypeError) as fault:
+        cause = "it is no description of a published base"
+        raise StoreCorrupt(path=address, cause=cause, published=True) from fault
+    for source in manifest.sources:
+        if "/" in source.name or source.name in ("", ".", ".."):
+            cause = f"not the name of a source: {source.name}"
+            raise StoreCorrupt(path=address, cause=cause, published=True)
+    if manifest.index_schema > newest:
+        raise NotIndexed(data_dir=address, expected=newest, found=manifest.index_schema)
+    return FoundBase(manifest, found)
+
+
+def require_base(store: ObjectStore) -> FoundBase:
+    """Return what is published; raise `IoError` when there is nothing."""
+    found = read_base(store)
+    if found is None:
+        address = store.describe(BASE)
+        raise IoError(path=address, op="read", cause="nothing is published there")
+    return found
+
+
+def write_base(store: ObjectStore, manifest: PublishedManifest, before: Versioned | None) -> int:
+    """Let a new state of the dataset count; return the size of the file.
+
+    Raises:
+        Locked: Another publisher was faster.
+    """
+    data = msgspec.json.format(_encode(manifest), indent=1)
+    if not store.replace(BASE, data, before):
+        raise Locked(path=store.describe(BASE), holder_pid=None)
+    return len(data)

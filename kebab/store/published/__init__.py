@@ -1,1 +1,0 @@
-"""Published bases: snapshots of a knowledge base on an object store, and their copies here."""

@@ -1,0 +1,458 @@
+"""Contains the vectors of a knowledge base: the snapshot that readers map, and the writer.
+
+LanceDB holds the vectors. After a write the writer saves the rows of the table as two files of
+numpy, the keys in rising order and their vectors, named by the version of the table. Readers map
+them and compare exactly, in 32 bits. Without the files of the newest version they read the table.
+
+The order of a write is: the table, the snapshot, the mark in the database. So every vector that the
+database marks is in the snapshot that was there when the mark was read.
+"""
+
+import re
+import time
+from array import array
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, TypeAlias
+
+from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, remove_language
+from kebab.core.documents import VectorRow
+from kebab.core.durable import delete_path, replace_file
+from kebab.core.ids import Key, Keys
+from kebab.errors.system import (
+    import_library,
+    require_address_space,
+    translate_import_errors,
+    translate_os_errors,
+)
+from kebab.store.lance import (
+    ADDRESS_SPACE,
+    FEATURE,
+    LanceTable,
+    build_table_name,
+    get_tables_folder,
+    preload_lancedb,
+    read_table_version,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from kebab.core.chunks import Matrix, Vector
+    from kebab.store.lance import HalfMatrix, KeyArray
+
+    Positions: TypeAlias = NDArray[np.intp]
+    Scores: TypeAlias = NDArray[np.float32]
+
+_KEYS, _VECTORS = ".keys.npy", ".vectors.npy"
+_OWN = re.compile(r"\.?[A-Za-z0-9._-]+\.(?:lance|gone|keys|binary|npy)(?:\.\d+)?")
+"""Matches what kebab writes into the folder of tables, drafts and files of earlier builds too."""
+
+_COMMIT_S = 2.0
+"""A commit so young may still get its snapshot; the database marks none of its vectors yet."""
+
+MAX_LENGTH_ERROR = 0.01
+
+
+def is_own(name: str) -> bool:
+    """Return whether only kebab gives this name to an entry of the folder of tables."""
+    return _OWN.fullmatch(name) is not None
+
+
+def list_unused(data_dir: Path, versions: Collection[str]) -> list[Path]:
+    """Return the tables, snapshots and drafts that belong to none of these embedding versions.
+
+    Raises:
+        OSError: The file system refused.
+    """
+    folder = get_tables_folder(data_dir)
+    names = [build_table_name(version) for version in versions]
+    kept = {f"{name}.lance" for name in names}
+    snapshots = re.compile(
+        rf"(?:{'|'.join(map(re.escape, names))})-\d+(?:{re.escape(_KEYS)}|{re.escape(_VECTORS)})"
+    )
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [
+        path
+        for path in found
+        if is_own(path.name) and path.name not in kept and not snapshots.fullmatch(path.name)
+    ]
+
+
+def list_vector_files(data_dir: Path, version: str) -> list[Path]:
+    """Return the two files of the newest snapshot, none without one."""
+    found = _list_snapshots(get_tables_folder(data_dir), version)
+    return [*_name_files(get_tables_folder(data_dir), version, found[-1])] if found else []
+
+
+def _list_snapshots(folder: Path, version: str) -> list[int]:
+    """Return the table versions that have a snapshot, in rising order."""
+    start = f"{build_table_name(version)}-"
+    try:
+        names = [path.name for path in folder.iterdir()]
+    except OSError:
+        return []
+    ends = (
+        name.removeprefix(start).removesuffix(_VECTORS)
+        for name in names
+        if name.startswith(start) and name.endswith(_VECTORS)
+    )
+    return sorted(int(end) for end in ends if end.isdecimal())
+
+
+def _name_files(folder: Path, version: str, number: int) -> tuple[Path, Path]:
+    """Return the paths of the keys and of the vectors of a snapshot."""
+    start = f"{build_table_name(version)}-{number}"
+    return folder / f"{start}{_KEYS}", folder / f"{start}{_VECTORS}"
+
+
+class MappedVectors:
+    """The `Vectors` of an embedding version, for search.
+
+    With language axes, cosines compare what `remove_language` leaves of two vectors.
+    """
+
+    def __init__(
+        self,
+        data_dir: Path,
+        version: str,
+        dimension: int,
+        load_axes: "Callable[[], Matrix | None]" = lambda: None,
+    ) -> None:
+        self._table = LanceTable(data_dir, version, dimension)
+        self._folder = get_tables_folder(data_dir)
+        self._version = version
+        self._dimension = dimension
+        self._load_axes = load_axes
+        self._number: int | None = None
+        self._loaded: ExactIndex | None = None
+
+    def find_nearest(
+        self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
+    ) -> list[KeyedScore]:
+        """Return the chunks of highest cosine; filters apply before the limit.
+
+        Raises:
+            StoreCorrupt: There is no snapshot, and the table cannot be read.
+        """
+        index = self.load_index()
+        return index.find_nearest(query, limit, allowed) if index else []
+
+    def compute_cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
+        """Return the cosine of those of these chunks that have a vector."""
+        index = self.load_index()
+        return index.compute_cosines(query, keys) if index else {}
+
+    def measure_background(self, query: "Vector") -> CosineBackground:
+        """Return the mean and the deviation of the cosines of evenly spaced keys."""
+        index = self.load_index()
+        return index.measure_background(query) if index else NO_BACKGROUND
+
+    def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
+        """Return the stored vectors of those of these chunks that have one."""
+        index = self.load_index()
+        return index.get(keys) if index else {}
+
+    def count(self) -> int:
+        """Return how many chunks have a vector."""
+        index = self.load_index()
+        return index.count() if index else 0
+
+    def load_index(self) -> "ExactIndex | None":
+        """Return the index of the newest version, which never changes; None without a table."""
+        number = read_table_version(self._table.path)
+        if number is None:
+            self._number = self._loaded = None
+        elif number != self._number:
+            rows = self._map_snapshot(number)
+            if rows is None and self._is_commit_young():
+                older = _list_snapshots(self._folder, self._version)
+                rows = self._map_snapshot(older[-1]) if older else None
+                number = -1  # look again at the next call
+            if rows is None:
+                rows = _sort_rows(*self._table.read_rows())
+            self._loaded = ExactIndex(*rows, self._load_axes())
+            self._number = number
+        return self._loaded
+
+    def _map_snapshot(self, number: int) -> "tuple[KeyArray, HalfMatrix] | None":
+        """Return the mapped rows of a snapshot; None when it is missing or cannot be read."""
+        with translate_import_errors(FEATURE, "numpy"):
+            import numpy as np
+
+        # A writer may delete it at any time; what is mapped stays.
+        with suppress(OSError, ValueError, EOFError):
+            paths = _name_files(self._folder, self._version, number)
+            keys, vectors = (np.load(path, mmap_mode="r", allow_pickle=False) for path in paths)
+            shape = (len(keys), self._dimension or vectors.shape[-1])
+            if (keys.dtype, vectors.dtype, vectors.shape) == (np.int64, np.float16, shape):
+                return keys, vectors
+        return None
+
+    def _is_commit_young(self) -> bool:
+        with suppress(OSError):
+            age = time.time() - (self._table.path / "_versions").stat().st_mtime
+            return abs(age) < _COMMIT_S
+        return False
+
+
+def _sort_rows(keys: "KeyArray", vectors: "HalfMatrix") -> "tuple[KeyArray, HalfMatrix]":
+    """Return rows by rising key; of a repeated key the last row counts."""
+    import numpy as np
+
+    if (keys[1:] > keys[:-1]).all():
+        return keys, vectors
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    last = np.append(ordered[1:] != ordered[:-1], True)
+    return ordered[last], vectors[order[last]]
+
+
+class LanceVectors(MappedVectors):
+    """A `VectorWriter`; the caller holds the writer lock of the data directory.
+
+    Every method raises `IoError` when the file system refuses and `StoreCorrupt` when the table
+    cannot be read.
+    """
+
+    def _is_commit_young(self) -> bool:
+        return False  # this object alone writes
+
+    def prepare(self) -> None:
+        """Start to import LanceDB in a thread, so that the first write waits less.
+
+        Raises:
+            DependencyMissing: numpy cannot be imported.
+            OutOfMemory: There is not enough address space for it.
+        """
+        require_address_space(ADDRESS_SPACE)
+        # The model imports numpy as well; two threads that import it at once both fail.
+        import_library("numpy", FEATURE, "numpy")
+        with suppress(RuntimeError):  # no thread can be started
+            Thread(target=preload_lancedb, name="lancedb").start()
+
+    def append(self, rows: Sequence[VectorRow]) -> None:
+        """Add rows in one commit and return when they are durable."""
+        with translate_import_errors(FEATURE, "numpy"):
+            import numpy as np
+
+        if rows:
+            keys = np.array([row.key for row in rows], np.int64)
+            self._table.append(keys, np.array([row.vector for row in rows], np.float16))
+
+    def delete(self, keys: Collection[Key]) -> None:
+        """Delete the rows of these chunks."""
+        if keys and read_table_version(self._table.path) is not None:
+            self._table.delete(keys)
+
+    def save(self) -> None:
+        """Compact the table when it pays, and write the snapshot of its newest version."""
+        with translate_import_errors(FEATURE, "numpy"):
+            import numpy as np
+
+        if self._table.is_open:
+            self._table.compact()
+        number = read_table_version(self._table.path)
+        if number is None or self._map_snapshot(number) is not None:
+            return
+        rows = _sort_rows(*self._table.read_rows())
+        with translate_os_errors(self._folder, "write"):
+            # The vectors come last: they make the snapshot complete.
+            paths = _name_files(self._folder, self._version, number)
+            for path, column in zip(paths, (rows[0], rows[1]), strict=True):
+                with replace_file(path) as file:
+                    np.save(file, np.asarray(column), allow_pickle=False)
+        self._delete_snapshots(keep=number)
+
+    def _delete_snapshots(self, keep: int | None = None) -> None:
+        """Delete snapshots; what a reader has mapped stays, and some systems keep its files."""
+        for number in _list_snapshots(self._folder, self._version):
+            if number != keep:
+                keys, vectors = _name_files(self._folder, self._version, number)
+                with suppress(OSError):
+                    vectors.unlink()
+                    keys.unlink()
+
+    def clear(self) -> None:
+        """Delete every row, and the files that held them."""
+        self._delete_snapshots()
+        self._table.drop()
+
+    def rebuild(self) -> None:
+        """Make a table that cannot be read anew from its newest snapshot, or empty without one."""
+        numbers = _list_snapshots(self._folder, self._version)
+        rows = self._map_snapshot(numbers[-1]) if numbers else None
+        self.clear()
+        if rows is not None and len(rows[0]):
+            self._table.append(*rows)
+            self.save()
+
+    def delete_others(self, versions: Collection[str]) -> None:
+        """Delete what belongs to other embedding versions than these, and drafts."""
+        folder = get_tables_folder(self._folder.parent)
+        with translate_os_errors(folder, "write"):
+            for path in list_unused(self._folder.parent, versions):
+                with suppress(PermissionError):  # some systems keep a file that is open
+                    delete_path(path)
+
+    def list_keys(self, *, verify: bool = False) -> Keys:
+        """Return the key of every row in rising order; `verify` reads the table itself."""
+        with translate_import_errors(FEATURE, "numpy"):
+            import numpy as np
+
+        number = read_table_version(self._table.path)
+        if number is None:
+            return array("q")
+        mapped = None if verify else self._map_snapshot(number)
+        keys = np.sort(self._table.read_rows()[0]) if mapped is None else mapped[0]
+        return array("q", keys.tobytes())
+
+    def find_damaged_keys(self) -> set[Key]:
+        """Read every row of the table; return the keys whose vector has not length 1."""
+        if read_table_version(self._table.path) is None or not self._dimension:
+            return set()
+        import numpy as np
+
+        damaged = set[Key]()
+        keys, vectors = self._table.read_rows()
+        for part, block in _iterate_blocks(vectors):
+            with np.errstate(all="ignore"):
+                intact = np.abs(np.vecdot(block, block) - 1.0) < MAX_LENGTH_ERROR
+            damaged.update(map(Key, keys[part][~intact].tolist()))
+        return damaged
+
+
+_BLOCK_ROWS = 8_192
+"""How many rows are converted and compared at once: they fit into the cache of a processor."""
+
+_DECIMALS = 6
+_STEP = 10.0**-_DECIMALS
+_GATHER_BELOW = 4
+
+_LEAST_SQUARE = 1e-6
+"""No vector is taken for shorter, so that a damaged one divides nothing by zero."""
+
+_SAMPLE = 2000
+"""How many evenly spaced vectors, about, stand for all of them."""
+
+
+def _iterate_blocks(vectors: "HalfMatrix") -> "Iterator[tuple[slice, Matrix]]":
+    """Yield places and the vectors there, with components of 32 bits."""
+    for start in range(0, len(vectors), _BLOCK_ROWS):
+        part = slice(start, start + _BLOCK_ROWS)
+        yield part, vectors[part].astype("float32")
+
+
+class ExactIndex:
+    """The exact search over the rows of one snapshot, by rising key.
+
+    With `axes`, cosines compare what `remove_language` leaves of two vectors. The passages keep
+    their stored vectors: only the length of what is left of each is computed.
+    """
+
+    def __init__(
+        self, keys: "KeyArray", vectors: "HalfMatrix", axes: "Matrix | None" = None
+    ) -> None:
+        self._keys = keys
+        self._vectors = vectors
+        self._axes = axes
+        self._last: tuple[Vector, Scores] | None = None
+
+    def count(self) -> int:
+        """Return how many keys the index holds."""
+        return len(self._keys)
+
+    def find_nearest(
+        self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
+    ) -> list[KeyedScore]:
+        """Return the keys of highest cosine, ties by key."""
+        import numpy as np
+
+        found = None if allowed is None else self._find_positions(allowed)
+        keys = self._keys if found is None else self._keys[found]
+        if limit <= 0 or not len(keys):
+            return []
+        scores = self._score_all(query) if found is None else self._score(query, found)
+        if limit < len(keys):
+            floor = np.partition(scores, len(keys) - limit)[len(keys) - limit]
+            # A score that rounds to the same as the last one may win by its key.
+            best = np.flatnonzero(scores >= floor - _STEP)
+            keys, scores = keys[best], scores[best]
+        cosines = _round_cosines(scores)
+        order = np.lexsort((keys, -cosines))[:limit]
+        return list(zip(keys[order].tolist(), cosines[order].tolist(), strict=True))
+
+    def compute_cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
+        """Return the cosine of those of these keys that the index holds."""
+        found = self._find_positions(keys)
+        scores = _round_cosines(self._score(query, found)).tolist()
+        return dict(zip(self._keys[found].tolist(), scores, strict=True))
+
+    def measure_background(self, query: "Vector") -> CosineBackground:
+        """Return the mean and the deviation of the cosines of evenly spaced keys."""
+        import numpy as np
+
+        count = len(self._keys)
+        if not count:
+            return NO_BACKGROUND
+        scores = self._score(query, np.arange(0, count, max(1, count // _SAMPLE)))
+        with np.errstate(all="ignore"):  # a damaged vector gives no number
+            mean, deviation = float(scores.mean()), float(scores.std())
+        known = np.isfinite(mean) and np.isfinite(deviation)
+        return CosineBackground(count, mean, deviation) if known else NO_BACKGROUND
+
+    def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
+        """Return copies of the vectors of those of these keys that the index holds."""
+        found = self._find_positions(keys)
+        vectors = self._vectors[found].astype("float32")
+        return dict(zip(self._keys[found].tolist(), vectors, strict=True))
+
+    def _find_positions(self, keys: Collection[Key]) -> "Positions":
+        import numpy as np
+
+        wanted = np.unique(np.fromiter(keys, np.int64, len(keys)))
+        positions = np.searchsorted(self._keys, wanted)
+        inside = positions < len(self._keys)
+        positions, wanted = positions[inside], wanted[inside]
+        found: Positions = positions[self._keys[positions] == wanted]
+        return found
+
+    def _score(self, query: "Vector", found: "Positions") -> "Scores":
+        """Return the scores of some positions; score all rows at once when that is cheaper."""
+        remembered = self._last is not None and self._last[0] is query
+        if remembered or len(found) * _GATHER_BELOW >= len(self._keys):
+            return self._score_all(query)[found]
+        return self._compare(query, self._vectors[found])
+
+    def _score_all(self, query: "Vector") -> "Scores":
+        """Return the scores of all positions; those of the last query are kept."""
+        if self._last is None or self._last[0] is not query:
+            self._last = query, self._compare(query, self._vectors)
+        return self._last[1]
+
+    def _compare(self, query: "Vector", vectors: "HalfMatrix") -> "Scores":
+        """Return the product of a query with what is left of each vector."""
+        import numpy as np
+
+        asked = remove_language(query, self._axes)
+        scores = np.empty(len(vectors), np.float32)
+        for part, block in _iterate_blocks(vectors):
+            # One core is as fast as the memory, and a threaded product of a block is slower.
+            scores[part] = np.vecdot(block, asked)
+            if self._axes is not None:
+                removed = block @ self._axes.T
+                # A damaged vector may be longer than 1.
+                left = np.maximum(1.0 - np.vecdot(removed, removed), _LEAST_SQUARE)
+                scores[part] /= np.sqrt(left)
+        return scores
+
+
+def _round_cosines(scores: "Scores") -> "NDArray[np.float64]":
+    """Return cosines, rounded so that equal vectors score equally on every machine."""
+    import numpy as np
+
+    wide: NDArray[np.float64] = np.asarray(scores, np.float64)
+    return np.clip(np.round(wide, _DECIMALS), -1.0, 1.0)

@@ -1,0 +1,130 @@
+import contextlib
+
+import pytest
+from obstore import exceptions
+
+from kebab.errors.catalog import InvalidInput, IoError
+from kebab.store import objects
+from kebab.store.objects import CAUSES, ObjectStore
+from tests.fakes.object_server import BUCKET, serve_folder, serve_s3, use_s3
+
+KINDS = ("folder", "s3")
+
+
+@pytest.fixture(autouse=True)
+def _few_retries(monkeypatch):
+    monkeypatch.setattr(objects, "_RETRIES", 1)
+
+
+@pytest.fixture(scope="module")
+def s3():
+    with serve_s3() as server:
+        yield server
+
+
+@pytest.fixture
+def bucket(s3, monkeypatch, tmp_path):
+    use_s3(s3, monkeypatch)
+    return f"s3://{BUCKET}/{tmp_path.name}"
+
+
+@pytest.fixture(params=KINDS)
+def store(request, tmp_path):
+    folder = str(tmp_path / "deep" / "base")
+    return ObjectStore(folder if request.param == "folder" else request.getfixturevalue("bucket"))
+
+
+def test_every_exception_of_the_library_is_in_the_table():
+    classes = {
+        name
+        for name, value in vars(exceptions).items()
+        if isinstance(value, type) and issubclass(value, exceptions.BaseError)
+    }
+
+    assert classes == {*CAUSES}
+
+
+def test_what_is_written_is_read_listed_and_deleted(store):
+    assert store.read("packs/a") is None
+    assert list(store.list("packs")) == []
+    store.write("packs/a", b"one")
+    store.write("packs/a", b"one")
+    store.write("other/b", b"two")
+
+    assert store.read("packs/a") == b"one"
+    assert store.read_range("packs/a", 0, 2) == b"on"
+    assert store.read_range("packs/a", 1, 2) == b"ne"
+    assert store.read_range("packs/b", 1, 2) is None
+    assert [(one.name, one.size) for one in store.list("packs")] == [("packs/a", 3)]
+    store.delete("packs/a")
+    store.delete("packs/a")
+    assert store.read("packs/a") is None
+
+
+def test_an_object_is_replaced_only_at_the_version_that_was_read(store):
+    assert store.replace("current.json", b"1", None)
+    assert not store.replace("current.json", b"2", None)
+    first = store.read_version("current.json")
+    assert store.replace("current.json", b"3", first)
+    assert not store.replace("current.json", b"4", first)
+    assert store.read("current.json") == b"3"
+
+
+def test_a_web_server_only_sends(tmp_path):
+    (tmp_path / "a").write_bytes(b"text")
+    with serve_folder(tmp_path) as server:
+        store = ObjectStore(f"http://127.0.0.1:{server.port}")
+        assert not store.can_write
+        assert store.read("a") == b"text"
+        assert store.read("b") is None
+
+
+@pytest.mark.parametrize("fault", ["503", "403", "truncated", "reset"])
+def test_a_fault_of_the_server_is_an_io_error(tmp_path, fault):
+    (tmp_path / "a").write_bytes(b"text" * 100)
+    with serve_folder(tmp_path) as server:
+        server.faults["a"] = fault
+        store = ObjectStore(f"http://127.0.0.1:{server.port}")
+        with pytest.raises(IoError) as caught:
+            store.read("a")
+    assert caught.value.path.endswith("/a")
+    assert ("access denied" in caught.value.cause) == (fault == "403")
+
+
+def test_credentials_are_in_no_message(s3, bucket):
+    s3.faults[BUCKET] = "403"
+    with pytest.raises(IoError) as denied:
+        ObjectStore(bucket).write("a", b"1")
+    s3.faults[BUCKET] = "503"
+    with pytest.raises(IoError) as failed:
+        ObjectStore(bucket).read("a")
+    for caught in (denied, failed):
+        assert "secret" not in caught.value.format_message()
+        assert "\n" not in caught.value.cause
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("expired", "credentials of the environment have expired"),
+        ("skewed", "clock of this machine"),
+    ],
+)
+def test_the_reason_that_a_store_gives_is_told(s3, bucket, fault, words):
+    s3.faults[BUCKET] = fault
+    with pytest.raises(IoError, match=words):
+        ObjectStore(bucket).write("a", b"1")
+
+
+def test_a_conditional_write_whose_reply_is_lost_is_no_conflict(s3, bucket):
+    store = ObjectStore(bucket)
+    s3.faults["current.json"], s3.methods = "reset", {"PUT"}
+    with contextlib.suppress(IoError):  # the library may stop to try again
+        assert store.replace("current.json", b"1", None)
+    s3.faults.clear()
+    assert store.read("current.json") == b"1"
+
+
+def test_an_address_that_cannot_be_read_is_refused():
+    with pytest.raises((InvalidInput, IoError)):
+        ObjectStore("http://[bad/x").read("a")

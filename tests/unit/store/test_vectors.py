@@ -1,0 +1,210 @@
+"""The snapshot that readers map, and what the writer makes of killed runs and old files."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from kebab.core.documents import VectorRow
+from kebab.core.ids import Key
+from kebab.store import vectors
+from kebab.store.lance import LanceTable, read_table_version
+from kebab.store.vectors import LanceVectors, MappedVectors, list_unused, list_vector_files
+
+VERSION, DIMENSION = "fastembed-minilml6-8-v1", 8
+TABLE = f"lance/{VERSION}.lance"
+
+
+@pytest.fixture
+def writer(tmp_path):
+    return LanceVectors(tmp_path, VERSION, DIMENSION)
+
+
+def draw(count, seed=3):
+    matrix = np.random.default_rng(seed).standard_normal((count, DIMENSION)).astype(np.float32)
+    return matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+
+
+def store(writer, count, first=1):
+    matrix = draw(count, first)
+    writer.append([VectorRow(Key(first + i), row) for i, row in enumerate(matrix)])
+    writer.save()
+    return matrix
+
+
+def read(tmp_path, axes=None):
+    return MappedVectors(tmp_path, VERSION, DIMENSION, lambda: axes)
+
+
+def forbid_lancedb(monkeypatch):
+    def refuse(_self):
+        raise AssertionError("the table was read")
+
+    monkeypatch.setattr(LanceTable, "_connect", refuse)
+
+
+def test_a_reader_maps_the_snapshot_and_needs_no_lancedb(writer, tmp_path, monkeypatch):
+    matrix = store(writer, 20)
+    forbid_lancedb(monkeypatch)
+
+    found = read(tmp_path).find_nearest(matrix[4], 1)
+
+    assert found == [(5, pytest.approx(1.0, abs=1e-3))]
+
+
+def test_a_search_imports_no_lancedb(writer, tmp_path):
+    store(writer, 3)
+    program = (
+        "import sys; from pathlib import Path; from kebab.store.vectors import MappedVectors;"
+        f"print(MappedVectors(Path(sys.argv[1]), '{VERSION}', {DIMENSION}).count());"
+        "print('lancedb' in sys.modules, 'pyarrow' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.split() == ["3", "False", "False"]
+
+
+@pytest.mark.parametrize("axes", [None, np.eye(DIMENSION, dtype=np.float32)[:1]])
+@pytest.mark.parametrize("allowed", [None, range(1, 300, 7)])
+def test_the_nearest_are_those_of_all_comparisons(writer, tmp_path, monkeypatch, axes, allowed):
+    monkeypatch.setattr(vectors, "_BLOCK_ROWS", 64)
+    matrix = store(writer, 300)
+    query = draw(1, 99)[0]
+    rest = matrix if axes is None else matrix - (matrix @ axes.T) @ axes
+    asked = query if axes is None else query - (query @ axes.T) @ axes
+    cosines = rest @ asked / np.linalg.norm(rest, axis=1) / np.linalg.norm(asked)
+    wanted = [key for key in np.argsort(-cosines) + 1 if allowed is None or key in allowed]
+
+    keys = None if allowed is None else [Key(key) for key in allowed]
+    found = read(tmp_path, axes).find_nearest(query, 10, keys)
+
+    assert [score for _, score in found] == pytest.approx(
+        [cosines[key - 1] for key in wanted[:10]], abs=2e-3
+    )
+
+
+@pytest.mark.parametrize("lost", ["keys", "vectors", "both", "cut"])
+def test_without_a_whole_snapshot_the_table_is_read_and_the_next_save_makes_one(
+    writer, tmp_path, monkeypatch, lost
+):
+    store(writer, 5)
+    monkeypatch.setattr(vectors, "_COMMIT_S", 0.0)
+    for path in list_vector_files(tmp_path, VERSION):
+        if lost == "cut":
+            path.write_bytes(path.read_bytes()[:-9])
+        elif lost in (path.name, "both") or f".{lost}." in path.name:
+            path.unlink()
+
+    assert read(tmp_path).count() == 5
+    LanceVectors(tmp_path, VERSION, DIMENSION).save()
+    forbid_lancedb(monkeypatch)
+    assert read(tmp_path).count() == 5
+
+
+def test_an_old_snapshot_does_not_count(writer, tmp_path, monkeypatch):
+    store(writer, 5)
+    writer.append([VectorRow(Key(9), draw(1)[0])])
+    monkeypatch.setattr(vectors, "_COMMIT_S", 0.0)
+
+    assert read(tmp_path).count() == 6
+
+
+def test_between_the_commit_and_the_snapshot_a_reader_has_what_the_library_marks(
+    writer, tmp_path, monkeypatch
+):
+    store(writer, 5)
+    writer.append([VectorRow(Key(9), draw(1)[0])])
+    reader = read(tmp_path)
+    with monkeypatch.context() as patch:
+        forbid_lancedb(patch)
+        assert reader.count() == 5
+
+    writer.save()
+    assert reader.count() == 6
+
+
+def test_two_readers_see_a_write_and_what_they_mapped_stays(writer, tmp_path):
+    matrix = store(writer, 5)
+    one, other = read(tmp_path), read(tmp_path)
+    index = one.load_index()
+    assert other.count() == 5
+
+    writer.delete([Key(1)])
+    store(writer, 3, 10)
+
+    assert (one.count(), other.count()) == (7, 7)
+    assert index.find_nearest(matrix[0], 1)[0][0] == 1
+    assert len(list_vector_files(tmp_path, VERSION)) == 2
+    assert len(list((tmp_path / "lance").glob("*.npy"))) == 2
+
+
+def test_saving_without_a_change_writes_nothing(writer, tmp_path):
+    store(writer, 5)
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "lance").rglob("*")}
+
+    LanceVectors(tmp_path, VERSION, DIMENSION).save()
+
+    assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "lance").rglob("*")}
+
+
+def test_a_table_that_cannot_be_read_is_made_anew_from_the_snapshot(writer, tmp_path):
+    matrix = store(writer, 5)
+    for path in (tmp_path / TABLE / "data").iterdir():
+        path.write_bytes(b"odd")
+
+    again = LanceVectors(tmp_path, VERSION, DIMENSION)
+    again.rebuild()
+
+    assert list(again.list_keys(verify=True)) == [1, 2, 3, 4, 5]
+    assert again.find_nearest(matrix[2], 1)[0][0] == 3
+
+
+def test_without_a_snapshot_it_is_emptied(writer, tmp_path):
+    store(writer, 5)
+    for path in (*list_vector_files(tmp_path, VERSION), *(tmp_path / TABLE / "data").iterdir()):
+        path.write_bytes(b"odd")
+
+    again = LanceVectors(tmp_path, VERSION, DIMENSION)
+    again.rebuild()
+
+    assert list(again.list_keys(verify=True)) == []
+
+
+def test_a_new_table_never_gets_the_snapshot_of_an_older_one(writer, tmp_path):
+    store(writer, 5)
+    writer.clear()
+    assert list_vector_files(tmp_path, VERSION) == []
+
+    store(writer, 2, 20)
+
+    assert read_table_version(tmp_path / TABLE) == 1
+    assert list(read(tmp_path).get([Key(20), Key(1)])) == [20]
+
+
+def test_vectors_without_length_1_are_damaged(writer):
+    matrix = store(writer, 5)
+    writer.append([VectorRow(Key(8), matrix[0] * 2), VectorRow(Key(9), matrix[0] * 0)])
+
+    assert writer.find_damaged_keys() == {8, 9}
+
+
+def test_only_what_belongs_to_the_versions_in_use_stays(writer, tmp_path):
+    store(writer, 2)
+    store(LanceVectors(tmp_path, "fastembed-other-8-v1", DIMENSION), 2)
+    for name in (f"{VERSION}.keys", f"{VERSION}.binary", f".{VERSION}-1.keys.npy.123"):
+        (tmp_path / "lance" / name).write_bytes(b"old")
+    (tmp_path / "lance" / "notes of mine.txt").write_text("mine")
+
+    writer.delete_others({VERSION})
+
+    kept = sorted(path.name for path in (tmp_path / "lance").iterdir())
+    assert kept == [
+        f"{VERSION}-1.keys.npy",
+        f"{VERSION}-1.vectors.npy",
+        f"{VERSION}.lance",
+        "notes of mine.txt",
+    ]
+    assert list_unused(tmp_path, {VERSION}) == []
