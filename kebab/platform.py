@@ -19,7 +19,6 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    import mmap
     from multiprocessing.connection import Connection
     from subprocess import Popen
 
@@ -455,12 +454,6 @@ def read_thread_time(thread: int) -> float | None:
     """Return the processor time of a running thread; None where no other thread can be asked."""
     find_clock = getattr(time, "pthread_getcpuclockid", None)
     return None if find_clock is None else time.clock_gettime(find_clock(thread))
-
-
-def advise_map(mapped: "mmap.mmap", advice: str) -> None:
-    """Give the system an advice on a mapped file, such as `DONTNEED`, where it takes one."""
-    if not is_windows():
-        mapped.madvise(getattr(import_module("mmap"), f"MADV_{advice}"))
 
 
 def count_cores() -> int:

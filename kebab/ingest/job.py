@@ -159,10 +159,6 @@ class ProgressReporter:
         if self._clock.monotonic() - self._last >= HEARTBEAT_INTERVAL_S:
             self.send(ProgressKind.HEARTBEAT, phase=phase)
 
-    def send_index_progress(self, done: int, total: int) -> None:
-        """Send how many vectors of a new search index are done."""
-        self.send(ProgressKind.HEARTBEAT, phase="index", message=f"{done:,} of {total:,} vectors")
-
 
 class ClusterEmbedding(Protocol):
     """Embeds passages on several machines, with the vectors of this one."""
