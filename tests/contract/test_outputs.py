@@ -44,10 +44,6 @@ OUTCOMES = r"""
 0 answer.v1              ask 'how do I restore a backup' --extractive --in notes
 2 invalid_input          ask x --extractive --since whenever
 2 usage_invalid          chat
-0 rank_result.v1         rank restore
-0 rank_result.v1         rank restore -n 1 --mode lexical
-2 invalid_input          rank ''
-2 usage_invalid          rank
 0 doc_list.v1            list
 0 doc_list.v1            list -n 2 --offset 1
 0 doc_list.v1            list --all
@@ -82,12 +78,6 @@ OUTCOMES = r"""
 0 related_docs.v1        related {doc}
 2 invalid_input          related {doc} --since whenever
 2 usage_invalid          related {doc} -n many
-0 explanation.v1         why restore {doc}
-1 explanation.v1         why 'restore -disk' {doc} --tag none
-0 explanation.v1         why 'lang:en "restic check"' {doc} --mode lexical --per-doc 1
-1 explanation.v1         why qqqqqqqq {doc} --mode lexical
-2 embedding_unavailable  why restore {chunk} --mode vector
-2 usage_invalid          why restore {doc} -n many
 1 duplicates.v1          dupes
 1 duplicates.v1          dupes --exact -n 1
 2 usage_invalid          dupes --threshold many
@@ -166,7 +156,6 @@ OUTCOMES = r"""
 2 invalid_input          eval compare evals/before.json evals/queries.jsonl
 0 eval_draft.v1          eval init
 2 io_error               eval init --count 3 --out no/where.jsonl
-2 usage_invalid          bench --chunks none
 """
 """The exit status of each line, and the schema or the error code."""
 

@@ -48,9 +48,6 @@ REASONS = {
     ("kebab.review.translation.TranslatedDocument", "kebab.wire.review.TranslatedText"): (
         "its findings have no places in the file yet"
     ),
-    ("kebab.search.explain.BrokenCondition", "kebab.wire.related.Barrier"): (
-        "its phrase is parsed, and its filter has the name of a field"
-    ),
 }
 
 

@@ -24,7 +24,6 @@ from tests.examples import ARGUMENTS, REQUESTS
 READS = [name for name, one in OPERATIONS.items() if one.effect == "reads"]
 WRITES = [name for name in OPERATIONS if name not in READS]
 NEEDS_NOTHING = {
-    "rank",
     "doctor",
     "schema",
     "model_list",

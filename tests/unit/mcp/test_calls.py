@@ -39,8 +39,6 @@ CALLS: dict[str, list[dict[str, Any]]] = {
     "outline": [{}, {"ref": "bread.md"}, {"ref": "nowhere.md"}, {"depth": 1}],
     "explain": [
         {"path": "bread.md"},
-        {"path": "bread.md", "query": "sourdough"},
-        {"path": "bread.md", "query": "Hecke"},
         {"path": "nowhere.md"},
     ],
     "status": [{}],
@@ -168,7 +166,7 @@ def test_an_error_as_text_alone_is_still_an_error(caller):
 def test_a_file_that_is_not_indexed_is_explained(caller, notes):
     (notes / "new.md").write_text("# New\n", encoding="utf-8")
 
-    result = caller.call("explain", {"path": str(notes / "new.md"), "query": "new"})
+    result = caller.call("explain", {"path": str(notes / "new.md")})
 
     assert result["structuredContent"]["found"] is False
     assert "new.md" in read_text(result)
