@@ -25,6 +25,7 @@ from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.ingest.vectors import find_unfinished_change
 from kebab.plugins import OWN_PROVIDERS
+from kebab.text.normalize import escape_undecodable
 from kebab.wire.coverage import Coverage
 from kebab.wire.health import Comparison, Doctor, DoctorRequest
 
@@ -118,8 +119,9 @@ def _build_settings_check(context: AppContext) -> checks.Check:
 
 def _explain(signal: Signal) -> checks.Finding:
     """Return why the folder of the knowledge base cannot be used."""
-    hint = signal.format_hint()
-    return checks.Finding("fail", signal.format_message(), None if hint == "kebab doctor" else hint)
+    hint = escape_undecodable(signal.format_hint())
+    summary = escape_undecodable(signal.format_message())
+    return checks.Finding("fail", summary, None if hint == "kebab doctor" else hint)
 
 
 def _limit_published_check(check: checks.Check) -> checks.Check:

@@ -140,7 +140,7 @@ def test_vectors_follow_when_the_libraries_are_back(breakable):
 
 
 def test_an_index_that_has_to_be_read_anew_needs_lancedb(indexed):
-    for sidecar in (indexed.data / "lance").glob("*.keys"):
+    for sidecar in (indexed.data / "lance").glob("*.keys.npy"):
         sidecar.unlink()
 
     question = ("search", "cat", "--mode", "vector")

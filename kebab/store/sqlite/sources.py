@@ -13,7 +13,7 @@ import apsw
 import msgspec
 
 from kebab.core.documents import Source, build_named_files_key, parse_named_files
-from kebab.core.durable import replace_file
+from kebab.core.durable import delete_path, replace_file
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite.connection import get_value, set_value
 from kebab.store.sqlite.fts import parse_strings
@@ -63,6 +63,8 @@ def write_sources(data_dir: Path, listed: list[ListedSource]) -> None:
     content = msgspec.json.format(msgspec.json.encode(listed), indent=1) + b"\n"
     path = data_dir / SOURCES
     with translate_os_errors(path, "write"):
+        for draft_of_killed_call in data_dir.glob(f".{SOURCES}.*"):
+            delete_path(draft_of_killed_call)
         if not path.is_file() or path.read_bytes() != content:
             with replace_file(path) as draft:
                 draft.write(content)
