@@ -119,9 +119,9 @@ def _build_settings_check(context: AppContext) -> checks.Check:
 
 def _explain(signal: Signal) -> checks.Finding:
     """Return why the folder of the knowledge base cannot be used."""
-    hint = escape_undecodable(signal.format_hint())
-    summary = escape_undecodable(signal.format_message())
-    return checks.Finding("fail", summary, None if hint == "kebab doctor" else hint)
+    hint = signal.format_hint()
+    fix = escape_undecodable(hint) if hint and hint != "kebab doctor" else None
+    return checks.Finding("fail", escape_undecodable(signal.format_message()), fix)
 
 
 def _limit_published_check(check: checks.Check) -> checks.Check:
