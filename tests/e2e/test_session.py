@@ -75,7 +75,7 @@ ODD: list[tuple[list[str | bytes], int]] = [
     (["ingest", "--stdin", "--title", b"caf\xe9"], 0),
     (["model", "use", b"caf\xe9"], 2),
     (["explain", b"caf\xe9"], 1),
-    (["doctor", "--data-dir", b"caf\xe9"], 2),
+    (["doctor", "--data-dir", b"caf\xe9"], 3),
     (["init", "--config", b"caf\xe9.toml"], 2),
     (["list", "--until", "9999-12-31"], 0),
 ]
