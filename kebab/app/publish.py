@@ -186,6 +186,7 @@ class _Publication:
         dataset.add(
             published.DOCUMENTS, (row for row, *_ in self._iterate_rows() if row.key in new)
         )
+        self._progress.send(ProgressKind.HEARTBEAT, phase="index")
         dataset.maintain()
         return dataset.read_versions()
 

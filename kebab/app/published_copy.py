@@ -24,7 +24,7 @@ _MB = 1_000_000
 _FOUND, _KEPT_S = "found-", 3_600.0
 """How the folders with candidates begin, and how long those of other processes are kept."""
 
-_CANDIDATES = 200
+_CANDIDATES = 1_000
 """How many passages a store is asked for by words, and as many by meaning."""
 
 

@@ -202,7 +202,7 @@ def find_candidates(context: AppContext, query: Query) -> bool:
     from kebab.search.lexical import COLUMN_WEIGHTS
 
     parsed = [parse_query(text, query.filters) for text in (query.text, *query.more)]
-    words = [term.text for one in parsed for term in (*one.terms, *one.stop_terms)]
+    words = [term.text for one in parsed for term in one.terms or one.stop_terms]
     _ = context.paths
     state, vector = context.published.state, None
     version = state.embedding_version if state else None

@@ -53,6 +53,8 @@ _PHASES = {
     "model": "looking for an embedding model",
     "remove": "removing",
     "vectors": "storing vectors",
+    "publish": "sending",
+    "index": "building the indexes of the store",
 }
 
 
