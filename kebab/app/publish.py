@@ -216,8 +216,11 @@ class _Publication:
             vectors = index.get(numbers) if index else {}
             rows = published.build_passages(document, keys, vectors, join_tokens)
             yield from (row for row in rows if row.key in wanted)
-            done += len(wanted)
-            count = (done, len(new))
-            self._progress.send(
-                ProgressKind.HEARTBEAT, phase="publish", count=count, unit="passages"
-            )
+            before, done = done, done + len(wanted)
+            if done * 100 // len(new) > before * 100 // len(new):  # a percent more
+                self._progress.send(
+                    ProgressKind.HEARTBEAT,
+                    phase="publish",
+                    count=(done, len(new)),
+                    unit="passages",
+                )
