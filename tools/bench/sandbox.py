@@ -31,10 +31,11 @@ class Outcome(NamedTuple):
 
 
 def build_environment(home: Path, models: Path) -> dict[str, str]:
-    """Return the environment of a person without settings, whose model folder is `models`."""
+    """Return the environment of a person whose model folder is `models`; every call runs cold."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_DROPPED)}
     return kept | {
         "HOME": str(home),
+        "KEBAB_DAEMON_AUTO": "false",
         "KEBAB_DATA_DIR": str(home / "data"),
         "KEBAB_MODELS_DIR": str(models),
         "KEBAB_OFFLINE": "true",
