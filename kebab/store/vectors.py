@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     Scores: TypeAlias = NDArray[np.float32]
 
 _KEYS, _VECTORS = ".keys.npy", ".vectors.npy"
+_HEAD, _COMPONENT_BYTES = 10, 2
+"""The start of an npy file, with the length of its header; and the bytes of a component."""
 _OWN = re.compile(r"\.?[A-Za-z0-9._-]+\.(?:lance|gone|keys|binary|npy)(?:\.\d+)?")
 """Matches what kebab writes into the folder of tables, drafts and files of earlier builds too."""
 
@@ -250,14 +252,14 @@ class LanceVectors(MappedVectors):
 
     def save(self) -> None:
         """Compact the table when it pays, and write the snapshot of its newest version."""
-        with translate_import_errors(FEATURE, "numpy"):
-            import numpy as np
-
         if self._table.is_open:
             self._table.compact()
         number = read_table_version(self._table.path)
-        if number is None or self._map_snapshot(number) is not None:
+        if number is None or self._read_keys(number) is not None:
             return
+        with translate_import_errors(FEATURE, "numpy"):
+            import numpy as np
+
         rows = _sort_rows(*self._table.read_rows())
         with translate_os_errors(self._folder, "write"):
             # The vectors come last: they make the snapshot complete.
@@ -300,15 +302,30 @@ class LanceVectors(MappedVectors):
 
     def list_keys(self, *, verify: bool = False) -> Keys:
         """Return the key of every row in rising order; `verify` reads the table itself."""
-        with translate_import_errors(FEATURE, "numpy"):
-            import numpy as np
-
         number = read_table_version(self._table.path)
         if number is None:
             return array("q")
-        mapped = None if verify else self._map_snapshot(number)
-        keys = np.sort(self._table.read_rows()[0]) if mapped is None else mapped[0]
-        return array("q", keys.tobytes())
+        found = None if verify else self._read_keys(number)
+        return array("q", sorted(self._table.read_rows()[0].tolist())) if found is None else found
+
+    def _read_keys(self, number: int) -> "Keys | None":
+        """Return the keys of a snapshot; None when one of its files is missing or cut.
+
+        The files have format 1.0 of `numpy.lib.format`. To import numpy takes longer than the rest
+        of an ingest that finds nothing new.
+        """
+        keys, vectors = _name_files(self._folder, self._version, number)
+        with suppress(OSError, ValueError):
+            data = keys.read_bytes()
+            with vectors.open("rb") as file:
+                head = file.read(_HEAD)
+            start, end = (_HEAD + int.from_bytes(raw[8:_HEAD], "little") for raw in (data, head))
+            found = array("q", data[start:])
+            row_bytes = self._dimension * _COMPONENT_BYTES
+            size = vectors.stat().st_size - end
+            if size == len(found) * row_bytes or not row_bytes:
+                return found
+        return None
 
     def find_damaged_keys(self) -> set[Key]:
         """Read every row of the table; return the keys whose vector has not length 1."""
