@@ -381,32 +381,6 @@ class LibraryReader(Protocol):
         """End the snapshot."""
 
 
-class RemotePages(Protocol):
-    """The pages of a published database, numbered from 0, which are loaded when they are read."""
-
-    page_bytes: int
-    count: int
-    skipped: dict[str, int]
-    """The words that were not looked up, and about how many passages hold each."""
-
-    def read(self, number: int) -> bytes:
-        """Return a page.
-
-        Raises:
-            IoError: It is not in the cache, and the store cannot be read.
-            StoreCorrupt: What the store sends is not what was signed, or is gone.
-        """
-
-    def is_top(self, number: int) -> bool:
-        """Return whether it is a page that nearly every search reads."""
-
-    def measure(self, numbers: Collection[int]) -> int:
-        """Return how many bytes would be read to load pages."""
-
-    def load(self, numbers: Collection[int]) -> None:
-        """Load pages together."""
-
-
 class AnswerCache(Protocol):
     """Caches small answers by namespace and question; it may drop any of them."""
 

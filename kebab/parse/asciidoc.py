@@ -26,7 +26,6 @@ _AUTHOR = re.compile(r"[^\W\d_][^:<>\[\]]{0,120}(?:\s<[^<>]+>)?(?:;\s.*)?\Z")
 _REVISION = re.compile(r"(?:v?\d[^:]{0,80})(?::.*)?\Z")
 _FENCE = re.compile(r"(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}+|\+{4,}|/{4,}|`{3}|--|[|,:!]={3,})(\w*)\Z")
 _BLOCK_LINE = re.compile(r"\[.*\]\Z|\.[^\s.].*\Z")
-_ANCHOR = re.compile(r"\[\[[^\[\]]+\]\]\Z")
 _MACRO = re.compile(r"(include|ifdef|ifndef|ifeval|endif|toc)::([^\s\[]*)\[.*\]\Z")
 _ITEM = re.compile(
     r"(?:\*{1,5}|-|\.{1,5}|\d{1,9}\.|[A-Za-z]\.|<\d{1,3}>)\s+\S|\S.*?(?:::|;;)(?:\s|\Z)"

@@ -14,7 +14,6 @@ text in many languages is subtracted.
 Lines (text, the output of ripgrep, JSON objects) are scored without an index.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -218,35 +217,3 @@ def compare_tokens(
     return {
         key: (asked @ centre_rows(found.vectors).T).max(axis=1) for key, found in passages.items()
     }
-
-
-_COLOR = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b\x07]*(?:\x1b\\|\x07)")
-_PLACE = re.compile(r"(?:(?P<path>[^\0\n]*?[^\0\n:]):)?(?P<line>\d+):(?:(?P<column>\d+):)?")
-_CONTEXT = re.compile(r"(?P<path>[^\0\n]*?)-?(?<!\d)(?P<line>\d++)-")
-_SEPARATOR = "--"
-
-_PLACED_SHARE = 0.5
-"""When at least this share of the text lines begins with a place, it is no part of the texts."""
-
-_TEXT_KEYS = ("text", "snippet", "content", "body", "message", "line", "title")
-"""The keys of the text of an object, the first that it has."""
-
-
-EMBED_LIMIT = 1000
-"""How many different texts are embedded at most; of more, those with the best words."""
-
-EMBED_S = 0.5
-"""The processor time of the process after which no further texts are embedded.
-
-Of 6,615 sentences of SQuAD 2 the best one by words answers .714 of 84 questions (MiniLM); with the
-meanings of the best 32 by words .750 do, and with those of all sentences no more.
-"""
-
-EMBED_CHARS = 1000
-"""How much of a long text is embedded."""
-
-_K1, _B = 1.2, 0.5
-"""The saturation of bm25, and how far it prefers short texts; lines differ much in length."""
-
-_SAMPLE = 5
-"""How many texts show the language of all."""

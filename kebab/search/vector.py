@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 _NAMESPACE = "query_vector:{}"
 """The part of the cache with the vectors of a model, by its version."""
 _FLOAT_BYTES = 4
-_ANY_REVISION = 0
-"""The vector of a query does not depend on the index."""
 
 _SPARE = 32
 """How many more rows than needed are searched for, because some do not count."""

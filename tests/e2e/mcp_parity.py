@@ -29,7 +29,6 @@ TOOLS_OF: Mapping[str, str] = {
 NO_TOOL: Mapping[str, str] = {
     "related": "an agent searches",
     "dupes": "the work of a person",
-    "rank": "the model ranks by itself",
     "list": "`outline` lists documents",
     "inspect_doc": "`outline` and `explain` say what an agent needs",
     "inspect_chunk": "the inside of the index",

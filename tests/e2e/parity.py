@@ -146,15 +146,6 @@ CASES: Mapping[str, Sequence[Case]] = {
         case({"threshold": 0.4}, "dupes", "--threshold", "0.4"),
         case({"threshold": "many"}, "dupes", "--threshold", "many"),
     ],
-    "rank": [
-        case({"query": "restore", "lines": ["a dog", "how to restore", "백업 복원"]}),
-        case({"query": "restore", "lines": ["x.md:3:restore", "", "y"], "limit": 1}),
-        case({"query": "restore", "lines": [], "mode": "lexical"}),
-        case({"query": "", "lines": ["x"]}),
-        case({"query": "x", "lines": ["x"], "limit": 0}, "rank", "x", "--limit", "0", stdin=b"x\n"),
-        case({"query": "x", "lines": ["a\nb", "x"]}),
-        case({"query": "x", "lines": 7}),
-    ],
     "list": [
         case({}),
         case({"limit": None}),

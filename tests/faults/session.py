@@ -128,7 +128,6 @@ def _list_reading_commands(known: Names) -> list[Command]:
     document, chunk = known.document, known.chunk
     return [
         Command("list", ("list",)),
-        Command("rank", ("rank", "cat"), stdin=b"the dog runs\nthe cat sleeps\n"),
         Command("inspect doc", ("inspect", "doc", document)),
         Command("inspect chunk", ("inspect", "chunk", chunk)),
         Command("outline", ("outline", document)),

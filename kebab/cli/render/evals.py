@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kebab.cli.render.canvas import (
     Canvas,
-    Column,
     clean,
     pluralize,
     render_fields,
@@ -231,23 +230,3 @@ def render_draft(reply: evals.EvalDraft, canvas: Canvas) -> Iterator[str]:
         "questions of your own tell more"
     )
     yield from canvas.hint(f"kebab eval run {clean(reply.path)}")
-
-
-_BENCH_COLUMNS = (
-    Column(),
-    Column("median", right=True),
-    Column("min … max", right=True),
-    Column("ratio"),
-    Column("budget", right=True),
-    Column(),
-)
-_BUDGET_BAR = 30
-_FULL_SHARE = 2.0
-
-
-def format_size(chunks: int) -> str:
-    """Return a corpus size in short form: `305`, `1.33k`, `1m`."""
-    for unit, worth in (("m", 1_000_000), ("k", 1_000)):
-        if chunks >= worth:
-            return f"{chunks / worth:.3g}{unit}"
-    return str(chunks)

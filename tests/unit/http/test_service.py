@@ -229,4 +229,4 @@ def test_stopping_ends_running_and_waiting_work(make_service, pool):
 
 def test_operations_that_report_or_write_are_long_and_a_search_is_not():
     assert {"ask", "dupes", "doctor", *WRITING} <= {name for name in OPERATIONS if is_long(name)}
-    assert not any(map(is_long, ("search", "grep", "fetch", "list", "outline", "related", "why")))
+    assert not any(map(is_long, ("search", "grep", "fetch", "list", "outline", "related")))

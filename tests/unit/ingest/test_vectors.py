@@ -78,7 +78,9 @@ def test_readers_get_the_rows_before_the_library_vouches_for_them(waiting):
     assert seen == [(5, 0)]
 
 
-def test_vectors_wait_longer_where_a_flush_takes_long(waiting, monkeypatch):
+def test_vectors_wait_longer_where_a_flush_takes_long(waiting):
+    waiting.clock.monotonic = lambda: waiting.clock.ahead
+
     class Heavy(MemoryVectors):
         def save(self):
             waiting.clock.ahead += FLUSH_INTERVAL_S
@@ -255,6 +257,7 @@ def test_rows_are_durable_before_the_library_vouches_for_them(waiting):
 
 
 def test_on_a_slow_machine_vectors_do_not_wait_for_the_whole_slice(waiting):
+    waiting.clock.monotonic = lambda: waiting.clock.ahead
     table = MemoryVectors()
 
     class Slow(HashingEmbedder):
