@@ -194,7 +194,7 @@ class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     mask_secrets: bool = True
     """Mask keys and passwords in the text of files, except where the command line shows files as
-    they are: `fetch`, `grep`, `rank`, `review` and `translate`. A language model on another machine
+    they are: `fetch`, `grep`, `review` and `translate`. A language model on another machine
     gets no such text either."""
     hyperlink_format: Annotated[str, Meta(pattern=_HYPERLINK)] = "default"
     """The links of file names: `default` (`file://`), `none`, `cursor`, `kitty`, `macvim`,
