@@ -44,7 +44,6 @@ WRITES = {
     *("append", "delete", "clear", "save", "replace_vectors"),
 }
 OTHER = "hashing-other-384-v1"
-vars(vectors)["FLUSH_INTERVAL_S"] = 0.0  # so that every batch is a step
 QUERIES = ("garden", "section 1", "note7 OR note8", "moved")
 
 
@@ -177,6 +176,7 @@ def main(command: str, *arguments: str) -> None:
     if command == "dump":
         sys.stdout.write(json.dumps([dump_library(Path(data)) for data in arguments]))
         return
+    vars(vectors)["FLUSH_INTERVAL_S"] = 0.0  # so that every batch is a step
     roots = arguments[:1] if command == "ingest" else ()
     step, delay, *folders = arguments[len(roots) :]
     fuse = Fuse(int(step), float(delay))
