@@ -181,11 +181,12 @@ class _Publication:
         for name, change in changes.items():
             if change.gone:
                 dataset.delete(name, change.gone)
-        dataset.add(published.PASSAGES, self._build_passages(changes[published.PASSAGES].new))
-        new = changes[published.DOCUMENTS].new
-        dataset.add(
-            published.DOCUMENTS, (row for row, *_ in self._iterate_rows() if row.key in new)
-        )
+        if new := changes[published.PASSAGES].new:
+            dataset.add(published.PASSAGES, self._build_passages(new))
+        if rows := changes[published.DOCUMENTS].new:
+            dataset.add(
+                published.DOCUMENTS, (row for row, *_ in self._iterate_rows() if row.key in rows)
+            )
         self._progress.send(ProgressKind.HEARTBEAT, phase="index")
         dataset.maintain()
         return dataset.read_versions()

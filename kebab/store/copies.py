@@ -18,10 +18,10 @@ from kebab.core.durable import create_folder, delete_path, hold_lock, replace_fi
 from kebab.core.ids import compute_digest
 from kebab.errors.catalog import IoError, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
-from kebab.store.objects import ObjectStore
+from kebab.store.objects import ObjectStore, StoredObject
 from kebab.store.published import Dataset, FoundBase, require_base
 from kebab.wire.coverage import Coverage
-from kebab.wire.published import PublishedManifest
+from kebab.wire.published import PublishedFile, PublishedManifest
 
 UpdateIndex: TypeAlias = Callable[[Path, PublishedManifest, Dataset | None], None]
 """Brings the index in a data folder to the state of a dataset, in one transaction."""
@@ -160,27 +160,22 @@ class BaseCopy:
         for path in [path for path in folder.rglob("*") if path.is_file()]:
             if sizes.get(path.relative_to(folder).as_posix()) != path.stat().st_size:
                 path.unlink()
-        missing = [name for name in sizes if not (folder / name).exists()]
-        # A manifest last: it makes a version of a table.
-        missing.sort(key=lambda name: name.endswith(".manifest"))
-        data = [name for name in missing if not name.endswith(".manifest")]
+        missing = [file for file in manifest.files if not (folder / file.name).exists()]
+        data = [file for file in missing if not file.name.endswith(".manifest")]
         with ThreadPoolExecutor(_LOADERS, "pull") as pool:
             for size in pool.map(self._load_file, data):
                 self._add(size)
-        for name in missing[len(data) :]:
-            self._add(self._load_file(name))
+        # A manifest comes last: it makes a version of a table.
+        for file in missing:
+            if file not in data:
+                self._add(self._load_file(file))
 
     def _add(self, size: int) -> None:
         self.pulled += size
         self._count(size)
 
-    def _load_file(self, name: str) -> int:
-        data = self._store.read(name)
-        if data is None:
-            address = self._store.describe(name)
-            raise IoError(path=address, op="read", cause="it is gone; it was published again")
-        path = self.folder / _DATASET / name
+    def _load_file(self, file: PublishedFile) -> int:
+        path = self.folder / _DATASET / file.name
         create_folder(path.parent, 0o700)
-        with replace_file(path) as draft:
-            draft.write(data)
-        return len(data)
+        self._store.download(StoredObject(file.name, file.bytes, 0.0, None), path)
+        return file.bytes

@@ -239,11 +239,7 @@ class ObjectMirror:
         target = self.root / one.name
         with translate_os_errors(target, "write"):
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with replace_file(target) as draft:
-                size = sum(draft.write(part) for part in store.read_parts(one))
-                if size != one.size:
-                    cause = f"{size} bytes came instead of {one.size}"
-                    raise IoError(path=store.describe(one.name), op="read", cause=cause)
+            store.download(one, target)
             os.utime(target, (one.modified, one.modified))
 
     def _open(self) -> ObjectStore:

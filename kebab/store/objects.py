@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kebab.config.settings import FILE_ADDRESS, is_address
+from kebab.core.durable import hold_lock, replace_file
 from kebab.errors.catalog import InvalidInput, IoError, Op
 from kebab.errors.system import build_io_error, translate_import_errors, translate_os_errors
-from kebab.platform import close_locked, lock_descriptor, open_descriptor
 
 FEATURE, EXTRA = "published knowledge bases", "published"
 _WEB = ("http://", "https://")
@@ -158,14 +158,6 @@ class ObjectStore:
             known = {part: found.meta.get(part) for part in ("e_tag", "version")}
         return Versioned(data, {part: value for part, value in known.items() if value})
 
-    def read_range(self, name: str, start: int, size: int) -> bytes | None:
-        """Return bytes of an object, None when there is none; threads may do so at once."""
-        with self._translate(name, "read"):
-            try:
-                return bytes(self._open().get_range(name, start=start, length=size))
-            except FileNotFoundError:
-                return None
-
     def write(self, name: str, data: bytes) -> None:
         """Write an object as a whole."""
         with self._translate(name, "write"):
@@ -187,22 +179,15 @@ class ObjectStore:
 
     def _replace_file(self, name: str, data: bytes, before: Versioned | None) -> bool:
         """Replace a file under a lock, because a file system has no conditional writes."""
-        from kebab.core.durable import replace_file
-
         self._create_folder()
         path = Path(self.address, name)
-        with translate_os_errors(path, "write"):
-            lock = open_descriptor(path.with_name(_LOCK_NAME), os.O_RDWR | os.O_CREAT)
-            try:
-                if not lock_descriptor(lock):
-                    return False
-                found = path.read_bytes() if path.exists() else None
-                if found != (before and before.data):
-                    return False
-                with replace_file(path, 0o644) as draft:
-                    draft.write(data)
-            finally:
-                close_locked(lock)
+        lock = hold_lock(path.with_name(_LOCK_NAME), wait=False)
+        with translate_os_errors(path, "write"), lock as held:
+            found = path.read_bytes() if path.exists() else None
+            if not held or found != (before and before.data):
+                return False
+            with replace_file(path, 0o644) as draft:
+                draft.write(data)
         return True
 
     def _create_folder(self) -> None:
@@ -228,6 +213,14 @@ class ObjectStore:
                 yield from map(bytes, self._open().get(one.name, options=options).stream())
             except self._faults.PreconditionError as fault:
                 raise IoError(path=self.describe(one.name), op="read", cause=_REPLACED) from fault
+
+    def download(self, one: StoredObject, target: Path) -> None:
+        """Write an object in its listed version to a file, as a whole or not at all."""
+        with translate_os_errors(target, "write"), replace_file(target) as draft:
+            size = sum(draft.write(part) for part in self.read_parts(one))
+            if size != one.size:
+                cause = f"{size} bytes came instead of {one.size}"
+                raise IoError(path=self.describe(one.name), op="read", cause=cause)
 
     def delete(self, name: str) -> None:
         """Delete an object; one that is missing is no error."""

@@ -357,15 +357,6 @@ class Dataset:
                     rows.setdefault(row["key"], row)
         return list(rows.values())
 
-    def has_word(self, word: str) -> bool:
-        """Return whether any passage has a word."""
-        from lancedb.query import MultiMatchQuery
-
-        with self._translate("read"):
-            table = self._open(PASSAGES)
-            query = table.search(MultiMatchQuery(word, list(_TOKENS)), query_type="fts")
-            return bool(query.select(["key", "_score"]).limit(1).to_list())
-
     def add(self, name: str, rows: Iterable[NamedTuple]) -> None:
         """Add rows to a table, which the first ones create."""
         rest = iter(rows)

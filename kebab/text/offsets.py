@@ -2,7 +2,7 @@
 
 Offsets of items are UTF-16 code units of a file, whose text is that without its byte order mark,
 with its own line ends. An offset inside a character, or between CR and LF, is that of the character
-or of the line end. The bindings for TypeScript and Go do the same.
+or of the line end.
 """
 
 import re

@@ -61,34 +61,3 @@ def _measure_process(folder: Path) -> Iterator[tuple[str, float]]:
             with suppress(FileNotFoundError):
                 target = str(link.readlink())
                 yield _DESCRIPTORS.get(target.partition(":")[0], "files"), 1
-
-
-def read_processor_ms(servers: Mapping[int, str]) -> dict[int, float]:
-    """Return the processor time that each process has used."""
-    used: dict[int, float] = {}
-    for process in servers:
-        with suppress(OSError):
-            fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2]
-            user, system = fields.split()[11:13]
-            used[process] = (int(user) + int(system)) * _TICK_S * 1000
-    return used
-
-
-def measure_folders(home: Path) -> dict[str, float]:
-    """Return the sizes of the data and the state of a home, by the entries of their folders too.
-
-    Logs and write-ahead logs are named apart. The versions are those of the vector table.
-    """
-    sizes: Counter[str] = Counter()
-    for name in ("data", "state"):
-        for path in (home / name).rglob("*"):
-            with suppress(OSError):
-                size = path.stat().st_size / _MB if path.is_file() else 0.0
-                sizes[f"{name} files"] += path.is_file()
-                sizes[f"{name} MB"] += size  # type: ignore[assignment]
-                entry = path.relative_to(home / name).parts[0]
-                sizes[f"{entry} MB"] += size  # type: ignore[assignment]
-                sizes["wal MB"] += size * path.name.endswith("-wal")  # type: ignore[assignment]
-                sizes["log MB"] += size * (".log" in path.name)  # type: ignore[assignment]
-                sizes["lance versions"] += path.parent.name == "_versions"
-    return dict(sizes)

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -117,11 +116,3 @@ def count_descriptors(home: Path) -> int:
         with suppress(OSError):
             count += len(os.listdir(f"/proc/{process}/fd"))  # noqa: PTH208 - names only
     return count
-
-
-def wait_until_gone(home: Path, timeout_s: float = _STOP_S) -> dict[int, str]:
-    """Wait until no process of a home is left; return those that are left at the deadline."""
-    deadline = time.monotonic() + timeout_s
-    while (left := list_processes(home)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return left

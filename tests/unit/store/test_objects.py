@@ -52,9 +52,6 @@ def test_what_is_written_is_read_listed_and_deleted(store):
     store.write("other/b", b"two")
 
     assert store.read("packs/a") == b"one"
-    assert store.read_range("packs/a", 0, 2) == b"on"
-    assert store.read_range("packs/a", 1, 2) == b"ne"
-    assert store.read_range("packs/b", 1, 2) is None
     assert [(one.name, one.size) for one in store.list("packs")] == [("packs/a", 3)]
     store.delete("packs/a")
     store.delete("packs/a")

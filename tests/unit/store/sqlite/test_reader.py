@@ -76,12 +76,6 @@ def test_weights_reach_the_ranking(writer, tmp_path):
 
 
 @pytest.fixture
-def settled(monkeypatch):
-    """Rely on the state of files also right after a change."""
-    monkeypatch.setattr("kebab.store.stamps._SETTLING_NS", -(10**12))
-
-
-@pytest.fixture
 def pool(tmp_path):
     made = ReaderPool(tmp_path)
     yield made
