@@ -40,7 +40,7 @@ def list_missing_features() -> list[str]:
     """Return what kebab does on Linux and not on this system."""
     if is_windows():
         files = "private permissions of files (the profile folder decides)"
-        return ["memory limits of workers", "the warm process", files]
+        return ["memory limits of workers", files]
     others = ["memory limits of workers", "processor time of workers (the clock decides)"]
     return [] if is_linux() else others
 

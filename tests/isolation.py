@@ -54,7 +54,6 @@ UNREACHABLE = {
     "TZ": "UTC",
     "OLLAMA_HOST": NOWHERE,
     # No folder can be made in it, so no warm process starts, and every call runs cold.
-    "XDG_RUNTIME_DIR": os.devnull,
     "PIP_CONFIG_FILE": os.devnull,
     "PIP_INDEX_URL": f"http://{NOWHERE}/simple",
 }

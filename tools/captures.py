@@ -66,7 +66,6 @@ def capture(
         [sys.executable, "-m", "kebab", *arguments],
         env={
             **inherited,
-            "KEBAB_DAEMON_AUTO": "false",
             "TERM": "xterm-256color",
             **(environ or {}),
         },

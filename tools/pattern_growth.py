@@ -93,7 +93,7 @@ SHORT_TEXTS = {
     "kebab.review.rules.structure:_SYMBOL": "at most `_LONGEST_SYMBOL` characters",
     "kebab.search.code_order:_ASIDE_PATH": "a path",
     "kebab.store.objects:_ATTEMPTS": "the message of a fault of the library",
-    "kebab.web.render:_PASSAGE_WITHOUT_ID": "HTML as the page writes it, with all tags closed",
+    "kebab.server.rendering:_PASSAGE_WITHOUT_ID": "HTML of the page, with all tags closed",
     "kebab.search.query_parser:_IDENTIFIER": "at most `_LONGEST_IDENTIFIER` characters",
 }
 """Patterns that grow too fast but only see short texts, or texts in another form, and why."""

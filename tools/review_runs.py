@@ -120,7 +120,6 @@ def build_environment(home: Path, endpoint: str, model: str, window: int) -> dic
         **kept,
         **places,
         "HOME": str(home),
-        "KEBAB_DAEMON_AUTO": "false",
         "KEBAB_OFFLINE": "true",
         "KEBAB_MODELS_LLM_PROVIDER": "openai",
         "KEBAB_MODELS_LLM_ENDPOINT": endpoint,

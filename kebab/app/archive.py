@@ -22,7 +22,7 @@ from kebab import __version__
 from kebab.app.context import AppContext, parse_dimension
 from kebab.app.conversions import format_timestamp
 from kebab.core.durable import replace_file
-from kebab.core.progress import ProgressCallback, ProgressKind, require_own_process
+from kebab.core.progress import ProgressCallback, ProgressKind
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.system import build_io_error, translate_os_errors
 from kebab.ingest.job import ProgressReporter
@@ -85,7 +85,6 @@ def export(context: AppContext, request: ExportRequest, report: ProgressCallback
         IoError: It cannot be written.
         NotIndexed: There is no index with the schema of this build.
     """
-    require_own_process()
     started = context.clock.monotonic()
     context.open_reader().close()
     target = _choose_target(context, request)
@@ -226,7 +225,6 @@ def import_archive(
         ReadOnly: Writing is switched off.
         StoreCorrupt: The archive is damaged, or kebab did not write it.
     """
-    require_own_process()
     if not request.dry_run:
         context.refuse_when_read_only("import")
     path = _parse_path(request.path)

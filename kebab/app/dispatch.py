@@ -7,8 +7,7 @@ HTTP, MCP and other surfaces without flags use it:
 3. `format_reply` adds the envelope.
 4. `report_failure` turns an exception of any step into `error.v1`, and logs it.
 
-Each line of `search --bulk` gets its own response or its own error, and the events of a review or a
-translation become a stream that ends with `end`.
+Each line of `search --bulk` gets its own response or its own error.
 """
 
 import time
@@ -16,11 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
-from msgspec import UNSET, Struct, field
-from msgspec.structs import replace
+from msgspec import Struct, field
 
 from kebab.app.audit_log import FailedCall, log_failure
 from kebab.app.classify import ClassifiedError, View, build_view, classify_error
@@ -31,7 +29,6 @@ from kebab.app.request_defaults import fill_request, list_request_defaults
 from kebab.config.settings import Paths, Settings, resolve_paths
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import (
-    Cancelled,
     Generic,
     InvalidCursor,
     InvalidInput,
@@ -42,7 +39,6 @@ from kebab.errors.signal import Exit, Signal
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import (
     DECODE_ERRORS,
-    NotFound,
     Reply,
     Request,
     add_envelope,
@@ -51,13 +47,7 @@ from kebab.wire.record import (
     to_invalid_input,
 )
 from kebab.wire.search import SearchRequest, SearchResponse
-from kebab.wire.stream import BulkSearchItem, ReviewEvent, ReviewEventData
-
-if TYPE_CHECKING:
-    from msgspec import UnsetType
-
-    from kebab.wire.error import ErrorReply
-    from kebab.wire.review import AgentItems
+from kebab.wire.stream import BulkSearchItem
 
 
 class _Key(NamedTuple):
@@ -67,19 +57,6 @@ class _Key(NamedTuple):
     paths: Paths
     config_path: Path
     read_only: bool
-
-    @property
-    def holds_models(self) -> bool:
-        """Whether the folder of the models is inside of the data folder."""
-        return self.paths.models.is_relative_to(self.paths.data)
-
-
-class _IdleKebab(NamedTuple):
-    """An open knowledge base that no caller uses, and when that began."""
-
-    key: _Key
-    kebab: Kebab
-    since: float
 
 
 class KebabPool:
@@ -93,7 +70,7 @@ class KebabPool:
     def __init__(self, most_idle: int = 4, *, is_owner: bool = True) -> None:
         self._most_idle = most_idle
         self._is_owner = is_owner
-        self._idle: list[_IdleKebab] = []
+        self._idle: list[tuple[_Key, Kebab]] = []
         self._embedders: dict[tuple[bytes, Path], Embedders] = {}
         self._lock = Lock()
 
@@ -123,43 +100,24 @@ class KebabPool:
             raise
         self._keep(key, kebab)
 
-    def release_files(self, unused_s: float = 0.0) -> bool:
-        """Close the files of the knowledge bases that nobody used for some seconds.
-
-        Models and what is known of the present state stay in memory, but for models whose files are
-        in a data folder. Return whether other files may be open.
-        """
-        before = time.monotonic() - unused_s
-        with self._lock:
-            resting = [one for one in self._idle if one.since <= before]
-            for one in resting:
-                one.kebab.close()
-            gone = [one for one in resting if one.key.holds_models]
-            self._idle = [one for one in self._idle if one not in gone]
-            folders = {one.key.paths.models for one in gone}
-            self._embedders = {
-                key: held for key, held in self._embedders.items() if key[1] not in folders
-            }
-            return any(one.since > before for one in self._idle)
-
     def close(self) -> None:
         """Close the knowledge bases that no caller uses."""
         with self._lock:
             idle, self._idle = self._idle, []
-        for one in idle:
-            one.kebab.close()
+        for _, kebab in idle:
+            kebab.close()
 
     def _take(self, key: _Key) -> Kebab | None:
         """Return the idle knowledge base that was used last, None when all are leased."""
         with self._lock:
-            for one in self._idle:
-                if one.key.paths.data == key.paths.data:
-                    one.kebab.close_changed_database()
-            fitting = [one for one in self._idle if one.key == key]
+            for other, kebab in self._idle:
+                if other.paths.data == key.paths.data:
+                    kebab.close_changed_database()
+            fitting = [one for one in self._idle if one[0] == key]
             if not fitting:
                 return None
             self._idle.remove(fitting[-1])
-        return fitting[-1].kebab
+        return fitting[-1][1]
 
     def _open(self, settings: Settings, config_path: Path, *, read_only: bool) -> Kebab:
         models = resolve_paths(settings).models
@@ -178,11 +136,11 @@ class KebabPool:
 
     def _keep(self, key: _Key, kebab: Kebab) -> None:
         with self._lock:
-            self._idle.append(_IdleKebab(key, kebab, time.monotonic()))
+            self._idle.append((key, kebab))
             too_many = self._idle[: -self._most_idle]
             del self._idle[: -self._most_idle]
-        for one in too_many:
-            one.kebab.close()
+        for _, old in too_many:
+            old.close()
 
 
 R = TypeVar("R", bound=Reply)
@@ -329,89 +287,3 @@ def _find_query(line: bytes) -> str | None:
 
 def _join_queries(*texts: str) -> str:
     return " | ".join(filter(None, texts))
-
-
-_FURTHER_PAGES = "there are further pages"
-_MODEL_MISSING = "the language model did not answer about all of the text"
-NO_ENVELOPE: dict[str, Any] = dict.fromkeys(
-    ("command", "timestamp", "exit_code", "output_format"), UNSET
-)
-"""The fields of the envelope, as pages within events have them."""
-
-
-class ReviewFrames:
-    """The events of one run, as every surface sends them.
-
-    The run reports `stage`, `items` and `progress`. A stream has at least one page, unless the work
-    fails before the first. `complete` follows the last page, and `end` is the last event.
-    """
-
-    def __init__(self) -> None:
-        self.status = Exit.DONE
-        """The exit status by the pages so far."""
-        self._run_id: str | UnsetType = UNSET
-        self._stage: str | UnsetType = UNSET
-        self._last_page: AgentItems | None = None
-
-    def note(self, event: ReviewEvent) -> None:
-        """Remember what the last events depend on."""
-        self._run_id = event.data.run_id or self._run_id
-        self._stage = event.data.stage or self._stage
-        if event.data.page:
-            self._note_page(event.data.page)
-
-    def build_heartbeat(self, elapsed_ms: float) -> ReviewEvent:
-        """Return the event that says that the work continues."""
-        return self._build("heartbeat", elapsed_ms=elapsed_ms)
-
-    def build_end(
-        self, reply: "AgentItems | NotFound", *, cancelled: bool = False
-    ) -> Iterator[ReviewEvent]:
-        """Yield the last page unless the run reported it, `complete` and `end`.
-
-        Work that was `cancelled` before it was done is not complete, and a document that does not
-        exist has no page.
-        """
-        if isinstance(reply, NotFound):
-            fault = reply.error
-            self.status = find_exit_status(reply)
-            yield self._build("error", message=fault.message, retryable=fault.retryable)
-            yield self._build("end", completed=False, reason=fault.kind)
-            return
-        page = replace(reply, **NO_ENVELOPE)
-        if page != self._last_page:
-            self._note_page(page)
-            yield self._build("items", page=page)
-        stopped = cancelled and page.has_more
-        if stopped:
-            self.status = Exit.INTERRUPTED
-        else:
-            yield self._build("complete", completed_at=format_timestamp(time.time()))
-        reason = Cancelled.code if stopped else _find_reason(page)
-        yield self._build("end", completed=not reason, reason=reason)
-
-    def build_failure(self, error: "ErrorReply") -> Iterator[ReviewEvent]:
-        """Yield `error` and `end`; an interruption is only the reason of `end`."""
-        if error.code != Cancelled.code:
-            yield self._build(
-                "error",
-                stage=self._stage,
-                message=error.message,
-                retryable=error.retryable,
-                code=error.code,
-            )
-        yield self._build("end", completed=False, reason=error.code)
-
-    def _note_page(self, page: "AgentItems") -> None:
-        self.status = max(self.status, find_exit_status(page))
-        self._run_id, self._last_page = page.run_id, page
-
-    def _build(self, kind: Any, **fields: Any) -> ReviewEvent:
-        return ReviewEvent(type=kind, data=ReviewEventData(run_id=self._run_id, **fields))
-
-
-def _find_reason(page: "AgentItems") -> "str | UnsetType":
-    """Return why the work that a page ends is not all that the run has to do."""
-    if page.has_more:
-        return _FURTHER_PAGES
-    return _MODEL_MISSING if page.partial else UNSET

@@ -1,6 +1,5 @@
 """Checks the health of a knowledge base: runs the checks of `kebab.doctor` over the adapters."""
 
-import os
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -15,7 +14,6 @@ from kebab.app.model_adapters import check_server, resolve_endpoint
 from kebab.app.own_files import list_exposed, list_leftovers, list_remains, list_unusable
 from kebab.app.plugins import check_plugins
 from kebab.config.settings import AUTO
-from kebab.config.sockets import find_fault
 from kebab.core.chunks import ProbePair
 from kebab.core.documents import EMBEDDING_REASON, NEXT_VECTORS
 from kebab.core.ids import Key, Keys, sort_keys
@@ -156,7 +154,6 @@ def build_inputs(
             folders={"data": paths.data, "models": paths.models, "state": paths.state},
             data=paths.data,
             log=paths.log,
-            find_socket_fault=partial(_find_socket_fault, context),
             find_writer=lambda: read_holder_pid(paths.data),
             list_foreign=partial(list_unusable, context, foreign=True),
             list_denied=partial(list_unusable, context, foreign=False),
@@ -212,12 +209,6 @@ def _read_settings(context: AppContext) -> checks.SettingsFile:
     except ConfigInvalid as signal:
         return replace(file, warnings=(signal.format_message(),))
     return file
-
-
-def _find_socket_fault(context: AppContext) -> tuple[str, str] | None:
-    """Return why the warm process that the settings want is not used."""
-    wanted = context.settings.daemon.auto
-    return find_fault(os.environ, str(context.paths.state)) if wanted else None
 
 
 def _query_catalogue(context: AppContext, query: "Callable[[Catalogue], T]") -> T:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kebab.app.context import AppContext
+from kebab.app.python_api import OperationMethods
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.wire.operations import find_operation
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Reply)
 
 
-class Kebab(AbstractContextManager["Kebab"]):
+class Kebab(OperationMethods, AbstractContextManager["Kebab"]):
     """One knowledge base. Stores and models are opened when an operation first needs them.
 
     Use it as a context manager, or call `close`.
@@ -42,6 +43,7 @@ class Kebab(AbstractContextManager["Kebab"]):
         user of the files, and not a client of a server. To a client no operation shows secrets, and
         none that reads tells anything about files outside of the indexed folders.
         """
+        self.settings = settings
         self._context = AppContext(
             settings,
             config_path=config_path,

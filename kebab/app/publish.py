@@ -17,7 +17,7 @@ from kebab.app.coverage import measure_stored_coverage
 from kebab.config.settings import FILE_ADDRESS, is_address
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.core.ids import Key
-from kebab.core.progress import ProgressCallback, ProgressKind, require_own_process
+from kebab.core.progress import ProgressCallback, ProgressKind
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.ingest.job import ProgressReporter
 from kebab.text.tokenizer import join_tokens
@@ -51,7 +51,6 @@ def publish(
     from kebab.store.objects import ObjectStore
     from kebab.store.published import hold_dataset
 
-    require_own_process()
     started = context.clock.monotonic()
     context.open_reader().close()
     store = ObjectStore(_choose_target(context, request.dest))

@@ -12,7 +12,7 @@ from kebab.app.published_copy import PublishedCopy, choose_settings
 from kebab.config.load import replace_setting
 from kebab.config.settings import AUTO, FILE_ADDRESS, find_copy_folder, is_address
 from kebab.core.durable import delete_path
-from kebab.core.progress import Cancel, ProgressCallback, ProgressKind, require_own_process
+from kebab.core.progress import Cancel, ProgressCallback, ProgressKind
 from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
 from kebab.errors.system import translate_os_errors
 from kebab.ingest.job import ProgressReporter
@@ -53,7 +53,6 @@ def add_source(
         NotIndexed: A newer kebab published it.
         ReadOnly: Writing is switched off.
     """
-    require_own_process()
     context.refuse_when_read_only("source add")
     started = context.clock.monotonic()
     url = _resolve_address(request.url)

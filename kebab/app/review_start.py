@@ -35,7 +35,6 @@ from kebab.core.documentation import choose_documents
 from kebab.core.documents import StoredDocument
 from kebab.core.files import cut_root, is_below, resolve_links, to_slashes
 from kebab.core.media import detect_media_type, is_prose
-from kebab.core.progress import require_own_process
 from kebab.core.queries import Filters
 from kebab.core.review import ReviewStore, RunKind, StoredRun
 from kebab.errors.catalog import (
@@ -406,7 +405,6 @@ def open_run_store(context: AppContext, *, stored: bool = True) -> Iterator[Revi
         with SqliteReviewStore(None) as store:
             yield store
         return
-    require_own_process()
     with context.open_review_store() as store:
         yield store
 

@@ -13,7 +13,6 @@ from kebab.app.indexing import read_indexing
 from kebab.app.own_files import get_vectors_folder, list_index_files, measure_size
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.errors.catalog import NotIndexed
-from kebab.platform import is_windows
 from kebab.rag import PROMPT_VERSION
 from kebab.store.objects import check_library
 from kebab.wire.health import (
@@ -54,7 +53,6 @@ _CAPABILITIES = Capabilities(
     extractive_ask=True,
     review=True,
     translate=True,
-    warm_process=not is_windows(),
     watch=True,
     cluster_ingest=all(find_spec(library) is not None for library in ("ray", "pandas")),
 )

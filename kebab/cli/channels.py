@@ -11,7 +11,7 @@ import errno
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING, Generic, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 from kebab.core.progress import Progress, ProgressKind
 from kebab.platform import is_broken_pipe, wait_until_writable
@@ -187,7 +187,7 @@ class Display(Generic[E]):
         """Prepare for the end of the process without unwinding."""
 
 
-class WorkDisplay(Display[Progress]):
+class WorkDisplay(Display[Any]):
     """Shows the progress of long work such as ingest."""
 
     def show_heartbeat(self, elapsed_ms: float) -> None:

@@ -58,16 +58,10 @@ class Command(click.Command):
         self.exits = list_exit_statuses(*exits)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Store the name and the parameters of the command in the context, and run it.
-
-        When the warm process died or Ctrl-C was pressed before, this failure is raised here, where
-        all flags are parsed, so that it is reported in the caller's format.
-        """
+        """Store the name and the parameters of the command in the context, and run it."""
         ctx.obj.flags_parsed = not isinstance(self, click.Group)
         ctx.obj.params = self.params
         ctx.obj.command = ctx.command_path.partition(" ")[2] or ctx.command_path
-        if ctx.obj.failure is not None and ctx.obj.flags_parsed:
-            raise ctx.obj.failure
         return super().invoke(ctx)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
@@ -204,7 +198,7 @@ SECTIONS = {
         "stats": "Count documents, reviews and translations",
         "explain": "Explain an error code",
         "help": "Show a page of the documentation",
-        "serve": "Keep models and tables open",
+        "serve": "Serve the operations, MCP and the web page over HTTP",
         "mcp": "Serve the notes to an agent through MCP",
         "install": "Let a coding agent or an editor use kebab",
         "completion": "Print the completion script of a shell",

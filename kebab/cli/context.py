@@ -2,7 +2,7 @@
 
 The first Ctrl-C or SIGTERM asks the work to stop, the second one leaves at once. Leaving unwinds
 the stack, which ends child processes and restores the terminal. When that takes too long, the
-process ends without it. A call that ran cold leaves a warm process behind.
+process ends without it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,6 @@ from msgspec.structs import replace
 from kebab.cli.options import Flags
 from kebab.core.progress import Cancel
 from kebab.errors.signal import Exit, Signal
-from kebab.platform import is_windows
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from kebab.wire.record import NotFound, Reply, Request
 
 _LEAVING_COUNT = 2
-_WARNED, _DAY_S = "sockets.warned", 86_400
 
 
 class Interrupts:
@@ -98,7 +96,6 @@ class Interrupts:
 
 R = TypeVar("R", bound="Reply")
 A = TypeVar("A", bound="Reply | NotFound")
-KebabFactory = Callable[..., "Kebab"]
 Renderer = Callable[[R, "Canvas"], Iterable[str]]
 
 
@@ -109,10 +106,6 @@ class CommandContext:
     channels: OutputChannels
     interrupts: Interrupts
     arguments: tuple[str, ...] = ()
-    kebab_factory: KebabFactory | None = None
-    """Opens a knowledge base; None means the facade."""
-    failure: BaseException | None = None
-    """What happened to the call already; it is raised in place of running the command."""
     flags: Flags = field(default_factory=Flags)
     command: str = "kebab"
     params: Sequence[click.Parameter] = ()
@@ -210,9 +203,8 @@ class CommandContext:
         """
         from kebab.app.facade import Kebab
 
-        factory = self.kebab_factory or Kebab
         more: dict[str, Any] = {} if report is None else {"report": report}
-        return factory(
+        return Kebab(
             report.settings if report else settings or self.load_settings(),
             config_path=self.config_path,
             read_only=read_only or self.flags.read_only,
@@ -230,13 +222,6 @@ class CommandContext:
         """Run an operation on the knowledge base of this call; return its reply."""
         with self.open_kebab(settings) as kebab:
             return kebab.run(request, report=report, cancel=cancel)
-
-    def release_stores(self) -> None:
-        """Let the warm process close the files that this command is about to replace or delete."""
-        if not is_windows():
-            from kebab.warm.client import release_stores
-
-            release_stores(os.environ)
 
     def require_writable(self, operation: str) -> None:
         """Refuse to write a file with `--read-only`.
@@ -343,43 +328,6 @@ class CommandContext:
         with_value = {*without, *list_flags_with_value(self.params)}
         words = change_flags(self.arguments, drop=without, add=more, with_value=with_value)
         return join_words(["kebab", *words])
-
-
-def start_warm_process(context: CommandContext) -> None:
-    """Leave a warm process behind for the next call, if the settings of this one allow it.
-
-    The call is over, so no error is reported. That the folder of the sockets cannot be used is said
-    once a day.
-    """
-    with suppress(OSError, ImportError, KeyboardInterrupt):
-        settings = context.find_settings()
-        if settings is None or not settings.daemon.auto:
-            return
-        from kebab.config.settings import resolve_paths
-        from kebab.config.sockets import find_fault
-
-        state = resolve_paths(settings).state
-        fault = find_fault(os.environ, str(state))
-        if fault is not None:
-            if _begins_day(state / _WARNED):
-                context.warn(*fault)
-            return
-        from kebab.warm.start import start_in_background
-
-        read_only = ["--read-only"] if context.flags.read_only else []
-        start_in_background([*list_place_flags(context.flags), *read_only], os.environ)
-
-
-def _begins_day(marker: Path) -> bool:
-    """Touch a file; return whether that did not happen within the last day."""
-    now = time.time()
-    with suppress(FileNotFoundError):
-        if abs(now - marker.stat().st_mtime) < _DAY_S:
-            return False
-    with suppress(OSError):
-        marker.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        marker.touch()
-    return True
 
 
 def list_place_flags(flags: Flags) -> list[str]:

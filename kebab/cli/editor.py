@@ -15,7 +15,6 @@ from threading import Thread
 
 from kebab import platform
 from kebab.cli.channels import OutputChannels
-from kebab.core.progress import require_own_process
 from kebab.errors.system import build_missing_program, build_read_error
 from kebab.platform import separate_group
 from kebab.wire.citation import Citation, CodeCitation, LineCitation, PageCitation
@@ -100,7 +99,6 @@ def run_command(words: list[str], file: str, channels: OutputChannels, *, quiet:
         DependencyMissing: The program does not exist.
         IoError: The program cannot be started, or fails.
     """
-    require_own_process()
     out = subprocess.DEVNULL if quiet else channels.out.descriptor
     err = subprocess.DEVNULL if quiet else channels.err.descriptor
     try:

@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from kebab.core.progress import RunCold
 from kebab.errors.hints import limit_hint
 from kebab.errors.signal import Exit, Signal, build_error_fields
 from kebab.errors.start import describe_start_failure, detect_json_output
@@ -40,11 +39,7 @@ class ErrorReport(NamedTuple):
 
 
 def run_reporting_errors(context: CommandContext, work: Callable[[], int]) -> int:
-    """Do the work; return its exit status, or that of the exception that ended it.
-
-    Raises:
-        RunCold: This is the warm process, and the call needs a process of its own.
-    """
+    """Do the work; return its exit status, or that of the exception that ended it."""
     try:
         import click
 
@@ -52,8 +47,6 @@ def run_reporting_errors(context: CommandContext, work: Callable[[], int]) -> in
             return work()
         except click.exceptions.Exit as leaving:
             return leaving.exit_code
-    except RunCold:
-        raise
     except BaseException as error:  # noqa: BLE001 - the edge of the process
         return report_safely(context, error)
 

@@ -1,15 +1,10 @@
-"""Contains the console entry point.
-
-A call that the warm process runs imports nothing but `kebab.warm.client`; therefore `typing` is not
-imported here either.
-"""
+"""Contains the console entry point. It imports little, because every call pays for it."""
 
 import gc
 import os
 import sys
 
 from kebab import __version__
-from kebab.warm.client import WarmProcessDiedError, is_warm_call, run_warm
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +12,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from kebab.cli.channels import OutputChannels
-    from kebab.cli.context import CommandContext, KebabFactory
+    from kebab.cli.context import CommandContext
 
 COMPLETION_VARIABLE = "_KEBAB_COMPLETE"
 """The environment variable by which a shell asks for completions."""
@@ -40,32 +35,12 @@ def run() -> "NoReturn":
         os._exit(0)
     if COMPLETION_VARIABLE in os.environ:
         os._exit(_print_completions(os.environ[COMPLETION_VARIABLE]))
-    warm = is_warm_call(arguments, os.environ)
-    failure: BaseException | None = None
-    if warm:
-        try:
-            status = run_warm(arguments)
-        except WarmProcessDiedError as died:
-            from kebab.errors.system import build_read_error
-
-            failure = build_read_error(died.path, "the warm process ended")
-        except KeyboardInterrupt as error:
-            failure = error
-        else:
-            if status is not None:
-                os._exit(status)
     from kebab.cli.channels import open_channels
     from kebab.platform import prepare_console
 
     gc.set_threshold(_COLLECT_EVERY)
     restore_console = prepare_console()
-    status = main(
-        arguments,
-        open_channels(),
-        signals=SIGNALS,
-        failure=failure,
-        leave_warm=warm and failure is None,
-    )
+    status = main(arguments, open_channels(), signals=SIGNALS)
     restore_console()
     # All output is written, and a regular shutdown of the interpreter takes time.
     os._exit(status)
@@ -80,24 +55,16 @@ def _print_version() -> bool:
     return True
 
 
-def main(  # noqa: PLR0913 - the warm process replaces what belongs to a process
+def main(
     arguments: "Sequence[str]",
     channels: "OutputChannels",
     *,
     signals: "Sequence[int]" = (),
-    kebab_factory: "KebabFactory | None" = None,
     leave: "Callable[[int], NoReturn]" = os._exit,
-    failure: BaseException | None = None,
-    leave_warm: bool = False,
 ) -> int:
     """Run one command line on these channels; return the exit status.
 
-    `leave` ends the process when unwinding takes too long. A `failure` happened to the call
-    already; it is reported in place of running the call. With `leave_warm` the warm process is
-    started at the end.
-
-    Raises:
-        RunCold: This is the warm process, and the call needs a process of its own.
+    `leave` ends the process when unwinding takes too long.
     """
     from kebab.errors.start import ERROR, describe_start_failure
 
@@ -118,17 +85,12 @@ def main(  # noqa: PLR0913 - the warm process replaces what belongs to a process
             return report_missing_library(error, channels.err.write, arguments)
         guard_native_imports()
         interrupts = Interrupts(leave_soon)
-        context = CommandContext(channels, interrupts, tuple(arguments), kebab_factory, failure)
+        context = CommandContext(channels, interrupts, tuple(arguments))
         interrupts.install(signals)
     except Exception as fault:  # noqa: BLE001 - only the channels reach the caller from here on
         channels.err.write(describe_start_failure(fault, arguments))
         return ERROR
-    status = run_reporting_errors(context, lambda: _dispatch(context))
-    if leave_warm:
-        from kebab.cli.context import start_warm_process
-
-        start_warm_process(context)
-    return status
+    return run_reporting_errors(context, lambda: _dispatch(context))
 
 
 def _dispatch(context: "CommandContext") -> int:

@@ -1,6 +1,7 @@
-"""Puts the MCP server together, and renders replies as text for the model behind its client."""
+"""Prepares servers, and renders replies as text for the model behind a client of MCP."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -9,18 +10,13 @@ from msgspec.structs import replace
 
 from kebab.cli.context import CommandContext
 from kebab.cli.render.canvas import Canvas, clean
-from kebab.config.settings import Settings
 from kebab.wire.ask import Answer
 from kebab.wire.fetch import FetchList, GrepResponse
 from kebab.wire.record import NotFound, Reply
 from kebab.wire.search import SearchResponse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kebab.mcp.calls import ToolCaller
-    from kebab.mcp.http import McpApplication
-    from kebab.mcp.tools import Tool
+    from kebab.server.requests import ServerOptions
 
 
 def _name_field(flag: str) -> str:
@@ -108,32 +104,18 @@ _PIPE_RENDERERS = {
 """The module and the function of replies that a model reads as a pipe does."""
 
 
-MCP_PATH = "/mcp"
+def build_options(context: CommandContext, *, allow_write: bool) -> "ServerOptions":
+    """Return how a server runs operations on the knowledge base of this call."""
+    from kebab.cli.web_page import open_in_editor
+    from kebab.config.load import load_settings
+    from kebab.server.requests import ServerOptions
 
-
-def build_caller(
-    context: CommandContext, settings: Settings, tools: "Sequence[Tool]"
-) -> "ToolCaller":
-    """Return what runs these tools on the knowledge base of a call."""
-    from kebab.app.dispatch import KebabPool
-    from kebab.mcp.calls import ToolCaller
-
-    return ToolCaller(
-        settings,
-        context.config_path,
+    flags = {"data_dir": context.flags.data_dir, "lang": context.flags.lang}
+    return ServerOptions(
+        config_path=context.config_path,
+        load_settings=partial(load_settings, context.named_config_path, flags=flags),
+        allow_write=allow_write,
         read_only=context.flags.read_only,
         render=render_for_model,
-        tools=tools,
-        pool=KebabPool(is_owner=False),
+        open_file=open_in_editor,
     )
-
-
-def build_application(
-    context: CommandContext, settings: Settings, *, allow_write: bool
-) -> "McpApplication":
-    """Return the application that the HTTP server offers at `MCP_PATH`."""
-    from kebab.mcp.http import McpApplication
-    from kebab.mcp.tools import select_tools
-
-    tools = select_tools(allow_write=allow_write, with_ask=False)
-    return McpApplication(build_caller(context, settings, tools))

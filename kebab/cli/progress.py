@@ -8,172 +8,108 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Generic, Literal, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from msgspec import UNSET
-from msgspec.structs import replace
-
-from kebab.app.dispatch import ReviewFrames, find_operation_status
+from kebab.app.dispatch import find_operation_status
+from kebab.app.events import EventEncoder, Line, ReviewEncoder, WorkEncoder
 from kebab.cli.channels import Display, OutputChannel, WorkDisplay
-from kebab.core.progress import Cancel, Heartbeat, Progress, ProgressKind
+from kebab.core.progress import Cancel, Heartbeat, Progress
 from kebab.errors.signal import Exit
 from kebab.platform import interrupt_main_thread, is_reader_gone
-from kebab.wire.ask import Answer, AnswerEvent
-from kebab.wire.ingest import EventKind, IngestProgress, IngestReport
 from kebab.wire.record import NotFound, Reply, Request, find_exit_status
-from kebab.wire.stream import EventData, ReviewEvent, SearchEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from kebab.app.classify import ClassifiedError
     from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
     from kebab.wire.evals import EvalProgress
+    from kebab.wire.ingest import IngestReport
     from kebab.wire.review import AgentItems
-    from kebab.wire.search import SearchResponse
+    from kebab.wire.stream import ReviewEvent
 
     ReviewWork = Callable[[Callable[[ReviewEvent], None], Cancel], AgentItems | NotFound]
 
-FrameKind: TypeAlias = Literal["stage", "items", "progress", "complete", "error", "end"]
-_TERMINAL = (ProgressKind.COMPLETED, ProgressKind.ABORTED)
-_SILENCE_S = 3.0
-Write: TypeAlias = Callable[["Reply", "int | None"], None]
 
+class EventLines(WorkDisplay):
+    """Writes the events of a call as NDJSON.
 
-class AnswerEvents(Display[AnswerEvent]):
-    """`answer_event.v1` lines: all events on stdout as a stream, or only heartbeats on stderr.
-
-    A stream ends with exactly one `final` or `error` event.
+    As a stream all of them go to stdout, and the last ones have the reply or the error. Otherwise
+    stderr gets what tells that the work continues: the heartbeats of an answer, the events of a
+    review without its pages, and all events of long work.
     """
 
-    silence_s = _SILENCE_S
-
-    def __init__(self, context: CommandContext, *, stream: bool) -> None:
+    def __init__(
+        self, context: CommandContext, encoder: EventEncoder[Any], *, stream: bool
+    ) -> None:
+        self.encoder = encoder
         self._context = context
         self._stream = stream
-        self._ended = False
-        if stream:
+        self._began = self._ended = False
+        self._lock = threading.RLock()
+        self.silence_s = encoder.silence_s
+        if stream and encoder.carries_errors:
             context.on_error = self._write_error
 
-    def __call__(self, event: AnswerEvent) -> bool:
-        """Write an event if this is a stream; return whether it was written."""
-        if self._stream:
-            self._context.write_json(event, None)
-        return self._stream
+    def __exit__(self, *details: object) -> None:
+        """Write the terminal event of long work that failed, unless the reader closed the pipe."""
+        _, error, _ = details
+        if error is not None and not isinstance(error, BrokenPipeError):
+            self.abort()
+
+    def __call__(self, event: Any) -> bool:
+        """Write an event; return whether the reader sees it."""
+        line = self.encoder.take(event)
+        return line is not None and self._write(line)
 
     def show_heartbeat(self, elapsed_ms: float) -> None:
         """Write a heartbeat."""
-        event = AnswerEvent(type="heartbeat", elapsed_ms=elapsed_ms)
-        if not self._stream:
-            self._context.write_event(event)
-        elif not self._ended:
-            self._context.write_json(event, None)
-
-    def finish(self, reply: Answer, status: Exit) -> None:
-        """End the stream with the answer."""
-        self._end(AnswerEvent(type="final", answer=reply), status)
-
-    def _write_error(self, classified: ClassifiedError) -> None:
-        self._end(AnswerEvent(type="error", error=classified.reply), classified.exit)
-
-    def _end(self, event: AnswerEvent, status: Exit) -> None:
-        if not self._ended:
-            self._ended = True
-            self._context.write_json(event, status)
-
-
-class IngestEvents(WorkDisplay):
-    """`ingest_progress.v1` lines that end with exactly one terminal event.
-
-    The terminal event is written when the exit status is known.
-
-    The exit status is None before the end. With `always_ends` there is a terminal event even
-    without any other event.
-    """
-
-    def __init__(self, write: Write, *, always_ends: bool) -> None:
-        self._write = write
-        self._always_ends = always_ends
-        self._started = time.monotonic()
-        self._began = False
-        self._ended = False
-        self._terminal: IngestProgress | None = None
-
-    def __exit__(self, *details: object) -> None:
-        """Write the terminal event when the work failed, unless the reader closed the pipe."""
-        _, error, _ = details
-        reader_gone = isinstance(error, BrokenPipeError)
-        if error is not None and not reader_gone and (self._began or self._always_ends):
-            self.abort()
-
-    def __call__(self, event: Progress) -> None:
-        """Write an event; store a terminal event until `finish`."""
-        from kebab.app.conversions import to_ingest_progress
-
-        if event.kind in _TERMINAL:
-            self._terminal = to_ingest_progress(event)
-        else:
-            self._began = True
-            self._write(to_ingest_progress(event), None)
+        self._write(self.encoder.build_heartbeat())
 
     def announce_stop(self) -> None:
-        """Write that the work stops soon."""
-        message, elapsed = "stopping soon", self._elapsed_ms()
-        self._write(IngestProgress(kind="heartbeat", message=message, elapsed_ms=elapsed), None)
+        """Write that long work stops soon."""
+        if isinstance(self.encoder, WorkEncoder):
+            self._write(self.encoder.build_heartbeat("stopping soon"))
 
     def abort(self) -> None:
-        """Write the terminal event of work that did not complete."""
-        self._end(IngestProgress(kind="aborted", elapsed_ms=self._elapsed_ms()), None)
+        """Write the terminal event of long work that did not complete."""
+        if isinstance(self.encoder, WorkEncoder) and (self._began or self._stream):
+            self._end([(self.encoder.build_abortion(), None)])
 
-    def finish(self, status: int, report: IngestReport | None = None, *, cancelled: bool) -> None:
-        """Write the terminal event, with the report if there is one."""
-        kind: EventKind = "aborted" if cancelled else "completed"
-        last = self._terminal or IngestProgress(kind=kind, elapsed_ms=self._elapsed_ms())
-        self._end(replace(last, report=report or UNSET), status)
+    def finish(self, status: int, reply: Reply | None = None, *, cancelled: bool = False) -> None:
+        """Write the last events."""
+        self._end(self.encoder.build_end(reply, Exit(status), cancelled=cancelled))
 
-    def _end(self, event: IngestProgress, status: int | None) -> None:
-        if not self._ended:
-            self._ended = True
-            self._write(event, status)
-
-    def _elapsed_ms(self) -> int:
-        return round((time.monotonic() - self._started) * 1000)
-
-
-class SearchFrames:
-    """`search_event.v1` lines of one search; an error is written as a frame too."""
-
-    def __init__(self, context: CommandContext) -> None:
-        self._context = context
-        self._started = time.monotonic()
-        context.on_error = self._write_error
-        self._write("stage", EventData(stage="search"), None)
-
-    def finish(self, reply: SearchResponse) -> Exit:
-        """Write the page of hits and the end; return the exit status."""
-        status = find_exit_status(reply)
-        self._write("progress", EventData(elapsed_ms=self._elapsed_ms()), status)
-        self._write("items", EventData(items=reply.hits), status)
-        shared = {*EventData.__struct_fields__} & {*reply.__struct_fields__}
-        fields = {name: getattr(reply, name) for name in shared}
-        fields |= {"hit_count": len(reply.hits), "coverage": reply.coverage or UNSET}
-        complete = EventData(elapsed_ms=self._elapsed_ms(), **fields)
-        self._write("complete", complete, status)
-        self._write("end", EventData(), status)
-        return status
+    def write(self, event: Reply, status: int | None = None) -> None:
+        """Write a line."""
+        (self._context.write_json if self._stream else self._context.write_event)(event, status)
 
     def _write_error(self, classified: ClassifiedError) -> None:
-        self._write("error", EventData(error=classified.reply), classified.exit)
-        self._write("end", EventData(), classified.exit)
+        self._end(self.encoder.build_failure(classified.reply, classified.exit))
 
-    def _write(self, kind: FrameKind, data: EventData, status: int | None) -> None:
-        self._context.write_json(SearchEvent(type=kind, data=data), status)
+    def _write(self, event: Reply) -> bool:
+        """Write an event unless the stream has ended or stderr does not get it."""
+        kind = getattr(event, "type", "")
+        shown = self._stream or kind in _TOLD_APART or not kind
+        with self._lock:
+            if self._ended or not shown:
+                return False
+            self._began = True
+            self.write(event)
+        return True
 
-    def _elapsed_ms(self) -> float:
-        return (time.monotonic() - self._started) * 1000
+    def _end(self, lines: Iterable[Line]) -> None:
+        """Write the last events; the first end is the only one."""
+        with self._lock:
+            for event, status in () if self._ended else lines:
+                self.write(event, status)
+            self._ended = True
+
+
+_TOLD_APART = ("heartbeat", "stage", "progress")
+"""The types of events that stderr gets; events of long work have none."""
 
 
 E = TypeVar("E")
@@ -318,8 +254,7 @@ def run_cancellable_work(context: CommandContext, request: Request[R]) -> tuple[
 def choose_work_display(context: CommandContext, *, stream: bool) -> WorkDisplay:
     """Return the display of long work: events, a bar, or lines."""
     if context.flags.machine:
-        write = context.write_json if stream else context.write_event
-        return IngestEvents(write, always_ends=stream)
+        return EventLines(context, WorkEncoder(), stream=stream)
     from kebab.cli.render.progress import ProgressBar, ProgressLines
 
     channel = context.channels.err
@@ -342,65 +277,6 @@ def report_measurements(
         yield line
     finally:
         line.end()
-
-
-class ReviewEvents(Display[ReviewEvent]):
-    """`review_event.v1` lines: a whole stream on stdout, or events without pages on stderr.
-
-    A stream ends with exactly one `end`, which has the exit status.
-    """
-
-    silence_s = 3.0
-
-    def __init__(self, context: CommandContext, *, stream: bool) -> None:
-        self._context = context
-        self._stream = stream
-        self._frames = ReviewFrames()
-        self._ended = False
-        self._lock = threading.RLock()
-        if stream:
-            context.on_error = self._write_error
-
-    @property
-    def status(self) -> Exit:
-        """The exit status by the pages so far."""
-        return self._frames.status
-
-    def __call__(self, event: ReviewEvent) -> bool:
-        """Write an event; return whether it was written."""
-        self._frames.note(event)
-        return self._write(event)
-
-    def show_heartbeat(self, elapsed_ms: float) -> None:
-        """Write a heartbeat."""
-        self._write(self._frames.build_heartbeat(elapsed_ms))
-
-    def finish(self, reply: AgentItems | NotFound, *, cancelled: bool = False) -> Exit:
-        """Write the end of a stream; return the exit status of all pages."""
-        events = list(self._frames.build_end(reply, cancelled=cancelled))
-        self._end(events, self._frames.status)
-        return self._frames.status
-
-    def _write_error(self, classified: ClassifiedError) -> None:
-        self._end(self._frames.build_failure(classified.reply), classified.exit)
-
-    def _write(self, event: ReviewEvent) -> bool:
-        with self._lock:
-            if self._ended:
-                return False
-            if self._stream:
-                self._context.write_json(event, None)
-            elif event.type != "items":
-                self._context.write_event(event)
-            return self._stream or event.type != "items"
-
-    def _end(self, events: Iterable[ReviewEvent], status: Exit) -> None:
-        """Write the last events; the first end is the only one."""
-        with self._lock:
-            for event in () if self._ended else events:
-                is_last = event.type in ("complete", "error", "end")
-                self._context.write_json(event, status if is_last else None)
-            self._ended = True
 
 
 def run_review(
@@ -429,13 +305,15 @@ def stream_review(context: CommandContext, work: ReviewWork) -> Exit:
     Raises:
         BrokenPipeError: The reader closed the pipe, and the work was interrupted.
     """
-    events = ReviewEvents(context, stream=True)
+    encoder = ReviewEncoder()
+    events = EventLines(context, encoder, stream=True)
     with (
         report_events(context, events) as reporter,
         context.interrupts.cancelling(_interrupt) as cancel,
     ):
         reply = work(reporter, cancel)
-    return events.finish(reply, cancelled=cancel.requested)
+    events.finish(Exit.DONE, reply, cancelled=cancel.requested)
+    return encoder.status
 
 
 def _interrupt() -> None:

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, get_args
 import msgspec
 from msgspec.structs import replace
 
+from kebab.app.events import ReviewEncoder
 from kebab.app.review_text import CopyFilter, ItemLocator
 from kebab.cli.channels import Display, OutputChannel
-from kebab.cli.progress import ReviewEvents, run_review
+from kebab.cli.progress import EventLines, run_review
 from kebab.cli.prompt import confirm
 from kebab.cli.render.canvas import Canvas, clean, pluralize, truncate
 from kebab.cli.render.progress import CLEAR_LINE, STOPPING
@@ -274,7 +275,8 @@ def review_quietly(
 ) -> tuple[AgentItems | NotFound, bool]:
     """Return the reply, and whether it was cancelled; the progress is events on stderr."""
     text = ReviewDisplay(context, PageDisplay())
-    display = ReviewEvents(context, stream=False) if context.flags.machine else text
+    events = EventLines(context, ReviewEncoder(), stream=False)
+    display = events if context.flags.machine else text
     return run_review(context, request, display, text.announce_stop)
 
 

@@ -202,22 +202,9 @@ class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `{column}`."""
 
 
-class Daemon(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The warm process, which keeps models and tables open between commands."""
-
-    auto: bool = True
-    """Let a command start the warm process, and later commands use it."""
-    idle_minutes: Positive = 10
-    """The minutes without a command after which the warm process ends."""
-    max_memory_mb: Positive = 1024
-    """The memory of a worker of the warm process, in MB; above it the worker is replaced."""
-
-
 class Watch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How changes of files are followed."""
 
-    auto: bool = False
-    """Let the warm process keep the index current, as `kebab watch` does; it stays then."""
     debounce_ms: Positive = 300
     """How long files must be quiet before they are indexed, in milliseconds."""
 
@@ -314,8 +301,6 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How text is shown."""
     errors: Errors = Errors()
     """How errors are reported."""
-    daemon: Daemon = Daemon()
-    """The warm process."""
     watch: Watch = Watch()
     """How changes of files are followed."""
     review: Review = Review()

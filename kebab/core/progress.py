@@ -1,9 +1,4 @@
-"""Declares the progress of long work: its events, its cancellation, its heartbeat and its process.
-
-Work that writes, asks a person or reads stdin runs in a process of its own. The code that does such
-work calls `require_own_process` before it changes anything, so the call can be repeated from the
-beginning.
-"""
+"""Declares the progress of long work: its events, its cancellation and its heartbeat."""
 
 import threading
 from collections.abc import Callable
@@ -99,29 +94,3 @@ class Heartbeat:
     def _run(self) -> None:
         while not self._stop.wait(self._interval_s):
             self._beat()
-
-
-class RunCold(BaseException):
-    """This call needs a process of its own; nothing was written or read yet.
-
-    It is no error, so no handler of errors may catch it.
-    """
-
-
-_refusing = False
-
-
-def refuse_own_work() -> None:
-    """Let `require_own_process` raise from now on, because this process serves other processes."""
-    global _refusing  # noqa: PLW0603 - a property of the process
-    _refusing = True
-
-
-def require_own_process() -> None:
-    """Do nothing in the process of the caller.
-
-    Raises:
-        RunCold: This is the warm process.
-    """
-    if _refusing:
-        raise RunCold

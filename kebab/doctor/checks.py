@@ -147,12 +147,11 @@ def build_checks(inputs: DoctorInputs) -> Sequence[Check]:
     machine, stores = inputs.machine, inputs.storage
     documents, models = inputs.documents, inputs.models
     readable, intact, installed = ("database",), ("database", "integrity"), ("embedding_files",)
-    folders = (machine.folders, machine.find_socket_fault)
     init, ingest, pull = "kebab init", "kebab ingest", "kebab model pull"
     off = ", ".join(list_missing_features())
     return (
         Check("configuration", partial(check_settings, machine.read_settings), init),
-        Check("directories", partial(check_folders, *folders), init),
+        Check("directories", partial(check_folders, machine.folders), init),
         Check("permissions", partial(check_permissions, machine), init),
         Check("disk", partial(check_disk_space, machine.data), "df -h"),
         Check("descriptors", check_open_files, "ulimit -n 1024"),
@@ -200,9 +199,8 @@ class SettingsFile:
 class MachineInputs:
     """The inputs of the checks of the machine.
 
-    `folders` are the folders that kebab writes to, by purpose. `find_socket_fault` returns why the
-    warm process is not used, and the command that mends it. `find_writer` returns the process that
-    is writing. `list_foreign` returns the files of another user that this one may not change,
+    `folders` are the folders that kebab writes to, by purpose. `find_writer` returns the process
+    that is writing. `list_foreign` returns the files of another user that this one may not change,
     `list_denied` such files of this user, and `list_exposed` those that other users can read.
     """
 
@@ -211,7 +209,6 @@ class MachineInputs:
     data: Path
     log: Path
     find_writer: Callable[[], int | None]
-    find_socket_fault: Callable[[], tuple[str, str] | None] = lambda: None
     list_foreign: Callable[[], Sequence[Path]] = tuple
     list_denied: Callable[[], Sequence[Path]] = tuple
     list_exposed: Callable[[], Sequence[Path]] = tuple
@@ -239,11 +236,8 @@ def check_settings(read_settings: Callable[[], SettingsFile]) -> Finding:
     return succeed(str(where))
 
 
-def check_folders(
-    folders: Mapping[str, Path],
-    find_socket_fault: Callable[[], tuple[str, str] | None] = lambda: None,
-) -> Finding:
-    """Check that every folder can be written or created, and that of the sockets be used."""
+def check_folders(folders: Mapping[str, Path]) -> Finding:
+    """Check that every folder can be written or created."""
     for purpose, path in folders.items():
         existing = _find_existing_folder(path)
         if not existing.is_dir():
@@ -255,8 +249,6 @@ def check_folders(
         if not os.access(existing, os.W_OK | os.X_OK):
             summary = f"no permission to write the {purpose} folder: {existing}"
             return fail(summary, f"chmod u+rwx {shlex.quote(str(existing))}")
-    if fault := find_socket_fault():
-        return warn(*fault)
     return succeed(", ".join(f"{purpose}: {path}" for purpose, path in folders.items()))
 
 

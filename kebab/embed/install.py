@@ -22,7 +22,7 @@ from msgspec import Struct, field
 
 from kebab.config.settings import AUTO
 from kebab.core.durable import sync_names
-from kebab.core.progress import Cancel, ignore_progress, require_own_process
+from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed import registry
 from kebab.embed.registry import FP32, INT8, CatalogueRow, EmbeddingModel, build_generic_model
 from kebab.embed.sources import (
@@ -284,7 +284,6 @@ def install_model(
         EmbeddingUnavailable: No model is installed and no source gave one.
         Cancelled: The work was asked to stop.
         IoError: The models directory cannot be written.
-        RunCold: A model must be installed, and this is the warm process.
     """
     models = (model,) if isinstance(model, EmbeddingModel) else tuple(model or registry.MODELS)
     for candidate in models:
@@ -294,7 +293,6 @@ def install_model(
     name = models[0].key if len(models) == 1 else AUTO
     if offline and folder is None:
         raise EmbeddingUnavailable(model=name, tried=[], cause="working offline")
-    require_own_process()
 
     progress = progress or FetchProgress(ignore_progress, Cancel())
     failures: list[SourceFailure] = []
@@ -321,9 +319,7 @@ def register_model(models_dir: Path, model: EmbeddingModel, cosine: float) -> Pa
 
     Raises:
         IoError: The models directory cannot be written.
-        RunCold: This is the warm process.
     """
-    require_own_process()
     manifest = Manifest(
         model=model.name,
         embedding_version=model.version,

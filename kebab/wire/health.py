@@ -153,8 +153,6 @@ class Capabilities(Struct, frozen=True, kw_only=True):
     """Whether documents can be reviewed."""
     watch: bool = False
     """Whether folders can be watched for changes."""
-    warm_process: bool = False
-    """Whether a process that stays open answers later calls."""
     translate: bool = False
     """Whether documents can be translated."""
     cluster_ingest: bool = False
@@ -438,57 +436,47 @@ class InstallOverview(Reply, frozen=True, kw_only=True, tag="install_overview.v1
     """The clients in the order of help."""
 
 
-class WarmWorker(Struct, frozen=True, kw_only=True):
-    """A process that runs calls."""
+class RunningWatcher(Struct, frozen=True, kw_only=True):
+    """The watcher of a server, which keeps the index current."""
 
+    state: Literal["started", "indexed", "waiting", "failed", "polling", "ended"]
+    """What it did last, as the kinds of `watch_event.v1` say."""
+    at: str
+    """When that was, RFC 3339 in UTC with `Z`."""
+    folders: list[str]
+    """The followed folders; empty before the first run has ended."""
+    message: str | None = None
+    """The reason, with `waiting`, `failed`, `polling`, and with `ended` after an error."""
+
+
+class RunningServer(Struct, frozen=True, kw_only=True):
+    """A server that accepts requests."""
+
+    url: str
+    """Its address, for a browser of this machine."""
     pid: int
-    """Its process id."""
-    busy: bool
-    """Whether it runs a call now."""
-    calls: int
-    """The number of calls that it took."""
-    memory_bytes: int
-    """Its memory with its share of shared pages, on Linux; else its resident memory. 0 when
-    unknown."""
-
-
-class WarmWatcher(Struct, frozen=True, kw_only=True):
-    """A process that keeps the index of one knowledge base current (`watch.auto`)."""
-
+    """The id of its first process."""
+    version: str
+    """The version of kebab that it runs."""
+    started_at: str
+    """When it started, RFC 3339 in UTC with `Z`."""
     data_dir: str
-    """The folder of the knowledge base."""
-    pid: int | None
-    """Its process id; null while it does not run."""
-    memory_bytes: int
-    """Its memory, counted as that of a worker; 0 when unknown."""
-    error: str | None
-    """The code of the error that ended it; null when it runs, or was asked to end."""
+    """The folder of its knowledge base."""
+    allow_write: bool
+    """Whether operations may write and delete."""
+    watcher: RunningWatcher | None = None
+    """The watcher inside; null without `--watch`."""
 
 
 class ServeStatus(Reply, frozen=True, kw_only=True, tag="serve_status.v1"):
-    """The warm process, which runs calls of the command line for this user and installation."""
+    """The servers of this user on this machine."""
 
     running: bool
-    """Whether it runs."""
-    socket: str | None
-    """The path of its socket; null where the system lacks the means, so that every call runs
-    cold."""
-    pid: int | None = None
-    """The id of the process that owns the socket; null when it does not run."""
-    version: str | None = None
-    """The version of kebab that it runs."""
-    uptime_s: float | None = None
-    """The seconds since it started."""
-    idle_s: float | None = None
-    """The seconds since it was last busy."""
-    calls: int | None = None
-    """The number of calls that its workers took."""
-    memory_bytes: int | None = None
-    """The memory of the owner of the socket, counted as that of a worker; 0 when unknown."""
-    workers: list[WarmWorker] = field(default_factory=list)
-    """The processes that run calls."""
-    watchers: list[WarmWatcher] = field(default_factory=list)
-    """The processes that keep indexes current."""
+    """Whether any runs."""
+    servers: list[RunningServer]
+    """The servers that run."""
+    stopped: list[RunningServer] = field(default_factory=list)
+    """The servers that `--stop` has ended."""
 
 
 class WebPageReport(Reply, frozen=True, kw_only=True, tag="web_page.v1"):
@@ -504,7 +492,7 @@ class WebPageReport(Reply, frozen=True, kw_only=True, tag="web_page.v1"):
 
 
 class HttpServerStarted(Reply, frozen=True, kw_only=True, tag="http_server_started.v1"):
-    """The HTTP server accepts requests from now on; `kebab serve --http` writes it to stderr."""
+    """The server accepts requests from now on; `kebab serve` writes it to stderr."""
 
     url: str
     """Its address."""

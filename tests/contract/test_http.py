@@ -8,11 +8,10 @@ from schemathesis import GenerationMode
 from schemathesis.openapi import from_asgi
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from kebab.config.settings import Settings
-from kebab.http.application import build_path
-from kebab.http.service import Service, ServiceOptions
+from kebab.server.application import build_application
+from kebab.server.openapi import build_path
 from kebab.wire.operations import REMOTE_OPERATIONS
-from tests.unit.http.conftest import BEARER, FakePool, build_app
+from tests.unit.server.conftest import BEARER, make_options, make_site, opened, pool  # noqa: F401
 
 HEADERS = {**BEARER, "Host": "127.0.0.1"}
 QUICKLY = settings(
@@ -20,18 +19,10 @@ QUICKLY = settings(
 )
 
 
-@pytest.fixture(scope="module")
-def api(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("server")
-    options = ServiceOptions(
-        config_path=folder / "config.toml",
-        load_settings=lambda: Settings(data_dir=str(folder)),
-        allow_write=True,
-    )
-    scripted: Any = FakePool()
-    service = Service(options, scripted)
-    yield from_asgi("/v1/openapi.json", build_app(service), headers=HEADERS, timeout=300)
-    service.close()
+@pytest.fixture
+def api(make_site, pool):  # noqa: F811 - a fixture is imported
+    app: Any = build_application(make_site())
+    return from_asgi("/v1/openapi.json", app, headers=HEADERS, timeout=300)
 
 
 @pytest.mark.parametrize("mode", list(GenerationMode))

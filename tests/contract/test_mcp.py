@@ -83,7 +83,7 @@ def test_a_signal_ends_it_quietly(serve, number, is_late):
 @pytest.mark.parametrize("has_token", [True, False])
 def test_the_http_server_offers_the_tools_behind_its_token(home, started, has_token):
     pipe = subprocess.PIPE
-    arguments = ("serve", "--http", "127.0.0.1:0", "--json")
+    arguments = ("serve", "--port", "0", "--json")
     process = started(*arguments, module=REAL, stdout=subprocess.DEVNULL, stderr=pipe)
     running = json.loads(process.stderr.readline())
     token = Path(running["token_path"]).read_text(encoding="utf-8").strip()

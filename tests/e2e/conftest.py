@@ -153,7 +153,6 @@ def _environment(folder: Path) -> dict[str, str]:
         "KEBAB_OFFLINE": "true",
         "OLLAMA_HOST": NOWHERE,
         # No folder can be made in it, so every call runs cold and leaves no process.
-        "XDG_RUNTIME_DIR": os.devnull,
     }
 
 

@@ -42,7 +42,7 @@ class Watched:
     def environment(self):
         keep = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         own = {"HOME": str(self.home), "KEBAB_OFFLINE": "1", "KEBAB_WATCH_DEBOUNCE_MS": "100"}
-        return {**keep, **own, "KEBAB_DAEMON_AUTO": "false", "PYTHONPATH": str(ROOT)}
+        return {**keep, **own, "PYTHONPATH": str(ROOT)}
 
     def words(self, *arguments):
         return [sys.executable, "-m", "kebab", "--data-dir", str(self.data), *arguments]

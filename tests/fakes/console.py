@@ -6,10 +6,11 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -57,7 +58,8 @@ def run(
         channels = OutputChannels(
             OutputChannel(out.fileno(), "<stdout>"), OutputChannel(err.fileno(), "<stderr>")
         )
-        status = main(arguments, channels, kebab_factory=opener)
+        with patch("kebab.app.facade.Kebab", opener) if opener else nullcontext():
+            status = main(arguments, channels)
         return CommandResult(int(status), _text(out), _text(err))
 
 
@@ -68,7 +70,6 @@ def environment(home: os.PathLike[str] | str) -> dict[str, str]:
     places = ("CONFIG", "DATA", "CACHE", "STATE")
     folders = {f"XDG_{place}_HOME": os.path.join(home, place.lower()) for place in places}  # noqa: PTH118 - a string is wanted
     own = {"HOME": os.fspath(home), "KEBAB_OFFLINE": "true", "EDITOR": "no-such-editor"}
-    own["XDG_RUNTIME_DIR"] = os.devnull
     return {**inherited, **folders, **own}
 
 

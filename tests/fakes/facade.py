@@ -18,6 +18,7 @@ from typing import Any, Self, TypeVar
 
 from msgspec import UNSET
 
+from kebab.app import facade
 from kebab.app.facade import Kebab
 from kebab.app.search import build_filters
 from kebab.config.load import SettingsReport
@@ -575,8 +576,8 @@ def _main() -> int:
     from kebab.cli.channels import open_channels
     from kebab.cli.main import SIGNALS, main
 
-    opener: Any = NoisyKebab
-    return main(sys.argv[1:], open_channels(), signals=SIGNALS, kebab_factory=opener)
+    facade.Kebab = NoisyKebab  # type: ignore[assignment, misc]
+    return main(sys.argv[1:], open_channels(), signals=SIGNALS)
 
 
 if __name__ == "__main__":

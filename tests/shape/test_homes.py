@@ -15,20 +15,22 @@ from tests.shape.tree import ROOT, Module, list_modules
 GRAMMARS = {syntax.grammar.partition(".")[0] for syntax in SYNTAXES.values()}
 """The grammars that `kebab.parse.code_symbols` imports by name."""
 HOMES = {
-    # The event loop and the threads of the MCP server.
+    # The event loop and the threads of the server.
+    "anyio": ("kebab.cli.commands.mcp", "kebab.server.mcp", "kebab.server.requests"),
     "apsw": ("kebab.store.sqlite",),
     "charset_normalizer": ("kebab.parse.encoding",),
     "click": ("kebab.cli",),
     "doc2docx": ("kebab.parse",),
     "dochan": ("kebab.parse",),
     "fastembed": ("kebab.embed.catalogue",),
-    "h11": ("kebab.http.protocol",),
     "httpx": ("kebab.llm",),
     "huggingface_hub": ("kebab.embed.hub_download",),
     "lance_namespace": ("kebab.store.lance",),
     "lancedb": ("kebab.store.lance", "kebab.store.published"),
     # Answers are drawn by it, and it judges what fixes do to a page.
-    "markdown_it": ("kebab.app.fix_checks", "kebab.cli.render.markdown", "kebab.web.render"),
+    "markdown_it": ("kebab.app.fix_checks", "kebab.cli.render.markdown", "kebab.server.rendering"),
+    "mcp": ("kebab.server.mcp",),
+    "mcp_types": ("kebab.server.mcp",),
     # Records and settings are its structs: to declare a dataclass takes fifty times as long.
     "msgspec": (
         "kebab.app",
@@ -38,23 +40,21 @@ HOMES = {
         "kebab.core",
         "kebab.embed",
         "kebab.evals",
-        "kebab.http",
         "kebab.ingest",
         "kebab.llm",
-        "kebab.mcp",
         "kebab.parse",
         # What plugins return is checked against the declared types.
         "kebab.plugins",
         "kebab.rag",
         "kebab.review",
         "kebab.search",
+        "kebab.server",
         "kebab.source.ignore",
         "kebab.store",
         "kebab.text",
-        "kebab.watch.loop",
-        "kebab.web",
         "kebab.wire",
     ),
+    "nh3": ("kebab.server.rendering",),
     # Vectors are its arrays wherever they are made, kept or compared, as are tables in memory;
     # evaluation draws samples.
     "numpy": ("kebab.embed", "kebab.evals.metrics", "kebab.search", "kebab.store"),
@@ -72,7 +72,7 @@ HOMES = {
         "kebab.store.published",
     ),
     "pyromark": ("kebab.parse.markdown", "kebab.parse.markdown_parts"),
-    "pygments": ("kebab.cli.render.markdown", "kebab.web.render"),
+    "pygments": ("kebab.cli.render.markdown", "kebab.server.rendering"),
     "pypdfium2": ("kebab.parse",),
     "python_calamine": ("kebab.parse",),
     "ray": ("kebab.cluster.ray_data",),
@@ -80,16 +80,18 @@ HOMES = {
     "selectolax": ("kebab.parse.html_page",),
     "spellchecker": ("kebab.review.rules.near_words",),
     "stopwordsiso": ("kebab.search.lexical",),
-    "starlette": ("kebab.http.application", "kebab.web.application"),
+    "starlette": ("kebab.server.application", "kebab.server.page"),
     "tokenizers": ("kebab.embed",),
     "tree_sitter": ("kebab.parse.code_symbols",),
-    "uvicorn": ("kebab.http.protocol", "kebab.http.server"),
-    "watchfiles": ("kebab.watch.loop",),
+    "uvicorn": ("kebab.server.run",),
+    "watchfiles": ("kebab.server.notifier",),
     "yaml": ("kebab.parse",),
 }
 RUN_AS_A_PROGRAM = {"pip"}
 COME_WITH_ANOTHER = {
+    "anyio": "mcp",
     "lance_namespace": "lancedb",
+    "mcp_types": "mcp",
 }
 
 

@@ -23,11 +23,11 @@ ADAPTERS = (
 )
 TRANSLATIONS = ("kebab.errors.system", "kebab.errors.system")
 """Where the file system and the import system are translated for everybody."""
-SURFACES = ("kebab.app", "kebab.cli", "kebab.http", "kebab.web")
+SURFACES = ("kebab.app", "kebab.cli", "kebab.server")
 MAY_RAISE = {
     Origin.CORE: ("kebab",),
     # The server is the adapter of its own sockets, files and deadlines.
-    Origin.ADAPTER: (*ADAPTERS, *TRANSLATIONS, "kebab.http", "kebab.plugins", "kebab.web"),
+    Origin.ADAPTER: (*ADAPTERS, *TRANSLATIONS, "kebab.plugins", "kebab.server"),
     Origin.SURFACE: SURFACES,
 }
 """Where a signal may be made, by its origin; whoever catches one may raise it again anywhere."""

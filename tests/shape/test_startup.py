@@ -126,8 +126,7 @@ print(*(set(sys.modules) - before))
     )
 
     ours = {"kebab", "kebab.cli", "kebab.cli.main"}
-    client = {"kebab.warm", "kebab.warm.client", "kebab.config", "kebab.config.sockets"}
-    assert set(done.stdout.split()) <= {"gc", *ours, *client}
+    assert set(done.stdout.split()) <= {"gc", *ours}
 
 
 def test_the_installed_script_imports_nothing_but_the_entry_point(environment):
@@ -181,7 +180,6 @@ def test_help_and_errors_load_nothing_heavy(environment, tmp_path, status, argum
         ["grep", "Sourdough", "--json"],
         ["fetch", "bread.md:3", "--json"],
         ["outline", "--json"],
-        ["mcp"],
     ],
 )
 def test_a_lexical_search_loads_nothing_heavy(indexed, tmp_path, arguments):

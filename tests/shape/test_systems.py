@@ -9,9 +9,6 @@ from tests.shape.tree import Module, list_modules
 from tools.other_systems.stubs import SYSTEMS, is_missing, list_missing_names
 
 HOME = "kebab.platform"
-POSIX_ONLY = ("kebab.warm", "kebab.config.sockets")
-"""The warm process needs Unix sockets and `fork`. On Windows only its client is imported, which
-says there that the call runs cold; what it imports decides how fast a warm call is."""
 OPTIONAL = {("kebab.cli.prompt", "readline")}
 """Imports whose absence is handled: Python may be built without the module."""
 ASKING = {"sys.platform", "os.name", "platform.system"}
@@ -65,7 +62,7 @@ def test_what_some_systems_lack_is_used_in_one_module_only():
     found = {
         (module.name, violation)
         for module in list_modules("kebab")
-        if module.name != HOME and not module.name.startswith(POSIX_ONLY)
+        if module.name != HOME
         for violation in list_violations(module)
     }
 
@@ -78,7 +75,7 @@ def test_paths_as_text_have_slashes():
     calls = [
         (module.name, node)
         for module in list_modules("kebab")
-        if module.name not in RESOLVING and not module.name.startswith(POSIX_ONLY)
+        if module.name not in RESOLVING
         if any(name in module.text for name in RESOLVERS)
         for node in ast.walk(module.syntax)
         if isinstance(node, ast.Call)

@@ -82,15 +82,15 @@ TABLES = {
         "test_every_exception_of_ray_has_a_cause_or_is_a_kind_of_failure",
     ),
     "starlette": (
-        "http/test_application.py",
+        "server/test_application.py",
         "test_every_exception_of_the_library_is_answered_or_belongs_to_what_is_not_used",
     ),
     "uvicorn": (
-        "http/test_server.py",
+        "server/test_run.py",
         "test_every_exception_of_the_library_belongs_to_what_is_not_used",
     ),
     "watchfiles": (
-        "watch/test_loop_notifier.py",
+        "server/test_notifier.py",
         "test_every_exception_of_the_library_is_one_that_is_caught",
     ),
     "yaml": (

@@ -35,7 +35,7 @@ def test_an_interruption_before_the_imports_of_kebab_is_quiet():
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_a_failed_import_at_the_start_is_an_error(form):
     code = (
-        "import sys; import kebab.__main__ as m; sys.modules['kebab.warm.client'] = None\n"
+        "import sys; import kebab.__main__ as m; sys.modules['kebab.cli.channels'] = None\n"
         f"sys.argv = ['kebab', 'list', *{['--json'] if form == 'json' else []}]; m.run()"
     )
     process = start(code)

@@ -211,7 +211,6 @@ def test_a_system_names_what_is_off(name, monkeypatch):
     found = " ".join(platform.list_missing_features())
 
     assert ("memory limits" in found) is (name != "linux")
-    assert ("warm process" in found) is (name == "win32")
     assert platform.can_remove_open_files() is (name != "win32")
 
 

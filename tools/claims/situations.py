@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tools.claims.stage import Reply, Stage, run_broken_server
-from tools.surfaces.mcp_client import McpClient
 from tools.surfaces.servers import run_http_server
 
 _MOST_BYTES = 40_000
@@ -138,9 +137,8 @@ def ask_the_servers(stage: Stage) -> None:
     body = json.dumps({"queries": [word]}).encode()
     with run_http_server(stage.environment, stage.folder) as http:
         replies = {"HTTP": http.ask("search", body).reply}
-    with McpClient(stage.environment, stage.folder) as mcp:
-        replies["MCP"] = mcp.ask("search", body).reply
-        replies["MCP status"] = mcp.ask("status", b"{}").reply
+        replies["MCP"] = http.call_tool("search", body).reply
+        replies["MCP status"] = http.call_tool("status", b"{}").reply
     for surface, reply in replies.items():
         coverage = reply.get("coverage") or {}
         stage.judge(f"{surface}: complete", made=coverage.get("complete", True), true=False)

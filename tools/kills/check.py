@@ -19,7 +19,7 @@ from kebab.core.queries import Filters
 from kebab.embed.registry import MODELS
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Signal
-from kebab.http.guard import TOKEN_NAME, load_token
+from kebab.server.guard import TOKEN_NAME, load_token
 from kebab.store.lance import LanceTable
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.vectors import LanceVectors

@@ -10,7 +10,7 @@ from pathlib import Path
 from kebab.config.load import load_settings
 from kebab.config.settings import resolve_paths
 from kebab.embed.registry import MODELS
-from kebab.http.guard import load_token
+from kebab.server.guard import load_token
 from tests.fakes.console import run
 from tests.fakes.tiny_model import WORDS
 

@@ -90,7 +90,7 @@ class World:
         self.system = system
         home = str(self.home)
         kept = (item for item in os.environ.items() if item[0][:3] not in {"KEB", "XDG"})
-        plain = dict(kept) | {"HOME": home, "KEBAB_OFFLINE": "1", "KEBAB_DAEMON_AUTO": "0"}
+        plain = dict(kept) | {"HOME": home, "KEBAB_OFFLINE": "1"}
         self.name = to_windows if system == "win32" else str
         if models is not None:
             plain["KEBAB_MODELS_DIR"] = self.name(str(models))

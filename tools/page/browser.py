@@ -62,7 +62,7 @@ class Site:
 
     def start(self, port: int = 0) -> None:
         """Start the server, and wait until it listens."""
-        words = ["serve", "--http", f"127.0.0.1:{port}", "--json", *self._flags]
+        words = ["serve", "--port", str(port), "--json", *self._flags]
         self._process = subprocess.Popen(  # noqa: S603 - our own program
             [sys.executable, "-m", "kebab", *words],
             env=self.environment,

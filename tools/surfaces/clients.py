@@ -200,9 +200,30 @@ class HttpClient:
             raise BrokenAnswerError(f"HTTP status {response.status_code}: {reply}")
         return result
 
+    def call_tool(self, tool: str, raw: bytes) -> Result:
+        """Return the structured result of a tool call over MCP; `raw` are its arguments.
+
+        Raises:
+            BrokenAnswerError: The answer is no message of JSON-RPC.
+        """
+        message = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"%b",'
+        body = message % tool.encode() + b'"arguments":%b}}' % (raw or b"{}")
+        response = self._client.post("/mcp", content=body, headers=_MCP)
+        answer = check_object(response.content)
+        if "result" not in answer:
+            code = answer.get("code") or f"jsonrpc {answer['error']['code']}"
+            return Result({"schema_version": "error.v1", "code": code}, 2)
+        found = answer["result"].get("structuredContent")
+        if answer["result"].get("isError"):
+            return Result(check_object(json.dumps(found).encode()), 2)
+        return Result({"schema_version": f"tool {tool}", **found}, 0)
+
     def close(self) -> None:
         """Close the connection."""
         self._client.close()
+
+
+_MCP = {"Accept": "application/json, text/event-stream"}
 
 
 def list_differences(one: Any, other: Any, path: str = "$") -> list[str]:

@@ -26,13 +26,11 @@ def build_environment(home: Path, models: Path | None = None) -> dict[str, str]:
         **{f"XDG_{place}_HOME": str(home / place.lower()) for place in places},
         **model,
         "HOME": str(home),
-        "KEBAB_DAEMON_AUTO": "false",
         "KEBAB_DATA_DIR": str(home / "data"),
         "KEBAB_MODELS_DIR": str(models or home / "models"),
         "KEBAB_OFFLINE": "true",
         "OLLAMA_HOST": _NO_SERVER,
         "PATH": os.environ.get("PATH", os.defpath),
-        "XDG_RUNTIME_DIR": str(home / "run"),
     }
 
 

@@ -1,8 +1,8 @@
 """Sends random requests to one surface, and holds every answer to its published schema.
 
-    python -m tools.surfaces.random_calls cold --count 1000 --seed 1
-    python -m tools.surfaces.random_calls warm|http|mcp|library
-    python -m tools.surfaces.random_calls http|mcp --count 10000 --read-only
+    python -m tools.surfaces.random_calls command --count 1000 --seed 1
+    python -m tools.surfaces.random_calls http|mcp|library
+    python -m tools.surfaces.random_calls http --count 10000 --read-only
 
 The requests are valid, broken and hostile, over every operation, on a copy of the sample notes. On
 the command line a third of the calls have broken arguments. After an operation that changed the
@@ -23,7 +23,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -42,10 +42,9 @@ from tools.surfaces.clients import (
 from tools.surfaces.command_lines import CommandLine, InexpressibleError, build_command_line
 from tools.surfaces.framing_attacks import list_attacks, read_answers, send_attack
 from tools.surfaces.home import CANARY, Home, build_environment
-from tools.surfaces.mcp_client import McpClient
 from tools.surfaces.random_requests import TEXTS, RequestMaker, mutate
 from tools.surfaces.resources import measure_memory
-from tools.surfaces.servers import count_descriptors, run_http_server, use_warm_process
+from tools.surfaces.servers import count_descriptors, run_http_server
 
 ROOT = Path(__file__).parents[2]
 NOTES = ROOT / "samples" / "notes"
@@ -111,24 +110,6 @@ def send_hostile_requests(client: HttpClient, home: Home, count: int, seed: int)
     return findings
 
 
-def send_hostile_calls(client: McpClient, home: Home, count: int, seed: int) -> Findings:
-    """Call tools of a server that only reads, also by messages with changed bytes."""
-    from kebab.mcp.tools import TOOLS
-
-    findings = Findings()
-    tools = [tool for tool in TOOLS if tool.name in client.tools]
-    maker = RequestMaker(seed, home.list_words(), {tool.name: tool.arguments for tool in tools})
-    with watch_growth(home, findings) as note:
-        for number in range(count):
-            name = tools[number % len(tools)].name
-            send = partial(client.send_mutated, chance=maker.chance)
-            call = send if number % _MUTATED_EACH == 0 else client.ask
-            _try_call(partial(call, name, maker.make(name)), findings, name)
-            if number == count // _WARM_PART:
-                note()
-    return findings
-
-
 def _send_bytes(client: HttpClient, raw: bytes) -> Result:
     """Send bytes and end; what comes back has to be whole answers with an object each."""
     try:
@@ -183,16 +164,16 @@ def watch_growth(home: Home, findings: Findings) -> Iterator[Callable[[], None]]
         findings.faults.append(f"growth: {text}")
 
 
-def send_tool_calls(client: McpClient, home: Home, count: int, seed: int) -> Findings:
+def send_tool_calls(client: HttpClient, home: Home, count: int, seed: int) -> Findings:
     """Call tools with random arguments; return what the results showed."""
-    from kebab.mcp.tools import TOOLS
+    from kebab.server.tools import TOOLS
 
     findings = Findings()
-    forms = {tool.name: tool.arguments for tool in TOOLS}
-    maker = RequestMaker(seed, home.list_words(), forms)
+    tools = [tool for tool in TOOLS if tool.permission != "--with-ask"]
+    maker = RequestMaker(seed, home.list_words(), {tool.name: tool.arguments for tool in tools})
     for number in range(count):
-        tool = TOOLS[number % len(TOOLS)]
-        _try_call(partial(client.ask, tool.name, maker.make(tool.name)), findings, tool.name)
+        tool = tools[number % len(tools)]
+        _try_call(partial(client.call_tool, tool.name, maker.make(tool.name)), findings, tool.name)
         if not tool.is_read_only:
             home.restore()
     return findings
@@ -256,22 +237,17 @@ def open_surface(
         os.environ.update(environment)
         os.chdir(home.folder)
         yield LibraryClient()
-    elif name == "http":
+    elif name in ("http", "mcp"):
         with run_http_server(environment, home.folder, allow_write=allow_write) as http:
             yield http
-    elif name == "mcp":
-        with McpClient(environment, home.folder, allow_write=allow_write) as mcp:
-            yield mcp
     else:
-        own = {**environment, "KEBAB_DAEMON_AUTO": str(name == "warm").lower()}
-        with use_warm_process(own, home.folder) if name == "warm" else nullcontext():
-            yield CommandClient(lambda line: run_process(line, own, home.folder))
+        yield CommandClient(lambda line: run_process(line, environment, home.folder))
 
 
 def main() -> int:
     """Run the program; the exit status is 1 when an answer broke the contract."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("surface", choices=["library", "cold", "warm", "http", "mcp"])
+    parser.add_argument("surface", choices=["library", "command", "http", "mcp"])
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--read-only", action="store_true", help="attack servers that only read")
@@ -288,8 +264,8 @@ def main() -> int:
             send: Callable[..., Findings] = send_requests
             if isinstance(surface, CommandClient):
                 send = send_command_lines
-            elif isinstance(surface, McpClient):
-                send = send_tool_calls if writes else send_hostile_calls
+            elif options.surface == "mcp":
+                send = send_tool_calls
             elif isinstance(surface, HttpClient) and not writes:
                 send = send_hostile_requests
             findings = send(surface, home, options.count, options.seed)

@@ -14,7 +14,7 @@ from tools.surfaces.servers import list_processes
 
 _KB, _MB = 1024, 1024 * 1024
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
-_KINDS = {"watch": "watch", "--http": "http", "kebab mcp": "mcp", "serve": "warm"}
+_KINDS = {"watch": "watch", "serve": "http", "kebab mcp": "mcp"}
 """The kinds of processes by a part of their command lines, the first that fits."""
 _DESCRIPTORS = {"socket": "sockets", "pipe": "pipes", "anon_inode": "handles"}
 """The kinds of descriptors by the begin of what they lead to; all others are files."""

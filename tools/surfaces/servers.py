@@ -7,9 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
-from kebab.warm.start import ask_status
 from tools.surfaces.clients import HttpClient
 
 _STOP_S = 20.0
@@ -50,7 +48,7 @@ def run_http_server(
 ) -> Iterator[HttpClient]:
     """Yield a client of an HTTP server."""
     writes = ("--allow-write",) if allow_write else ()
-    arguments = ("serve", "--http", "127.0.0.1:0", *writes, "--json")
+    arguments = ("serve", "--port", "0", *writes, "--json")
     with run_server(arguments, environment, folder) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
@@ -63,37 +61,6 @@ def run_http_server(
             yield client
         finally:
             client.close()
-
-
-@contextmanager
-def use_warm_process(environment: Mapping[str, str], folder: Path) -> Iterator[None]:
-    """Let commands of a home use the warm process, and end it afterwards."""
-    try:
-        yield
-    finally:
-        _run(("serve", "--stop"), environment, folder)
-
-
-def ask_warm_process(folder: Path) -> dict[str, Any] | None:
-    """Return the status of the warm process of a home; None when none answers.
-
-    The socket is found by its folder, because its name depends on the environment of the process.
-    """
-    sockets = (folder / "run" / "kebab").glob("*.ctl")
-    found = (ask_status(str(socket.with_suffix(""))) for socket in sockets)
-    return next((status for status in found if status is not None), None)
-
-
-def is_warm(environment: Mapping[str, str], folder: Path) -> bool:
-    """Return whether the warm process of a home runs."""
-    return _run(("serve", "--status"), environment, folder) == 0
-
-
-def _run(words: tuple[str, ...], environment: Mapping[str, str], folder: Path) -> int:
-    command = [sys.executable, "-m", "kebab", *words]
-    return subprocess.run(  # noqa: S603 - the program is kebab
-        command, env=dict(environment), cwd=folder, capture_output=True, check=False, timeout=60
-    ).returncode
 
 
 def list_processes(home: Path) -> dict[int, str]:

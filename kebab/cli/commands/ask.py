@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from kebab.app.events import AnswerEncoder
 from kebab.app.request_defaults import list_request_defaults
 from kebab.cli.command import Command
 from kebab.cli.options import (
@@ -19,7 +20,7 @@ from kebab.cli.options import (
     ndjson_option,
     rerank_option,
 )
-from kebab.cli.progress import AnswerEvents, report_events
+from kebab.cli.progress import EventLines, report_events
 from kebab.cli.refresh import add_refresh, in_options, pop_folder_flags, refresh_folder
 from kebab.errors.signal import Exit
 from kebab.wire.ask import MAX_PASSAGES, Answer, AnswerEvent, AskRequest
@@ -99,7 +100,7 @@ def choose_answer_display(
 ) -> Display[AnswerEvent]:
     """Return the display of an answer's progress: events, a live region, or a log line."""
     if context.flags.machine:
-        return AnswerEvents(context, stream=False)
+        return EventLines(context, AnswerEncoder(), stream=False)
     from kebab.cli.render.answer import AnswerLog, AnswerStatus, LiveAnswer
 
     llm = settings.models.llm
@@ -147,7 +148,8 @@ def command(context: CommandContext, /, question: tuple[str, ...], **flags: Any)
     Every `[1]` in the answer cites the lines of a file that support it. When the notes do not
     answer the question, kebab says so. `-` reads the question from stdin.
     """
-    stream = AnswerEvents(context, stream=True) if flags.pop("stream") else None
+    is_stream = flags.pop("stream")
+    stream = EventLines(context, AnswerEncoder(), stream=True) if is_stream else None
     within = pop_folder_flags(context, flags)
     settings = context.load_settings()
     text = read_question() if question == _STDIN else " ".join(question)
@@ -159,7 +161,7 @@ def command(context: CommandContext, /, question: tuple[str, ...], **flags: Any)
     if stream is None:
         return print_answer(context, reply)
     status = find_exit_status(reply)
-    stream.finish(reply, status)
+    stream.finish(status, reply)
     return status
 
 

@@ -84,7 +84,6 @@ def _repair(context: CommandContext, sources: list[str], dry_run: bool, yes: boo
         if dry_run or all(repair.outcome == "refused" for repair in plan.repairs):
             return context.print_reply(plan, render_repair_plan if dry_run else render_repair)
         confirm(context, "doctor --fix", partial(render_repair_plan, plan))
-    context.release_stores()
     report = run_cancellable_work(context, RepairRequest(sources=sources))[0]
     return context.print_reply(report, render_repair)
 

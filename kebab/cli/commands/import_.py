@@ -38,5 +38,4 @@ def command(context: CommandContext, *, path: str, dry_run: bool, yes: bool) -> 
         plan = run_work(context, ImportRequest(path=path, dry_run=True))
         if plan.replaced_documents is not None:
             confirm(context, "import", partial(render_import_plan, plan))
-    context.release_stores()
     return context.print_reply(run_work(context, ImportRequest(path=path)), render_import)

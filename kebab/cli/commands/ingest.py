@@ -68,8 +68,6 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
     settings = context.load_settings()
     if ray := flags.pop("ray"):
         settings = _use_cluster(settings, ray)
-    if not flags["dry_run"]:
-        context.release_stores()
     from kebab.store.sqlite.connection import get_database_path
 
     is_first = not get_database_path(resolve_paths(settings).data).is_file()

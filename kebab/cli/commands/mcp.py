@@ -2,23 +2,15 @@
 
 import io
 import sys
-import threading
-from contextlib import suppress
-from typing import TYPE_CHECKING
+from contextlib import closing, suppress
 
 import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.mcp import build_caller
+from kebab.cli.mcp import build_options
 from kebab.cli.prompt import find_terminal
-from kebab.config.settings import Settings
 from kebab.errors.signal import Exit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from kebab.mcp.tools import Tool
 
 _SETUP = "a client starts this command itself; set one up: kebab install CLIENT --mcp"
 """Tells a person who started the command on a terminal how it is meant."""
@@ -51,30 +43,23 @@ def command(
     """
     if allow_write and context.flags.read_only:
         raise click.UsageError("`--allow-write` and `--read-only` exclude each other")
-    settings = context.load_settings()
-    from kebab.mcp.tools import select_tools
-
-    tools = select_tools(allow_write=allow_write, with_ask=with_ask)
+    context.load_settings()
     if find_terminal(context.channels) and not context.flags.machine:
         lines = ["waiting for an MCP client on standard input; Ctrl-C ends", _SETUP]
         context.channels.err.write_lines(lines)
-    with suppress(KeyboardInterrupt):
-        _serve(context, settings, tools, text_only=text_only)
+    from kebab.server.requests import Operations
+
+    options = build_options(context, allow_write=allow_write)
+    with suppress(KeyboardInterrupt), closing(Operations(options)) as operations:
+        import anyio
+
+        from kebab.server.mcp import McpServer
+
+        server = McpServer(operations, with_ask=with_ask, text_only=text_only)
+        # A closed standard input is none for Python, and an input that has ended for the protocol.
+        source = sys.stdin.buffer if sys.stdin else io.BytesIO()
+        stdin = io.TextIOWrapper(source, encoding="utf-8", errors="replace")
+        descriptor = context.channels.out.descriptor
+        stdout = open(descriptor, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        anyio.run(server.serve_stdio, stdin, stdout)
     return Exit.DONE
-
-
-def _serve(
-    context: CommandContext, settings: Settings, tools: "Sequence[Tool]", *, text_only: bool
-) -> None:
-    """Serve until the input ends."""
-    from kebab.mcp.protocol import Protocol
-    from kebab.mcp.stdio import StdioServer
-
-    caller = build_caller(context, settings, tools)
-    instructions = caller.describe_index()
-    # The first search is quicker when its code and its model were loaded while the client began.
-    threading.Thread(target=caller.preload, name="preload", daemon=True).start()
-    protocol = Protocol(caller, lambda: instructions, text_only=text_only)
-    # A closed standard input is none for Python, and an input that has ended for the protocol.
-    source = sys.stdin.buffer if sys.stdin else io.BytesIO()
-    StdioServer(protocol, source, context.channels.out.write_bytes).serve()

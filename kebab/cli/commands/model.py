@@ -66,6 +66,5 @@ def use(context: CommandContext, /, name: str, folder: str | None) -> Exit:
     --all` lists other names.
     """
     request = ModelUseRequest(name=name, folder=folder)
-    context.release_stores()
     reply, status = run_cancellable_work(context, request)
     return context.print_reply(reply, render_model_report, status)

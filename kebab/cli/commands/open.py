@@ -46,7 +46,7 @@ def command(context: CommandContext, /, ref: str | None, *, web: bool, print_onl
     file opens in `$VISUAL` or `$EDITOR` at the line, a PDF in `$PDFVIEWER` at the page. Without
     these, and for any other file, it is the program that the system has for it.
 
-    With `--web` the web page opens in `$BROWSER` or the browser of the system. The HTTP server that
+    With `--web` the web page opens in `$BROWSER` or the browser of the system. The server that
     shows it is started when none runs, and ends two hours after the last request.
     """
     if web:
@@ -88,8 +88,8 @@ def _open_page(context: CommandContext, query: str | None, *, print_only: bool) 
     from kebab.wire.health import WebPageReport
 
     settings = context.load_settings()
-    record, started = find_or_start_server(context, settings)
-    url = build_login_url(record, settings, query)
+    folder, record, started = find_or_start_server(context, settings)
+    url = build_login_url(folder, record, settings, query)
     if not print_only:
         open_browser(url, os.environ)
     shown = url if print_only else record.url

@@ -27,5 +27,4 @@ def command(context: CommandContext, *, yes: bool, models: bool) -> Exit:
     if not yes:
         plan = context.run(ResetRequest(models=models, dry_run=True))
         confirm(context, "reset", partial(render_reset_plan, plan))
-    context.release_stores()
     return context.print_reply(context.run(ResetRequest(models=models)), render_reset)

@@ -27,7 +27,7 @@ from kebab.cli.options import (
 from kebab.cli.refresh import InFolder, in_options, pop_folder_flags, refresh_folder
 from kebab.config.settings import Search, Settings
 from kebab.errors.signal import Exit
-from kebab.wire.record import DECODE_ERRORS
+from kebab.wire.record import DECODE_ERRORS, find_exit_status
 from kebab.wire.search import MAX_LIMIT, MAX_QUERY_BYTES, SearchHit, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
@@ -201,9 +201,12 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     within = pop_folder_flags(context, flags)
     frames = None
     if stream:
-        from kebab.cli.progress import SearchFrames
+        from kebab.app.events import SearchEncoder
+        from kebab.cli.progress import EventLines
 
-        frames = SearchFrames(context)
+        encoder = SearchEncoder()
+        frames = EventLines(context, encoder, stream=True)
+        frames.write(encoder.build_start())
     settings = context.load_settings()
     defaults = {} if context.flags.machine else FORM_DEFAULTS[form]
     fields = merge_flags({**list_request_defaults("search", settings), **defaults}, flags)
@@ -233,7 +236,9 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         reply = kebab.run(request)
     reply = msgspec.structs.replace(reply, refresh=refresh or reply.refresh)
     if frames:
-        return frames.finish(reply)
+        status = find_exit_status(reply)
+        frames.finish(status, reply)
+        return status
 
     def render(reply: SearchResponse, canvas: "Canvas") -> Iterator[str]:
         paging = build_paging(context, request, flags, show_all=show_all)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 from msgspec.structs import replace
 
+from kebab.app.events import ReviewEncoder
 from kebab.app.own_files import replace_file
 from kebab.app.review_text import ItemLocator
 from kebab.cli.command import Command
 from kebab.cli.options import build_request, complete, limit_option, merge_flags, ndjson_option
-from kebab.cli.progress import ReviewEvents, run_review, stream_review
+from kebab.cli.progress import EventLines, run_review, stream_review
 from kebab.cli.prompt import confirm
 from kebab.cli.render.review import render_no_page, render_outcome
 from kebab.cli.render.review_formats import render_positions
@@ -107,13 +108,14 @@ def print_page(
     context: CommandContext, request: TranslateRequest, target: Path | None = None
 ) -> Exit:
     """Print a page, or write the document and print the last page; events are on stderr."""
-    events = ReviewEvents(context, stream=False)
+    encoder = ReviewEncoder()
+    events = EventLines(context, encoder, stream=False)
     reply, cancelled = run_review(context, request, events, lambda: None)
     if isinstance(reply, NotFound):
         return context.print_reply(reply, render_no_page)
     if target and isinstance(reply.translation, TranslatedText):
         _write_text(reply, reply.translation, target)
-    status = Exit.INTERRUPTED if cancelled else events.status if request.all_pages else None
+    status = Exit.INTERRUPTED if cancelled else encoder.status if request.all_pages else None
     return context.print_reply(reply, render_no_page, status)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,20 +9,13 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.options import complete_paths, ndjson_option
-from kebab.errors.signal import Exit, Signal
+from kebab.errors.signal import Exit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from kebab.app.facade import Kebab
-    from kebab.app.watched import WatchedFolder
     from kebab.cli.context import CommandContext
-    from kebab.config.settings import Settings
     from kebab.core.progress import Cancel
-    from kebab.watch.loop import Watcher
-    from kebab.wire.error import ErrorReply
     from kebab.wire.ingest import IngestReport, IngestRequest
-    from kebab.wire.stream import WatchEvent
 
 
 @click.command(
@@ -48,6 +40,8 @@ def command(context: CommandContext, /, paths: tuple[str, ...], *, stream: bool)
     one.
     """
     from kebab.cli.render.ingest import render_watch_event, render_watch_report
+    from kebab.platform import is_reader_gone
+    from kebab.server.watcher import build_watcher
     from kebab.wire.stream import WatchEvent
 
     settings = context.load_settings()
@@ -67,7 +61,16 @@ def command(context: CommandContext, /, paths: tuple[str, ...], *, stream: bool)
             WatchEvent(kind="ended", error=fault.reply), fault.exit
         )
     with context.open_kebab(settings) as kebab, context.interrupts.cancelling(_ignore) as cancel:
-        reply = _build_watcher(context, settings, kebab, paths, emit=emit, cancel=cancel).run()
+        reply = build_watcher(
+            kebab,
+            settings,
+            context.config_path,
+            list(paths),
+            cancel=cancel,
+            emit=emit,
+            ingest_first=partial(_ingest_with_progress, context, kebab, cancel),
+            is_stopped=lambda: is_reader_gone(context.channels.out.descriptor),
+        ).run()
     status = Exit.INTERRUPTED if reply.interrupted else Exit.DONE
     if stream:
         context.write_json(WatchEvent(kind="ended", summary=reply), status)
@@ -77,49 +80,6 @@ def command(context: CommandContext, /, paths: tuple[str, ...], *, stream: bool)
 
 def _ignore() -> None:
     """Do nothing: the summary tells that the watcher ended."""
-
-
-def _build_watcher(
-    context: CommandContext,
-    settings: Settings,
-    kebab: Kebab,
-    paths: tuple[str, ...],
-    *,
-    emit: Callable[[WatchEvent], None],
-    cancel: Cancel,
-) -> Watcher:
-    """Return the watcher of some paths, or of every source."""
-    from kebab.app.classify import build_view, classify_error
-    from kebab.app.context import AppContext, SystemClock
-    from kebab.app.watched import find_watched_folders, resolve_targets
-    from kebab.platform import is_reader_gone
-    from kebab.watch.loop import FolderWatch, Watcher, WatchPorts, open_notifier, require_watchfiles
-
-    require_watchfiles()
-    reader = AppContext(settings, config_path=context.config_path, read_only=True)
-
-    def find_folders() -> list[WatchedFolder]:
-        with closing(reader):  # a watcher at rest has no database open
-            return find_watched_folders(reader, resolve_targets(paths))
-
-    def is_stopped() -> bool:
-        return cancel.requested or is_reader_gone(context.channels.out.descriptor)
-
-    def describe(signal: Signal) -> ErrorReply:
-        return classify_error(signal, operation="watch", view=build_view(settings)).reply
-
-    ports = WatchPorts(
-        ingest=lambda request: kebab.run(request, cancel=cancel),
-        ingest_first=partial(_ingest_with_progress, context, kebab, cancel),
-        folders=FolderWatch(
-            find_folders, lambda folders: open_notifier(folders, is_stopped), is_stopped
-        ),
-        clock=SystemClock(),
-        describe=describe,
-        emit=emit,
-        is_stopped=is_stopped,
-    )
-    return Watcher(ports, list(paths), settings.watch.debounce_ms / 1000)
 
 
 def _ingest_with_progress(

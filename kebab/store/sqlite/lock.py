@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kebab.core.durable import create_folder
-from kebab.core.progress import require_own_process
 from kebab.errors.catalog import IoError, Locked
 from kebab.errors.system import translate_os_errors
 from kebab.platform import close_locked, lock_descriptor, open_descriptor, read_at, write_at
@@ -61,9 +60,7 @@ class WriterLock(AbstractContextManager["WriterLock"]):
         Raises:
             Locked: Another writer holds it.
             IoError: The lock file cannot be created.
-            RunCold: This is the warm process.
         """
-        require_own_process()
         self._path = data_dir / LOCK_NAME
         with translate_os_errors(self._path, "create"):
             create_folder(data_dir, 0o700)
@@ -111,7 +108,6 @@ def await_replacement(data_dir: Path) -> None:
     Raises:
         Locked: The other process takes longer than `_WAIT_S`.
         IoError: The file system refused.
-        RunCold: This is the warm process.
     """
     end = time.monotonic() + _WAIT_S
     while replacement.is_incomplete(data_dir):

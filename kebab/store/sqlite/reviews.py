@@ -14,7 +14,6 @@ import apsw
 import msgspec
 
 from kebab.core.durable import create_folder
-from kebab.core.progress import require_own_process
 from kebab.core.review import (
     Position,
     RulesResult,
@@ -92,8 +91,6 @@ class ReviewDatabase:
         """
         if self._read_only:
             raise ReadOnly(operation=operation)
-        if not self._in_memory:
-            require_own_process()
         with translate_sqlite_errors(str(self.path), "write"):
             database = self._database = self._database or self._create()
             database.set_busy_handler(connection.build_busy_handler(self._wait_s))

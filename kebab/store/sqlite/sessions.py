@@ -12,7 +12,6 @@ import apsw
 import msgspec
 
 from kebab.core.answers import StoredSession, Turn
-from kebab.core.progress import require_own_process
 from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import connection
@@ -110,7 +109,6 @@ class SqliteSessionStore:
         """Yield the database in an exclusive write transaction."""
         if self._read_only:
             raise ReadOnly(operation=operation)
-        require_own_process()  # the warm process writes nothing: the caller runs the call again
         with translate_sqlite_errors(self._path, "write"), closing(self._open()) as database:
             database.execute("BEGIN IMMEDIATE")
             yield database

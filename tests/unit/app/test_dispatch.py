@@ -6,12 +6,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
 from kebab.app.classify import DEFAULT_VIEW, classify_error
 from kebab.app.dispatch import (
     BulkOutcome,
-    ReviewFrames,
     convert_operation_request,
     decode_operation_request,
     find_command_name,
@@ -24,7 +22,7 @@ from kebab.app.dispatch import (
 from kebab.app.search import search
 from kebab.config.settings import Search, Settings
 from kebab.core.progress import Cancel
-from kebab.errors.catalog import InvalidInput, ModelUnreachable, NotIndexed
+from kebab.errors.catalog import InvalidInput, NotIndexed
 from kebab.errors.signal import Exit
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.operations import OPERATIONS
@@ -34,7 +32,6 @@ from tests.examples import ARGUMENTS, REQUESTS
 from tests.fakes import replies
 from tests.fakes.console import run
 from tests.fakes.facade import FakeKebab
-from tests.fakes.review_stream import RUN, make_event, make_item, make_page
 
 SETTINGS = Settings()
 LIMITED = Settings(search=Search(limit=3))
@@ -258,89 +255,3 @@ def build_item(outcome):
         return BulkSearchItem(index=0, query=None, response=outcome)
     error = classify_error(outcome, operation="search", view=DEFAULT_VIEW).reply
     return BulkSearchItem(index=0, query=None, error=error)
-
-
-def list_types(events):
-    return [event.type for event in events]
-
-
-def test_a_page_that_was_not_reported_comes_before_the_end():
-    frames = ReviewFrames()
-    page = make_page(make_item())
-    events = list(frames.build_end(page))
-
-    assert list_types(events) == ["items", "complete", "end"]
-    assert events[0].data.page == page
-    assert str(events[1].data.completed_at).endswith("Z")
-    assert events[2].data.completed
-    assert {event.data.run_id for event in events} == {RUN}
-
-
-def test_a_page_that_was_reported_is_not_sent_again():
-    frames = ReviewFrames()
-    frames.note(make_event("items", page=make_page(make_item())))
-    assert list_types(frames.build_end(make_page(make_item()))) == ["complete", "end"]
-
-
-def test_a_page_with_other_items_of_the_same_unit_is_sent():
-    frames = ReviewFrames()
-    frames.note(make_event("items", page=make_page(make_item(0), cursor="next")))
-    assert list_types(frames.build_end(make_page(make_item(1)))) == ["items", "complete", "end"]
-
-
-def test_the_end_says_that_there_are_further_pages():
-    end = list(ReviewFrames().build_end(make_page(make_item(), cursor="next")))[-1]
-    assert (end.data.completed, end.data.reason) == (False, "there are further pages")
-
-
-def test_the_end_says_that_the_model_was_missing():
-    page = replace(make_page(make_item()), partial=True)
-    events = list(ReviewFrames().build_end(page))
-    assert list_types(events) == ["items", "complete", "end"]
-    reason = "the language model did not answer about all of the text"
-    assert (events[2].data.completed, events[2].data.reason) == (False, reason)
-
-
-def test_work_that_was_cancelled_is_not_complete():
-    events = list(ReviewFrames().build_end(make_page(make_item(), cursor="next"), cancelled=True))
-    assert list_types(events) == ["items", "end"]
-    assert (events[1].data.completed, events[1].data.reason) == (False, "cancelled")
-
-
-def test_work_that_was_done_before_it_was_cancelled_is_complete():
-    frames = ReviewFrames()
-    events = list(frames.build_end(make_page(), cancelled=True))
-    assert list_types(events) == ["items", "complete", "end"]
-    assert frames.status is Exit.DONE
-
-
-def test_an_error_names_the_stage_in_which_it_occurred():
-    frames = ReviewFrames()
-    frames.note(make_event("stage", stage="detect", status="in_progress", label="reading"))
-    fault = ModelUnreachable(endpoint="http://127.0.0.1:1", operation="review", cause="refused")
-    error, end = frames.build_failure(classify_error(fault, operation="review").reply)
-
-    assert (error.type, error.data.run_id, error.data.stage) == ("error", RUN, "detect")
-    assert (error.data.code, error.data.retryable) == ("model_unreachable", True)
-    assert (end.type, end.data.completed, end.data.reason) == ("end", False, "model_unreachable")
-
-
-def test_an_interruption_is_the_reason_of_the_end():
-    classified = classify_error(KeyboardInterrupt(), operation="review")
-    (end,) = ReviewFrames().build_failure(classified.reply)
-    assert (end.type, end.data.completed, end.data.reason) == ("end", False, "cancelled")
-
-
-def test_a_heartbeat_names_the_run():
-    frames = ReviewFrames()
-    frames.note(make_event("progress", emitted=1))
-    beat = frames.build_heartbeat(3000)
-    assert (beat.type, beat.data.run_id, beat.data.elapsed_ms) == ("heartbeat", RUN, 3000)
-
-
-def test_the_status_is_that_of_all_pages():
-    frames = ReviewFrames()
-    frames.note(make_event("items", page=make_page(make_item(), cursor="next")))
-    list(frames.build_end(make_page(unit=3)))
-
-    assert frames.status is Exit.NO

@@ -1,5 +1,3 @@
-import os
-from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -86,38 +84,6 @@ def test_a_replaced_database_is_opened_again(pool, tmp_path):
 
     assert not search(pool, settings, config).hits
     assert search(pool, settings, config, "rye").hits
-
-
-def test_released_knowledge_bases_have_no_file_open_and_keep_their_models(pool, tmp_path):
-    folder, config = tmp_path / "base", tmp_path / "c"
-    settings = Settings(data_dir=str(folder), models_dir=str(tmp_path / "models"), offline=True)
-    fill(settings, config)
-    with pool.lease(settings, config_path=config) as first:
-        pass
-    assert search(pool, settings, config).hits
-    assert pool.release_files(unused_s=1000.0)
-    assert list_open_files(folder) or not Path("/proc/self/fd").exists()
-    assert not pool.release_files()
-    assert not list_open_files(folder)
-
-    assert search(pool, settings, config).hits
-    with pool.lease(settings, config_path=config) as second:
-        assert second is first
-
-
-def test_models_inside_of_the_data_folder_are_released_too(pool, tmp_path):
-    settings, config = make_settings(tmp_path), tmp_path / "c"
-    with pool.lease(settings, config_path=config) as first:
-        pass
-    pool.release_files()
-    with pool.lease(settings, config_path=config) as second:
-        assert second._context.embedders is not first._context.embedders
-
-
-def list_open_files(folder):
-    """Return what this process has open below a folder; nothing where the system does not tell."""
-    files = [os.path.realpath(link) for link in Path("/proc/self/fd").glob("*")]
-    return [file for file in files if file.startswith(f"{folder}/")]
 
 
 def test_a_vanished_database_is_not_indexed_and_comes_back(pool, tmp_path):

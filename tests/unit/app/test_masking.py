@@ -1,6 +1,7 @@
 """Keys in files are masked on every surface, and shown where the user reads the own files."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from kebab.cli.mcp import render_for_model
 from kebab.config.load import load_settings
 from kebab.core.progress import Progress
 from kebab.llm.server_check import CheckedModel
-from kebab.mcp.calls import ToolCaller
-from kebab.mcp.tools import TOOLS
+from kebab.server.mcp import McpServer
+from kebab.server.requests import Call, Operations, ServerOptions
+from kebab.server.tools import TOOLS
 from kebab.text.secrets import MASK
 from kebab.wire.ask import AskRequest
 from kebab.wire.fetch import FetchRequest, GrepRequest, OutlineRequest
@@ -129,17 +131,16 @@ def test_highlights_and_passages_keep_their_places(settings, tmp_path):
     [("search", {"queries": "deploy cluster"}), ("read", {"refs": ["deploy.md", "copy.md#L6"]})],
 )
 def test_a_model_behind_mcp_is_told_once_that_something_is_masked(settings, tool, arguments):
-    pool = KebabPool(is_owner=False)
-    caller = ToolCaller(
-        settings,
-        Path("config.toml"),
-        read_only=True,
+    options = ServerOptions(
+        config_path=Path("config.toml"),
+        load_settings=lambda: settings,
         render=render_for_model,
-        tools=TOOLS,
-        pool=pool,
+        open_file=lambda *_: None,
+        read_only=True,
     )
-    result = caller.call(tool, arguments)
-    pool.close()
+    with closing(Operations(options)) as operations:
+        (wanted,) = (one for one in TOOLS if one.name == tool)
+        result = McpServer(operations)._run_tool(wanted, arguments, Call(), structured=True)
 
     assert KEY not in json.dumps(result)
     assert result["content"][0]["text"].count(MASKED) == 1

@@ -16,7 +16,7 @@ from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import IoError
 from kebab.errors.signal import Signal
-from kebab.mcp.tools import TOOLS, ExplainArguments
+from kebab.server.tools import TOOLS, ExplainArguments
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import ExplainPathsRequest
 from kebab.wire.operations import OPERATIONS

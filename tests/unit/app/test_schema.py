@@ -103,7 +103,6 @@ def test_capabilities_match_this_build(desk):
         "published_base",
         "review",
         "translate",
-        "warm_process",
         "watch",
         *(["cluster_ingest"] if find_spec("ray") else []),
     }

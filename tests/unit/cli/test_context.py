@@ -9,7 +9,6 @@ from kebab.cli.context import (
     CommandContext,
     Interrupts,
     list_place_flags,
-    start_warm_process,
 )
 from kebab.cli.options import Flags
 from kebab.errors.catalog import ConfigInvalid
@@ -206,20 +205,3 @@ def test_the_places_of_a_call_are_absolute(monkeypatch, tmp_path):
 
     assert list_place_flags(Flags(data_dir="kb")) == ["--data-dir", f"{tmp_path}/kb"]
     assert list_place_flags(Flags()) == []
-
-
-def test_a_folder_of_sockets_that_others_can_enter_is_named_once_a_day(
-    context, tmp_path, monkeypatch
-):
-    said = []
-    monkeypatch.setattr(CommandContext, "warn", lambda _, *words: said.append(words))
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    (tmp_path / "kebab").mkdir(mode=0o755)
-    start_warm_process(context)
-    start_warm_process(context)
-    assert [hint for _, hint in said] == [f"chmod 700 {tmp_path}/kebab"]
-
-    os.utime(tmp_path / "state" / "kebab" / "sockets.warned", (1, 1))
-    start_warm_process(context)
-    assert len(said) == 2

@@ -5,14 +5,13 @@ import time
 import pytest
 
 from kebab.app.classify import classify_error
+from kebab.app.events import AnswerEncoder, ReviewEncoder, WorkEncoder
 from kebab.cli import progress
 from kebab.cli.channels import Display, OutputChannel, OutputChannels, WorkDisplay
 from kebab.cli.context import CommandContext, Interrupts
 from kebab.cli.progress import (
-    AnswerEvents,
-    IngestEvents,
+    EventLines,
     Reporter,
-    ReviewEvents,
     WorkReporter,
     choose_work_display,
     report_cancellable_work,
@@ -240,10 +239,10 @@ def test_a_stream_has_one_end_and_nothing_after_it(tmp_path):
     path = tmp_path / "out"
     with path.open("wb") as file:
         context = context_on(OutputChannel(file.fileno(), "<stdout>"))
-        events = AnswerEvents(context, stream=True)
+        events = EventLines(context, AnswerEncoder(), stream=True)
         assert events(TOKEN)
-        events.finish(replies.answer(), Exit.DONE)
-        events.finish(replies.answer(), Exit.DONE)
+        events.finish(Exit.DONE, replies.answer())
+        events.finish(Exit.DONE, replies.answer())
         events.show_heartbeat(1.0)
 
     sent = [json.loads(line) for line in path.read_text().splitlines()]
@@ -259,7 +258,7 @@ def a_context(tmp_path, *, machine):
 
 
 def test_a_machine_gets_events_and_a_log_gets_lines(tmp_path):
-    for machine, form in ((True, IngestEvents), (False, ProgressLines)):
+    for machine, form in ((True, EventLines), (False, ProgressLines)):
         context, file = a_context(tmp_path, machine=machine)
         with file:
             assert isinstance(choose_work_display(context, stream=False), form)
@@ -344,9 +343,9 @@ def test_an_error_in_the_middle_is_an_event_and_the_end_has_its_status(call):
 
 def test_there_is_one_end_and_nothing_after_it(call):
     context, out, _ = call
-    events = ReviewEvents(context, stream=True)
-    events.finish(make_page())
-    events.finish(make_page())
+    events = EventLines(context, ReviewEncoder(), stream=True)
+    events.finish(Exit.DONE, make_page())
+    events.finish(Exit.DONE, make_page())
     events.show_heartbeat(1.0)
     context.on_error(classify_error(UNREACHABLE, operation="review"))
 
@@ -356,7 +355,7 @@ def test_there_is_one_end_and_nothing_after_it(call):
 
 def test_an_interruption_ends_the_stream_without_an_error(call):
     context, out, _ = call
-    ReviewEvents(context, stream=True)(STAGE)
+    EventLines(context, ReviewEncoder(), stream=True)(STAGE)
     context.on_error(classify_error(KeyboardInterrupt(), operation="review"))
 
     assert list_types(out()) == [("stage", None), ("end", 130)]
@@ -365,7 +364,7 @@ def test_an_interruption_ends_the_stream_without_an_error(call):
 
 def test_without_a_stream_the_events_are_on_stderr_and_pages_are_not(call):
     context, out, err = call
-    events = ReviewEvents(context, stream=False)
+    events = EventLines(context, ReviewEncoder(), stream=False)
     events(STAGE)
     assert not events(make_event("items", page=make_page()))
     events.show_heartbeat(3000)
@@ -375,7 +374,7 @@ def test_without_a_stream_the_events_are_on_stderr_and_pages_are_not(call):
 
 
 def test_a_silence_has_heartbeats(call, monkeypatch):
-    monkeypatch.setattr(ReviewEvents, "silence_s", 0.05)
+    monkeypatch.setattr(ReviewEncoder, "silence_s", 0.05)
     context, out, _ = call
 
     def work(report, _):
@@ -434,9 +433,11 @@ class Sent:
         self.replies = []
         self.kinds = []
 
-    def __call__(self, reply, status):
+    def write_json(self, reply, status):
         self.replies.append(reply)
         self.kinds.append((reply.kind, status))
+
+    write_event = write_json
 
 
 STARTED = Progress(kind=ProgressKind.SCAN_STARTED)
@@ -455,12 +456,12 @@ def written(sent):
 
 @pytest.fixture
 def events(sent):
-    return IngestEvents(sent, always_ends=False)
+    return EventLines(sent, WorkEncoder(), stream=False)
 
 
 @pytest.fixture
 def stream(sent):
-    return IngestEvents(sent, always_ends=True)
+    return EventLines(sent, WorkEncoder(), stream=True)
 
 
 def test_the_terminal_event_is_written_with_the_status(events, written):

@@ -46,7 +46,7 @@ def start(tmp_path, environment):
     for process in started:
         process.kill()
         process.communicate()
-    for file in (tmp_path / "state" / "kebab").glob("http.*.json"):
+    for file in (tmp_path / "state" / "kebab" / "servers").glob("*/server.json"):
         with suppress(ProcessLookupError):
             os.kill(json.loads(file.read_text())["pid"], signal.SIGKILL)
 
@@ -69,7 +69,7 @@ def read_opened(tmp_path, count):
 
 
 def test_a_server_is_opened_found_and_forgotten(start, tmp_path):
-    server = start("serve", "--http", "127.0.0.1:0", "--open")
+    server = start("serve", "--port", "0", "--open")
     assert server.stderr.readline().startswith("listening: http://127.0.0.1:")
     assert server.stderr.readline().startswith("token: ")
     found = start("open", "--web", "restore a backup")
@@ -87,13 +87,13 @@ def test_a_server_is_opened_found_and_forgotten(start, tmp_path):
     assert lines[1].endswith("&q=restore+a+backup")
     server.send_signal(signal.SIGTERM)
     server.communicate(timeout=30)
-    assert not list((tmp_path / "state" / "kebab").glob("http.*.json"))
+    assert not list((tmp_path / "state" / "kebab" / "servers").iterdir())
 
 
 def test_two_servers_share_neither_sessions_nor_tickets(start, tmp_path):
     urls = []
     for data in ("one", "two"):
-        server = start("serve", "--http", "127.0.0.1:0", "--open", data=data)
+        server = start("serve", "--port", "0", "--open", data=data)
         server.stderr.readline()
         server.stderr.readline()
     for data in ("one", "two"):

@@ -7,8 +7,8 @@ from kebab.app.own_files import keep_copy, replace_file
 from kebab.app.review_apply import FixedFile, write_file
 from kebab.core import durable
 from kebab.core.durable import DerivedFile, create_folder, hold_lock, sync_names
-from kebab.http.guard import TOKEN_NAME, load_token
 from kebab.platform import sync_path
+from kebab.server.guard import TOKEN_NAME, load_token
 
 
 @pytest.fixture

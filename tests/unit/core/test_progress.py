@@ -1,9 +1,6 @@
 import time
 from typing import get_args
 
-import pytest
-
-from kebab.core import progress
 from kebab.core.progress import Cancel, Heartbeat, ProgressKind
 from kebab.wire.ingest import EventKind
 
@@ -52,12 +49,3 @@ def test_it_can_be_stopped_from_within_a_beat():
 
     assert heartbeat.stopped
     assert len(beats) == 1
-
-
-def test_a_process_that_serves_others_refuses_their_own_work(monkeypatch):
-    progress.require_own_process()
-    monkeypatch.setattr(progress, "_refusing", False)
-    progress.refuse_own_work()
-
-    with pytest.raises(progress.RunCold):
-        progress.require_own_process()

@@ -406,13 +406,6 @@ def test_the_log_is_named_before_and_after_it_exists(tmp_path):
     assert after.summary == f"5 bytes: {path}"
 
 
-def test_a_folder_of_sockets_that_cannot_be_used_needs_attention(tmp_path):
-    fault = ("no warm process, it is not mine: /tmp/kebab-7", "export TMPDIR=/state")
-    finding = checks.check_folders({"data": tmp_path}, lambda: fault)
-
-    assert (finding.status, finding.summary, finding.fix) == ("warn", *fault)
-
-
 def test_a_read_only_file_system_is_no_missing_permission(tmp_path, monkeypatch):
     read_only = SimpleNamespace(f_flag=os.ST_RDONLY)
     monkeypatch.setattr(os, "statvfs", lambda _: read_only)

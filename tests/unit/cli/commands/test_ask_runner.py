@@ -10,7 +10,7 @@ from kebab.cli.commands.ask import (
     print_answer,
 )
 from kebab.cli.context import CommandContext, Interrupts
-from kebab.cli.progress import AnswerEvents
+from kebab.cli.progress import EventLines
 from kebab.cli.render.answer import AnswerLog
 from kebab.config.settings import Ask, Llm, Models, Search, Settings
 from kebab.errors.catalog import InvalidInput
@@ -43,7 +43,7 @@ def test_settings_fill_in_missing_flags():
         build_ask_request(settings, "why", {"limit": 101})
 
 
-@pytest.mark.parametrize(("machine", "form"), [(True, AnswerEvents), (False, AnswerLog)])
+@pytest.mark.parametrize(("machine", "form"), [(True, EventLines), (False, AnswerLog)])
 def test_a_machine_gets_events_and_a_log_gets_a_line(context, machine, form):
     context.flags.machine = machine
     settings = Settings()

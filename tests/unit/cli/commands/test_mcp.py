@@ -37,7 +37,7 @@ def test_a_person_who_starts_it_by_hand_learns_what_it_is(kebab, monkeypatch):
 
 
 def test_without_a_standard_input_it_ends(tmp_path):
-    environ = {**os.environ, "HOME": str(tmp_path), "KEBAB_DAEMON_AUTO": "false"}
+    environ = {**os.environ, "HOME": str(tmp_path)}
     line = f"exec {sys.executable} -m kebab mcp --data-dir {tmp_path / 'data'} <&-"
     ran = subprocess.run(["/bin/sh", "-c", line], env=environ, capture_output=True, check=False)
 

@@ -1,76 +1,62 @@
 import json
 import os
 import signal
+import socket
 import sys
 from pathlib import Path
 from subprocess import PIPE, Popen
-from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
 
-from kebab.cli.commands.serve import CollectedChannel
 from tests.fakes.console import run
-from tests.fakes.warm import open_runtime_folder
+from tests.fakes.waiting import wait_until
 from tests.shape.tree import ROOT
 
 
-@pytest.fixture
-def runtime_folder(monkeypatch):
-    with open_runtime_folder() as folder:
-        monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
-        yield folder
+@pytest.mark.parametrize("flag", ["--status", "--stop"])
+def test_nothing_runs_is_an_honest_no(flag, monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    ran = run("serve", flag)
 
-
-def test_nothing_runs_is_an_honest_no(runtime_folder):
-    ran = run("serve", "--status")
-
-    assert (ran.status, ran.out) == (1, "the warm process does not run\n")
-
-
-def test_the_status_names_the_socket(runtime_folder):
-    ran = run("serve", "--stop", "--json")
-
-    assert ran.status == 1
-    assert ran.reply["running"] is False
-    assert ran.reply["socket"].startswith(str(runtime_folder))
-
-
-@pytest.mark.parametrize("flags", [(), ("--stop",)])
-def test_a_path_that_no_socket_can_have_is_explained(monkeypatch, flags):
-    monkeypatch.setenv("XDG_RUNTIME_DIR", "/" + "x" * 120)
-    ran = run("serve", *flags)
-
-    assert (ran.status, ran.out) == (1, "the warm process does not run\n")
-    assert "`XDG_RUNTIME_DIR` or `TMPDIR` is too long" in ran.err
-
-
-def test_a_folder_that_cannot_be_made_is_not_announced(monkeypatch):
-    monkeypatch.setenv("XDG_RUNTIME_DIR", "/dev/null/runtime")
-    monkeypatch.chdir(Path.cwd())  # the process would leave it
-    ran = run("serve")
-
-    assert ran.status == 2
-    assert "listening" not in ran.err
+    assert (ran.status, ran.out) == (1, "no server runs\n")
+    assert run("serve", flag, "--json").reply["running"] is False
 
 
 @pytest.mark.parametrize(
     "flags",
     [
-        ("--http", "--status"),
-        ("--http", "127.0.0.1:0", "--stop"),
-        ("--allow-write",),
-        ("--status", "--deadline", "0"),
-        ("--stop", "--workers", "0"),
-        ("--http", "user@host"),
-        ("--http", "127.0.0.1:0", "--deadline", "-1"),
+        ("--status", "--stop"),
+        ("--status", "--port", "1"),
+        ("--stop", "--watch"),
+        ("--port", "99999"),
+        ("--workers", "0"),
+        ("--deadline", "-1"),
+        ("--http", "127.0.0.1:0"),
+        ("--host", "203.0.113.7"),
     ],
 )
 def test_flags_that_do_not_fit_are_a_usage_error(flags):
     ran = run("serve", *flags, "--json")
 
     assert (ran.status, ran.fault["code"]) == (2, "usage_invalid")
+
+
+def test_a_port_that_is_taken_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        ran = run("serve", "--port", str(port), "--json")
+
+    assert (ran.status, ran.fault["code"]) == (2, "usage_invalid")
+    assert str(port) in ran.fault["message"]
+
+
+@pytest.mark.parametrize("flag", ["--allow-write", "--watch"])
+def test_a_server_that_only_reads_neither_writes_nor_watches(flag):
+    ran = run("serve", flag, "--read-only", "--json")
+
+    assert ran.fault["code"] == "read_only"
 
 
 @pytest.fixture
@@ -80,7 +66,7 @@ def start(tmp_path):
 
     def start_server(*flags):
         environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
-        line = [sys.executable, "-m", "kebab", "serve", "--http", "127.0.0.1:0", "--json", *flags]
+        line = [sys.executable, "-m", "kebab", "serve", "--port", "0", "--json", *flags]
         line += ["--data-dir", str(tmp_path / "data")]
         process = Popen(line, stdout=PIPE, stderr=PIPE, text=True, cwd=ROOT, env=environment)
         started.append(process)
@@ -130,38 +116,73 @@ def test_a_server_that_may_write_indexes_and_finds(start):
 
 
 def test_a_server_beyond_this_machine_has_a_warning(start):
-    process, event = start("--http", "0.0.0.0:0")
+    process, event = start("--host", "0.0.0.0")
 
     assert event["schema_version"] == "warning.v1"
     assert json.loads(process.stderr.readline())["url"].startswith("http://0.0.0.0:")
 
 
 def test_a_missing_library_names_the_install_command(monkeypatch):
-    monkeypatch.delitem(sys.modules, "kebab.http.server", raising=False)
+    monkeypatch.delitem(sys.modules, "kebab.server.run", raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    ran = run("serve", "--http", "127.0.0.1:0", "--json")
+    ran = run("serve", "--port", "0", "--json")
 
     assert ran.fault["code"] == "dependency_missing"
     assert "kebab[serve]" in ran.fault["details"]["install"]
 
 
-class KeptOutput:
-    def __init__(self, descriptors, live):
-        self.descriptors, self.live, self.pieces = descriptors, live, []
-
-    def collect(self, stream, data):
-        if not self.live:
-            self.pieces.append((stream, data))
-        return not self.live
+def ask(tmp_path, *flags):
+    """Return the reply and the status of `kebab serve` beside a running server."""
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    line = [sys.executable, "-m", "kebab", "serve", *flags, "--json"]
+    with Popen(line, stdout=PIPE, text=True, cwd=ROOT, env=environment) as process:
+        return json.loads(process.communicate(timeout=30)[0]), process.returncode
 
 
-def test_output_is_collected_until_the_call_is_live(tmp_path):
-    with (tmp_path / "out").open("wb") as file:
-        call: Any = KeptOutput([0, file.fileno(), 2], live=False)
-        channel = CollectedChannel(call, 1, "<stdout>")
-        channel.write("kept\n")
-        call.live = True
-        channel.write("written\n")
+def test_every_server_is_shown_and_can_be_ended(start, tmp_path):
+    (first, event), (second, _) = start(), start("--allow-write")
+    status, code = ask(tmp_path, "--status")
 
-    assert call.pieces == [(1, b"kept\n")]
-    assert (tmp_path / "out").read_text() == "written\n"
+    assert (code, len(status["servers"])) == (0, 2)
+    assert {one["pid"] for one in status["servers"]} == {first.pid, second.pid}
+    port = event["url"].rpartition(":")[2]
+    stopped, code = ask(tmp_path, "--stop", "--port", port)
+    assert (code, [one["pid"] for one in stopped["stopped"]]) == (0, [first.pid])
+    assert [one["allow_write"] for one in stopped["servers"]] == [True]
+    assert ask(tmp_path, "--stop")[1] == 0
+    assert ask(tmp_path, "--stop")[1] == 1
+    assert (first.wait(10), second.wait(10)) == (0, 0)
+    assert list((tmp_path / "state" / "kebab" / "servers").iterdir()) == []
+
+
+def test_a_server_that_was_killed_is_not_shown(start, tmp_path):
+    process, _ = start()
+    process.kill()
+    process.wait(10)
+
+    assert ask(tmp_path, "--status")[0]["servers"] == []
+    assert list((tmp_path / "state" / "kebab" / "servers").iterdir()) == []
+
+
+def test_a_watcher_keeps_the_index_current_and_shows_in_the_status(start, tmp_path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("# Bread\n")
+    run("ingest", str(tmp_path / "notes"), "--data-dir", str(tmp_path / "data"))
+    _, event = start("--watch")
+
+    def read_watcher():
+        (server,) = ask(tmp_path, "--status")[0]["servers"]
+        return server["watcher"]
+
+    assert wait_until(lambda: read_watcher() and read_watcher()["folders"])
+    (tmp_path / "notes" / "b.md").write_text("# Sourdough\n")
+    wait_until(lambda: post(event, "/v1/search", {"query": "sourdough"})[1]["hits"])
+    wait_until(lambda: read_watcher()["state"] == "indexed")
+
+
+def test_workers_answer_and_end_with_the_server(start, tmp_path):
+    process, event = start("--workers", "2")
+    wait_until(lambda: post(event, "/v1/list", {})[1]["code"] == "not_indexed")
+
+    assert ask(tmp_path, "--stop")[1] == 0
+    assert process.wait(20) == 0

@@ -1,8 +1,7 @@
 import pytest
 
-from kebab.cli.commands import watch
 from kebab.errors.catalog import DependencyMissing
-from kebab.watch import loop
+from kebab.server import watcher
 
 
 def test_the_first_run_reads_the_named_paths_and_its_error_ends_the_watcher(kebab, opened):
@@ -23,7 +22,7 @@ def test_without_the_library_its_extra_is_named(kebab, monkeypatch):
     def refuse():
         raise DependencyMissing(feature="watching files", install="pip install 'kebab[watch]'")
 
-    monkeypatch.setattr(loop, "require_watchfiles", refuse)
+    monkeypatch.setattr("kebab.server.watcher.require_watchfiles", refuse)
 
     fault = kebab("watch", "--json").fault
     assert fault["code"] == "dependency_missing"
@@ -35,12 +34,12 @@ def test_a_watcher_that_is_stopped_gives_its_summary(kebab, monkeypatch, form):
     class Stopped:
         requested = True
 
-    build = watch._build_watcher
+    build = watcher.build_watcher
 
     def build_stopped(*arguments, **ports):
         return build(*arguments, **{**ports, "cancel": Stopped()})
 
-    monkeypatch.setattr(watch, "_build_watcher", build_stopped)
+    monkeypatch.setattr(watcher, "build_watcher", build_stopped)
     ran = kebab("watch", form)
 
     last = ran.reply if form == "--json" else ran.events[-1]["summary"]

@@ -1,1 +1,0 @@
-"""The MCP server: the tools and resources of agents."""

@@ -1,0 +1,314 @@
+"""The ASGI application: operations at `/v1`, MCP at `/mcp`, and the web page at `/`."""
+
+import asyncio
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kebab.app.classify import HEADER, accept_trace
+from kebab.app.dispatch import format_event
+from kebab.app.events import NO_ENVELOPE, EventEncoder, create_encoder
+from kebab.errors.catalog import UsageInvalid
+from kebab.errors.signal import Exit, Signal
+from kebab.errors.system import translate_import_errors
+from kebab.server.guard import Admission, AsgiApp, Guard, Receive, Refusal, Scope, Send
+from kebab.server.mcp import McpServer
+from kebab.server.openapi import DOCUMENT_PATH, HEALTH_PATH, build_path, encode_document
+from kebab.server.page import WebPage
+from kebab.server.requests import Call, Operations, Outcome, ServerOptions
+from kebab.server.sessions import Sessions
+from kebab.wire.error import ErrorReply
+from kebab.wire.ingest import IngestReport
+from kebab.wire.operations import REMOTE_OPERATIONS
+from kebab.wire.record import Reply, encode_json
+
+with translate_import_errors("the server", "starlette", extra="serve"):
+    from starlette.exceptions import HTTPException
+    from starlette.requests import ClientDisconnect, Request
+    from starlette.responses import Response, StreamingResponse
+    from starlette.routing import BaseRoute, Route, Router
+
+SERVER = "serve"
+"""The command in errors that belong to no operation."""
+JSON, NDJSON, EVENT_STREAM = "application/json", "application/x-ndjson", "text/event-stream"
+MCP_PATH = "/mcp"
+
+_WRONG_TYPE, _CLIENT_GONE = 415, 499
+HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+_PATHS = {build_path(name): name for name in REMOTE_OPERATIONS}
+"""The operation of each path."""
+_MOST_UNSENT = 1_000
+"""How many lines may wait for a slow reader before the work waits too."""
+_WAIT_S = 0.01
+_IDLE_CHECK_S = 10.0
+_LEAVE_S = 1.0
+"""How long a worker process waits for threads that do not end."""
+
+
+class Site(Struct, frozen=True, kw_only=True):
+    """What the application of one server is built from; it is pickled for worker processes.
+
+    `hosts` and `any_address` are what the header `Host` may name.
+    """
+
+    options: ServerOptions
+    token: str
+    instance: str
+    folder: Path
+    hosts: frozenset[str]
+    any_address: bool
+    max_body_bytes: int
+
+
+def build_application(site: Site) -> AsgiApp:
+    """Return the application, behind the checks of the guard."""
+    operations = Operations(site.options)
+    sessions = Sessions(site.token, site.instance, site.folder)
+    page = WebPage(operations, sessions)
+    mcp = McpServer(operations)
+    routes: list[BaseRoute] = [
+        *(
+            Route(path, partial(_answer_operation, operations, name), methods=["POST"])
+            for path, name in _PATHS.items()
+        ),
+        Route(HEALTH_PATH, _answer_health, methods=["GET"]),
+        Route(DOCUMENT_PATH, _answer_document, methods=["GET"]),
+        Route(MCP_PATH, mcp, methods=["POST"]),
+        *page.routes,
+    ]
+
+    @asynccontextmanager
+    async def run(_: Any) -> AsyncIterator[None]:
+        async with mcp.run():
+            watching = asyncio.ensure_future(_end_when_idle(operations))
+            yield
+            watching.cancel()
+        await asyncio.to_thread(operations.close)
+        if site.options.workers > 1:  # a thread that waits for a model would hold up the end
+            timer = threading.Timer(_LEAVE_S, os._exit, [0])
+            timer.daemon = True
+            timer.start()
+
+    admission = Admission(
+        token=site.token,
+        hosts=site.hosts,
+        any_address=site.any_address,
+        max_body_bytes=site.max_body_bytes,
+        open_paths={HEALTH_PATH, *page.open_paths},
+        large_paths={build_path("ingest_text")},
+        admits=page.admits,
+    )
+    router = Router(routes, redirect_slashes=False, lifespan=run)
+    guard = Guard(router, admission, partial(_build_error_response, operations, page))
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        trace = dict(scope.get("headers", ())).get(HEADER.encode(), b"").decode("latin-1")
+        with accept_trace(trace or None):
+            await guard(scope, receive, send)
+
+    return answer
+
+
+async def _end_when_idle(operations: Operations) -> None:
+    """End this process when nobody asked for anything for a while."""
+    while idle_s := operations.options.idle_s:
+        await asyncio.sleep(min(idle_s, _IDLE_CHECK_S))
+        if operations.measure_idle() > idle_s:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+
+async def _answer_operation(operations: Operations, name: str, request: Request) -> Response:
+    """Run an operation; with `Accept` of a stream, answer with its events."""
+    raw = await _read_body(request)
+    accepted = [part.partition(";")[0].strip() for part in _read_accept(request).split(",")]
+    kind = next((kind for kind in (NDJSON, EVENT_STREAM) if kind in accepted), None)
+    encoder = create_encoder(name) if kind else None
+    if encoder is None:
+        return _build_response(await _await_outcome(request, operations.answer(name, raw)))
+    stream = EventStream(name, encoder)
+    work = asyncio.ensure_future(operations.answer(name, raw, stream.call))
+    if not await stream.has_started(work):
+        return _build_response(work.result())
+    lines = _frame_lines(stream.iterate_lines(work), str(kind))
+    return StreamingResponse(lines, media_type=kind, headers={**HEADERS})
+
+
+def _read_accept(request: Request) -> str:
+    return request.headers.get("accept", "").lower()
+
+
+async def _await_outcome(request: Request, answer: Any) -> Outcome:
+    """Wait for an outcome, no longer than the client.
+
+    Raises:
+        ClientDisconnect: The client is gone.
+    """
+    work = asyncio.ensure_future(answer)
+    gone = asyncio.ensure_future(_wait_for_disconnect(request))
+    try:
+        await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not work.done():
+            raise ClientDisconnect
+        outcome: Outcome = work.result()
+        return outcome
+    finally:
+        gone.cancel()
+        work.cancel()
+
+
+async def _wait_for_disconnect(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+class EventStream:
+    """The lines of one operation. A thread reports events, and the event loop sends lines.
+
+    A heartbeat follows each silence. The last line says how the work ended.
+    """
+
+    def __init__(self, operation: str, encoder: EventEncoder[Any]) -> None:
+        self.call = Call(self._report)
+        self._operation = operation
+        self._encoder = encoder
+        self._lines: deque[bytes] = deque()
+        self._loop = asyncio.get_running_loop()
+        self._wake = asyncio.Event()
+
+    def _report(self, event: Any) -> None:
+        """Take an event of the operation; wait while the reader is slow."""
+        line = self._encoder.take(event)
+        if line is None:
+            return
+        self._lines.append(self._encode(line))
+        with suppress(RuntimeError):  # the event loop has ended
+            self._loop.call_soon_threadsafe(self._wake.set)
+        while len(self._lines) > _MOST_UNSENT and not self.call.is_given_up:
+            threading.Event().wait(_WAIT_S)
+
+    def _encode(self, event: Reply, status: Exit | None = None) -> bytes:
+        return encode_json(format_event(self._operation, event, status))
+
+    async def has_started(self, work: asyncio.Future[Outcome]) -> bool:
+        """Wait for the first line, or a silence; return whether there is something to stream.
+
+        Work that fails before is answered like a request without a stream.
+        """
+        work.add_done_callback(lambda _: self._wake.set())
+        try:
+            await self._wait()
+        except asyncio.CancelledError:
+            work.cancel()
+            raise
+        return bool(self._lines) or not (work.done() and _has_failed(work))
+
+    async def iterate_lines(self, work: asyncio.Future[Outcome]) -> AsyncIterator[bytes]:
+        """Yield the lines until the work has ended; leaving early stops the work."""
+        try:
+            while not work.done() or self._lines:
+                while self._lines:
+                    yield self._lines.popleft()
+                if not work.done() and not await self._wait():
+                    yield self._encode(self._encoder.build_heartbeat())
+            for line in self._build_end(work.result().reply):
+                yield line
+        finally:
+            work.cancel()
+
+    def _build_end(self, reply: Reply) -> list[bytes]:
+        """Return the last lines; what they do not carry is a line of its own."""
+        encoder, inner = self._encoder, replace(reply, **NO_ENVELOPE)
+        status = Exit(reply.exit_code)  # type: ignore[arg-type]
+        if isinstance(inner, ErrorReply):
+            before = [] if encoder.carries_errors else [encode_json(reply)]
+            ends = encoder.build_failure(inner, status)
+            return [*before, *(self._encode(*line) for line in ends)]
+        after = [] if encoder.carries(inner) else [encode_json(reply)]
+        is_stopped = isinstance(inner, IngestReport) and inner.cancelled
+        ends = encoder.build_end(inner, status, cancelled=is_stopped)
+        return [*(self._encode(*line) for line in ends), *after]
+
+    async def _wait(self) -> bool:
+        """Wait for a line or the end; return False after a silence."""
+        try:
+            await asyncio.wait_for(self._wake.wait(), self._encoder.silence_s)
+        except TimeoutError:
+            return False
+        self._wake.clear()
+        return True
+
+
+def _has_failed(work: asyncio.Future[Outcome]) -> bool:
+    return work.exception() is not None or work.result().failed
+
+
+async def _frame_lines(lines: AsyncIterator[bytes], kind: str) -> AsyncIterator[bytes]:
+    before, after = (b"data: ", b"\n\n") if kind == EVENT_STREAM else (b"", b"\n")
+    try:
+        async for line in lines:
+            yield before + line + after
+    finally:
+        await lines.aclose()  # type: ignore[attr-defined]
+
+
+async def _answer_health(_: Request) -> Response:
+    return Response(b'{"status":"ok"}\n', media_type=JSON, headers=HEADERS)
+
+
+async def _answer_document(_: Request) -> Response:
+    body = await asyncio.to_thread(encode_document)
+    return Response(body, media_type=JSON, headers=HEADERS)
+
+
+async def _read_body(request: Request) -> bytes:
+    """Return the body of a request.
+
+    Raises:
+        Refusal: It is not JSON by its type.
+    """
+    raw = await request.body()
+    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if raw and media != JSON:
+        cause = f"the content type is not `{JSON}`: {media or 'none'}"
+        raise Refusal(UsageInvalid(option="Content-Type", cause=cause), _WRONG_TYPE)
+    return raw
+
+
+def _build_response(outcome: Outcome, headers: dict[str, str] | None = None) -> Response:
+    more = {**outcome.headers, **(headers or {})}
+    return Response(outcome.body, outcome.status, {**HEADERS, **more}, JSON)
+
+
+async def _build_error_response(
+    operations: Operations, page: WebPage, scope: Scope, fault: Exception
+) -> AsgiApp:
+    """Return the response to a request that never became an operation, or was given up."""
+    if isinstance(fault, ClientDisconnect):
+        return Response(status_code=_CLIENT_GONE)
+    status, headers, signal = None, {}, fault
+    if isinstance(fault, Refusal):
+        status, headers, signal = fault.status, fault.headers, fault.signal
+    elif isinstance(fault, HTTPException):
+        headers = dict(fault.headers or {})
+        if scope["method"] == "OPTIONS" and "Allow" in headers:
+            return Response(status_code=204, headers=headers)
+        status, signal = fault.status_code, _describe_route(fault, scope)
+    name = _PATHS.get(scope["path"], SERVER)
+    outcome = await asyncio.to_thread(operations.refuse, name, signal, status)
+    return page.show_error(scope, outcome) or _build_response(outcome, headers)
+
+
+def _describe_route(fault: HTTPException, scope: Scope) -> Signal:
+    if "Allow" in (fault.headers or {}):
+        cause = f"this path does not take the method: {scope['method']}"
+        return UsageInvalid(option="method", cause=cause)
+    return UsageInvalid(option="path", cause=f"no such path: {scope['path']}")

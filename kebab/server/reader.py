@@ -1,0 +1,297 @@
+"""Loads a document by the operations of the server, and puts the HTML of the reader together."""
+
+import re
+from collections.abc import Sequence
+from html import unescape
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple, Protocol, TypeVar
+from urllib.parse import urlencode
+
+from msgspec import UNSET
+
+from kebab.core.files import find_container
+from kebab.core.media import PDF, CitationKind, get_media_type
+from kebab.server.markup import Html, build_tag, clean_line, join
+from kebab.server.pictures import locate_picture
+from kebab.server.rendering import Passage, RenderTask
+from kebab.wire.citation import ABSENT
+from kebab.wire.fetch import FetchRequest
+from kebab.wire.library import (
+    DocInspection,
+    FetchChunkRequest,
+    FetchDocRequest,
+    FetchResult,
+    InspectDocRequest,
+)
+from kebab.wire.record import NotFound, Reply, Request
+
+R = TypeVar("R", bound=Reply)
+
+
+class Run(Protocol):
+    """Runs operations."""
+
+    async def __call__(self, request: Request[R]) -> R:
+        """Return the reply to a request."""
+
+
+MOST_LINES = 1_000
+MOST_CHARS = 60_000
+"""How much of a document is rendered at once; so much Markdown takes about 0.2 s."""
+_LINES_BEFORE = 200
+"""How many lines are shown before the passage."""
+
+_LINES = re.compile(r"L?(\d{1,9})(?:-L?(\d{1,9}))?")
+_PAGE = re.compile(r"#page=(\d{1,9})")
+_FENCE = re.compile(r" {0,3}(```|~~~)")
+
+
+class Missing(Exception):  # noqa: N818 - an honest no
+    """There is no such document."""
+
+
+class ReadRequest(NamedTuple):
+    """What the reader shows: a document, a passage of it, a quotation, or a part from a line on."""
+
+    doc: str
+    at: str = ""
+    quote: str = ""
+    begin: int = 0
+
+
+class Part(NamedTuple):
+    """The loaded part of a document, with the tasks that render it, one for each page of a PDF."""
+
+    detail: DocInspection
+    tasks: Sequence[RenderTask]
+    first: int
+    last: int
+    line_count: int
+    note: str
+    pages: Sequence[int] = ()
+
+
+async def load_part(run: Run, request: ReadRequest) -> Part:
+    """Load what the reader shows.
+
+    Raises:
+        Missing: There is no such document.
+    """
+    detail = await run(InspectDocRequest(name=request.doc))
+    if isinstance(detail, NotFound):
+        raise Missing(detail.error.message)
+    name = detail.document.doc_id
+    whole = await run(FetchDocRequest(name=name))
+    if isinstance(whole, NotFound):
+        raise Missing(whole.error.message)
+    lines = whole.text.split("\n")
+    passage, note = await _find_passage(run, request, detail)
+    if whole.is_indexed_text and not note:
+        note = "the file is gone, so this is the text that was indexed"
+        if get_media_type(detail.document.media).cites in {CitationKind.LINE, CitationKind.CODE}:
+            passage = passage._replace(first=0, last=0)
+    wanted = request.begin or (passage.first - _LINES_BEFORE if passage.first else 1)
+    begin, end = choose_window(lines, wanted)
+    task = RenderTask(
+        doc_id=name,
+        path=detail.document.doc_path,
+        media=detail.document.media,
+        text="\n".join(lines[begin:end])[:MOST_CHARS],
+        first=begin + 1,
+        passage=passage,
+        links={link.target: link.doc_id for link in detail.links if link.target and link.doc_id},
+        head=lines[0] if begin else "",
+        folder=_find_folder(detail) if detail.file else None,
+    )
+    tasks, pages = [task], list[int]()
+    if detail.document.media == PDF and whole.places is not UNSET:
+        tasks, pages = _cut_pages(task, whole, end)
+    return Part(detail, tasks, begin + 1, end, len(lines), note, pages)
+
+
+async def _find_passage(
+    run: Run, request: ReadRequest, detail: DocInspection
+) -> tuple[Passage, str]:
+    """Return the passage that a request names, and what is to be said about it."""
+    at = request.at
+    if not at:
+        return Passage(0, 0, request.quote), ""
+    if match := _LINES.fullmatch(at):
+        first = int(match[1])
+        return Passage(first, max(first, int(match[2] or first)), request.quote), ""
+    found: Reply
+    if any(chunk.chunk_id == at for chunk in detail.chunks):
+        found = await run(FetchChunkRequest(name=at))
+    else:
+        found = (await run(FetchRequest(refs=[at]))).results[0]
+    if not isinstance(found, FetchResult) or found.doc_id != detail.document.doc_id:
+        return Passage(0, 0, request.quote), f"this document has no such passage: {at}"
+    passage = Passage(found.start_line, found.end_line, request.quote)
+    if found.is_indexed_text and found.freshness == "changed":
+        note = "the file changed since it was indexed and no longer has this passage"
+        return passage._replace(first=0, last=0), note
+    return passage, ""
+
+
+async def find_picture(run: Run, name: str, source: str) -> Path:
+    """Return the file of a picture that a document names.
+
+    Raises:
+        Missing: It does not lie in the folder of the source.
+    """
+    detail = await run(InspectDocRequest(name=name))
+    if isinstance(detail, NotFound):
+        raise Missing(detail.error.message)
+    found = locate_picture(*_find_folder(detail), source) if detail.file else None
+    if found is None:
+        raise Missing(NO_PICTURE)
+    return found
+
+
+NO_PICTURE = "no such picture"
+
+
+def _find_folder(detail: DocInspection) -> tuple[str, str]:
+    """Return the file of a document, or its container, and the folder of its source."""
+    file = Path(find_container(detail.file or ""))
+    inner = PurePosixPath(find_container(detail.document.doc_path))
+    return str(file), str(file.parents[len(inner.parts) - 1])
+
+
+async def find_place(run: Run, name: str, line: int) -> FetchResult:
+    """Return a line of a document with its file.
+
+    Raises:
+        Missing: There is no such document or line, or its file is gone.
+    """
+    found = (await run(FetchRequest(refs=[f"{name}#L{line}"]))).results[0]
+    if isinstance(found, NotFound):
+        raise Missing(found.error.message)
+    if not isinstance(found.file, str) or found.freshness in ABSENT:
+        raise Missing(f"there is no file to open: {found.doc_path}")
+    return found
+
+
+def choose_window(lines: Sequence[str], wanted: int) -> tuple[int, int]:
+    """Return the first line and the end of a part from a wanted line on, both counted from 0.
+
+    A short document is one part. A part begins after a blank line outside of a block of code where
+    there is one near by.
+    """
+    if len(lines) <= MOST_LINES and sum(map(len, lines)) <= MOST_CHARS:
+        return 0, len(lines)
+    begin = max(0, min(wanted - 1, len(lines) - 1))
+    is_code, best = False, 0
+    for index in range(begin):
+        if not is_code and not lines[index].strip():
+            best = index + 1
+        elif _FENCE.match(lines[index]):
+            is_code = not is_code
+    if begin - best <= _LINES_BEFORE:
+        begin = best
+    size, end = 0, begin
+    while end < len(lines) and end - begin < MOST_LINES and size <= MOST_CHARS:
+        size += len(lines[end]) + 1
+        end += 1
+    return begin, end
+
+
+def _cut_pages(
+    task: RenderTask, whole: FetchResult, end: int
+) -> tuple[list[RenderTask], list[int]]:
+    """Return a task and a number for each page of a PDF that has lines in the part."""
+    lines = whole.text.split("\n")
+    assert whole.places is not UNSET
+    starts = [place.line for place in whole.places]
+    tasks, pages = [], []
+    for place, after in zip(whole.places, [*starts[1:], len(lines) + 1], strict=True):
+        number = _PAGE.search(place.uri)
+        if number and after > task.first and place.line <= end:
+            text = "\n".join(lines[place.line - 1 : after - 1]).rstrip("\n")
+            tasks.append(task._replace(text=text[:MOST_CHARS], first=place.line))
+            pages.append(int(number[1]))
+    return tasks, pages
+
+
+def build_article(part: Part, bodies: Sequence[Html]) -> Html:
+    """Return the document as an element of the page."""
+    document = part.detail.document
+    content = _build_pages(part, bodies) if part.pages else join(bodies)
+    notes = [part.note, *part.detail.warnings] if part.note else part.detail.warnings
+    return build_tag(
+        "article",
+        _build_head(part, content),
+        *(build_tag("p", f"note: {note}", class_="note") for note in notes),
+        _build_link(part, "earlier"),
+        build_tag("div", content, class_="doc-body", lang=document.lang or None),
+        _build_link(part, "later"),
+        class_="doc",
+        data_doc=document.doc_id,
+        data_media=document.media,
+        data_title=clean_line(document.title),
+        data_path=clean_line(document.doc_path),
+        data_lines=f"{part.first}-{part.last}",
+        data_line_count=part.line_count,
+        data_freshness=document.freshness,
+    )
+
+
+_TAG = re.compile("<[^<>]*>")
+
+
+def _find_first_title(content: Html) -> str | None:
+    """Return the text of the first title of a rendered document."""
+    _, _, rest = content.partition("<h1")
+    inner, is_closed, _ = rest.partition("</h1>")
+    return clean_line(unescape(_TAG.sub("", inner.partition(">")[2]))) if is_closed else None
+
+
+def _build_head(part: Part, content: Html) -> Html:
+    """Return the path and the properties of a document, and the title if its text has another."""
+    document = part.detail.document
+    title = clean_line(document.title)
+    is_told = _find_first_title(content) == title
+    state = {"changed": "changed since", "gone": "file is gone"}.get(document.freshness, "")
+    facts = [
+        get_media_type(document.media).label,
+        document.lang or "",
+        (document.date or document.modified_at)[:10],
+        *(f"#{tag}" for tag in document.tags),
+        state,
+    ]
+    return build_tag(
+        "header",
+        "" if is_told else build_tag("h2", build_tag("bdi", title), class_="doc-title"),
+        build_tag("p", build_tag("bdi", clean_line(document.doc_path)), class_="doc-path"),
+        build_tag("p", " · ".join(clean_line(fact) for fact in facts if fact), class_="doc-facts"),
+        class_="doc-head",
+    )
+
+
+def _build_pages(part: Part, bodies: Sequence[Html]) -> Html:
+    """Return the text of a PDF by its pages."""
+    return join(
+        build_tag(
+            "section",
+            build_tag("p", f"page {number}", class_="page-number"),
+            body,
+            class_="page",
+            data_page=number,
+        )
+        for body, number in zip(bodies, part.pages, strict=True)
+    )
+
+
+def _build_link(part: Part, which: str) -> Html:
+    """Return the link to the part before or after, empty where there is none."""
+    before = max(1, part.first - MOST_LINES)
+    line, exists = (
+        (before, part.first > 1)
+        if which == "earlier"
+        else (part.last + 1, part.last < part.line_count)
+    )
+    if not exists:
+        return Html()
+    query = urlencode({"doc": part.detail.document.doc_id, "from": line})
+    link = build_tag("a", f"{which} lines", href=f"/?{query}", class_=which, data_from=line)
+    return build_tag("p", link, class_="parts")

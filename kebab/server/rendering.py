@@ -1,0 +1,485 @@
+"""Renders the text of documents, snippets and answers as HTML.
+
+Markdown is rendered by markdown-it with HTML switched off. The text that a parser extracted from
+any other format has the blocks of Markdown, and only those are read in it, so that a star in a
+letter stays a star. Code is highlighted by pygments, with classes and without styles. Whatever the
+text is, nh3 lets only the elements and attributes of `_ELEMENTS` through, as the last step.
+"""
+
+import csv
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote, unquote
+
+import nh3
+
+from kebab.core.media import CHAT, MARKDOWN, CitationKind, get_media_type, is_code
+from kebab.errors.system import translate_import_errors
+from kebab.parse.blocks import group_lines
+from kebab.server.markup import (
+    Html,
+    build_tag,
+    escape,
+    join,
+    mark_text,
+    replace_controls,
+    show_directions,
+)
+from kebab.server.pictures import locate_picture
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
+
+NOTEBOOK = "application/x-ipynb+json"
+_FULL_MARKDOWN = frozenset({MARKDOWN, CHAT, NOTEBOOK})
+_DATA = frozenset({"application/json", "application/x-ndjson", "application/yaml",
+                   "application/toml", "text/x-ini", "application/xml"})  # fmt: skip
+_DELIMITED = frozenset({"text/csv", "text/tab-separated-values"})
+_LONGEST_CODE = 200_000
+"""Longer code is not highlighted."""
+_MOST_CELLS = 20_000
+_MOST_COLUMNS = 200
+_BLOCKS = frozenset(
+    {"paragraph_open", "heading_open", "list_item_open", "tr_open", "fence", "code_block"}
+)
+"""The tokens of Markdown that get their lines as attributes."""
+_NAMES = {"class", "data-lines", "dir", "id"}
+_ELEMENTS = {
+    **dict.fromkeys(
+        ["b", "blockquote", "br", "code", "del", "em", "hr", "i", "li", "p", "s", "span", "strong"],
+        _NAMES,
+    ),
+    **dict.fromkeys(["table", "tbody", "thead", "tr", "td", "ul"], _NAMES),
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), _NAMES | {"data-line"}),
+    "a": _NAMES | {"href", "title", "target", "rel", "data-doc"},
+    "button": {"type", "class", "data-marker"},
+    "div": _NAMES | {"role", "tabindex", "aria-label"},
+    "img": {"src", "alt", "title", "loading", "decoding"},
+    "mark": _NAMES | {"data-mark"},
+    "ol": _NAMES | {"start"},
+    "pre": _NAMES | {"tabindex"},
+    "th": _NAMES | {"scope"},
+}
+
+
+class Passage(NamedTuple):
+    """The passage of a document: its lines, 1-based and inclusive, and a quotation."""
+
+    first: int
+    last: int
+    quote: str = ""
+
+    def overlaps(self, first: int, last: int) -> bool:
+        """Return whether lines are part of it."""
+        return bool(self.last) and self.first <= last and first <= self.last
+
+
+class RenderTask(NamedTuple):
+    """A part of a document.
+
+    `first` is the line at which `text` begins. `links` has the id of the document of each link.
+    `head` is the first line of a file of rows. `folder` is the file of the document and the folder
+    of its source, in which pictures are shown.
+    """
+
+    doc_id: str
+    path: str
+    media: str
+    text: str
+    first: int = 1
+    passage: Passage = Passage(0, 0)
+    links: Mapping[str, str] | None = None
+    head: str = ""
+    folder: tuple[str, str] | None = None
+
+
+def render(task: RenderTask) -> Html:
+    """Return the HTML of a part of a document, with its passage marked."""
+    return clean_html(_mark_passage(render_blocks(task), task.passage))
+
+
+def render_blocks(task: RenderTask) -> Html:
+    """Return the HTML of a text by its media type, before it is cleaned."""
+    media = get_media_type(task.media)
+    if task.media in _DELIMITED:
+        html = _render_delimited(task)
+    elif media.cites is CitationKind.CELL and task.media != NOTEBOOK:
+        html = _render_rows(task)
+    elif is_code(task.media) or task.media in _DATA:
+        code = _highlight(task.text, task.path, "")
+        html = _render_lines(task, list(map(Html, code.split("\n"))))
+    elif task.media in _FULL_MARKDOWN:
+        html = _render_markdown(task, _build_full_parser())
+    elif media.cites is CitationKind.LINE:
+        html = _render_paragraphs(task)
+    else:
+        html = _render_markdown(task, _build_block_parser())
+    return html
+
+
+def clean_html(html: str) -> Html:
+    """Return HTML with the elements and attributes that the page knows, and no others."""
+    schemes = {"http", "https", "mailto"}
+    tags = set(_ELEMENTS)
+    return Html(
+        nh3.clean(html, tags=tags, attributes=_ELEMENTS, link_rel=None, url_schemes=schemes)
+    )
+
+
+_PASSAGE = re.compile(r'<(\w+) class="(?:(\w+) )?passage"')
+_PASSAGE_WITHOUT_ID = re.compile(_PASSAGE.pattern + r"(?![^>]* id=)")
+
+
+def _mark_passage(html: Html, passage: Passage) -> Html:
+    """Return HTML with an anchor at the first block of the passage, and the quotation marked.
+
+    The blocks of a passage have the class `passage`.
+    """
+    block = _PASSAGE.search(html)
+    start = block.start() if block else 0
+    if block:
+        named, count = _PASSAGE_WITHOUT_ID.subn(r'\g<0> id="passage"', html, count=1)
+        if not count:  # a heading, which has an id
+            named = f'{html[:start]}<span id="passage"></span>{html[start:]}'
+        html = Html(named)
+    return mark_text(html, passage.quote, "quote", start=start) or html
+
+
+def _describe_lines(task: RenderTask, first: int, last: int, class_: str = "") -> dict[str, str]:
+    """Return the attributes of a block of lines; those of a passage have its class."""
+    names = [class_] * bool(class_) + ["passage"] * task.passage.overlaps(first, last)
+    lines = f"{first}-{last}" if last > first else str(first)
+    return {**({"class_": " ".join(names)} if names else {}), "data_lines": lines}
+
+
+def _render_lines(task: RenderTask, lines: Sequence[str]) -> Html:
+    """Return code line by line."""
+    rows = [
+        build_tag("span", line, "\n", **_describe_lines(task, number, number, "line"))
+        for number, line in enumerate(lines, task.first)
+    ]
+    return build_tag("pre", build_tag("code", *rows), class_="code", dir="ltr", tabindex="0")
+
+
+def _highlight(code: str, path: str, language: str) -> Html:
+    """Return code with the classes of its tokens, begun and ended on each line."""
+    shown = show_directions(replace_controls(code))
+    if len(shown) > _LONGEST_CODE:
+        return escape(shown)
+    with translate_import_errors("highlighting code", "pygments"):
+        from pygments import highlight
+        from pygments.formatters.html import HtmlFormatter
+        from pygments.lexers import find_lexer_class_for_filename, get_lexer_by_name
+        from pygments.util import ClassNotFound
+    options = {"stripnl": False, "ensurenl": False}
+    try:
+        if language:
+            lexer = get_lexer_by_name(language, **options)
+        else:
+            kind = find_lexer_class_for_filename(path.rpartition("/")[2])
+            if kind is None:
+                return escape(shown)
+            lexer = kind(**options)
+    except ClassNotFound:
+        return escape(shown)
+    formatter = HtmlFormatter(nowrap=True, classprefix="hl-", lineseparator="\n")
+    html = highlight(shown, lexer, formatter)
+    # The formatter ends its last line.
+    return Html(html if shown.endswith("\n") else html.removesuffix("\n"))
+
+
+def _render_paragraphs(task: RenderTask) -> Html:
+    """Return text with lines of its own: paragraphs between blank lines, with their line ends."""
+    lines = task.text.split("\n")
+    numbers = (index for index, line in enumerate(lines) if line.strip())
+    return join(
+        build_tag(
+            "p",
+            "\n".join(lines[begin:end]),
+            **_describe_lines(task, task.first + begin, task.first + end - 1, "plain"),
+            dir="auto",
+        )
+        for begin, end in group_lines(numbers)
+    )
+
+
+def _render_delimited(task: RenderTask) -> Html:
+    """Return the rows of a file of values as a table; a cell may have several lines."""
+    lines = task.text.split("\n")
+    head = task.head or lines[0]
+    delimiter = max(",;\t|", key=head.count)
+    reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)
+    rows: list[_Row] = []
+    done = 0
+    try:
+        header = next(csv.reader([head], delimiter=delimiter), [])
+        for cells in reader:
+            rows.append(_Row(task.first + done, task.first + reader.line_num - 1, cells))
+            done = reader.line_num
+    except csv.Error:  # a cell is too long, or there is a carriage return
+        return _render_lines(task, lines)
+    return _build_table(task, rows if task.head else rows[1:], header)
+
+
+def _render_rows(task: RenderTask) -> Html:
+    """Return the rows of sheets, each run of rows as a table."""
+    lines = task.text.split("\n")
+    found = []
+    for begin, end in group_lines(index for index, line in enumerate(lines) if line.strip()):
+        rows = [
+            _Row(task.first + index, task.first + index, _CELL_BORDER.split(lines[index]))
+            for index in range(begin, end)
+        ]
+        found.append(_build_table(task, rows))
+    return join(found)
+
+
+_CELL_BORDER = re.compile(r"(?<!\\) \| ")
+
+
+class _Row(NamedTuple):
+    """The cells of a row and its lines."""
+
+    first: int
+    last: int
+    cells: Sequence[str]
+
+
+def _build_table(task: RenderTask, rows: Sequence[_Row], header: Sequence[str] = ()) -> Html:
+    """Return a table that can be scrolled."""
+    body: list[Html] = []
+    count = 0
+    for row in rows:
+        count += len(row.cells)
+        if count > _MOST_CELLS:
+            note = f"rows from line {row.first:,} on are not shown"
+            body.append(build_tag("tr", build_tag("td", note)))
+            break
+        place = _describe_lines(task, row.first, row.last)
+        body.append(build_tag("tr", *_build_cells("td", row.cells), **place))
+    head = build_tag("thead", build_tag("tr", *_build_cells("th", header))) if header else Html()
+    table = build_tag("table", head, build_tag("tbody", *body))
+    return build_tag("div", table, class_="table", tabindex="0", role="region", aria_label="Table")
+
+
+def _build_cells(name: str, cells: Sequence[str]) -> Iterator[Html]:
+    scope = "col" if name == "th" else None
+    for cell in cells[:_MOST_COLUMNS]:
+        yield build_tag(name, cell.replace("\\|", "|"), dir="auto", scope=scope)
+    if len(cells) > _MOST_COLUMNS:
+        yield build_tag(name, f"and {len(cells) - _MOST_COLUMNS:,} more", scope=scope)
+
+
+_FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
+
+
+def _render_markdown(task: RenderTask, parser: "MarkdownIt") -> Html:
+    """Return the blocks of Markdown with their lines."""
+    text, first, front = replace_controls(task.text), task.first, Html()
+    if first == 1 and task.media == MARKDOWN and (match := _FRONT_MATTER.match(text)):
+        lines = match[0].count("\n")
+        body = _highlight((match[1] or "").rstrip("\n"), "", "yaml")
+        place = _describe_lines(task, 1, max(1, lines), "front")
+        front = build_tag("pre", build_tag("code", body), **place, dir="ltr", tabindex="0")
+        text, first = text[match.end() :], first + lines
+    if task.media not in _FULL_MARKDOWN:
+        text = _LIST_DEPTH.sub(lambda match: match[0] * 2, text)
+    tokens = parser.parse(text)
+    anchors: dict[str, str] = {}
+    for token, inside in pairwise([*tokens, None]):
+        assert token is not None, "only the last one is missing"
+        if style := token.attrs.pop("style", None):  # the policy of the page allows none
+            token.attrs["class"] = f"align-{str(style).rpartition(':')[2]}"
+        if not token.map or token.type not in _BLOCKS:
+            continue
+        begin = first + token.map[0]
+        place = _describe_lines(task, begin, max(begin, first + token.map[1] - 1))
+        is_item = token.type == "list_item_open"
+        if not (
+            is_item and inside is not None and not inside.hidden
+        ):  # the paragraphs of a loose item are marked
+            token.attrs = {"class": place["class_"]} if "class_" in place else {}
+        token.attrs |= {"data-lines": place["data_lines"], "dir": "auto"}
+        if token.type == "heading_open" and inside is not None:
+            slug = _make_slug(inside.content)
+            anchor = f"at-{begin}-{slug}".rstrip("-")
+            anchors.setdefault(slug, anchor)
+            token.attrs |= {"id": anchor, "data-line": str(begin)}
+    for token in tokens:
+        if token.children:
+            token.children = list(_rewrite(task, token.children, anchors))
+    html = parser.renderer.render(tokens, parser.options, {})
+    return join((front, Html(replace_controls(html))))
+
+
+_LIST_DEPTH = re.compile(r"^(?:  )+(?=(?:[-*+]|\w{1,3}[.)]) )", re.MULTILINE)
+"""The indentation of an item that `TextBuilder` wrote: two blanks a level, too few for Markdown."""
+
+
+def _make_slug(title: str) -> str:
+    return _NO_LETTERS.sub("-", title.casefold())[:60].strip("-")
+
+
+_NO_LETTERS = re.compile(r"[\W_]+")
+_TASK = re.compile(r"\[([ xX])\] ")
+
+
+def _rewrite(
+    task: RenderTask, tokens: Sequence["Token"], anchors: Mapping[str, str]
+) -> Iterator["Token"]:
+    """Yield the tokens of a line with safe links, pictures of the own folder, and signs of tasks.
+
+    A link leads to another document of the knowledge base, to a heading, or out by `http`, `https`
+    or `mailto`; any other is text.
+    """
+    for index, token in enumerate(tokens):
+        if token.type == "link_open":
+            attributes = _resolve_link(task, str(token.attrs.get("href", "")), anchors)
+            title = str(token.attrs.get("title", ""))
+            token.attrs = {**attributes, **({"title": title} if title else {})}
+            token.tag = "a" if attributes else "span"
+        elif token.type == "link_close":
+            opened = next(one for one in reversed(tokens[:index]) if one.type == "link_open")
+            token.tag = opened.tag
+        elif token.type == "image":
+            token.meta = {"src": _resolve_image(task, str(token.attrs.get("src", "")))}
+        elif token.type == "text" and not index and (match := _TASK.match(token.content)):
+            token.content = ("☐ " if match[1] == " " else "☑ ") + token.content[match.end() :]
+        yield token
+
+
+_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
+_OUTSIDE = ("http://", "https://", "mailto:")
+_UNSAFE = re.compile(r"[\x00-\x20\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\\]")
+
+
+def _resolve_link(
+    task: RenderTask, address: str, anchors: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, str | int | float]:
+    """Return the attributes of a link, none for an address that is not linked."""
+    links = task.links or {}
+    if _UNSAFE.search(unquote(address)) and not links.get(unquote(address)):
+        return {}
+    if address.lower().startswith(_OUTSIDE):
+        relation = "noopener noreferrer nofollow"
+        return {"href": address, "rel": relation, "target": "_blank", "class": "outside"}
+    if address.startswith("#"):
+        anchor = anchors.get(_make_slug(unquote(address[1:])))
+        return {"href": f"#{anchor}"} if anchor else {}
+    if _SCHEME.match(address) or address.startswith("//"):
+        return {}
+    whole, bare = unquote(address), unquote(address.partition("#")[0])
+    doc_id = links.get(whole) or links.get(bare)
+    if not doc_id:
+        return {}
+    return {"href": f"/?doc={quote(doc_id)}", "class": "inside", "data-doc": doc_id}
+
+
+_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+
+
+def _resolve_image(task: RenderTask, address: str) -> str | None:
+    """Return where a picture in the folder of the document is; None for any other address."""
+    path = unquote(address.partition("?")[0].partition("#")[0])
+    if _SCHEME.match(path) or _UNSAFE.search(path.replace(" ", "")) or not task.folder:
+        return None
+    if not path.lower().endswith(_PICTURES) or not locate_picture(*task.folder, path):
+        return None
+    return f"/read/{quote(task.doc_id)}/image?src={quote(path)}"
+
+
+def _render_image(_: object, tokens: Sequence["Token"], index: int, *__: object) -> str:
+    """Return a picture, or what its author says about it with its address."""
+    token = tokens[index]
+    text = token.content or ""
+    source = token.meta.get("src")
+    if source:
+        return build_tag("img", src=source, alt=text, loading="lazy", decoding="async")
+    address = str(token.attrs.get("src", ""))
+    return build_tag("span", f"{text} ({address})" if text else address, class_="picture")
+
+
+def _render_code(_: object, tokens: Sequence["Token"], index: int, *__: object) -> str:
+    """Return a block of code of Markdown."""
+    token = tokens[index]
+    language = (token.info.split() or [""])[0] if token.type == "fence" else ""
+    code = _highlight(token.content.removesuffix("\n"), "", language)
+    attributes = {name.replace("-", "_"): str(value) for name, value in token.attrs.items()}
+    attributes["dir"] = "ltr"
+    if "class" in attributes:
+        attributes = {"class_": attributes.pop("class"), **attributes}
+    return build_tag("pre", build_tag("code", code), **attributes, tabindex="0") + "\n"
+
+
+def _render_table_open(*_: object) -> str:
+    return '<div class="table" tabindex="0" role="region" aria-label="Table"><table>\n'
+
+
+def _render_table_close(*_: object) -> str:
+    return "</table></div>\n"
+
+
+_WIKILINK = re.compile(r"!?\[\[([^\[\]|\n]{1,300})(?:\|([^\[\]\n]{1,300}))?\]\]")
+
+
+def _read_wikilink(state: "StateInline", silent: bool) -> bool:  # noqa: FBT001 - the parser calls it
+    """Read `[[Note|text]]`, which becomes a link, or `![[loaf.png]]`, which becomes a picture."""
+    match = _WIKILINK.match(state.src, state.pos, state.posMax)
+    if match is None or state.linkLevel:  # links hold no links
+        return False
+    target = match[1].strip()
+    if not silent and match[0][0] == "!" and target.lower().endswith(_PICTURES):
+        token = state.push("image", "img", 0)
+        token.attrs, token.content = {"src": target}, (match[2] or target).strip()
+    elif not silent:
+        token = state.push("link_open", "a", 1)
+        token.attrs = {"href": target}
+        state.push("text", "", 0).content = (match[2] or target).strip()
+        state.push("link_close", "a", -1)
+    state.pos = match.end()
+    return True
+
+
+@cache
+def _build_full_parser() -> "MarkdownIt":
+    """Return the parser of Markdown that people write."""
+    parser = _build_parser("commonmark")
+    parser.enable(["table", "strikethrough"])
+    parser.disable(["html_block", "html_inline"])
+    parser.inline.ruler.before("link", "wikilink", _read_wikilink)
+    return parser
+
+
+@cache
+def _build_block_parser() -> "MarkdownIt":
+    """Return the parser of the blocks that `kebab.parse.blocks.TextBuilder` writes."""
+    parser = _build_parser("zero")
+    parser.enable(["heading", "fence", "list", "table", "blockquote", "newline"])
+    return parser
+
+
+def _build_parser(preset: str) -> "MarkdownIt":
+    with translate_import_errors("rendering Markdown", "markdown-it-py"):
+        from markdown_it import MarkdownIt
+
+    options = {"html": False, "linkify": False, "breaks": preset == "zero", "maxNesting": 50}
+    parser = MarkdownIt(preset, options)
+    setattr(parser, "validateLink", bool)  # noqa: B010 - `_resolve_link` decides
+    for name, rule in _RULES.items():
+        parser.add_render_rule(name, rule)
+    return parser
+
+
+_RULES: Mapping[str, Callable[..., str]] = {
+    "fence": _render_code,
+    "code_block": _render_code,
+    "image": _render_image,
+    "table_open": _render_table_open,
+    "table_close": _render_table_close,
+}

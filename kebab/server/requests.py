@@ -1,0 +1,242 @@
+"""Runs operations in threads, over a pool of open knowledge bases.
+
+The event loop only waits. An operation whose client is gone, or whose deadline has passed, is asked
+to stop: its `Cancel` flag is set, and the next event of work that reads raises `KeyboardInterrupt`
+in it, which every operation handles as Ctrl-C on the command line. Quick operations do not wait for
+long ones.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from contextvars import copy_context
+from math import ceil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from kebab.app.dispatch import KebabPool, decode_operation_request, format_reply, report_failure
+from kebab.config.settings import Settings
+from kebab.core.progress import Cancel
+from kebab.errors.catalog import ReadOnly, ServerBusy, TimedOut, UsageInvalid, build_catalog
+from kebab.errors.signal import Signal
+from kebab.errors.system import translate_import_errors
+from kebab.wire.error import ErrorReply
+from kebab.wire.library import FetchResult
+from kebab.wire.operations import OPERATIONS
+from kebab.wire.record import Reply, encode_json
+
+with translate_import_errors("the server", "anyio", extra="serve"):
+    import anyio
+    from anyio.to_thread import run_sync
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kebab.app.facade import Kebab
+
+T = TypeVar("T")
+
+ALLOW_WRITE = "--allow-write"
+"""The flag of a server that may change the knowledge base."""
+DEFAULT_DEADLINE_S = 60.0
+_QUICK_THREADS, _LONG_THREADS = 4, 4
+_MOST_WAITING = 256
+"""How many requests of each kind may wait for a thread; further ones are refused."""
+_USAGE_HINT = "kebab serve --help"
+
+
+class ServerOptions(Struct, frozen=True, kw_only=True):
+    """How a server runs operations; it is pickled for worker processes.
+
+    `load_settings` returns the settings of one request, and `config_path` is their file. `render`
+    returns the text of a reply as the command line shows it to a program, and `open_file` opens a
+    document at a line in the editor of the user.
+    """
+
+    config_path: Path
+    load_settings: Callable[[], Settings]
+    render: Callable[[Reply], str]
+    open_file: Callable[[FetchResult, int], None]
+    allow_write: bool = False
+    read_only: bool = False
+    """Whether nothing at all is written, not even the query cache."""
+    deadline_s: float = DEFAULT_DEADLINE_S
+    """The limit of operations that are not long, 0 for none; waiting counts."""
+    workers: int = 1
+    """How many processes answer."""
+    idle_s: float = 0
+    """After so many seconds without a request the server ends; 0 means never."""
+
+
+class Outcome(Struct, frozen=True):
+    """The answer to a request: an HTTP status, and the reply with its envelope."""
+
+    status: int
+    reply: Reply
+
+    @property
+    def failed(self) -> bool:
+        """Whether the reply is `error.v1`."""
+        return isinstance(self.reply, ErrorReply)
+
+    @property
+    def body(self) -> bytes:
+        """The reply as one line of JSON."""
+        return encode_json(self.reply) + b"\n"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The header that says when to try again."""
+        reply = self.reply
+        waits = isinstance(reply, ErrorReply) and reply.retry_after_ms and self.status in (429, 503)
+        return {"Retry-After": str(ceil(reply.retry_after_ms / 1000))} if waits else {}  # type: ignore[attr-defined]
+
+
+class Call:
+    """One request to an operation."""
+
+    def __init__(self, report: Callable[[Any], None] | None = None) -> None:
+        self.cancel = Cancel()
+        self.is_given_up = False
+        self.writes = False
+        """Whether the work only stops between two steps."""
+        self._report = report
+
+    def give_up(self) -> None:
+        """Stop the work at its next event, because nobody waits for it any more."""
+        self.is_given_up = True
+        self.cancel.request()
+
+    def report(self, event: Any) -> None:
+        """Pass an event on.
+
+        Raises:
+            KeyboardInterrupt: Nobody waits for work that reads.
+        """
+        if self.is_given_up and not self.writes:
+            raise KeyboardInterrupt
+        if self._report:
+            self._report(event)
+
+
+def is_long(operation: str) -> bool:
+    """Return whether an operation may take so long that no other request may wait for it."""
+    declared = OPERATIONS[operation]
+    return declared.effect != "reads" or declared.events_path is not None or declared.slow
+
+
+class Operations:
+    """Runs the requests of one process."""
+
+    def __init__(self, options: ServerOptions) -> None:
+        self.options = options
+        self._pool = KebabPool(_QUICK_THREADS + _LONG_THREADS, is_owner=False)
+        self._threads = {
+            False: anyio.CapacityLimiter(_QUICK_THREADS),
+            True: anyio.CapacityLimiter(_LONG_THREADS),
+        }
+        self._running: set[Call] = set()
+        self._last_at = time.monotonic()
+
+    def measure_idle(self) -> float:
+        """Return for how many seconds nothing was asked for; 0 while something runs."""
+        return 0.0 if self._running else time.monotonic() - self._last_at
+
+    async def answer(self, operation: str, raw: bytes, call: Call | None = None) -> Outcome:
+        """Return the outcome of a request, given as JSON.
+
+        Raises:
+            ServerBusy: Too many requests are waiting.
+            TimedOut: It takes longer than the deadline.
+        """
+        call = call or Call()
+        return await self.run(operation, lambda: self._answer(operation, raw, call), call)
+
+    async def run(self, operation: str, work: Callable[[], T], call: Call) -> T:
+        """Return what work for an operation returns, which is done in a thread.
+
+        When this is cancelled, the work is given up.
+
+        Raises:
+            ServerBusy: Too many requests are waiting.
+            TimedOut: It takes longer than the deadline.
+        """
+        long = is_long(operation)
+        threads = self._threads[long]
+        if threads.statistics().tasks_waiting >= _MOST_WAITING:
+            raise ServerBusy(waiting=_MOST_WAITING)
+        limit_s = None if long else self.options.deadline_s or None
+        call.writes = OPERATIONS[operation].effect != "reads"
+        in_context = copy_context().run  # which has the trace of the request
+        self._running.add(call)
+        try:
+            with anyio.fail_after(limit_s):
+                return await run_sync(
+                    lambda: in_context(work), abandon_on_cancel=True, limiter=threads
+                )
+        except TimeoutError:
+            limit_ms = round((limit_s or 0) * 1000)
+            raise TimedOut(operation=operation, elapsed_ms=limit_ms, deadline_ms=limit_ms) from None
+        finally:
+            call.give_up()
+            self._running.discard(call)
+            self._last_at = time.monotonic()
+
+    def stop(self) -> None:
+        """Ask all running work to stop."""
+        for call in [*self._running]:
+            call.give_up()
+
+    def close(self) -> None:
+        """Stop all work, and close the knowledge bases that are not in use."""
+        self.stop()
+        self._pool.close()
+
+    def refuse(self, operation: str, fault: BaseException, status: int | None = None) -> Outcome:
+        """Return the answer to a request that does not reach its operation."""
+        try:
+            settings = self.options.load_settings()
+        except Signal:
+            settings = None  # the error is worded without them
+        return build_failure(operation, fault, settings, status)
+
+    def _answer(self, operation: str, raw: bytes, call: Call) -> Outcome:
+        """Do the work of a request in this thread; every exception becomes an error."""
+        settings = None
+        try:
+            settings = self.options.load_settings()
+            request = decode_operation_request(operation, raw, settings)
+            with self.open(operation, settings) as kebab:
+                reply = kebab.run(request, report=call.report, cancel=call.cancel)
+            return Outcome(200, format_reply(operation, reply, cancel=call.cancel))
+        except BaseException as fault:  # noqa: BLE001 - the edge of the request
+            return build_failure(operation, fault, settings)
+
+    @contextmanager
+    def open(self, operation: str, settings: Settings) -> "Iterator[Kebab]":
+        """Yield a knowledge base that refuses what this server must not do."""
+        options = self.options
+        refuses = OPERATIONS[operation].effect != "reads" and not options.allow_write
+        read_only = options.read_only or refuses
+        try:
+            with self._pool.lease(
+                settings, config_path=options.config_path, read_only=read_only
+            ) as kebab:
+                yield kebab
+        except ReadOnly as refused:
+            if options.read_only:
+                raise
+            raise ReadOnly(operation=refused.operation, needs=ALLOW_WRITE) from refused
+
+
+def build_failure(
+    operation: str, fault: BaseException, settings: Settings | None, status: int | None = None
+) -> Outcome:
+    """Log an exception and return it as `error.v1`; the status is that of its row unless given."""
+    reply = report_failure(operation, fault, settings).reply
+    if isinstance(fault, UsageInvalid):
+        reply = msgspec.structs.replace(reply, hint=_USAGE_HINT)
+    return Outcome(status or build_catalog()[reply.code].http, reply)

@@ -1,0 +1,104 @@
+"""Renders snippets and answers as HTML, with their marks and citation markers."""
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from kebab.core.media import MARKDOWN
+from kebab.server.markup import Html, escape
+from kebab.server.rendering import RenderTask, clean_html, render_blocks
+
+
+class TextToRender(Struct, frozen=True, forbid_unknown_fields=True):
+    """A snippet or an answer.
+
+    `marks` are the ranges of code points to mark, and `labels` their classes, `hit` unless given.
+    `headings` are lines that the page shows elsewhere. With `markers` these citation markers become
+    buttons, as `[1]` does.
+    """
+
+    text: str
+    media: str = MARKDOWN
+    marks: list[tuple[int, int]] = []
+    labels: list[str] = []
+    headings: list[str] = []
+    markers: list[int] = []
+
+
+_MOST_TEXT = 100_000
+_OPEN, _CLOSE = "\ue000", "\ue001"
+"""Stand for the ends of a mark while the text is rendered; the text itself loses them."""
+_SIGNS = str.maketrans(dict.fromkeys(map(ord, (_OPEN, _CLOSE)), " "))
+_BLOCK_SIGNS = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+)*")
+_MARKER = re.compile(r"\[(\d{1,3})\]")
+_HEADING_TAG = re.compile(r"<(/?)h[1-6]\b[^>]*>")
+
+
+def render_text(wanted: TextToRender) -> Html:
+    """Return the HTML of a snippet or an answer, with its marks.
+
+    Headings become paragraphs, because the page has an outline of its own.
+    """
+    text, shown = _insert_marks(wanted.text[:_MOST_TEXT].translate(_SIGNS), wanted.marks)
+    if wanted.headings:
+        lines = text.split("\n")
+        elsewhere = set(wanted.headings)
+        text = "\n".join(line for line in lines if _read_heading(line) not in elsewhere)
+    html: str = render_blocks(RenderTask("", "", wanted.media, text))
+    html = _HEADING_TAG.sub(lambda tag: f"<{tag[1]}p>", html)
+    return clean_html(_replace_signs(html, wanted, shown))
+
+
+def _read_heading(line: str) -> str | None:
+    """Return the text of a line that is a heading of Markdown, None for any other line."""
+    bare = line.replace(_OPEN, "").replace(_CLOSE, "")
+    return bare.lstrip("#").strip() if bare.startswith("#") else None
+
+
+def _insert_marks(text: str, marks: Sequence[tuple[int, int]]) -> tuple[str, list[int]]:
+    """Return text with a sign at both ends of marks, and which marks these are, in their order.
+
+    None stands before the sign of a block. A mark that another one covers is left out.
+    """
+    parts, shown, done = list[str](), list[int](), 0
+    for index, (start, end) in sorted(enumerate(marks), key=lambda item: item[1]):
+        block = _BLOCK_SIGNS.match(text, text.rfind("\n", 0, start) + 1)
+        first = max(start, done, block.end() if block else 0)
+        if first < end <= len(text):
+            parts += [text[done:first], _OPEN, text[first:end], _CLOSE]
+            shown.append(index)
+            done = end
+    return "".join([*parts, text[done:]]), shown
+
+
+def _replace_signs(html: str, wanted: TextToRender, shown: Sequence[int]) -> str:
+    """Return HTML with marks in place of their signs, each within one element, and buttons."""
+    known, opened, is_open, is_code = set(wanted.markers), 0, False, False
+
+    def build_button(match: re.Match[str]) -> str:
+        number = match[1]
+        if is_code or int(number) not in known:
+            return match[0]
+        return f'<button type="button" class="marker" data-marker="{number}">{number}</button>'
+
+    parts = []
+    for piece in _TAG_OR_SIGN.split(html):
+        if piece == _OPEN:
+            opened, is_open = opened + 1, True
+        elif piece == _CLOSE:
+            is_open = False
+        elif piece.startswith("<"):
+            is_code = piece.startswith("<code") or (is_code and not piece.startswith("</code"))
+            parts.append(piece.replace(_OPEN, "").replace(_CLOSE, ""))
+        elif is_open and piece.strip() and opened <= len(shown):
+            index = shown[opened - 1]
+            name = wanted.labels[index] if index < len(wanted.labels) else "hit"
+            inner = _MARKER.sub(build_button, piece)
+            parts.append(f'<mark class="{escape(name)}" data-mark="{index}">{inner}</mark>')
+        else:
+            parts.append(_MARKER.sub(build_button, piece))
+    return "".join(parts)
+
+
+_TAG_OR_SIGN = re.compile(f"(<[^<>]*>|{_OPEN}|{_CLOSE})")

@@ -1,1 +1,0 @@
-"""The warm process: it keeps models and tables open, and runs command lines of clients."""

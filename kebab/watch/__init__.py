@@ -1,1 +1,0 @@
-"""The watcher: follows changes of files and keeps the index current."""

@@ -1,1 +1,0 @@
-"""The web page: its documents, its routes, and who may read them."""

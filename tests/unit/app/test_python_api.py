@@ -1,0 +1,79 @@
+"""`import kebab` offers every operation as a typed method."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import kebab
+from kebab.core.progress import Cancel
+from kebab.errors.catalog import ConfigInvalid, InvalidInput, ReadOnly
+from kebab.wire.ingest import IngestReport
+from kebab.wire.operations import OPERATIONS
+from kebab.wire.search import SearchResponse
+from tests.shape.tree import ROOT
+
+PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def base(tmp_path, monkeypatch):
+    monkeypatch.setenv("KEBAB_OFFLINE", "true")
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "backup.md").write_text("# Backups\n\nA backup is restored each quarter.\n")
+    monkeypatch.chdir(tmp_path)
+    with kebab.open(tmp_path / "data") as base:
+        yield base
+
+
+def test_the_page_runs(tmp_path, base, monkeypatch, capsys):
+    monkeypatch.setenv("KEBAB_DATA_DIR", str(tmp_path / "data"))
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    exec(compile(code, "python.md", "exec"), {})
+    out = capsys.readouterr().out
+
+    assert "1 new documents" in out
+    assert "backup.md#L1-L3" in out
+    assert "restored each quarter" in out
+
+
+def test_a_reply_is_a_record_and_a_single_value_stands_for_a_list(base):
+    assert isinstance(base.ingest(Path("notes")), IngestReport)
+    reply = base.search("backup", limit=1)
+
+    assert isinstance(reply, SearchResponse)
+    assert [hit.doc_path for hit in reply.hits] == ["backup.md"]
+    assert base.search(query="backup") == base.search("backup")
+    assert base.fetch("backup.md").results[0].text.startswith("# Backups")
+    assert base.inspect_doc("nowhere").found is False
+
+
+def test_events_are_reported_and_work_can_be_cancelled(base):
+    events: list[object] = []
+    cancel = Cancel()
+    cancel.request()
+
+    assert base.ingest("notes", cancel=cancel).cancelled
+    assert base.ingest("notes", report=events.append).new == 1
+    assert events
+
+
+def test_what_is_wrong_is_an_exception(base, tmp_path):
+    with pytest.raises(InvalidInput):
+        base.search("x", limit=0)
+    with pytest.raises(InvalidInput):
+        base.search("x", colour="red")
+    with pytest.raises(AttributeError, match="no operation: find"):
+        base.find("x")
+    with pytest.raises(ConfigInvalid):
+        kebab.open(config=tmp_path / "missing.toml")
+    with pytest.raises(ReadOnly), kebab.open(tmp_path / "data", read_only=True) as other:
+        other.ingest("notes")
+
+
+def test_every_operation_has_a_type():
+    source = (ROOT / "kebab" / "app" / "python_api.py").read_text(encoding="utf-8")
+    declared = re.findall(r"^        (\w+) = _declare\(", source, re.MULTILINE)
+
+    assert {name.removesuffix("_") for name in declared} == OPERATIONS.keys()

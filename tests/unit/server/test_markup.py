@@ -1,0 +1,55 @@
+import pytest
+
+from kebab.server.markup import (
+    Html,
+    build_tag,
+    clean_line,
+    escape,
+    mark_text,
+    show_directions,
+)
+
+
+def test_only_html_is_not_escaped():
+    inner = build_tag("b", '1 < 2 & "3"')
+
+    assert build_tag("p", inner, "<i>", title='a"b', hidden=True, class_="x", id=None) == (
+        '<p title="a&quot;b" hidden class="x"><b>1 &lt; 2 &amp; &quot;3&quot;</b>&lt;i&gt;</p>'
+    )
+    assert build_tag("img", src="x") == '<img src="x">'
+
+
+def test_characters_that_cannot_be_seen_do_no_harm():
+    assert escape("a\0b\x1b\u202ec") == "a\ufffdb\ufffd⟦U+202E⟧c"
+    assert clean_line("in\u202evoice\n\u2066.exe") == "invoice .exe"
+    assert show_directions("if\u2066x") == "if⟦U+2066⟧x"
+
+
+@pytest.mark.parametrize(
+    ("html", "wanted", "expected"),
+    [
+        ("<p>The oven is hot.</p>", "oven  IS", "<p>The <m>oven is</m> hot.</p>"),
+        ("<p>The <b>oven</b> is</p>", "The **oven**", "<p><m>The </m><b><m>oven</m></b> is</p>"),
+        ("<p>1 &lt; 2</p>", "1 < 2", "<p><m>1 &lt; 2</m></p>"),
+        ("<p>STRASSE</p>", "straße", "<p><m>STRASSE</m></p>"),
+        ("<p>오븐은 뜨겁다</p>", "오븐은\n뜨겁다", "<p><m>오븐은 뜨겁다</m></p>"),
+    ],
+)
+def test_a_text_is_marked_whatever_its_markup(html, wanted, expected):
+    marked = mark_text(Html(html), wanted, "m") or ""
+
+    assert marked.replace('<mark class="m">', "<m>").replace("</mark>", "</m>") == expected
+
+
+@pytest.mark.parametrize("wanted", ["", "**", "cold"])
+def test_what_is_not_there_is_not_marked(wanted):
+    assert mark_text(Html("<p title='cold'>hot</p>"), wanted, "m") is None
+
+
+def test_marks_begin_where_told_and_do_not_cross_elements():
+    html = Html("<p>hot</p><p>hot</p><p>oven</p>")
+    marked = mark_text(html, "hot oven", "m", start=10)
+
+    assert marked == (
+        '<p>hot</p><p><mark class="m">hot</mark></p><p><mark class="m">oven</mark></p>'
+    )

@@ -1,0 +1,74 @@
+import json
+
+import jsonschema
+import pytest
+
+from kebab.server.openapi import build_document, build_path, encode_document
+from kebab.wire.operations import REMOTE_OPERATIONS
+from tests.shape.tree import ROOT
+
+DOCUMENT = build_document()
+
+
+def list_references(value):
+    if isinstance(value, dict):
+        yield from ([value["$ref"]] if isinstance(value.get("$ref"), str) else [])
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from list_references(item)
+
+
+def test_every_operation_is_a_path_and_every_path_but_two_an_operation():
+    paths = {build_path(name) for name in REMOTE_OPERATIONS} | {"/v1/health", "/v1/openapi.json"}
+
+    assert DOCUMENT["paths"].keys() == paths
+    ids = [item["operationId"] for path in DOCUMENT["paths"].values() for item in path.values()]
+    assert len(ids) == len(set(ids))
+
+
+def test_every_reference_leads_somewhere():
+    for reference in set(list_references(DOCUMENT)):
+        node = DOCUMENT
+        for part in reference.removeprefix("#/").split("/"):
+            node = node[part]
+
+
+def test_the_document_that_is_served_is_the_one_that_is_published():
+    published = ROOT / "docs" / "wire-schema" / "openapi.json"
+
+    assert json.loads(encode_document()) == json.loads(published.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("operation", REMOTE_OPERATIONS)
+def test_a_body_that_is_required_is_missed(operation, client):
+    post = DOCUMENT["paths"][build_path(operation)]["post"]
+    answer = client.post(build_path(operation))
+
+    assert answer.status_code == 422 or not post["requestBody"]["required"]
+
+
+@pytest.mark.parametrize("operation", REMOTE_OPERATIONS)
+def test_an_answer_is_what_the_document_says(operation, client):
+    content = DOCUMENT["paths"][build_path(operation)]["post"]["responses"]["200"]["content"]
+    schema = {**content["application/json"]["schema"], "components": DOCUMENT["components"]}
+    answer = client.post(build_path(operation), json={})
+
+    if answer.status_code == 422:
+        error = DOCUMENT["components"]["responses"]["Error"]["content"]["application/json"]
+        schema = {**error["schema"], "components": DOCUMENT["components"]}
+    jsonschema.Draft202012Validator(schema).validate(answer.json())
+
+
+def test_the_server_serves_it(client):
+    assert client.get("/v1/openapi.json").json() == DOCUMENT
+
+
+def test_health_alone_needs_no_token():
+    open_paths = [
+        path
+        for path, item in DOCUMENT["paths"].items()
+        if next(iter(item.values())).get("security") == []
+    ]
+
+    assert open_paths == ["/v1/health"]

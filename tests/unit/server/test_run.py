@@ -1,0 +1,83 @@
+import socket
+import threading
+import time
+
+import pytest
+
+from kebab.errors.catalog import UsageInvalid
+from kebab.server.run import Address, open_listener
+from tests.fakes.waiting import wait_until
+from tests.shape.libraries import list_own_exceptions
+from tests.unit.server.conftest import read_until
+
+
+def test_an_address_is_shown_as_a_url():
+    assert Address("::1", 80).format_url() == "http://[::1]:80"
+    assert Address("127.0.0.1", 80).is_loopback
+    assert not Address("0.0.0.0", 80).is_loopback
+
+
+def test_a_port_in_use_is_a_usage_error():
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(UsageInvalid, match=f"{port}.*in use"):
+            open_listener(Address("127.0.0.1", port))
+
+
+def test_a_host_of_another_machine_is_a_usage_error():
+    with pytest.raises(UsageInvalid, match="cannot listen"):
+        open_listener(Address("203.0.113.7", 0))
+
+
+def test_running_requests_finish_before_the_server_ends(serve, send, pool):
+    address, server = serve()
+    connection = send(address, "/v1/search", {"query": "slow"}, "*/*")
+    wait_until(lambda: pool.asked)
+    server.should_exit = True
+
+    assert b" 200 OK" in read_until(connection, b"search_response.v1")
+
+
+def test_two_requests_on_one_connection(serve):
+    address, _ = serve()
+    with socket.create_connection(address, timeout=10) as connection:
+        request = b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        connection.sendall(request * 2)
+        text = b""
+        while text.count(b'{"status":"ok"}') < 2:
+            text += connection.recv(65_536)
+
+
+def test_a_slow_sender_is_no_burden_for_the_others(serve, send):
+    address, _ = serve()
+    with socket.create_connection(address, timeout=10) as slow:
+        slow.sendall(b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\n")
+        started = time.monotonic()
+        assert b" 200 OK" in read_until(send(address, "/v1/search", {"query": "cat"}), b"\r\n\r\n")
+        assert time.monotonic() - started < 5
+
+
+def test_many_clients_at_once_are_all_answered(serve, send):
+    address, _ = serve()
+    statuses: list[bytes] = []
+
+    def ask():
+        connection = send(address, "/v1/search", {"query": "cat"}, "*/*")
+        statuses.append(read_until(connection, b"\r\n\r\n")[:15])
+
+    threads = [threading.Thread(target=ask) for _ in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+
+    assert statuses == [b"HTTP/1.1 200 OK"] * 50
+
+
+@pytest.mark.filterwarnings("ignore")  # modules of the library warn of themselves
+def test_every_exception_of_the_library_belongs_to_what_is_not_used():
+    unused = {"ImportFromStringError", "ClientDisconnected", "UvicornDeprecationWarning"}
+    of_websockets = {"FrameTooLargeError"}  # not served
+
+    found = {kind.__name__ for kind in list_own_exceptions("uvicorn")}
+    assert found <= unused | of_websockets

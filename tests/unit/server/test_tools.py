@@ -1,0 +1,176 @@
+"""What every model reads of the tools is short, closed, and always in the same order."""
+
+import json
+
+import jsonschema
+import pytest
+from msgspec import Struct
+
+from kebab.app.facade import Kebab
+from kebab.errors.catalog import InvalidInput
+from kebab.server.tools import (
+    TOOLS,
+    build_input_schema,
+    build_instructions,
+    build_output_schema,
+    describe_index,
+    read_arguments,
+    select_tools,
+)
+from kebab.wire.health import SchemaRequest
+from kebab.wire.library import SourceListRequest
+from tests.unit.server.conftest import make_settings
+
+READING = ["search", "read", "grep", "outline", "explain", "status"]
+MOST_BYTES = 6200
+"""Every tool has a field on what the index covers."""
+ENVELOPE = {
+    "ttlMs": 300_000,
+    "cacheScope": "private",
+    "resultType": "complete",
+    "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "kebab", "version": "0.1.0"}},
+}
+"""What the newest version of the protocol adds to a list."""
+
+
+@pytest.mark.parametrize(
+    ("flags", "names"),
+    [
+        ({"allow_write": False, "with_ask": False}, READING),
+        ({"allow_write": True, "with_ask": False}, [*READING, "ingest"]),
+        ({"allow_write": False, "with_ask": True}, [*READING, "ask"]),
+    ],
+)
+def test_writing_and_asking_are_offered_on_request_only(flags, names):
+    assert [tool.name for tool in select_tools(**flags)] == names
+
+
+@pytest.mark.parametrize("structured", [True, False])
+def test_the_list_of_all_tools_is_short(structured):
+    listed = {"tools": [tool.describe(structured=structured) for tool in TOOLS]} | ENVELOPE
+
+    assert len(json.dumps(listed, separators=(",", ":"))) <= MOST_BYTES
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_tool_declares_closed_arguments_and_its_result(tool):
+    listed = tool.describe(structured=True)
+
+    for name in ("inputSchema", "outputSchema"):
+        jsonschema.Draft202012Validator.check_schema(listed[name])
+        assert listed[name]["type"] == "object"
+    assert listed["inputSchema"]["additionalProperties"] is False
+    assert "outputSchema" not in tool.describe(structured=False)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_only_the_tool_that_writes_is_not_read_only(tool):
+    hints = tool.describe(structured=True)["annotations"]
+
+    assert hints["readOnlyHint"] is (tool.name != "ingest")
+    assert hints["openWorldHint"] is False
+
+
+MOST_WORDS = 150
+
+
+@pytest.fixture
+def kebab(base):
+    with Kebab(make_settings(base), config_path=base / "config.toml") as kebab:
+        yield kebab
+
+
+def test_they_name_folders_formats_languages_and_tools(kebab, base):
+    text = build_instructions(kebab)
+
+    assert f"8 documents in {base / 'notes'}" in text
+    assert "Markdown 4" in text
+    for tool in ("search", "read", "grep", "outline", "explain"):
+        assert f"`{tool}`" in text
+    assert len(text.split()) <= MOST_WORDS
+
+
+def test_an_empty_index_names_the_command_that_fills_it(tmp_path):
+    with Kebab(make_settings(tmp_path), config_path=tmp_path / "config.toml") as kebab:
+        assert "kebab ingest FOLDER" in build_instructions(kebab)
+
+
+def test_many_folders_are_summed_up(kebab):
+    reply, (one,) = kebab.run(SchemaRequest()), kebab.run(SourceListRequest()).sources
+
+    first, *_ = describe_index(reply, [one, one], most=1)
+
+    assert first.endswith("and 1 more.")
+
+
+class Part(Struct, kw_only=True):
+    """A part."""
+
+    name: str
+
+
+class Whole(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A whole."""
+
+    parts: list[Part]
+    either: list[str]
+    limit: int = 3
+    path: str | None = None
+    is_deep: bool = False
+
+
+def test_an_input_schema_is_closed_and_without_null_alternatives():
+    assert build_input_schema(Whole) == {
+        "type": "object",
+        "properties": {
+            "parts": {
+                "type": "array",
+                "items": {"type": "object", "properties": {"name": {"type": "string"}}},
+            },
+            "either": {"type": "array", "items": {"type": "string"}},
+            "limit": {"type": "integer", "default": 3},
+            "path": {"type": "string"},
+            "is_deep": {"type": "boolean"},
+        },
+        "required": ["parts", "either"],
+        "additionalProperties": False,
+    }
+
+
+@pytest.mark.parametrize("value", [{"parts": [], "either": ["x"]}, {"code": "locked"}])
+def test_an_output_schema_takes_a_result_or_an_error(value):
+    jsonschema.Draft202012Validator(build_output_schema(Whole)).validate(value)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_no_client_refuses_a_schema(tool):
+    schema = tool.input_schema
+
+    assert (schema["type"], "properties" in schema) == ("object", True)
+    assert "anyOf" not in json.dumps(tool.describe(structured=True))
+
+
+SEARCH, READ, STATUS = (
+    next(one for one in TOOLS if one.name == name) for name in ("search", "read", "status")
+)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "read"),
+    [
+        (SEARCH, {"queries": "Doc", "path": "", "since": None, "cursor": ""}, {"queries": ["Doc"]}),
+        (SEARCH, {"queries": '["Doc 31", "draft"]'}, {"queries": ["Doc 31", "draft"]}),
+        (SEARCH, {"queries": "[draft] plan"}, {"queries": ["[draft] plan"]}),
+        (SEARCH, {"queries": ["a", ""], "limit": "2", "tag": "x"},
+         {"queries": ["a"], "limit": 2, "tag": ["x"]}),
+        (READ, {"refs": "[1]", "section": "true"}, None),
+        (READ, {"refs": "a.md#L1"}, {"refs": ["a.md#L1"]}),
+        (STATUS, {"all": True}, {}),
+    ],
+)  # fmt: skip
+def test_arguments_are_read_as_clients_send_them(tool, given, read):
+    if read is None:
+        with pytest.raises(InvalidInput):
+            read_arguments(tool, given)
+        return
+    assert read_arguments(tool, given) == tool.arguments(**read)

@@ -1,0 +1,475 @@
+from typing import Any
+
+import pytest
+
+from kebab.app.classify import build_error_reply
+from kebab.app.watched import WATCHES_RECURSIVELY, WatchedFolder
+from kebab.core.files import ScanRules
+from kebab.errors.catalog import IoError, Locked, NotIndexed
+from kebab.server.notifier import EVERYTHING, Changes, FolderWatch, NoNotifier
+from kebab.server.watcher import Watcher, WatchPorts
+from tests.fakes import replies
+
+IDLE = Changes()
+LOCKED = Locked(path="/data/lock", holder_pid=7)
+GONE = IoError(path="/notes", op="read", cause="missing")
+
+
+def changed(*paths):
+    return Changes(frozenset(paths))
+
+
+class Clock:
+    def __init__(self):
+        self.time = 1000.0
+        self.ahead = 0.0
+        self.step = 0.0
+
+    def now(self):
+        return self.time + self.ahead
+
+    def monotonic(self):
+        self.time += self.step
+        return self.time
+
+
+class Folders:
+    """Folders in which scripted changes happen; each look takes the time that it may take."""
+
+    def __init__(self, world):
+        self.world = world
+        self.obstacle = None
+        self.opened = 0
+        self.closed = False
+        self.locations = ["/notes"]
+
+    def open(self):
+        self.opened += 1
+        return frozenset()
+
+    def close(self):
+        self.closed = True
+
+    def has_moved(self):
+        moved, self.world.moved = self.world.moved, False
+        return moved
+
+    def wait(self, seconds, debounce_s):
+        del debounce_s
+        self.world.clock.time += seconds
+        if not self.world.script:
+            self.world.ended = True
+            return IDLE
+        step = self.world.script.pop(0)
+        if callable(step):
+            step()
+            return IDLE
+        return step
+
+
+class World:
+    """A watcher over a script of changes, and over ingests with scripted outcomes."""
+
+    def __init__(self):
+        self.clock = Clock()
+        self.script = []
+        self.outcomes = []
+        self.requests = []
+        self.events = []
+        self.moved = False
+        self.ended = False
+        self.takes_s = 0.0
+        self.folders: Any = Folders(self)
+
+    def ingest(self, request):
+        self.requests.append(request)
+        self.clock.time += self.takes_s
+        outcome = self.outcomes.pop(0) if self.outcomes else _nothing()
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def watch(self, *script, paths=()):
+        self.script = list(script)
+        ports = WatchPorts(
+            ingest=self.ingest,
+            ingest_first=self.ingest,
+            folders=self.folders,
+            clock=self.clock,
+            describe=lambda signal: build_error_reply(signal, operation="watch"),
+            emit=self.events.append,
+            is_stopped=lambda: self.ended,
+            measure_work=self.clock.monotonic,
+        )
+        return Watcher(ports, list(paths), 0.3).run()
+
+    @property
+    def runs(self):
+        """What each run read: paths, or `everything`."""
+        return [list(one.paths) if one.changed else "everything" for one in self.requests]
+
+    @property
+    def kinds(self):
+        return [event.kind for event in self.events]
+
+
+def _nothing(**changes):
+    return replies.ingest_report(
+        new=0,
+        embedding=replies.ingest_report().embedding.__class__(
+            version=None, embedded=0, reused=0, pending=0, unsupported=0
+        ),
+        **changes,
+    )
+
+
+@pytest.fixture
+def world():
+    return World()
+
+
+def test_everything_is_read_first_and_again_when_the_folders_are_watched(world):
+    world.watch(IDLE)
+
+    assert world.runs == ["everything", "everything"]
+    assert world.kinds == ["indexed", "started"]
+    assert world.folders.closed
+
+
+def test_named_paths_are_read_first(world):
+    world.watch(IDLE, paths=["notes"])
+
+    assert [one.paths for one in world.requests] == [["notes"], ["notes"]]
+
+
+def test_a_change_is_read_alone(world):
+    world.watch(IDLE, changed("/notes/b.md", "/notes/a.md"))
+
+    assert world.runs[2:] == [["/notes/a.md", "/notes/b.md"]]
+
+
+def test_a_lost_change_makes_a_scan_of_everything(world):
+    world.watch(IDLE, EVERYTHING)
+
+    assert world.runs[2:] == ["everything"]
+
+
+def test_a_run_that_changes_nothing_is_no_event(world):
+    world.outcomes = [_nothing(), _nothing(), replies.ingest_report(new=1), _nothing()]
+
+    report = world.watch(IDLE, changed("/a"), changed("/b"))
+
+    assert world.kinds == ["indexed", "started", "indexed"]
+    assert (report.runs, report.totals.new) == (2, 1)
+
+
+def test_the_changes_of_a_run_without_the_lock_are_read_later_and_it_is_said_once(world):
+    world.outcomes = [_nothing(), _nothing(), LOCKED, LOCKED, LOCKED, _nothing()]
+
+    report = world.watch(IDLE, changed("/a"), changed("/b"), IDLE, IDLE, IDLE, IDLE, IDLE)
+
+    assert world.runs[-1] == ["/a", "/b"]
+    assert world.kinds.count("waiting") == 1
+    assert report.failures == 0
+
+
+def test_a_lock_in_the_beginning_is_waited_for(world):
+    world.outcomes = [LOCKED, _nothing()]
+    world.clock.step = 0.1
+
+    world.watch(IDLE)
+
+    assert world.kinds == ["waiting", "indexed", "started"]
+
+
+def test_another_error_of_the_first_run_ends_the_watcher(world):
+    world.outcomes = [GONE]
+
+    with pytest.raises(IoError):
+        world.watch(IDLE)
+    assert world.folders.closed
+
+
+def test_a_later_error_is_told_once_and_tried_again_ever_more_rarely(world):
+    world.outcomes = [_nothing(), _nothing(), *[GONE] * 8, _nothing()]
+    began = world.clock.time
+
+    report = world.watch(IDLE, changed("/a"), *[IDLE] * 60)
+
+    assert world.kinds.count("failed") == 1
+    assert report.failures == 8
+    assert world.runs[-1] == ["/a"]
+    assert world.clock.time - began > 60
+
+
+def test_a_lost_index_is_built_again_from_everything(world):
+    missing = NotIndexed(data_dir="/data", expected=1, found=None)
+    world.outcomes = [_nothing(), _nothing(), missing]
+
+    world.watch(IDLE, changed("/a"), IDLE, IDLE)
+
+    assert world.runs[-1] == "everything"
+
+
+def test_a_replaced_folder_is_watched_anew_and_scanned(world):
+    world.watch(IDLE, lambda: setattr(world, "moved", True), IDLE, IDLE)
+
+    assert world.folders.opened == 2
+    assert world.runs == ["everything"] * 3
+
+
+def test_a_jump_of_the_clock_scans_everything(world):
+    world.watch(IDLE, lambda: setattr(world.clock, "ahead", 3600.0), IDLE, IDLE)
+
+    assert world.runs == ["everything"] * 3
+
+
+def test_everything_is_scanned_each_hour(world):
+    world.watch(*[IDLE] * 3700)
+
+    assert len(world.runs) == 2 + 2
+
+
+def test_without_notifications_everything_is_scanned_often_and_it_is_said_once(world):
+    world.folders.obstacle = NoNotifier("the system watches no more folders", "sysctl x")
+
+    report = world.watch(*[IDLE] * 30)
+
+    assert world.kinds.count("polling") == 1
+    (event,) = [one for one in world.events if one.kind == "polling"]
+    assert (event.hint, report.polling) == ("sysctl x", True)
+    assert 8 <= len(world.runs) <= 15
+
+
+def test_a_long_run_is_followed_by_a_rest(world):
+    world.takes_s = 2.0
+
+    world.watch(IDLE, changed("/a"), changed("/a"), changed("/a"), changed("/a"), changed("/a"))
+
+    assert len(world.runs) <= 4
+
+
+def test_a_run_that_was_cut_short_ends_the_watcher(world):
+    world.outcomes = [_nothing(), _nothing(), _nothing(cancelled=True)]
+
+    report = world.watch(IDLE, changed("/a"), changed("/b"))
+
+    assert report.interrupted
+    assert len(world.runs) == 3
+
+
+def test_a_faulty_file_is_told_once_by_scans_of_everything(world):
+    fault = build_error_reply(GONE, operation="ingest")
+    faulty = _nothing(errors=1, items=[replies.item(kind="error", error=fault)])
+    world.outcomes = [faulty, faulty, faulty]
+
+    world.watch(IDLE, EVERYTHING)
+
+    assert world.kinds == ["indexed", "started"]
+
+
+LIMIT = NoNotifier("no more", "sysctl")
+
+
+class Notifier:
+    """A notifier whose changes a test pushes."""
+
+    def __init__(self, system, watched):
+        self.system = system
+        self.watched = watched
+        self.is_open = True
+
+    def wait(self, seconds):
+        del seconds
+        return self.system.changes.pop(0) if self.system.changes else set()
+
+    def close(self):
+        self.is_open = False
+
+
+class System:
+    def __init__(self, root):
+        self.root = root
+        self.changes = []
+        self.notifiers = []
+        self.answers = []
+        self.fault = None
+        self.found = [WatchedFolder(str(root), ScanRules())]
+        self.watch = FolderWatch(self.find, self.open, lambda: False)
+
+    def find(self):
+        if self.fault:
+            raise self.fault
+        return self.found
+
+    def open(self, watched):
+        answer = self.answers.pop(0) if self.answers else None
+        if isinstance(answer, Exception):
+            raise answer
+        if answer:
+            return answer
+        self.notifiers.append(Notifier(self, list(watched)))
+        return self.notifiers[-1]
+
+    def wait(self, *names, more=()):
+        """Return what comes of changes below the root, and of those while it settles."""
+        self.changes = [self.below(names), self.below(more)]
+        return self.watch.wait(0.0, 0.0)
+
+    def below(self, names):
+        return {f"{self.root}/{name}" if name else str(self.root) for name in names}
+
+
+@pytest.fixture
+def system(tmp_path):
+    root = tmp_path / "notes"
+    (root / "sub").mkdir(parents=True)
+    (root / "venv/lib").mkdir(parents=True)
+    system = System(root)
+    system.watch.open()
+    return system
+
+
+linux = pytest.mark.skipif(WATCHES_RECURSIVELY, reason="this system watches below folders")
+
+
+@linux
+def test_folders_that_a_scan_leaves_out_are_not_watched(system):
+    assert system.notifiers[0].watched == sorted(system.below(["", "sub"]))
+
+
+def test_a_change_is_handed_over_with_those_that_follow_it(system):
+    assert system.wait("a.md", more=["b.md"]).paths == system.below(["a.md", "b.md"])
+
+
+def test_ignored_files_wake_nobody(system):
+    assert system.wait(".a.md.swp", "venv/lib/x.md").paths == frozenset()
+
+
+def test_an_ignored_file_beside_another_is_left_out(system):
+    assert system.wait("a.md", more=[".b.swp"]).paths == system.below(["a.md"])
+
+
+@linux
+@pytest.mark.parametrize("name", ["new", ".gitignore"])
+def test_a_change_of_folders_is_followed(system, name):
+    (system.root / "new").mkdir()
+
+    assert system.wait(name).paths == system.below([name])
+    assert system.notifiers[-1].watched == sorted(system.below(["", "new", "sub"]))
+    assert [one.is_open for one in system.notifiers] == [False, True]
+
+
+@linux
+def test_a_folder_that_is_gone_is_no_longer_watched(system):
+    (system.root / "sub").rmdir()
+
+    system.wait("sub")
+
+    assert system.notifiers[-1].watched == [str(system.root)]
+
+
+@linux
+def test_changes_that_the_replaced_notifier_still_had_are_not_lost(system):
+    (system.root / "new").mkdir()
+    system.changes = [system.below(["new"]), set(), system.below(["late.md"])]
+
+    assert system.watch.wait(0.0, 0.0).paths == system.below(["new", "late.md"])
+
+
+@linux
+def test_folders_that_appear_while_others_are_opened_are_watched_too(system, monkeypatch):
+    opened = system.open
+
+    def open_slowly(watched):
+        (system.root / f"more{len(system.notifiers)}").mkdir(exist_ok=len(system.notifiers) > 2)
+        return opened(watched)
+
+    monkeypatch.setattr(system.watch, "_open_notifier", open_slowly)
+    (system.root / "new").mkdir()
+    system.wait("new")
+
+    assert str(system.root / "more1") in system.notifiers[-1].watched
+
+
+def test_very_many_changes_count_as_everything(system):
+    assert system.wait(*(f"{number}.md" for number in range(1_001))) == EVERYTHING
+
+
+def test_a_notifier_that_fails_is_replaced_and_everything_may_have_changed(system):
+    system.changes = [None]
+
+    assert system.watch.wait(0.0, 0.0) == EVERYTHING
+    assert [one.is_open for one in system.notifiers] == [False, True]
+
+
+def test_a_notifier_that_fails_while_files_settle_is_replaced(system):
+    system.changes = [system.below(["a.md"]), None]
+
+    assert system.watch.wait(0.0, 0.0) == EVERYTHING
+
+
+def test_a_system_that_refuses_is_told(tmp_path):
+    system = System(tmp_path)
+    system.answers = [LIMIT]
+
+    system.watch.open()
+
+    assert system.watch.obstacle == LIMIT
+    assert system.watch.wait(0.0, 0.0).paths == frozenset()
+
+
+@pytest.mark.parametrize("fault", [FileNotFoundError(), PermissionError()])
+def test_a_folder_that_vanishes_while_it_is_opened_is_listed_again(tmp_path, fault):
+    system = System(tmp_path)
+    system.answers = [fault]
+
+    system.watch.open()
+
+    assert len(system.notifiers) == 1
+    assert not system.watch.has_moved()
+
+
+def test_folders_that_never_come_to_rest_are_looked_at_again(tmp_path):
+    system = System(tmp_path)
+    system.answers = [FileNotFoundError()] * 9
+
+    system.watch.open()
+
+    assert system.watch.has_moved()
+
+
+def test_a_root_that_was_replaced_has_moved(system):
+    assert not system.watch.has_moved()
+
+    system.root.rename(system.root.with_name("old"))
+    assert system.watch.has_moved()
+    system.root.mkdir()
+    assert system.watch.has_moved()
+
+    system.watch.open()
+    assert not system.watch.has_moved()
+
+
+def test_a_root_that_is_gone_leaves_nothing_to_watch(system):
+    system.root.rename(system.root.with_name("old"))
+
+    system.watch.open()
+
+    assert not system.notifiers[-1].is_open
+    assert system.watch.obstacle is None
+
+
+def test_a_new_source_has_moved(system, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    system.found = [*system.found, WatchedFolder(str(other), ScanRules())]
+
+    assert system.watch.has_moved()
+    system.watch.open()
+    assert system.watch.locations == sorted([str(system.root), str(other)])
+
+
+def test_without_an_index_the_folders_stay_as_they_are(system):
+    system.fault = NotIndexed(data_dir="/data", expected=1, found=None)
+
+    assert not system.watch.has_moved()
