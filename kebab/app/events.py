@@ -6,7 +6,7 @@ known. `complete` says that the work is complete, and `end` that nothing follows
 
 import time
 from collections.abc import Iterator
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
@@ -48,7 +48,7 @@ class EventEncoder(Generic[E]):
 
     def take(self, event: E) -> Reply | None:
         """Return an event as it is sent; None for one that waits for the end of the work."""
-        raise NotImplementedError
+        return cast("Reply", event)
 
     def build_heartbeat(self) -> Reply:
         """Return the event that says that the work continues."""
@@ -71,17 +71,12 @@ class EventEncoder(Generic[E]):
 class AnswerEncoder(EventEncoder[AnswerEvent]):
     """`answer_event.v1` lines; the last one is `final` or `error`."""
 
-    def take(self, event: AnswerEvent) -> Reply:
-        """Return the event."""
-        return event
-
     def build_heartbeat(self) -> Reply:
         """Return a heartbeat."""
         return AnswerEvent(type="heartbeat", elapsed_ms=self.elapsed_ms)
 
-    def build_end(self, reply: Answer, status: Exit, *, cancelled: bool = False) -> Iterator[Line]:
+    def build_end(self, reply: Answer, status: Exit, **_: bool) -> Iterator[Line]:
         """Yield the answer."""
-        del cancelled
         yield AnswerEvent(type="final", answer=reply), status
 
     def build_failure(self, error: ErrorReply, status: Exit) -> Iterator[Line]:
@@ -110,12 +105,11 @@ class WorkEncoder(EventEncoder[Progress]):
 
     def build_heartbeat(self, message: str | None = None) -> IngestProgress:
         """Return a heartbeat with the phase and the path of the last event, or with a message."""
-        kind, last = ProgressKind.HEARTBEAT, self._last
         if message:
             return IngestProgress(kind="heartbeat", message=message, elapsed_ms=self.elapsed_ms)
-        return to_ingest_progress(
-            Progress(kind=kind, phase=last.phase, path=last.path, elapsed_ms=self.elapsed_ms)
-        )
+        kind, last, elapsed = ProgressKind.HEARTBEAT, self._last, self.elapsed_ms
+        told = Progress(kind=kind, phase=last.phase, path=last.path, elapsed_ms=elapsed)
+        return to_ingest_progress(told)
 
     def build_end(
         self, reply: Reply | None, status: Exit, *, cancelled: bool = False
@@ -147,11 +141,8 @@ class SearchEncoder(EventEncoder[SearchEvent]):
         """Return the first event."""
         return SearchEvent(type="stage", data=EventData(stage="search"))
 
-    def build_end(
-        self, reply: SearchResponse, status: Exit, *, cancelled: bool = False
-    ) -> Iterator[Line]:
+    def build_end(self, reply: SearchResponse, status: Exit, **_: bool) -> Iterator[Line]:
         """Yield the page of hits and the end."""
-        del cancelled
         shared = {*EventData.__struct_fields__} & {*reply.__struct_fields__}
         fields = {name: getattr(reply, name) for name in shared}
         fields |= {"hit_count": len(reply.hits), "coverage": reply.coverage or UNSET}

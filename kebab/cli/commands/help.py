@@ -28,6 +28,7 @@ TOPICS = {
     "reviewing": "Reviews: changes, comments, baselines, fixes",
     "review-rules": "What a review finds without a model",
     "pictures": "Text and captions of images",
+    "python": "The operations as methods of a Python object",
     "plugins": "Formats, models, servers and rules of other packages",
     "security": "What is protected, and what is not",
     "many-machines": "Publish a base, search published ones, ingest on a cluster",

@@ -156,7 +156,7 @@ def make_client(make_site, pool) -> Callable[..., TestClient]:
 
 
 @pytest.fixture
-def client(make_client) -> TestClient:
+def client(make_client: Callable[..., TestClient]) -> TestClient:
     return make_client()
 
 
