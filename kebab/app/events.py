@@ -27,8 +27,6 @@ from kebab.wire.stream import EventData, ReviewEvent, ReviewEventData, SearchEve
 E = TypeVar("E")
 Line: TypeAlias = tuple[Any, Exit | None]
 
-_TERMINAL = (ProgressKind.COMPLETED, ProgressKind.ABORTED)
-
 
 class EventEncoder(Generic[E]):
     """Encodes the events of one call."""
@@ -97,7 +95,7 @@ class WorkEncoder(EventEncoder[Progress]):
 
     def take(self, event: Progress) -> IngestProgress | None:
         """Return an event; a terminal one waits for the reply."""
-        if event.kind in _TERMINAL:
+        if event.kind in (ProgressKind.COMPLETED, ProgressKind.ABORTED):
             self._terminal = to_ingest_progress(event)
             return None
         self._last = event

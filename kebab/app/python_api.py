@@ -172,11 +172,10 @@ class OperationMethods:
     ) -> Reply:
         from kebab.app.dispatch import convert_operation_request
 
-        form = operation.request
-        named = dict(given)
+        form, named = operation.request, dict(given)
         if first:
             own = [*vars(form).get("__annotations__", ()), *form.__struct_fields__]
-            named = dict(zip(own[:1], first, strict=True)) | named
+            named |= zip(own[:1], first, strict=True)
         lists = {one.name for one in fields(form) if "list[" in str(one.type)}
         values = {name: _read(value, is_list=name in lists) for name, value in named.items()}
         request = convert_operation_request(operation.name, values, self.settings)

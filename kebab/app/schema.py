@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _SAMPLE = 256
 """The most files whose state is read, in about three milliseconds."""
 
+_SERVES = all(map(find_spec, ("mcp", "nh3", "starlette", "uvicorn")))
 _CAPABILITIES = Capabilities(
     json_mode=True,
     ingest_progress=True,
@@ -43,9 +44,9 @@ _CAPABILITIES = Capabilities(
     search_cache=True,
     incremental_ingest=True,
     streaming_ask=True,
-    http_daemon=True,
-    mcp_server=True,
-    web_page=True,
+    http_daemon=_SERVES,
+    mcp_server=find_spec("mcp") is not None,
+    web_page=_SERVES,
     published_base=False,
     single_file_ingest=True,
     bulk_search=True,
@@ -53,8 +54,8 @@ _CAPABILITIES = Capabilities(
     extractive_ask=True,
     review=True,
     translate=True,
-    watch=True,
-    cluster_ingest=all(find_spec(library) is not None for library in ("ray", "pandas")),
+    watch=find_spec("watchfiles") is not None,
+    cluster_ingest=all(map(find_spec, ("ray", "pandas"))),
 )
 _EMPTY = Stats(
     doc_count=0,

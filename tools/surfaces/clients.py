@@ -209,7 +209,7 @@ class HttpClient:
         message = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"%b",'
         body = message % tool.encode() + b'"arguments":%b}}' % (raw or b"{}")
         response = self._client.post("/mcp", content=body, headers=_MCP)
-        answer = check_object(response.content)
+        answer = json.loads(response.content)
         if "result" not in answer:
             code = answer.get("code") or f"jsonrpc {answer['error']['code']}"
             return Result({"schema_version": "error.v1", "code": code}, 2)
