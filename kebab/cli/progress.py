@@ -9,20 +9,18 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from kebab.app.dispatch import find_operation_status
-from kebab.app.events import EventEncoder, Line, ReviewEncoder, WorkEncoder
-from kebab.cli.channels import Display, OutputChannel, WorkDisplay
 from kebab.core.progress import Cancel, Heartbeat, Progress
 from kebab.errors.signal import Exit
 from kebab.platform import interrupt_main_thread, is_reader_gone
 from kebab.wire.record import NotFound, Reply, Request, find_exit_status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
-    from kebab.app.classify import ClassifiedError
+    from kebab.cli.channels import Display, OutputChannel, WorkDisplay
     from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
     from kebab.wire.evals import EvalProgress
@@ -31,85 +29,6 @@ if TYPE_CHECKING:
     from kebab.wire.stream import ReviewEvent
 
     ReviewWork = Callable[[Callable[[ReviewEvent], None], Cancel], AgentItems | NotFound]
-
-
-class EventLines(WorkDisplay):
-    """Writes the events of a call as NDJSON.
-
-    As a stream all of them go to stdout, and the last ones have the reply or the error. Otherwise
-    stderr gets what tells that the work continues: the heartbeats of an answer, the events of a
-    review without its pages, and all events of long work.
-    """
-
-    def __init__(
-        self, context: CommandContext, encoder: EventEncoder[Any], *, stream: bool
-    ) -> None:
-        self.encoder = encoder
-        self._context = context
-        self._stream = stream
-        self._began = self._ended = False
-        self._lock = threading.RLock()
-        self.silence_s = encoder.silence_s
-        if stream and encoder.carries_errors:
-            context.on_error = self._write_error
-
-    def __exit__(self, *details: object) -> None:
-        """Write the terminal event of long work that failed, unless the reader closed the pipe."""
-        _, error, _ = details
-        if error is not None and not isinstance(error, BrokenPipeError):
-            self.abort()
-
-    def __call__(self, event: Any) -> bool:
-        """Write an event; return whether the reader sees it."""
-        line = self.encoder.take(event)
-        return line is not None and self._write(line)
-
-    def show_heartbeat(self, elapsed_ms: float) -> None:
-        """Write a heartbeat."""
-        self._write(self.encoder.build_heartbeat())
-
-    def announce_stop(self) -> None:
-        """Write that long work stops soon."""
-        if isinstance(self.encoder, WorkEncoder):
-            self._write(self.encoder.build_heartbeat("stopping soon"))
-
-    def abort(self) -> None:
-        """Write the terminal event of long work that did not complete."""
-        if isinstance(self.encoder, WorkEncoder) and (self._began or self._stream):
-            self._end([(self.encoder.build_abortion(), None)])
-
-    def finish(self, status: int, reply: Reply | None = None, *, cancelled: bool = False) -> None:
-        """Write the last events."""
-        self._end(self.encoder.build_end(reply, Exit(status), cancelled=cancelled))
-
-    def write(self, event: Reply, status: int | None = None) -> None:
-        """Write a line."""
-        (self._context.write_json if self._stream else self._context.write_event)(event, status)
-
-    def _write_error(self, classified: ClassifiedError) -> None:
-        self._end(self.encoder.build_failure(classified.reply, classified.exit))
-
-    def _write(self, event: Reply) -> bool:
-        """Write an event unless the stream has ended or stderr does not get it."""
-        kind = getattr(event, "type", "")
-        shown = self._stream or kind in _TOLD_APART or not kind
-        with self._lock:
-            if self._ended or not shown:
-                return False
-            self._began = True
-            self.write(event)
-        return True
-
-    def _end(self, lines: Iterable[Line]) -> None:
-        """Write the last events; the first end is the only one."""
-        with self._lock:
-            for event, status in () if self._ended else lines:
-                self.write(event, status)
-            self._ended = True
-
-
-_TOLD_APART = ("heartbeat", "stage", "progress")
-"""The types of events that stderr gets; events of long work have none."""
 
 
 E = TypeVar("E")
@@ -254,6 +173,9 @@ def run_cancellable_work(context: CommandContext, request: Request[R]) -> tuple[
 def choose_work_display(context: CommandContext, *, stream: bool) -> WorkDisplay:
     """Return the display of long work: events, a bar, or lines."""
     if context.flags.machine:
+        from kebab.app.events import WorkEncoder
+        from kebab.cli.event_lines import EventLines
+
         return EventLines(context, WorkEncoder(), stream=stream)
     from kebab.cli.render.progress import ProgressBar, ProgressLines
 
@@ -305,6 +227,9 @@ def stream_review(context: CommandContext, work: ReviewWork) -> Exit:
     Raises:
         BrokenPipeError: The reader closed the pipe, and the work was interrupted.
     """
+    from kebab.app.events import ReviewEncoder
+    from kebab.cli.event_lines import EventLines
+
     encoder = ReviewEncoder()
     events = EventLines(context, encoder, stream=True)
     with (

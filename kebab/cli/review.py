@@ -17,7 +17,8 @@ from msgspec.structs import replace
 from kebab.app.events import ReviewEncoder
 from kebab.app.review_text import CopyFilter, ItemLocator
 from kebab.cli.channels import Display, OutputChannel
-from kebab.cli.progress import EventLines, run_review
+from kebab.cli.event_lines import EventLines
+from kebab.cli.progress import run_review
 from kebab.cli.prompt import confirm
 from kebab.cli.render.canvas import Canvas, clean, pluralize, truncate
 from kebab.cli.render.progress import CLEAR_LINE, STOPPING

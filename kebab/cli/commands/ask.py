@@ -10,6 +10,7 @@ import click
 from kebab.app.events import AnswerEncoder
 from kebab.app.request_defaults import list_request_defaults
 from kebab.cli.command import Command
+from kebab.cli.event_lines import EventLines
 from kebab.cli.options import (
     add_options,
     build_request,
@@ -20,7 +21,7 @@ from kebab.cli.options import (
     ndjson_option,
     rerank_option,
 )
-from kebab.cli.progress import EventLines, report_events
+from kebab.cli.progress import report_events
 from kebab.cli.refresh import add_refresh, in_options, pop_folder_flags, refresh_folder
 from kebab.errors.signal import Exit
 from kebab.wire.ask import MAX_PASSAGES, Answer, AnswerEvent, AskRequest

@@ -202,7 +202,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     frames = None
     if stream:
         from kebab.app.events import SearchEncoder
-        from kebab.cli.progress import EventLines
+        from kebab.cli.event_lines import EventLines
 
         encoder = SearchEncoder()
         frames = EventLines(context, encoder, stream=True)

@@ -12,8 +12,9 @@ from kebab.app.events import ReviewEncoder
 from kebab.app.own_files import replace_file
 from kebab.app.review_text import ItemLocator
 from kebab.cli.command import Command
+from kebab.cli.event_lines import EventLines
 from kebab.cli.options import build_request, complete, limit_option, merge_flags, ndjson_option
-from kebab.cli.progress import EventLines, run_review, stream_review
+from kebab.cli.progress import run_review, stream_review
 from kebab.cli.prompt import confirm
 from kebab.cli.render.review import render_no_page, render_outcome
 from kebab.cli.render.review_formats import render_positions

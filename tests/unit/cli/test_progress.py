@@ -9,8 +9,8 @@ from kebab.app.events import AnswerEncoder, ReviewEncoder, WorkEncoder
 from kebab.cli import progress
 from kebab.cli.channels import Display, OutputChannel, OutputChannels, WorkDisplay
 from kebab.cli.context import CommandContext, Interrupts
+from kebab.cli.event_lines import EventLines
 from kebab.cli.progress import (
-    EventLines,
     Reporter,
     WorkReporter,
     choose_work_display,

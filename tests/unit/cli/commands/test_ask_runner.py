@@ -10,7 +10,7 @@ from kebab.cli.commands.ask import (
     print_answer,
 )
 from kebab.cli.context import CommandContext, Interrupts
-from kebab.cli.progress import EventLines
+from kebab.cli.event_lines import EventLines
 from kebab.cli.render.answer import AnswerLog
 from kebab.config.settings import Ask, Llm, Models, Search, Settings
 from kebab.errors.catalog import InvalidInput
