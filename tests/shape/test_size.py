@@ -15,11 +15,11 @@ MOST_LINES = {
     # ingest on a cluster;
     # sites, spelling, marks, baselines and changes of reviews; documents on object storage;
     # what generators, forms, habits and other people write, which reviews leave out.
-    "kebab": 108_000,
-    "tests": 105_000,
+    "kebab": 108_500,
+    "tests": 105_500,
     "kebab/app": 15_000,
     "kebab/chunk": 1_500,
-    "kebab/cli": 15_000,
+    "kebab/cli": 14_500,
     "kebab/cluster": 500,
     "kebab/config": 1_500,
     "kebab/core": 4_000,
@@ -40,7 +40,7 @@ MOST_LINES = {
     "kebab/text": 2_500,
     "kebab/wire": 5_500,
 }
-MOST_MODULES = {"kebab": 438}
+MOST_MODULES = {"kebab": 428}
 
 
 @pytest.mark.parametrize("folder", MOST_LINES)

@@ -129,22 +129,6 @@ print(*(set(sys.modules) - before))
     assert set(done.stdout.split()) <= {"gc", *ours}
 
 
-def test_the_installed_script_imports_nothing_but_the_entry_point(environment):
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", ROOT / "scripts" / "kebab", "--version"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    # `.pth` files of this environment run before the script.
-    after = done.stderr.partition(" kebab.__main__\n")[0].rpartition(" site\n")[2]
-
-    assert done.stdout.startswith("kebab ")
-    assert {line.rpartition("|")[2].strip() for line in after.splitlines()} == {"kebab", ""}
-
-
 @pytest.mark.parametrize(
     ("status", "arguments"),
     [

@@ -1,5 +1,6 @@
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -13,6 +14,9 @@ import pytest
 from tests.fakes.console import run
 from tests.fakes.waiting import wait_until
 from tests.shape.tree import ROOT
+
+SCRIPT = shutil.which("kebab", path=Path(sys.executable).parent) or "kebab"
+"""The installed command: worker processes import it again."""
 
 
 @pytest.mark.parametrize("flag", ["--status", "--stop"])
@@ -66,7 +70,7 @@ def start(tmp_path):
 
     def start_server(*flags):
         environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
-        line = [sys.executable, "-m", "kebab", "serve", "--port", "0", "--json", *flags]
+        line = [SCRIPT, "serve", "--port", "0", "--json", *flags]
         line += ["--data-dir", str(tmp_path / "data")]
         process = Popen(line, stdout=PIPE, stderr=PIPE, text=True, cwd=ROOT, env=environment)
         started.append(process)
