@@ -2,7 +2,7 @@
 
 HTTP, MCP and other surfaces without flags use it:
 
-1. `decode_operation_request` or `convert_operation_request` makes the request.
+1. `decode_operation_request` or `convert_operation_request` of `request_defaults` makes the request.
 2. `Kebab.run` runs it, on a knowledge base that stays open between the calls of a process.
 3. `format_reply` adds the envelope.
 4. `report_failure` turns an exception of any step into `error.v1`, and logs it.
@@ -11,11 +11,11 @@ Each line of `search --bulk` gets its own response or its own error.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct, field
@@ -25,7 +25,6 @@ from kebab.app.classify import ClassifiedError, View, build_view, classify_error
 from kebab.app.conversions import format_timestamp
 from kebab.app.facade import Kebab
 from kebab.app.model_adapters import Embedders
-from kebab.app.request_defaults import fill_request, list_request_defaults
 from kebab.config.settings import Paths, Settings, resolve_paths
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import (
@@ -40,11 +39,9 @@ from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import (
     DECODE_ERRORS,
     Reply,
-    Request,
     add_envelope,
     decode_request,
     find_exit_status,
-    to_invalid_input,
 )
 from kebab.wire.search import SearchRequest, SearchResponse
 from kebab.wire.stream import BulkSearchItem
@@ -149,35 +146,6 @@ R = TypeVar("R", bound=Reply)
 def find_command_name(operation: str) -> str:
     """Return the command in the shell that runs an operation, as the envelope has it."""
     return OPERATIONS[operation].command if operation in OPERATIONS else operation
-
-
-def decode_operation_request(operation: str, raw: bytes, settings: Settings) -> Request[Reply]:
-    """Decode a request from JSON; nothing at all means an empty object.
-
-    Fields that it leaves out have the values of the settings, as on the command line.
-
-    Raises:
-        InvalidInput: The text is not JSON, or breaks the schema; `field` is the JSON path.
-    """
-    raw = raw if raw.strip() else b"{}"
-    request: Request[Reply] = decode_request(raw, OPERATIONS[operation].request)
-    defaults = list_request_defaults(operation, settings)
-    return fill_request(request, msgspec.json.decode(raw), defaults) if defaults else request
-
-
-def convert_operation_request(
-    operation: str, fields: Mapping[str, Any], settings: Settings
-) -> Request[Reply]:
-    """Return the request of a decoded JSON object; the rest is as in `decode_operation_request`.
-
-    Raises:
-        InvalidInput: The object breaks the schema; `field` is the JSON path.
-    """
-    try:
-        request = msgspec.convert(dict(fields), OPERATIONS[operation].request)
-    except (msgspec.ValidationError, RecursionError) as fault:
-        raise to_invalid_input(fault) from fault
-    return fill_request(request, fields, list_request_defaults(operation, settings))
 
 
 def find_operation_status(reply: Reply, cancel: Cancel | None = None) -> Exit:

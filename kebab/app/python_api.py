@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, overload
 
 from msgspec.structs import fields
 
+from kebab.app.request_defaults import convert_operation_request
 from kebab.core.progress import Cancel
 from kebab.wire.operations import OPERATIONS, Operation
 from kebab.wire.record import Reply, Request
@@ -170,8 +171,6 @@ class OperationMethods:
         cancel: Cancel | None = None,
         **given: Any,
     ) -> Reply:
-        from kebab.app.dispatch import convert_operation_request
-
         form, named = operation.request, dict(given)
         if first:
             own = [*vars(form).get("__annotations__", ()), *form.__struct_fields__]

@@ -58,9 +58,7 @@ OUTCOMES = r"""
 1 serve_status.v1        serve --status
 1 serve_status.v1        serve --stop
 2 usage_invalid          serve --status --stop
-2 usage_invalid          serve --http --status
-2 usage_invalid          serve --http nowhere:99999
-2 usage_invalid          serve --allow-write
+2 usage_invalid          serve --port 99999
 0 outline.v1             outline
 0 outline.v1             outline {doc} --depth 1
 0 outline.v1             outline work -n 1

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from kebab.app.dispatch import decode_operation_request
+from kebab.app.request_defaults import decode_operation_request
 from kebab.config.settings import Settings
 from kebab.embed import install
 from kebab.embed.registry import MODELS

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import jsonschema
 
 from kebab.app.dispatch import (
-    decode_operation_request,
     format_reply,
     report_failure,
 )
 from kebab.app.facade import Kebab
+from kebab.app.request_defaults import decode_operation_request
 from kebab.config.load import load_settings
 from kebab.config.settings import find_default_config
 from kebab.wire.json_schema import build_schemas

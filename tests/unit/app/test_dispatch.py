@@ -10,8 +10,6 @@ import pytest
 from kebab.app.classify import DEFAULT_VIEW, classify_error
 from kebab.app.dispatch import (
     BulkOutcome,
-    convert_operation_request,
-    decode_operation_request,
     find_command_name,
     find_operation_status,
     format_event,
@@ -19,6 +17,7 @@ from kebab.app.dispatch import (
     report_failure,
     search_lines,
 )
+from kebab.app.request_defaults import convert_operation_request, decode_operation_request
 from kebab.app.search import search
 from kebab.config.settings import Search, Settings
 from kebab.core.progress import Cancel
