@@ -3,7 +3,6 @@
 Lists, deletes and counts the stored runs, and describes the rules.
 """
 
-from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -16,7 +15,7 @@ from kebab.app.conversions import format_timestamp, parse_time
 from kebab.app.library import build_not_found
 from kebab.app.model_adapters import require_language_model
 from kebab.app.review_rules import RulesReader, RulesResults, is_plain
-from kebab.app.review_selection import RunChanges, RunSettings, count_fixed, find_changes
+from kebab.app.review_selection import RunChanges, RunSettings, find_changes
 from kebab.app.review_start import (
     UNLIMITED,
     ReviewLibrary,
@@ -47,7 +46,6 @@ from kebab.review.worker import RunPorts
 from kebab.wire.record import NotFound, decode_request
 from kebab.wire.review import (
     AgentItems,
-    KnownFinding,
     ReviewRemoved,
     ReviewRequest,
     ReviewRmRequest,
@@ -244,9 +242,6 @@ def review(
             describe_unanswered=lambda count: describe_unanswered(count, "review", stored_id),
             missing=list_missing(full),
             left_out=describe_left_out(left_out),
-            count_fixed=partial(_count_fixed, first.baseline, settings, has_model=full is not None)
-            if first.baseline and first.changed is None
-            else None,
         )
         pages = RunPages(run, ports, options)
         return pages.build(pages.find_start(request.cursor), all_pages=request.all_pages)
@@ -265,30 +260,12 @@ class _Started(NamedTuple):
     left_out: int = 0
 
 
-def _count_fixed(
-    baseline: Sequence[KnownFinding],
-    settings: RunSettings,
-    reviewed: Collection[str],
-    known: Collection[tuple[str, str]],
-    *,
-    has_model: bool,
-    is_answered: bool,
-) -> int:
-    """Return how many findings of the baseline of a run are gone from the reviewed files."""
-    rules = settings.names.applied
-
-    def is_judged(name: str) -> bool:
-        return name in rules or (has_model and is_answered and name in settings.model_kinds)
-
-    return count_fixed(baseline, known, reviewed, is_judged)
-
-
 def _check_request(request: ReviewRequest) -> None:
     """Refuse a request whose fields contradict each other."""
     if request.run_id is not None:
         given = {
             name: getattr(request, name)
-            for name in ("names", "imported", "rules", "text", "changed", "baseline")
+            for name in ("names", "imported", "rules", "text", "changed")
         }
         for field in (name for name, value in given.items() if value):
             raise InvalidInput(field=f"$.{field}", cause="a run keeps its documents and rules")
@@ -347,10 +324,6 @@ def _start_run(
         changes = find_changes(files, request.changed, request.names)
         files = [file for file in files if resolve_links(file) in changes.lines]
         request = replace(request, changed=changes.revision)
-    if request.baseline:  # it is stored with the run, so only what can matter is kept
-        real = set(map(resolve_links, files))
-        baseline = [one for one in request.baseline if resolve_links(one.file) in real]
-        request = replace(request, baseline=baseline)
     if context.read_only and len(files) > 1 and not request.all_pages:
         raise ReadOnly(operation="review of several documents")
     settings = load_run_settings(context, library, request, files)

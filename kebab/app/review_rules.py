@@ -62,12 +62,7 @@ _POLL_S = 0.1
 
 def is_plain(run: StoredRun, first: ReviewRequest) -> bool:
     """Return whether a run only applies the rules to whole files as they are on disk."""
-    return (
-        run.model is None
-        and not first.imported
-        and first.text is None
-        and (first.changed is None and first.baseline is None)
-    )
+    return run.model is None and not first.imported and first.text is None and first.changed is None
 
 
 class RulesReader:
@@ -84,7 +79,7 @@ class RulesReader:
         self._context, self._library, self._run, self._first = context, library, run, first
         self._surroundings = build_surroundings(context)
         self._rules = settings
-        self._selection = build_selection(first, self._rules, None)
+        self._selection = build_selection(self._rules, None)
         self._key = _describe_rules(context, self._rules.applied)
         self._index_state = ""
         with suppress(IoError, Locked, NotIndexed, StoreCorrupt), context.open_reader() as reader:

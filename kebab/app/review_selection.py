@@ -1,12 +1,11 @@
 """Builds what counts in a review.
 
-That depends on the settings of the user and of repositories, on changes against git, and on known
-findings.
+That depends on the settings of the user and of repositories, and on changes against git.
 """
 
 import os.path
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.app.review_surroundings import ReviewSurroundings, list_terms
@@ -21,7 +20,7 @@ from kebab.review.rules.registry import describe_unknown, select_rules
 from kebab.review.rules.rule import Rule
 from kebab.review.selection import FileRules, RuleNames, Selection
 from kebab.text.globs import matches_glob
-from kebab.wire.review import KnownFinding, ReviewRequest, SeverityName
+from kebab.wire.review import SeverityName
 
 if TYPE_CHECKING:
     from kebab.source.changes import Lines
@@ -174,42 +173,11 @@ def _find_common_folder(files: Sequence[str]) -> str:
     return os.path.commonpath([file.rpartition("/")[0] or "/" for file in files])
 
 
-def build_selection(
-    request: ReviewRequest, settings: RunSettings, changes: RunChanges | None
-) -> Selection:
-    """Return what counts in the run of a request."""
-    known: defaultdict[str, set[str]] = defaultdict(set)
-    for one in request.baseline or ():
-        known[resolve_links(one.file)].add(one.fingerprint)
-
-    def list_known(document: ReviewDocument) -> Collection[str]:
-        return known.get(resolve_links(str(document.source.file)), ()) if known else ()
-
+def build_selection(settings: RunSettings, changes: RunChanges | None) -> Selection:
+    """Return what counts in a run."""
     return Selection(
         names=settings.names,
         choose_rules=settings.choose_rules,
         list_changed=changes.list_lines if changes else lambda _: None,
-        list_known=list_known,
         keep_doubtful=settings.is_named,
-    )
-
-
-def count_fixed(
-    baseline: Iterable[KnownFinding],
-    known: Collection[tuple[str, str]],
-    files: Collection[str],
-    is_judged: Callable[[str], bool],
-) -> int:
-    """Return how many findings of a baseline are gone.
-
-    `known` are those that were found, by file and fingerprint, `files` those that were reviewed as
-    a whole, and `is_judged` tells whether all findings of a rule or kind were looked for.
-    """
-    real = {resolve_links(one) for one in files}
-    found = {(resolve_links(file), fingerprint) for file, fingerprint in known}
-    return sum(
-        (path := resolve_links(one.file)) in real
-        and is_judged(one.rule)
-        and (path, one.fingerprint) not in found
-        for one in baseline
     )

@@ -310,7 +310,7 @@ def build_workers(
         ConfigInvalid: The settings name an invalid server.
     """
     surroundings = build_surroundings(context)
-    selection = build_selection(first, settings, changes)
+    selection = build_selection(settings, changes)
     imported = first.imported or ()
     base = RulesWorker(settings.applied, surroundings, imported, settings.adapt)
     selecting = SelectingWorker(base, selection)

@@ -22,7 +22,6 @@ from kebab.limits.deadline import build_failure
 from kebab.parse.encoding import Decoded, decode_raw
 from kebab.review.document import ReviewDocument
 from kebab.review.rules.sites import strip_copy
-from kebab.review.selection import FINGERPRINT_BYTES, compute_fingerprint
 from kebab.source.walk import detect_file_media
 
 if TYPE_CHECKING:
@@ -233,12 +232,6 @@ class ItemLocator:
             return LocatedPage(self._state, tuple(LocatedItem(item=item) for item in items))
         document = self._document
         return LocatedPage("same", tuple(_locate(document, item) for item in items))
-
-    def compute_fingerprint(self, item: AgentItem) -> str:
-        """Return the fingerprint of an item of the last page; its id when the file changed."""
-        if self._document is None:
-            return item.uid[: 2 * FINGERPRINT_BYTES]
-        return compute_fingerprint(self._document, item)
 
     def _open(self, reviewed: ReviewedDocument) -> None:
         file = reviewed.file, reviewed.content_hash

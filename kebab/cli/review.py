@@ -35,7 +35,6 @@ from kebab.cli.render.review import (
 )
 from kebab.cli.render.review_formats import (
     LINE_RENDERERS,
-    QualityReport,
     SarifLog,
     render_positions,
     render_unanswered_github,
@@ -141,23 +140,6 @@ class SarifDisplay(PageDisplay):
         self._out.write_lines(self._log.render(tally, completed=completed))
 
 
-class QualityDisplay(PageDisplay):
-    """Writes the report for GitLab at the end."""
-
-    def __init__(self, context: CommandContext, text: str | None = None) -> None:
-        self._out = context.channels.out
-        self._report = QualityReport(Path.cwd())
-        self._locator = ItemLocator(text)
-
-    def show(self, page: AgentItems) -> None:
-        """Keep the findings of a page."""
-        self._report.add(page, self._locator.locate(page), self._locator)
-
-    def finish(self, tally: ReviewTally, *, completed: bool) -> None:
-        """Write the report."""
-        self._out.write_lines(self._report.render())
-
-
 class ReviewDisplay(Display["ReviewEvent"]):
     """Shows the pages of a review, and on stderr a line about the work.
 
@@ -241,8 +223,6 @@ def choose_display(
     """Return the display for a form of output; a text that is given stands for the file."""
     if form == "sarif":
         return SarifDisplay(context, load_log(), text)
-    if form == "gitlab":
-        return QualityDisplay(context, text)
     if form == "text" and context.channels.out.is_terminal:
         return FindingsView(context, text)
     return FindingLines(context, form, text)

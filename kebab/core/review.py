@@ -351,7 +351,6 @@ class UnitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
         scores: The ratings of translated segments by `cid`.
         doubtful: The uids of findings that are probably no mistakes; they are left out.
         ignored: How many findings comments ignore.
-        known: The fingerprints of findings that are left out, because the baseline has them.
         usage: What it cost.
     """
 
@@ -361,7 +360,6 @@ class UnitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     scores: tuple[tuple[str, float], ...] = ()
     doubtful: tuple[str, ...] = ()
     ignored: int = 0
-    known: tuple[str, ...] = ()
     usage: UnitUsage = UnitUsage()
 
 

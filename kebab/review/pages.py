@@ -122,8 +122,6 @@ class PageOptions(NamedTuple):
         missing: What the language model goes without.
         left_out: What is said about files that are not reviewed.
         describe_unanswered: Describes so many texts that the language model did not answer.
-        count_fixed: Returns how many findings of the baseline are gone, of the reviewed files and
-            the known findings in them; `is_answered` tells that the model answered about all text.
     """
 
     fail_on: FailOnName
@@ -132,7 +130,6 @@ class PageOptions(NamedTuple):
     describe_unanswered: Callable[[int], DegradedChannel]
     missing: tuple[DegradedChannel, ...] = ()
     left_out: tuple[DegradedChannel, ...] = ()
-    count_fixed: Callable[..., int] | None = None
 
 
 class _Filling(Struct):
@@ -293,19 +290,9 @@ class RunPages:
             fail_on=self._options.fail_on,
             doubtful=sum(len(unit.result.doubtful) for unit in begun if unit.result),
             ignored=sum(unit.result.ignored for unit in begun if unit.result),
-            known=sum(len(unit.result.known) for unit in begun if unit.result),
-            fixed=0 if has_more else self._count_fixed(is_answered=not unanswered),
             has_more=has_more,
             next_cursor=self._issue_cursor(end) if has_more else None,
         )
-
-    def _count_fixed(self, *, is_answered: bool) -> int:
-        """Return how many findings of the baseline are gone; 0 without one."""
-        if self._options.count_fixed is None:
-            return 0
-        reviewed, known = self._units.list_known()
-        is_answered = is_answered and self._units.failure is None
-        return self._options.count_fixed(reviewed, known, is_answered=is_answered)
 
     def _format_chunk(self, start: Position) -> str:
         if self._run.kind == "review":

@@ -267,21 +267,6 @@ class RunUnits:
             if part.content_hash == _UNREAD and first <= part.first < end
         ]
 
-    def list_known(self) -> tuple[set[str], set[tuple[str, str]]]:
-        """Return the files that were read, and the known findings in them by their file."""
-        files = self._run.files
-        reviewed = {files[part.file] for part in self._parts if part.content_hash != _UNREAD}
-        known = {
-            (files[part.file], fingerprint)
-            for part in self._parts
-            for unit in self._store.list_units(
-                self._run.run_id, part.first, part.first + part.units
-            )
-            if unit.result is not None
-            for fingerprint in unit.result.known
-        }
-        return reviewed, known
-
     def finish(self, part: StoredDocumentReview, number: int) -> UnitResult | None:
         """Return the result of a unit; None when the unit was cut off.
 

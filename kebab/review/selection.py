@@ -1,10 +1,9 @@
 """Decides which findings of a document count.
 
-Settings of a folder switch rules off and change severities, comments ignore findings, a baseline
-has known ones, and a review of changes leaves out other lines.
+Settings of a folder switch rules off and change severities, comments ignore findings, and a review
+of changes leaves out other lines.
 """
 
-import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -18,10 +17,6 @@ from kebab.review.items import locate_item
 from kebab.review.rules.ignores import IgnoreComment, UnknownIgnore, UnusedIgnore, read_ignores
 from kebab.review.worker import LoadResult, UnitWorker, needs_model
 from kebab.wire.review import AgentItem, SeverityName
-
-FINGERPRINT_BYTES = 8
-_TELLING = 12
-"""How many characters tell a finding without the rest of its line."""
 
 
 class FileRules(NamedTuple):
@@ -46,14 +41,12 @@ class Selection(Struct, frozen=True, kw_only=True):
         choose_rules: Returns what the settings say about a file.
         list_changed: Returns the changed lines of a file as [first, last] from 1, in order; None
             when all of its lines count.
-        list_known: Returns the fingerprints of the known findings of a file.
         keep_doubtful: Whether findings count that are probably no mistakes.
     """
 
     names: RuleNames
     choose_rules: Callable[[ReviewDocument], FileRules] = lambda _: FileRules()
     list_changed: Callable[[ReviewDocument], Sequence[Span] | None] = lambda _: None
-    list_known: Callable[[ReviewDocument], Collection[str]] = lambda _: ()
     keep_doubtful: bool = False
 
     def select(self, document: ReviewDocument, result: UnitResult, *, rules: bool) -> UnitResult:
@@ -63,28 +56,22 @@ class Selection(Struct, frozen=True, kw_only=True):
         settings = self.choose_rules(document)
         comments = _Comments(document, self.names, settings)
         changed = self.list_changed(document)
-        known = self.list_known(document)
         items = [one for one in result.items if not _is_named(one, settings.disabled)]
         kept = comments.filter(items, judge=rules)
         ignored = comments.ignored
         kept = [_rate(one, settings) for one in kept if _is_changed(document, one, changed)]
-        prints = {one.uid: compute_fingerprint(document, one) for one in kept} if known else {}
         carried = tuple(
             _rate(one, settings)
             for one in comments.filter(result.carried, judge=False)
-            if not _is_named(one, settings.disabled)
-            and _is_changed(document, one, changed)
-            and not (known and compute_fingerprint(document, one) in known)
+            if not _is_named(one, settings.disabled) and _is_changed(document, one, changed)
         )
-        new = [one for one in kept if prints.get(one.uid) not in known]
         doubtful = () if self.keep_doubtful else result.doubtful
         return replace(
             result,
-            items=tuple(one for one in new if one.uid not in doubtful),
+            items=tuple(one for one in kept if one.uid not in doubtful),
             carried=carried,
-            doubtful=tuple(one.uid for one in new if one.uid in doubtful),
+            doubtful=tuple(one.uid for one in kept if one.uid in doubtful),
             ignored=ignored,
-            known=tuple(one for one in prints.values() if one in known),
         )
 
 
@@ -126,28 +113,6 @@ class SelectingWorker(Struct, frozen=True):
 def name_finding(item: AgentItem) -> str:
     """Return the rule of a finding, or the kind of one that no rule found."""
     return item.rule_id if isinstance(item.rule_id, str) else item.k
-
-
-def compute_fingerprint(document: ReviewDocument, item: AgentItem) -> str:
-    """Return what tells a finding from others of its file, also after other lines changed.
-
-    That is its rule, its words, and how often they stand above; few words say too little, so the
-    text of their line is part of it.
-    """
-    start, end = locate_item(document, item)
-    number, column = document.find_line(start)
-    words = document.text[start:end]
-    if len(words) >= _TELLING:
-        parts = [words, str(document.text.count(words, 0, start))]
-    else:
-        lines = document.lines
-        line = lines[number - 1]
-        above = lines[: number - 1].count(line)
-        parts = [" ".join(line.split()), str(above), words]
-        parts.append(str(line.count(words, 0, column - 1) if words else column))
-    parts.insert(0, name_finding(item))
-    key = "\0".join(parts).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(key, digest_size=FINGERPRINT_BYTES).hexdigest()
 
 
 def _is_named(item: AgentItem, names: Collection[str]) -> bool:

@@ -82,19 +82,6 @@ class ReviewRequest(
     changed: str | None = None
     """A revision of git, such as `HEAD` or `main`; then only files and lines are reviewed that
     changed since its merge base with `HEAD`, those of new files included."""
-    baseline: "list[KnownFinding] | None" = None
-    """Findings that are known and left out."""
-
-
-class KnownFinding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A finding of a baseline."""
-
-    file: str
-    """The absolute path of the file."""
-    rule: str
-    """The rule, or the kind of a finding of the language model."""
-    fingerprint: str
-    """What tells the finding from others of the file, also after other lines changed."""
 
 
 class TranslateRequest(
@@ -350,10 +337,6 @@ class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     the source that its build probably makes the targets. With names of rules none is left out."""
     ignored: Count = 0
     """The number of findings that comments in the text ignore."""
-    known: Count = 0
-    """The number of findings that are left out, because the baseline has them."""
-    fixed: Count = 0
-    """On the last page the number of findings of the baseline that are gone."""
     has_more: bool
     """Whether there may be further items."""
     next_cursor: str | None

@@ -88,7 +88,6 @@ OUTCOMES = r"""
 0 review_applied.v1      review - --no-llm --apply
 2 unsupported_media      review - --stdin-filename a.zip --no-llm
 2 invalid_input          review {doc} --no-llm --changed no-such-revision
-2 io_error               review {doc} --no-llm --baseline nowhere.json
 2 usage_invalid          review {doc} --unsafe
 0 review_applied.v1      review {doc} --no-llm --apply --dry-run
 1 not_found.v1           review --run-id nowhere --apply --yes

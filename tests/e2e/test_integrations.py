@@ -168,17 +168,6 @@ def test_the_workflow_of_github_marks_the_changed_lines(home, repository):
     assert line.startswith("::warning file=a.md,line=5,")
 
 
-def test_the_job_of_gitlab_writes_a_report(home, repository):
-    job = yaml.safe_load((FOLDER / "gitlab/review.yml").read_text("utf-8"))["review"]
-    call = job["script"][-1].replace("$CI_MERGE_REQUEST_DIFF_BASE_SHA", "HEAD")
-    shell(home, f"cd {repository} && {call}", status=1)
-    report = repository / job["artifacts"]["reports"]["codequality"]
-    (found,) = json.loads(report.read_text("utf-8"))
-    assert (found["check_name"], found["severity"]) == ("repeated-word", "minor")
-    assert found["location"] == {"path": "a.md", "lines": {"begin": 5}}
-    assert len(found["fingerprint"]) == 32
-
-
 def test_the_skill_is_a_short_read():
     head = SKILL.split("---")[1]
 

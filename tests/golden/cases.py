@@ -472,7 +472,6 @@ def _list_other_cases() -> Iterator[Case]:
         ("review", "stream_not_found", ("review", "nowhere", "--stream")),
         ("review", "stream_error", ("review", DOC, "--import", "nowhere.json", "--stream")),
         ("review", "unknown_rules", ("review", DOC, "--no-llm", "--rules", "bogus")),
-        ("review", "no_baseline", ("review", DOC, "--no-llm", "--baseline", "nowhere.json")),
         ("review", "runs", ("review", "--runs")),
         ("review", "rule", ("review", "--explain", "repeated-word")),
         ("review", "unknown_rule", ("review", "--explain", "nonsense")),

@@ -13,7 +13,7 @@ MOST_LINES = {
     # files, old Office, Hangul, equations, calendars, manual pages; plugins; pictures by a model;
     # iWork, drawn tables of PDF files, the web page, help topics, charts; published bases, the
     # ingest on a cluster;
-    # sites, spelling, marks, baselines and changes of reviews; documents on object storage;
+    # sites, spelling, marks and changes of reviews; documents on object storage;
     # what generators, forms, habits and other people write, which reviews leave out.
     "kebab": 108_500,
     "tests": 105_500,

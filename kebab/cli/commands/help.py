@@ -25,7 +25,7 @@ TOPICS = {
     "formats": "What is read, how it is cited, and what is not read",
     "agents": "Coding agents and scripts: compact text, JSON, MCP, HTTP",
     "web-page": "The page to search, read and ask in a browser",
-    "reviewing": "Reviews: changes, comments, baselines, fixes",
+    "reviewing": "Reviews: changes, comments, fixes",
     "review-rules": "What a review finds without a model",
     "pictures": "Text and captions of images",
     "python": "The operations as methods of a Python object",

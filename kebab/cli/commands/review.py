@@ -119,7 +119,6 @@ _FLAGS = {
         name: f"`--{name.replace('_', '-')}`"
         for name in (
             "apply",
-            "baseline",
             "changed",
             "cursor",
             "dry_run",
@@ -130,7 +129,6 @@ _FLAGS = {
             "replay",
             "stdin_filename",
             "stream",
-            "write_baseline",
         )
     },
     "stdin": "`-`",
@@ -150,9 +148,7 @@ _EXCLUDING = (
     ("apply", "cursor"),
     ("stream", "form"),
     ("json", "form"),
-    *(("write_baseline", one) for one in ("baseline", "changed", "run_id", "stdin", "cursor")),
-    *(("write_baseline", one) for one in ("apply", "stream", "form", "json")),
-    *((one, "run_id") for one in ("baseline", "changed", "stdin")),
+    *((one, "run_id") for one in ("changed", "stdin")),
     *((one, "stdin") for one in ("changed", "imported")),
 )
 _APPLY_FLAGS = ("dry_run", "unsafe", "yes")
@@ -181,7 +177,7 @@ def find_contradictions(given: Collection[str]) -> Iterator[str]:
             yield f"{_FLAGS[one]} goes with {_FLAGS[other]}"
 
 
-FORMS = ("text", "sarif", "github", "gitlab", "vimgrep")
+FORMS = ("text", "sarif", "github", "vimgrep")
 _ALL = "all"
 
 
@@ -222,7 +218,7 @@ _TASK_RUNNERS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
         "kebab review 'docs/**/*.md' --no-llm --fail-on error --format github",
         "kebab review notes/backup.md --tier deep --json",
         "kebab review notes --apply",
-        "kebab review docs --changed main --baseline docs/baseline.json",
+        "kebab review docs --changed main",
         "kebab review - --stdin-filename docs/setup.md < docs/setup.md",
         "kebab review --explain broken-link",
         "kebab review notes --stream | kebab review --replay -",
@@ -263,8 +259,6 @@ _TASK_RUNNERS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
     flag_value=_HEAD,
     help="Only files and lines that changed since this git revision, `HEAD` unless told.",
 )
-@click.option("--baseline", metavar="FILE", help="Leave out the findings of this file.")
-@click.option("--write-baseline", metavar="FILE", help="Write all findings into this file.")
 @click.option("--stdin-filename", metavar="PATH", help="The file that the text on stdin is of.")
 @click.option("--apply", is_flag=True, help="Write the fixes that are certain into the files.")
 @click.option("--unsafe", is_flag=True, help="With `--apply`, write all proposed fixes.")
@@ -328,7 +322,7 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
         page, cancelled = review_quietly(context, request)
         return context.print_reply(page, render_no_page, Exit.INTERRUPTED if cancelled else None)
     request = _build_request(names, flags, all_pages=True)
-    return _review_and_show(context, request, form, flags["write_baseline"])
+    return _review_and_show(context, request, form)
 
 
 def _take_names(names: tuple[str, ...], flags: dict[str, Any]) -> tuple[str, ...]:
@@ -349,17 +343,13 @@ def _build_request(
     """Return the request of a review; without `all_pages` it asks for one page."""
     own = ("tier", "limit", "cursor", "run_id", "no_llm", "model", "fail_on", "changed")
     rules = flags["rules"]
-    text, baseline = None, None
+    text = None
     if names == (_STDIN,):
         from kebab.parse.encoding import decode_raw
 
         names = (flags["stdin_filename"] or _STDIN_FILE,)
         # Its errors are those of a file with this name.
         text = decode_raw(_read_file(_STDIN, "text on stdin"), names[0]).text
-    if flags["baseline"]:
-        from kebab.cli.baseline import read_baseline
-
-        baseline = read_baseline(flags["baseline"])
     fields = {
         **{name: flags[name] for name in own},
         "names": names,
@@ -367,7 +357,6 @@ def _build_request(
         "require_llm": flags["tier"] == "deep",
         "all_pages": all_pages,
         "text": text,
-        "baseline": baseline,
         "imported": read_older_items(flags["imported"]) if flags["imported"] else None,
     }
     return build_request(merge_flags({}, fields), ReviewRequest)
@@ -385,32 +374,20 @@ def _review_pages(
     return context.run(request, report=report, cancel=cancel)
 
 
-def _review_and_show(
-    context: CommandContext, request: ReviewRequest, form: str, baseline: str | None
-) -> Exit:
-    """Show all findings, or write them into a baseline; then they make no exit status."""
+def _review_and_show(context: CommandContext, request: ReviewRequest, form: str) -> Exit:
+    """Show all findings."""
     from kebab.cli.progress import run_review
     from kebab.cli.render.review import render_no_page
     from kebab.cli.review import ReviewDisplay, choose_display, write_notes
 
-    if baseline is None:
-        log = partial(_create_sarif, context)
-        pages = choose_display(context, form, log, request.text)
-    else:
-        from kebab.cli.baseline import BaselineDisplay
-
-        context.require_writable("review --write-baseline")
-        pages = BaselineDisplay(context, baseline, request.names)
+    pages = choose_display(context, form, partial(_create_sarif, context), request.text)
     display = ReviewDisplay(context, pages)
     reply, cancelled = run_review(context, request, display, display.announce_stop)
     if isinstance(reply, NotFound):
         return context.print_reply(reply, render_no_page)
     display.finish(reply, completed=not cancelled)
-    is_stored = request.text is None and baseline is None
-    write_notes(context, display, completed=not cancelled, stored=is_stored)
-    if cancelled:
-        return Exit.INTERRUPTED
-    return display.status if baseline is None else Exit.DONE
+    write_notes(context, display, completed=not cancelled, stored=request.text is None)
+    return Exit.INTERRUPTED if cancelled else display.status
 
 
 def _create_sarif(context: CommandContext) -> "SarifLog":

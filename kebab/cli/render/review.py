@@ -189,8 +189,6 @@ class ReviewTally(Struct):
     safe_fixes: int = 0
     doubtful: int = 0
     ignored: int = 0
-    known: int = 0
-    fixed: int = 0
     warnings: dict[ItemWarning, None] = field(default_factory=dict)
     degraded: dict[str, DegradedChannel] = field(default_factory=dict)
     answered: int = 0
@@ -210,8 +208,6 @@ class ReviewTally(Struct):
                 self.safe_fixes += item.fix.safe is True
         self.doubtful += page.doubtful
         self.ignored += page.ignored
-        self.known += page.known
-        self.fixed = page.fixed
         self.answered += page.usage.units_answered
         # The last page has the text of the whole run.
         known = self.unanswered if page.has_more else {}
@@ -349,21 +345,15 @@ def render_review_notes(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
 
 
 def _render_left_out(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
-    """Yield how many findings were left out, and which of the baseline are gone."""
-    counts = [(tally.known, "in the baseline"), (tally.ignored, "ignored by comments")]
-    parts = [f"{count:,} {words}" for count, words in counts if count]
-    if parts:
-        yield from canvas.note(f"left out: {', '.join(parts)}")
+    """Yield how many findings were left out."""
+    if tally.ignored:
+        yield from canvas.note(f"left out: {tally.ignored:,} ignored by comments")
     if tally.doubtful:
         links = pluralize(tally.doubtful, "link")
         yield from canvas.note(
             f"not shown: {links} to missing places; so many are missing that a build may make them"
             " (`--rules broken-link,broken-anchor,missing-image` shows them)"
         )
-    if tally.fixed:
-        verb = "is" if tally.fixed == 1 else "are"
-        gone = f"{pluralize(tally.fixed, 'finding')} of the baseline {verb} fixed"
-        yield from canvas.note(f"{gone}; `--write-baseline` takes them out")
 
 
 def render_runs(reply: ReviewRuns, canvas: Canvas) -> Iterator[str]:

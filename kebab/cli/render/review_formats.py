@@ -1,22 +1,19 @@
-"""Renders the findings of a review for other programs: one per line, as SARIF 2.1.0, or for GitLab.
+"""Renders the findings of a review for other programs: one per line, or as SARIF 2.1.0.
 
 SARIF is the Static Analysis Results Interchange Format.
 """
 
-import hashlib
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from kebab import __version__
-from kebab.app.review_text import ItemLocator, LocatedItem, LocatedPage
+from kebab.app.review_text import LocatedItem, LocatedPage
 from kebab.cli.render.canvas import clean
 from kebab.cli.render.compact import format_openable_path
 from kebab.cli.render.hits import get_line
 from kebab.cli.render.review import ReviewTally
-from kebab.core.files import to_slashes
 from kebab.review.selection import name_finding
 from kebab.wire.review import AgentItems, ItemCitation, ItemFix, ReviewRule, SeverityName
 
@@ -205,41 +202,6 @@ class SarifLog:
             return {"uri": path.as_uri()}
         base = f"{self._root.as_uri().rstrip('/')}/"
         return {"uri": path.as_uri().removeprefix(base), "uriBaseId": _ROOT}
-
-
-_QUALITY: Mapping[SeverityName, str] = {
-    "error": "critical",
-    "warning": "minor",
-    "suggestion": "info",
-}
-
-
-class QualityReport:
-    """Collects the findings of all pages as a report of GitLab Code Quality."""
-
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._found: list[dict[str, Any]] = []
-
-    def add(self, page: AgentItems, located: LocatedPage, locator: ItemLocator) -> None:
-        """Add the findings of a page."""
-        for one in located.items:
-            assert page.document is not None
-            path = to_slashes(os.path.relpath(page.document.file, self._root))
-            key = f"{path}\0{locator.compute_fingerprint(one.item)}".encode()
-            self._found.append(
-                {
-                    "description": one.item.r,
-                    "check_name": name_finding(one.item),
-                    "fingerprint": hashlib.blake2b(key, digest_size=16).hexdigest(),
-                    "severity": _QUALITY[one.item.s],
-                    "location": {"path": path, "lines": {"begin": one.start.line}},
-                }
-            )
-
-    def render(self) -> Iterator[str]:
-        """Yield the lines of the report."""
-        yield from json.dumps(self._found, indent=2, ensure_ascii=False).split("\n")
 
 
 def _notify(text: str) -> dict[str, Any]:

@@ -3,12 +3,9 @@ import subprocess
 import pytest
 
 from kebab.app.review import review
-from kebab.app.review_selection import count_fixed
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import ConfigInvalid, InvalidInput, UnsupportedMedia
-from kebab.review.selection import compute_fingerprint
-from kebab.wire.review import KnownFinding, ReviewRequest
-from tests.fakes.review import make_document
+from kebab.wire.review import ReviewRequest
 
 TWICE = "the the cat\n"
 
@@ -111,31 +108,3 @@ def test_a_given_text_stands_for_its_file_and_is_not_stored(desk):
         ask(context, desk.notes / "a.zip", text="x")
     with pytest.raises(InvalidInput, match=r"\$\.text"):
         ask(context, name, name, text="x")
-
-
-def test_known_findings_are_left_out_and_fixed_ones_counted(desk):
-    path = desk.write("a.md", TWICE)
-    context = desk.context()
-    page = ask(context, path)
-    fingerprint = compute_fingerprint(make_document(TWICE), page.items[0])
-    known = [
-        KnownFinding(file=str(path), rule="repeated-word", fingerprint=fingerprint),
-        KnownFinding(file=str(path), rule="todo", fingerprint="0" * 16),
-        KnownFinding(file=str(path), rule="spelling", fingerprint="1" * 16),
-        KnownFinding(file=str(desk.notes / "b.md"), rule="todo", fingerprint="2" * 16),
-    ]
-    page = ask(context, path, baseline=known)
-    assert (page.items, page.known, page.fixed) == ([], 1, 1)
-    page = ask(context, path, baseline=known, rules=["repeated-word"])
-    assert (page.known, page.fixed) == (1, 0)
-    desk.write("a.md", "the cat\n")
-    page = ask(context, path, baseline=known)
-    assert (page.known, page.fixed) == (0, 2)
-
-
-def test_what_was_not_looked_for_is_not_fixed():
-    baseline = [KnownFinding(file="/a.md", rule="todo", fingerprint="0" * 16)]
-    assert count_fixed(baseline, [], ["/a.md"], lambda _: True) == 1
-    assert count_fixed(baseline, [], ["/a.md"], lambda _: False) == 0
-    assert count_fixed(baseline, [], [], lambda _: True) == 0
-    assert count_fixed(baseline, [("/a.md", "0" * 16)], ["/a.md"], lambda _: True) == 0

@@ -1,13 +1,11 @@
 from kebab.core.review import Unit, UnitResult
 from kebab.parse.markdown_parts import read_markup
-from kebab.review.items import build_items
 from kebab.review.rules.registry import RULES
 from kebab.review.selection import (
     FileRules,
     RuleNames,
     SelectingWorker,
     Selection,
-    compute_fingerprint,
 )
 from kebab.review.worker import RulesWorker
 from tests.fakes.review import FakeSurroundings, make_document
@@ -114,32 +112,6 @@ def test_the_model_is_asked_about_changed_lines_only():
     assert worker.plan(document)[1:] == [last]
 
 
-def test_known_findings_are_left_out_also_when_lines_moved():
-    text = "The the cat.\n\nA dog.\n\nThe the cat.\n"
-    document, result = select(text)
-    known = [compute_fingerprint(document, item) for item in result.items]
-    assert len(set(known)) == 2
-
-    def look(text):
-        _, found = select(text, list_known=lambda _: known)
-        return len(found.items), len(found.known)
-
-    assert look(text) == (0, 2)
-    assert look(f"New.\n\n{text}") == (0, 2)
-    assert look(f"The the cat.\n\n{text}") == (1, 2)
-    assert look(text.replace("The the cat.\n", "", 1)) == (0, 1)
-
-
-def test_long_words_are_known_after_the_rest_of_their_line_changed():
-    prints = set()
-    for text in ("See [a](gone/away/here.md).", "Well, see the [b](gone/away/here.md) there."):
-        document = make_document(text, read_markup(text))
-        rule = next(rule for rule in RULES if rule.id == "broken-link")
-        items, _ = build_items(document, rule.check(document, FakeSurroundings()))
-        prints |= {compute_fingerprint(document, item) for item in items}
-    assert len(prints) == 1
-
-
 def test_findings_about_links_that_a_build_may_mend_are_left_out_and_counted():
     text = (
         "See [a](no.md), and the the cat.\n\n[b](no.md) <!-- kebab-ignore broken-link: soon -->\n"
@@ -157,16 +129,3 @@ def test_findings_about_links_that_a_build_may_mend_are_left_out_and_counted():
         result = worker.work(document, worker.plan(document), 0, lambda _: NONE)
         assert [item.rule_id for item in result.items] == rules
         assert (len(result.doubtful), result.ignored) == (count, 1)
-
-
-def test_a_known_finding_stays_known_when_it_is_doubtful():
-    text = "See [a](no.md).\n"
-    document = make_document(text, read_markup(text))
-    for rules in (frozenset(), frozenset({"broken-link"})):
-        around = FakeSurroundings(doubtful=rules, files=frozenset({"/notes/LICENSE"}))
-        worker = RulesWorker(RULES, around)
-        result = worker.work(document, worker.plan(document), 0, lambda _: NONE)
-        prints = [compute_fingerprint(document, one) for one in result.items]
-        known = Selection(names=NAMES, list_known={document: prints}.__getitem__)
-        selected = known.select(document, result, rules=True)
-        assert (selected.items, selected.doubtful, list(selected.known)) == ((), (), prints)

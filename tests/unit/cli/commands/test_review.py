@@ -346,8 +346,6 @@ def test_a_text_on_stdin_is_of_the_named_file(kebab, opened):
         (["a.md", "--stdin-filename", "b.md"], "`--stdin-filename` goes with `-`"),
         (["-", "--changed"], "`--changed` and `-` exclude each other"),
         (["a.md", "--unsafe"], "`--unsafe` goes with `--apply`"),
-        (["a.md", "--baseline", "b", "--write-baseline", "c"], "exclude each other"),
-        (["--run-id", "r1", "--baseline", "b"], "exclude each other"),
     ],
 )
 def test_flags_that_exclude_or_need_each_other(kebab, arguments, cause):
