@@ -2,7 +2,7 @@
 
 HTTP, MCP and other surfaces without flags use it:
 
-1. `decode_operation_request` or `convert_operation_request` of `request_defaults` makes the request.
+1. `request_defaults` makes the request.
 2. `Kebab.run` runs it, on a knowledge base that stays open between the calls of a process.
 3. `format_reply` adds the envelope.
 4. `report_failure` turns an exception of any step into `error.v1`, and logs it.
