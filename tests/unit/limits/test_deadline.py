@@ -44,8 +44,8 @@ def test_waiting_for_other_programs_does_not_count():
 
 
 def test_the_work_of_other_threads_does_not_count():
-    thread = threading.Thread(target=spin, args=(0.5,))
-    with limit_time(0.2, "a.md"):
+    thread = threading.Thread(target=spin, args=(0.6,))
+    with limit_time(0.5, "a.md"):
         thread.start()
         thread.join()
 
