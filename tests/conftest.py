@@ -36,7 +36,7 @@ _MAX_ID = 24
 
 # A time limit for single examples fails on a busy machine, and when the first one imports a module.
 # Tests of speed have `pytest.mark.timeout`. The examples are always the same; the programs for
-# developers (`tools/fuzz`, `tools/state_machine`) try new ones.
+# developers (`tools/fuzz`) try new ones.
 settings.register_profile("kebab", deadline=None, derandomize=True, max_examples=20)
 settings.load_profile("kebab")
 

@@ -20,13 +20,13 @@ from kebab.cli.render.answer import render_answer
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.health import render_doctor
 from kebab.cli.render.hits import Paging, render_hits
-from kebab.cli.render.picture import draw_terminal
 from kebab.config.settings import Llm, Models, Settings
 from kebab.wire.ask import AskRequest
 from kebab.wire.health import DoctorRequest
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.record import Reply
 from kebab.wire.search import SearchRequest
+from tools.terminal_picture import draw_terminal
 
 R = TypeVar("R", bound=Reply)
 

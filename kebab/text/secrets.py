@@ -42,10 +42,7 @@ def _is_key(value: str) -> bool:
 
 
 def _is_random(value: str) -> bool:
-    """Return whether a value looks random rather than like words, a reference or a date.
-
-    `python -m tools.secrets` counts what the limits find in documentation and in generated keys.
-    """
+    """Return whether a value looks random rather than like words, a reference or a date."""
     if not any(map(str.isalpha, value)) or value[0] in "$%@" or _contains(value, _PLACEHOLDERS):
         return False
     changes = sum(left != right for left, right in pairwise(map(_get_kind, value)))

@@ -1,4 +1,4 @@
-"""Declares golden sets, evaluation reports and reports of benchmarks as wire records."""
+"""Declares golden questions and the reports of `kebab eval` as wire records."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -36,37 +36,8 @@ class GoldenQuery(
     """Grades by document; a document with a grade above 0 is right too."""
     answerable: bool = True
     """Whether the notes answer the question; if not, it is right to find nothing convincing."""
-    kind: str | None = None
-    """How the question was generated. For readers; not used to measure."""
 
 
-class EvalDraft(Reply, frozen=True, kw_only=True, tag="eval_draft.v1"):
-    """A golden set that was generated from the notes."""
-
-    path: str
-    """The path of the file."""
-    written: bool
-    """Whether the file was written; false when the notes gave no question."""
-    wanted: Count
-    """The requested number of questions."""
-    answerable: Count
-    """The number of questions that the notes gave."""
-    unanswerable: Count
-    """The number of questions of made-up words, which nothing answers."""
-    documents: Count
-    """The number of documents that the questions come from."""
-    by_language: dict[str, Count]
-    """Answerable questions by the language of their document; `unknown` where there is none."""
-    by_kind: dict[str, Count]
-    """Questions by how they were generated."""
-    seed: int
-    """The seed of the random choice; the same notes and seed give the same questions."""
-    corpus_revision: int
-    """The revision of the index that the questions come from."""
-
-
-PairedMetric: TypeAlias = Literal["hit@1", "hit@5", "hit@10", "mrr@10", "ndcg@10"]
-"""A metric that every answerable question has a value of."""
 MetricName: TypeAlias = Literal[
     "hit@1",
     "hit@5",
@@ -85,39 +56,16 @@ MetricName: TypeAlias = Literal[
 
 
 class EvalFigure(Struct, frozen=True, kw_only=True):
-    """One metric over all questions, with its bootstrap interval."""
+    """One metric over all questions."""
 
     metric: MetricName
     """The name of the metric."""
     value: float | None
     """The value; null when no question counts."""
-    low: float | None
-    """The lower end of the interval."""
-    high: float | None
-    """The upper end of the interval."""
     count: Count
     """The number of questions that count."""
     unit: Literal["share", "ms"]
     """The unit of the value."""
-
-
-class EvalBin(Struct, frozen=True, kw_only=True):
-    """First hits of similar score; for calibrated scores, `right` is about `mean_score`."""
-
-    start: Unit
-    """The lowest score of the bin."""
-    end: Unit
-    """The upper limit of the score, exclusive; inclusive in the last bin."""
-    count: Count
-    """The number of first hits."""
-    mean_score: float | None
-    """Their mean score; null without hits."""
-    right: float | None
-    """The share of right hits; null without hits."""
-    low: float | None
-    """The lower end of the interval of `right`."""
-    high: float | None
-    """The upper end of the interval of `right`."""
 
 
 class EvalOutcome(Struct, frozen=True, kw_only=True):
@@ -163,10 +111,6 @@ class EvalMode(Struct, frozen=True, kw_only=True):
     """The channels that were searched."""
     figures: list[EvalFigure]
     """Every metric."""
-    hit_curve: list[float]
-    """hit@k for k from 1 to the limit; empty when no question can be answered."""
-    reliability: list[EvalBin]
-    """The first hits, grouped by score."""
     degraded: list[EvalDegraded]
     """The channels that were not available for some questions."""
     outcomes: list[EvalOutcome]
@@ -185,20 +129,14 @@ class EvalSkipped(Struct, frozen=True, kw_only=True):
 class EvalSettings(Struct, frozen=True, kw_only=True):
     """The settings of the measurement."""
 
-    limit: Positive
+    limit: Positive = 10
     """The maximum number of hits for a question."""
-    per_doc: Positive | None
+    per_doc: Positive | None = None
     """The maximum number of hits from one document."""
     rerank: bool = False
     """Whether modes with vectors compare the first passages with the question by token."""
-    by_doc: bool
+    by_doc: bool = False
     """Whether any passage of the right document counts as right, whatever its lines."""
-    resamples: Positive
-    """The number of bootstrap samples for an interval."""
-    level: Unit
-    """The share of the samples that an interval holds."""
-    seed: int
-    """The seed of the samples."""
 
 
 class EvalVersions(Struct, frozen=True, kw_only=True):
@@ -227,10 +165,6 @@ class EvalGolden(Struct, frozen=True, kw_only=True):
     """The number of questions that the notes answer."""
     unanswerable: Count
     """The number of questions that the notes do not answer."""
-    with_lines: Count
-    """The number of questions with known lines."""
-    graded: Count
-    """The number of questions with grades by document."""
     missing: list[str]
     """Right documents that are not indexed, at most ten of them."""
     missing_count: Count
@@ -269,89 +203,3 @@ class EvalProgress(Reply, frozen=True, kw_only=True, tag="eval_progress.v1"):
     """The number of all questions."""
     elapsed_ms: Count
     """The time since the run began."""
-
-
-class EvalSide(Struct, frozen=True, kw_only=True):
-    """One of two compared reports."""
-
-    path: str
-    """The path of the report, as it was given."""
-    measured_at: str | None
-    """The time of the measurement, RFC 3339."""
-    versions: EvalVersions
-    """The versions that were measured."""
-    corpus_revision: int
-    """The revision of the index."""
-
-
-class EvalChange(Struct, frozen=True, kw_only=True):
-    """A question with a better or a worse result."""
-
-    id: str
-    """The id of the question."""
-    query: str
-    """The text of the question."""
-    difference: float
-    """The change of the metric; below 0 the result is worse."""
-    rank_a: Positive | None
-    """The rank of the first right hit in the first report; null when there was none."""
-    rank_b: Positive | None
-    """The rank of the first right hit in the second report; null when there is none."""
-
-
-class EvalPair(Struct, frozen=True, kw_only=True):
-    """Two modes compared by one metric, question by question."""
-
-    mode_a: ModeName
-    """The mode of the first report."""
-    mode_b: ModeName
-    """The mode of the second report."""
-    metric: PairedMetric
-    """The metric."""
-    a: float
-    """The mean of the first report."""
-    b: float
-    """The mean of the second report."""
-    difference: float
-    """`b` minus `a`."""
-    low: float
-    """The lower end of the bootstrap interval of `difference`."""
-    high: float
-    """The upper end of the bootstrap interval of `difference`."""
-    p_value: Unit
-    """The share of random sign changes that give a difference as large, two-sided."""
-    wins: Count
-    """The number of questions with a better result in the second report."""
-    losses: Count
-    """The number of questions with a worse result in the second report."""
-    ties: Count
-    """The number of questions with equal results."""
-    better: list[EvalChange]
-    """The better questions, the largest difference first."""
-    worse: list[EvalChange]
-    """The worse questions, the largest difference first."""
-
-
-class EvalComparison(Reply, frozen=True, kw_only=True, tag="eval_comparison.v1"):
-    """Two reports on the same golden set, compared."""
-
-    a: EvalSide
-    """The first report."""
-    b: EvalSide
-    """The second report."""
-    digest: str
-    """The hash of the golden set of both reports."""
-    questions: Count
-    """The number of questions that count."""
-    pairs: list[EvalPair]
-    """Every comparison."""
-    test: Literal["sign_flip"]
-    """The test of `p_value`: a two-sided randomisation test of paired differences."""
-    flips: Positive
-    """The number of random sign changes."""
-    resamples: Positive
-    """The number of bootstrap samples for an interval."""
-    level: Unit
-    """The share of the samples that an interval holds."""
-    seed: int
-    """The seed of the samples and of the sign changes."""

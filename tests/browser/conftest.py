@@ -10,7 +10,7 @@ from tests.hostile_notes import HOSTILE
 
 pytest.importorskip("selenium", reason="the extra `dev` has the driver of the browser")
 
-from tools.page.browser import CHROMIUM, DRIVER, open_browser, open_site
+from tests.browser.browser import CHROMIUM, DRIVER, open_browser, open_site
 
 NOTES = {
     "bread.md": (

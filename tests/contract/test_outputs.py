@@ -145,14 +145,10 @@ OUTCOMES = r"""
 0 model_list.v1          model list
 2 invalid_input          model pull nonsense
 2 invalid_input          model use nonsense
-0 eval_report.v1         eval run evals/queries.jsonl
-0 eval_report.v1         eval run evals/queries.jsonl --out report.json --by-doc
-2 embedding_unavailable  eval run evals/queries.jsonl --mode vector
-2 usage_invalid          eval run evals/queries.jsonl -n many
-0 eval_comparison.v1     eval compare evals/before.json evals/after.json --metric hit@1
-2 invalid_input          eval compare evals/before.json evals/queries.jsonl
-0 eval_draft.v1          eval init
-2 io_error               eval init --count 3 --out no/where.jsonl
+0 eval_report.v1         eval evals/queries.jsonl
+0 eval_report.v1         eval evals/queries.jsonl --out report.json --by-doc
+2 embedding_unavailable  eval evals/queries.jsonl --mode vector
+2 usage_invalid          eval evals/queries.jsonl -n many
 """
 """The exit status of each line, and the schema or the error code."""
 

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,8 @@ import pytest
 
 from kebab.embed.registry import MODELS
 from tests.contract.conftest import load_validators
-from tests.e2e.comparison import run_here
-from tests.e2e.parity import Case, World
 from tests.fakes import tiny_model
 from tests.fakes.console import CommandResult, enter_environment, run
-from tools.surfaces.clients import LibraryClient, Result
-from tools.surfaces.home import build_environment as build_home_environment
 
 ROOT = Path(__file__).parents[2]
 NOWHERE = "127.0.0.1:9"
@@ -152,7 +148,6 @@ def _environment(folder: Path) -> dict[str, str]:
         "KEBAB_MODELS_DIR": str(folder / "models"),
         "KEBAB_OFFLINE": "true",
         "OLLAMA_HOST": NOWHERE,
-        # No folder can be made in it, so every call runs cold and leaves no process.
     }
 
 
@@ -211,36 +206,3 @@ def inside(library: Cli) -> Callable[..., CommandResult]:
 def read_lines() -> Callable[[bytes], list[Line]]:
     """What reads NDJSON and holds every line to its schema."""
     return lines
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A home in which every surface answers the requests of the parity test."""
-    folder = tmp_path_factory.mktemp("parity")
-    for model in MODELS:
-        tiny_model.install_model(model, folder / "models")
-    with pytest.MonkeyPatch.context() as patch:
-        for name in [name for name in os.environ if name.startswith(("KEBAB_", "XDG_"))]:
-            patch.delenv(name)
-        for name, value in build_home_environment(folder, folder / "models").items():
-            patch.setenv(name, value)
-        patch.chdir(folder)
-        made = World(folder, ROOT / "samples" / "notes", run_here)
-        made.prepare()
-        yield made
-
-
-@pytest.fixture(scope="module")
-def reference(world: World) -> Callable[[str, int, Case], Result]:
-    """The answers of the dispatcher, each computed when it is first needed."""
-    known: dict[tuple[str, int], Result] = {}
-    library = LibraryClient()
-
-    def find(operation: str, position: int, one: Case) -> Result:
-        if (operation, position) not in known:
-            known[operation, position] = world.ask(library, operation, one)
-        found = known[operation, position]
-        assert found.reply.get("code") != "generic", one.raw
-        return found
-
-    return find

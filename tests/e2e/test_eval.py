@@ -1,4 +1,4 @@
-"""Evaluation with the whole program: questions from the notes, two runs, and their comparison."""
+"""Evaluation with the whole program."""
 
 import json
 import signal
@@ -31,22 +31,17 @@ def get_figure(report, mode, metric):
     return next(one["value"] for one in found["figures"] if one["metric"] == metric)
 
 
-def test_questions_made_from_the_notes_are_found_in_them(library):
-    made = library.json("eval", "init", "--count", "9")
-    assert made["answerable"] == 9
-    assert {"en", "ko"} <= set(made["by_language"])
-
-    report = library.json("eval", "run", "queries.jsonl", "--mode", "lexical")
+def test_questions_of_the_notes_are_found_in_them(library, golden):
+    report = library.json("eval", golden, "--mode", "lexical")
 
     assert report["golden"]["missing"] == []
-    assert report["golden"]["unanswerable"] == made["unanswerable"] == 2
     assert get_figure(report, "lexical", "hit@10") == 1
 
 
 def test_an_evaluation_leaves_the_knowledge_base_as_it_was(library, golden):
     before = {path: path.read_bytes() for path in library.data.rglob("*.sqlite")}
 
-    library.json("eval", "run", golden)
+    library.json("eval", golden)
 
     assert before
     assert {path: path.read_bytes() for path in library.data.rglob("*.sqlite")} == before
@@ -58,7 +53,7 @@ def test_an_interruption_leaves_an_older_report_alone(library, golden):
     kept = library.folder / "report.json"
     kept.write_text("before", encoding="utf-8")
 
-    process = library.start("eval", "run", golden, "--mode", "lexical", "--out", kept, "--json")
+    process = library.start("eval", golden, "--mode", "lexical", "--out", kept, "--json")
     assert json.loads(process.stderr.readline())["schema_version"] == "eval_progress.v1"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)

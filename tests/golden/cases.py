@@ -57,9 +57,7 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "errors": ("errors",),
     "explain": ("explain", "locked"),
     "help": ("help",),
-    "eval run": ("eval", "run", "golden/queries.jsonl", "--mode", "lexical"),
-    "eval compare": ("eval", "compare", "golden/before.json", "golden/after.json"),
-    "eval init": ("eval", "init", "--out", "golden/made.jsonl", "--count", "4"),
+    "eval": ("eval", "golden/queries.jsonl", "--mode", "lexical"),
     "model list": ("model", "list"),
     "model pull": ("model", "pull"),
     "model use": ("model", "use", "auto"),
@@ -103,8 +101,7 @@ READS_INDEX = (
     "list",
     "source list",
     "session list",
-    "eval run",
-    "eval init",
+    "eval",
 )
 WORKS_ALWAYS = ("schema", "doctor", "model list", "stats", "ingest", "reset", "init")
 WRITES = (
@@ -114,11 +111,10 @@ WRITES = (
     "source rm",
     "session rm",
     "reset",
-    "eval init",
     "model pull",
     "model use",
 )
-TAKES_NO_LOCK = ("model pull", "session rm", "eval init")
+TAKES_NO_LOCK = ("model pull", "session rm")
 NO_SETTINGS = (
     "completion",
     "install",
@@ -126,7 +122,6 @@ NO_SETTINGS = (
     "explain",
     "help",
     "chat",
-    "eval compare",
     "serve",
 )
 OPENS = tuple(command for command in SUCCESS if command not in NO_SETTINGS)
@@ -570,27 +565,20 @@ def _list_model_cases() -> Iterator[Case]:
 
 
 def _list_eval_cases() -> Iterator[Case]:
-    """Yield what golden questions and reports meet."""
+    """Yield what golden questions meet."""
     bad = write_file(
         "bad.jsonl", b'{"query": "a", "doc": "b"}\n{"query": "a", "line_start": "x"}\n'
     )
     judged = write_file("qrels.tsv", b"query-id\tcorpus-id\tscore\nrule\tgarden.md\t1\n")
-    run = SUCCESS["eval run"]
-    other = ("eval", "compare", "golden/before.json", "golden/queries.jsonl")
-    for command, name, line in (
-        ("eval run", "io_error", ("eval", "run", "nowhere.jsonl")),
-        ("eval run", "bad_number", (*run, "-n", "3")),
-        ("eval run", "nowhere_to_keep", (*run, "--out", "nowhere/report.json")),
-        ("eval run", "read_only", (*run, "--out", "report.json", "--read-only")),
-        ("eval run", "embedding_unavailable", (*run, "--mode", "vector")),
-        ("eval compare", "no_report", other),
-        ("eval compare", "io_error", ("eval", "compare", "golden/before.json", "nowhere.json")),
-        ("eval compare", "not_measured", (*SUCCESS["eval compare"], "--mode", "vector")),
-        ("eval init", "already_there", ("eval", "init", "--out", "golden/queries.jsonl")),
+    run = SUCCESS["eval"]
+    for name, line in (
+        ("io_error", ("eval", "nowhere.jsonl")),
+        ("bad_number", (*run, "-n", "3")),
+        ("nowhere_to_keep", (*run, "--out", "nowhere/report.json")),
+        ("read_only", (*run, "--out", "report.json", "--read-only")),
+        ("embedding_unavailable", (*run, "--mode", "vector")),
     ):
-        yield Case(command=command, name=name, line=line)
-    yield Case(command="eval run", name="bad_line", line=("eval", "run", "bad.jsonl"), meets=bad)
+        yield Case(command="eval", name=name, line=line)
+    yield Case(command="eval", name="bad_line", line=("eval", "bad.jsonl"), meets=bad)
     graded = (*run, "--qrels", "qrels.tsv", "--by-doc")
-    yield Case(command="eval run", name="graded", line=graded, meets=judged)
-    made = SUCCESS["eval init"]
-    yield Case(command="eval init", name="nothing_indexed", line=made, home="nothing in it")
+    yield Case(command="eval", name="graded", line=graded, meets=judged)

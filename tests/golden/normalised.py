@@ -36,7 +36,7 @@ _FIXED: dict[str, Any] = {
 _SLOW = {"doc_path": "PATH", "duration_ms": 1.0}
 """Which files are slowest is a matter of luck."""
 
-_TIME = {"value": 1.0, "low": 1.0, "high": 1.0}
+_TIME = {"value": 1.0}
 """What a figure holds whose unit is time."""
 
 _PATTERNS = (

@@ -55,9 +55,8 @@ HOMES = {
         "kebab.wire",
     ),
     "nh3": ("kebab.server.rendering",),
-    # Vectors are its arrays wherever they are made, kept or compared, as are tables in memory;
-    # evaluation draws samples.
-    "numpy": ("kebab.embed", "kebab.evals.metrics", "kebab.search", "kebab.store"),
+    # Vectors are its arrays wherever they are made, kept or compared, as are tables in memory.
+    "numpy": ("kebab.embed", "kebab.search", "kebab.store"),
     "obstore": ("kebab.store.objects",),
     "onnxruntime": ("kebab.embed",),
     "pathspec": ("kebab.source.ignore",),

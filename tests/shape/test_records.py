@@ -39,9 +39,6 @@ REASONS = {
     ("kebab.errors.signal.Backoff", "kebab.wire.error.RetryAdvice"): (
         "`errors` stands below `wire`"
     ),
-    ("kebab.evals.metrics.Estimate", "kebab.wire.evals.EvalFigure"): (
-        "statistics know no metric and no unit"
-    ),
     ("kebab.ingest.job.TextNote", "kebab.wire.ingest.IngestTextRequest"): (
         "its text is decoded, and it names the folder of the file"
     ),

@@ -26,7 +26,6 @@ MOST_LINES = {
     "kebab/doctor": 1_000,
     "kebab/embed": 4_000,
     "kebab/errors": 2_000,
-    "kebab/evals": 1_500,
     "kebab/ingest": 4_000,
     "kebab/limits": 1_000,
     "kebab/llm": 2_500,

@@ -1,4 +1,4 @@
-"""What differs between systems; each part runs as on Windows too, with stand-ins (`tools`)."""
+"""What differs between systems; each part runs as on Windows too, with stand-ins."""
 
 import errno
 import os
@@ -14,14 +14,14 @@ import pytest
 
 from kebab import platform
 from tests.fakes.waiting import read_until, wait_until
-from tools.other_systems.simulation import ByteRangeLocks, Kernel
+from tests.fakes.windows import ByteRangeLocks, Kernel
 
 SYSTEMS = ("linux", "darwin", "win32")
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="a primitive of POSIX")
 HOLD = """
 import os, sys
 from kebab import platform
-from tools.other_systems.simulation import ByteRangeLocks
+from tests.fakes.windows import ByteRangeLocks
 from pathlib import Path
 platform.SYSTEM, sys.modules["msvcrt"] = sys.argv[1], ByteRangeLocks(Path(sys.argv[3]))
 file = platform.open_descriptor(sys.argv[2], os.O_RDWR)

@@ -9,9 +9,12 @@ import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import httpx
 
 from tools.claims.stage import Reply, Stage, run_broken_server
-from tools.surfaces.servers import run_http_server
+from tools.home import run_server
 
 _MOST_BYTES = 40_000
 _ANSWERED = 3
@@ -134,15 +137,24 @@ def ask_the_servers(stage: Stage) -> None:
     stage.ingest()
     word = stage.corpus.make_absent_word(stage.dice)
     _write_note(stage.notes / "added.md", word)
-    body = json.dumps({"queries": [word]}).encode()
-    with run_http_server(stage.environment, stage.folder) as http:
-        replies = {"HTTP": http.ask("search", body).reply}
-        replies["MCP"] = http.call_tool("search", body).reply
-        replies["MCP status"] = http.call_tool("status", b"{}").reply
+    with run_server(stage.environment, stage.folder) as http:
+        replies = {"HTTP": http.post("/v1/search", json={"queries": [word]}).json()}
+        replies["MCP"] = _call_tool(http, "search", {"queries": [word]})
+        replies["MCP status"] = _call_tool(http, "status", {})
     for surface, reply in replies.items():
         coverage = reply.get("coverage") or {}
         stage.judge(f"{surface}: complete", made=coverage.get("complete", True), true=False)
         stage.judge(f"{surface}: 1 new file", made=coverage.get("new") == 1, true=True)
+
+
+def _call_tool(http: httpx.Client, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the structured result of a tool of MCP."""
+    params = {"name": name, "arguments": arguments}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    accepted = {"Accept": "application/json, text/event-stream"}
+    reply: dict[str, Any] = http.post("/mcp", json=message, headers=accepted).json()
+    structured: dict[str, Any] = reply["result"]["structuredContent"]
+    return structured
 
 
 def search_with_a_changed_file(stage: Stage) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from tools.claims.corpora import Corpus
-from tools.surfaces.home import build_environment
+from tools.home import build_environment
 
 _DEADLINE_S = 300
 

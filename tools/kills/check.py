@@ -25,8 +25,8 @@ from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.vectors import LanceVectors
 from tests.fakes.console import CommandResult, enter_environment, run
 from tests.fakes.tiny_model import install_model
+from tools.home import build_environment
 from tools.kills.session import PUBLISHED, QUESTIONS, REMOVED, STEPS, TEXT, TEXT_BYTES, age_copies
-from tools.surfaces.home import build_environment
 
 FOLDERS = ("config", "data", "state", "notes", ".cursor", "base", "cache")
 """The folders of a home that are put back for each check."""

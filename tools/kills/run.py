@@ -2,8 +2,7 @@
 
     python -m tools.kills --count 1000
 
-Commands and the watcher are killed in `operations`, and the pages of reviews in
-`tools.review_interleavings`. The exit status is 1 when anything was wrong.
+The exit status is 1 when anything was wrong.
 """
 
 import argparse
@@ -16,15 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tools.kills.operations import count_kills, kill_operations
-from tools.misspelling_model import MisspellingModel
-from tools.review_interleavings import run_interleavings
 
-PAGES = "pages of reviews"
-_SHARE = 0.15
-"""The share of the kills for them."""
-_KILLS_PER_INTERLEAVING = 1.5
-"""About how many processes an interleaving kills."""
-_MODEL_S = 0.002
 _MEMORY = Path("/dev/shm")  # noqa: S108 - only where the copies are kept
 
 Table = dict[str, Counter[str]]
@@ -32,23 +23,12 @@ Table = dict[str, Counter[str]]
 
 def run_all(given: argparse.Namespace, report: Callable[[str], None]) -> Table:
     """Kill about so many processes; return the figures of each operation."""
-    share = 0 if given.operations else int(given.count * _SHARE)
     place = _MEMORY if _MEMORY.is_dir() else None
     with tempfile.TemporaryDirectory(prefix="kills-", dir=place) as folder:
         kills = kill_operations(
-            Path(folder), given.count - share, given.seed, given.operations, given.seconds
+            Path(folder), given.count, given.seed, given.operations, given.seconds
         )
-        table = count_kills(kills, report)
-    if share:
-        table[PAGES] = _kill_pages(share, given.seed, report)
-    return table
-
-
-def _kill_pages(count: int, seed: int, report: Callable[[str], None]) -> Counter[str]:
-    rounds = max(1, int(count / _KILLS_PER_INTERLEAVING))
-    outcome = run_interleavings(rounds, seed, lambda _: MisspellingModel(_MODEL_S), report)
-    kills = outcome.counts["kills"]
-    return Counter(kills=kills, within=kills, wrong=len(outcome.faults))
+        return count_kills(kills, report)
 
 
 def _print(line: str) -> None:

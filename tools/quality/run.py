@@ -15,8 +15,7 @@ from pathlib import Path
 import msgspec
 
 from kebab.app.facade import Kebab
-from kebab.evals.metrics import Question, compute_figures
-from kebab.evals.run import MODES, build_outcome
+from kebab.evals import MODES, Question, build_outcome, compute_figures
 from kebab.wire.evals import EvalOutcome, MetricName
 from kebab.wire.search import ModeName, SearchRequest
 from tools.quality.sets import DataSet, Item, build_base, find_sets, open_base

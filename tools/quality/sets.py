@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kebab.app.facade import Kebab
 from kebab.config.load import load_settings
 from kebab.config.settings import Settings
-from kebab.evals.metrics import Judgements, Question, read_qrels
+from kebab.evals import Judgements, Question, read_qrels
 from kebab.wire.ingest import IngestRequest
 
 QUERY_FILES = "queries*.jsonl"

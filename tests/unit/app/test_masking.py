@@ -27,7 +27,7 @@ from kebab.wire.record import MASKED, encode_json
 from kebab.wire.related import DupesRequest, RelatedRequest
 from kebab.wire.review import ReviewRequest
 from kebab.wire.search import SearchRequest
-from tools.secrets import draw_texts
+from tests.fakes.secrets import draw_texts
 
 ((KEY, _),) = draw_texts("github", 1)
 ((PEM, BLOCK),) = draw_texts("private key", 1)

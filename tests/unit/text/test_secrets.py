@@ -3,7 +3,7 @@ import time
 import pytest
 
 from kebab.text.secrets import MASK, mask_secrets
-from tools.secrets import CLEAN, FORMS, draw_texts, is_hidden
+from tests.fakes.secrets import CLEAN, FORMS, draw_texts, is_hidden
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -1,0 +1,470 @@
+"""Measures search with golden questions: reads them, searches, judges the hits, computes figures.
+
+A hit is right by its document and lines, or by a grade of its document. All figures are plain means
+over the questions, so the same index gives the same figures.
+"""
+
+import errno
+import hashlib
+import json
+import math
+import os
+import statistics
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from kebab.app.facade import Kebab
+from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
+from kebab.errors.system import translate_os_errors
+from kebab.text.normalize import escape_undecodable
+from kebab.wire import evals
+from kebab.wire.citation import Citation, CodeCitation, LineCitation
+from kebab.wire.health import SchemaRequest
+from kebab.wire.library import ListRequest
+from kebab.wire.record import decode_request
+from kebab.wire.search import ModeName, SearchHit, SearchRequest, SearchResponse
+
+Judgements: TypeAlias = Mapping[str, Mapping[str, int]]
+"""The grades of documents, by the id of the question."""
+
+DEPTH = 10
+"""The number of hits that MRR and nDCG look at."""
+MODES: tuple[ModeName, ...] = ("hybrid", "lexical", "vector")
+_BOM = b"\xef\xbb\xbf"
+_BEIR, _TREC = 3, 4
+"""The number of columns of a judgement; TREC has an iteration after the query."""
+_BINS = 10
+_INTERVAL_S = 0.5
+_SHOWN = 10
+_NO_ANSWER = "neither `doc` nor a grade above 0 says what answers; or say `answerable: false`"
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """One question. `lines` is first and last, inclusive; None means anywhere in `doc`."""
+
+    id: str
+    text: str
+    doc: str | None = None
+    lines: tuple[int, int] | None = None
+    relevant: Mapping[str, int] = field(default_factory=dict)
+    answerable: bool = True
+
+    @property
+    def documents(self) -> list[str]:
+        """The relevant documents."""
+        graded = [doc for doc, grade in self.relevant.items() if grade > 0]
+        return graded if self.doc is None else [self.doc, *graded]
+
+
+def evaluate(
+    kebab: Kebab,
+    queries: Path,
+    settings: evals.EvalSettings,
+    send: Callable[[evals.EvalProgress], None],
+    *,
+    modes: Sequence[ModeName] = (),
+    qrels: Path | None = None,
+) -> evals.EvalReport:
+    """Search for every question in these modes, and compute the figures.
+
+    Without `modes` every available mode is measured; `qrels` has grades of documents.
+
+    Raises:
+        InvalidInput: A file of the golden set is invalid.
+        IoError: One of them cannot be read.
+        NotIndexed: There is no index.
+        EmbeddingUnavailable: A selected mode needs vectors, and there are none.
+        EmbeddingMismatch: A selected mode needs vectors, and the settings name another model.
+    """
+    started = time.monotonic()
+    questions = load_questions(queries, qrels)
+    if settings.by_doc:
+        questions = [replace(question, lines=None) for question in questions]
+    build = kebab.run(SchemaRequest())
+    measured: list[evals.EvalMode] = []
+    skipped: list[evals.EvalSkipped] = []
+    for mode in dict.fromkeys(modes or MODES):
+        try:
+            measured.append(_measure_mode(kebab, questions, mode, settings, send))
+        except (EmbeddingUnavailable, EmbeddingMismatch) as fault:
+            if modes:
+                raise
+            skipped.append(evals.EvalSkipped(mode=mode, reason=str(fault)))
+    revision = kebab.run(SchemaRequest()).models.corpus_revision
+    return evals.EvalReport(
+        golden=_describe_questions(kebab, queries, questions),
+        settings=settings,
+        versions=evals.EvalVersions(
+            kebab=build.kebab_version,
+            parser=build.models.parser_version,
+            chunker=build.models.chunker_version,
+            embedding=build.models.embedding_version,
+            index=build.models.index_version,
+        ),
+        corpus_revision=revision,
+        modes=measured,
+        skipped=skipped,
+        duration_ms=int((time.monotonic() - started) * 1000),
+        moved=revision != build.models.corpus_revision,
+    )
+
+
+def _measure_mode(
+    kebab: Kebab,
+    questions: Sequence[Question],
+    mode: ModeName,
+    settings: evals.EvalSettings,
+    send: Callable[[evals.EvalProgress], None],
+) -> evals.EvalMode:
+    """Return the outcomes of all questions. The first is searched twice, once to load models."""
+    started = last = time.monotonic()
+    send(evals.EvalProgress(name=mode, done=0, total=len(questions), elapsed_ms=0))
+    _search(kebab, questions[0], mode, settings)
+    degraded: Counter[tuple[str, str]] = Counter()
+    outcomes: list[evals.EvalOutcome] = []
+    for done, question in enumerate(questions, 1):
+        begun = time.perf_counter()
+        reply = _search(kebab, question, mode, settings)
+        outcomes.append(build_outcome(question, reply, (time.perf_counter() - begun) * 1000))
+        degraded.update((channel.channel, channel.reason) for channel in reply.degraded)
+        now = time.monotonic()
+        if now - last >= _INTERVAL_S or done == len(questions):
+            last, elapsed = now, int((now - started) * 1000)
+            progress = evals.EvalProgress(
+                name=mode, done=done, total=len(questions), elapsed_ms=elapsed
+            )
+            send(progress)
+    return evals.EvalMode(
+        mode=mode,
+        figures=compute_figures(outcomes),
+        degraded=[
+            evals.EvalDegraded(channel=channel, reason=reason, questions=count)
+            for (channel, reason), count in degraded.most_common()
+        ],
+        outcomes=outcomes,
+    )
+
+
+def _search(
+    kebab: Kebab, question: Question, mode: ModeName, settings: evals.EvalSettings
+) -> SearchResponse:
+    request = SearchRequest(
+        query=question.text,
+        mode=mode,
+        limit=settings.limit,
+        per_doc=settings.per_doc,
+        rerank=(settings.rerank and mode != "lexical") or None,
+    )
+    try:
+        return kebab.run(request)
+    except InvalidInput as fault:
+        cause = f"question {question.id} cannot be asked: {fault.cause}"
+        raise InvalidInput(field=fault.field, cause=cause) from fault
+
+
+def _describe_questions(
+    kebab: Kebab, queries: Path, questions: Sequence[Question]
+) -> evals.EvalGolden:
+    answerable = [question for question in questions if question.answerable]
+    documents = kebab.run(ListRequest(limit=None)).documents
+    indexed = {suffix for each in documents for suffix in _list_path_suffixes(each.doc_path)}
+    relevant = dict.fromkeys(doc for each in answerable for doc in each.documents)
+    missing = [doc for doc in relevant if _split_path(doc) not in indexed]
+    return evals.EvalGolden(
+        path=escape_undecodable(str(queries)),
+        digest=_compute_digest(questions),
+        answerable=len(answerable),
+        unanswerable=len(questions) - len(answerable),
+        missing=missing[:_SHOWN],
+        missing_count=len(missing),
+    )
+
+
+def _compute_digest(questions: Sequence[Question]) -> str:
+    """Return a hash of questions and their answers that does not depend on file names."""
+    rows = [
+        (one.id, one.text, one.doc, one.lines, sorted(one.relevant.items()), one.answerable)
+        for one in questions
+    ]
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
+
+
+def load_questions(queries: Path, qrels: Path | None = None) -> list[Question]:
+    """Return the questions of a file of JSON lines, with the grades of another file.
+
+    Raises:
+        InvalidInput: A line is invalid, or there is none; `field` is the file and the line.
+        IoError: A file cannot be read.
+    """
+    judged = read_qrels(qrels) if qrels else {}
+    questions: dict[str, Question] = {}
+    for number, line in _read_lines(queries):
+        position = f"{queries}:{number}"
+        try:
+            golden: evals.GoldenQuery = decode_request(line, evals.GoldenQuery)
+        except InvalidInput as fault:
+            where = "" if fault.field == "$" else f" at `{fault.field}`"
+            raise InvalidInput(field=position, cause=f"{fault.cause}{where}") from fault
+        name = str(number if golden.id is None else golden.id)
+        if name in questions:
+            raise InvalidInput(field=position, cause=f"another line has the same id: {name}")
+        questions[name] = _build_question(golden, name, judged.get(name, {}), position)
+    if not questions:
+        raise InvalidInput(field=str(queries), cause="it holds no question")
+    if qrels and judged.keys().isdisjoint(questions):
+        raise InvalidInput(field=str(qrels), cause="it judges none of the questions")
+    return list(questions.values())
+
+
+def _build_question(
+    golden: evals.GoldenQuery, name: str, grades: Mapping[str, int], position: str
+) -> Question:
+    """Return the question of a line; raise InvalidInput when the line contradicts itself."""
+    if not golden.query.strip():
+        raise InvalidInput(field=position, cause="`query` is blank")
+    if not golden.answerable:
+        return Question(id=name, text=golden.query, answerable=False)
+    lines = None
+    if golden.line_start is not None or golden.line_end is not None:
+        if golden.line_start is None or not golden.doc:
+            missing = "line_start" if golden.line_start is None else "doc"
+            raise InvalidInput(field=position, cause=f"lines without `{missing}`")
+        lines = golden.line_start, golden.line_end or golden.line_start
+        if lines[1] < lines[0]:
+            raise InvalidInput(field=position, cause="`line_end` is before `line_start`")
+    question = Question(
+        id=name,
+        text=golden.query,
+        doc=golden.doc or None,
+        lines=lines,
+        relevant={**golden.relevant, **grades},
+    )
+    if not question.documents:
+        raise InvalidInput(field=position, cause=_NO_ANSWER)
+    return question
+
+
+def read_qrels(path: Path) -> Judgements:
+    """Return the relevance judgements of a file in BEIR or TREC format.
+
+    Raises:
+        InvalidInput: A line is no judgement.
+        IoError: The file cannot be read.
+    """
+    judgements: dict[str, dict[str, int]] = {}
+    for number, raw in _read_lines(path):
+        line = raw.decode("utf-8", "replace")
+        columns = line.strip().split("\t" if "\t" in line else None)
+        try:
+            query, doc, grade = columns[0], columns[-2], int(columns[-1])
+        except (ValueError, IndexError) as fault:
+            if number == 1 and len(columns) == _BEIR:
+                continue  # the header
+            cause = "not a judgement: query, document and a whole number"
+            raise InvalidInput(field=f"{path}:{number}", cause=cause) from fault
+        if len(columns) not in (_BEIR, _TREC):
+            cause = f"{len(columns)} columns, not {_BEIR} or {_TREC}"
+            raise InvalidInput(field=f"{path}:{number}", cause=cause)
+        judgements.setdefault(query, {})[doc] = grade
+    return judgements
+
+
+def _read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield every line that is not blank, with its number."""
+    with translate_os_errors(path, "read"):
+        raw = path.read_bytes()
+    for number, line in enumerate(raw.removeprefix(_BOM).split(b"\n"), 1):
+        if line.strip():
+            yield number, line
+
+
+def check_output_path(path: Path) -> None:
+    """Check that a file can be created, before a long run rather than after it.
+
+    Raises:
+        IoError: The folder does not exist, or the path is a folder.
+    """
+    with translate_os_errors(path, "create"):
+        if not path.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "no such folder")
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a folder")
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file atomically; the old content stays until the new one is complete.
+
+    Raises:
+        IoError: The file system refused.
+    """
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with translate_os_errors(path, "write"):
+            temporary.write_bytes(data)
+            temporary.replace(target)
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def build_outcome(
+    question: Question, reply: SearchResponse, duration_ms: float
+) -> evals.EvalOutcome:
+    """Return the judged result of one question."""
+    first = reply.hits[0] if reply.hits else None
+    ranks = (rank for rank, hit in enumerate(reply.hits, 1) if _is_relevant(question, hit))
+    rank = next(ranks, None)
+    return evals.EvalOutcome(
+        id=question.id,
+        query=question.text,
+        answerable=question.answerable,
+        rank=rank,
+        ndcg=_compute_ndcg(question, reply.hits, rank),
+        hits=len(reply.hits),
+        score=first.score if first else None,
+        confidence=first.confidence if first else None,
+        refused=all(hit.confidence == "weak" for hit in reply.hits),
+        duration_ms=duration_ms,
+    )
+
+
+def _is_relevant(question: Question, hit: SearchHit) -> bool:
+    """Return whether a hit answers: by document and lines, or by a grade above 0."""
+    if not question.answerable:
+        return False
+    if question.doc is not None and _is_same_document(question.doc, hit.doc_path):
+        return question.lines is None or _overlaps_citation(question.lines, hit.citation)
+    return _find_grade(hit.doc_path, question.relevant)[1] > 0
+
+
+def _is_same_document(doc: str, path: str) -> bool:
+    """Return whether `doc` is `path`, or its last parts."""
+    return _split_path(doc) in _list_path_suffixes(path)
+
+
+def _split_path(path: str) -> tuple[str, ...]:
+    """Return the parts of a path, in NFC."""
+    parts = unicodedata.normalize("NFC", path).split("/")
+    return tuple(part for part in parts if part not in ("", "."))
+
+
+@lru_cache(maxsize=1 << 16)
+def _list_path_suffixes(path: str) -> tuple[tuple[str, ...], ...]:
+    """Return all parts of a path, all but the first, and so on."""
+    parts = _split_path(path)
+    return tuple(parts[start:] for start in range(len(parts)))
+
+
+def _overlaps_citation(lines: tuple[int, int], citation: Citation) -> bool:
+    match citation:
+        case LineCitation():
+            first, last = citation.line.start, citation.line.end
+        case CodeCitation():
+            first, last = citation.code.start, citation.code.end
+        case _:
+            return False
+    return first <= lines[1] and lines[0] <= last
+
+
+def _find_grade(path: str, relevant: Mapping[str, int]) -> tuple[str, int]:
+    """Return the best judgement of a document: its name there, and a grade of at least 0."""
+    matching = (
+        (max(0, grade), doc) for doc, grade in relevant.items() if _is_same_document(doc, path)
+    )
+    grade, name = max(matching, default=(0, ""))
+    return name, grade
+
+
+def _compute_ndcg(question: Question, hits: Sequence[SearchHit], rank: int | None) -> float:
+    """Return nDCG@10: of documents where there are grades, else of the relevant hit alone.
+
+    DCG is the sum of `grade / log2(1 + rank)`, divided by that of the best order (Järvelin and
+    Kekäläinen, "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20(4), 2002, in the
+    form of trec_eval's `ndcg_cut`: linear gain, no discount at rank 1). The rank of a document is
+    that of its first passage; no grade counts twice.
+    """
+    if not question.relevant:
+        return _compute_dcg([0] * (rank - 1) + [1]) if rank is not None and rank <= DEPTH else 0.0
+    best = sorted((grade for grade in question.relevant.values() if grade > 0), reverse=True)
+    unused = dict(question.relevant)
+    gains = []
+    for path in dict.fromkeys(hit.doc_path for hit in hits):
+        name, grade = _find_grade(path, unused)
+        unused.pop(name, None)
+        gains.append(grade)
+    ideal = _compute_dcg(best[:DEPTH])
+    return _compute_dcg(gains[:DEPTH]) / ideal if ideal else 0.0
+
+
+def _compute_dcg(gains: Sequence[int]) -> float:
+    return math.fsum(gain / math.log2(1 + rank) for rank, gain in enumerate(gains, 1))
+
+
+def _has_hit(outcome: evals.EvalOutcome, depth: int) -> float:
+    return float(outcome.rank is not None and outcome.rank <= depth)
+
+
+METRICS: dict[evals.MetricName, Callable[[evals.EvalOutcome], float]] = {
+    "hit@1": lambda one: _has_hit(one, 1),
+    "hit@5": lambda one: _has_hit(one, 5),
+    "hit@10": lambda one: _has_hit(one, 10),
+    "mrr@10": lambda one: 1 / one.rank if one.rank and one.rank <= DEPTH else 0.0,
+    "ndcg@10": lambda one: one.ndcg,
+    "empty_rate": lambda one: float(one.hits == 0),
+    "false_refusal_rate": lambda one: float(one.refused),
+}
+"""By metric, the value of one answerable question; the figure of a mode is the mean."""
+
+
+def compute_figures(outcomes: Sequence[evals.EvalOutcome]) -> list[evals.EvalFigure]:
+    """Return every metric of a mode.
+
+    Precision of refusals is the share of unanswerable questions among the refused ones, recall the
+    share of refused questions among the unanswerable ones; both are undefined without such
+    questions. The calibration error is the mean distance of score and share of right first hits
+    over ten bins of scores, weighted by their sizes (Guo et al., "On calibration of modern neural
+    networks", ICML 2017).
+    """
+    answerable = [one for one in outcomes if one.answerable]
+    others = [one for one in outcomes if not one.answerable]
+    refused = [one for one in outcomes if one.refused] if others else []
+    times = sorted(one.duration_ms for one in outcomes)
+    return [
+        *(_build_mean(name, [*map(compute, answerable)]) for name, compute in METRICS.items()),
+        _build_mean("refusal_precision", [float(not one.answerable) for one in refused]),
+        _build_mean("refusal_recall", [float(one.refused) for one in others]),
+        _compute_calibration_error(outcomes),
+        _build_time("median_ms", times, 0.5),
+        _build_time("p95_ms", times, 0.95),
+    ]
+
+
+def _build_mean(name: evals.MetricName, values: Sequence[float]) -> evals.EvalFigure:
+    mean = statistics.fmean(values) if values else None
+    return evals.EvalFigure(metric=name, unit="share", value=mean, count=len(values))
+
+
+def _build_time(name: evals.MetricName, times: Sequence[float], share: float) -> evals.EvalFigure:
+    value = times[round(share * (len(times) - 1))] if times else None
+    return evals.EvalFigure(metric=name, unit="ms", value=value, count=len(times))
+
+
+def _compute_calibration_error(outcomes: Sequence[evals.EvalOutcome]) -> evals.EvalFigure:
+    gaps = [0.0] * _BINS
+    scored = [(one.score, one.rank == 1) for one in outcomes if one.score is not None]
+    for score, is_right in scored:
+        gaps[min(_BINS - 1, int(score * _BINS))] += score - is_right
+    value = math.fsum(map(abs, gaps)) / len(scored) if scored else None
+    return evals.EvalFigure(
+        metric="calibration_error", unit="share", value=value, count=len(scored)
+    )

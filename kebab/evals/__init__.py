@@ -1,1 +1,0 @@
-"""Evaluates search on golden questions, through the facade only."""

@@ -1,1 +1,0 @@
-"""Runs kebab with the primitives of Windows or macOS, on Linux."""

@@ -1,1 +1,0 @@
-"""Programs that see the web page as people do, in a real browser."""

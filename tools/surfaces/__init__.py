@@ -1,1 +1,0 @@
-"""Contains programs that send the same requests to every surface of kebab."""
