@@ -79,9 +79,9 @@ def command(context: CommandContext, /, client: str | None, **flags: bool) -> Ex
     `claude-code` the skill is installed by default, for all others the server; `--skill` and
     `--mcp` choose. With `--config` and `--data-dir` the server uses that knowledge base.
 
-    The command shows the change and asks before it writes. In a file with other settings it changes
-    the entry of kebab and nothing else. A skill that was edited is kept as a copy beside the new
-    one. Nothing happens when everything is already as it should be.
+    The command shows the change and asks before it writes. Other settings in the file
+    keep their values; a JSON file with comments is not changed. A skill that was edited is kept as
+    a copy beside the new one. Nothing happens when everything is already as it should be.
     """
     _refuse_contradictions(client, flags)
     data_dir = os.path.expanduser(context.flags.data_dir or "")  # noqa: PTH111 - a `~` of nobody is a name

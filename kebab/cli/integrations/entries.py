@@ -1,0 +1,171 @@
+"""Sets or removes the entry of kebab in a settings file of a client, which is JSON or TOML.
+
+An entry is a member of a list of servers, such as `mcpServers.kebab`. JSON is written again with
+the indentation and the line ends of the file; a file with comments is refused, because they would
+be lost. In TOML the lines of the entry's own table are changed, and the result is compared.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from kebab.cli.integrations.clients import Entry, EntryError, is_current, keeps_members
+
+Place = tuple[str, str]
+"""The name of the list of servers, and the name of the entry in it."""
+Change = Callable[[str, Place, Entry | None], str]
+
+_INDENT = re.compile(r"\n([ \t]+)\S")
+_COMMENT = "it has comments or trailing commas, which would be lost; add the entry by hand"
+
+
+class Found(NamedTuple):
+    """The entry of a file, None when there is none, and all other values."""
+
+    entry: Any
+    others: dict[str, Any]
+
+
+def find_entry(path: Path, text: str | None, place: Place) -> Found:
+    """Return the entry of a file, and the values beside it.
+
+    Raises:
+        EntryError: The text cannot be read, or the list of servers is no object.
+    """
+    values = _read_toml(text or "") if path.suffix == ".toml" else _read_json(text or "")
+    servers = values.get(place[0], {})
+    if not isinstance(servers, dict):
+        raise EntryError(f"`{place[0]}` is no list of servers")
+    others = {key: value for key, value in servers.items() if key != place[1]}
+    rest = {key: value for key, value in values.items() if key != place[0]}
+    return Found(servers.get(place[1]), {**rest, place[0]: others} if others else rest)
+
+
+def change_entry(path: Path, text: str | None, place: Place, wanted: Entry | None) -> str | None:
+    """Return the text with an entry, or without one when `wanted` is None.
+
+    None stands for a file that does not exist. Members that kebab does not set stay in the entry.
+
+    Raises:
+        EntryError: The text cannot be read, or not be changed without other values.
+    """
+    found = find_entry(path, text, place)
+    if wanted is not None and is_current(found.entry, wanted):
+        return text
+    if wanted is None and not found.others:
+        return None
+    entry = wanted
+    if wanted is not None and keeps_members(found.entry):
+        entry = {**found.entry, **wanted}
+    change: Change = _change_toml if path.suffix == ".toml" else _change_json
+    changed = change(text or "", place, entry)
+    if find_entry(path, changed, place) != (entry, found.others):
+        raise EntryError("the entry cannot be changed without other values")
+    return changed
+
+
+def _read_json(text: str) -> dict[str, Any]:
+    if not text.strip():
+        return {}
+    try:
+        values = json.loads(text, object_pairs_hook=_refuse_duplicates)
+    except json.JSONDecodeError as fault:
+        where = f"line {fault.lineno}, column {fault.colno}"
+        raise EntryError(f"{where}: it is no JSON, or {_COMMENT}") from fault
+    except (RecursionError, ValueError) as fault:
+        raise EntryError(str(fault)) from fault
+    if not isinstance(values, dict):
+        raise EntryError("it is no object")
+    return values
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise EntryError(f"`{next(key for key in keys if keys.count(key) > 1)}` occurs twice")
+    return values
+
+
+def _change_json(text: str, place: Place, entry: Entry | None) -> str:
+    values = _read_json(text)
+    servers = values.setdefault(place[0], {})
+    if entry is not None:
+        servers[place[1]] = entry
+    else:
+        del servers[place[1]]
+    if not servers:
+        del values[place[0]]
+    indent = _INDENT.search(text)
+    changed = json.dumps(values, ensure_ascii=False, indent=indent[1] if indent else "  ")
+    ending = "\n" if not text or text.endswith("\n") else ""
+    return _keep_line_ends(changed + ending, text)
+
+
+def _read_toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as fault:
+        raise EntryError(str(fault)) from fault
+
+
+def _change_toml(text: str, place: Place, entry: Entry | None) -> str:
+    """Replace or remove the lines of the entry's tables, or add a table at the end."""
+    name = ".".join(place)
+    lines = text.replace("\r\n", "\n").splitlines(keepends=True)
+    tables = {head: (start, end) for head, start, end in _iterate_tables(lines)}
+    below = [head for head in tables if head.startswith(f"{name}.")]
+    if entry is None:
+        for start, end in sorted((tables[one] for one in (name, *below)), reverse=True):
+            blank = start > 0 and not lines[start - 1].strip()
+            del lines[start - blank : end]
+        return _keep_line_ends("".join(lines), text)
+    if name in tables:
+        start, end = tables[name]
+    elif below or find_entry(Path("x.toml"), text, place).entry is not None:
+        _refuse_form(place)
+    elif lines:
+        lines[-1:] = [lines[-1].rstrip("\n") + "\n", "\n"]
+        start = end = len(lines)
+    else:
+        start = end = 0
+    comments = [line for line in lines[start + 1 : end] if line.lstrip().startswith("#")]
+    keys = [key for key in entry if f"{name}.{key}" not in below]
+    rows = [f"{key} = {_write_toml(entry[key], place)}\n" for key in keys]
+    lines[start:end] = [f"[{name}]\n", *comments, *rows]
+    return _keep_line_ends("".join(lines), text)
+
+
+def _iterate_tables(lines: list[str]) -> Iterator[tuple[str, int, int]]:
+    """Yield the name of each table with its lines [start, end).
+
+    Comments and blank lines above the next table belong to that one.
+    """
+    heads = [index for index, line in enumerate(lines) if line.lstrip().startswith("[")]
+    for start, stop in pairwise((*heads, len(lines))):
+        end = stop
+        while end > start + 1 and lines[end - 1].strip()[:1] in ("", "#"):
+            end -= 1
+        yield lines[start].split("#")[0].strip()[1:-1], start, end
+
+
+def _write_toml(value: Any, place: Place) -> str:
+    """Return a value as TOML has it; JSON writes texts, numbers and their lists in the same way."""
+    if isinstance(value, dict):
+        pairs = [f"{json.dumps(key)} = {_write_toml(one, place)}" for key, one in value.items()]
+        return f"{{ {', '.join(pairs)} }}"
+    if value is None or not isinstance(value, str | bool | int | float | list):
+        _refuse_form(place)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _refuse_form(place: Place) -> NoReturn:
+    raise EntryError(f"`{place[0]}` has a form in which no entry can be changed")
+
+
+def _keep_line_ends(changed: str, text: str) -> str:
+    return changed.replace("\n", "\r\n") if "\r\n" in text else changed
