@@ -5,10 +5,8 @@ lists and mappings of a field is built, so the time for hostile blocks is linear
 mapping is not front matter and stays part of the body.
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
@@ -167,18 +165,11 @@ def _find_date(fields: Fields) -> str | None:
     return next(filter(None, map(parse_date, texts)), None)
 
 
-_MAX_FRONT_MATTER_CHARS = 4 * 1024 * 1024
 _MAX_SALVAGED_CHARS = 16 * 1024
-_MAX_TOML_CHARS = 256 * 1024
-_OPENING = re.compile(r"(---|\+\+\+)[ \t]*\n(?=[^\n]*\S)")
-_CLOSING = {
-    "---": re.compile(r"^(?:---|\.\.\.)[ \t]*$", re.MULTILINE),
-    "+++": re.compile(r"^\+\+\+[ \t]*$", re.MULTILINE),
-}
+_OPENING = re.compile(r"(?:---|\+\+\+)[ \t]*\n(?=[^\n]*\S)|\{")
 _KEY_LINE = re.compile(r"[ \t]*[\w.-]+[ \t]*[:=]")
 _LONG_KEY_LINE = re.compile(r"[\w.-]+(?: [\w.-]+){1,2}:[ \t]*[\[{\"'&*!%@`]")
 """A key of several words with a value that is no plain text."""
-_REST_OF_LINE = re.compile(r"[ \t]*(?:\n|\Z)")
 _FIELD_LINE = re.compile(r"^([\w -]{1,40}?)(?:(?<![ \t])[ \t]++)?[:=][ \t]*+(\S.*)$", re.MULTILINE)
 _KEY = re.compile(r"[\w@$][\w .@$/-]{0,63}\Z")
 _MAX_KEY_WORDS = 4
@@ -224,25 +215,28 @@ def read_front_matter(text: str) -> FrontMatter:
 
 def read_front_block(text: str) -> FrontBlock | None:
     """Return the fields of front matter; None when a document has none."""
-    if text.startswith("{"):
-        return _read_json(text)
-    opening = _OPENING.match(text)
-    if opening is None:
+    if not _OPENING.match(text):
         return None
-    fence = opening[1]
-    closing = _CLOSING[fence].search(text, opening.end(), opening.end() + _MAX_FRONT_MATTER_CHARS)
-    inner = text[opening.end() : closing.start()] if closing else text[opening.end() :][:200]
-    looks_meant = _KEY_LINE.match(inner) is not None
-    if closing is None:
-        return FrontBlock({}, 0, "front matter is not closed") if looks_meant else None
-    end = min(closing.end() + 1, len(text))
-    if not inner.strip():
-        return FrontBlock({}, end)
-    fields, problem = _read_toml(inner) if fence == "+++" else _read_yaml(inner)
+    from kebab.parse.front_matter import read_block
+
+    block = read_block(text)
+    if block is None:
+        return None
+    fields, fault = block.fields, block.fault
+    # Prose with a colon between two rules has no keys.
+    if fields is not None and text.startswith("---") and not all(map(_is_key, fields)):
+        fields, fault = None, "is not a mapping"
     if fields is not None:
-        return FrontBlock(fields, end)
-    looks_meant = looks_meant or _LONG_KEY_LINE.match(inner) is not None
-    return FrontBlock(_salvage_fields(inner), end, problem) if looks_meant else None
+        return FrontBlock(fields, block.end)
+    looks_meant = _KEY_LINE.match(block.inner) or (block.end and _LONG_KEY_LINE.match(block.inner))
+    if not looks_meant and not text.startswith("{"):
+        return None
+    salvaged = _salvage_fields(block.inner) if block.end else {}
+    return FrontBlock(salvaged, block.end, f"front matter {fault}")
+
+
+def _is_key(name: str) -> bool:
+    return _KEY.match(name) is not None and len(name.split()) <= _MAX_KEY_WORDS
 
 
 def _salvage_fields(inner: str) -> Fields:
@@ -258,46 +252,6 @@ def _salvage_fields(inner: str) -> Fields:
         else:
             fields[name] = "" if value.startswith(("[", "{")) else value.strip("\"'")
     return fields
-
-
-@lru_cache(maxsize=512)
-def _read_yaml(inner: str) -> tuple[Fields | None, str]:
-    """Return the fields of a YAML block, or None and the problem."""
-    from kebab.parse.yaml_fields import YamlError, read_top_level
-
-    fields = read_top_level(inner)
-    if isinstance(fields, YamlError):
-        where = f" at line {fields.line + 1}" if fields.line else ""
-        return None, f"front matter is not valid YAML{where}"
-    # Prose with a colon between two rules has no keys.
-    if fields is None or not all(
-        _KEY.match(key) and len(key.split()) <= _MAX_KEY_WORDS for key in fields
-    ):
-        return None, "front matter is not a mapping"
-    return fields, ""
-
-
-def _read_toml(inner: str) -> tuple[Fields | None, str]:
-    """Return the fields of a TOML block, or None and the problem."""
-    if len(inner) > _MAX_TOML_CHARS:
-        return None, "front matter is too long for TOML"
-    import tomllib
-
-    try:
-        return tomllib.loads(inner), ""
-    except (ValueError, RecursionError):
-        return None, "front matter is not valid TOML"
-
-
-def _read_json(text: str) -> FrontBlock | None:
-    """Return JSON front matter: one object that ends with its line."""
-    try:
-        fields, end = json.JSONDecoder().raw_decode(text[:_MAX_FRONT_MATTER_CHARS])
-    except (ValueError, RecursionError):
-        is_meant = re.match(r'\{\s*"\w+"\s*:', text) is not None
-        return FrontBlock({}, 0, "front matter is not valid JSON") if is_meant else None
-    rest = _REST_OF_LINE.match(text, end)
-    return FrontBlock(fields, rest.end()) if rest else None
 
 
 def read_properties(body: str) -> dict[str, str]:

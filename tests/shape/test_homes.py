@@ -27,6 +27,7 @@ HOMES = {
     "huggingface_hub": ("kebab.embed.hub_download",),
     "lance_namespace": ("kebab.store.lance",),
     "lancedb": ("kebab.store.lance", "kebab.store.published"),
+    "frontmatter": ("kebab.parse.front_matter",),
     # Answers are drawn by it, and it judges what fixes do to a page.
     "markdown_it": ("kebab.app.fix_checks", "kebab.cli.render.markdown", "kebab.server.rendering"),
     "mcp": ("kebab.server.mcp",),

@@ -1,0 +1,181 @@
+"""Reads front matter of YAML, TOML and JSON by handlers of python-frontmatter.
+
+YAML gives the upper levels of a mapping as strings, lists and mappings of strings. This is a module
+of its own because the libraries are imported only when they are needed.
+"""
+
+import json
+import re
+import tomllib
+from typing import Any, NamedTuple, TypeAlias
+
+from kebab.errors.system import translate_import_errors
+
+with translate_import_errors("reading front matter", "python-frontmatter"):
+    import yaml
+    from frontmatter.default_handlers import BaseHandler, JSONHandler, YAMLHandler
+
+Value: TypeAlias = str | list[Any] | dict[str, Any] | None
+"""A scalar, a list of scalars and mappings of scalars, or a mapping of scalars and their lists."""
+
+_MAX_CHARS = 4 * 1024 * 1024
+_MAX_TOML_CHARS = 256 * 1024
+_MAX_DEPTH = 1000  # the time of libyaml grows with the square of the depth
+_LEVELS = 2
+_NULL_WORDS = frozenset({"", "~", "null", "Null", "NULL"})
+_JSON_KEY = re.compile(r'\{\s*"\w+"\s*:')
+_NOT_ALONE = "text follows the object"
+_REST_OF_LINE = re.compile(r"[ \t]*(?:\n|\Z)")
+
+
+class Block(NamedTuple):
+    """Front matter as it stands: its text, the offset `end` behind it, its fields and its fault.
+
+    Without a closing line `end` is 0. `fields` are None when the text is damaged or no mapping.
+    """
+
+    inner: str
+    end: int
+    fields: dict[str, Any] | None = None
+    fault: str = ""
+
+
+class _YamlHandler(YAMLHandler):
+    def load(self, fm: str, **_options: object) -> Any:
+        """Return the upper levels of a mapping.
+
+        Raises:
+            ValueError: The text is no YAML, or no mapping; the message says which.
+        """
+        try:
+            fields = super().load(fm, Loader=TopLevelLoader)
+        except yaml.YAMLError as failure:
+            mark = getattr(failure, "problem_mark", None)
+            where = f" at line {mark.line + 2}" if mark else ""
+            raise ValueError(f"is not valid YAML{where}") from failure
+        if fields is None:
+            raise ValueError("is not a mapping")
+        return fields
+
+
+class _TomlHandler(BaseHandler):
+    def load(self, fm: str) -> dict[str, Any]:
+        """Return all fields.
+
+        Raises:
+            ValueError: The text is no TOML.
+        """
+        if len(fm) > _MAX_TOML_CHARS:
+            raise ValueError("is too long for TOML")
+        try:
+            return tomllib.loads(fm)
+        except (ValueError, RecursionError) as failure:
+            raise ValueError("is not valid TOML") from failure
+
+
+class _JsonHandler(JSONHandler):
+    def split(self, text: str) -> tuple[str, str]:
+        """Return one object that ends with its line, and the rest of the text.
+
+        Raises:
+            ValueError: There is none.
+        """
+        try:
+            _, end = json.JSONDecoder().raw_decode(text)
+        except RecursionError as failure:
+            raise ValueError("is not valid JSON") from failure
+        rest = _REST_OF_LINE.match(text, end)
+        if rest is None:
+            raise ValueError(_NOT_ALONE)
+        return text[:end], text[rest.end() :]
+
+
+_HANDLERS = (
+    _YamlHandler(re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)),
+    _TomlHandler(re.compile(r"^\+\+\+[ \t]*(?:\n|\Z)", re.MULTILINE)),
+    _JsonHandler(re.compile(r"\{")),
+)
+
+
+def read_block(text: str) -> Block | None:
+    """Return the front matter at the beginning of a text; None when there is none."""
+    head = text[:_MAX_CHARS]
+    handler = next(one for one in _HANDLERS if one.detect(head))
+    try:
+        inner, rest = handler.split(head)
+    except ValueError as failure:
+        if isinstance(handler, _JsonHandler):
+            is_meant = (
+                re.match(r'\{\s*"\w+"\s*:', text) and str(failure) != "text follows the object"
+            )
+            return Block("", 0, None, "is not valid JSON") if is_meant else None
+        return Block(head.partition("\n")[2][:200], 0, None, "is not closed")
+    end = len(head) - len(rest)
+    if not inner.strip():
+        return Block(inner, end, {})
+    try:
+        return Block(inner, end, handler.load(inner))
+    except ValueError as failure:
+        return Block(inner, end, None, str(failure))
+
+
+class TopLevelLoader(yaml.CBaseLoader):
+    """Reads the events of the parser without building objects.
+
+    Therefore no tag is run, no alias is followed, and depth needs no stack.
+    """
+
+    def get_single_data(self) -> dict[str, Value] | None:
+        """Return the mapping, or None when the document is something else."""
+        for _ in ("stream", "document"):
+            self.get_event()
+        if not isinstance(self.get_event(), yaml.MappingStartEvent):
+            return None
+        fields = self._read_mapping(_LEVELS)
+        while self.check_event():  # finds damage behind the mapping
+            self.get_event()
+        return fields
+
+    def _read_mapping(self, levels: int) -> dict[str, Value]:
+        """Return the fields of the mapping that has just begun."""
+        fields: dict[str, Value] = {}
+        while not isinstance(key := self.get_event(), yaml.MappingEndEvent):
+            name, value = self._read_value(key, 0), self._read_value(self.get_event(), levels)
+            if isinstance(name, str):
+                fields[name] = value
+        return fields
+
+    def _read_value(self, event: yaml.Event | None, levels: int) -> Value:
+        """Return a scalar, or a collection when that many levels may be built; else skip it."""
+        if isinstance(event, yaml.ScalarEvent):
+            plain_null = not event.style and event.value in _NULL_WORDS
+            return None if plain_null else str(event.value)
+        if isinstance(event, yaml.SequenceStartEvent) and levels:
+            return self._read_items(levels - 1)
+        if isinstance(event, yaml.MappingStartEvent) and levels:
+            return self._read_mapping(levels - 1)
+        if isinstance(event, yaml.CollectionStartEvent):
+            self._skip_collection()
+        return None
+
+    def _read_items(self, levels: int) -> list[Any]:
+        """Return the scalars and mappings of a sequence."""
+        items: list[Any] = []
+        while not isinstance(event := self.get_event(), yaml.SequenceEndEvent):
+            if isinstance(event, yaml.ScalarEvent):
+                items.append(str(event.value))
+            elif isinstance(event, yaml.MappingStartEvent) and levels:
+                items.append(self._read_mapping(levels - 1))
+            elif isinstance(event, yaml.CollectionStartEvent):
+                self._skip_collection()
+        return items
+
+    def _skip_collection(self) -> None:
+        """Read to the end of the collection that has just begun."""
+        depth = 1
+        while depth:
+            event = self.get_event()
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > _MAX_DEPTH:
+                raise yaml.YAMLError
