@@ -113,14 +113,6 @@ def test_what_the_notes_do_not_carry_is_marked_or_withheld(ask, library):
     assert ask(RESTORE, "Tapes last for forty years [1].", status=1)["citations"] == []
 
 
-@pytest.mark.parametrize("given", [[""], ["  \n\t"], ["-"], []])
-def test_an_empty_question_is_invalid(given, inside):
-    ran = inside("ask", *given, "--json")
-
-    assert (ran.status, ran.out, ran.fault["code"]) == (2, "", "invalid_input")
-    assert ran.fault["details"]["field"] == "QUESTION"
-
-
 def test_a_question_in_korean_is_answered_from_korean_notes(ask, library, server):
     reply = ask(KIMCHI, "배추는 굵은소금으로 여섯 시간 동안 절입니다 [1].")
     plain = library.json("ask", KIMCHI, "--extractive")
@@ -140,30 +132,6 @@ def test_a_huge_question_is_answered_or_refused_in_time(library, server):
 
     assert error["details"]["prompt_tokens"] > error["details"]["context_tokens"]
     assert reply["question"] == question.decode().strip()
-
-
-def test_a_pasted_page_may_be_asked_about(inside):
-    words = " ".join(f"word{number}" for number in range(15_000))
-    ran = inside("ask", "-", "--extractive", "--json", stdin=words.encode())
-
-    assert ran.reply["refusal_reason"] in ("no_chunks", "score_gate")
-
-
-@pytest.mark.parametrize("sign", ["-repository", "tag:none", "path:none", 'title:"none"'])
-def test_signs_in_a_question_are_words(sign, inside):
-    ran = inside("ask", f"What does restic check {sign} do first?", "--extractive", "--json")
-
-    assert "restic check" in ran.reply["answer"]
-
-
-@pytest.mark.parametrize("limit", ["1", "100"])
-def test_the_limit_bounds_the_passages(limit, ask, library):
-    flags = ("--limit", limit)
-    reply = ask("restore the backup", "NOT_IN_NOTES", status=1, flags=flags)
-
-    assert reply["retrieval"]["limit"] == int(limit)
-    assert 1 <= reply["retrieval"]["chunks_used"] <= reply["retrieval"]["chunks_returned"]
-    assert (reply["retrieval"]["chunks_returned"] == 1) == (limit == "1")
 
 
 def test_a_note_that_gives_orders_is_quoted_as_data(cli):

@@ -1,4 +1,4 @@
-"""What every library and every vector index promises, whether in memory or on disk."""
+"""What the library promises, and every vector index, whether in memory or on disk."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -25,16 +25,11 @@ from kebab.core.queries import Filters
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
 from kebab.store.vectors import LanceVectors, MappedVectors
-from tests.fakes.library import MemoryLibrary
 from tests.fakes.passing import passes
 from tests.fakes.rows import NOTES, OTHER, document, stamp
 from tests.fakes.vectors import MemoryVectors
 
 VERSION = "test-4-v1"
-
-
-def words(text: str) -> list[str]:
-    return text.lower().split()
 
 
 @dataclass
@@ -43,18 +38,13 @@ class Library:
     reader: Callable[[], LibraryReader]
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]:
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
     with ExitStack() as stack:
-        if request.param == "memory":
-            memory = MemoryLibrary(words, lambda: 5.0)
-            made = Library(memory, lambda: memory)
-        else:
-            writer = stack.enter_context(SqliteWriter(tmp_path, str.lower, lambda: 5.0))
-            made = Library(writer, lambda: stack.enter_context(SqliteReader(tmp_path)))
-        made.writer.add_source(NOTES)
-        made.writer.add_source(OTHER)
-        yield made
+        writer = stack.enter_context(SqliteWriter(tmp_path, str.lower, lambda: 5.0))
+        writer.add_source(NOTES)
+        writer.add_source(OTHER)
+        yield Library(writer, lambda: stack.enter_context(SqliteReader(tmp_path)))
 
 
 def find(library: Library, word: str, filters: Filters | None = None) -> list[str]:

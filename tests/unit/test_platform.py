@@ -152,14 +152,6 @@ def test_what_others_can_read_is_not_private(path):
         assert platform.is_private(os.fstat(file.fileno()))
 
 
-def test_a_file_takes_the_permissions_of_another(path, tmp_path):
-    path.chmod(0o640)
-    with (tmp_path / "copy").open("wb") as file:
-        platform.copy_owner(file.fileno(), path.stat())
-
-    assert (tmp_path / "copy").stat().st_mode == path.stat().st_mode
-
-
 def test_a_file_that_another_process_has_open_is_replaced_once_it_is_closed(
     windows, path, monkeypatch
 ):

@@ -9,9 +9,8 @@ import pytest
 from kebab.app.archive import export, import_archive
 from kebab.app.ingest import ingest_text
 from kebab.core.progress import Cancel, ignore_progress
-from kebab.errors.catalog import InvalidInput, IoError, Locked, NotIndexed, StoreCorrupt
+from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, StoreCorrupt
 from kebab.store.sqlite import replacement
-from kebab.store.sqlite.lock import WriterLock
 from kebab.wire.archive import ExportRequest, ImportRequest
 from kebab.wire.ingest import IngestTextRequest
 
@@ -82,14 +81,6 @@ def test_an_import_is_the_same_index_and_embeds_nothing(filled, archive, other):
     assert other.again().embedding.embedded == 0
     assert set(other.documents()) == set(filled.documents())
     assert not (other.data / replacement.FOLDER).exists()
-
-
-def test_a_dry_run_changes_nothing(archive, other):
-    before = other.tree()
-
-    load(other, archive, dry_run=True)
-
-    assert other.tree() == before
 
 
 def test_only_a_regular_file_is_replaced_and_only_with_force(filled, archive):
@@ -178,8 +169,3 @@ def test_a_kill_leaves_the_old_or_the_new(archive, other, monkeypatch):
             other.context().acquire_writer_lock().close()
             assert describe(other)
     assert killed > 3
-
-
-def test_it_waits_for_no_other_writer(archive, other):
-    with WriterLock(other.data), pytest.raises(Locked):
-        load(other, archive)

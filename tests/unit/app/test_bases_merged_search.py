@@ -79,19 +79,6 @@ def test_a_cursor_is_stale_when_any_base_has_changed(three, publish_notes):
         _search(three, limit=1, cursor=cursor)
 
 
-def test_bases_are_chosen_by_name(three):
-    assert {base for base, _ in _names(_search(three, base=["docs"]))} == {"docs"}
-    chosen = _names(_search(three, base=["wiki", "local"], limit=50))
-    assert {base for base, _ in chosen} == {"wiki", "local"}
-    assert {base for base, _ in _names(_search(three, base=["local"]))} == {"local"}
-
-
-def test_a_folder_is_one_of_this_machine(three):
-    found = _search(three, folder=str(three.notes), limit=50)
-
-    assert {base for base, _ in _names(found)} == {"local"}
-
-
 def test_weights_move_a_base(three):
     _add(three, three.folder / "published" / "wiki", weight=0.01)
     order = [base for base, _ in _names(_search(three, limit=50))]
@@ -174,13 +161,6 @@ def test_no_filter_is_called_unmatched_for_a_base_that_could_not_be_read(three):
     unknown = _search(three, tag=["pets"])
 
     assert (unknown.hits, unknown.unmatched_filters, unknown.hint) == ([], [], None)
-
-
-def test_a_filter_that_passes_in_one_base_is_not_unmatched(three, publish_notes):
-    publish_notes("wiki", {"tagged.md": "---\ntags: [pets]\n---\n# Other\n\nnothing\n"})
-    _add(three, three.folder / "published" / "wiki")
-
-    assert _search(three, "snakes", tag=["pets"]).unmatched_filters == []
 
 
 def test_published_bases_are_enough(desk, publish_notes):

@@ -102,10 +102,6 @@ def test_a_secret_that_contains_another_is_redacted_whole(monkeypatch):
     assert redact("it said: quiet river stone") == f"it said: {HIDDEN}"
 
 
-def test_undecodable_names_are_escaped():
-    assert redact("caf\udce9") == "caf\\xe9"
-
-
 def test_the_home_directory_is_shortened_on_request():
     home = Path.home()
 
@@ -131,12 +127,6 @@ def test_hostile_text_is_redacted_quickly(piece):
     assert redact(piece * 20_000)
 
 
-def test_a_long_text_is_cut_exactly():
-    assert redact_start("x" * 50, 50) == "x" * 50
-    assert redact_start("x" * 51, 50) == "x" * 49 + "…"
-    assert redact_start("x" * 100_000, 50) == "x" * 49 + "…"
-
-
 @pytest.mark.parametrize(("text", "secret"), SECRETS)
 def test_a_cut_reveals_no_part_of_a_secret(text, secret):
     for before in range(8_200, 8_292, 3):
@@ -145,7 +135,3 @@ def test_a_cut_reveals_no_part_of_a_secret(text, secret):
         long = f"{key} {text} {'x' * 20_000}"
 
         assert redact_start(long, 100).count(secret[:4]) <= redact(text).count(secret[:4])
-
-
-def test_only_the_start_of_a_long_command_line_is_searched():
-    assert redact_arguments(("z" * 50_000_000,), 300) == ["z" * 299 + "…"]

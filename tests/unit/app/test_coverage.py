@@ -1,5 +1,4 @@
 import os
-import shutil
 
 import pytest
 
@@ -77,17 +76,6 @@ def touch(path):
     os.utime(path, ns=(1, path.stat().st_mtime_ns + 1_000_000_000))
 
 
-def test_every_file_of_a_fresh_index_is_covered(lab_with_vectors):
-    assert measure(lab_with_vectors) == {"complete": True, "files": 1, "checked": 1}
-
-
-@pytest.fixture
-def lab_with_vectors(lab):
-    lab.write("a.md", "# Bread\n\nbread\n")
-    lab.ingest()
-    return lab
-
-
 def test_passages_without_a_vector_make_it_incomplete(notes):
     notes.ingest()
 
@@ -101,31 +89,6 @@ def test_a_killed_first_run_leaves_what_it_has_not_read(notes, monkeypatch):
     kill_ingest(notes, monkeypatch, "put_document", 3)
 
     assert measure(notes) == {"files": FILES, "unread": FILES - 2, "checked": 2}
-
-
-def test_the_next_run_reads_the_rest(notes, monkeypatch):
-    kill_ingest(notes, monkeypatch, "put_document", 3)
-
-    notes.ingest()
-
-    assert measure(notes) == {"files": FILES, "checked": FILES}
-
-
-def test_a_run_that_is_killed_while_it_scans_is_known_too(notes, monkeypatch):
-    kill_ingest(notes, monkeypatch, "store_plans")
-
-    found = notes.search("bread", mode="lexical").coverage
-
-    assert not found.complete
-    assert found.unlisted == [str(notes.notes)]
-
-
-def test_a_run_with_other_rules_is_not_a_listing_of_these(notes):
-    notes.ingest()
-
-    found = notes.search("bread", context=notes.context(ingest__hidden=True)).coverage
-
-    assert found.unlisted == [str(notes.notes)]
 
 
 def test_a_version_that_reads_more_formats_lists_every_folder_again(notes, monkeypatch):
@@ -179,22 +142,6 @@ def test_a_named_file_that_failed_is_forgotten_when_it_is_gone(notes, bad, chang
     assert measure(notes) == {"files": 1, "checked": 1}
 
 
-def test_a_named_file_that_failed_is_tried_again(notes, bad):
-    assert [item.doc_path for item in notes.again().items if item.kind == "error"] == ["bad.pdf"]
-
-
-def test_named_files_that_a_killed_run_left_are_read_by_the_next(notes, monkeypatch):
-    named = [notes.notes / f"n{number}.md" for number in range(3)]
-    with monkeypatch.context() as patch:
-        die_at(patch, "put_document", 2)
-        with pytest.raises(KilledError):
-            notes.ingest(*named)
-
-    notes.again()
-
-    assert measure(notes) == {"files": 3, "checked": 3}
-
-
 def test_new_changed_and_gone_files_are_counted(notes):
     notes.ingest()
     notes.write("n1.md", "# Note 1\n\nmore bread than before\n")
@@ -241,17 +188,6 @@ def test_a_changed_ignore_file_is_noticed(notes):
     assert measure(notes)["new"] == 1
 
 
-def test_an_ignore_file_that_was_applied_to_one_folder_only_is_noticed(notes):
-    notes.write("sub/log.md", "bread")
-    notes.ingest()
-    rules = notes.write(".gitignore", "log.md\n")
-    notes.ingest(notes.notes / "sub")
-    rules.write_text("")
-    touch(notes.notes)
-
-    assert measure(notes)["new"] == 1
-
-
 @pytest.mark.parametrize("edited", [True, False], ids=["edited", "deleted"])
 def test_a_changed_ignore_file_above_the_named_folder_is_noticed(notes, edited):
     rules = notes.write("sub/.gitignore", "secret.md\n")
@@ -265,39 +201,6 @@ def test_a_changed_ignore_file_above_the_named_folder_is_noticed(notes, edited):
         rules.unlink()
 
     assert notes.search("bread", path_glob="sub/deep/below/**").coverage.new == 1
-
-
-def test_a_folder_that_is_gone_takes_its_documents(notes):
-    notes.ingest()
-    shutil.rmtree(notes.notes / "sub")
-
-    assert measure(notes)["gone"] == 1
-
-
-def test_a_folder_of_another_source_is_not_new(notes):
-    notes.ingest()
-    notes.write("other/a.md", "bread elsewhere")
-    notes.ingest(notes.notes / "other")
-    notes.ingest()
-    notes.write("other/b.md", "more")
-    touch(notes.notes / "other")
-
-    assert measure(notes)["new"] == 1
-
-
-def test_a_filter_restricts_what_is_counted(notes):
-    notes.ingest()
-    notes.write("n1.md", "# Note 1\n\nmore bread than before\n")
-
-    below = notes.search("bread", folder=str(notes.notes / "sub")).coverage
-    document = notes.search("bread", doc_id="n1.md").coverage
-    relative = notes.search("bread", path_glob="sub/**").coverage
-    absolute = notes.search("bread", path_glob=f"{notes.notes}/sub/*.md").coverage
-    anywhere = notes.search("bread", path_glob="*.md").coverage
-
-    assert (below.files, below.changed) == (1, 0)
-    assert (relative.files, absolute.files, anywhere.files) == (1, 1, FILES)
-    assert (document.files, document.changed, document.unlisted) == (1, 1, [])
 
 
 def test_a_new_folder_that_a_filter_names_is_noticed(notes):
@@ -367,15 +270,6 @@ def test_a_folder_is_not_listed_again_after_its_new_file_was_read(notes, monkeyp
     assert measure(notes) == {"files": FILES + 1, "checked": FILES + 1}
 
 
-def test_a_file_that_was_read_alone_in_a_new_folder_is_not_new(notes):
-    notes.ingest()
-    notes.write("fresh/b.md", "bread")
-    notes.ingest(notes.write("fresh/a.md", "bread"), changed=True)
-    touch(notes.notes)
-
-    assert measure(notes)["new"] == 1
-
-
 def test_a_search_does_not_list_every_unread_file(notes, monkeypatch):
     kill_ingest(notes, monkeypatch, "put_document", 3)
     notes.write("n1.md", "# Note 1\n\nmore bread than before\n")
@@ -396,29 +290,6 @@ def test_a_later_file_in_a_new_folder_is_noticed_after_its_first_was_read(notes,
 
     notes.write(name, "bread")
     touch((notes.notes / name).parent)
-
-    assert measure(notes)["new"] == 1
-
-
-def test_an_edited_ignore_file_is_noticed_after_a_file_beside_it_was_read(notes):
-    notes.write(".gitignore", "secret.md\n")
-    notes.write("sub/secret.md", "bread")
-    notes.ingest()
-    notes.write(".gitignore", "other.md\n")
-    touch(notes.notes / ".gitignore")
-
-    notes.ingest(notes.write("n1.md", "more bread"), changed=True)
-
-    assert measure(notes)["new"] == 1
-
-
-def test_a_folder_with_another_new_file_is_listed_again(notes):
-    notes.ingest()
-    notes.write("sub/late.md", "# Late\n\nbread at last\n")
-    notes.write("sub/later.md", "# Later\n\nbread at last\n")
-    touch(notes.notes / "sub")
-
-    notes.ingest(notes.notes / "sub/late.md", changed=True)
 
     assert measure(notes)["new"] == 1
 

@@ -32,13 +32,6 @@ def test_a_changed_document_is_indexed_before_the_answer(notes):
     assert (refresh.checked, refresh.reason) == (2, None)
 
 
-def test_without_the_field_the_index_is_searched_as_it_is(notes):
-    reply = search(notes.context(), SearchRequest(query="dough rests", mode="lexical"))
-
-    assert reply.refresh is None
-    assert "changed" in {hit.freshness for hit in reply.hits}
-
-
 def test_a_document_whose_file_is_gone_is_no_hit(notes):
     (notes.notes / "a.md").unlink()
 

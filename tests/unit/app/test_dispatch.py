@@ -12,20 +12,16 @@ from kebab.app.dispatch import (
     BulkOutcome,
     find_command_name,
     find_operation_status,
-    format_event,
-    format_reply,
     report_failure,
     search_lines,
 )
 from kebab.app.request_defaults import convert_operation_request, decode_operation_request
 from kebab.app.search import search
-from kebab.config.settings import Search, Settings
+from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import InvalidInput, NotIndexed
 from kebab.errors.signal import Exit
-from kebab.wire.ingest import IngestRequest
 from kebab.wire.operations import OPERATIONS
-from kebab.wire.record import encode_json
 from kebab.wire.stream import BulkSearchItem
 from tests.examples import ARGUMENTS, REQUESTS
 from tests.fakes import replies
@@ -33,8 +29,6 @@ from tests.fakes.console import run
 from tests.fakes.facade import FakeKebab
 
 SETTINGS = Settings()
-LIMITED = Settings(search=Search(limit=3))
-DEEP = b'{"query": ' + b"[" * 100_000
 
 
 def decode(name, body, settings=SETTINGS):
@@ -51,33 +45,11 @@ def test_the_envelope_is_that_of_the_command_line(name):
     )
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_an_encoded_request_is_decoded_to_itself(name):
-    request = REQUESTS[name]
-    raw = encode_json(request)
-
-    assert decode_operation_request(name, raw, SETTINGS) == request
-    assert convert_operation_request(name, json.loads(raw), SETTINGS) == request
-
-
-@pytest.mark.parametrize("raw", [b"", b"  \n", b"{}"])
-def test_nothing_is_an_empty_request(raw):
-    assert decode_operation_request("ingest", raw, SETTINGS) == IngestRequest()
-
-
-@pytest.mark.parametrize("convert", [decode, convert_operation_request])
-def test_a_field_that_is_left_out_has_the_value_of_the_settings(convert):
-    assert convert("search", {"query": "x"}, LIMITED).limit == 3
-    assert convert("search", {"query": "x", "limit": 10}, LIMITED).limit == 10
-
-
 @pytest.mark.parametrize("convert", [decode, convert_operation_request])
 @pytest.mark.parametrize(
     ("name", "body", "field"),
     [
         ("search", {"query": 7}, "$.query"),
-        ("search", {"query": "x", "tag": ["a", 7]}, "$.tag[1]"),
-        ("search", {"query": "x", "colour": "red"}, "$"),
         ("rm", {}, "$"),
     ],
 )
@@ -88,34 +60,21 @@ def test_a_broken_request_is_refused_with_its_path(convert, name, body, field):
     assert caught.value.field == field
 
 
-@pytest.mark.parametrize("raw", [b"{", b"\xff", DEEP, b"[]", b"null", b'{"query": "\\ud800"}'])
+@pytest.mark.parametrize("raw", [b"{", b'{"query": "\\ud800"}'])
 def test_what_is_no_json_object_is_refused(raw):
     with pytest.raises(InvalidInput):
         decode_operation_request("search", raw, SETTINGS)
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
-def test_an_operation_gets_the_callbacks_that_it_takes(name):
-    events: list[Any] = []
-    kebab: Any = FakeKebab(SETTINGS, config_path=Path("/nowhere"))
+def test_an_operation_gets_the_callbacks_that_it_takes():
+    for name in OPERATIONS:
+        events: list[Any] = []
+        kebab: Any = FakeKebab(SETTINGS, config_path=Path("/nowhere"))
 
-    reply = kebab.run(REQUESTS[name], report=events.append, cancel=Cancel())
+        reply = kebab.run(REQUESTS[name], report=events.append, cancel=Cancel())
 
-    assert isinstance(reply, OPERATIONS[name].replies)
-    assert bool(events) is (OPERATIONS[name].events is not None)
-
-
-def test_a_reply_carries_its_status():
-    found = format_reply("search", replies.response(replies.hit()))
-    missed = format_reply("inspect_doc", replies.not_found())
-
-    assert (found.command, found.exit_code, found.output_format) == ("search", 0, "json")
-    assert (missed.command, missed.exit_code) == ("inspect doc", 1)
-    assert str(found.timestamp).endswith("Z")
-
-
-def test_an_event_has_no_status_before_the_end():
-    assert format_event("ask", replies.response(replies.hit())).exit_code is None
+        assert isinstance(reply, OPERATIONS[name].replies)
+        assert bool(events) is (OPERATIONS[name].events is not None)
 
 
 def test_a_cancelled_change_of_models_is_interrupted_while_passages_wait():

@@ -31,14 +31,6 @@ def search(pool, settings, config, query="sourdough"):
         return kebab.run(SearchRequest(query=query))
 
 
-def test_the_next_caller_gets_the_same_knowledge_base(pool, tmp_path):
-    settings = make_settings(tmp_path)
-    with pool.lease(settings, config_path=tmp_path / "c") as first:
-        pass
-    with pool.lease(settings, config_path=tmp_path / "c") as again:
-        assert again is first
-
-
 def test_two_callers_at_once_have_their_own_with_the_same_models(pool, tmp_path):
     settings, config = make_settings(tmp_path), tmp_path / "c"
     with (
@@ -47,13 +39,6 @@ def test_two_callers_at_once_have_their_own_with_the_same_models(pool, tmp_path)
     ):
         assert one is not two
         assert one._context.embedders is two._context.embedders
-
-
-def test_a_folder_may_have_a_name_that_is_not_utf_8(pool, tmp_path):
-    settings = make_settings(tmp_path / "base-\udcff")
-
-    with pool.lease(settings, config_path=tmp_path / "c") as kebab:
-        assert isinstance(kebab, Kebab)
 
 
 @pytest.mark.parametrize("change", ["settings", "config", "read_only", "folder"])

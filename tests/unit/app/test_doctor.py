@@ -1,14 +1,10 @@
 import os
-import time
 
 import pytest
 
-from kebab import __version__
 from kebab.app.doctor import check_health
-from kebab.app.library import remove_documents
 from kebab.embed.registry import MINILM
 from kebab.wire.health import Doctor, DoctorRequest
-from kebab.wire.library import RmRequest
 from tests.fakes import tiny_model
 
 
@@ -33,16 +29,6 @@ def full(lab):
     return lab
 
 
-def test_a_healthy_knowledge_base_has_no_failure(full):
-    before = full.tree()
-    told = check_health(full.context(), DoctorRequest())
-    states = {check.name: check.status for check in told.checks}
-
-    assert (told.ok, told.kebab_version) == (True, __version__)
-    assert {name for name, status in states.items() if status != "ok"} == {"language_model"}
-    assert full.tree() == before
-
-
 def test_each_check_is_reported_alone_as_it_ends(full):
     parts: list[Doctor] = []
 
@@ -60,35 +46,12 @@ def test_an_empty_knowledge_base_is_healthy(desk):
     assert checks["full_text"].status == "ok"
 
 
-def test_vectors_to_be_deleted_are_told(full):
-    remove_documents(full.context(), RmRequest(names=["cat.md"]))
-    check = _checks(full)["vectors"]
-
-    assert check.status == "ok"
-    assert check.summary.endswith("the next ingest deletes 1 more")
-
-
-def test_passages_without_a_vector_are_a_warning(full):
-    full.write("new.md", "another one\n")
-    full.ingest(context=full.context(models_dir=str(full.folder / "none")))
-    checks = _checks(full)
-
-    assert (checks["pending"].status, checks["pending"].fix) == ("warn", "kebab ingest")
-
-
 def test_weights_of_another_model_are_detected(desk):
     tiny_model.install_model(MINILM, desk.folder / "models", seed=4)
     checks = _checks(desk)
 
     assert _failed(checks) == {"embedding_probe"}
     assert "0.7553" in checks["embedding_probe"].summary
-
-
-def test_the_checks_are_fast(full):
-    started = time.monotonic()
-    check_health(full.context(), DoctorRequest())
-
-    assert time.monotonic() - started < 5
 
 
 def test_contents_are_compared_whatever_the_times_say(full):
@@ -127,10 +90,3 @@ def test_a_folder_that_cannot_be_used_is_a_finding(desk):
         ("configuration", "ok"),
         ("directories", "fail"),
     ]
-
-
-def test_aliases_with_one_stem_are_healthy(desk):
-    desk.write("a.md", "---\naliases: [Bases, Base]\n---\n\nA note about tables.\n")
-    desk.ingest()
-
-    assert not _failed(_checks(desk))

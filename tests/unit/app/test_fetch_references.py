@@ -57,22 +57,6 @@ def test_results_have_the_order_of_the_references(shelf):
     ]
 
 
-def test_a_result_says_what_it_answers(shelf):
-    found = fetch(shelf, "backup.md:9")
-
-    assert (found.ref, found.kind, found.doc_path) == ("backup.md:9", "span", "docs/backup.md")
-    assert found.file == str(shelf.notes / "docs" / "backup.md")
-    assert found.heading_path == ["Backup", "Details"]
-    assert found.citation.uri == "docs/backup.md#L9"
-
-
-def test_context_is_added_to_lines(shelf):
-    found = fetch(shelf, "plain.txt:2", context=1)
-
-    assert (found.text, found.start_line, found.end_line) == ("one\ntwo\nthree", 1, 3)
-    assert found.citation.uri == "docs/plain.txt#L2"
-
-
 def test_an_id_of_a_passage_is_a_passage_and_of_a_document_the_whole(shelf):
     hit = shelf.search("restic check").hits[0]
     found = fetch(shelf, hit.chunk_id[:12])
@@ -87,7 +71,6 @@ def test_an_id_of_a_passage_is_a_passage_and_of_a_document_the_whole(shelf):
     ("ref", "lines", "path"),
     [
         ("backup.md:12", (7, 13), ["Backup", "Details"]),
-        ("backup.md:14", (7, 13), ["Backup", "Details"]),
         ("backup.md:9-17", (3, 17), ["Backup"]),
         ("backup.md:1", (1, 2), []),
         ("backup.md:1-5", (1, 17), []),
@@ -111,17 +94,6 @@ def test_the_section_of_a_passage_is_found_in_the_present_file(shelf):
     assert (found.kind, found.freshness, found.chunk_id) == ("section", "changed", hit.chunk_id)
     assert "restic check" in found.text
     assert found.text.startswith("#")
-
-
-def test_a_whole_document_is_its_own_section(shelf):
-    assert fetch(shelf, "backup.md", section=True).kind == "doc"
-
-
-def test_lines_of_a_changed_file_are_those_of_now(shelf):
-    shelf.write("docs/plain.txt", "uno\ndos\n")
-    found = fetch(shelf, "plain.txt:2-3")
-
-    assert (found.text, found.freshness, found.line_count) == ("dos", "changed", 2)
 
 
 def test_lines_of_a_lost_file_are_those_of_the_passages_around_them(shelf):
@@ -185,10 +157,6 @@ def cut(result, tokens, name="a.md"):
     return found
 
 
-def test_a_budget_that_suffices_cuts_nothing():
-    assert fit_budget([LONG], ["a.md"], 10_000) == [LONG]
-
-
 def test_text_is_cut_between_lines_and_the_rest_has_a_reference():
     found = cut(LONG, 60, "my note.md")
 
@@ -206,12 +174,6 @@ def test_a_first_line_over_the_budget_is_cut_inside():
     assert (found.truncated, found.end_line) == (True, 5)
 
 
-def test_indexed_text_has_no_rest():
-    lost = replies.fetch_result(text=LINES, start_line=1, end_line=40, is_indexed_text=True)
-
-    assert cut(lost, 60).rest is None
-
-
 def test_replies_without_text_take_no_share():
     missing = replies.not_found()
     found = fit_budget([missing, LONG], ["", "a.md"], 60)
@@ -223,7 +185,6 @@ def test_replies_without_text_take_no_share():
     ("sizes", "total", "shares"),
     [
         ([10, 10], 40, [10, 10]),
-        ([50, 50], 40, [20, 20]),
         ([100, 5, 100], 45, [20, 5, 20]),
         ([], 5, []),
     ],

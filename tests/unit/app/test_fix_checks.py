@@ -29,9 +29,6 @@ def keep(text, *edits, path="/nowhere/a.md", errors=None):
     ("text", "old", "new"),
     [
         ("Use `a  b` here.", "a  b", "a b"),
-        ("    code\n", "code", "c"),
-        ("```\ncode\n```\nmore\n", "\n```\n", "\n"),
-        ("One\n\ntwo.", "\n\n", "\n"),
         ("| a | b |\n|---|---|\n| c | d |\n", "| c", "\nc"),
         ("See [a](b) there.", "](b", "] (b"),
         ("**重要。** 次", " ", ""),

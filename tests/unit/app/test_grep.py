@@ -51,19 +51,6 @@ def test_a_hit_says_where_it_is(shelf):
     assert hit.file == str(shelf.notes / "a.md")
 
 
-def test_lines_around_are_returned_as_far_as_there_are_any(shelf):
-    hit = search(shelf, before=2, after=9).hits[1]
-
-    assert (hit.before, hit.after) == (["## Below", ""], ["last"])
-
-
-def test_changed_files_are_searched_as_they_are(shelf):
-    shelf.write("a.md", "only one cat now\n")
-    hit = search(shelf).hits[0]
-
-    assert (hit.text, hit.freshness, hit.heading_path) == ("only one cat now", "changed", [])
-
-
 def test_files_that_cannot_be_searched_are_reported(shelf):
     (shelf.notes / "a.md").unlink()
     (shelf.notes / "deep" / "b.md").write_bytes(b"\0\1\2\3" * 100)
@@ -94,29 +81,6 @@ def test_paths_limit_the_search(shelf, paths, found):
     assert {hit.doc_path for hit in search(shelf, paths=paths).hits} == found
 
 
-def test_a_path_may_be_on_disk(shelf, monkeypatch):
-    monkeypatch.chdir(shelf.notes)
-
-    assert len(search(shelf, paths=["./deep"]).hits) == 1
-    assert len(search(shelf, paths=[str(shelf.notes / "a.md")]).hits) == 2
-
-
-def test_filters_limit_the_search_and_explain_themselves(shelf):
-    assert len(search(shelf, path_glob="deep/**").hits) == 1
-    reply = search(shelf, path_glob="depe/**")
-
-    assert (reply.hits, [one.filter for one in reply.unmatched_filters]) == ([], ["path_glob"])
-
-
-def test_the_hint_for_a_filter_that_nothing_passes_is_the_whole_command(shelf):
-    options = {"fixed": True, "max_count": 3, "path_glob": "depe/**"}
-    reply = search(shelf, pattern="-a b", paths=["x y"], limit=4, **options)
-
-    assert reply.hint == (
-        "kebab grep --fixed --max-count 3 --limit 4 --path 'deep/**' -- '-a b' 'x y'"
-    )
-
-
 @pytest.mark.parametrize(
     ("options", "hits", "files", "more"),
     [
@@ -125,7 +89,6 @@ def test_the_hint_for_a_filter_that_nothing_passes_is_the_whole_command(shelf):
         ({"limit": 4}, 4, 3, False),
         ({"limit": 2**64}, 4, 3, False),
         ({"max_count": 2**64}, 4, 3, False),
-        ({"max_count": 1}, 3, 3, True),
         ({"max_count": 2}, 4, 3, False),
         ({"files_only": True}, 0, 3, False),
         ({"files_only": True, "limit": 2}, 0, 2, True),
@@ -138,10 +101,6 @@ def test_limits_say_whether_they_left_something_out(shelf, options, hits, files,
     reply = search(shelf, **options)
 
     assert (len(reply.hits), len(reply.files), reply.has_more) == (hits, files, more)
-
-
-def test_counts_are_those_of_lines(shelf):
-    assert [one.lines for one in search(shelf, count_only=True).files] == [2, 1, 1]
 
 
 def test_legacy_encodings_are_decoded_as_for_the_index(desk):

@@ -1,7 +1,6 @@
 import os
 
 import pytest
-from msgspec import UNSET
 
 from kebab.app.doctor import check_health
 from kebab.app.indexing import (
@@ -55,14 +54,6 @@ def running(pending):
         yield pending
 
 
-def test_the_start_is_published_at_once():
-    recorder = Recorder()
-
-    recorder.make()
-
-    assert recorder.published == [IngestState(5.0)]
-
-
 def test_counts_are_published_at_most_once_in_an_interval():
     recorder = Recorder()
     publish = recorder.make()
@@ -88,20 +79,6 @@ def test_another_unit_is_published_at_once_and_other_events_are_not():
         IngestState(5.0, 2, 2, "files"),
         IngestState(5.0, 1, 9, "chunks"),
     ]
-
-
-def test_a_running_ingest_is_read_with_its_counts(running):
-    indexing = read_indexing(running.context())
-
-    assert isinstance(indexing, Indexing)
-    assert (indexing.pid, indexing.done, indexing.total) == (os.getpid(), 2_695, 24_020)
-    assert (indexing.unit, indexing.started_at) == ("passages", "2023-11-14T22:13:20.000Z")
-
-
-def test_a_writer_that_is_no_ingest_and_no_writer_are_not_indexing(pending):
-    assert read_indexing(pending.context()) is UNSET
-    with WriterLock(pending.data):
-        assert read_indexing(pending.context()) is UNSET
 
 
 def test_an_ingest_publishes_its_progress(pending, monkeypatch):
@@ -155,20 +132,3 @@ def test_doctor_and_schema_report_the_progress_instead_of_a_fix(running):
     assert health.indexing == described.indexing == read_indexing(running.context())
     (check,) = [check for check in health.checks if check.name == "pending"]
     assert (check.status, check.fix) == ("warn", None)
-
-
-def test_without_an_ingest_the_fix_stays(pending):
-    health = check_health(pending.context(), DoctorRequest())
-
-    assert health.indexing is UNSET
-    (check,) = [check for check in health.checks if check.name == "pending"]
-    assert check.fix == "kebab model pull"
-
-
-def test_the_estimate_of_an_event_is_published():
-    recorder = Recorder()
-    publish = recorder.make()
-
-    publish(embed(2)._replace(per_second=0.5, seconds_left=14.0))
-
-    assert recorder.published[-1] == IngestState(5.0, 2, 9, "chunks", 0.5, 14.0)

@@ -14,7 +14,7 @@ from kebab.app.ingest import (
 from kebab.app.library import remove_documents
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed import install
-from kebab.embed.registry import E5_SMALL, MINILM
+from kebab.embed.registry import E5_SMALL
 from kebab.errors.catalog import (
     DependencyMissing,
     InvalidInput,
@@ -55,13 +55,6 @@ def test_files_are_indexed_with_vectors(lab):
     assert report.skip_examples == {"unsupported": ["c.bin"]}
     assert {one.doc_path for one in report.slowest} == {"a.md", "deep/b.txt"}
     assert sorted(_ids(lab)) == ["a.md", "deep/b.txt"]
-
-
-def test_the_settings_choose_the_model(lab):
-    lab.write("a.md", "the cat sleeps\n")
-    report = lab.ingest(context=lab.context(models__embedding__model=MINILM.key))
-
-    assert report.embedding.version == MINILM.version
 
 
 def test_changed_chunking_settings_reindex_files(desk):
@@ -106,13 +99,6 @@ def test_a_dry_run_reports_and_writes_nothing(desk):
     assert sorted(_ids(desk)) == ["a.md"]
 
 
-def test_a_knowledge_base_without_sources_needs_a_path(desk):
-    desk.context().open_writer("test").close()
-
-    with pytest.raises(UsageInvalid, match="name a folder or a file"):
-        desk.again()
-
-
 def test_a_text_is_indexed_under_its_title(desk):
     first = _text(desk, "the cat sleeps", source_uri="https://example.org/call")
     (item,) = first.items
@@ -133,15 +119,6 @@ def test_the_same_title_again_replaces_the_text(desk):
     assert len(list((desk.data / "stdin").iterdir())) == 1
 
 
-def test_a_bare_ingest_keeps_texts(desk):
-    desk.write("a.md", "the dog\n")
-    desk.ingest()
-    _text(desk, "the cat sleeps")
-    report = desk.again()
-
-    assert (report.unchanged, report.removed, report.errors) == (2, 0, 0)
-
-
 def test_a_text_that_was_removed_does_not_come_back(desk):
     desk.write("a.md", "the dog\n")
     desk.ingest()
@@ -156,15 +133,6 @@ def test_a_text_that_was_removed_does_not_come_back(desk):
     assert (report.new, report.errors, report.unchanged) == (0, 0, 2)
     assert not desk.search("sleeps").hits
     assert len(list((desk.data / "stdin").iterdir())) == 1
-
-
-def test_the_last_text_can_be_removed_too(desk):
-    desk.write("a.md", "the dog\n")
-    desk.ingest()
-    report = _text(desk, "the cat sleeps")
-    remove_documents(desk.context(), RmRequest(names=[report.items[0].doc_id]))
-
-    assert (desk.again().errors, sorted(_ids(desk))) == (0, ["a.md"])
 
 
 def test_a_dry_run_of_a_text_writes_nothing(desk):
@@ -195,12 +163,6 @@ def test_a_text_needs_a_title(desk, title):
 
     assert caught.value.field == "$.title"
     assert not desk.data.exists()
-
-
-def test_a_title_that_is_not_utf8_is_escaped(desk):
-    _text(desk, "the cat", title="caf\udce9", source_uri="file:///caf\udce9")
-
-    assert desk.search("cat").hits[0].title == "caf\\xe9"
 
 
 def test_a_failed_item_gets_the_reply_of_its_error():
@@ -256,17 +218,6 @@ def test_a_refused_file_is_reported_with_its_absolute_path(desk, monkeypatch):
     assert piped.value.path == "<stdin>"
 
 
-def test_without_time_for_vectors_the_words_are_indexed_and_passages_wait(lab):
-    lab.write("a.md", "the cat sleeps\n")
-    request = IngestRequest(paths=[str(lab.notes)], vector_seconds=0)
-
-    report = ingest(lab.context(), request, ignore_progress, Cancel())
-
-    assert (report.new, report.cancelled, report.embedding.pending) == (1, False, 1)
-    assert lab.search("cat", mode="lexical").hits
-    assert lab.again().embedding.pending == 0
-
-
 def test_with_a_limit_no_model_is_downloaded(desk, monkeypatch):
     desk.write("a.md", "the cat sleeps\n")
     desk.flags["offline"] = False
@@ -302,17 +253,6 @@ def test_files_that_lack_a_library_are_counted_with_the_command():
         INSTALL,
     )
     assert kind.examples == ["0.pdf", "1.pdf", "2.pdf"]
-
-
-def test_one_command_installs_all_extras():
-    lacks = (INSTALL, "pip install 'kebab[code]'", "pip install apsw", INSTALL)
-    errors = [DependencyMissing(feature="reading", install=install) for install in lacks]
-    paths = [f"{number}.pdf" for number in range(len(lacks))]
-    report = to_ingest_report(build_outcome(paths, errors))
-
-    assert report.install == "pip install 'kebab[code,pdf]'"
-    assert {kind.hint for kind in report.unread} == set(lacks)
-    assert to_ingest_report(build_outcome(paths[2:3], errors[2:3])).install is None
 
 
 def test_unsupported_formats_are_grouped_by_what_they_are():

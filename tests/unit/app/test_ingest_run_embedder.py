@@ -3,12 +3,10 @@ import shutil
 import pytest
 
 from kebab.app.doctor import check_health
-from kebab.app.ingest import ingest
 from kebab.app.models import list_models, use_model
-from kebab.core.progress import Cancel, Progress, ignore_progress
+from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.wire.health import DoctorRequest, ModelListRequest, ModelUseRequest
-from kebab.wire.ingest import IngestRequest
 
 ENGLISH = "The heating is checked in the autumn, and the filter of the pump is cleaned then.\n" * 9
 KOREAN = "가을에는 난방을 점검하고 펌프의 필터도 함께 청소합니다. 기록은 공책에 남깁니다.\n" * 9
@@ -42,24 +40,6 @@ def test_the_text_chooses_the_model_and_the_report_says_why(lab, text, model, re
     assert (report.embedding.version, report.embedding.reason) == (model.version, reason)
     assert report.embedding.pending == 0
     assert list_models(lab.context(), ModelListRequest()).reason == reason
-
-
-def test_a_locale_of_another_language_chooses_the_multilingual_model(lab, monkeypatch):
-    monkeypatch.setenv("LANG", "ko_KR.UTF-8")
-    lab.write("note.md", ENGLISH)
-
-    assert lab.ingest().embedding.version == E5_SMALL.version
-
-
-def test_progress_names_the_model_and_the_reason(lab):
-    lab.write("note.md", KOREAN)
-    events: list[Progress] = []
-
-    ingest(lab.context(), IngestRequest(paths=[str(lab.notes)]), events.append, Cancel())
-
-    assert "embedding model: multilingual-e5-small, because 100 % of your notes are Korean" in [
-        event.message for event in events
-    ]
 
 
 def test_a_model_that_does_not_know_the_text_is_not_chosen_in_silence(desk, remove_weights):
@@ -112,18 +92,6 @@ def test_the_model_stays_and_another_is_advised_when_the_text_changes(lab):
         "embedding_version"
     ]
     assert (check.status, check.fix) == ("warn", second.hint)
-
-
-def test_the_health_report_has_the_reason(lab):
-    lab.write("note.md", KOREAN)
-    lab.ingest()
-
-    check = {check.name: check for check in check_health(lab.context(), DoctorRequest()).checks}[
-        "embedding_version"
-    ]
-
-    assert check.status == "ok"
-    assert check.summary == f"{E5_SMALL.version}, because 100 % of your notes are Korean"
 
 
 def test_changing_to_auto_chooses_by_the_documents_and_a_named_model_has_no_reason(lab):

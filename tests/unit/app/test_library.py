@@ -3,10 +3,7 @@
 import pytest
 
 from kebab.app.library import (
-    build_not_found,
-    find_chunk_id,
     find_document_id,
-    inspect_chunk,
     inspect_doc,
     list_documents,
     list_lost_sources,
@@ -14,13 +11,9 @@ from kebab.app.library import (
     remove_documents,
     remove_source,
 )
-from kebab.core.documents import AmbiguousName
-from kebab.embed.registry import E5_SMALL
 from kebab.errors.catalog import IoError
 from kebab.wire.library import (
-    ChunkInspection,
     DocInspection,
-    InspectChunkRequest,
     InspectDocRequest,
     ListRequest,
     RemoveReport,
@@ -42,63 +35,10 @@ def three(desk):
     return desk
 
 
-def _list(desk, *, limit=100, offset=0, **filters):
-    options = ListRequest(**filters, limit=limit, offset=offset)
-    return list_documents(desk.context(), options)
-
-
 def _inspected(desk, name):
     found = inspect_doc(desk.context(), InspectDocRequest(name=name))
     assert isinstance(found, DocInspection)
     return found
-
-
-def test_documents_are_listed_by_path_with_their_metadata(three):
-    found = _list(three)
-    alpha, beta, korean = found.documents
-
-    assert [one.doc_path for one in found.documents] == ["a.md", "b.md", "deep/c.txt"]
-    assert (alpha.title, alpha.media, alpha.chunk_count) == ("Alpha", "text/markdown", 1)
-    assert (beta.tags, beta.freshness) == (["ops"], "fresh")
-    assert (korean.lang, korean.media, korean.size) == (
-        "ko",
-        "text/plain",
-        (three.notes / "deep" / "c.txt").stat().st_size,
-    )
-    assert (found.total, found.has_more) == (3, False)
-
-
-def test_a_list_has_pages(three):
-    parts = [_list(three, limit=2, offset=offset) for offset in (0, 2, 4)]
-
-    assert [[one.doc_path for one in part.documents] for part in parts] == [
-        ["a.md", "b.md"],
-        ["deep/c.txt"],
-        [],
-    ]
-    assert [(part.total, part.has_more) for part in parts] == [(3, True), (3, False), (3, False)]
-
-
-def test_filters_hold_for_lists(three):
-    assert [one.doc_path for one in _list(three, tag=("OPS",)).documents] == ["b.md"]
-    assert _list(three, path_glob="deep/**", media=("markdown",)).total == 0
-
-
-def test_a_list_reports_the_freshness_of_files(three):
-    three.write("a.md", "# Alpha\n\nsomething else\n")
-    (three.notes / "b.md").unlink()
-
-    assert [one.freshness for one in _list(three).documents] == ["changed", "gone", "fresh"]
-
-
-def test_every_change_increments_the_revision(three):
-    before = _list(three).corpus_revision
-    three.ingest()
-    unchanged = _list(three).corpus_revision
-    three.write("d.md", "new\n")
-    three.ingest()
-
-    assert before == unchanged < _list(three).corpus_revision
 
 
 def test_warnings_of_a_document_are_shown(three):
@@ -106,33 +46,6 @@ def test_warnings_of_a_document_are_shown(three):
     three.ingest()
 
     assert _inspected(three, "w.md").warnings
-
-
-def test_a_passage_is_shown_with_its_neighbours_and_its_vector(lab):
-    lab.write(
-        "a.md", "# Cat\n\n" + "\n\n".join(f"## Part {n}\n\n{'sleeps ' * 90}" for n in range(3))
-    )
-    lab.ingest()
-    chunks = _inspected(lab, "a.md").chunks
-    ids = [chunk.chunk_id for chunk in chunks]
-    shown = [inspect_chunk(lab.context(), InspectChunkRequest(name=one)) for one in ids]
-    found = [one for one in shown if isinstance(one, ChunkInspection)]
-
-    assert [one.previous_chunk_id for one in found] == [None, *ids[:-1]]
-    assert [one.next_chunk_id for one in found] == [*ids[1:], None]
-    assert {one.embedding_version for one in found} == {E5_SMALL.version}
-    assert {one.chunk.vector for one in found} == {"committed"}
-    assert found[-1].embed_text.startswith("Cat")
-    assert found[-1].embed_text.endswith(found[-1].text)
-    assert found[0].document.doc_path == "a.md"
-
-
-def test_a_passage_without_a_vector_names_no_model(three):
-    (chunk, *_) = _inspected(three, "a.md").chunks
-    found = inspect_chunk(three.context(), InspectChunkRequest(name=chunk.chunk_id))
-
-    assert isinstance(found, ChunkInspection)
-    assert (found.embedding_version, found.text) == (None, "# Alpha\n\nthe bird")
 
 
 def test_removing_leaves_the_file_and_reports_that_it_returns(three):
@@ -146,14 +59,6 @@ def test_removing_leaves_the_file_and_reports_that_it_returns(three):
     assert not three.search("dog").hits
     assert three.again().new == 2
     assert three.search("dog").hits
-
-
-def test_a_document_whose_file_is_gone_does_not_return(three):
-    (three.notes / "b.md").unlink()
-    report = remove_documents(three.context(), RmRequest(names=["b.md"]))
-
-    assert isinstance(report, RemoveReport)
-    assert not report.returns
 
 
 def test_nothing_is_removed_when_one_name_is_not_found(three):
@@ -187,11 +92,6 @@ def _document(desk, name):
         return find_document_id(catalogue, name)
 
 
-def _chunk(desk, name):
-    with desk.context().open_catalogue() as catalogue:
-        return find_chunk_id(catalogue, name)
-
-
 def _shared(ids):
     """Return a first character that several ids have."""
     heads = [one[0] for one in ids]
@@ -215,15 +115,6 @@ def test_a_document_is_found_by_id_prefix_and_path(full, monkeypatch):
     assert [_document(full, name) for name in names] == [wanted] * len(names)
 
 
-def test_a_path_is_found_through_a_link_and_below_home(full, monkeypatch):
-    wanted = full.documents()["deep/n7.md"].doc_id
-    (full.folder / "link").symlink_to(full.notes)
-    monkeypatch.setenv("HOME", str(full.folder))
-
-    assert _document(full, str(full.folder / "link" / "deep" / "n7.md")) == wanted
-    assert _document(full, "~/notes/deep/n7.md") == wanted
-
-
 def test_documents_with_a_common_prefix_are_candidates(full):
     ids = [one.doc_id for one in full.documents().values()]
     head = _shared(ids)
@@ -244,37 +135,6 @@ def test_two_sources_may_hold_one_path(desk):
     assert isinstance(found, NotFound)
     assert (found.error.kind, len(found.error.candidates)) == ("ambiguous", 2)
     assert isinstance(_document(desk, str(desk.folder / "two" / "a.md")), str)
-
-
-@pytest.mark.parametrize(
-    "name", ["nothing.md", "", "g123", "f" * 64, "a\0b", "caf\udce9", "%", "~x"]
-)
-def test_not_found_is_a_printable_reply(full, name):
-    for found in (_document(full, name), _chunk(full, name)):
-        assert isinstance(found, NotFound)
-        assert (found.found, found.error.kind, found.error.retryable) == (False, "not_found", False)
-        assert found.name == name.replace("\udce9", "\\xe9")
-
-
-def test_a_passage_is_found_by_id_and_prefix(full):
-    hits = full.search("about", limit=20).hits
-    ids = [hit.chunk_id for hit in hits]
-    head = _shared(ids)
-    found = _chunk(full, head)
-
-    assert (
-        _chunk(full, ids[0]) == _chunk(full, ids[0].upper()) == _chunk(full, ids[0][:12]) == ids[0]
-    )
-    assert isinstance(found, NotFound)
-    assert found.error.candidates == sorted(one for one in ids if one.startswith(head))
-
-
-def test_the_message_names_the_kind_of_object():
-    missing = build_not_found("x", "passage")
-    several = build_not_found("x", "document", AmbiguousName(("xa", "xb")))
-
-    assert missing.error.message == "no such passage: x"
-    assert several.error.message == "several documents go by this name"
 
 
 @pytest.fixture
@@ -302,15 +162,6 @@ def lose(desk):
     (desk.folder / "old").rmdir()
 
 
-def test_sources_are_listed_with_their_contents(two):
-    notes, old = list_sources(two.context(), SourceListRequest()).sources
-
-    assert (notes.name, notes.folder, notes.kind) == (str(two.notes), str(two.notes), "folder")
-    assert (notes.documents, notes.chunks, notes.state) == (2, 2, "present")
-    assert (old.documents, old.state) == (1, "present")
-    assert notes.last_ingest_at is not None
-
-
 def test_a_folder_that_is_gone_or_empty_is_listed_so(two):
     (two.folder / "old" / "c.md").unlink()
     assert [one.state for one in list_sources(two.context(), SourceListRequest()).sources] == [
@@ -323,12 +174,6 @@ def test_a_folder_that_is_gone_or_empty_is_listed_so(two):
         "gone",
     ]
     assert [one.source.name for one in list_lost_sources(two.context())] == [f"{two.folder}/old"]
-
-
-def test_the_workspace_is_named(two):
-    context = two.context(workspace=f"{two.folder}/./notes")
-
-    assert list_sources(context, SourceListRequest()).workspace == str(two.notes)
 
 
 @pytest.mark.parametrize("name", ["old", "{folder}/old", "{folder}/old/", "OLD"])
@@ -375,14 +220,6 @@ def test_an_ingest_of_the_only_folder_names_the_command(desk):
         assert f"`kebab source rm {desk.notes}`" in caught.value.format_message()
         if desk.notes.exists():
             desk.notes.rmdir()
-
-
-def test_a_dry_run_changes_nothing(two):
-    plan = remove(two, "old", dry_run=True, read_only=True)
-
-    assert isinstance(plan, SourceRemoved)
-    assert plan.dry_run
-    assert len(paths(two)) == 3
 
 
 def test_the_workspace_comes_back(two):

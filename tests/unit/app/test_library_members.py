@@ -63,12 +63,6 @@ def test_attachments_are_searched_as_files_are(desk):
     assert {(hit.doc_path, hit.line) for hit in lines} == {(MEMBER, 3)}
 
 
-def test_a_mailbox_without_a_text_of_its_own_does_not_count_as_unread(desk):
-    documents = desk.documents()
-
-    assert (documents["b.mbox"].chunk_count, documents["b.mbox"].no_passages) == (0, None)
-
-
 def test_a_member_changes_with_its_file(desk):
     assert set(list_all(desk).values()) == {"fresh"}
 

@@ -132,21 +132,6 @@ def test_nothing_is_called_absent_when_a_base_cannot_be_read(three):
         _ask(three, HOURS, base=["docs"])
 
 
-def test_own_notes_that_are_damaged_are_named_and_the_others_answer(three):
-    (three.data / "kebab.sqlite").write_bytes(b"not a database" * 1000)
-    answer = _ask(three, ROTATION)
-
-    assert answer.citations[0].base == "docs"
-    assert answer.coverage.unread_bases == ["local"]
-
-
-def test_published_bases_are_enough(desk, publish_notes):
-    url = str(publish_notes("docs", {"ops/keys.md": KEYS}))
-    add_source(desk.context(), SourceAddRequest(url=url), ignore_progress)
-
-    assert _ask(desk, ROTATION).citations[0].base == "docs"
-
-
 def test_an_unmatched_filter_is_that_of_all_bases(three):
     answer = _ask(three, ROTATION, tag=["nothing"])
     assert [one.value for one in answer.retrieval.unmatched_filters] == ["nothing"]

@@ -27,20 +27,6 @@ def full(lab):
     return lab
 
 
-def test_every_model_is_listed_with_its_sources(desk):
-    told = list_models(desk.context(), ModelListRequest())
-    best, english = told.models
-
-    assert [row.name for row in told.models] == [model.name for model in MODELS]
-    assert (best.installed, best.active, best.bytes) == (False, False, None)
-    assert (best.precision, best.texts_per_second) == (None, {})
-    assert (english.window, english.dimension, english.languages) == (254, 384, "English")
-    assert [source.partition(":")[0] for source in english.sources] == ["hub", "package"]
-    assert [source.partition(":")[0] for source in best.sources] == ["hub", "package"]
-    assert told.configured == "auto"
-    assert not desk.data.exists()
-
-
 def test_installed_and_active_models_are_marked(full):
     told = list_models(full.context(), ModelListRequest())
 
@@ -49,32 +35,10 @@ def test_installed_and_active_models_are_marked(full):
     assert [(row.precision, row.texts_per_second) for row in told.models] == [("fp32", {})] * 2
 
 
-def test_the_configured_model_is_reported(full):
-    told = list_models(full.context(models__embedding__model=MINILM.key), ModelListRequest())
-
-    assert told.configured == MINILM.key
-    assert [row.active for row in told.models] == [True, False]
-
-
-def test_an_installed_model_is_not_downloaded_again(full):
-    report = _pull(full, MINILM.key)
-
-    assert (report.model.name, report.fetched) == (MINILM.name, False)
-    assert (report.model.active, report.embedded, report.pending) == (False, 0, 0)
-
-
 def test_auto_downloads_the_best_available_model(desk, own_models):
     shutil.rmtree(own_models / E5_SMALL.version)
 
     assert _pull(desk, "auto").model.name == MINILM.name
-
-
-def test_auto_downloads_the_model_that_the_knowledge_base_uses(full):
-    _use(full, MINILM.key)
-    assert _pull(full, "auto").model.name == MINILM.name
-
-    _use(full, E5_SMALL.key)
-    assert _pull(full, "auto").model.name == E5_SMALL.name
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.key)
@@ -101,16 +65,6 @@ def test_changing_the_model_embeds_everything_again(full):
     (hit, *_) = full.search("cat", mode="vector").hits
     assert hit.embedding_version == MINILM.version
     assert full.again().embedding.version == MINILM.version
-
-
-def test_changing_to_the_active_model_does_nothing(full):
-    assert _use(full, E5_SMALL.key).embedded == 0
-
-
-def test_changing_the_model_reads_no_files(full):
-    shutil.rmtree(full.notes)
-
-    assert _use(full, MINILM.key).embedded == 3
 
 
 def test_a_model_can_be_chosen_before_the_first_ingest(lab):
@@ -194,19 +148,3 @@ def test_auto_is_the_model_of_the_settings_and_fixes_a_mismatch(full):
 
     assert (report.model.name, report.embedded) == (MINILM.name, 3)
     assert full.search("cat", context=context, mode="vector").hits
-
-
-def test_another_name_for_the_model_of_the_settings_is_no_contradiction(full):
-    assert _use(full, MINILM.name, models__embedding__model=MINILM.key).embedded == 3
-
-
-def test_pending_passages_are_counted(lab):
-    lab.write("a.md", "the cat\n")
-    lab.ingest(context=lab.context(models_dir=str(lab.folder / "none")))
-
-    assert _pull(lab, "auto").pending == 1
-    assert lab.again().embedding.pending == 0
-
-
-def test_a_newer_database_has_no_model_in_use(desk, newer):
-    assert not any(row.active for row in list_models(desk.context(), ModelListRequest()).models)

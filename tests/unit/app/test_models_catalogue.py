@@ -9,7 +9,7 @@ from kebab.app.models import list_models, pull_model, use_model
 from kebab.app.related import find_related
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed.registry import MODELS
-from kebab.errors.catalog import DependencyMissing, InvalidInput, UsageInvalid
+from kebab.errors.catalog import DependencyMissing, UsageInvalid
 from kebab.wire.health import DoctorRequest, ModelListRequest, ModelPullRequest, ModelUseRequest
 from kebab.wire.related import RelatedDocs, RelatedRequest
 from tests.fakes import model_hub, tiny_model
@@ -101,19 +101,6 @@ def test_it_works_without_the_catalogue_once_it_is_installed(full, local, monkey
     assert [row.name for row in rows if row.active] == [NAME]
 
 
-def test_settings_may_name_it(full, local):
-    _use(full, local, models__embedding__model=NAME)
-
-    context = full.context(models__embedding__model=NAME)
-    assert full.again(context).embedding.version == VERSION
-
-
-def test_another_model_can_be_used_afterwards(full, local):
-    _use(full, local)
-
-    assert _use(full, name="auto").model.name in {model.name for model in MODELS}
-
-
 def _pull(desk, name):
     return pull_model(desk.context(), ModelPullRequest(name=name), ignore_progress, Cancel())
 
@@ -133,11 +120,6 @@ def test_without_the_extra_the_error_names_it(desk, work, monkeypatch):
         work(desk)
 
     assert caught.value.install.endswith("pip install 'kebab[models]'")
-
-
-def test_a_name_that_is_in_no_catalogue_is_refused(desk):
-    with pytest.raises(InvalidInput, match="nobody/nothing"):
-        _pull(desk, "nobody/nothing")
 
 
 def test_a_folder_needs_the_name_of_its_model(full, local):

@@ -3,15 +3,13 @@
 import pytest
 from msgspec.structs import replace
 
-from kebab.app.doctor import check_health
-from kebab.app.models import list_models, use_model
+from kebab.app.models import use_model
 from kebab.app.related import find_related
-from kebab.app.schema import describe_build
 from kebab.core.chunks import CosineScale, LanguageTrust, ProbePair
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed import registry
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
-from kebab.wire.health import DoctorRequest, ModelListRequest, ModelUseRequest, SchemaRequest
+from kebab.wire.health import ModelUseRequest
 from kebab.wire.related import RelatedDocs, RelatedRequest
 from tests.fakes import tiny_model
 
@@ -53,14 +51,6 @@ def full(desk, model):
     return desk
 
 
-def test_ingest_embeds_with_it(full, model):
-    report = full.ingest()
-
-    assert (report.errors, report.embedding.version) == (0, model.version)
-    assert (report.embedding.embedded, report.embedding.pending) == (3, 0)
-    assert (full.again().errors, full.again().embedding.embedded) == (0, 0)
-
-
 @pytest.mark.parametrize("mode", ["hybrid", "vector"])
 def test_search_finds_notes_by_its_vectors(full, model, mode):
     full.ingest()
@@ -83,17 +73,6 @@ def test_evidence_is_the_cosine_on_its_scale(full, model):
         assert hit.retrieval.fusion_score == pytest.approx(evidence)
 
 
-def test_doctor_finds_nothing_wrong_with_it(full, model):
-    full.ingest()
-
-    checks = {check.name: check for check in check_health(full.context(), DoctorRequest()).checks}
-
-    assert not [check for check in checks.values() if check.status == "fail"]
-    assert checks["embedding_version"].summary == f"{model.version}, because your notes are English"
-    assert "embedding_probe" in checks
-    assert checks["embedding_probe"].status == "ok"
-
-
 def test_related_notes_are_found_by_its_vectors(full, model):
     full.ingest()
 
@@ -113,28 +92,3 @@ def test_model_use_changes_to_it_and_back(full, model):
 
         assert (report.model.embedding_version, report.embedded, report.pending) == (version, 3, 0)
         assert full.search("the cat", mode="vector").hits[0].embedding_version == version
-
-
-def test_lists_show_its_facts(full, model):
-    full.ingest()
-
-    row = list_models(full.context(), ModelListRequest()).models[0]
-
-    assert (row.name, row.dimension, row.languages) == (
-        model.name,
-        model.dimension,
-        model.languages,
-    )
-    assert row.active
-    label = describe_build(full.context(), SchemaRequest()).models.index_version
-    assert label == f"lance-flat-l2-{model.dimension}-v1"
-
-
-def test_a_model_that_left_the_registry_can_be_replaced(full, model, monkeypatch):
-    full.ingest()
-    monkeypatch.setattr(registry, "MODELS", MODELS)
-
-    report = use_model(full.context(), ModelUseRequest(name=MINILM.key), ignore_progress, Cancel())
-
-    assert (report.embedded, report.pending) == (3, 0)
-    assert full.search("the cat", mode="vector").hits[0].embedding_version == MINILM.version

@@ -2,7 +2,6 @@ import pytest
 
 from kebab.app.names import list_names
 from kebab.config.load import load_settings
-from kebab.errors.catalog import NotIndexed
 
 
 def names(desk, kind, prefix=""):
@@ -30,8 +29,3 @@ def test_a_document_is_completed_by_the_beginning_of_its_name(desk):
 @pytest.mark.parametrize("kind", ["codes", "models", "schemas"])
 def test_some_names_need_no_knowledge_base(desk, kind):
     assert names(desk, kind)
-
-
-def test_names_of_documents_need_a_knowledge_base(desk):
-    with pytest.raises(NotIndexed):
-        names(desk, "tags")

@@ -2,16 +2,15 @@ import sys
 
 import pytest
 
-from kebab.app.explain_paths import explain_paths
 from kebab.app.ingest import ingest
 from kebab.app.library import list_sources, remove_source
 from kebab.app.search import search
 from kebab.core.progress import Cancel, ignore_progress
-from kebab.errors.catalog import DependencyMissing, InvalidInput, IoError, ReadOnly
+from kebab.errors.catalog import DependencyMissing, InvalidInput, IoError
 from kebab.store import objects
 from kebab.store.objects import ObjectStore
 from kebab.wire.ingest import IngestRequest
-from kebab.wire.library import ExplainPathsRequest, SourceListRequest, SourceRmRequest
+from kebab.wire.library import SourceListRequest, SourceRmRequest
 from kebab.wire.search import SearchRequest
 from tests.fakes.object_server import BUCKET, serve_s3, use_s3
 
@@ -60,18 +59,6 @@ def test_objects_are_searched_like_files_and_their_source_has_the_address(desk, 
     assert {hit.doc_path for hit in hits} == {"keys.md", "deep/b.md"}
     assert {hit.freshness for hit in hits} == {"fresh"}
     assert list_addresses(desk) == [store.address]
-
-
-def test_a_run_without_paths_follows_the_store(desk, store):
-    desk.write("own.md", "an own note")
-    run(desk, str(desk.notes), f"{store.address}/")
-    store.write("new.md", b"# New\n\nA harbour.\n")
-    store.delete("keys.md")
-    report = run(desk)
-
-    assert (report.new, report.removed, report.unchanged) == (1, 1, 1)
-    assert find(desk).hits == []
-    assert find(desk, "harbour").hits
 
 
 def test_what_names_and_sizes_exclude_is_not_downloaded(desk, store, s3):
@@ -172,12 +159,6 @@ def test_objects_that_are_all_gone_are_kept_unless_forced(desk, store):
     assert run(desk, store.address, force=True).removed == 1
 
 
-def test_writing_that_is_switched_off_refuses(desk, store):
-    run(desk, store.address)
-    with pytest.raises(ReadOnly):
-        run(desk, store.address, read_only=True)
-
-
 def test_a_client_names_only_addresses_that_are_known(desk, store, s3):
     context = desk.context()
     context.is_owner = False
@@ -216,11 +197,3 @@ def test_a_source_above_the_data_directory_leaves_the_objects_to_their_source(de
     assert [hit.source for hit in find(desk).hits] == [
         one.name for one in list_sources(desk.context(), SourceListRequest()).sources if one.address
     ]
-
-
-def test_a_downloaded_file_is_explained_as_included(desk, store):
-    run(desk, store.address)
-    (hit,) = find(desk).hits
-    request = ExplainPathsRequest(paths=[hit.file])
-
-    assert explain_paths(desk.context(), request).paths[0].reason == "included"

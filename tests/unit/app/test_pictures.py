@@ -200,17 +200,6 @@ def test_pictures_stay_on_this_machine_unless_the_settings_say_otherwise(desk, s
         read(desk, server, **others)
 
 
-def test_a_damaged_picture_is_its_own_error(desk, server):
-    (desk.notes / "broken.png").write_bytes(draw()[:120])
-
-    desk.write("bread.md", "Sourdough rests.\n")
-
-    report = read(desk, server)
-
-    assert (report.new, report.errors, report.items[1].error.code) == (1, 1, "parse_failed")
-    assert server.bodies() == []
-
-
 def test_a_plugin_gets_no_pictures_while_keys_are_masked(desk):
     (desk.notes / "shop.png").write_bytes(draw())
 

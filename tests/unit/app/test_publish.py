@@ -13,7 +13,7 @@ from kebab.app.published_copy import PublishedCopy
 from kebab.app.search import search
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
-from kebab.errors.catalog import InvalidInput, IoError, Locked, NotIndexed, ReadOnly, StoreCorrupt
+from kebab.errors.catalog import InvalidInput, IoError, Locked, NotIndexed, StoreCorrupt
 from kebab.store import copies, objects, published
 from kebab.wire.health import DoctorRequest
 from kebab.wire.library import FetchDocRequest, FetchResult
@@ -130,14 +130,6 @@ def test_only_what_changed_is_sent_and_pulled(lab, base):
     assert _publish(lab, base).added == 0
 
 
-def test_a_dry_run_sends_nothing(desk, base):
-    _write_notes(desk, 2)
-
-    report = _publish(desk, base, dry_run=True)
-
-    assert (report.added, report.sent_bytes, base.exists()) == (2, 0, False)
-
-
 def test_the_slower_of_two_publishers_is_refused(desk, base, monkeypatch):
     _write_notes(desk, 2)
     _publish(desk, base)
@@ -209,14 +201,6 @@ def test_a_destination_that_cannot_be_used_is_refused(desk, kind):
 
     with pytest.raises(InvalidInput):
         _publish(desk, dest)
-
-
-def test_a_published_base_is_read_only(desk, base):
-    _write_notes(desk, 1)
-    _publish(desk, base)
-
-    with pytest.raises(ReadOnly):
-        _open(desk, f"file://{base}").refuse_when_read_only("ingest")
 
 
 @pytest.mark.parametrize("damage", ["gone", "odd", "newer"])

@@ -18,7 +18,6 @@ from kebab.core.progress import Cancel
 from kebab.errors.catalog import IoError
 from kebab.errors.signal import Signal
 from kebab.server.tools import TOOLS, ExplainArguments
-from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import ExplainPathsRequest
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import NotFound, encode_json
@@ -120,13 +119,6 @@ def test_no_operation_tells_where_another_user_lives(kebab, monkeypatch):
 
     for _, request in list_questions("~somebody/a.md"):
         assert "/home/secret" not in ask(kebab, request)
-
-
-def test_a_link_into_an_indexed_folder_names_what_is_there(kebab, shelf):
-    (shelf.folder / "short").symlink_to(shelf.notes)
-    reply = kebab.run(FetchRequest(refs=[str(shelf.folder / "short" / "a.md")]))
-
-    assert reply.results[0].doc_path == "a.md"
 
 
 def test_the_tool_explains_nothing_outside(shelf, kebab):

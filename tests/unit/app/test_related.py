@@ -1,9 +1,7 @@
 """Ordering lines with and without a model; nothing is indexed or written."""
 
-import pytest
-
 from kebab.app.related import find_related
-from kebab.errors.catalog import InvalidInput, StoreCorrupt
+from kebab.errors.catalog import StoreCorrupt
 from kebab.store.vectors import MappedVectors
 from kebab.wire.related import RelatedRequest
 
@@ -39,30 +37,6 @@ def test_a_related_document_has_its_matching_passages(desk):
     assert 0 < one.score <= 1
 
 
-@pytest.mark.parametrize("spelling", ["id", "beginning", "path", "absolute"])
-def test_a_document_is_found_by_every_kind_of_name(desk, spelling):
-    fill(desk)
-    doc_id = desk.documents()["vault.md"].doc_id
-    names = {
-        "id": doc_id,
-        "beginning": doc_id[:8],
-        "path": "vault.md",
-        "absolute": str(desk.notes / "vault.md"),
-    }
-
-    assert neighbours(desk, names[spelling]).document.doc_id == doc_id
-
-
-def test_filters_and_limit_hold_for_neighbours(desk):
-    fill(desk)
-    desk.write("more.md", "restic and the vault\n")
-    desk.ingest()
-
-    assert [one.doc_path for one in neighbours(desk, limit=1).related] == ["more.md"]
-    tagged = neighbours(desk, filters={"tag": ["ops"]}).related
-    assert [one.doc_path for one in tagged] == ["disk.md"]
-
-
 def test_a_document_without_text_has_no_neighbours(desk):
     fill(desk)
     desk.write("empty.md", "---\ntitle: Nothing\n---\n")
@@ -83,10 +57,3 @@ def test_unreadable_vectors_leave_the_comparison_by_words(lab, monkeypatch):
 
     assert [one.channel for one in found.degraded] == ["vector"]
     assert found.related[0].doc_path == "disk.md"
-
-
-def test_a_filter_that_is_not_utf8_is_refused(desk):
-    fill(desk)
-
-    with pytest.raises(InvalidInput):
-        neighbours(desk, filters={"tag": ["\udcff"]})

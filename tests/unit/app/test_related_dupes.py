@@ -4,7 +4,7 @@ import pytest
 
 from kebab.app.related import find_duplicates
 from kebab.core.progress import ignore_progress
-from kebab.errors.catalog import InvalidCursor, InvalidInput, StaleCursor
+from kebab.errors.catalog import InvalidCursor, StaleCursor
 from kebab.wire.related import DupesRequest
 
 WORDS = [f"word{number}" for number in range(3000)]
@@ -35,18 +35,6 @@ def test_copies_of_a_file_are_an_exact_group_with_path_and_lines(desk):
     assert find(desk, exact=True).groups == found.groups
 
 
-def test_a_file_that_differs_only_in_bytes_is_no_exact_copy(desk):
-    desk.write("a.md", f"# Title\n\n{prose(1)}\n")
-    desk.write("b.md", f"---\ntags: [x]\n---\n# Title\n\n{prose(1)}\n")
-    desk.ingest()
-
-    (group,) = find(desk).groups
-
-    assert (group.kind, group.similarity) == ("near", 1.0)
-    assert [one.exact for one in group.members] == [True, False]
-    assert [one.unit for one in find(desk, exact=True).groups] == ["passage"]
-
-
 def test_a_passage_in_two_files_is_cited_in_both(desk):
     desk.write("a.md", f"# A\n\n{prose(1)}\n\n# B\n\n{prose(2)}\n")
     desk.write("b.md", f"# C\n\n{prose(3)}\n\n# B\n\n{prose(2)}\n\n# D\n\n{prose(4)}\n")
@@ -58,20 +46,6 @@ def test_a_passage_in_two_files_is_cited_in_both(desk):
     assert [one.citation.uri for one in group.members] == ["a.md#L5-L7", "b.md#L5-L7"]
     assert [one.heading_path for one in group.members] == [["B"], ["B"]]
     assert all(one.chunk_id for one in group.members)
-
-
-def test_pages_follow_each_other(desk):
-    for seed in range(3):
-        for name in "ab":
-            desk.write(f"{seed}{name}.md", prose(seed))
-    desk.ingest()
-
-    first = find(desk, limit=2)
-    second = find(desk, limit=2, cursor=first.next_cursor)
-
-    assert (len(first.groups), first.has_more, first.total) == (2, True, 3)
-    assert (len(second.groups), second.has_more, second.next_cursor) == (1, False, None)
-    assert second.groups[0] not in first.groups
 
 
 def test_a_cursor_belongs_to_its_flags_and_its_index(desk):
@@ -89,21 +63,3 @@ def test_a_cursor_belongs_to_its_flags_and_its_index(desk):
     desk.ingest()
     with pytest.raises(StaleCursor):
         find(desk, limit=1, cursor=cursor)
-
-
-def test_filters_limit_the_compared_documents(desk):
-    desk.write("a.md", prose(1))
-    desk.write("old/a.md", prose(1))
-    desk.ingest()
-
-    found = find(desk, path_glob="old/**")
-
-    assert (found.groups, found.compared) == ([], 1)
-
-
-def test_a_filter_that_is_not_utf8_is_refused(desk):
-    desk.write("a.md", prose(1))
-    desk.ingest()
-
-    with pytest.raises(InvalidInput):
-        find(desk, tag=("\udcff",))

@@ -10,8 +10,6 @@ from kebab.app.ingest import ingest_text
 from kebab.app.own_files import reset
 from kebab.app.repair import repair
 from kebab.core.progress import Cancel, ignore_progress
-from kebab.errors.catalog import Locked, ReadOnly
-from kebab.store.sqlite.lock import WriterLock
 from kebab.wire.health import DoctorRequest, ResetRequest
 from kebab.wire.ingest import IngestTextRequest
 from kebab.wire.repair import RepairRequest
@@ -184,13 +182,3 @@ def test_damaged_reviews_are_moved_aside(filled):
 
     assert outcomes(reply) == [("reviews", "repaired")]
     assert ".damaged-" in reply.moved[0].path
-
-
-def test_writing_must_be_allowed_and_free(damaged):
-    with pytest.raises(ReadOnly):
-        fix(damaged, context=damaged.context(read_only=True))
-    with WriterLock(damaged.data), pytest.raises(Locked):
-        fix(damaged)
-    cancel = Cancel()
-    cancel.request()
-    assert outcomes(fix(damaged, cancel=cancel)) == [("integrity", "planned")]

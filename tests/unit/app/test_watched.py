@@ -1,9 +1,6 @@
 import pytest
 
-from kebab.app import watched
 from kebab.app.watched import WatchTargets, find_watched_folders, resolve_targets
-
-linux = pytest.mark.skipif(watched.WATCHES_RECURSIVELY, reason="this system watches below folders")
 
 
 def find(desk, *paths):
@@ -18,19 +15,6 @@ def notes(desk):
     desk.write(".gitignore", "*.tmp.md\n")
     desk.ingest()
     return desk
-
-
-def test_every_source_is_watched(notes):
-    (folder,) = find(notes)
-
-    assert (folder.location, folder.only_named) == (str(notes.notes), False)
-
-
-@linux
-def test_the_folders_of_a_scan_are_watched(notes):
-    (folder,) = find(notes)
-
-    assert sorted(folder.list_folders()) == [str(notes.notes), str(notes.notes / "sub")]
 
 
 @pytest.mark.parametrize(
@@ -52,13 +36,6 @@ def test_what_rules_leave_out_does_not_matter(notes, name, matters):
     path = f"{notes.notes}/{name}" if name else str(notes.notes)
 
     assert folder.is_relevant(path.replace("/notes/..", "")) is matters
-
-
-def test_a_named_file_matters_although_rules_leave_it_out(notes):
-    notes.ingest(notes.notes / "venv/c.md")
-
-    (folder,) = find(notes)
-    assert folder.is_relevant(f"{notes.notes}/venv/c.md")
 
 
 def test_the_folder_of_kebab_does_not_matter(desk):

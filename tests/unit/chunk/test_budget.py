@@ -2,14 +2,11 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kebab.chunk import budget
 from kebab.chunk import budget as module
 from kebab.chunk.budget import (
     CHUNKER_VERSION,
-    DEFAULT_LIMIT,
     Budget,
     WordCounter,
     build_chunk_rows,
@@ -26,26 +23,8 @@ def words(texts):
     return [len(text.split()) for text in texts]
 
 
-def test_the_default_is_the_window_of_minilm():
-    assert Budget().limit == DEFAULT_LIMIT == 254
-    assert Budget().measure(["a b"]) == [2]
-
-
 def test_characters_count_where_a_tokenizer_sees_one_word():
     assert Budget(10, words).measure(["x" * 95, ""]) == [10, 0]
-
-
-def test_nothing_is_counted_without_text():
-    def refuse(texts):
-        raise AssertionError(texts)
-
-    assert Budget(10, refuse).measure([]) == []
-
-
-def test_context_leaves_room_for_the_text():
-    found = build_contexts("T", [("A", "B")], Budget(100, words))
-    assert found["A", "B"].path == ("A", "B")
-    assert found["A", "B"].room == 100 - 5 - 1
 
 
 @pytest.mark.parametrize(
@@ -62,13 +41,6 @@ def test_a_long_context_keeps_its_inner_end(path, short):
     assert budget.measure([build_embed_text("T", found.path, "")])[0] <= 15
 
 
-def test_a_long_title_leaves_an_eighth_to_the_headings():
-    path = ("h " * 30,)
-    found = build_contexts("t " * 30, [path], Budget(100, words))[path]
-    assert found.path == (("h " * 10).strip() + "…",)
-    assert found.room == 100 - 30 - 1 - 10 - 1
-
-
 # The counts are those of the tokenizer of all-MiniLM-L6-v2, special tokens left out.
 CASES = json.loads((Path(__file__).parents[2] / "cases" / "tokens.json").read_text("utf-8"))
 
@@ -82,14 +54,6 @@ def test_the_estimate_is_an_upper_bound_that_is_not_absurd(case):
 def test_two_letters_of_a_wide_script_count_as_one_token():
     assert estimate_tokens(["한글로 쓴 문서다", "日本語の文書", "中文文件"]) == [4, 3, 2]
     assert estimate_tokens(["документ"]) == [8]
-
-
-def test_an_endless_word_counts_for_its_length():
-    assert estimate_tokens(["x" * 3_000])[0] >= 1_000
-
-
-def test_estimates_come_in_order():
-    assert estimate_tokens(["a", "a b", "a b c"]) == [1, 2, 3]
 
 
 def test_words_cost_the_same_wherever_they_stand():
@@ -112,12 +76,6 @@ def test_words_cost_the_same_wherever_they_stand():
         assert (
             estimate_tokens([text]) == estimate_tokens([again]) == estimate_tokens([f"  {text}\n"])
         )
-
-
-def test_all_words_decide_whether_a_text_is_english():
-    assert estimate_tokens(["the distances of the ships"]) < estimate_tokens(
-        ["las distances les los ships"]
-    )
 
 
 def test_keywords_decide_whether_a_text_is_code():
@@ -147,12 +105,6 @@ def chunks(texts):
 def test_the_label_names_the_limit():
     assert format_chunker_version(254) == CHUNKER_VERSION == "heading-254-v1"
     assert format_chunker_version(510) != CHUNKER_VERSION
-
-
-@given(texts=st.lists(st.sampled_from("abc")))
-def test_ids_are_unique_within_a_document(texts):
-    ids = [row.chunk_id for row in build_chunk_rows(DocId("d"), "T", chunks(texts))]
-    assert len(set(ids)) == len(ids)
 
 
 def test_an_id_stays_when_other_chunks_come_and_go():
@@ -187,26 +139,6 @@ class Letters:
         return [len(text) for text in texts]
 
 
-def test_a_text_has_the_sizes_of_its_words_together():
-    assert WordCounter(Letters())(["one two", "", "three\n\n  four ", "fünf"]) == [6, 0, 9, 4]
-
-
-def test_a_word_is_counted_once():
-    letters = Letters()
-    count = WordCounter(letters)
-
-    assert count(["one two one", "two"]) == [9, 3]
-    assert count(["three two"]) == [8]
-    assert letters.asked == [["one", "two"], ["three"]]
-
-
-def test_only_blanks_and_line_ends_divide():
-    letters = Letters()
-    WordCounter(letters)(["a\tb\u00a0c d\fe\ng"])
-
-    assert letters.asked == [["a\tb\u00a0c", "d\fe", "g"]]
-
-
 def test_more_words_than_are_remembered_are_counted_again(monkeypatch):
     monkeypatch.setattr(budget, "_MAX_LETTERS", 5)
     letters = Letters()
@@ -214,10 +146,6 @@ def test_more_words_than_are_remembered_are_counted_again(monkeypatch):
 
     assert [count([text]) for text in ("three four", "three", "three")] == [[9], [5], [5]]
     assert letters.asked == [["four", "three"], ["three"], []]
-
-
-def test_no_text_has_no_size():
-    assert WordCounter(Letters())([]) == []
 
 
 def test_what_the_model_does_not_know_is_estimated():

@@ -2,7 +2,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.chunk import pack as module
 from kebab.chunk.budget import Budget
 from kebab.chunk.pack import (
     ChunkDraft,
@@ -45,24 +44,10 @@ def test_an_abbreviated_number_is_no_sentence():
     assert parts("version 1.2.3 of it", BlockKind.PARAGRAPH) == ["version 1.2.3 of it"]
 
 
-def test_lists_are_cut_at_their_outermost_items():
-    text = "- a\n  - b\n\n  c\n- d\n"
-    assert parts(text, BlockKind.LIST) == ["- a\n  - b\n\n  c\n", "- d\n"]
-
-
-def test_tables_are_cut_at_rows():
-    assert parts("|a|\n|-|\n|1|", BlockKind.TABLE, depth=1) == ["|a|\n", "|-|\n", "|1|"]
-
-
 def test_code_is_cut_at_blank_lines_before_lines():
     text = "a. b\nc\n\nd\n"
     assert parts(text, BlockKind.CODE) == ["a. b\nc\n\n", "d\n"]
     assert parts(text, BlockKind.CODE, depth=1) == ["a. b\n", "c\n\n", "d\n"]
-
-
-def test_long_stretches_are_cut_behind_spaces():
-    text = "aaaa bbbb " * 4
-    assert parts(text, BlockKind.PARAGRAPH, -1, room=28) == ["aaaa ", "bbbb "] * 4
 
 
 def test_a_letter_keeps_its_marks():
@@ -82,10 +67,6 @@ def test_a_letter_keeps_its_marks():
 def test_halves_meet_at_the_best_boundary(text, first):
     start, end = halve(text, Range(0, len(text)))[0]
     assert text[start:end] == first
-
-
-def test_a_single_character_has_no_halves():
-    assert halve("a", Range(0, 1)) == []
 
 
 @pytest.mark.parametrize(
@@ -125,14 +106,6 @@ def test_every_range_has_the_size_of_its_text(text, data, limit):
     assert [*meter.measure_drafts("T", drafts)] == budget.measure(embedded)
 
 
-def test_a_text_that_is_too_long_for_an_index_has_the_same_sizes(monkeypatch):
-    text, ranges = "the first line\nthe Second, 2nd", [Range(0, 30), Range(4, 20)]
-    indexed = [*TextMeter(text, Budget()).measure(ranges)]
-    monkeypatch.setattr(module, "_MAX_INDEXED_CHARS", 3)
-
-    assert [*TextMeter(text, Budget()).measure(ranges)] == indexed
-
-
 def test_what_does_not_fit_is_cut_again():
     text = "a b c d e f. g h i j k l m n"
     whole = ChunkDraft(0, len(text), ("P",))
@@ -142,11 +115,6 @@ def test_what_does_not_fit_is_cut_again():
     for piece in pieces:
         size = words([build_embed_text("T", ("P",), text[piece.start : piece.end])])[0]
         assert size <= 10
-
-
-def test_what_fits_is_left_alone():
-    slices = [ChunkDraft(0, 3, ()), ChunkDraft(4, 7, ())]
-    assert enforce_limit(TextMeter("a b c d", Budget(10, words)), "", slices) == slices
 
 
 def test_a_count_that_never_fits_ends_at_single_characters():
@@ -177,37 +145,17 @@ def test_paragraphs_are_joined_up_to_the_target():
     assert packed(45, 15, 45, 45) == [60, 45, 45]
 
 
-def test_a_paragraph_of_usual_length_is_its_own_chunk():
-    assert packed(50, 50, 50) == [50, 50, 50]
-
-
 def test_what_is_tiny_joins_its_neighbour():
     assert packed(70, 20) == [90]
     assert packed(20, 70) == [90]
-
-
-def test_nothing_grows_beyond_the_room():
-    assert packed(90, 20) == [90, 20]
 
 
 def test_a_heading_stays_with_what_follows():
     assert packed(80, 10, 80, glued={1}) == [80, 90]
 
 
-def test_a_heading_at_the_end_can_be_its_own_chunk():
-    assert packed(95, 10, glued={1}) == [95, 10]
-
-
 def test_a_long_block_is_cut_into_equal_parts():
     assert packed([30] * 4) == [60, 60]
-
-
-def test_a_heading_goes_with_the_first_part_of_a_long_block():
-    assert packed(10, [45, 45, 45], glued={0}) == [100, 45]
-
-
-def test_nothing_gives_nothing():
-    assert packed() == []
 
 
 SIZES = st.lists(st.integers(1, ROOM) | st.lists(st.integers(1, ROOM), min_size=1), max_size=12)

@@ -98,39 +98,6 @@ def paths_and_texts(note, limit=254):
     ]
 
 
-def test_a_heading_opens_its_chunk_and_ends_its_path():
-    assert paths_and_texts("# A\n\nText of a.\n\n## B\n\nText of b.\n") == [
-        (("A",), "# A\n\nText of a."),
-        (("A", "B"), "## B\n\nText of b."),
-    ]
-
-
-def test_a_heading_with_nothing_under_it_joins_what_follows():
-    assert paths_and_texts("# A\n\n## B\n\nText.\n") == [(("A", "B"), "# A\n\n## B\n\nText.")]
-
-
-def test_headings_alone_are_found():
-    assert paths_and_texts("# A\n") == [(("A",), "# A")]
-    assert paths_and_texts("# A\n## B\n# C\n") == [((), "# A\n## B\n# C")]
-
-
-def test_long_paragraphs_are_cut_at_sentences():
-    chunks = split_document(parse("The cache is emptied at once. " * 60), Budget(100))
-    assert len(chunks) > 3
-    assert all(chunk.text.startswith("The cache") for chunk in chunks)
-    assert all(chunk.text.endswith("once.") for chunk in chunks)
-    sizes = [len(chunk.text) for chunk in chunks]
-    assert max(sizes) < 2 * min(sizes)
-
-
-def test_long_tables_and_code_are_cut_at_lines():
-    table = "|a|b|\n|-|-|\n" + "|some words|and more words|\n" * 60
-    code = "```\n" + "call(argument, other)\n" * 60 + "```\n"
-    for chunk in split_document(parse(table + "\n" + code), Budget(100)):
-        assert chunk.text.split("\n")[0].startswith(("|", "```", "call"))
-        assert chunk.text.endswith(("|", "```", ")"))
-
-
 @pytest.mark.parametrize(("end", "together"), [(":", True), (".", False)])
 def test_a_sentence_that_introduces_a_list_stays_with_it(end, together):
     items = "".join(f"- item {number} of the list of things to pack\n" for number in range(8))
@@ -144,32 +111,11 @@ def test_a_sentence_that_introduces_a_list_stays_with_it(end, together):
     assert ("forgets at home" in holder) is together
 
 
-def test_a_paragraph_of_usual_length_is_one_chunk():
-    paragraph = "The revision of the index grows with every change that is made. " * 8
-    chunks = split_document(parse(f"# T\n\n{paragraph}\n\n{paragraph}\n\n{paragraph}\n"), Budget())
-    assert [(chunk.start_line, chunk.end_line) for chunk in chunks] == [(1, 3), (5, 5), (7, 7)]
-
-
 def test_a_long_path_is_shortened_in_the_chunk():
     note = "".join(f"{'#' * level} {'word ' * 30}{level}\n\n" for level in range(1, 7)) + "Text."
     (chunk, *_) = reversed(split_document(parse(note), Budget(254)))
     assert chunk.heading_path[-1].startswith("word word")
     assert len(chunk.heading_path) < 6
-
-
-def test_an_empty_document_has_no_chunks():
-    assert split_document(TextParser().parse(b" \n\n", "a.txt"), Budget()) == []
-
-
-def test_the_tokenizer_sees_few_batches():
-    calls = []
-
-    def count(texts):
-        calls.append(len(texts))
-        return estimate_tokens(texts)
-
-    split_document(parse("# A\n\n" + "Short paragraph.\n\n" * 200), Budget(254, count))
-    assert len(calls) == 3
 
 
 @pytest.mark.timeout(30)
@@ -231,27 +177,8 @@ def outline_of(note):
     ]  # fmt: skip
 
 
-def test_every_heading_opens_a_section():
-    assert outline_of("intro\n\n# A\na\n\n## B\nb\n\n# C\nc\n") == [
-        [("intro", "")],
-        [("# A", "A"), ("a", "A")],
-        [("## B", "A/B"), ("b", "A/B")],
-        [("# C", "C"), ("c", "C")],
-    ]
-
-
-def test_a_heading_with_nothing_under_it_opens_what_follows():
-    assert outline_of("# A\n## B\n***\n## C\nc\n") == [
-        [("# A", "A"), ("## B", "A/B"), ("***", "A/B"), ("## C", "A/C"), ("c", "A/C")]
-    ]
-
-
 def test_an_empty_heading_never_opens_the_block_above_it():
     assert [len(section) for section in outline_of("# A\na\n\n### B\n\n# C\nc\n")] == [2, 1, 2]
-
-
-def test_a_heading_without_text_leaves_no_gap_in_the_path():
-    assert outline_of("# A\na\n\n##\nb\n")[1] == [("##", "A"), ("b", "A")]
 
 
 def split_blocks(*parts):
@@ -293,13 +220,6 @@ def split(text, limit=80):
     budget = Budget(limit=limit)
     document = MarkdownParser().parse(text.encode(), "a.md")
     return budget, document.title, split_document(document, budget)
-
-
-def test_every_passage_inside_a_table_has_its_header_row():
-    _, _, chunks = split(TABLE)
-    assert len(chunks) > 5
-    assert chunks[0].context == ""
-    assert {chunk.context for chunk in chunks[1:]} == {"| Name | Default | Meaning |"}
 
 
 def test_the_context_counts_against_the_limit():
@@ -360,12 +280,6 @@ def test_the_rest_of_a_function_has_its_signature():
     finder = LeadFinder(text, blocks, Budget())
     assert finder.find(text.index("    second")) == "def store(row, *, force=False):"
     assert finder.find(split_at) == ""
-
-
-def test_a_heading_that_is_its_label_is_no_signature():
-    text = "# Setup\n\n```\na\nb\n```"
-    blocks = [Block(BlockKind.HEADING, 0, 7, 1, "Setup"), Block(BlockKind.CODE, 9, len(text))]
-    assert LeadFinder(text, blocks, Budget()).find(text.index("b")) == ""
 
 
 def test_a_list_has_no_context():

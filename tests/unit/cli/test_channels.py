@@ -7,7 +7,6 @@ import pytest
 
 from kebab.cli.channels import Display, OutputChannel, WorkDisplay
 from kebab.core.progress import Progress, ProgressKind
-from kebab.errors.catalog import IoError
 from kebab.wire.ask import AnswerEvent
 
 
@@ -50,23 +49,6 @@ def test_long_writes_are_whole_even_when_the_reader_is_slow(pipe):
     assert found == wanted
 
 
-def test_a_closed_pipe_raises_broken_pipe_error(pipe):
-    reader, channel = pipe
-    os.close(reader)
-
-    with pytest.raises(BrokenPipeError):
-        channel.write("anyone?")
-
-
-def test_a_full_disk_is_an_io_error():
-    descriptor = os.open("/dev/full", os.O_WRONLY)
-    try:
-        with pytest.raises(IoError, match="<stdout>"):
-            OutputChannel(descriptor, "<stdout>").write("x")
-    finally:
-        os.close(descriptor)
-
-
 def test_a_best_effort_channel_drops_unwritable_text():
     descriptor = os.open("/dev/full", os.O_WRONLY)
     try:
@@ -88,12 +70,6 @@ def test_a_pipe_is_no_terminal_and_80_columns_wide(pipe, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
 
     assert (pipe[1].is_terminal, pipe[1].columns) == (False, 80)
-
-
-def test_columns_override_the_terminal(pipe, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "123")
-
-    assert pipe[1].columns == 123
 
 
 def test_a_pipe_has_24_rows_and_lines_override_them(pipe, monkeypatch):
@@ -129,15 +105,6 @@ def test_descriptors_that_the_caller_closed_are_never_given_to_a_file():
     )
 
     assert done.returncode == 0
-
-
-def test_a_display_returns_itself_and_ends_without_an_effect():
-    display = Display[AnswerEvent]()
-
-    with display as entered:
-        entered.abort()
-
-    assert entered is display
 
 
 def test_a_display_of_work_must_show_events_and_may_ignore_the_end():

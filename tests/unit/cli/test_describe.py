@@ -46,52 +46,12 @@ def test_a_command_is_described_with_its_usage_text_examples_and_exits():
     assert [one.status for one in help_.exits] == [0, 1, 2, 130, 141]
 
 
-def test_an_argument_says_whether_it_is_needed_and_may_be_repeated():
-    (argument,) = describe_command(sample, "kebab try").arguments
-
-    assert (argument.name, argument.type) == ("NAME", "text")
-    assert (argument.required, argument.repeatable) == (True, True)
-
-
-def test_a_number_has_its_range_and_its_default():
-    limit = find_option("--limit")
-
-    assert (limit.short, limit.type, limit.metavar) == ("-n", "integer", "N")
-    assert (limit.minimum, limit.maximum, limit.default) == (1, 9, 3)
-    assert not limit.repeatable
-
-
-def test_a_flag_that_may_be_repeated_has_no_default():
-    tag = find_option("--tag")
-
-    assert (tag.metavar, tag.repeatable, tag.default) == ("TAG", True, None)
-
-
-def test_a_choice_lists_its_values():
-    assert (find_option("--by").type, find_option("--by").choices) == ("choice", ["name", "size"])
-    assert find_option("--by").metavar == "BY"
-
-
-@pytest.mark.parametrize(("name", "others"), [("--old", ["--new"]), ("-v", [])])
-def test_a_flag_without_a_value_is_a_boolean(name, others):
-    flag = find_option(name)
-
-    assert (flag.type, flag.metavar, flag.short) == ("boolean", None, None)
-    assert flag.others == others
-
-
 def test_hidden_flags_are_left_out_and_shared_flags_come_last():
     options = describe_command(sample, "kebab try").options
 
     assert "--secret" not in [one.name for one in options]
     assert [one.shared for one in options] == sorted(one.shared for one in options)
     assert find_option("--json").shared
-
-
-def test_a_group_lists_its_commands():
-    (inner,) = describe_command(outer, "kebab outer").commands
-
-    assert (inner.name, inner.summary) == ("try", "Try something")
 
 
 def test_the_root_lists_every_command_with_the_summary_of_its_table():
@@ -104,7 +64,6 @@ def test_the_root_lists_every_command_with_the_summary_of_its_table():
     ("text", "summary"),
     [
         ("One sentence.", "One sentence"),
-        ("Over two\nlines. And more.", "Over two lines"),
         ("", ""),
     ],
 )

@@ -1,5 +1,4 @@
 import json
-from typing import Any
 
 import click
 import pytest
@@ -8,19 +7,15 @@ from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext, Interrupts
 from kebab.cli.errors import (
     convert_click_error,
-    describe_error,
     find_parameter_name,
     report_missing_library,
     run_reporting_errors,
 )
-from kebab.config.load import read_settings
 from kebab.errors.catalog import (
     ConfigInvalid,
-    InvalidInput,
     IoError,
     Locked,
     NotIndexed,
-    UsageInvalid,
 )
 from tests.contract.conftest import load_validators
 from tests.shape.libraries import list_own_exceptions
@@ -66,32 +61,12 @@ def written(err):
 
 
 @pytest.mark.parametrize(("fault", "status", "code"), CASES, ids=lambda one: type(one).__name__)
-def test_with_json_every_error_is_one_line(context, err, fault, status, code):
-    context.arguments = ("--json",)
-    context.flags.machine = True
-
-    assert run_reporting_errors(context, failing(fault)) == status
-    (line,) = written(err).splitlines()
-    assert (json.loads(line)["code"], json.loads(line)["exit_code"]) == (code, status)
-
-
-@pytest.mark.parametrize(("fault", "status", "code"), CASES, ids=lambda one: type(one).__name__)
 def test_without_json_every_error_is_a_few_lines(context, err, fault, status, code):
     assert run_reporting_errors(context, failing(fault)) == status
     text = written(err)
     assert text.startswith("error: ")
     assert f"code: {code}\n" in text
     assert "Traceback" not in text
-
-
-def test_the_status_of_work_that_ends_well_is_its_own(context, err):
-    assert run_reporting_errors(context, lambda: 1) == 1
-    assert written(err) == ""
-
-
-def test_nothing_is_written_to_a_closed_pipe(context, err):
-    assert run_reporting_errors(context, failing(BrokenPipeError())) == 141
-    assert written(err) == ""
 
 
 def test_a_closed_stderr_still_leaves_the_status(context):
@@ -118,24 +93,6 @@ def test_a_stream_that_cannot_be_ended_leaves_the_report(context, err):
 
     assert run_reporting_errors(context, failing(Locked(path="x", holder_pid=7))) == 2
     assert "pid 7" in written(err)
-
-
-def test_on_error_is_called_before_the_report(context):
-    heard: list[Any] = []
-    context.on_error = heard.append
-
-    run_reporting_errors(context, failing(Locked(path="x", holder_pid=7)))
-
-    assert [one.reply.code for one in heard] == ["locked"]
-
-
-def test_an_error_is_logged_with_its_correlation_id(context, err, home):
-    context.flags.machine = True
-
-    run_reporting_errors(context, failing(RuntimeError("a bug")))
-
-    (line,) = (home / "state" / "kebab" / "kebab.log").read_text().splitlines()
-    assert json.loads(line)["correlation_id"] == json.loads(written(err))["correlation_id"]
 
 
 @pytest.mark.parametrize("fault", [KeyboardInterrupt(), click.UsageError("x"), BrokenPipeError()])
@@ -174,69 +131,6 @@ def test_the_language_of_the_environment_holds_also_without_usable_settings(
     run_reporting_errors(context, failing(ConfigInvalid(path="x", cause="y")))
 
     assert written(err).startswith("error: 설정이 올바르지 않습니다: x: y\n")
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        InvalidInput(field="$.limit", cause="too large"),
-        click.NoSuchOption("--colour", ctx=click.Context(click.Command("x"), info_name="other")),
-        RuntimeError("a bug"),
-    ],
-)
-def test_describing_an_error_changes_nothing(context, fault):
-    context.arguments = ("search", "--lang", "ko", "--json")
-    context.params = [click.Option(["-n", "--limit"])]
-    flags = repr(context.flags.__reduce_ex__(2))
-    before = (context.command, context.error_reported, dict(vars(fault)))
-
-    report = describe_error(context, fault)
-
-    assert report.machine
-    assert before == (context.command, context.error_reported, dict(vars(fault)))
-    assert repr(context.flags.__reduce_ex__(2)) == flags
-
-
-def test_a_field_of_the_request_is_named_as_the_flag_and_keeps_its_cause(context):
-    context.flags.verbose = True
-    context.params = [click.Option(["-n", "--limit"])]
-    fault = InvalidInput(field="$.limit", cause="too large")
-    fault.__cause__ = ValueError("101")
-
-    reply = describe_error(context, fault).classified.reply
-
-    assert reply.details["field"] == "--limit"
-    assert reply.details["chain"] == ["ValueError: 101"]
-    assert fault.field == "$.limit"
-
-
-def test_an_error_loads_the_settings_once(kebab, monkeypatch):
-    loads = []
-
-    def count(*arguments, **flags):
-        loads.append(arguments)
-        return read_settings(*arguments, **flags)
-
-    monkeypatch.setattr("kebab.config.load.read_settings", count)
-    ran = kebab("search", "broken", "--json")
-
-    assert (ran.fault["code"], len(loads)) == ("store_corrupt", 1)
-
-
-def test_a_bug_names_the_log(context, err, home):
-    run_reporting_errors(context, failing(RuntimeError("a bug")))
-
-    assert f"log: {home}/state/kebab/kebab.log: " in written(err)
-
-
-def test_a_usage_error_raised_by_a_command_names_its_help(context, err):
-    context.command = "model use"
-
-    run_reporting_errors(
-        context, failing(UsageInvalid(option="name", cause="the settings name another"))
-    )
-
-    assert "hint: kebab model use --help" in written(err)
 
 
 @pytest.mark.parametrize(
@@ -329,12 +223,10 @@ PARAMS = (
     ("field", "typed"),
     [
         ("$.limit", "--limit"),
-        ("$.path_glob", "--path"),
         ("$.tag[0]", "--tag"),
         ("$.question", "QUESTION"),
         ("$.start", "START"),
         ("$.mode", "$.mode"),
-        ("$", "$"),
         ("queries.jsonl:3", "queries.jsonl:3"),
     ],
 )

@@ -18,12 +18,6 @@ def test_a_search_is_the_compact_form():
     ]
 
 
-def test_a_further_page_is_named_by_its_cursor():
-    reply = replies.response(replies.hit(), has_more=True, next_cursor="abc")
-
-    assert render_for_model(reply).endswith('more: cursor "abc"')
-
-
 @pytest.mark.parametrize(
     ("reply", "said"),
     [

@@ -14,7 +14,6 @@ from kebab.cli.options import (
     create_global_options,
     detect_error_language,
     filter_options,
-    merge_flags,
     select_global_options,
 )
 from kebab.config.load import load_settings
@@ -34,14 +33,8 @@ EVERYWHERE = [
     ("arguments", "wanted"),
     [
         (["search", "x"], False),
-        (["--json", "search"], True),
-        (["search", "--nope", "--json"], True),
         (["--output-format", "json"], True),
-        (["--output-format=json"], True),
-        (["--output-format=text"], False),
-        (["--json", "--output-format", "text"], False),
         (["--output-format"], False),
-        (["ingest", "--stream"], True),
         (["search", "--bulk"], True),
         (["search", "--", "--json"], False),
     ],
@@ -69,35 +62,11 @@ def test_an_empty_flag_value_is_refused(kebab, opened, flag):
     assert (ran.status, ran.fault["code"], opened) == (2, "usage_invalid", [])
 
 
-def test_the_later_flag_wins(kebab):
-    assert kebab("--json", "doctor", "--output-format", "text").out.startswith("kebab v")
-    assert kebab("doctor", "--output-format", "text", "--json").reply["command"] == "doctor"
-
-
 def test_a_query_after_two_dashes_is_no_flag(kebab, opened):
     ran = kebab("search", "--", "--json")
 
     assert ran.out.startswith(" 1")
     assert opened[0].asked[0][1].query == "--json"
-
-
-def test_a_value_that_looks_like_a_flag_stays_a_value(kebab, opened):
-    ran = kebab("search", "--path", "--json", "word")
-
-    assert ran.out.startswith(" 1")
-    assert opened[0].asked[0][1].path_glob == "--json"
-
-
-def test_verbose_shows_the_causes_of_an_unexpected_error(kebab):
-    quiet, verbose = kebab("search", "surprise"), kebab("search", "surprise", "--verbose")
-
-    assert "nobody expected this" not in quiet.err
-    assert "caused by: RuntimeError: nobody expected this" in verbose.err
-
-
-@pytest.mark.parametrize(("choice", "colored"), [("always", True), ("never", False)])
-def test_color_is_a_choice(kebab, choice, colored):
-    assert ("\x1b[" in kebab("doctor", "--color", choice).out) is colored
 
 
 def test_a_flag_that_a_command_has_itself_is_not_shared_with_it():
@@ -136,12 +105,6 @@ def test_the_own_lang_flag_of_a_command_filters_documents(kebab, opened, command
 
     assert "'ko'" in repr(opened[0].asked[0][1])
     assert opened[0].settings.lang == "zh"
-
-
-def test_help_says_what_the_flag_means_where(kebab):
-    assert "--lang [en|ko|zh]" in kebab("doctor", "--help").out
-    assert "--lang CODE" in kebab("list", "--help").out
-    assert "--lang [en|ko|zh]" not in kebab("list", "--help").out
 
 
 def test_a_language_is_expected_as_far_as_it_shows():
@@ -216,36 +179,6 @@ def test_without_a_knowledge_base_there_is_nothing_and_nothing_is_written(
 
 def test_the_shell_completes_files_itself(complete):
     assert [item.type for item in complete("ingest", "no")] == ["file"]
-
-
-REPEATED = ["tag", "lang", "media", "source"]
-
-
-@pytest.mark.parametrize("name", REPEATED)
-def test_repeated_values_are_all_passed_on(kebab, opened, name):
-    kebab("search", "x", f"--{name}", "a", f"--{name}", "b")
-
-    assert getattr(opened[0].asked[0][1], name) == ["a", "b"]
-
-
-def test_search_and_list_take_the_same_filters(kebab, opened):
-    flags = ["--tag", "t", "--path", "a/**", "--doc-id", "d"]
-    kebab("search", "x", *flags)
-    kebab("list", *flags)
-
-    request, listing = opened[0].asked[0][1], opened[1].asked[0][1]
-    assert (request.tag, request.path_glob, request.doc_id) == (["t"], "a/**", "d")
-    assert (listing.tag, listing.path_glob, listing.doc_id) == (["t"], "a/**", "d")
-
-
-def test_a_given_flag_overrides_the_defaults():
-    flags = {"limit": 2, "mode": None, "tag": ("a", "b"), "lang": (), "trace": False}
-
-    assert merge_flags({"limit": 10, "mode": "lexical"}, flags) == {
-        "limit": 2,
-        "mode": "lexical",
-        "tag": ["a", "b"],
-    }
 
 
 @pytest.mark.parametrize(

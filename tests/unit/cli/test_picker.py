@@ -70,7 +70,7 @@ def test_enter_chooses_the_marked_hit(pick, keys, rank):
     assert pick(keys).rank == rank
 
 
-@pytest.mark.parametrize("key", [ESCAPE, CTRL_C, "\x04"])
+@pytest.mark.parametrize("key", [ESCAPE, "\x04"])
 def test_a_person_can_leave(pick, key):
     assert pick(key) is None
 
@@ -83,10 +83,6 @@ def test_examples_are_shown_until_something_is_typed(search):
 
     assert "  how do I restore a backup" in shown
     assert selection.draw_preview(CANVAS) == []
-
-
-def test_enter_without_hits_chooses_nothing(pick):
-    assert pick("\r" + CTRL_C, query="") is None
 
 
 def test_a_file_can_be_opened_before_a_choice(pick, opened):
@@ -105,33 +101,12 @@ def test_an_editor_that_fails_leaves_a_note(search):
     assert "no editor" in selection.note
 
 
-def test_the_first_query_is_searched_at_once(pick, queries):
-    pick("\r")
-
-    assert queries == ["backup"]
-
-
-def test_the_selection_stays_within_the_hits(search):
-    selection = Selection(search)
-    selection.update("x")
-
-    selection.move(-1)
-    assert selection.index == 0
-    selection.move(99)
-    assert selection.chosen is selection.hits[11]
-
-
 def test_a_query_that_cannot_be_read_leaves_a_note(search):
     selection = Selection(search)
     selection.update("-x")
 
     assert (selection.hits, selection.chosen) == ([], None)
     assert "only exclusions" in selection.note
-
-
-def test_other_errors_end_the_picker(pick):
-    with pytest.raises(StoreCorrupt):
-        pick("\r", query="broken")
 
 
 def test_the_list_shows_the_hits_around_the_chosen_one(search):
@@ -160,10 +135,3 @@ def test_the_preview_is_the_passage_and_can_be_scrolled(search):
     ]
     selection.scroll = 1
     assert selection.draw_preview(CANVAS) == ["Backups > Restoring"]
-
-
-def test_without_hits_there_is_nothing_to_draw(search):
-    selection = Selection(search)
-    selection.update("-x")
-
-    assert (selection.draw_list(CANVAS), selection.draw_preview(CANVAS)) == ([], [])

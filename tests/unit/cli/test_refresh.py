@@ -21,12 +21,6 @@ def test_the_folder_is_indexed_first_and_only_it_is_searched(kebab, opened, tmp_
     assert {event["schema_version"] for event in ran.asides} == {"ingest_progress.v1"}
 
 
-def test_sources_below_the_folder_are_brought_up_to_date_too(kebab, opened):
-    kebab("search", "restore", "--in", "/home")
-
-    assert opened[0].asked[0][1].paths == ["/home", "/home/ada/notes"]
-
-
 def test_the_wait_reaches_the_ingest(kebab, opened, tmp_path):
     kebab("search", "restore", "--in", str(tmp_path), "--wait", "0.5")
 
@@ -42,14 +36,6 @@ def test_a_wait_is_a_finite_number(kebab, tmp_path, wait):
     ran = kebab("search", "x", "--in", str(tmp_path), "--wait", wait, "--json")
 
     assert ran.fault["code"] == "usage_invalid"
-
-
-@pytest.mark.parametrize("command", ["search", "ask"])
-def test_an_empty_query_refreshes_nothing(kebab, opened, tmp_path, command):
-    ran = kebab(command, " ", "--in", str(tmp_path), "--json")
-
-    assert ran.fault["code"] == "invalid_input"
-    assert [name for name, _ in opened[0].asked if name == "ingest"] == []
 
 
 def test_read_only_searches_the_index_as_it_is_and_says_so(kebab, opened, tmp_path):
@@ -82,13 +68,6 @@ def test_beside_another_writer_the_index_is_searched_as_it_is(tmp_path, form):
     assert "note: the index was not brought up to date: " in ran.out
 
 
-def test_json_says_why_the_index_was_not_brought_up_to_date(tmp_path):
-    ran = run("search", "restore", "--in", str(tmp_path), "--json", opener=LockedKebab)
-
-    assert ran.reply["refresh"]["refreshed"] is False
-    assert "another process" in ran.reply["refresh"]["reason"]
-
-
 class NewKebab(FakeKebab):
     """Nothing is indexed before the ingest."""
 
@@ -98,13 +77,6 @@ class NewKebab(FakeKebab):
 
 def test_a_folder_that_was_never_read_is_searched(tmp_path):
     assert run("search", "restore", "--in", str(tmp_path), opener=NewKebab).status == 0
-
-
-def test_a_bulk_search_refreshes_once(kebab, opened, tmp_path):
-    kebab("search", "--bulk", "--in", str(tmp_path), stdin=b'"a"\n"b"\n')
-
-    assert [name for name, _ in opened[0].asked] == ["ingest", "search", "search"]
-    assert {one.folder for name, one in opened[0].asked if name == "search"} == {str(tmp_path)}
 
 
 def test_a_question_is_answered_from_the_folder(kebab, opened, tmp_path):
@@ -123,7 +95,7 @@ def test_refresh_is_a_field_of_the_request(kebab, opened, command):
     assert [base.asked[-1][1].refresh for base in opened] == [True, False]
 
 
-@pytest.mark.parametrize("names", ["docs", "local", "docs,local"])
+@pytest.mark.parametrize("names", ["docs", "docs,local"])
 @pytest.mark.parametrize("call", ["search --in", "ask --in", "ask --base"])
 def test_the_names_of_published_bases_are_no_folder(
     kebab, opened, tmp_path, monkeypatch, names, call

@@ -32,18 +32,6 @@ def test_the_flag_that_was_meant_is_found(name, near):
     assert find_near_flag(name, [*params, click.Argument(["nope"])]) == near
 
 
-def test_a_command_that_is_not_among_the_words_cannot_be_corrected():
-    assert suggest_correction(UnknownCommand(["serach"], NAMES, CONTEXT), ["other"]) is None
-
-
-def test_an_unknown_command_below_another_is_no_question():
-    below = click.Context(root, info_name="model", parent=CONTEXT)
-
-    error = UnknownCommand(["what is it"], NAMES, below)
-
-    assert suggest_correction(error, ["what is it"]) is None
-
-
 def test_other_errors_have_no_correction():
     assert suggest_correction(click.UsageError("no"), ["a"]) is None
     assert suggest_correction(click.ClickException("no"), ["a"]) is None

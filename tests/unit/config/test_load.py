@@ -6,7 +6,7 @@ import pytest
 
 from kebab.config import load as loading
 from kebab.config.load import iter_setting_keys, load_settings, read_language, read_settings
-from kebab.config.settings import GlossaryEntry, Settings
+from kebab.config.settings import Settings
 from kebab.errors.catalog import ConfigInvalid
 from kebab.errors.hints import build_variable_name
 
@@ -35,17 +35,6 @@ def test_a_flag_overrides_the_environment_which_overrides_the_file(tmp_path):
     ).search
 
     assert (search.limit, search.mode, search.snippet_chars) == (3, "vector", 99)
-
-
-def test_a_file_that_is_read_again_has_the_same_faults(tmp_path):
-    path = _written(tmp_path, "limt = 1\n[search]\nlimit = 4\nmode = 'psychic'\n")
-
-    first, second = (read_settings(path, environ={}) for _ in range(2))
-
-    assert [str(fault) for fault in first.faults] == [str(fault) for fault in second.faults]
-    assert len(first.faults) == 2
-    assert first.settings == second.settings
-    assert first.settings.search.limit == 4
 
 
 def test_a_file_that_changed_is_read_again(tmp_path):
@@ -98,11 +87,6 @@ def test_an_unreadable_default_file_is_refused_and_not_ignored(tmp_path, monkeyp
 
     with pytest.raises(ConfigInvalid, match="Permission denied"):
         load_settings(environ={})
-
-
-def test_a_folder_is_not_a_settings_file(tmp_path):
-    with pytest.raises(ConfigInvalid):
-        load_settings(tmp_path, environ={})
 
 
 @pytest.mark.parametrize(
@@ -179,16 +163,6 @@ def test_a_locale_in_the_variable_is_a_language_and_never_refused(text, spoken):
     )
 
 
-def test_a_language_in_the_file_must_be_supported(tmp_path):
-    assert load_settings(_written(tmp_path, 'lang = "ko"'), environ={}).lang == "ko"
-    with pytest.raises(ConfigInvalid, match="lang"):
-        load_settings(_written(tmp_path, 'lang = "ko_KR"'), environ={})
-
-
-def test_an_empty_variable_is_ignored():
-    assert load_settings(environ={"KEBAB_SEARCH_LIMIT": "", "KEBAB_OFFLINE": ""}) == Settings()
-
-
 def test_a_relative_path_is_read_from_where_the_command_runs(tmp_path, monkeypatch):
     _written(tmp_path, "offline = true")
     monkeypatch.chdir(tmp_path)
@@ -196,7 +170,7 @@ def test_a_relative_path_is_read_from_where_the_command_runs(tmp_path, monkeypat
     assert load_settings(Path("config.toml"), environ={}).offline
 
 
-@pytest.mark.parametrize("text", ["5m", "-1", "300", "1h30m", "-1m", "0", "1.5h"])
+@pytest.mark.parametrize("text", ["5m", "1.5h"])
 def test_a_duration_or_seconds_keep_a_model_loaded(text):
     environ = {"KEBAB_MODELS_LLM_KEEP_ALIVE": text}
 
@@ -213,24 +187,6 @@ def test_another_text_is_refused_with_the_form_in_words(text):
         "`models.llm.keep_alive`: expected a duration such as `5m`, "
         "or a number of seconds such as `300`"
     )
-
-
-def test_a_number_in_a_file_keeps_a_model_loaded_for_seconds(tmp_path):
-    file = tmp_path / "config.toml"
-    file.write_text("[models.llm]\nkeep_alive = -1\n", encoding="utf-8")
-
-    assert load_settings(file).models.llm.keep_alive == -1
-
-
-def test_a_glossary_is_a_list_of_tables_or_json(tmp_path):
-    text = "[[review.glossary]]\npreferred = 'email'\nforbidden = ['e-mail']\nlang = 'en'\n"
-    expected = GlossaryEntry(preferred="email", forbidden=["e-mail"], lang="en")
-
-    assert load_settings(_written(tmp_path, text), environ={}).review.glossary == [expected]
-    environ = {"KEBAB_REVIEW_GLOSSARY": '[{"preferred": "email", "forbidden": ["e-mail"]}]'}
-    assert load_settings(environ=environ).review.glossary == [
-        GlossaryEntry(preferred="email", forbidden=["e-mail"])
-    ]
 
 
 def test_a_fault_in_the_glossary_is_named_and_the_rest_is_used(tmp_path):

@@ -1,8 +1,6 @@
 import os
 import threading
 import time
-import tomllib
-from pathlib import Path
 
 import pytest
 
@@ -45,13 +43,6 @@ threads = 2
 )
 def test_the_line_of_a_key_is_found(key, line):
     assert find_line(TEXT, key) == line
-
-
-def test_a_file_is_read_whole_without_its_byte_order_mark(tmp_path):
-    path = tmp_path / "c.toml"
-    path.write_bytes(b"\xef\xbb\xbf" + b"# x\n" * 50_000)
-
-    assert read_settings_text(path) == "# x\n" * 50_000
 
 
 def test_text_in_another_encoding_is_refused_with_its_line(tmp_path):
@@ -114,10 +105,6 @@ def test_an_endless_file_is_refused(tmp_path, path):
         read_settings_text(tmp_path / path)
 
 
-def test_the_null_device_is_an_empty_file():
-    assert read_settings_text(Path(os.devnull)) == ""
-
-
 def test_a_folder_and_a_missing_file_are_errors_of_the_system(tmp_path):
     with pytest.raises(IsADirectoryError):
         read_settings_text(tmp_path)
@@ -132,13 +119,6 @@ def test_every_setting_is_documented_in_file_and_table():
     assert all(setting.text for setting in iter_documented_settings())
 
 
-def test_the_unchanged_file_changes_no_setting(tmp_path):
-    path = tmp_path / "config.toml"
-    path.write_text(build_toml())
-
-    assert load_settings(path, environ={}) == Settings()
-
-
 def test_every_uncommented_line_sets_a_default(tmp_path):
     path = tmp_path / "config.toml"
     lines = build_toml().splitlines()
@@ -146,7 +126,3 @@ def test_every_uncommented_line_sets_a_default(tmp_path):
     path.write_text("\n".join(line for line in taken if not line.startswith(("A ", "Every"))))
 
     assert load_settings(path, environ={}) == Settings()
-
-
-def test_a_workspace_is_set_when_given():
-    assert tomllib.loads(build_toml('/home/"me"/notes'))["workspace"] == '/home/"me"/notes'

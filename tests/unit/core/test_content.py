@@ -9,7 +9,6 @@ from kebab.core.content import (
     detect_media,
     detect_media_by_content,
     find_mismatch,
-    is_text,
 )
 from kebab.core.media import DOC, MEDIA_TYPES, PLAIN
 
@@ -71,11 +70,6 @@ def test_the_first_bytes_say_the_format(head, suffix):
     assert detect_content(head) == suffix
 
 
-def test_a_character_that_is_cut_off_is_no_reason():
-    assert is_text("가".encode()[:-1])
-    assert not is_text(b"text\0")
-
-
 def test_text_of_a_format_without_a_parser_is_plain_text():
     assert detect_media_by_content(b"#!/usr/bin/tclsh9\nputs 1\n") is not None
     assert detect_media_by_content(b"") is None
@@ -133,18 +127,8 @@ def test_many_comments_above_a_text_take_linear_time():
     assert detect_content(b"<!-- a -->" * 400 + b"<!doctype html>") == ".html"
 
 
-def test_a_known_format_is_named_with_what_to_do():
-    assert describe_unsupported(".MDB") == ("Access database", "save it as XLSX or CSV")
-    assert describe_unsupported(".7z") == describe_unsupported(".zip")
-
-
 def test_a_page_of_the_manual_may_be_compressed():
     assert find_mismatch("text/troff", b"\x1f\x8b\x08\0") is None
-
-
-def test_some_formats_have_no_text():
-    assert describe_unsupported(".mp3") == ("audio", "")
-    assert describe_unsupported(".svg") == ("vector image", "")
 
 
 @pytest.mark.parametrize(
@@ -157,11 +141,6 @@ def test_some_formats_have_no_text():
 )
 def test_texts_with_the_suffix_of_an_old_format_are_texts(name, head, media):
     assert detect_media(name, len(head), lambda: head) == media
-
-
-def test_an_unknown_suffix_has_no_description():
-    assert describe_unsupported(".foo") is None
-    assert describe_unsupported("") is None
 
 
 def test_formats_that_are_read_without_an_option_are_not_listed():

@@ -8,7 +8,6 @@ from kebab.core.files import (
     OcrSettings,
     SkipCounts,
     cut_root,
-    get_suffix,
     is_absolute,
     is_below,
     join_root,
@@ -44,10 +43,6 @@ def test_merging_adds_counts_and_keeps_few_examples():
     assert one.by_extension == {".png": 1}
 
 
-def test_a_suffix_is_lower_case_and_keeps_its_dot():
-    assert get_suffix("A.Tar.GZ") == ".gz"
-
-
 def test_a_file_may_take_as_long_as_twenty_slow_pages():
     assert OcrSettings("eng", 5.0).deadline_s == 100.0
     assert OcrSettings("eng", 0.0).deadline_s == 0.0
@@ -57,12 +52,7 @@ def test_a_file_may_take_as_long_as_twenty_slow_pages():
     ("path", "expected"),
     [
         ("C:\\notes\\a.md", "C:/notes/a.md"),
-        ("c:/notes\\a.md", "C:/notes/a.md"),
-        ("\\\\?\\C:\\notes\\long", "C:/notes/long"),
-        ("\\\\server\\share\\a.md", "//server/share/a.md"),
         ("\\\\?\\UNC\\server\\share\\a.md", "//server/share/a.md"),
-        ("sub\\a.md", "sub/a.md"),
-        ("c:", "C:"),
         ("ab:cd", "ab:cd"),
     ],
 )
@@ -74,7 +64,7 @@ def test_a_path_of_windows_gets_slashes(path, expected):
     )
 
 
-@pytest.mark.parametrize("path", ["C:/notes", "//server/share", "/notes", "notes/a.md", "C:a.md"])
+@pytest.mark.parametrize("path", ["C:/notes", "C:a.md"])
 def test_a_path_is_absolute_where_the_system_says_so(path):
     windows, posix = PureWindowsPath(path), PurePosixPath(path)
 
@@ -96,7 +86,7 @@ def test_the_path_of_a_uri_may_begin_with_a_drive(path, windows, posix):
     assert read_uri_path(path, windows=False) == posix
 
 
-@pytest.mark.parametrize("root", ["C:/notes", "C:/", "//server/share", "/"])
+@pytest.mark.parametrize("root", ["C:/notes", "/"])
 def test_a_path_below_a_root_is_joined_and_cut(root):
     whole = join_root(root, "sub/a.md")
 

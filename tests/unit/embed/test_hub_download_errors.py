@@ -95,10 +95,3 @@ def test_a_newer_exception_has_the_message_of_its_nearest_parent(capsys):
         raise made(Newer)
 
     assert capsys.readouterr().out == "the hub does not have the repository: HTTP 500\n"
-
-
-def test_other_exceptions_print_nothing(capsys):
-    with pytest.raises(ZeroDivisionError), print_errors():
-        raise ZeroDivisionError
-
-    assert capsys.readouterr().out == ""

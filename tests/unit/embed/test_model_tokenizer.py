@@ -32,27 +32,6 @@ def test_the_fixed_padding_of_the_file_is_not_obeyed(tokens):
     assert tokens.split_windows(["cat"], "") == [[[CLS, CAT, SEP]]]
 
 
-def test_many_texts_keep_their_order(tokens):
-    texts = ["cat " * (number % 5) for number in range(600)]
-
-    assert tokens.count_tokens(texts) == [number % 5 for number in range(600)]
-
-
-def test_a_text_of_the_window_is_one_sequence(tokens, model):
-    (windows,) = tokens.split_windows(["cat " * model.window], model.passage_prefix)
-
-    assert len(windows) == 1
-
-
-def test_a_longer_text_is_cut_into_windows_that_hold_all_of_it(tokens, model):
-    size = model.positions * 2 + 3
-    (windows,) = tokens.split_windows(["cat " * size], model.passage_prefix)
-
-    assert sum(window.count(CAT) for window in windows) == size
-    assert all(window[0] == CLS and window[-1] == SEP for window in windows)
-    assert max(map(len, windows)) <= model.positions
-
-
 def test_every_window_carries_the_prefix(tmp_path):
     tokens = ModelTokenizer(tiny_model.install_model(E5_SMALL, tmp_path), E5_SMALL)
     (windows,) = tokens.split_windows(["cat " * 1200], E5_SMALL.passage_prefix)
@@ -136,10 +115,6 @@ def test_a_text_has_the_tokens_and_spans_of_the_library(pieces, tokenizer, text)
     assert_equal(pieces, tokenizer, [text])
 
 
-def test_texts_are_cut_together(pieces, tokenizer):
-    assert_equal(pieces, tokenizer, TEXTS)
-
-
 @given(st.lists(st.text(st.sampled_from("the catspig.:?한국é\u0301\u200b\ufb01Ａ🐈\t\x07▁"))))
 def test_any_texts_have_the_tokens_and_spans_of_the_library(pieces, tokenizer, texts):
     assert_equal(pieces, tokenizer, texts)
@@ -167,10 +142,6 @@ def test_any_vocabulary_gives_the_tokens_of_the_library(tmp_path_factory, scores
     )
 
     assert_equal(open_pieces(tokenizer, tmp_path_factory.mktemp("any")), tokenizer, texts)
-
-
-def test_the_special_tokens_are_those_of_the_frame(pieces):
-    assert pieces.special == ([0], [2])
 
 
 def test_the_work_grows_with_the_text_and_not_with_its_square(pieces):
@@ -205,15 +176,6 @@ def test_a_precompiled_normaliser_and_a_sequence_of_splitters_are_kept(tmp_path)
     assert_equal(open_pieces(other, tmp_path), other, ["the\tcat\n\n sleeps", "Ａ 한국 🐈", ""])
 
 
-def test_a_tokenizer_without_a_normaliser_and_splitter_is_cut(tmp_path):
-    path = save(build_tokenizer(VOCABULARY), tmp_path)
-    change(path, lambda raw: raw.update(normalizer=None, pre_tokenizer=None))
-    assert write_piece_file(path, tmp_path / "pieces.db")
-
-    plain = Tokenizer.from_file(str(path))
-    assert_equal(PieceFile(tmp_path / "pieces.db"), plain, ["\u2581the cats", "the\u2581cat"])
-
-
 def repeat_a_piece(raw):
     raw["model"]["vocab"].append(raw["model"]["vocab"][-1])
 
@@ -243,17 +205,3 @@ def test_another_kind_of_vocabulary_has_no_file(tmp_path):
 
 def test_a_database_that_cannot_be_written_is_no_file(tokenizer, tmp_path):
     assert not write_piece_file(save(tokenizer, tmp_path), tmp_path / "nowhere" / "pieces.db")
-
-
-def test_a_file_that_has_gone_cuts_nothing(tokenizer, tmp_path):
-    pieces = open_pieces(tokenizer, tmp_path)
-    (tmp_path / "pieces.db").unlink()
-
-    assert pieces.encode(["the cat"]) is None
-
-
-def test_a_folder_may_have_any_name(tokenizer, tmp_path):
-    folder = tmp_path / "100% a?b #1 ünï"
-    folder.mkdir()
-
-    assert_equal(open_pieces(tokenizer, folder), tokenizer, ["the cat"])

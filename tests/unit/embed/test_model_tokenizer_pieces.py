@@ -58,25 +58,6 @@ def loads(monkeypatch):
     return found
 
 
-def test_short_texts_are_cut_without_loading_the_vocabulary(directory, library, loads):
-    tokens = ModelTokenizer(directory, E5_SMALL)
-    windows = tokens.split_windows(TEXTS, PREFIX)
-    starts = tokens.encode_starts(TEXTS, PREFIX)
-    counts = tokens.count_tokens(TEXTS)
-
-    assert loads == []
-    assert windows == library.split_windows(TEXTS, PREFIX)
-    assert len(windows[-1]) > 1
-    assert starts == library.encode_starts(TEXTS, PREFIX)
-    assert counts == library.count_tokens(TEXTS)
-
-
-def test_token_vectors_may_come_first(directory, library):
-    tokens = ModelTokenizer(directory, E5_SMALL)
-
-    assert tokens.encode_starts(TEXTS, PREFIX) == library.encode_starts(TEXTS, PREFIX)
-
-
 def test_many_characters_load_the_vocabulary_once_for_all(directory, library, loads, monkeypatch):
     monkeypatch.setattr(model_tokenizer, "_PIECEWISE_CHARS", 8)
     tokens = ModelTokenizer(directory, E5_SMALL)
@@ -88,14 +69,6 @@ def test_many_characters_load_the_vocabulary_once_for_all(directory, library, lo
 
     assert before == [0, 1, 1, 1]
     assert found == library.split_windows(parts, "")
-
-
-def test_a_page_without_blanks_is_cut_by_the_library(directory, library, loads):
-    page = "thecat" * 17_000
-    tokens = ModelTokenizer(directory, E5_SMALL)
-
-    assert tokens.count_tokens([page]) == library.count_tokens([page])
-    assert len(loads) == 1
 
 
 def test_a_lost_piece_file_is_replaced_by_the_library(directory, library, loads):
@@ -127,10 +100,3 @@ def test_a_listed_piece_file_belongs_to_the_directory(directory):
     assert model_directory.verify_files(directory) == ["missing: pieces.db"]
     assert model_directory.find_installed(E5_SMALL, directory.parent) is None
     assert not model_directory.is_unchanged(directory)
-
-
-def test_a_published_directory_keeps_its_piece_file(directory, tmp_path):
-    target = model_directory.publish_directory(directory, E5_SMALL, tmp_path)
-
-    assert (target / model_directory.PIECES_FILE).exists()
-    assert model_directory.verify_files(target) == []

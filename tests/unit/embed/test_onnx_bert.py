@@ -84,14 +84,6 @@ def test_padding_changes_nothing(session):
     assert np.allclose(alone[0], padded[0][:3], atol=1e-6)
 
 
-def test_a_missing_weight_is_refused():
-    weights = tiny_model.build_weights()
-    del weights["encoder.layer.0.output.dense.bias"]
-
-    with pytest.raises(KeyError, match=r"output\.dense\.bias"):
-        onnx_bert.build_graph(weights)
-
-
 def encode(weights, ids, **facts):
     graph = onnx_bert.build_graph(weights, **facts).to_bytes()
     return run(onnxruntime.InferenceSession(graph), [ids], [[1] * len(ids)])[0]
@@ -109,13 +101,6 @@ def test_a_table_of_4_bit_numbers_gives_the_same_as_its_numbers():
     assert np.allclose(found, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("facts", [{"heads": 6}, {"epsilon": 0.1}])
-def test_heads_and_epsilon_are_those_of_the_model(facts):
-    weights = tiny_model.build_weights()
-
-    assert not np.allclose(encode(weights, [2, 5, 3]), encode(weights, [2, 5, 3], **facts))
-
-
 def test_low_nibbles_come_first_and_high_nibbles_after_them():
     block = np.float16(0.5).tobytes() + bytes([0xF0 | number for number in range(16)])
 
@@ -125,28 +110,12 @@ def test_low_nibbles_come_first_and_high_nibbles_after_them():
     assert values.tolist() == [expected]
 
 
-def test_every_block_has_its_own_scale():
-    matrix = np.repeat([[7.0], [70.0], [-700.0]], 64, axis=1)
-
-    table = parse_four_bit_table(pack_four_bit(matrix), 3, 64)
-
-    assert table.shape == (3, 64)
-    assert np.allclose(table.to_float(), matrix, rtol=1e-3)
-
-
-@pytest.mark.parametrize(("rows", "columns"), [(2, 64), (4, 64), (3, 32), (3, 60), (0, 64)])
+@pytest.mark.parametrize(("rows", "columns"), [(2, 64), (0, 64)])
 def test_another_size_is_refused(rows, columns):
     data = pack_four_bit(np.ones((3, 64)))
 
     with pytest.raises(ValueError, match="wrong size"):
         parse_four_bit_table(data, rows, columns)
-
-
-def test_a_scale_that_is_no_number_is_refused():
-    data = np.float16("nan").tobytes() + bytes(16)
-
-    with pytest.raises(ValueError, match="not a number"):
-        parse_four_bit_table(data, 1, 32)
 
 
 CASES = json.loads(
@@ -161,31 +130,12 @@ def tokens(text, vocabulary=VOCABULARY):
     return build_tokenizer(vocabulary).encode(text).tokens
 
 
-def test_a_text_is_framed_and_each_word_has_a_space_before_it():
-    assert tokens("the cat sleeps") == ["<s>", "▁the", "▁cat", "▁sleeps", "</s>"]
-
-
-def test_the_most_probable_pieces_win():
-    assert tokens("cats")[1:-1] == ["▁cat", "s"]
-
-
 @pytest.mark.parametrize(
     "text",
     ["the  cat", " the cat ", "the\tcat", "the\u200bcat", "the c\x07at", "the\t \t cat"],
 )
 def test_spaces_are_one_space_and_control_characters_vanish(text):
     assert tokens(text) == ["<s>", "▁the", "▁cat", "</s>"]
-
-
-def test_compatible_characters_are_replaced():
-    assert tokens("Ａ man") == ["<s>", "▁A", "▁man", "</s>"]
-
-
-def test_a_tokenizer_keeps_its_behaviour_in_its_file(tmp_path):
-    path = tmp_path / "tokenizer.json"
-    build_tokenizer(VOCABULARY).save(str(path))
-
-    assert Tokenizer.from_file(str(path)).encode("the\tcats").tokens == tokens("the\tcats")
 
 
 def test_another_normalisation_is_refused():

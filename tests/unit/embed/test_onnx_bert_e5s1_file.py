@@ -1,11 +1,10 @@
 import random
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from kebab.embed.onnx_bert import FourBitTable, parse_e5s1
-from tests.fakes.e5s1 import EPSILON, HEADS, HIDDEN, PIECES, REPLACEMENTS, E5S1Contents
+from kebab.embed.onnx_bert import parse_e5s1
+from tests.fakes.e5s1 import EPSILON, HEADS, PIECES, REPLACEMENTS, E5S1Contents
 
 WHOLE = E5S1Contents()
 
@@ -32,44 +31,12 @@ def test_header_vocabulary_and_weights_are_read():
     assert model.vocabulary.replacements == REPLACEMENTS
 
 
-def test_weights_have_the_names_and_shapes_of_the_encoder():
-    from tests.fakes import tiny_model
-
-    weights = parse_e5s1(WHOLE.to_bytes()).weights
-    expected = tiny_model.build_weights()
-
-    assert weights.keys() == expected.keys()
-    words = weights["embeddings.word_embeddings.weight"]
-    assert isinstance(words, FourBitTable)
-    assert words.shape == (len(PIECES) + 2, HIDDEN)
-    others = [name for name in expected if name.startswith("encoder")]
-    assert {name: weights[name].shape for name in others} == {
-        name: expected[name].shape for name in others
-    }
-
-
-def test_floats_keep_their_values():
-    weights = parse_e5s1(WHOLE.to_bytes()).weights
-    stored = np.frombuffer(WHOLE.tensors["l0.fi.b"][2], "<f4")
-
-    bias = weights["encoder.layer.0.intermediate.dense.bias"]
-
-    assert not isinstance(bias, FourBitTable)
-    assert np.array_equal(bias, stored)
-
-
-NAN = np.full(HIDDEN, np.nan, "<f4").tobytes()
-
 DAMAGED = {
     "magic": (replace(WHOLE, magic=b"E5S2"), "not in the format"),
     "version": (replace(WHOLE, version=2), "not in the format"),
     "block": (replace(WHOLE, block=64), "header"),
-    "epsilon": (replace(WHOLE, epsilon=0.0), "header"),
-    "heads": (replace(WHOLE, counts=(384, 1, 7, *WHOLE.counts[3:])), "header"),
-    "negative": (replace(WHOLE, counts=(-384, *WHOLE.counts[1:])), "header"),
     "huge": (replace(WHOLE, counts=(384, 2**30, *WHOLE.counts[2:])), "header"),
     "more pieces than rows": (replace(WHOLE, counts=(*WHOLE.counts[:4], 3, 512, 1)), "vocabulary"),
-    "id": (replace(WHOLE, ids=(0, 2, 1, 999)), "vocabulary"),
     "negative id": (replace(WHOLE, ids=(0, 2, -1, 3)), "vocabulary"),
     "score": (replace(WHOLE, pieces={**PIECES, "▁the": float("nan")}), "vocabulary"),
     "another layer": (replace(WHOLE, counts=(384, 2, *WHOLE.counts[2:])), "tensors of its header"),
@@ -78,8 +45,6 @@ DAMAGED = {
         "tensors of its header",
     ),
     "tensor type": (change_tensor("emb.ln.w", kind=7), r"damaged: emb\.ln\.w"),
-    "tensor count": (change_tensor("emb.ln.w", count=1), r"damaged: emb\.ln\.w"),
-    "tensor of no numbers": (change_tensor("emb.ln.w", data=NAN), r"damaged: emb\.ln\.w"),
     "vector of nibbles": (change_tensor("emb.ln.w", kind=1), r"damaged: emb\.ln\.w"),
     "short table": (change_tensor("l0.q.w", data=b"0" * 18), "wrong size"),
     "scale": (
@@ -95,15 +60,6 @@ def test_a_damaged_file_is_refused_with_a_plain_reason(name):
 
     with pytest.raises(ValueError, match=reason):
         parse_e5s1(contents.to_bytes())
-
-
-def test_equal_pieces_are_refused():
-    data = WHOLE.to_bytes().replace("▁food".encode(), "▁that".encode(), 1)
-    other = data.replace("▁piece".encode(), "▁query".encode(), 1)
-    parse_e5s1(data)
-
-    with pytest.raises(ValueError, match="vocabulary"):
-        parse_e5s1(other)
 
 
 @pytest.mark.parametrize("part", [b"\xff\xff\x11\x00", b"\x07\x00\x00\x00"])

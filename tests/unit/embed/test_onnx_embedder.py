@@ -12,7 +12,7 @@ from kebab.embed import install
 from kebab.embed.catalogue import list_catalogue
 from kebab.embed.onnx_embedder import QUERY_WINDOWS, Deadline, OnnxEmbedder, RunTime
 from kebab.embed.registry import E5_SMALL, MINILM, find_named
-from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
+from kebab.errors.catalog import TimedOut
 from kebab.limits.deadline import WALL_FACTOR
 from tests.fakes import tiny_model
 from tests.fakes.fastembed_reference import FastembedReference
@@ -21,16 +21,6 @@ from tests.fakes.fastembed_reference import FastembedReference
 @pytest.fixture
 def embedder(tmp_path):
     return OnnxEmbedder(tiny_model.install_model(E5_SMALL, tmp_path), E5_SMALL)
-
-
-def test_queries_and_passages_carry_their_own_prefix(embedder, tmp_path):
-    ((_, passages),) = embedder.embed_passages(["the cat"])
-    query = embedder.embed_query("the cat")
-    bare = OnnxEmbedder(tiny_model.install_model(MINILM, tmp_path), MINILM)
-
-    assert query @ passages[0] < 0.999
-    assert np.allclose(bare.embed_query("query: the cat"), query, atol=1e-6)
-    assert np.allclose(bare.embed_query("passage: the cat"), passages[0], atol=1e-6)
 
 
 def test_a_long_text_is_the_mean_of_its_windows_by_tokens(tmp_path):
@@ -88,13 +78,6 @@ def test_tokens_are_counted_without_the_model(embedder, tmp_path):
     (tmp_path / E5_SMALL.version / install.MODEL_FILE).unlink()
 
     assert embedder.count_tokens(["the cat"]) == [2]
-
-
-def test_a_missing_model_is_refused_by_the_first_use(tmp_path):
-    embedder = OnnxEmbedder(tmp_path / "nowhere", MINILM)
-
-    with pytest.raises(EmbeddingUnavailable):
-        embedder.embed_query("cat")
 
 
 def test_scripts_follow_the_model(tmp_path, embedder):
@@ -160,16 +143,6 @@ def test_the_hot_path_equals_fastembed_on_real_weights(minilm_dir):
     assert np.abs(hot(minilm_dir, MINILM, texts) - expected).max() < 1e-5
 
 
-def test_a_model_can_be_loaded_twice(tmp_path):
-    directory = tiny_model.install_model(MINILM, tmp_path)
-
-    first, second = (
-        FastembedReference(directory, MINILM, threads=1).embed_passages(["cat"]) for _ in range(2)
-    )
-
-    assert np.array_equal(first, second)
-
-
 SHORT, LONG = 100, 600_000
 
 
@@ -194,28 +167,8 @@ def work(options, run_time, seconds=60.0):
     return time.thread_time() - began
 
 
-def overruns(deadline, options):
-    run_time = RunTime()
-    with deadline.limit(options, run_time):
-        work(options, run_time)
-    return options.told.is_set()
-
-
 def watchers():
     return sum(thread.name == "embed-deadline" for thread in threading.enumerate())
-
-
-def test_what_takes_too_long_is_terminated_each_time():
-    deadline = Deadline(SHORT)
-
-    assert all(overruns(deadline, Options()) for _ in range(3))
-
-
-def test_waiting_for_other_programs_does_not_count():
-    options = Options()
-
-    with Deadline(SHORT).limit(options, RunTime()):
-        assert not options.told.wait(4 * SHORT / 1000)
 
 
 def test_what_hangs_is_terminated():
@@ -257,27 +210,6 @@ def test_a_thread_is_asked_while_it_works():
     assert run_time.read() == ended >= 0.02
 
 
-def test_what_ends_in_time_is_left_alone():
-    deadline, early, late, run_time = Deadline(SHORT), Options(), Options(), RunTime()
-
-    with deadline.limit(late, run_time):
-        with deadline.limit(early, RunTime()):
-            pass
-        work(late, run_time)
-
-    assert late.told.is_set()
-    assert not early.told.is_set()
-
-
-def test_runs_side_by_side_are_each_terminated():
-    deadline, first, second, run_time = Deadline(SHORT), Options(), Options(), RunTime()
-
-    with deadline.limit(first, run_time), deadline.limit(second, run_time):
-        work(first, run_time)
-        assert first.told.wait(10)
-        assert second.told.wait(10)
-
-
 def test_one_thread_watches_all_runs():
     before, deadline = watchers(), Deadline(LONG)
 
@@ -286,10 +218,3 @@ def test_one_thread_watches_all_runs():
             pass
 
     assert watchers() == before + 1
-
-
-def test_without_a_bound_nothing_watches():
-    before = watchers()
-
-    with Deadline(0).limit(Options(), RunTime()):
-        assert watchers() == before

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from kebab.embed import install
-from kebab.embed.onnx_embedder import InferenceSession, choose_thread_count, normalise
+from kebab.embed.onnx_embedder import InferenceSession, normalise
 from kebab.embed.registry import MINILM
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
 from tests.fakes import tiny_model
@@ -25,13 +25,6 @@ def directory(tmp_path):
     return tiny_model.install_model(MINILM, tmp_path)
 
 
-def test_side_by_side_gives_what_one_after_the_other_gives(directory):
-    one = vectors(InferenceSession(directory, MINILM, 1, 0), SEQUENCES)
-    two = vectors(InferenceSession(directory, MINILM, 2, 0), SEQUENCES)
-
-    assert np.array_equal(np.stack(one), np.stack(two))
-
-
 def test_the_deadline_of_a_slow_run_is_a_timeout(directory):
     slow = [[2, *([5] * 500), 3]] * 400
 
@@ -41,13 +34,6 @@ def test_the_deadline_of_a_slow_run_is_a_timeout(directory):
     assert caught.value.operation == "embedding a batch"
     assert caught.value.deadline_ms == 30
     assert caught.value.elapsed_ms >= 30
-
-
-def test_a_deadline_that_does_not_pass_changes_nothing(directory):
-    free = vectors(InferenceSession(directory, MINILM, 1, 0), SEQUENCES)
-    bound = vectors(InferenceSession(directory, MINILM, 1, 60_000), SEQUENCES)
-
-    assert np.array_equal(np.stack(free), np.stack(bound))
 
 
 @pytest.fixture
@@ -139,22 +125,6 @@ def test_a_damaged_model_is_a_signal(directory):
         InferenceSession(directory, MINILM, 1, 0).load()
 
 
-def test_ids_outside_of_the_vocabulary_are_a_signal(directory):
-    with pytest.raises(EmbeddingUnavailable):
-        vectors(InferenceSession(directory, MINILM, 1, 0), [[2, 999_999, 3]])
-
-
-def test_the_runtime_prints_nothing(directory, capfd):
-    with pytest.raises(EmbeddingUnavailable):
-        vectors(InferenceSession(directory, MINILM, 2, 0), [[2, 999_999, 3], [2, 3]])
-
-    assert capfd.readouterr() == ("", "")
-
-
-def test_threads_are_few():
-    assert 1 <= choose_thread_count() <= 4
-
-
 @pytest.mark.parametrize("value", [0.0, float("nan"), float("inf")])
 def test_a_vector_without_direction_is_refused(value):
     with np.errstate(invalid="ignore"), pytest.raises(FloatingPointError, match="no direction"):
@@ -179,17 +149,6 @@ def test_the_runtime_writes_no_telemetry(tmp_path):
     assert list(tmp_path.rglob("*onnxruntime*")) == []
 
 
-def test_a_model_that_was_prepared_gives_what_any_other_gives(directory):
-    session = InferenceSession(directory, MINILM, 1, 0)
-    session.prepare()
-
-    assert np.array_equal(
-        np.stack(vectors(session, SEQUENCES)),
-        np.stack(vectors(InferenceSession(directory, MINILM, 1, 0), SEQUENCES)),
-    )
-    assert session.load() is session.load()
-
-
 def test_an_error_while_preparing_is_raised_at_the_first_use_of_the_model(directory):
     path = directory / install.MODEL_FILE
     path.write_bytes(b"\xff" * path.stat().st_size)
@@ -198,13 +157,3 @@ def test_an_error_while_preparing_is_raised_at_the_first_use_of_the_model(direct
 
     with pytest.raises(EmbeddingUnavailable, match="the model file is damaged"):
         vectors(session, SEQUENCES)
-
-
-def test_the_row_of_the_model_decides_how_tokens_are_pooled(directory):
-    first = replace(MINILM, pooling="cls")
-    single, several = [[2]], [[2, 7, 8, 9, 3]]
-    by_mean = InferenceSession(directory, MINILM, 1, 0)
-    by_first = InferenceSession(directory, first, 1, 0)
-
-    assert np.allclose(vectors(by_mean, single)[0], vectors(by_first, single)[0], atol=1e-6)
-    assert vectors(by_mean, several)[0] @ vectors(by_first, several)[0] < 0.999

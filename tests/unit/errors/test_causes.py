@@ -77,9 +77,7 @@ def test_every_error_cleans_its_cause():
     assert ".cargo" not in raised.format_message()
 
 
-@pytest.mark.parametrize(
-    "piece", ["a/", " ", "(", "word", "a.", "A::", "a/b.rs:1 ", '"a/', "at ", "<class 'a."]
-)
+@pytest.mark.parametrize("piece", ["a/", "<class 'a."])
 def test_the_time_grows_with_the_length_and_not_with_its_square(piece, monkeypatch):
     monkeypatch.setattr(causes, "_MAX_CHARS", 10**9)
     seconds = []

@@ -6,7 +6,6 @@ import pytest
 
 from kebab.errors.catalog import (
     ContextOverflow,
-    ModelProtocol,
     ModelRejected,
     ModelUnreachable,
     TimedOut,
@@ -75,13 +74,6 @@ def test_a_certificate_has_the_hint_for_its_fault(cause, hint):
     assert signal.plan_rerun() is None
 
 
-def test_a_server_that_fails_is_not_called_unreachable():
-    signal = unreachable(cause="the connection was cut", reason="server")
-
-    assert str(signal).startswith("no complete answer from the model server at ")
-    assert signal.plan_rerun() is not None
-
-
 @pytest.mark.parametrize(
     ("setting", "rerun"),
     [
@@ -104,10 +96,6 @@ def test_a_key_is_set_and_not_gone_around(reason):
     assert signal.format_hint() == "export MY_KEY=KEY"
 
 
-def test_a_model_that_needs_an_account_names_the_command():
-    assert rejected("sign_in").format_hint() == "ollama signin"
-
-
 @pytest.mark.parametrize("reason", ["memory", "load", "task", "unknown_model"])
 def test_another_refusal_names_the_model_and_offers_an_answer_without_one(reason):
     signal = rejected(reason)
@@ -116,20 +104,10 @@ def test_another_refusal_names_the_model_and_offers_an_answer_without_one(reason
     assert signal.plan_rerun().add == ("--extractive",)
 
 
-def test_a_wrong_address_is_set_and_a_failure_checked():
-    wrong = ModelProtocol(cause="a web page", setting="OLLAMA_HOST", **_ASKED)
-    broken = ModelProtocol(cause="no last line", **_ASKED)
-
-    assert wrong.format_hint() == "set the address of the model server: `export OLLAMA_HOST=URL`"
-    assert broken.format_hint() == "kebab doctor"
-
-
 @pytest.mark.parametrize(
     ("operation", "setting"),
     [
         ("first_token", "models.llm.first_token_s"),
-        ("next_token", "models.llm.first_token_s"),
-        ("answer", "models.llm.total_s"),
         ("load", None),
     ],
 )

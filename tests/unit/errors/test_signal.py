@@ -1,11 +1,8 @@
 import pytest
 
 from kebab.errors.catalog import (
-    Generic,
     IoError,
-    Locked,
     NotIndexed,
-    StaleCursor,
     TimedOut,
     build_catalog,
 )
@@ -22,11 +19,6 @@ def test_templates_are_filled_with_the_details():
 
     assert str(signal) == "cannot read /notes: permission denied"
     assert signal.details() == {"path": "/notes", "op": "read", "cause": "permission denied"}
-
-
-def test_a_hint_may_name_details_and_may_be_absent():
-    assert StaleCursor(issued_revision=1, current_revision=2).format_hint() is not None
-    assert build_catalog()["cancelled"].hint is None
 
 
 def test_a_code_cannot_be_declared_twice():
@@ -47,10 +39,6 @@ def test_a_detail_cannot_hide_an_attribute_of_its_row():
 def test_a_signal_takes_its_details_and_no_others(details):
     with pytest.raises(TypeError, match="io_error takes"):
         IoError(**details)
-
-
-def test_a_detail_with_a_default_may_be_left_out():
-    assert Generic().details() == {"chain": None}
 
 
 def test_exactly_a_row_that_suggests_how_long_to_wait_is_transient():
@@ -74,16 +62,3 @@ def build(signal):
 )
 def test_the_target_is_the_most_specific_name_in_the_details(signal, target):
     assert build(signal)["target"] == target
-
-
-def test_a_transient_error_says_when_to_retry():
-    fields = build(Locked(path="x", holder_pid=7))
-
-    assert (fields["retryable"], fields["retry"]) == (True, "transient")
-    assert fields["retry_after_ms"] > 0
-
-
-def test_every_reply_has_an_id_of_its_own():
-    signal = Locked(path="x", holder_pid=7)
-
-    assert build(signal)["correlation_id"] != build(signal)["correlation_id"]

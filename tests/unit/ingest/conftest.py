@@ -1,4 +1,4 @@
-"""A desk to ingest from: a folder of files, a library, an index and a model."""
+"""A desk to ingest from: a folder of files, a stored library, an index and a model."""
 
 import time
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,10 @@ from kebab.ingest.run import run_ingest
 from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import TextParser, guard_parser
 from kebab.source.walk import FolderScanner
+from kebab.store.sqlite import chunks
+from kebab.store.sqlite.connection import forward
+from kebab.store.sqlite.writer import SqliteWriter
 from tests.fakes.embedder import HashingEmbedder
-from tests.fakes.library import MemoryLibrary
 from tests.fakes.vectors import MemoryVectors
 
 if TYPE_CHECKING:
@@ -34,13 +36,22 @@ class SystemClock:
         return time.monotonic() + self.ahead
 
 
+class StoredLibrary(SqliteWriter):
+    """A library on disk that also shows what it holds."""
+
+    load_chunks = forward(chunks.load_chunks)
+
+    def __init__(self, data):
+        super().__init__(data, str.lower)
+
+
 class Desk:
     """Everything that a run needs, and shorthands to look at what came of it."""
 
     def __init__(self, folder):
         self.root = folder / "notes"
         self.root.mkdir()
-        self.library = MemoryLibrary()
+        self.library = StoredLibrary(folder / "data")
         self.tables = {}
         self.embedder: Any = HashingEmbedder()
         self.parsers: dict[str, Parser] = {
@@ -111,4 +122,6 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path):
-    return Desk(tmp_path)
+    made = Desk(tmp_path)
+    yield made
+    made.library.close()

@@ -8,14 +8,12 @@ from kebab.chunk.budget import Budget, estimate_tokens
 from kebab.core.chunks import Place
 from kebab.core.documents import (
     FileStamp,
-    Metadata,
-    ParsedDocument,
     Source,
     find_emptiness,
     is_partial,
 )
 from kebab.core.files import FileEntry
-from kebab.core.ids import DocId, hash_content
+from kebab.core.ids import DocId
 from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
 from kebab.ingest import build
 from kebab.ingest.build import DocumentBuilder, compute_recipes
@@ -65,19 +63,6 @@ def entry(tmp_path):
     return FileEntry("a.md", str(path), 1, 1, 1, "text/markdown")
 
 
-def test_a_row_holds_all_that_is_stored_of_a_file(entry):
-    content = read_entry(entry, None)
-
-    row = builder(PARSERS).build_row(SOURCE, entry, DocId("d"), content)
-
-    assert (row.doc_id, row.source, row.path) == ("d", "notes", "a.md")
-    assert (row.title, row.tags, row.lang) == ("T", ("x", "y"), "de")
-    assert row.content_hash == hash_content(content.data)
-    assert row.stamp == content.stamp
-    assert (row.parser_version, row.chunker_version) == ("markdown-v2", "heading-254-v1")
-    assert [chunk.chunk.text for chunk in row.chunks] == ["# H\n\ntext"]
-
-
 def test_what_was_read_carries_the_stamp_of_the_file(entry, tmp_path):
     stat = (tmp_path / "a.md").stat()
 
@@ -98,14 +83,6 @@ class _Cut(io.FileIO):
     def read(self, size=-1):
         data = super().read(size)
         return data[: len(data) // 2]
-
-
-def test_a_recipe_changes_with_parser_and_chunker():
-    one = compute_recipes(PARSERS, "heading-254-v1")["text/markdown"]
-
-    assert compute_recipes(PARSERS, "heading-254-v1")["text/markdown"] == one
-    assert compute_recipes(PARSERS, "heading-100-v1")["text/markdown"] != one
-    assert compute_recipes({"text/markdown": Endless()}, "heading-254-v1")["text/markdown"] != one
 
 
 def test_a_parser_that_never_returns_meets_the_deadline(entry):
@@ -148,24 +125,6 @@ def test_the_date_of_a_note_comes_from_its_text_and_then_from_its_name(tmp_path,
     row = builder(PARSERS).build_row(SOURCE, entry, DocId("d"), read_entry(entry, None))
 
     assert row.date == date
-
-
-class Dated:
-    version = "dated-v1"
-
-    def parse(self, data, path):
-        return ParsedDocument("", "T", (), Metadata(date="2020-01-02"))
-
-
-def test_the_name_of_a_file_comes_before_its_properties(tmp_path):
-    path = tmp_path / "2024-03-01 report.pdf"
-    path.write_bytes(b"x")
-    media = "application/pdf"
-    entry = FileEntry(path.name, str(path), 1, 1, 1, media)
-
-    row = builder({media: Dated()}).build_row(SOURCE, entry, DocId("d"), read_entry(entry, None))
-
-    assert row.date == "2024-03-01"
 
 
 class Isolated(MarkdownParser):

@@ -1,11 +1,9 @@
-from pathlib import Path
-
 import pytest
 
 from kebab.chunk.budget import Budget
 from kebab.core.documents import Source
 from kebab.core.files import FileEntry
-from kebab.core.ids import DocId, hash_content
+from kebab.core.ids import DocId
 from kebab.ingest import build
 from kebab.ingest.build import (
     BuildTask,
@@ -71,23 +69,6 @@ def test_no_text_is_lost_between_portions(make_task):
 
     words = " ".join(one.chunk.text for one in found).split()
     assert words == TEXT.partition("---\n\n")[2].split()
-
-
-def test_the_row_has_the_metadata_of_the_beginning_and_says_what_was_done(make_task):
-    task = make_task(TEXT.encode())
-    row = build_large_row(BUILDER, task)
-
-    assert (row.title, row.content_hash) == ("Diary", hash_content(TEXT.encode()))
-    assert row.stamp.size == Path(task.entry.absolute).stat().st_size
-    assert row.warnings[-1].startswith("read in parts of ")
-
-
-def test_equal_passages_of_different_portions_have_different_ids(make_task):
-    text = ("the same words\n\n# same\n\n" * 600).encode()
-
-    ids = [one.chunk_id for one in list_chunks(build_large_row(BUILDER, make_task(text)))]
-
-    assert len(set(ids)) == len(ids) > 1
 
 
 @pytest.mark.parametrize("unit", ["강", "é", "x", "😀"])

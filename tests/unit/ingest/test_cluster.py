@@ -1,5 +1,4 @@
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -102,13 +101,6 @@ def test_a_lost_batch_is_built_here(tasks, builder):
     assert found == [False] * 16 + [True] * 16 + [False] * 8  # None: the caller builds the text
 
 
-def test_a_lost_file_of_an_isolated_parser_is_built_in_a_worker_here(tmp_path, tasks, builder):
-    tasks += [make_task(tmp_path / "notes" / "a.pdf", "fine", MEDIA)]
-    work = ClusterWork(FakeCluster(lost={3}), lambda: None)
-
-    assert isinstance(build(work, tasks, builder)[-1], BuiltFile)
-
-
 def test_a_file_that_crashes_its_parser_costs_itself(tmp_path, tasks, builder):
     tasks[20] = make_task(tmp_path / "notes" / "a.pdf", "crash", MEDIA)
 
@@ -118,26 +110,12 @@ def test_a_file_that_crashes_its_parser_costs_itself(tmp_path, tasks, builder):
     assert sum(isinstance(result, BuiltFile) for result in results) == FILES - 1
 
 
-def test_a_file_that_is_gone_is_left_to_the_caller(tasks, builder):
-    Path(tasks[3].entry.absolute).unlink()
-
-    results = build(ClusterWork(FakeCluster(), lambda: None), tasks, builder)
-
-    assert [number for number, result in enumerate(results) if result is None] == [3]
-
-
 def test_few_files_are_not_worth_a_cluster(tasks, builder):
     fake = FakeCluster()
 
     build(ClusterWork(fake, lambda: None), tasks[:16], builder)
 
     assert fake.sizes == []
-
-
-def test_nothing_is_asked_of_a_cluster_after_the_end(tasks, builder):
-    results = build(ClusterWork(FakeCluster(), lambda: None), tasks, builder, lambda: True)
-
-    assert results == [None] * FILES
 
 
 def test_large_files_and_members_stay_on_this_machine(tasks, builder, monkeypatch):

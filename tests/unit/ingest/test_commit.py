@@ -6,16 +6,15 @@ import pytest
 from kebab.chunk.budget import Budget
 from kebab.core.documents import Source, is_partial
 from kebab.core.files import FileEntry
-from kebab.core.ids import DocId, make_doc_id
+from kebab.core.ids import make_doc_id
 from kebab.core.progress import Cancel
-from kebab.errors.catalog import DependencyMissing, IoError, StoreCorrupt
+from kebab.errors.catalog import IoError, StoreCorrupt
 from kebab.ingest import build
 from kebab.ingest.build import DocumentBuilder, compute_recipes
 from kebab.ingest.commit import SLOWEST, DocumentCommitter
 from kebab.ingest.job import RunContext
-from kebab.ingest.plan import FileTask, MissingDocument
+from kebab.ingest.plan import FileTask
 from kebab.parse.registry import guard_parser
-from tests.fakes.library import MemoryLibrary
 
 
 @pytest.fixture
@@ -43,40 +42,13 @@ def work(desk, name, kind="new"):
     return FileTask(kind=kind, source=source, entry=entry)
 
 
-def test_a_stored_file_is_an_item_with_its_chunks(desk, builder):
-    desk.write("a.md", "text")
-    writer = committer(desk)
-
-    writer.store([work(desk, "a.md")], builder)
-
-    (item,) = writer.items
-    assert (item.kind, item.chunk_count) == ("new", 1)
-    assert item.doc_id == make_doc_id(str(desk.root), "a.md")
-    assert [file.doc_path for file in writer.slowest] == ["a.md"]
-
-
-def test_the_time_of_a_file_is_that_of_the_clock(desk, builder):
-    desk.write("a.md", "text")
-    desk.clock.monotonic = lambda: 5.0
-    writer = committer(desk)
-
-    writer.store([work(desk, "a.md")], builder)
-
-    assert [file.duration_ms for file in writer.slowest] == [0.0]
-
-
-def test_an_id_that_is_taken_is_not_given_twice(desk, builder):
+def test_an_id_that_is_taken_is_not_given_twice(desk, builder, monkeypatch):
     desk.write("a.md", "text")
     one = work(desk, "a.md")
-
-    class Taken(MemoryLibrary):
-        def has_document(self, doc_id):
-            return doc_id == first
-
     first = make_doc_id(str(desk.root), "a.md")
-    library = Taken()
-    library.add_source(one.source)
-    writer = committer(desk, library)
+    monkeypatch.setattr(desk.library, "has_document", lambda doc_id: doc_id == first)
+    writer = committer(desk)
+
     writer.store([one], builder)
 
     assert writer.items[0].doc_id == make_doc_id(str(desk.root), "a.md", 1)
@@ -117,15 +89,15 @@ def test_a_new_file_that_vanished_is_no_item(desk, builder):
     assert (writer.items, writer.missing) == ([], [])
 
 
-def test_a_fault_of_the_store_ends_the_run(desk, builder):
-    class Damaged(MemoryLibrary):
-        def put_document(self, document):
-            raise StoreCorrupt(path="kebab.db", cause="damaged")
+def test_a_fault_of_the_store_ends_the_run(desk, builder, monkeypatch):
+    def refuse(document):
+        raise StoreCorrupt(path="kebab.db", cause="damaged")
 
     desk.write("a.md", "text")
+    monkeypatch.setattr(desk.library, "put_document", refuse)
 
     with pytest.raises(StoreCorrupt):
-        committer(desk, Damaged()).store([work(desk, "a.md")], builder)
+        committer(desk).store([work(desk, "a.md")], builder)
 
 
 def test_nothing_is_stored_after_a_cancel(desk, builder):
@@ -136,44 +108,6 @@ def test_nothing_is_stored_after_a_cancel(desk, builder):
     committer(desk, cancel=cancel).store([work(desk, "a.md")], builder)
 
     assert desk.ids() == {}
-
-
-def test_a_document_listed_twice_is_removed_once(desk):
-    desk.write("a.md", "text")
-    desk.ingest()
-    source = desk.library.list_sources()[0]
-    known = desk.library.load_known_documents(source.name)["a.md"]
-
-    writer = committer(desk)
-    writer.remove([MissingDocument(source=source, known=known)] * 2)
-
-    assert [item.kind for item in writer.items] == ["removed"]
-    assert desk.ids() == {}
-    assert DocId(known.doc_id) == writer.items[0].doc_id
-
-
-class NeedsLibrary:
-    """A parser whose library is not installed."""
-
-    version = "pdf-v1"
-
-    def parse(self, data, path):
-        raise DependencyMissing(feature="reading PDF", install="pip install 'kebab[pdf]'")
-
-
-def test_a_missing_library_is_the_error_of_its_files_only(desk, builder):
-    desk.write("a.md", "text")
-    desk.write("b.pdf", "text")
-    parsers = {**desk.parsers, "application/pdf": NeedsLibrary()}
-    own = replace(builder, parsers=parsers, recipes=compute_recipes(parsers, "c"))
-    pdf = work(desk, "b.pdf")
-    pdf = replace(pdf, entry=pdf.entry._replace(media="application/pdf"))
-    writer = committer(desk)
-
-    writer.store([pdf, work(desk, "a.md")], own)
-
-    assert [item.kind for item in writer.items] == ["error", "new"]
-    assert [type(error) for error in writer.errors] == [DependencyMissing]
 
 
 def test_a_large_text_is_stored_in_portions_as_one_document(desk, builder, monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 
 from kebab import platform
 from kebab.chunk.budget import Budget
-from kebab.core.documents import DocumentRow, Source
+from kebab.core.documents import Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import make_doc_id
 from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
@@ -116,27 +116,6 @@ def test_a_document_of_a_worker_equals_one_built_here(work, builder):
             assert (mine and mine.made) == (there and there.made)
 
 
-def test_few_files_start_no_worker(work, builder):
-    with results(work[:3], builder) as found:
-        assert found == [None] * 3
-
-
-def test_another_token_counter_starts_no_worker_for_text(work):
-    own = make_builder(budget=Budget(count=lambda texts: [len(text) for text in texts]))
-
-    assert build(work, own) == [None] * FILES
-
-
-def test_with_another_token_counter_the_caller_cuts_what_a_worker_parsed(hostile):
-    own = make_builder(budget=Budget(count=lambda texts: [len(text) for text in texts]))
-
-    (found,) = build(hostile("words"), own)
-
-    assert isinstance(found, BuiltFile)
-    assert not isinstance(found.made, DocumentRow)
-    assert found.made.document.text == "words"
-
-
 @pytest.mark.parametrize("program", ["/bin/false", "/absent/python", ""])
 def test_without_a_worker_the_caller_builds_every_document(work, builder, monkeypatch, program):
     monkeypatch.setattr("sys.executable", program)
@@ -170,13 +149,6 @@ def test_a_hostile_file_costs_exactly_itself(hostile):
     ]
 
 
-def test_a_parser_that_asks_to_exit_is_an_error_of_its_file(hostile):
-    assert list(map(describe, build(hostile("exit", "one"), make_builder()))) == [
-        "the parser failed: 3",
-        "built",
-    ]
-
-
 @pytest.mark.parametrize("act", ["allocate 900", "exhaust 900"])
 def test_a_file_that_needs_too_much_memory_costs_exactly_itself(hostile, act, monkeypatch):
     monkeypatch.setattr(platform, "read_peak_memory", lambda: 0)  # that of the tests may be higher
@@ -206,12 +178,6 @@ def test_a_file_that_takes_too_much_processor_time_is_refused(hostile, act, monk
 
     assert list(map(describe, found)) == [TimedOut.__name__, "built"]
     assert found[0].elapsed_ms >= found[0].deadline_ms == 300
-
-
-def test_a_file_may_wait_longer_than_its_processor_time(hostile):
-    found = build(hostile("wait 0.8", "one"), make_builder(deadline_s=0.4))
-
-    assert list(map(describe, found)) == ["built", "built"]
 
 
 def test_a_text_that_kills_its_worker_costs_no_other_text_of_its_batch(work):
@@ -248,26 +214,6 @@ def test_a_worker_is_replaced_after_many_documents(hostile, monkeypatch, tmp_pat
 
     assert set(map(describe, found)) == {"built"}
     assert len(list((tmp_path / "seen").iterdir())) >= 2
-
-
-def test_a_worker_that_keeps_much_memory_is_replaced(hostile, monkeypatch, tmp_path):
-    monkeypatch.setattr(commit, "count_cores", lambda: 1)
-    (tmp_path / "seen").mkdir()
-    count = f"count {tmp_path / 'seen'}"
-
-    build(hostile(count, "allocate 120", count, "allocate 120", count, count), make_builder())
-
-    assert len(list((tmp_path / "seen").iterdir())) > 1
-
-
-def test_one_core_is_enough_for_isolated_files(hostile, monkeypatch):
-    monkeypatch.setattr(commit, "count_cores", lambda: 1)
-
-    assert list(map(describe, build(hostile("one", "crash", "two"), make_builder()))) == [
-        "built",
-        "the parser crashed (signal 11)",
-        "built",
-    ]
 
 
 def test_waiting_for_a_worker_ends_when_the_run_is_to_stop(hostile):

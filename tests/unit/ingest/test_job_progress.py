@@ -13,19 +13,6 @@ class HandClock:
         return self.time
 
 
-def test_an_event_carries_its_time_and_counts():
-    clock = HandClock()
-    events: list[Progress] = []
-    reporter = ProgressReporter(events.append, clock)
-    clock.time += 1.5
-
-    reporter.send(ProgressKind.ASSET_STARTED, path="a.md", count=(1, 2), unit="files")
-
-    (event,) = events
-    assert (event.path, event.done, event.total, event.unit) == ("a.md", 1, 2, "files")
-    assert event.elapsed_ms == 1500
-
-
 def test_a_heartbeat_is_sent_only_after_a_time_without_events():
     clock = HandClock()
     events: list[Progress] = []

@@ -104,16 +104,6 @@ def test_an_unchanged_container_is_not_opened(desk, monkeypatch):
     assert desk.ids() == ids
 
 
-def test_an_appended_message_leaves_the_others(desk):
-    put(desk, "b.mbox", box(build_mail("1"), build_mail("2")), 90)
-    desk.ingest()
-    before = desk.library.list_committed_keys()
-
-    put(desk, "b.mbox", box(build_mail("1"), build_mail("2"), build_mail("3")))
-    assert count(desk.again()) == {"new": 1, "updated": 1, "unchanged": 2}
-    assert set(before) < set(desk.library.list_committed_keys())
-
-
 def test_a_member_that_cannot_be_read_is_an_error_with_its_path_and_is_tried_again(desk):
     mail = build_mail("m", ("a.txt", bytes(99)), ("b.txt", b"fine"))
     put(desk, "m.eml", mail)
@@ -220,12 +210,6 @@ def test_more_than_a_file_may_expand_to_is_left_out(desk, monkeypatch):
     report = desk.ingest()
     assert len(desk.ids()) == 4
     assert report.skipped_by_reason == {"expansion": 2}
-
-
-def test_a_named_mail_is_read_although_a_file_of_it_is_not(desk):
-    put(desk, "m.eml", build_mail("m", ("a.xyz9", b"\0"), ("b.md", b"# B\n")))
-
-    assert count(desk.ingest("m.eml")) == {"new": 2}
 
 
 def test_a_message_with_escaped_lines_is_read_once(desk):

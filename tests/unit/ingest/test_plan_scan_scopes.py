@@ -3,7 +3,7 @@ import pytest
 from kebab.core.documents import Source
 from kebab.errors.catalog import IoError
 from kebab.ingest.job import IngestJob
-from kebab.ingest.plan import is_single_file, scan_scopes
+from kebab.ingest.plan import scan_scopes
 from kebab.ingest.scopes import EmptyLibrary, Scope
 from kebab.source.walk import FolderScanner
 
@@ -16,15 +16,6 @@ def scan(scopes, **options):
     return scan_scopes(scopes, IngestJob(**options), EmptyLibrary(), FolderScanner(), lambda: None)
 
 
-def test_a_root_that_cannot_be_read_becomes_an_item_beside_others(tmp_path):
-    summary = scan([folder(tmp_path), folder(tmp_path / "missing")])
-
-    assert len(summary.scans) == 1
-    ((scope, error),) = summary.failures
-    assert scope.location == str(tmp_path / "missing")
-    assert isinstance(error, IoError)
-
-
 def test_a_named_root_that_cannot_be_read_ends_the_run(tmp_path):
     with pytest.raises(IoError):
         scan([folder(tmp_path), folder(tmp_path / "missing")], paths=("x",))
@@ -33,15 +24,6 @@ def test_a_named_root_that_cannot_be_read_ends_the_run(tmp_path):
 def test_when_no_root_can_be_read_the_run_ends(tmp_path):
     with pytest.raises(IoError):
         scan([folder(tmp_path / "one"), folder(tmp_path / "two")])
-
-
-def test_a_single_file_differs_from_a_single_folder(tmp_path):
-    source = Source(name="s", root=str(tmp_path), kind="files")
-    one = Scope(source=source, files=("a.md",), named=True)
-
-    assert is_single_file(IngestJob(paths=("a.md",)), [one])
-    assert not is_single_file(IngestJob(paths=("a.md", "b.md")), [one])
-    assert not is_single_file(IngestJob(paths=("a",)), [folder(tmp_path)])
 
 
 def test_a_source_about_to_be_registered_claims_its_folder_too(tmp_path):

@@ -8,7 +8,6 @@ from kebab.ingest import reembed as change
 from kebab.ingest import vectors
 from kebab.ingest.job import LoadedModel, RunContext
 from kebab.ingest.reembed import reembed
-from kebab.ingest.vectors import find_unfinished_change
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import TornVectors
 
@@ -121,18 +120,6 @@ def test_a_model_that_fails_leaves_the_old_one_and_what_was_collected(full, flus
     assert run(full, HashingEmbedder(version="another")).embedded == 24
 
 
-def test_after_a_change_of_the_notes_a_run_begins_anew(full):
-    cancel = Cancel()
-    run(full, Watching(cancel.request), cancel)
-    full.write("new.md", "a new text")
-    full.ingest()
-
-    outcome = run(full, HashingEmbedder(version="another"))
-
-    full.check()
-    assert (outcome.version, outcome.embedded) == ("another", 41)
-
-
 def test_collected_vectors_that_cannot_be_read_are_computed_again(full):
     cancel = Cancel()
     run(full, Watching(cancel.request), cancel)
@@ -220,12 +207,6 @@ def test_old_vectors_that_a_killed_run_left_are_deleted_by_the_next_ingest(full,
     assert full.tables[OLD].list_keys() == sort_keys([])
 
 
-def test_the_reason_is_stored_with_the_version(full):
-    run(full, HashingEmbedder(version="another"), reason="your notes are English")
-
-    assert full.library.get_value("embedding_reason") == "your notes are English"
-
-
 def test_the_first_model_of_a_knowledge_base_needs_no_change(desk):
     model, desk.embedder = desk.embedder, None
     desk.write("a.md", "text")
@@ -234,11 +215,6 @@ def test_the_first_model_of_a_knowledge_base_needs_no_change(desk):
     outcome = run(desk, model)
 
     assert (outcome.version, outcome.embedded, outcome.pending) == (model.version, 1, 0)
-
-
-def test_an_unfinished_change_is_found_by_its_version():
-    assert find_unfinished_change(None) is None
-    assert find_unfinished_change("model-384-v1 12") == "model-384-v1"
 
 
 def test_a_cancel_with_the_last_passage_finishes_the_change(desk):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kebab.core.documents import ParsedDocument
+from kebab.core.documents import ParsedDocument, build_last_scan_key, build_named_files_key
 from kebab.core.files import ScanRules
 from kebab.core.progress import Cancel, ProgressKind
 from kebab.errors.catalog import (
@@ -50,7 +50,7 @@ def test_every_file_of_a_folder_becomes_a_document_with_vectors(desk):
     assert outcome.scope == [str(desk.root)]
     assert sorted(desk.ids()) == ["a.md", "sub/b.txt"]
     assert outcome.embedding.version == desk.embedder.version
-    assert outcome.embedding.embedded == desk.library.count_chunks() == 2
+    assert outcome.embedding.embedded == desk.library.count_all_chunks() == 2
     assert outcome.embedding.pending == 0
     assert [item.embedded for item in outcome.items] == [1, 1]
     assert {file.doc_path for file in outcome.slowest} == {"a.md", "sub/b.txt"}
@@ -69,16 +69,6 @@ def test_a_run_without_changes_loads_no_model_and_leaves_the_index_alone(desk):
     assert (table.commits, desk.models_loaded) == before
 
 
-def test_a_damaged_model_is_installed_again_by_a_run_without_changes(desk):
-    desk.write("a.md", "text")
-    desk.ingest()
-    ports = replace(desk.ports(), is_model_intact=lambda _: False)
-
-    run_ingest(IngestJob(), ports)
-
-    assert desk.models_loaded == 2
-
-
 def test_a_model_that_fails_is_repaired_once_and_the_run_goes_on(desk):
     class Damaged(HashingEmbedder):
         def embed_passages(self, texts):
@@ -92,20 +82,6 @@ def test_a_model_that_fails_is_repaired_once_and_the_run_goes_on(desk):
 
     assert (outcome.embedding.embedded, outcome.embedding.pending) == (1, 0)
     assert outcome.embedding.unavailable is None
-
-
-def test_the_counts_of_vectors_add_up_to_the_passages(desk):
-    model, desk.embedder = desk.embedder, None
-    desk.write("a.md", "# A\n\nalpha\n\n# B\n\nbeta\n")
-    desk.write("b.md", "# A\n\nalpha\n\n# C\n\ngamma\n")
-    desk.ingest()
-    desk.embedder = model
-
-    forced = desk.ingest(force=True).embedding
-    again = desk.ingest(force=True).embedding
-
-    assert (forced.embedded, forced.reused, forced.pending) == (3, 1, 0)
-    assert (again.embedded, again.reused, again.pending) == (0, 4, 0)
 
 
 def test_an_edit_keeps_the_id_and_the_vectors_of_what_stayed(desk):
@@ -142,42 +118,6 @@ def test_an_edit_that_hides_behind_the_same_stamp_is_seen_when_it_came_right_aft
     assert counts(desk.again()) == {"updated": 1}
 
 
-def test_a_renamed_file_keeps_its_id_and_its_vectors(desk):
-    desk.write("a.md", "# Title\n\ntext\n")
-    desk.ingest()
-    before = desk.ids()["a.md"]
-    (desk.root / "a.md").rename(desk.root / "b.md")
-    del desk.embedder.embedded[:]
-
-    outcome = desk.again()
-
-    assert counts(outcome) == {"moved": 1}
-    assert desk.ids() == {"b.md": before}
-    assert desk.embedder.embedded == []
-    assert outcome.items[0].reused == 1
-
-
-def test_a_rename_in_case_only_is_a_move(desk):
-    desk.write("case.md", "text")
-    desk.ingest()
-    before = desk.ids()["case.md"]
-    (desk.root / "case.md").rename(desk.root / "Case.md")
-
-    assert counts(desk.again()) == {"moved": 1}
-    assert desk.ids() == {"Case.md": before}
-
-
-def test_a_title_taken_from_the_file_name_follows_a_move(desk):
-    desk.write("old name.md", "text without heading")
-    desk.ingest()
-    (desk.root / "old name.md").rename(desk.root / "new name.md")
-
-    desk.again()
-
-    (chunk,) = desk.library.load_chunks(list(desk.library.list_committed_keys()))
-    assert chunk.title == "new name"
-
-
 def test_a_renamed_folder_moves_every_document(desk):
     for name in ("old/a.md", "old/b.md", "old/deep/c.md"):
         desk.write(name, f"text of {name}")
@@ -200,7 +140,7 @@ def test_a_moved_file_is_not_parsed(desk, monkeypatch):
     assert [(item.kind, item.doc_path, item.chunk_count) for item in outcome.items] == [
         ("moved", "new/a.md", 1)
     ]
-    assert desk.library.unread == {}
+    assert desk.library.load_listing(str(desk.root)).unread == set()
 
 
 def test_a_move_between_two_sources_keeps_the_id(desk, tmp_path):
@@ -256,16 +196,6 @@ def test_equal_documents_share_a_vector_and_keep_their_ids(desk):
     assert counts(desk.again()) == {"unchanged": 2}
 
 
-def test_a_new_copy_leaves_the_old_document_unchanged(desk):
-    desk.write("a.md", "# Same\n\ntext")
-    desk.ingest()
-    before = desk.ids()["a.md"]
-    desk.write("b.md", "# Same\n\ntext")
-
-    assert counts(desk.again()) == {"new": 1, "unchanged": 1}
-    assert desk.ids()["a.md"] == before != desk.ids()["b.md"]
-
-
 def test_only_one_of_two_copies_takes_over_a_document_that_went(desk):
     desk.write("a.md", "text")
     desk.ingest()
@@ -300,19 +230,6 @@ def test_a_deleted_file_takes_its_document_and_its_vectors_along(desk):
     assert counts(outcome) == {"removed": 1, "unchanged": 1}
     assert outcome.items[0].doc_path == "a.md"
     assert len(desk.tables[desk.embedder.version].list_keys()) == 1
-
-
-def test_a_file_deleted_and_written_again_gets_its_old_id(desk):
-    desk.write("a.md", "one")
-    desk.write("b.md", "two")
-    desk.ingest()
-    before = desk.ids()["a.md"]
-    (desk.root / "a.md").unlink()
-    desk.again()
-    desk.write("a.md", "three")
-    desk.again()
-
-    assert desk.ids()["a.md"] == before
 
 
 def test_a_file_that_becomes_ignored_goes(desk):
@@ -385,18 +302,6 @@ def test_documents_in_a_folder_that_cannot_be_listed_stay(desk, monkeypatch):
     assert sorted(desk.ids()) == ["a.md", "locked/b.md"]
 
 
-def test_a_folder_within_a_source_narrows_the_run(desk):
-    desk.write("a.md", "one")
-    desk.write("sub/b.md", "two")
-    desk.ingest()
-    (desk.root / "a.md").unlink()
-    desk.write("sub/b.md", "two, changed")
-
-    assert counts(desk.ingest("sub")) == {"updated": 1}
-    assert [source.root for source in desk.library.list_sources()] == [str(desk.root)]
-    assert sorted(desk.ids()) == ["a.md", "sub/b.md"]
-
-
 def test_a_source_within_the_root_is_left_to_itself(desk):
     desk.write("sub/b.md", "two")
     desk.ingest("sub")
@@ -409,26 +314,6 @@ def test_a_source_within_the_root_is_left_to_itself(desk):
     assert outcome.skipped_by_reason == {"other_source": 1}
     assert desk.ids(desk.root / "sub") == inner
     assert counts(desk.again()) == {"unchanged": 2}
-
-
-def test_a_folder_that_its_source_ignores_becomes_a_source_of_its_own(desk):
-    desk.write("a.md", "one")
-    desk.write("node_modules/x/README.md", "two")
-    desk.ingest()
-
-    assert counts(desk.ingest("node_modules/x")) == {"new": 1}
-    assert counts(desk.again()) == {"unchanged": 2}
-
-
-def test_only_the_named_file_of_an_unknown_folder_belongs_to_the_library(desk):
-    desk.write("a.md", "one")
-    desk.write("b.md", "two")
-
-    assert counts(desk.ingest("a.md")) == {"new": 1}
-    assert [source.kind for source in desk.library.list_sources()] == ["files"]
-    assert counts(desk.again()) == {"unchanged": 1}
-    assert counts(desk.ingest("b.md")) == {"new": 1}
-    assert sorted(desk.ids()) == ["a.md", "b.md"]
 
 
 def test_a_folder_takes_over_the_files_that_were_named_in_it(desk):
@@ -454,15 +339,6 @@ def test_files_named_below_a_folder_stay_their_own_source(desk):
     assert counts(desk.again()) == {"unchanged": 2}
 
 
-def test_a_named_file_of_a_source_is_a_document_of_that_source(desk):
-    desk.write("a.md", "one")
-    desk.ingest()
-    desk.write("sub/b.md", "two")
-
-    assert counts(desk.ingest("sub/b.md")) == {"new": 1}
-    assert sorted(desk.ids()) == ["a.md", "sub/b.md"]
-
-
 def test_a_file_named_against_the_ignore_rules_stays(desk):
     desk.write("a.md", "one")
     desk.write(".hidden.md", "two")
@@ -482,26 +358,6 @@ def test_the_same_file_named_twice_and_with_its_folder_is_read_once(desk):
     desk.write("b.md", "two")
 
     assert counts(desk.ingest("b.md", "b.md", "")) == {"new": 1, "unchanged": 1}
-
-
-def test_without_a_path_the_workspace_is_read(desk):
-    desk.write("a.md", "one")
-
-    assert counts(desk.again(workspace=str(desk.root))) == {"new": 1}
-
-
-def test_without_anything_to_read_nothing_is_looked_at(desk):
-    outcome = desk.again()
-
-    assert (list(outcome.scope), counts(outcome)) == ([], {})
-
-
-def test_a_path_that_does_not_exist_is_an_error(desk):
-    with pytest.raises(IoError) as caught:
-        desk.ingest("missing.md")
-
-    assert caught.value.op == "read"
-    assert desk.library.list_sources() == []
 
 
 def test_the_only_named_file_without_a_parser_is_an_error(desk):
@@ -563,16 +419,6 @@ def test_of_a_text_above_the_limit_the_first_part_is_stored_until_the_limit_rise
     assert (raised.kind, raised.warnings) == ("updated", [])
 
 
-def test_several_named_files_leave_out_those_without_a_parser(desk):
-    desk.write("a.md", "one")
-    desk.write("photo.mp3", "")
-
-    outcome = desk.ingest("a.md", "photo.mp3")
-
-    assert counts(outcome) == {"new": 1}
-    assert outcome.skipped_by_reason == {"unsupported": 1}
-
-
 class Refusing:
     version = "refusing-v1"
 
@@ -609,33 +455,6 @@ def test_a_document_whose_new_content_is_refused_stays_as_it_was(desk):
     assert desk.ids() == before
 
 
-def test_the_only_named_file_that_is_refused_is_an_error(desk):
-    desk.parsers["text/markdown"] = Refusing()
-    desk.write("a.md", "bad")
-
-    with pytest.raises(ParseFailed):
-        desk.ingest("a.md")
-
-    assert kinds(desk)[-1] is ProgressKind.ABORTED
-
-
-def test_the_numbers_of_a_report_add_up(desk):
-    desk.parsers["text/plain"] = Refusing()
-    desk.write("gone.md", "one")
-    desk.write("kept.md", "two")
-    desk.ingest()
-    (desk.root / "gone.md").unlink()
-    desk.write("new.md", "three")
-    desk.write("bad.txt", "bad")
-    desk.write("photo.mp3", "")
-
-    outcome = desk.again()
-
-    read = outcome.documents + outcome.errors
-    assert outcome.scanned == read + outcome.skipped == 4
-    assert outcome.removed == 1
-
-
 def test_force_reads_everything_again_and_keeps_ids_and_vectors(desk):
     desk.write("a.md", "one")
     desk.ingest()
@@ -645,23 +464,6 @@ def test_force_reads_everything_again_and_keeps_ids_and_vectors(desk):
     assert counts(desk.again(force=True)) == {"updated": 1}
     assert desk.ids() == before
     assert desk.embedder.embedded == []
-
-
-def test_another_chunker_reads_everything_again(desk):
-    desk.write("a.md", "one")
-    desk.ingest()
-
-    assert counts(desk.again(chunker="heading-100-v1")) == {"updated": 1}
-    assert counts(desk.again(chunker="heading-100-v1")) == {"unchanged": 1}
-
-
-def test_another_version_of_a_parser_reads_its_files_again(desk):
-    desk.write("a.md", "one")
-    desk.write("b.txt", "two")
-    desk.ingest()
-    desk.parsers["text/markdown"] = Refusing()
-
-    assert counts(desk.again()) == {"updated": 1, "unchanged": 1}
 
 
 def test_a_dry_run_reports_everything_and_writes_nothing(desk):
@@ -680,15 +482,6 @@ def test_a_dry_run_reports_everything_and_writes_nothing(desk):
     assert outcome.dry_run
     assert (desk.ids(), desk.library.get_revision()) == (before, revision)
     assert desk.models_loaded == 1
-
-
-def test_a_dry_run_needs_no_library(desk):
-    desk.write("a.md", "one")
-    ports = replace(desk.ports(), library=None)
-
-    outcome = run_ingest(IngestJob(paths=(str(desk.root),), dry_run=True), ports).report
-
-    assert counts(outcome) == {"new": 1}
 
 
 def test_without_a_model_chunks_wait_and_the_next_run_fills_them_in(desk):
@@ -747,25 +540,6 @@ def test_a_damaged_model_leaves_chunks_pending(desk):
         "no passage is embedded in this run, new ones are found by words: the file is damaged"
     ]
     assert desk.events[-1].kind is ProgressKind.COMPLETED
-
-
-def test_a_missing_library_of_the_model_leaves_chunks_pending(desk):
-    class Bare(HashingEmbedder):
-        def prepare(self):
-            raise DependencyMissing(feature="embedding", install="onnxruntime")
-
-        def embed_passages(self, texts):
-            self.prepare()
-
-    desk.embedder = Bare()
-    desk.write("a.md", "one")
-
-    outcome = desk.ingest()
-
-    assert (outcome.new, outcome.embedding.pending) == (1, 1)
-    said = [event.message for event in desk.events if event.message]
-    assert len(said) == 1
-    assert said[0].startswith("no passage is embedded in this run")
 
 
 def test_another_model_is_refused_before_anything_is_written(desk):
@@ -845,17 +619,6 @@ def test_the_scan_is_announced_first_and_one_event_ends_the_run(desk):
     assert ProgressKind.EMBED_BATCH in said
 
 
-def test_unchanged_files_are_not_worth_an_event(desk):
-    desk.write("a.md", "one")
-    desk.ingest()
-    del desk.events[:]
-
-    desk.again()
-
-    said = [ProgressKind.SCAN_STARTED, ProgressKind.SCAN_COMPLETED, ProgressKind.COMPLETED]
-    assert kinds(desk) == said
-
-
 def test_a_file_that_vanishes_after_the_scan_is_gone(desk):
     desk.write("a.md", "one")
     desk.write("b.md", "two")
@@ -882,39 +645,10 @@ def test_a_name_that_is_not_utf8_does_not_stop_the_run(desk):
     assert outcome.skip_examples == {"undecodable_name": ["latin-\\xe9.md"]}
 
 
-def test_private_folders_are_never_read(desk):
-    desk.write("a.md", "one")
-    desk.write("data/b.md", "two")
-
-    outcome = desk.ingest(private=(str(desk.root / "data"),))
-
-    assert counts(outcome) == {"new": 1}
-    assert outcome.skipped_by_reason == {"excluded": 1}
-
-
-def test_a_folder_scanned_without_the_rules_finds_what_they_hid(desk):
-    desk.write("a.md", "one")
-    desk.write(".b.md", "two")
-    desk.ingest()
-
-    rules = ScanRules(hidden=True)
-    assert counts(desk.again(rules=rules)) == {"new": 1, "unchanged": 1}
-
-
-def test_a_run_is_remembered_with_how_much_it_changed(desk):
-    desk.write("a.md", "one")
-    desk.ingest()
-    desk.again()
-
-    assert [changed for *_, changed in desk.library.runs] == [1, 0]
-    assert desk.library.checkpoints == 1
-
-
 def test_a_stored_time_that_cannot_be_read_does_not_stop_a_run(desk):
     desk.write("a.md", "text")
     desk.ingest()
-    key = next(name for name in desk.library._values if name.startswith("scanned:"))
-    desk.library.set_value(key, "damaged")
+    desk.library.set_value(build_last_scan_key(str(desk.root)), "damaged")
 
     assert counts(desk.ingest()) == {"unchanged": 1}
 
@@ -923,8 +657,7 @@ def test_damaged_names_of_files_remove_no_document(desk):
     desk.write(".hidden.md", "text")
     desk.write("a.md", "more")
     desk.ingest(".hidden.md")
-    key = next(name for name in desk.library._values if name.startswith("named_files:"))
-    desk.library.set_value(key, "[1")
+    desk.library.set_value(build_named_files_key(str(desk.root)), "[1")
 
     desk.ingest()
 

@@ -3,7 +3,7 @@ import pytest
 from kebab.core.documents import Source
 from kebab.core.files import FileEntry
 from kebab.ingest.plan import FileTask, Plan
-from kebab.ingest.survey import SAMPLE_BYTES, survey_languages
+from kebab.ingest.survey import survey_languages
 from tests.fakes.hostile_parsers import HostileParser
 
 ENGLISH = "The meeting is moved to Friday, and the notes of it are in the usual folder.\n"
@@ -47,14 +47,6 @@ def test_stored_documents_count_with_files(desk, survey):
     assert survey("ko.md").keys() == {"en", "ko"}
 
 
-def test_only_the_beginning_of_a_long_file_is_read(desk, survey):
-    desk.write("long.md", KOREAN * 1000 + ENGLISH * 1000)
-    size = (desk.root / "long.md").stat().st_size
-    assert size > 4 * SAMPLE_BYTES
-
-    assert dict(survey("long.md")) == {"ko": size}
-
-
 def test_of_many_files_some_at_equal_steps_are_read(desk, survey):
     names = [f"{number:04}.md" for number in range(600)]
     for number, name in enumerate(names):
@@ -82,18 +74,8 @@ def test_a_file_that_cannot_be_read_is_left_out(desk, survey):
     assert found.keys() == {"en"}
 
 
-def test_no_file_gives_nothing(survey):
-    assert dict(survey()) == {}
-
-
 def test_files_of_isolated_parsers_count_with_texts(desk, survey):
     desk.parsers["application/pdf"] = HostileParser()
     desk.write("ko.pdf", KOREAN * 10)
 
     assert survey("ko.pdf", media="application/pdf").keys() == {"ko"}
-
-
-def test_a_file_without_a_parser_is_left_out(desk, survey):
-    desk.write("ko.pdf", KOREAN * 10)
-
-    assert dict(survey("ko.pdf", media="application/pdf")) == {}

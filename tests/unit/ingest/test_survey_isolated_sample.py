@@ -4,7 +4,6 @@ import time
 import pytest
 
 from kebab.core.files import FileEntry
-from kebab.ingest import survey as isolated_sample
 from kebab.ingest.survey import ISOLATED_SAMPLE_FILES, TextMeter, survey_isolated
 from kebab.parse.registry import PARSERS, guard_parser
 from tests.fakes.hostile_parsers import MEDIA, HostileParser
@@ -38,34 +37,12 @@ def write_page(desk, name, text):
     desk.write(name, f"<html><style>{'x' * 20_000}</style><body><p>{text}</p></body></html>")
 
 
-def test_files_count_by_their_text(desk, survey):
-    write_page(desk, "ko.html", KOREAN)
-
-    assert survey("ko.html") == {"ko": pytest.approx(KOREAN_BYTES, rel=0.1)}
-
-
 def test_of_many_files_few_are_read_and_all_count(desk, survey):
     names = [f"{number:02}.html" for number in range(2 * ISOLATED_SAMPLE_FILES)]
     for name in names:
         write_page(desk, name, KOREAN)
 
     assert survey(*names) == {"ko": pytest.approx(len(names) * KOREAN_BYTES, rel=0.1)}
-
-
-def test_files_that_their_parser_refuses_are_left_out(desk, ask_hostile):
-    for name, text in (("a", "refuse encrypted"), ("b", "miss"), ("c", KOREAN)):
-        desk.write(name, text)
-    found = ask_hostile("a", "b", "c")
-
-    assert found.keys() == {"ko"}
-
-
-def test_a_large_file_is_not_read(desk, survey, monkeypatch):
-    monkeypatch.setattr(isolated_sample, "_MAX_BYTES", 30_000)
-    write_page(desk, "ko.html", KOREAN)
-    write_page(desk, "en.html", ENGLISH * 200)
-
-    assert survey("en.html", "ko.html").keys() == {"ko"}
 
 
 @pytest.mark.parametrize("fate", ["hang", "crash", "leave 3"])

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from kebab.core.documents import EMBEDDING_VERSION, VectorRow
+from kebab.core.documents import VectorRow
 from kebab.core.ids import Key, sort_keys
-from kebab.core.progress import Cancel, ProgressKind
+from kebab.core.progress import Cancel
 from kebab.errors.catalog import EmbeddingMismatch, OutOfMemory, TimedOut
 from kebab.ingest import vectors as embedding
 from kebab.ingest.job import RunContext
@@ -19,12 +19,6 @@ def sync(desk):
 
 def make_context(desk):
     return RunContext(desk.events.append, desk.clock, Cancel())
-
-
-def test_the_first_model_is_adopted(desk, sync):
-    sync.set_model(desk.embedder)
-
-    assert desk.library.get_value(EMBEDDING_VERSION) == desk.embedder.version
 
 
 def test_another_model_is_refused(desk, sync):
@@ -95,16 +89,6 @@ def test_vectors_wait_longer_where_a_flush_takes_long(waiting):
     make_chunk_embedder(waiting, table).embed_pending(Slow(batch=1))
 
     assert table.commits == 2
-
-
-def test_vectors_of_deleted_chunks_are_deleted_without_a_model(desk):
-    desk.write("a.md", "text")
-    desk.ingest()
-    desk.library.remove_documents(list(desk.ids().values()))
-
-    VectorSync(desk.library, desk.ports().vectors, make_context(desk)).update(None)
-
-    assert desk.tables[desk.embedder.version].list_keys() == sort_keys([])
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -229,18 +213,6 @@ def test_what_the_model_cannot_read_is_marked_and_not_embedded(waiting):
     assert waiting.library.count_pending() == 0
 
 
-def test_an_equal_chunk_of_another_batch_is_copied(waiting, monkeypatch):
-    monkeypatch.setattr(embedding, "BATCH_CHUNKS", 2)
-    table = MemoryVectors()
-    work = make_chunk_embedder(waiting, table)
-
-    work.embed_pending(waiting.embedder)
-
-    assert len(waiting.embedder.embedded) == 4
-    assert len(table.list_keys()) == 5
-    assert (sum(work.counts.embedded.values()), sum(work.counts.copied.values())) == (4, 1)
-
-
 def test_rows_are_durable_before_the_library_vouches_for_them(waiting):
     class Dying(MemoryVectors):
         def append(self, rows):
@@ -287,15 +259,6 @@ def test_stopped_between_batches_what_is_done_stays(waiting):
     assert 0 < len(table.list_keys()) < 5
 
 
-def test_progress_reaches_its_total(waiting):
-    del waiting.events[:]
-
-    make_chunk_embedder(waiting, MemoryVectors()).embed_pending(waiting.embedder)
-
-    batches = [event for event in waiting.events if event.kind is ProgressKind.EMBED_BATCH]
-    assert (batches[-1].done, batches[-1].total) == (5, 5)
-
-
 def test_the_documents_of_the_last_search_are_embedded_first(waiting):
     *_, last = waiting.library.list_pending(99)
     context = RunContext(waiting.events.append, waiting.clock, Cancel(), lambda: [last.chunk_id])
@@ -305,19 +268,6 @@ def test_the_documents_of_the_last_search_are_embedded_first(waiting):
     work.embed_pending(waiting.embedder)
 
     assert next(iter(work.counts.embedded)) == last.doc_id
-
-
-def test_copying_alone_needs_no_model(waiting):
-    table = MemoryVectors()
-    first = waiting.library.list_pending(1)
-    vector = waiting.embedder.embed_query("x")
-    table.append([VectorRow(first[0].key, vector)])
-    waiting.library.mark_vectors([first[0].key], "committed", "v")
-
-    make_chunk_embedder(waiting, table).copy_equal_vectors()
-
-    assert len(table.list_keys()) == 2
-    assert waiting.library.count_pending() == 3
 
 
 def test_chunks_in_a_foreign_script_are_counted_and_wait_no_longer(waiting):
@@ -378,14 +328,6 @@ def test_a_batch_that_is_too_slow_is_tried_again_in_smaller_ones():
 
     assert sorted(found) == list(range(20))
     assert embedder.tried[:3] == [20, 5, 1]
-
-
-def test_what_a_slow_batch_has_given_is_not_computed_again():
-    embedder = SlowEmbedder(most=8, allowed=1)
-    texts = [f"text {number}" for number in range(20)]
-
-    assert sorted(list_embedded(embedder, texts, None)) == list(range(20))
-    assert embedder.embedded.count("text 0") == 1
 
 
 @pytest.mark.parametrize("goes_on", [True, False])
@@ -451,20 +393,6 @@ def test_rows_without_a_committed_chunk_are_deleted(three):
     assert three.library.count_pending() == 0
 
 
-def test_a_row_stored_twice_is_computed_again(three):
-    first, second, third = sorted(three.library.list_committed_keys())
-
-    assert repaired(three, [first, second, second, third]) == [first, third]
-    assert [chunk.key for chunk in three.library.list_pending(9)] == [second]
-
-
-def test_a_chunk_whose_row_is_missing_waits_again(three):
-    first, second, third = sorted(three.library.list_committed_keys())
-
-    assert repaired(three, [first, third]) == [first, third]
-    assert [chunk.key for chunk in three.library.list_pending(9)] == [second]
-
-
 @pytest.mark.parametrize("verify", [False, True])
 def test_only_verify_reads_the_table_itself(three, verify):
     asked = []
@@ -477,10 +405,3 @@ def test_only_verify_reads_the_table_itself(three, verify):
     reconcile(three.library, Watched(), "v", verify=verify)
 
     assert asked == [verify]
-
-
-def test_rows_of_deleted_chunks_are_deleted(three):
-    keys = sorted(three.library.list_committed_keys())
-    three.library.remove_documents([three.ids()["a.md"]])
-
-    assert repaired(three, keys) == sorted(three.library.list_committed_keys())

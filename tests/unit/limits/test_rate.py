@@ -55,14 +55,6 @@ def test_the_first_events_of_a_phase_have_no_estimate():
     assert (first.per_second, second.per_second, embedding.per_second) == (None, 10.0, None)
 
 
-def test_a_smaller_count_begins_a_phase():
-    machine = Machine()
-
-    events = run(machine, machine.make(), [0, 900, 0, 10])
-
-    assert [event.per_second for event in events] == [None, 90.0, None, 1.0]
-
-
 def test_an_unknown_total_has_a_rate_and_no_time():
     machine = Machine()
     meter = machine.make()

@@ -55,25 +55,6 @@ def worker():
         yield made
 
 
-def test_the_first_reply_says_that_the_worker_is_ready(worker):
-    assert not worker.is_ready
-
-    reply = receive(worker)
-
-    assert worker.is_ready
-    assert (reply.result, reply.fault) == (None, "")
-    assert reply.memory > 0 or sys.platform != "linux"
-
-
-def test_every_task_has_its_reply(worker):
-    receive(worker)
-
-    assert worker.send("one")
-    assert worker.send("two")
-
-    assert [receive(worker).result, receive(worker).result] == ["one", "two"]
-
-
 def test_a_busy_worker_gets_no_more_than_its_pipe_holds(worker):
     long = "x" * 30_000
 
@@ -82,12 +63,6 @@ def test_a_busy_worker_gets_no_more_than_its_pipe_holds(worker):
     assert worker.send("short")
     assert [receive(worker).result for _ in range(3)] == [None, long, "short"]
     assert worker.send(long)
-
-
-def test_closing_ends_the_process(worker):
-    worker.close()
-
-    assert worker._process.returncode is not None
 
 
 def test_the_processor_time_of_a_closed_worker_still_counts(worker):

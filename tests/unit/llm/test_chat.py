@@ -1,6 +1,5 @@
 import pytest
 
-from kebab.core.answers import Message
 from kebab.errors.catalog import ModelProtocol
 from kebab.llm.chat import MAX_TOKEN_CHARS, AnswerReader, ChatModel, ChatOptions
 from kebab.llm.endpoint import ApiKey, parse_endpoint
@@ -46,14 +45,6 @@ def test_a_model_has_the_name_and_the_window_of_its_settings():
     assert (model.name, model.context_tokens) == ("team/tiny", 1234)
 
 
-def test_a_request_estimates_its_tokens_by_its_bytes():
-    messages = [Message("system", "12345678"), Message("user", "한\ud83c.")]
-
-    request = Model(ENDPOINT, "tiny", OPTIONS)._build_request(messages)
-
-    assert (request.path, request.prompt_tokens, request.context_tokens) == ("/chat", 3, 1234)
-
-
 def test_a_key_replaces_the_login_in_the_address():
     with_key = Model(ENDPOINT, "tiny", OPTIONS, ApiKey("sk-secret", "MY_KEY"))._build_request([])
     without = Model(ENDPOINT, "tiny", OPTIONS)._build_request([])
@@ -80,13 +71,3 @@ def test_an_answer_beyond_its_limit_is_refused(reader):
 
     with pytest.raises(ModelProtocol, match="longer than the limit"):
         reader._add_text("x", None)
-
-
-def test_implausible_counts_become_zero(reader):
-    reader._add_text("a", None)
-    reader._add_text("b", None)
-
-    completion = reader._build_completion("stop", 7, "many")
-
-    assert (completion.text, completion.finish) == ("ab", "stop")
-    assert (completion.prompt_tokens, completion.completion_tokens) == (7, 0)

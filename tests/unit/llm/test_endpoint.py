@@ -8,31 +8,16 @@ from kebab.llm.endpoint import ApiKey, parse_base_url, parse_endpoint
     ("setting", "shown"),
     [
         ("", "http://127.0.0.1:11434"),
-        ("   ", "http://127.0.0.1:11434"),
         ("1.2.3.4", "http://1.2.3.4:11434"),
         ("1.2.3.4:5678", "http://1.2.3.4:5678"),
-        ("example.com", "http://example.com:11434"),
-        ("example.com:1234", "http://example.com:1234"),
         ("http://1.2.3.4", "http://1.2.3.4:80"),
-        ("HTTP://1.2.3.4", "http://1.2.3.4:80"),
-        ("https://example.com", "https://example.com:443"),
         ("https://example.com:4000", "https://example.com:4000"),
         ("ollama.com", "https://ollama.com:443"),
         (":8080", "http://127.0.0.1:8080"),
-        ("0.0.0.0", "http://127.0.0.1:11434"),
-        ("0.0.0.0:8080", "http://127.0.0.1:8080"),
         ("http://0.0.0.0:8080", "http://127.0.0.1:8080"),
-        ("::", "http://[::1]:11434"),
-        ("[::]", "http://[::1]:11434"),
         ("[::]:8080", "http://[::1]:8080"),
-        ("::1", "http://[::1]:11434"),
-        ("[::1]", "http://[::1]:11434"),
-        ("[::1]:1337", "http://[::1]:1337"),
         ("http://[2001:db8::7]", "http://[2001:db8::7]:80"),
-        ("2001:0db8:0:0:0:0:0:7", "http://[2001:db8::7]:11434"),
         ("example.com/ollama", "http://example.com:11434/ollama"),
-        ("https://example.com/a/b/", "https://example.com:443/a/b"),
-        ("https://example.com:8443/", "https://example.com:8443"),
         ('"1.2.3.4"', "http://1.2.3.4:11434"),
         ("' 1.2.3.4 '", "http://1.2.3.4:11434"),
         (" 'https://example.com' ", "https://example.com:443"),
@@ -50,10 +35,6 @@ def test_settings_are_parsed_by_the_rules_of_ollama(setting, shown):
     ("setting", "shown"),
     [
         ("1.2.3.4:", "http://1.2.3.4:11434"),
-        ("1.2.3.4:abc", "http://1.2.3.4:11434"),
-        ("1.2.3.4:66000", "http://1.2.3.4:11434"),
-        ("1.2.3.4:-1", "http://1.2.3.4:11434"),
-        ("http://1.2.3.4:x", "http://1.2.3.4:80"),
         ("[::1]:x", "http://[::1]:11434"),
     ],
 )
@@ -90,12 +71,6 @@ def test_loopback_addresses_are_recognised(setting, loopback):
 
 SECRET = "sk-proj-Zq81LmPvXw3TnB7yRk5d"
 KEY = ApiKey(SECRET, "OPENAI_API_KEY")
-NONE = ApiKey("", "OPENAI_API_KEY")
-
-
-def test_a_key_is_sent_as_bearer():
-    assert KEY.headers == {"Authorization": f"Bearer {SECRET}"}
-    assert NONE.headers == {}
 
 
 @pytest.mark.parametrize(
@@ -109,20 +84,8 @@ def test_a_key_that_no_header_carries_is_refused_without_being_shown(secret):
     assert secret.strip() == "" or secret not in str(raised.value)
 
 
-@pytest.mark.parametrize("secret", ["x", "my secret key", "a" * 500, "~!@#$%^&*()"])
-def test_any_other_key_is_accepted(secret):
-    assert ApiKey(secret, "MY_KEY").headers["Authorization"] == f"Bearer {secret}"
-
-
 def test_a_key_is_not_in_its_own_repr():
     assert SECRET not in repr(KEY)
-
-
-def test_a_key_removes_the_login_from_the_address():
-    endpoint = parse_endpoint("http://me:password@gpu-box:8080")
-
-    assert KEY.strip_login(endpoint).user_info == ""
-    assert NONE.strip_login(endpoint).user_info == "me:password"
 
 
 @pytest.mark.parametrize(
@@ -154,9 +117,6 @@ def test_a_key_and_its_parts_are_redacted(text, hidden):
     [
         "",
         "The model `proj` does not exist...",
-        "loading ... please wait",
-        "maximum context length is 4096 tokens (4000 in the messages)",
-        "열쇠가 틀렸다: 다시...",
         "*** error ***",
     ],
 )
@@ -164,30 +124,16 @@ def test_other_words_are_not_redacted(text):
     assert KEY.redact(text) == text
 
 
-def test_a_key_of_one_letter_is_redacted_only_as_a_word():
-    assert ApiKey("x", "MY_KEY").redact("max of x is 5") == "max of [key] is 5"
-
-
-def test_without_a_key_nothing_is_redacted():
-    assert NONE.redact("sk-...abc") == "sk-...abc"
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("", "http://127.0.0.1:8080/v1"),
-        ('  ""  ', "http://127.0.0.1:8080/v1"),
         ("http://127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1"),
-        (" 'http://127.0.0.1:1234/v1/' ", "http://127.0.0.1:1234/v1"),
         ("http://127.0.0.1:1234", "http://127.0.0.1:1234/v1"),
-        ("http://127.0.0.1:1234/", "http://127.0.0.1:1234/v1"),
         ("localhost:8000", "http://localhost:8000/v1"),
         ("gpu-box", "http://gpu-box:80/v1"),
-        ("gpu-box/llm/v2", "http://gpu-box:80/llm/v2"),
         ("https://llm.example.org", "https://llm.example.org:443/v1"),
         ("https://llm.example.org/openai/v1", "https://llm.example.org:443/openai/v1"),
-        ("http://0.0.0.0:8080", "http://127.0.0.1:8080/v1"),
-        (":8000", "http://127.0.0.1:8000/v1"),
         ("[::1]:8000", "http://[::1]:8000/v1"),
         ("::1", "http://[::1]:80/v1"),
         ("http://me:secret@gpu-box:8080/v1", "http://gpu-box:8080/v1"),
@@ -195,13 +141,3 @@ def test_without_a_key_nothing_is_redacted():
 )
 def test_a_base_url_is_parsed_with_its_path(text, shown):
     assert parse_base_url(text).display_url == shown
-
-
-def test_a_path_is_appended_to_the_prefix():
-    endpoint = parse_base_url("http://gpu-box:8080/llm/v1/")
-
-    assert endpoint.build_url("/models") == "http://gpu-box:8080/llm/v1/models"
-
-
-def test_an_invalid_port_of_a_base_url_is_reported():
-    assert parse_base_url("gpu-box:many").problem == "port not understood: many"

@@ -32,13 +32,6 @@ def test_the_variable_with_the_proxy_is_named(environment, variable, address):
     assert find_proxy_variable(parse_endpoint(address)) == variable
 
 
-def test_the_variable_of_the_scheme_comes_before_the_general_one(environment):
-    environment("ALL_PROXY", "http://proxy:1")
-    environment("HTTP_PROXY", "http://proxy:2")
-
-    assert find_proxy_variable(FAR) == "HTTP_PROXY"
-
-
 @pytest.mark.parametrize(
     ("address", "excluded"),
     [
@@ -59,7 +52,6 @@ def test_without_a_proxy_for_the_address_there_is_no_variable(environment, addre
     ("status", "cause"),
     [
         (407, "the proxy requires a login (HTTP 407)"),
-        (403, "the proxy refused (HTTP 403)"),
         (0, "the proxy refused"),
     ],
 )
@@ -82,7 +74,6 @@ def test_a_refusal_names_the_variable_and_how_to_go_around_the_proxy(environment
     ("failure", "cause"),
     [
         (httpx.ProxyError("407 Proxy Authentication Required"), "a login (HTTP 407)"),
-        (httpx.ProxyError("403 Forbidden"), "refused (HTTP 403)"),
         (httpx.ProxyError("text"), "the proxy refused"),
         (httpx.ConnectError("text"), "no connection"),
         (httpx.ConnectTimeout("text"), "connecting took too long"),

@@ -4,12 +4,12 @@ from itertools import cycle
 import pytest
 
 from kebab.core.answers import Message
-from kebab.errors.catalog import ConfigInvalid, ModelRejected, TimedOut
+from kebab.errors.catalog import ConfigInvalid
 from kebab.errors.signal import Signal
 from kebab.llm.endpoint import parse_base_url
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.openai import OpenAiChat, OpenAiOptions, ServerSentEvent, parse_events
-from tests.fakes.openai import FAILURES, KINDS, Fail, Pause, Say, fake_openai
+from tests.fakes.openai import FAILURES, KINDS, Fail, Say, fake_openai
 
 MESSAGES = [
     Message("system", "Be brief."),
@@ -56,13 +56,6 @@ def test_the_request_follows_the_api(server):
     assert server.ignored == []
 
 
-def test_the_path_of_the_base_url_is_kept():
-    with fake_openai("tiny", prefix="/llm/v2") as server:
-        server.enqueue(Say("Hello"))
-
-        assert ask(make(f"{server.url}/")).text == "Hello"
-
-
 def test_the_key_is_sent(server):
     server.key = SECRET
     server.enqueue(Say("Hello"))
@@ -70,23 +63,7 @@ def test_the_key_is_sent(server):
     assert ask(make(server.url, key=SECRET)).text == "Hello"
 
 
-def test_the_key_takes_precedence_over_a_login_in_the_address(server):
-    server.key = SECRET
-    server.enqueue(Say("Hello"))
-    url = server.url.replace("//", "//me:password@")
-
-    assert ask(make(url, key=SECRET)).text == "Hello"
-
-
-def test_without_a_key_the_login_in_the_address_is_sent(server):
-    server.enqueue(Say("Hello"))
-
-    ask(make(server.url.replace("//", "//me:password@"), key=""))
-
-    assert server.asked[0].headers["authorization"].startswith("Basic ")
-
-
-@pytest.mark.parametrize("key", ["sk-\n", "열쇠", "sk-é", " "])
+@pytest.mark.parametrize("key", ["sk-\n", " "])
 def test_a_key_that_cannot_be_sent_is_refused_at_once(key):
     with pytest.raises(ConfigInvalid) as raised:
         make("", key=key, key_variable="MY_KEY")
@@ -105,46 +82,6 @@ def test_a_server_without_token_counts_gets_a_second_request(kind):
         assert (first.text, second.text) == ("Hello", "again")
         assert ["stream_options" in body for body in server.bodies] == [True, False, False]
         assert first.prompt_tokens == 0
-
-
-def test_there_is_only_one_second_request(server):
-    server.enqueue(Fail("no_counts"), Fail("no_counts"), Say("never"))
-
-    with pytest.raises(ModelRejected, match="stream_options"):
-        ask(make(server.url))
-
-    assert len(server.bodies) == 2
-
-
-def test_other_refusals_are_final(server):
-    server.enqueue(Fail("rejected"), Say("never"))
-
-    with pytest.raises(ModelRejected):
-        ask(make(server.url))
-
-    assert len(server.bodies) == 1
-
-
-def test_a_second_request_has_no_time_limit_of_its_own(server):
-    class SlowRefusal(Fail):
-        def play(self, context):
-            play = super().play(context)
-            return type(play)(
-                parts=play.parts, status=play.status, headers=play.headers, held_s=0.5
-            )
-
-    server.enqueue(SlowRefusal("no_counts"), Say("Hello", Pause(60)))
-    heard: list[str] = []
-
-    with pytest.raises(TimedOut) as raised:
-        ask(
-            make(server.url, deadlines=Deadlines(connect_s=5, first_token_s=0, total_s=0.8)),
-            heard.append,
-        )
-
-    assert raised.value.operation == "answer"
-    assert raised.value.deadline_ms <= 300
-    assert heard == ["Hello"]
 
 
 @pytest.mark.parametrize(("name", "kind"), [*zip(FAILURES, cycle(KINDS), strict=False)])
@@ -181,42 +118,14 @@ def data(*texts):
     ("text", "expected"),
     [
         ("data: one\n\ndata: two\n\n", data("one", "two")),
-        ("data:one\n\ndata:  two\n\n", data("one", " two")),
-        ("data: one\r\n\r\ndata: two\r\n\r\n", data("one", "two")),
-        ("data: one\r\rdata: two\r\r", data("one", "two")),
-        ("data: one\ndata: two\n\n", data("one\ntwo")),
-        ("data: one\n\n\n\n\ndata: two\n\n", data("one", "two")),
-        (": keep-alive\n\n:\n\ndata: one\n: amid\n\n", data("one")),
-        ("data: one", data("one")),
-        ("data: one\n", data("one")),
-        ("id: 7\nretry: 100\nwhatever\ndata: one\n\n", data("one")),
         ("data\n\ndata:\n\ndata: \n\n", []),
         ("event: ping\n\ndata: one\n\n", data("one")),
-        ("\ufeffdata: one\n\n", data("one")),
-        ("data: a: b\n\n", data("a: b")),
         ("data: 빵 🍞\n\n", data("빵 🍞")),
         ("", []),
     ],
 )
 def test_events_are_parsed_by_the_standard(text, expected):
     assert read(text) == expected
-
-
-def test_a_name_belongs_to_one_event():
-    named = read("event: error\ndata: one\n\ndata: two\n\n")
-
-    assert named == [ServerSentEvent("error", b"one"), ServerSentEvent("", b"two")]
-
-
-def test_a_field_named_error_is_an_event():
-    assert read('error: {"code":500}\n\ndata: [DONE]\n\n') == [
-        ServerSentEvent("error", b'{"code":500}'),
-        ServerSentEvent("", b"[DONE]"),
-    ]
-
-
-def test_bare_json_is_an_event():
-    assert read('data: one\n\n{"error":"late"}') == data("one", '{"error":"late"}')
 
 
 def test_an_event_is_yielded_as_soon_as_it_is_complete():

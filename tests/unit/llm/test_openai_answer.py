@@ -16,7 +16,6 @@ from kebab.llm.http_stream import Deadlines
 from kebab.llm.openai import OpenAiChat, OpenAiOptions
 from tests.fakes.openai import (
     STRANGE,
-    Answer,
     Fail,
     Pause,
     Raw,
@@ -73,7 +72,7 @@ def test_all_forms_of_a_stream_are_read(server, wording, drip):
 
 @pytest.mark.parametrize(
     ("reason", "finish"),
-    [("stop", "stop"), ("length", "length"), ("max_tokens", "length"), ("eos", "stop")],
+    [("stop", "stop"), ("eos", "stop")],
 )
 def test_the_finish_reason_is_returned(server, reason, finish):
     server.enqueue(Say("Hello", finish=reason))
@@ -105,13 +104,6 @@ def test_silence_after_the_finish_is_ignored(server):
     completion = ask(server, deadlines=Deadlines(connect_s=5, first_token_s=0.4, total_s=0))
 
     assert completion.text == "Hello"
-
-
-def test_a_stream_without_an_end_is_a_protocol_error(server):
-    signal, heard = failure(server, Say("Hello", end="silent"), ModelProtocol)
-
-    assert "without an end mark" in signal.format_message()
-    assert heard == ["Hello"]
 
 
 def test_an_exception_of_the_listener_after_the_finish_is_raised(server):
@@ -151,16 +143,6 @@ def delta(**parts):
     return Raw(f"data: {json.dumps({'choices': [{'index': 0, 'delta': parts}]})}\n\n".encode())
 
 
-@pytest.mark.parametrize("part", ["content", "reasoning_content"])
-def test_each_token_restarts_the_limit_for_silence(server, part):
-    token = delta(**{part: "so"})
-    server.enqueue(Say(*(token, Pause(0.25)) * 4, "Hello"))
-
-    completion = ask(server, deadlines=Deadlines(connect_s=5, first_token_s=0.6, total_s=0))
-
-    assert completion.text.endswith("Hello")
-
-
 @pytest.mark.parametrize("what", [b": keep-alive\n\n", delta(role="assistant", content="").data])
 def test_other_events_do_not_restart_the_limit_for_silence(server, what):
     server.enqueue(Say(*(Raw(what), Pause(0.1)) * 100))
@@ -172,32 +154,8 @@ def test_other_events_do_not_restart_the_limit_for_silence(server, what):
 
 
 @pytest.mark.parametrize(
-    ("content", "reasons"), [(None, None), ("", {"why": "odd"}), (None, ["a"])]
-)
-def test_chunks_without_text_are_ignored(server, content, reasons):
-    heard: list[str] = []
-    server.enqueue(Say(delta(content=content, reasoning=reasons, tool_calls=None), "Hello"))
-
-    assert ask(server, heard.append).text == "Hello"
-    assert heard == ["Hello"]
-
-
-def test_objects_of_unknown_shape_are_ignored(server):
-    strange = b'data: {"type":"ping"}\n\ndata: {"choices":null}\n\ndata: {"choices":[]}\n\n'
-    server.enqueue(Say(Raw(strange), "Hello"))
-
-    assert ask(server).text == "Hello"
-
-
-def test_a_lone_surrogate_is_escaped(server):
-    server.enqueue(Say(Raw(b'data: {"choices":[{"delta":{"content":"\\ud83c"}}]}\n\n')))
-
-    ask(server).text.encode()
-
-
-@pytest.mark.parametrize(
     "usage",
-    [None, 5, [], {}, {"prompt_tokens": "7"}, {"prompt_tokens": -1}, {"prompt_tokens": True}],
+    [None, [], {}, {"prompt_tokens": -1}, {"prompt_tokens": True}],
 )
 def test_invalid_counts_are_zero(server, usage):
     chunk = json.dumps({"choices": [], "usage": usage}).encode()
@@ -226,37 +184,6 @@ def test_an_error_in_a_stream_is_read_like_a_body(server, form, error, expected)
     assert heard == ["Hello"]
 
 
-@pytest.mark.parametrize("form", ["data", "event", "bare"])
-def test_an_error_may_be_a_text(server, form):
-    step = Say("Hello", end="error", error="Failed to load model", error_form=form)
-
-    signal, _ = failure(server, step, ModelRejected)
-
-    assert signal.details()["cause"] == "Failed to load model"
-
-
-def test_an_error_event_may_be_plain_text(server):
-    signal, _ = failure(server, Say(Raw(b"event: error\ndata: it broke\n\n")), ModelProtocol)
-
-    assert signal.details()["cause"] == "the server failed: it broke"
-
-
-@pytest.mark.parametrize("error", [{"code": 5}, 5, {"message": None}, ["no"]])
-def test_an_error_without_a_text_is_an_error(server, error):
-    chunk = json.dumps({"error": error, "choices": []}).encode()
-    step = Say("Hello", Raw(b"data: " + chunk + b"\n\n"))
-
-    signal, _ = failure(server, step, ModelProtocol)
-
-    assert "the server gave no reason" in signal.format_message()
-
-
-def test_a_flat_error_object_is_an_error(server):
-    flat = b'data: {"object":"error","message":"it broke","type":"x","code":400}\n\n'
-
-    failure(server, Say(Raw(flat)), ModelRejected)
-
-
 @pytest.mark.parametrize(
     "data",
     [
@@ -266,7 +193,6 @@ def test_a_flat_error_object_is_an_error(server):
         b'data: {"choices":["a"]}\n\n',
         b'data: {"choices":[{"delta":"a"}]}\n\n',
         b'data: {"choices":[{"delta":{"content":5}}]}\n\n',
-        b'data: {"choices":[{"delta":{"content":"\xff"}}]}\n\n',
         b"data: " + b"[" * 100_000 + b"\n\n",
     ],
 )
@@ -293,18 +219,12 @@ def test_an_answer_that_is_not_streamed_is_one_piece(server):
     assert completion.first_token_ms is not None
 
 
-def test_an_incomplete_answer_that_is_not_streamed_is_unreachable(server):
-    failure(server, Say("Hello", plain=True, end="cut"), ModelUnreachable)
-
-
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
         ({"error": {"message": "Unexpected endpoint or method. (POST /x)"}}, ModelProtocol),
         ({"error": "it broke"}, ModelProtocol),
         ({"choices": []}, ModelProtocol),
-        ({"choices": 5}, ModelProtocol),
-        ({"choices": [5]}, ModelProtocol),
         ({"choices": [{"text": "Hello"}]}, ModelProtocol),
         ({"object": "error", "message": "no", "code": 400}, ModelRejected),
         ([], ModelProtocol),
@@ -312,7 +232,3 @@ def test_an_incomplete_answer_that_is_not_streamed_is_unreachable(server):
 )
 def test_json_without_an_answer_is_a_signal(server, body, expected):
     failure(server, build_json_answer(body), expected)
-
-
-def test_invalid_json_is_a_protocol_error(server):
-    failure(server, Answer(body=b'{"choices":[{"mess'), ModelProtocol)

@@ -1,12 +1,11 @@
-import socket
 from dataclasses import replace
 from time import perf_counter
 
 import pytest
 
-from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelUnreachable, TimedOut
+from kebab.errors.catalog import ModelNotPulled, ModelProtocol, TimedOut
 from kebab.llm.endpoint import parse_endpoint
-from kebab.llm.server_check import add_default_tag, probe_ollama, sort_near_names
+from kebab.llm.server_check import probe_ollama, sort_near_names
 from tests.fakes.ollama import Answer, build_json_answer, fake_ollama
 
 
@@ -33,7 +32,7 @@ def test_a_name_without_a_tag_means_latest(ollama, name):
     assert look(ollama, name).version == "0.32.15"
 
 
-@pytest.mark.parametrize("name", ["gemma3", "gemma3:12b", "nope"])
+@pytest.mark.parametrize("name", ["gemma3", "nope"])
 def test_a_missing_model_is_not_pulled(ollama, name):
     with pytest.raises(ModelNotPulled) as raised:
         look(ollama, name)
@@ -41,22 +40,6 @@ def test_a_missing_model_is_not_pulled(ollama, name):
     found = raised.value
     assert (found.model, found.endpoint, found.operation) == (name, ollama.url, "doctor")
     assert sorted(found.models or []) == ["gemma3:4b", "tiny:latest"]
-
-
-def test_the_tag_follows_the_last_slash():
-    assert add_default_tag("host:5000/team/model") == "host:5000/team/model:latest"
-
-
-def test_a_server_without_models_lists_none(ollama):
-    ollama.answers["/api/tags"] = build_json_answer({"models": None})
-
-    assert look(ollama).models == ()
-
-
-def test_a_path_prefix_is_kept(ollama):
-    ollama.answers = {f"/behind{path}": answer for path, answer in ollama.answers.items()}
-
-    assert probe_ollama(parse_endpoint(f"{ollama.url}/behind/"), "tiny").version == "0.32.15"
 
 
 def test_no_proxy_is_used_for_this_machine(ollama, monkeypatch):
@@ -89,37 +72,6 @@ def test_another_server_is_a_protocol_error(ollama, path, answer):
         look(ollama)
 
 
-def test_invalid_entries_among_the_models_are_ignored(ollama):
-    ollama.answers["/api/tags"] = build_json_answer(
-        {"models": [1, {}, {"name": 2}, {"name": "a:b"}]}
-    )
-
-    assert look(ollama).models == ("a:b",)
-
-
-def test_a_refused_connection_is_unreachable():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        endpoint = parse_endpoint(f"127.0.0.1:{free.getsockname()[1]}")
-
-        with pytest.raises(ModelUnreachable, match="connection refused") as raised:
-            probe_ollama(endpoint)
-
-    assert raised.value.endpoint == endpoint.display_url
-
-
-def test_an_incomplete_response_is_unreachable(ollama):
-    ollama.answers["/api/tags"] = replace(ollama.answers["/api/tags"], cut=True)
-
-    with pytest.raises(ModelUnreachable, match="incomplete"):
-        look(ollama)
-
-
-def test_an_unknown_scheme_is_unreachable():
-    with pytest.raises(ModelUnreachable, match="only http and https"):
-        probe_ollama(parse_endpoint("gopher://127.0.0.1:1"))
-
-
 @pytest.mark.parametrize("slow", [{"delay_s": 5.0}, {"pieces_s": 0.05}], ids=["silent", "dripping"])
 def test_the_probe_ends_at_its_time_limit(ollama, slow):
     ollama.answers["/api/version"] = replace(ollama.answers["/api/version"], **slow)
@@ -130,27 +82,6 @@ def test_the_probe_ends_at_its_time_limit(ollama, slow):
 
     assert perf_counter() - started < 5.0
     assert raised.value.deadline_ms == 300
-
-
-def test_a_server_that_never_accepts_is_unreachable():
-    with socket.socket() as full:
-        full.bind(("127.0.0.1", 0))
-        full.listen(0)
-        waiting = [socket.socket() for _ in range(4)]
-        for one in waiting:
-            one.settimeout(0)
-            one.connect_ex(full.getsockname())
-        try:
-            with pytest.raises(ModelUnreachable, match="connecting took too long"):
-                probe_ollama(parse_endpoint(f"127.0.0.1:{full.getsockname()[1]}"), connect_s=0.2)
-        finally:
-            for one in waiting:
-                one.close()
-
-
-def test_a_bug_in_the_probe_is_raised_to_the_caller():
-    with pytest.raises(TypeError):
-        probe_ollama(parse_endpoint("127.0.0.1:9"), connect_s="soon")  # type: ignore[arg-type]
 
 
 def test_the_names_nearest_to_the_missing_one_come_first():
@@ -164,9 +95,6 @@ def test_the_names_nearest_to_the_missing_one_come_first():
     "answer",
     [
         Answer(body=b'{"capabilities": ["completion", "tools"]}', content_type="application/json"),
-        Answer(body=b'{"capabilities": []}', content_type="application/json"),
-        Answer(body=b'{"capabilities": 5}', content_type="application/json"),
-        Answer(body=b"{}", content_type="application/json"),
         Answer(body=b"404 page not found", status=404, content_type="text/plain"),
     ],
 )

@@ -1,5 +1,4 @@
 import json
-import re
 
 import pytest
 from msgspec.structs import replace
@@ -23,7 +22,7 @@ from kebab.llm.server_errors import (
     classify_error,
     parse_server_error,
 )
-from tests.fakes.ollama_failures import CRASHED, FAILURES, OVERFLOWS, STRANGE, build_failure
+from tests.fakes.ollama_failures import CRASHED, FAILURES, OVERFLOWS, build_failure
 from tests.fakes.ollama_wire import CHAT, SHOW
 
 REQUEST = ModelRequest(
@@ -44,23 +43,6 @@ MEANINGS: dict[str, type[Signal]] = {
     "busy": ModelBusy,
     "rate_limited": ModelBusy,
 }
-FAMILY = {
-    **dict.fromkeys(OVERFLOWS, "overflow"),
-    **dict.fromkeys(("no_tools", "no_insert", "no_images", "embedding_only"), "task"),
-    "no_embeddings": "task",
-    **dict.fromkeys(("no_thinking", "bad_think"), "think"),
-    **dict.fromkeys(("no_unit", "bad_duration"), "keep_alive"),
-    "load_failed": "load",
-    "no_memory": "memory",
-    "missing": "missing",
-    "busy": "busy",
-    "load_stalled": "stalled",
-    "crashed": "crashed",
-}
-NAMES = (
-    *("crashed", "overflow", "missing", "busy", "stalled"),
-    *("load", "memory", "think", "keep_alive", "task"),
-)
 CASES = [
     (name, path, generation)
     for name in FAILURES
@@ -82,11 +64,6 @@ def failed(request, error) -> Signal:
     return classify_error(request, parsed)
 
 
-def read_error_text(name, path, generation):
-    _, _, body = build_failure(name, path, generation, {})
-    return json.loads(body)["error"]
-
-
 @pytest.mark.parametrize(("name", "path", "generation"), CASES)
 def test_every_failure_of_both_generations_has_its_signal(name, path, generation):
     signal = answered(name, path, generation)
@@ -95,37 +72,9 @@ def test_every_failure_of_both_generations_has_its_signal(name, path, generation
     assert "secret" not in str(signal.details())
 
 
-@pytest.mark.parametrize(
-    ("text", "family"),
-    [
-        *((read_error_text(*case), FAMILY.get(case[0])) for case in CASES),
-        ('do embedding request: Post "http://127.0.0.1:40425/v1/embeddings": EOF', "crashed"),
-    ],
-)
-def test_every_text_matches_at_most_one_row(text, family):
-    families = [
-        family
-        for family, row in zip(NAMES, OLLAMA_ERRORS.rows, strict=False)
-        if row.pattern and re.search(row.pattern, text, re.IGNORECASE)
-    ]
-
-    assert families == ([family] if family else [])
-
-
-@pytest.mark.parametrize(
-    "text", ["context deadline exceeded", "Post http://x: context deadline exceeded", "context"]
-)
+@pytest.mark.parametrize("text", ["context deadline exceeded", "context"])
 def test_other_meanings_of_context_are_not_an_overflow(text):
     assert isinstance(failed(REQUEST, text), ModelRejected)
-
-
-@pytest.mark.parametrize("name", [name for name in STRANGE if STRANGE[name][0] != 200])
-def test_responses_of_other_programs_are_protocol_errors(name):
-    signal = answered(name)
-
-    assert isinstance(signal, ModelProtocol)
-    assert signal.cause.startswith("`/api/chat` returned ")
-    assert f"HTTP {STRANGE[name][0]}" in signal.cause
 
 
 @pytest.mark.parametrize(
@@ -144,21 +93,6 @@ def test_a_missing_page_is_not_a_missing_model(body):
     assert isinstance(
         build_refusal(REQUEST, ResponseHead(404, "application/json"), body), ModelProtocol
     )
-
-
-@pytest.mark.parametrize("status", [204, 302, 307])
-def test_a_status_that_ollama_never_returns_is_a_protocol_error(status):
-    body = b'{"error": "server busy"}'
-
-    assert isinstance(
-        build_refusal(REQUEST, ResponseHead(status, "application/json"), body), ModelProtocol
-    )
-
-
-def test_a_relayed_overflow_has_its_token_counts():
-    signal = answered("overflow", prompt_tokens=1018, n_ctx=256)
-
-    assert signal.details() == {"prompt_tokens": 1018, "context_tokens": 256, "operation": "ask"}
 
 
 @pytest.mark.parametrize(("estimate", "prompt_tokens"), [(900, 900), (3, 65)])
@@ -197,12 +131,6 @@ def test_the_text_of_a_relayed_error_is_unwrapped():
     }
 
 
-def test_a_crash_takes_precedence_over_an_overflow():
-    text = "an error was encountered while running the model: prompt exceeds context"
-
-    assert isinstance(failed(REQUEST, text), ModelProtocol)
-
-
 @pytest.mark.parametrize(
     ("text", "meaning"),
     [
@@ -210,13 +138,11 @@ def test_a_crash_takes_precedence_over_an_overflow():
         ('POST predict: Post "http://127.0.0.1:40335/completion": EOF', ModelProtocol),
         ("model 'tiny' not found", ModelNotPulled),
         ("something new", ModelRejected),
-        ("", ModelRejected),
         ('{"error": 5}', ModelRejected),
         ('{"error":' * 50_000, ModelRejected),
-        ("x" * 1_000_000, ModelRejected),
         ("exceed " * 100_000, ModelRejected),
     ],
-    ids=range(9),
+    ids=range(7),
 )
 def test_an_error_in_a_stream_has_its_signal(text, meaning):
     assert type(failed(REQUEST, text)) is meaning
@@ -237,7 +163,3 @@ def test_causes_are_one_short_line():
     assert cause.isprintable()
     assert cause.startswith("llama runner process has terminated: [31m panic: goroutine")
     assert len(cause) <= 300
-
-
-def test_an_error_without_a_text_has_a_default_cause():
-    assert failed(REQUEST, " \n").details()["cause"] == "the server gave no reason"

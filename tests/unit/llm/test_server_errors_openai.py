@@ -14,11 +14,9 @@ from kebab.llm.http_stream import Call, ResponseHead
 from kebab.llm.server_errors import (
     OPENAI_ERRORS,
     ModelRequest,
-    ServerError,
     build_refusal,
-    classify_error,
 )
-from tests.fakes.openai_failures import FAILURES, KINDS, STRANGE, build_failure
+from tests.fakes.openai_failures import FAILURES, KINDS, build_failure
 
 SECRET = "sk-proj-Zq81LmPvXw3TnB7yRk5d"
 REQUEST = ModelRequest(
@@ -66,25 +64,9 @@ def test_every_failure_has_an_expected_signal():
     assert MEANINGS.keys() == FAILURES.keys()
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", MEANINGS)
-def test_a_failure_has_the_same_signal_from_every_server(name, kind):
-    assert type(played(name, kind)) is MEANINGS[name]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_missing_model_is_named(kind):
-    refusal = played("missing", kind)
-
-    assert refusal.details() == {
-        "model": "team/tiny-1b",
-        "endpoint": "http://gpu-box:8080/v1",
-        "operation": "ask",
-        "cause": "no such model: team/tiny-1b",
-        "reason": "unknown_model",
-        "setting": "models.llm.model",
-        "models": None,
-    }
+def test_a_failure_has_the_same_signal_from_every_server(name):
+    assert {type(played(name, kind)) for kind in KINDS} == {MEANINGS[name]}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -94,12 +76,6 @@ def test_an_overflow_has_the_numbers_of_the_server(kind):
     assert refusal.details() == {"prompt_tokens": 5000, "context_tokens": 4096, "operation": "ask"}
 
 
-def test_an_overflow_without_numbers_is_longer_than_the_window():
-    refusal = signal(400, {"error": "the input length exceeds the context length"})
-
-    assert refusal.details() == {"prompt_tokens": 8193, "context_tokens": 8192, "operation": "ask"}
-
-
 @pytest.mark.parametrize("status", [401, 403])
 @pytest.mark.parametrize("body", [b"", b"<html>log in</html>", b'{"error":"wrong: sk-...k5d"}'])
 def test_the_text_of_an_authorization_error_is_not_shown(status, body):
@@ -107,16 +83,6 @@ def test_the_text_of_an_authorization_error_is_not_shown(status, body):
 
     assert isinstance(refusal, ModelRejected)
     assert refusal.cause == f"the server requires another key (HTTP {status})"
-
-
-@pytest.mark.parametrize("name", [name for name, (status, *_) in STRANGE.items() if status != 200])
-def test_an_unknown_error_body_is_a_protocol_error(name):
-    status, content_type, body = STRANGE[name]
-
-    refusal = signal(status, body, content_type)
-
-    assert isinstance(refusal, ModelProtocol)
-    assert f"HTTP {status}" in refusal.cause
 
 
 @pytest.mark.parametrize(
@@ -149,34 +115,11 @@ def test_the_status_decides_where_the_text_is_unknown(status, body, expected):
     assert type(signal(status, body)) is expected
 
 
-def test_the_text_of_the_server_is_the_cause():
-    refusal = signal(400, {"error": {"message": "temperature must be non-negative"}})
-
-    assert isinstance(refusal, ModelRejected)
-    assert refusal.cause == "temperature must be non-negative"
-
-
 def test_a_server_failure_reports_status_and_text():
     refusal = signal(500, {"error": {"message": "Compute error."}})
 
     assert isinstance(refusal, ModelProtocol)
     assert refusal.cause == "the server failed (HTTP 500): Compute error."
-
-
-def test_an_error_in_a_stream_reports_no_status():
-    refusal = classify_error(REQUEST, ServerError(text="Compute error."))
-
-    assert isinstance(refusal, ModelProtocol)
-    assert refusal.cause == "the server failed: Compute error."
-
-
-@pytest.mark.parametrize("status", [400, 404, 500])
-@pytest.mark.parametrize("text", ["a\r\nb\x1b[31m\u202e c\x00", "빵 " * 5000, "", "\ud800 x"])
-def test_a_cause_is_one_short_line(status, text):
-    cause = signal(status, {"error": {"message": text}}).details()["cause"]
-
-    assert 0 < len(cause) <= 300
-    assert cause.isprintable()
 
 
 ECHOES = [

@@ -115,11 +115,6 @@ def test_every_wording_is_an_overflow_with_its_token_counts(text, numbers):
     assert find_token_counts(error) == numbers
 
 
-@pytest.mark.parametrize("kind", ["exceed_context_size_error", "context_length_exceeded"])
-def test_the_kind_of_an_error_is_enough(kind):
-    assert is_overflow(ServerError(text="", kinds=frozenset({kind})))
-
-
 def test_counts_in_fields_take_precedence_over_counts_in_the_text():
     error = ServerError(text="request (1 tokens) ... context size (2 tokens)", prompt_tokens=3)
 

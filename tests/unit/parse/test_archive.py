@@ -47,19 +47,6 @@ def test_members_are_read_by_name_whatever_the_case():
     assert opened.find("word/styles.xml") is None
 
 
-def test_a_member_that_must_be_there_is_missed():
-    assert get_cause(build_zip([("a", b"")]), "b") == "damaged: `b` is missing"
-
-
-@pytest.mark.parametrize("name", ["../../x", "/etc/x", "..\\..\\x", "C:\\x"])
-def test_names_are_keys_and_no_file_is_written(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    opened = open_archive(build_zip([(name, b"content")]))
-
-    assert [opened.read(known) for known in opened.names] == [b"content"]
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_the_last_of_two_members_with_one_name_is_read():
     assert open_archive(build_zip([("a", b"first"), ("a", b"second")])).read("a") == b"second"
 
@@ -106,10 +93,6 @@ def test_a_bomb_of_one_member_is_refused_by_its_ratio():
         get_cause(build_zip([("a", bytes(20_000_000))]))
         == "expands to more than 200 times its size"
     )
-
-
-def test_sizes_of_sound_members_are_right():
-    open_archive(build_zip([("a", b"b" * 3_000_000), ("c", b"")])).check_sizes()
 
 
 def test_small_members_may_expand_a_lot():

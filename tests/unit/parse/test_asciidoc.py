@@ -32,14 +32,6 @@ def test_the_header_is_metadata():
     assert document.links == ("parts/depths.adoc", "fees.adoc")
 
 
-def test_headings_have_plain_labels():
-    assert list_headings(GUIDE)[1:] == [
-        (2, "Arrival by sea"),
-        (3, "Lines and fenders"),
-        (2, "항구 안내"),
-    ]
-
-
 def test_comments_attributes_and_passed_markup_are_left_out():
     found = "\n".join(text for _, text in list_blocks(GUIDE))
 
@@ -54,7 +46,6 @@ def test_comments_attributes_and_passed_markup_are_left_out():
     [
         (BlockKind.CODE, "[source,c]\n----\n= x\n\n----"),
         (BlockKind.CODE, "....\nliteral\n...."),
-        (BlockKind.CODE, "```c\nx\n```"),
         (BlockKind.CODE, " indented\n text"),
         (BlockKind.TABLE, ".Caption\n[%header]\n|===\n|a |b\n\n|1 |2\n|==="),
         (BlockKind.TABLE, ",===\na,b\n,==="),
@@ -89,14 +80,6 @@ def test_text_below_the_title_is_no_author():
 
     assert document.metadata.authors == ()
     assert "first paragraph" in document.text[document.blocks[1].start :]
-
-
-def test_front_matter_is_read():
-    document = parse("---\ntitle: Front\ntags: [a]\n---\n= Title\n\nText\n")
-
-    assert document.title == "Front"
-    assert document.metadata.tags == ("a",)
-    assert [block.kind for block in document.blocks] == ["heading", "paragraph"]
 
 
 def test_time_is_linear():

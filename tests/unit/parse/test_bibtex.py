@@ -71,12 +71,6 @@ def test_hostile_bibliographies_cost_little(text):
     assert len(parse(text).text) < 3 * len(text)
 
 
-def test_fields_behind_a_comment_are_read():
-    text = parse("@article{a,\n title = {Nets},\n % url = {x},\n year = 2020,\n}").text
-    assert "Year: 2020" in text
-    assert "url" not in text
-
-
 def test_an_entry_with_very_many_fields_is_not_repeated_as_a_whole():
     fields = "".join(f"x{'a' * number}=1," for number in range(200))
     source = f"@book{{p,{fields}}}\n" + "@article{k,crossref=p}\n" * 100

@@ -3,27 +3,15 @@ import random
 
 import pytest
 
-from kebab.core.chunks import Place
 from kebab.core.documents import Block, BlockKind, Metadata
 from kebab.parse.blocks import (
-    MAX_TITLE_CHARS,
-    Lines,
     Span,
     TextBuilder,
     build_blocks,
-    build_line_document,
     choose_title,
-    exclude_lines,
     find_blob_lines,
-    find_paragraphs,
     format_file_name,
-    group_lines,
-    omit_gaps,
-    read_metadata,
-    shift_spans,
-    shorten_line,
 )
-from kebab.parse.encoding import decode
 from kebab.parse.markdown import MarkdownParser
 
 
@@ -32,72 +20,16 @@ def test_spans_lose_outer_blank_lines():
     assert build_blocks(text, 0, [Span(BlockKind.LIST, 0, 3)]) == (Block(BlockKind.LIST, 1, 4),)
 
 
-def test_lines_that_no_span_claims_become_paragraphs():
-    text = "a\nb\n\nc\nd"
-    blocks = build_blocks(text, 0, [Span(BlockKind.CODE, 3, 4)])
-    assert [(block.kind, text[block.start : block.end]) for block in blocks] == [
-        (BlockKind.PARAGRAPH, "a\nb"),
-        (BlockKind.CODE, "c"),
-        (BlockKind.PARAGRAPH, "d"),
-    ]
-
-
 def test_spans_that_overlap_are_cut():
     text = "a\nb\nc"
     blocks = build_blocks(text, 0, [Span(BlockKind.LIST, 0, 2), Span(BlockKind.LIST, 1, 3)])
     assert [text[block.start : block.end] for block in blocks] == ["a\nb", "c"]
 
 
-def test_the_body_may_start_later():
-    assert build_blocks("skip\nbody", 5, []) == (Block(BlockKind.PARAGRAPH, 5, 9),)
-
-
-def test_paragraphs_end_at_blank_lines():
-    lines = ["a", " ", "b", "c"]
-    assert [(span.first, span.last) for span in find_paragraphs(lines, 0, 4)] == [(0, 1), (2, 4)]
-
-
-def test_a_document_holds_the_text_its_blocks_and_each_link_once():
-    decoded = decode(b"Title\n\nhidden\n\ntext\n")
-    spans = [Span(BlockKind.HEADING, 0, 1, 1, "Title"), Span(None, 2, 3)]
-    document = build_line_document(decoded, "a.rst", spans, Metadata(), ["b", "c", "b"])
-
-    assert document.title == "Title"
-    assert [document.text[one.start : one.end] for one in document.blocks] == ["Title", "text"]
-    assert document.links == ("b", "c")
-
-
-def test_shifting_moves_lines():
-    span = Span(BlockKind.HEADING, 0, 1, 2, "x")
-    assert list(shift_spans([span], 3)) == [Span(BlockKind.HEADING, 3, 4, 2, "x")]
-    assert list(shift_spans([span], 0)) == [span]
-
-
-def test_lines_are_taken_out_of_spans_or_stand_alone():
-    spans = [Span(BlockKind.CODE, 0, 5), Span(BlockKind.LIST, 6, 9)]
-    ranges = [(1, 2), (4, 7)]
-    assert [one[1:3] for one in exclude_lines(spans, ranges)] == [(0, 1), (2, 4), (7, 9)]
-
-
-def test_lines_between_spans_make_no_block():
-    spans = omit_gaps([Span(BlockKind.CODE, 1, 2)], 3)
-    assert [block.kind for block in build_blocks("a\nb\nc", 0, spans)] == [BlockKind.CODE]
-
-
-def test_numbers_of_lines_are_grouped():
-    assert list(group_lines([0, 1, 2, 5, 7, 8])) == [(0, 3), (5, 6), (7, 9)]
-    assert list(group_lines([])) == []
-
-
 def test_a_vague_name_of_a_file_is_shown_with_its_folder():
     assert format_file_name("shop/index.js", {"index"}) == "shop/index.js"
     assert format_file_name("shop/cart.js", {"index"}) == "cart.js"
     assert format_file_name("index.js", {"index"}) == "index.js"
-
-
-def test_a_line_that_is_too_long_ends_with_a_mark():
-    assert shorten_line("twelve words", 12) == "twelve words"
-    assert shorten_line("twelve words", 8) == "twelve…"
 
 
 BYTES = random.Random(1).randbytes(3_000)
@@ -153,10 +85,6 @@ def test_text_is_no_data(line):
     assert find_blob_lines(f"{line}\n{line}") == set()
 
 
-def test_a_line_that_is_mostly_text_is_kept():
-    assert find_blob_lines(f"{'Some words. ' * 50}{BASE64[:400]}") == set()
-
-
 def test_a_few_lines_of_base64_are_kept():
     lines = [BASE64[at : at + 76] for at in range(0, 380, 76)]
     assert find_blob_lines("\n".join(lines)) == set()
@@ -167,61 +95,6 @@ def test_a_few_lines_of_base64_are_kept():
 def test_long_lines_take_linear_time(part):
     find_blob_lines(part * (1_000_000 // len(part)))
     find_blob_lines(f"{part}\n" * 50_000)
-
-
-def test_lines_know_their_indents():
-    lines = Lines("a\n\tb\n\n  c\nd")
-
-    assert lines.indents == [0, 8, -1, 2, 0]
-    assert lines.find_dedent(1, 5, 2) == 4
-    assert lines.find_blank(0, 5) == 2
-    assert lines.skip_blank(2, 5) == 3
-
-
-def test_fields_become_metadata():
-    assert read_metadata(
-        {
-            "title": "T",
-            "author": "A B, C D",
-            "tags": "x; y",
-            "language": "ko_KR",
-            "date": "2024-05-01",
-        }
-    ) == Metadata(title="T", tags=("x", "y"), lang="ko", authors=("A B", "C D"), date="2024-05-01")
-    assert read_metadata({"filetags": ":work:home:"}).tags == ("work", "home")
-
-
-def test_parts_become_markdown_with_blocks():
-    builder = TextBuilder()
-    builder.add_heading(2, "Title\nof two lines")
-    builder.add_paragraph("One\nparagraph.")
-    builder.add_list([(0, "first"), (1, "second"), (0, "3. third")])
-    builder.add_table([["a", "b|c"], ["1", ""]])
-    builder.add_code("x = 1\n", "python")
-    builder.add_quote("said")
-    document = builder.build("a.html")
-    assert document.text == (
-        "## Title of two lines\n\nOne\nparagraph.\n\n- first\n  - second\n3. third\n\n"
-        "| a | b\\|c |\n|---|---|\n| 1 |  |\n\n```python\nx = 1\n```\n\n> said"
-    )
-    kinds = [block.kind.value for block in document.blocks]
-    assert kinds == ["heading", "paragraph", "list", "table", "code", "quote"]
-    assert document.title == "a"
-    for block in document.blocks:
-        assert document.text[block.start : block.end].strip()
-
-
-def test_places_begin_at_their_first_block_and_empty_ones_are_dropped():
-    builder = TextBuilder()
-    builder.begin_place(Place(0, 1, of=3))
-    builder.add_paragraph("one")
-    builder.begin_place(Place(0, 2, of=3))
-    builder.add_paragraph("  \n")
-    builder.begin_place(Place(0, 3, of=3))
-    builder.add_paragraph("three")
-    document = builder.build("a.pdf", title="Paper")
-    assert document.places == (Place(0, 1, of=3), Place(5, 3, of=3))
-    assert document.title == "Paper"
 
 
 def test_blocks_of_a_document_are_added_with_their_kinds():
@@ -242,10 +115,6 @@ HEADINGS = [
     Block(BlockKind.HEADING, 2, 3, 1, ""),
     Block(BlockKind.HEADING, 4, 5, 2, "Heading"),
 ]
-
-
-def test_front_matter_comes_first():
-    assert choose_title(Metadata(title="Front"), HEADINGS, "a/stem.md") == "Front"
 
 
 def test_the_first_heading_of_the_top_level_comes_second():
@@ -287,12 +156,6 @@ def test_the_stem_comes_last(path, title):
     assert choose_title(Metadata(), [], path) == title
 
 
-def test_a_long_title_is_cut():
-    title = choose_title(Metadata(title="word " * 100), [], "a.md")
-    assert len(title) <= MAX_TITLE_CHARS
-    assert title.endswith("word…")
-
-
 def test_a_builder_leaves_out_encoded_data_and_says_so():
     builder = TextBuilder()
     builder.add_paragraph(f"before\n{BASE64}\nafter")
@@ -300,11 +163,4 @@ def test_a_builder_leaves_out_encoded_data_and_says_so():
     document = builder.build("a.html")
     assert document.text == "before\nafter"
     noise = "left out as encoded, minified or repeated data: 8,000 characters"
-    assert document.warnings == (noise,)
-
-
-def test_lines_of_data_in_text_make_no_block():
-    document = build_line_document(decode(f"a\n{BASE64}\nb".encode()), "a.txt", (), Metadata())
-    assert [document.text[one.start : one.end] for one in document.blocks] == ["a", "b"]
-    noise = "left out as encoded, minified or repeated data: 4,000 characters"
     assert document.warnings == (noise,)

@@ -2,8 +2,6 @@ import json
 
 import pytest
 
-from kebab.chunk.budget import Budget
-from kebab.chunk.split import split_document
 from kebab.core.media import CHAT, detect_media_type
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.chat_export import ChatExportParser
@@ -66,14 +64,6 @@ def test_conversations_are_sections_with_their_speakers(name, text):
     assert document.text.replace("## Why", "Why") == text
     assert [block.label for block in document.blocks if block.level] == [
         line[2:] for line in text.split("\n") if line.startswith("# ")
-    ]
-
-
-def test_a_passage_carries_the_title_of_its_conversation():
-    chunks = split_document(read_sample("result.json"), Budget())
-    assert [chunk.heading_path for chunk in chunks] == [
-        ("Harbour 2024-03-01",),
-        ("Harbour 2024-03-02",),
     ]
 
 

@@ -24,11 +24,3 @@ def test_every_node_type_exists_in_the_grammar(name):
     named = set().union(*(getattr(syntax, field) for field in NODES))
     named |= {*syntax.names, *syntax.holders}
     assert named - types == set()
-
-
-@pytest.mark.parametrize("name", SYNTAXES)
-def test_every_field_exists_in_the_grammar(name):
-    syntax = SYNTAXES[name]
-    grammar = load_grammar(name)
-    fields = {*syntax.names.values(), *syntax.holders.values()}
-    assert {field for field in fields if grammar.field_id_for_name(field) is None} == set()

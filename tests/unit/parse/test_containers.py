@@ -61,14 +61,6 @@ def test_each_file_within_containers_has_a_path(tmp_path, is_nested):
         FILES.read(f"{box}!/3.eml")
 
 
-def test_names_in_an_archive_are_only_keys(tmp_path):
-    path = tmp_path / "a.zip"
-    names = ("../../etc/x.md", "/etc/x.md", "a\\b.md", "Yahoo!/c.md", "no\x01de.md", "..", "d/")
-    path.write_bytes(pack(*((name, b"x") for name in names)))
-
-    assert list(list_all(path)) == ["etc/x.md", "etc/x (2).md", "a/b.md", "Yahoo/c.md", "no_de.md"]
-
-
 def test_names_without_a_declared_encoding_are_decoded_together(tmp_path):
     names = ["보고서 계획 정리.md", "회의록 요약.md", "a.md"]
     data = pack(

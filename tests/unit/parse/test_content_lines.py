@@ -4,7 +4,6 @@ import pytest
 
 from kebab.core.documents import ParsedDocument
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.content_lines import split_value
 from kebab.parse.registry import PARSERS
 
 EVENTS, CONTACTS = "text/calendar", "text/vcard"
@@ -75,7 +74,3 @@ def test_a_file_without_entries_says_so(media):
 )
 def test_hostile_calendars_cost_little(data):
     assert parse(EVENTS, b"BEGIN:VEVENT\nSUMMARY:Sale\n" + data).blocks
-
-
-def test_an_escaped_backslash_before_a_separator_stays():
-    assert split_value(r"a\\;b\;c;") == ["a\\", "b;c", ""]

@@ -60,10 +60,6 @@ def test_a_document_of_pictures_alone_is_refused():
     assert refuse(build_docx("<w:p><w:r><w:drawing/></w:r></w:p>")) == "only images, no text"
 
 
-def test_an_empty_document_has_no_blocks():
-    assert parse_docx("").blocks == ()
-
-
 def test_damaged_files_are_refused():
     assert refuse(b"PK\x03\x04") == "damaged: the zip archive is cut off or broken"
     assert refuse(build_zip({"a.txt": "x"})) == "damaged: it has no main part"
@@ -128,20 +124,6 @@ def test_links_to_files_are_kept_and_others_are_not():
 
     assert document.text == "plan site"
     assert document.links == ("my plan.docx",)
-
-
-def test_notes_and_comments_follow_their_paragraph():
-    document = parse_docx(
-        '<w:p><w:r><w:t>Boil it.</w:t><w:footnoteReference w:id="2"/>'
-        '<w:commentReference w:id="0"/></w:r></w:p>' + para("Next."),
-        footnotes='<w:footnote w:id="0" w:type="separator"><w:p/></w:footnote>'
-        f'<w:footnote w:id="2">{para("At 62 degrees.")}</w:footnote>',
-        comments=f'<w:comment w:id="0" w:author="Mira">{para("Really?")}</w:comment>',
-    )
-
-    assert document.text == (
-        "Boil it.\n\n> Footnote: At 62 degrees.\n\n> Comment by Mira: Really?\n\nNext."
-    )
 
 
 def test_text_boxes_are_read_once():

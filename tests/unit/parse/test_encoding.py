@@ -65,10 +65,6 @@ def test_surrogates_written_as_utf_8_become_one_character():
     assert decoded.text == "token \U0001f600 \ufffd\ufffd"
 
 
-def test_a_replacement_character_of_the_author_is_no_loss():
-    assert decode("a \ufffd b".encode()).warnings == ()
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_every_line_end_becomes_a_line_feed(end):
     assert decode(f"a{end}{end}b{end}".encode()).text == "a\n\nb\n"
@@ -205,13 +201,6 @@ def test_text_that_switches_character_sets_is_recognised(lang, codec):
 def test_marks_in_plain_text_prove_nothing(data):
     assert detect_escaped_encoding(data) is None
     assert decode(data).text == data.decode()
-
-
-def test_a_few_zeros_in_a_text_do_not_make_it_wide():
-    data = b"Words of a note, a few\0 of them broken.\n" * 20
-
-    assert detect_wide_encoding(data) is None
-    assert decode(data).encoding == "utf-8"
 
 
 def test_binary_data_is_not_wide_text():

@@ -27,16 +27,6 @@ def parse(data):
     return EnexParser().parse(data, "dir/notes.enex")
 
 
-def test_one_note_gives_its_metadata_to_the_document():
-    document = parse(build("<div>Fill the <b>north</b> lamp</div>"))
-
-    assert document.text == "# Note 1\n\nFill the north lamp\n\nAttachments:\n\n- lamp.png"
-    assert document.title == "Note 1"
-    assert document.metadata.date == "2024-03-05T07:30:00Z"
-    assert document.metadata.authors == ("Nora Lind",)
-    assert document.metadata.tags == ("oil", "lamps")
-
-
 def test_several_notes_are_sections():
     document = parse(build("<h1>Oil</h1><div>등대</div>", "<div>b</div>"))
 

@@ -21,8 +21,6 @@ OPF = """<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org
 <spine><itemref idref="b"/><itemref idref="n"/><itemref idref="a"/><itemref idref="i"/></spine>
 </package>"""
 NAV = "<html><body><nav><a href='a.xhtml#x'>First</a><a href='text/b%20c.xhtml'>Second</a></nav>"
-NCX = """<ncx><navMap><navPoint><navLabel><text>Old</text></navLabel><content src="a.xhtml"/>
-</navPoint></navMap></ncx>"""
 PARTS = {
     "META-INF/container.xml": CONTAINER,
     "OPS/book.opf": OPF,
@@ -76,12 +74,6 @@ def test_chapters_are_read_in_the_order_of_the_spine_with_their_titles():
     assert document.metadata.date == "2024-03-05"
     assert document.metadata.lang == "en"
     assert document.metadata.tags == ("oil",)
-
-
-def test_an_older_book_has_its_titles_in_another_file():
-    parts = {**PARTS, "OPS/nav.xhtml": None, "OPS/toc.ncx": NCX}
-
-    assert "# Old\n\nalpha" in parse(build_zip(parts)).text
 
 
 def test_a_book_of_pandoc_is_read():

@@ -56,12 +56,3 @@ def test_a_file_of_one_event_has_its_title_date_and_organiser():
 )
 def test_a_rule_is_told_in_words_or_as_it_is_written(rule, expected):
     assert parse("SUMMARY:Sale", f"RRULE:{rule}").text == f"# Sale\n\nRepeats: {expected}"
-
-
-def test_the_description_of_a_calendar_and_free_times_are_read():
-    text = (
-        "BEGIN:VCALENDAR\nX-WR-CALDESC:Ferries\nBEGIN:VAVAILABILITY\nBEGIN:AVAILABLE\n"
-        "SUMMARY:Office hours\nEND:AVAILABLE\nEND:VAVAILABILITY\nEND:VCALENDAR\n"
-    )
-    document = PARSERS["text/calendar"].parse(text.encode(), "a.ics")
-    assert document.text == "Ferries\n\n# Office hours"

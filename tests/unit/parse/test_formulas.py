@@ -126,7 +126,3 @@ def test_an_equation_of_word_is_tex(omml, tex):
 )
 def test_mathml_is_tex(mathml, tex):
     assert read_equation(fromstring(f"<math>{mathml}</math>")) == f"${tex}$"
-
-
-def test_an_empty_equation_is_nothing():
-    assert read_equation(fromstring("<math><mrow/></math>")) == ""

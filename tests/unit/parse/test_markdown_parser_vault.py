@@ -66,11 +66,6 @@ def test_every_note_of_the_vault_has_its_case():
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_metadata_is_what_the_note_says(name):
-    assert parse(name).metadata == CASES[name]
-
-
-@pytest.mark.parametrize("name", CASES)
 def test_links_lead_to_other_notes(name):
     assert parse(name).links == LINKS.get(name, ())
 

@@ -22,12 +22,6 @@ def test_offsets_are_code_points_of_the_body() -> None:
     assert (link.start, link.target_span) == (2, (6, 10))
 
 
-def test_targets_and_tags_are_marks_but_code_and_comments_are_code() -> None:
-    found = read_body_parts("`c` <b> <!-- d --> [e](f)\n")
-    assert found.code == [(0, 3), (8, 18)]
-    assert found.marks == [(4, 7), (23, 24)]
-
-
 _Placed: TypeAlias = Heading | LinkUse | FootnoteUse | AnchorUse | UndefinedLabel
 _PIECES = st.sampled_from(
     [
@@ -96,7 +90,6 @@ def _read_link(text: str) -> LinkUse:
         ("[t]( <a b.md> 'T')", "inline", "a b.md"),
         ('[t](b%20c.md "T")', "inline", "b%20c.md"),
         ("[](e.md)", "inline", "e.md"),
-        ("[a\\]](e.md)", "inline", "e.md"),
         ("[`](x`](e.md)", "inline", "e.md"),
         ("[t](a(b).md)", "inline", "a(b).md"),
         ("[[1]](t.md)", "inline", "t.md"),
@@ -122,12 +115,6 @@ def test_an_image_is_told_from_a_link(text: str) -> None:
     assert link.target == "x.png"
 
 
-def test_an_image_within_a_link_is_a_second_target() -> None:
-    text = "[![a](i.svg)](d.md)"
-    targets = {text[slice(*one.target_span)] for one in read_markup(text).links}
-    assert targets == {"i.svg", "d.md"}
-
-
 @pytest.mark.parametrize("text", ["`[a](b)`", "```\n[a](b)\n```", "<!-- [a](b) -->", "    [a](b)"])
 def test_code_and_comments_have_no_links(text: str) -> None:
     assert read_markup(text).links == ()
@@ -151,14 +138,6 @@ def test_footnotes_are_uses_definitions_and_undefined_uses() -> None:
 def test_anchors_outside_headings_are_found_where_they_are_declared() -> None:
     text = "# H {#h}\n\n<a name='a'></a> <span id=\"b\">x</span>\n\np ^c\n\n(d)=\n\n`<a id='no'>`\n"
     assert [one.anchor for one in read_markup(text).anchors] == ["a", "b", "^c", "d"]
-
-
-def test_references_without_a_definition_are_kept_with_their_form() -> None:
-    text = "é [a][b] [c] [d][]"
-    found = [
-        (text[one.start : one.end], one.label, one.is_full) for one in read_markup(text).undefined
-    ]
-    assert found == [("[a][b]", "b", True), ("[c]", "c", False), ("[d][]", "d", True)]
 
 
 def test_front_matter_has_its_fields_in_order() -> None:
@@ -236,19 +215,6 @@ def test_every_span_is_in_order_and_within_the_text(text: str) -> None:
 def test_wide_characters_before_a_text_shift_it_only(text: str) -> None:
     plain, wide = read_markup(f"xx\n\n{text}"), read_markup(f"é🙂\n\n{text}")
     assert plain == wide
-
-
-def test_spans_that_touch_are_merged() -> None:
-    spans = SpanSet([(4, 6), (0, 2), (1, 3), (6, 7), (9, 9)])
-    assert spans.spans == [(0, 3), (4, 7)]
-    assert [offset in spans for offset in (0, 2, 3, 4, 6, 7)] == [
-        True,
-        True,
-        False,
-        True,
-        True,
-        False,
-    ]
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,13 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kebab.core.documents import Metadata
 from kebab.parse.metadata import (
     build_metadata,
-    list_unique,
     merge_metadata,
     read_front_matter,
-    read_language,
     read_properties,
     split_authors,
-    split_keywords,
     to_authors,
-    to_tags,
 )
 
 
@@ -33,45 +27,6 @@ from kebab.parse.metadata import (
 )
 def test_names_are_separated(text, names):
     assert split_authors(text) == names
-
-
-def test_keywords_are_separated_by_the_commas_of_every_script():
-    assert split_keywords("oil, sea  lamp;등대、灯台,") == ["oil", "sea lamp", "등대", "灯台"]
-
-
-@pytest.mark.parametrize(
-    ("tag", "language"),
-    [("en", "en"), ("ko_KR", "ko"), ("zh-Hant-TW", "zh"), ("english", None), (3, None), ("", None)],
-)
-def test_a_language_is_its_primary_subtag(tag, language):
-    assert read_language(tag) == language
-
-
-def test_values_are_kept_once_and_bounded():
-    assert list_unique(["a", "", "b", "a"]) == ("a", "b")
-    assert len(list_unique(map(str, range(999)))) == 256
-
-
-@given(st.text(max_size=200))
-def test_no_name_is_empty_or_has_white_space_around(text):
-    assert [name for name in split_authors(text) if name != name.strip() or not name] == []
-
-
-@pytest.mark.parametrize(
-    ("value", "tags"),
-    [
-        (["a", "#b/c", 2024], ("a", "b/c", "2024")),
-        ("a, b c", ("a", "b c")),
-        ("#a #b", ("a", "b")),
-        ("[[a b]], #[[c d]], e", ("a b", "c d", "e")),
-        ([{"label": "Guide", "permalink": "/guide"}], ("Guide",)),
-        (["[[a]]"], ("a",)),
-        (None, ()),
-        (True, ()),
-    ],
-)
-def test_tags_come_in_many_forms(value, tags):
-    assert to_tags(value) == tags
 
 
 @pytest.mark.parametrize(
@@ -273,12 +228,6 @@ def test_damaged_front_matter_is_a_warning_and_is_searched(text, warning):
     front = read_front_matter(text)
     assert front.warnings == (warning,)
     assert front.searched == 0
-
-
-def test_a_bare_colon_does_not_cost_the_title():
-    front = read_front_matter("---\ntitle: Notes: part 2 - why?\n---\nbody")
-    assert front.metadata.title == "Notes: part 2 - why?"
-    assert front.warnings
 
 
 def test_empty_front_matter_is_front_matter():

@@ -4,7 +4,6 @@ import pytest
 
 from kebab.chunk.budget import Budget
 from kebab.chunk.split import split_document
-from kebab.core.documents import BlockKind
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.notebook import NotebookParser
 from tests.shape.tree import ROOT
@@ -38,20 +37,11 @@ def test_a_passage_is_in_the_cell_that_is_cited():
         assert "".join(cells[chunk.place.number]["source"]) in chunk.text
 
 
-def test_headings_of_markdown_cells_lead_to_the_code_below():
-    chunks = split_document(read_sample("tides.ipynb"), Budget())
-    assert chunks[4].heading_path == ("Tides of a harbour", "Spring tide")
-
-
 def test_the_notebook_says_its_title_authors_and_links():
     document = read_sample("tides.ipynb")
     assert document.title == "Tides of a harbour"
     assert document.metadata.authors == ("Ada Gray",)
     assert document.links == ("moon.md",)
-
-
-def test_code_cells_name_the_language_of_the_kernel():
-    assert "```python\nimport math\n" in read_sample("tides.ipynb").text
 
 
 def test_outputs_are_text_without_images_and_colours():
@@ -85,21 +75,6 @@ def test_front_matter_of_a_cell_is_metadata():
         {"cell_type": "raw", "source": "---\ntitle: T\ntags: [a]\n---\n"}, code("x")
     )
     assert (document.title, document.metadata.tags) == ("T", ("a",))
-
-
-def test_an_output_of_several_kinds_is_taken_once():
-    shown = {"output_type": "display_data", "data": {"text/html": "<b>", "text/plain": ["a", "b"]}}
-    assert parse_cells(code("x", shown)).text == "```\nx\n```\n\n```text\nab\n```"
-
-
-def test_colours_of_a_stream_are_left_out():
-    shown = {"output_type": "stream", "text": "\x1b[31mred\x1b[0m"}
-    assert "red\n" in parse_cells(code("x", shown)).text
-
-
-def test_cells_of_code_and_markdown_are_blocks_of_their_kind():
-    document = parse_cells(markdown("- a\n- b"), code("x = 1"))
-    assert [block.kind for block in document.blocks] == [BlockKind.LIST, BlockKind.CODE]
 
 
 @pytest.mark.parametrize(

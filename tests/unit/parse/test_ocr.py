@@ -27,12 +27,6 @@ def recognize(settings=OcrSettings(), **options):  # noqa: B008 - immutable
     return recognize_text(b"picture", settings, "a.png", "image-v1", **options)
 
 
-def test_the_pages_are_separated(folder):
-    install_tesseract(folder, r"one\ftwo\f")
-
-    assert recognize() == ["one", "two"]
-
-
 def test_the_picture_and_the_languages_reach_the_program(folder):
     log = install_tesseract(folder, "text")
 
@@ -62,12 +56,6 @@ def test_a_language_that_is_not_installed_is_named(folder, monkeypatch):
         recognize(OcrSettings("chi_sim"))
 
     assert missing.value.install == "sudo apt install tesseract-ocr-chi-sim"
-
-
-def test_the_direction_of_pages_is_optional(folder):
-    install_tesseract(folder, "text", error="Failed loading language \\047osd\\047")
-
-    assert recognize() == ["text"]
 
 
 def test_a_picture_that_the_program_refuses_is_damaged(folder):

@@ -94,20 +94,6 @@ def test_a_deck_has_titles_notes_tables_charts_and_hidden_slides():
     assert "霧の夜は霧笛を鳴らします" in slides[4]
 
 
-def test_slides_are_read_from_top_to_bottom_without_footers():
-    document = parse_odp(
-        page(
-            frame("low", y=9),
-            frame("right", y=3, x=8),
-            frame("left", y=3.4, x=1),
-            frame("Title", "title"),
-            frame("3", "page-number"),
-        )
-    )
-
-    assert document.text == "# Title\n\nleft\n\nright\n\nlow"
-
-
 def test_a_slide_without_title_does_not_stand_below_the_one_before():
     document = parse_odp(page(frame("One", "title")), page(), page(frame("text")))
 
@@ -175,31 +161,6 @@ def test_counts_of_blanks_are_limited():
     assert len(parse('<text:p>a<text:s text:c="999999999999"/>b</text:p>').text) == 202
 
 
-def test_notes_and_comments_follow_their_paragraph():
-    document = parse(
-        '<text:p>Boil it.<text:note text:note-class="endnote"><text:note-citation>i'
-        "</text:note-citation><text:note-body><text:p>At 62 degrees.</text:p></text:note-body>"
-        "</text:note><office:annotation><creator>Mira</creator><text:p>Really?</text:p>"
-        "</office:annotation> Then wait.</text:p>"
-    )
-
-    assert document.text == (
-        "Boil it. Then wait.\n\n> Endnote: At 62 degrees.\n\n> Comment by Mira: Really?"
-    )
-
-
-def test_links_to_files_are_kept_and_readings_are_left_out():
-    document = parse(
-        '<text:p><text:a xlink:href="plan.odt">plan</text:a> '
-        '<text:a xlink:href="https://example.org">site</text:a> '
-        "<text:ruby><text:ruby-base>漢字</text:ruby-base><text:ruby-text>かんじ</text:ruby-text>"
-        "</text:ruby></text:p>"
-    )
-
-    assert document.text == "plan site 漢字"
-    assert document.links == ("plan.odt",)
-
-
 def test_text_boxes_and_descriptions_follow_their_paragraph():
     document = parse(
         "<text:p>Before<drawing:frame><drawing:text-box><text:p>In the box</text:p>"
@@ -259,22 +220,6 @@ def row(content, attributes=""):
     return f"<table:table-row {attributes}>{content}</table:table-row>"
 
 
-def test_merged_cells_stand_in_each_of_their_rows():
-    covered = "<table:covered-table-cell/>"
-    document = parse(
-        table(
-            f"<table:table-header-rows>{row(cells('Season', 'Oil'))}</table:table-header-rows>",
-            row(cells("Spring", attributes='table:number-rows-spanned="2"') + cells("310")),
-            row(covered + cells("290")),
-            row(cells("none", attributes='table:number-columns-spanned="2"') + covered),
-        )
-    )
-
-    assert document.text == (
-        "| Season | Oil |\n|---|---|\n| Spring | 310 |\n| Spring | 290 |\n| none |  |"
-    )
-
-
 def test_a_merged_cell_reaches_down_in_the_column_where_it_begins():
     covered = "<table:covered-table-cell/>"
     twice = 'table:number-columns-repeated="2"'
@@ -328,15 +273,6 @@ def test_a_table_within_a_cell_stays_in_its_row():
     assert document.text == "| x | y |\n|---|---|\n| a, 1; b, 2 | z |"
 
 
-def test_headings_have_levels_and_sections_are_entered():
-    document = parse(
-        '<text:h text:outline-level="2">Lamp</text:h><text:section><text:p>In it</text:p>'
-        "</text:section><text:h>Top</text:h>"
-    )
-
-    assert document.text == "## Lamp\n\nIn it\n\n# Top"
-
-
 def test_numbered_headings_are_headings_and_no_lists():
     document = parse(
         "<text:list><text:list-item><text:list><text:list-item>"
@@ -345,23 +281,6 @@ def test_numbered_headings_are_headings_and_no_lists():
     )
 
     assert document.text == "## Lamp"
-
-
-def test_lists_that_follow_each_other_are_one():
-    item = "<text:list><text:list-item><text:p>{}</text:p></text:list-item></text:list>".format
-    document = parse(item("one") + item("two") + "<text:p>end</text:p>")
-
-    assert document.text == "- one\n- two\n\nend"
-
-
-def test_notes_of_items_follow_the_list():
-    note = "<text:note><text:note-body><text:p>why</text:p></text:note-body></text:note>"
-    document = parse(
-        f"<text:list><text:list-item><text:p>one{note}</text:p></text:list-item>"
-        "<text:list-item><text:p>two</text:p></text:list-item></text:list>"
-    )
-
-    assert document.text == "- one\n- two\n\n> Note: why"
 
 
 def test_raised_text_and_equations_keep_their_meaning():

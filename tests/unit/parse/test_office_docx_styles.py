@@ -1,13 +1,10 @@
 import pytest
 
-from kebab.errors.catalog import ParseFailed
-from kebab.parse.blocks import TextBuilder
-from kebab.parse.docx import DocxParser
-from kebab.parse.office import add_slide_heading, describe_hidden_slides
+from kebab.parse.office import describe_hidden_slides
 from tests.unit.parse.office.office_files import DOCX_STYLES as STYLES
 from tests.unit.parse.office.office_files import build_paragraph as para
 from tests.unit.parse.office.office_files import build_style as style
-from tests.unit.parse.office.office_files import build_zip, parse_docx
+from tests.unit.parse.office.office_files import parse_docx
 
 
 def test_headings_follow_styles_outlines_and_local_names():
@@ -29,15 +26,6 @@ def test_headings_follow_styles_outlines_and_local_names():
 
 def test_tables_of_contents_are_left_out():
     assert parse_docx(para("Intro 3", style("C1")) + para("Intro"), styles=STYLES).text == "Intro"
-
-
-def test_code_and_quotes_follow_their_styles():
-    document = parse_docx(
-        para("x = 1", style("Src")) + para("y = 2", style("Src")) + para("He said", style("Q")),
-        styles=STYLES,
-    )
-
-    assert document.text == "```\nx = 1\ny = 2\n```\n\n> He said"
 
 
 def test_lists_have_levels_and_numbers():
@@ -76,12 +64,6 @@ def test_numbered_headings_have_their_numbers():
     assert document.text == "# 제1조 목적\n\n# 제2조 정의"
 
 
-def refuse(data):
-    with pytest.raises(ParseFailed) as refusal:
-        DocxParser().parse(data, "dir/a.docx")
-    return refusal.value.cause
-
-
 def test_properties_become_metadata():
     document = parse_docx(
         para("text"),
@@ -99,35 +81,10 @@ def test_properties_become_metadata():
     assert document.lang == "ko"
 
 
-def test_a_workbook_under_a_wrong_name_is_named():
-    relation = (
-        '<Relationships><Relationship Id="a" Type="x/officeDocument" Target="xl/workbook.xml"/>'
-    )
-    data = build_zip({"_rels/.rels": relation + "</Relationships>", "xl/workbook.xml": "<a/>"})
-
-    assert refuse(data) == "it is an Excel workbook, not a Word document"
-
-
 def test_the_strict_edition_of_the_format_is_read():
     strict = "http://purl.oclc.org/ooxml/wordprocessingml/main"
 
     assert parse_docx(para("text"), namespace=strict).text == "text"
-
-
-@pytest.mark.parametrize(
-    ("title", "hidden", "has_text", "text"),
-    [
-        ("Lamp", False, False, "# Lamp"),
-        ("Lamp", True, True, "# Lamp\n\n(hidden slide)"),
-        (" ", False, True, "# Slide 7"),
-        ("", True, False, ""),
-    ],
-)
-def test_the_heading_of_a_slide_is_its_title_or_its_number(title, hidden, has_text, text):
-    builder = TextBuilder()
-    add_slide_heading(builder, title, 7, hidden=hidden, has_text=has_text)
-
-    assert builder.build("a.pptx").text == text
 
 
 @pytest.mark.parametrize(

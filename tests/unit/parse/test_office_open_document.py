@@ -26,15 +26,6 @@ def test_properties_become_metadata():
     assert (metadata.lang, metadata.date) == ("ko", "2024-05-06")
 
 
-def test_a_file_without_properties_has_none():
-    assert open_parts(content_xml="<a/>").metadata.title is None
-
-
-def test_another_archive_is_no_such_file():
-    assert not open_parts(word__document_xml="<a/>").is_recognized
-    assert open_parts(content_xml="<a/>").is_recognized
-
-
 def test_an_encrypted_file_is_refused():
     with pytest.raises(ParseFailed) as refusal:
         open_parts(content_xml="x", **{"META-INF__manifest_xml": "<m:encryption-data/>"})

@@ -63,12 +63,6 @@ def test_the_xml_form_of_hangul_has_headings_tables_and_notes():
     assert document.metadata.date == "2025-09-17T04:33:13Z"
 
 
-def test_styles_of_hangul_make_headings():
-    data = build_hwp([(1, "등대"), (0, "불빛은 밝다."), (0, "")])
-
-    assert HwpParser().parse(data, "a.hwp").text == "#### 등대\n\n불빛은 밝다."
-
-
 def test_of_a_damaged_document_the_preview_is_read_and_said_so():
     data = build_hwp([], PrvText="미리 보기".encode("utf-16-le"), DocInfo=b"\xff" * 9, flags=1)
     document = HwpParser().parse(data, "a.hwp")

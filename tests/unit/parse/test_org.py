@@ -36,12 +36,6 @@ def test_a_headline_is_the_title_when_none_stands_beside_it(source, title):
     assert parse(source).title == title
 
 
-def test_headlines_have_plain_labels():
-    found = [(one.level, one.label) for one in parse(JOURNAL).blocks if one.level]
-
-    assert found == [(1, "Engine"), (2, "Replace the impeller"), (2, "기관 점검")]
-
-
 def test_drawers_comments_and_keywords_are_left_out():
     found = "\n".join(text for _, text in list_blocks(JOURNAL))
 
@@ -91,7 +85,6 @@ def test_two_blank_lines_end_a_list():
     ("source", "label"),
     [
         ("Plain", "Plain"),
-        ("The =code= and *bold* /words/", "The code and bold words"),
         ("See [[file:a.org][the plan]]", "See the plan"),
         ("[[https://x.org]]", "https://x.org"),
         ("a/b and c_d", "a/b and c_d"),

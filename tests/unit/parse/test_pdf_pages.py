@@ -22,19 +22,6 @@ def test_a_line_has_its_place_and_its_font():
     assert 130 < segment.right < 160
 
 
-def test_a_wide_gap_begins_another_segment():
-    page = read(Text(72, 700, "Iron ore"), Text(200, 700, "12"), Text(300, 700, "kg"))
-
-    assert [segment.text for segment in page.segments] == ["Iron ore", "12", "kg"]
-
-
-def test_the_spaces_of_a_justified_line_are_no_gaps():
-    words = ["the", "gaps", "here", "are", "wide", "ones"]
-    page = read(*(Text(72 + 31 * number, 700, word) for number, word in enumerate(words)))
-
-    assert [segment.text for segment in page.segments] == [" ".join(words)]
-
-
 def test_a_hyphen_that_divides_a_word_is_marked():
     page = read(Text(72, 700, "the transmis-"), Text(72, 688, "sion of the well-known sign"))
 
@@ -55,15 +42,6 @@ def test_a_page_is_read_by_its_language_where_the_fonts_name_no_letters(monkeypa
 
     assert page.legible
     assert page.segments[0].text.startswith("Dry soil first faster")
-
-
-def test_text_across_the_page_is_turned():
-    page = read(Text(72, 700, "most of the page"), Text(30, 300, "stamp", turned=True))
-
-    assert [(one.text, one.turned) for one in page.segments] == [
-        ("most of the page", False),
-        ("stamp", True),
-    ]
 
 
 def test_a_page_on_its_side_reads_from_its_own_left():

@@ -40,12 +40,6 @@ def test_the_outline_decides_the_level_of_what_it_names():
     assert get_levels(pages, [Bookmark(1, "Probes", 2)]) == []
 
 
-def test_sizes_that_the_outline_knows_have_its_level():
-    pages = [[row("One", 14), row(BODY), row("Two", 14), row(BODY), row("Small", 12, bold=True)]]
-
-    assert get_levels(pages, [Bookmark(2, "One", 1)]) == [(2, "One"), (2, "Two"), (3, "Small")]
-
-
 def test_what_is_little_larger_and_only_on_the_first_page_is_no_heading():
     pages = [[row("Title", 20), row("Ann Example", 12), row(BODY)], [row(BODY)]]
 
@@ -64,13 +58,3 @@ def test_sentences_rows_of_tables_and_signs_are_no_headings():
     ]
 
     assert get_levels(pages) == []
-
-
-def test_a_size_of_much_text_is_that_of_the_text():
-    pages = [[row("Slide", 30), row(BODY, 20), row(BODY + BODY, 14)]]
-
-    assert get_levels(pages) == [(1, "Slide")]
-
-
-def test_a_document_without_rows_has_no_headings():
-    assert get_levels([]) == []

@@ -30,14 +30,6 @@ def test_lines_become_a_paragraph_and_a_gap_ends_it():
     assert text == "The first line goes on here.\n\nThen a gap follows"
 
 
-def test_an_indent_behind_a_sentence_begins_a_paragraph():
-    text = write(
-        row("One sentence ends.", 700), row("Another begins", 688, left=84), row("and ends", 676)
-    ).text
-
-    assert text == "One sentence ends.\n\nAnother begins and ends"
-
-
 def test_a_short_line_ends_a_paragraph_behind_a_sentence_and_else_a_line():
     text = write(
         row("A long line of text, full", 700),
@@ -47,14 +39,6 @@ def test_a_short_line_ends_a_paragraph_behind_a_sentence_and_else_a_line():
     ).text
 
     assert text == "A long line of text, full Here it ends.\n\nname\nvalue of it and some more"
-
-
-def test_a_sentence_goes_on_in_the_next_column():
-    text = write(
-        row("the end of the left column", 100), row("goes on here", 700, left=320, right=540)
-    ).text
-
-    assert text == "the end of the left column goes on here"
 
 
 def test_items_become_a_list_with_its_depths():
@@ -109,10 +93,6 @@ def test_cells_stay_in_their_columns(rows, table):
     document = write(*(row(cells, 700 - 12 * number) for number, cells in enumerate(rows)))
 
     assert document.text == table
-
-
-def test_the_dots_of_a_table_of_contents_are_left_out():
-    assert write(row("1 Introduction . . . . . . . . . . 5", 700)).text == "1 Introduction 5"
 
 
 def test_a_heading_of_two_lines_is_one():

@@ -67,27 +67,6 @@ def test_an_article_in_columns_is_read_column_by_column_under_its_headings():
     assert document.metadata.authors == ("Ann Example", "Bo Sample")
 
 
-def test_a_printed_web_page_keeps_its_headings_and_its_table():
-    document = parse_sample("report.pdf")
-
-    assert document.title == "Bicycle workshop report"
-    assert [label for _, label in list_headings(document)] == [
-        "Bicycle workshop report",
-        "Spare parts",
-        "Opening hours",
-    ]
-    assert "| Part | Pieces | Price |\n|---|---|---|\n| Chain | 12 | 14.50 |" in document.text
-
-
-def test_korean_and_japanese_lines_are_joined_as_they_are_written():
-    korean, japanese = parse_sample("korean.pdf"), parse_sample("japanese.pdf")
-
-    assert (korean.lang, japanese.lang) == ("ko", "ja")
-    assert "일요일까지 문을 연다. 책은 한 번에 다섯 권까지 이 주 동안" in korean.text
-    assert "- 음료는 뚜껑이 있는 병에 담아 온다.\n- 전화는 복도에서 받는다." in korean.text
-    assert "一度に五冊まで二週間借りることができ、待っている人がいなければ" in japanese.text
-
-
 @pytest.mark.parametrize("name", ["columns.pdf", "report.pdf", "korean.pdf", "japanese.pdf"])
 def test_the_words_of_a_page_are_on_that_page(name):
     import pypdfium2
@@ -110,10 +89,6 @@ def test_a_page_of_pictures_is_named():
 
     assert document.text == "This second page has letters of its own."
     assert document.warnings == ("no text on page 1: only images",)
-
-
-def test_a_file_that_only_must_not_be_printed_is_read():
-    assert "Everybody may read this page" in parse_sample("owner-password.pdf").text
 
 
 def test_each_file_that_cannot_be_read_gets_its_own_cause():
@@ -181,10 +156,6 @@ def test_without_a_title_in_the_properties_the_largest_text_is_the_title():
         "How to prune roses"
     )
     assert parse(build_pdf([page], info="/Title (Roses)")).title == "Roses"
-
-
-def test_without_any_title_the_name_of_the_file_is_the_title():
-    assert parse(build_pdf([[Text(72, 700, "plain text")]]), "dir/notes.pdf").title == "notes"
 
 
 def test_lists_of_pages_are_short():

@@ -22,24 +22,11 @@ def test_the_order_of_the_file_is_kept_where_it_runs_down():
     assert order_segments(segments) == segments
 
 
-def test_lines_in_disorder_are_sorted_from_the_top():
-    column = build_column("a", 72, 8)
-
-    assert order_segments(column[::-1]) == column
-
-
 def test_columns_that_alternate_are_read_one_after_the_other():
     left, right = build_column("a", 72, 8), build_column("b", 300, 8)
     mixed = [segment for pair in zip(left, right, strict=True) for segment in pair]
 
     assert order_segments(mixed) == [*left, *right]
-
-
-def test_three_columns_that_alternate_are_read_one_after_the_other():
-    columns = [build_column(name, left, 8) for name, left in (("a", 40), ("b", 220), ("c", 400))]
-    mixed = [segment for row in zip(*columns, strict=True) for segment in row]
-
-    assert order_segments(mixed) == [segment for column in columns for segment in column]
 
 
 def test_a_table_beside_a_text_is_read_after_or_before_it():
@@ -82,13 +69,6 @@ def test_segments_that_touch_are_one_word():
     segments = [place("H", 72, 700, width=7), place("2", 79, 698, width=4), place("O", 83.2, 700)]
 
     assert [row.text for row in build_rows(segments)] == ["H2O"]
-
-
-def test_turned_text_comes_last():
-    rows = build_rows([place("stamp", 20, 300, turned=True), place("text", 72, 700)])
-
-    assert [row.text for row in rows] == ["text", "stamp"]
-    assert [row.turned for row in rows] == [False, True]
 
 
 def test_any_positions_give_every_segment_once():

@@ -17,10 +17,6 @@ def test_language_is_legible(text):
     assert is_legible(text)
 
 
-def test_tables_of_numbers_and_codes_are_legible():
-    assert is_legible("\n".join(f"{number} x{number:02X} Γ{number}" for number in range(200)))
-
-
 def test_letters_of_another_code_are_not():
     shifted = "".join(chr(ord(char) - 29) if char > "=" else char for char in ENGLISH)
 

@@ -46,11 +46,6 @@ def test_the_part_before_a_limit_is_kept(parse):
     assert "ingest.deadline_s" in document.warnings[0]
 
 
-def test_a_refused_file_of_no_bytes_is_said_to_be_empty(parse):
-    with pytest.raises(ParseFailed, match="the file is empty"):
-        parse(b"")
-
-
 def test_without_a_worker_the_file_is_refused(parse, monkeypatch):
     def fail(*_):
         raise OSError

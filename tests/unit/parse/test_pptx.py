@@ -12,7 +12,6 @@ from kebab.parse.pptx import (
     PptxParser,
     list_shapes,
     read_placeholder_positions,
-    read_table,
 )
 from tests.shape.tree import ROOT
 from tests.unit.parse.office.office_files import (
@@ -96,12 +95,6 @@ def test_a_slide_without_title_does_not_stand_below_the_one_before():
     ]
 
 
-def test_an_empty_slide_keeps_the_numbers_of_the_others():
-    document = parse(build_shape("one"), "", build_shape("three"))
-
-    assert [place.number for place in document.places] == [1, 3]
-
-
 def test_a_footer_stands_once_and_numbers_of_slides_are_left_out():
     slide = build_shape("text") + build_shape("7", "sldNum") + build_shape("ACME", "ftr")
 
@@ -139,12 +132,6 @@ def test_several_hidden_slides_are_named():
 
     assert document.warnings == ("slides 1 and 3 are hidden",)
     assert cut_places(document)[1] == "# Slide 1\n\n(hidden slide)\n\na\n\n"
-
-
-def test_links_to_files_are_kept():
-    document = parse(build_shape("a"), relations={"l": ("hyperlink", "-> plan.docx")})
-
-    assert document.links == ("plan.docx",)
 
 
 def test_comments_are_quoted():
@@ -205,23 +192,6 @@ def test_a_placeholder_stands_where_its_layout_says():
     ) == ["box", "body"]
 
 
-def test_shapes_without_a_position_stay_where_they_are():
-    assert read_order(shape("one") + shape("two") + shape("three", position=at(0, 0))) == [
-        "one",
-        "two",
-        "three",
-    ]
-
-
-def test_groups_are_read_as_one_shape():
-    group = (
-        '<grpSp><grpSpPr><xfrm><off x="0" y="1"/></xfrm></grpSpPr>'
-        f"{shape('low', position=at(99, 0))}{shape('high', position=at(98, 0))}</grpSp>"
-    )
-
-    assert read_order(shape("last", position=at(5, 0)) + group) == ["high", "low", "last"]
-
-
 def test_the_first_of_two_alternatives_is_read():
     alternatives = (
         f"<AlternateContent><Choice>{shape('new')}</Choice>"
@@ -229,14 +199,3 @@ def test_the_first_of_two_alternatives_is_read():
     )
 
     assert read_order(alternatives) == ["new"]
-
-
-def test_cells_merged_downwards_stand_in_each_row():
-    merged = 'vMerge="1"'
-    cell = "<tc {}><txBody><p><r><t>{}</t></r></p></txBody></tc>".format
-    table = fromstring(
-        f"<tbl><tr>{cell('', 'Spring')}{cell('', '1')}</tr>"
-        f"<tr>{cell(merged, '')}{cell('', '2')}</tr></tbl>"
-    )
-
-    assert read_table(table) == [["Spring", "1"], ["Spring", "2"]]

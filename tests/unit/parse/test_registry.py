@@ -71,13 +71,3 @@ def test_paragraphs_stand_between_blank_lines():
         "# second\n---",
     ]
     assert {block.kind for block in document.blocks} == {BlockKind.PARAGRAPH}
-
-
-def test_the_title_is_the_name_of_the_file():
-    assert TextParser().parse(b"# no title", "dir/notes.txt").title == "notes"
-
-
-def test_markup_is_text():
-    document = TextParser().parse(b"---\ntitle: x\n---\n", "a.txt")
-    assert document.metadata.title is None
-    assert len(document.blocks) == 1

@@ -8,40 +8,11 @@ from hypothesis import strategies as st
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.rtf import (
-    CODEC_OF_CHARSET,
     Paragraph,
     RtfParser,
     RtfReader,
     RtfWriter,
-    decode_bytes,
-    find_page_codec,
-    join_surrogates,
 )
-
-KOREAN = "\ub4f1\ub300 \ub620"
-
-
-def test_fonts_and_code_pages_have_codecs():
-    assert CODEC_OF_CHARSET[129] == "cp949"
-    assert find_page_codec(949) == "cp949"
-    assert find_page_codec(936) == "gb18030"
-    assert find_page_codec(77_777) == "cp1252"
-
-
-@pytest.mark.parametrize(("font", "page"), [("cp949", "cp1252"), ("", "cp949"), ("cp949", "cp932")])
-def test_text_is_decoded_by_its_font_or_its_document(font, page):
-    assert decode_bytes(KOREAN.encode("cp949"), font, page) == KOREAN
-
-
-def test_bytes_that_do_not_fit_are_replaced():
-    assert decode_bytes(b"a\xff", "cp949", "cp1252") == "a\ufffd"
-    assert decode_bytes(b"caf\xe9", "", "cp1252") == "caf\u00e9"
-
-
-def test_pairs_of_escapes_are_one_character():
-    assert join_surrogates("a\ud83d\ude00b") == "a\U0001f600b"
-    assert join_surrogates("\ud83d") == "\ufffd"
-
 
 SAMPLES = Path("samples/formats")
 
@@ -90,10 +61,6 @@ def test_a_korean_text_is_read_and_a_title_of_question_marks_is_none():
 def test_other_files_are_refused(data):
     with pytest.raises(ParseFailed, match="not an RTF file"):
         parse(data)
-
-
-def test_keywords_are_tags():
-    assert parse(b"{\\rtf1{\\info{\\keywords oil, lamps;oil}}a}").metadata.tags == ("oil", "lamps")
 
 
 TOKEN_TEXTS = (
@@ -211,12 +178,6 @@ def test_styles_make_headings_by_name_or_level():
     assert text == "## a\n\n### b\n\n# c\n\n# d\n\ne\n\n## f\n\nbody"
 
 
-def test_markers_make_lists():
-    text = build(add("a", marker=["1.\t"]), add("b", marker=["\u00b7"], depth=1), add("c", depth=0))
-
-    assert text == "1. a\n  - b\n\nc"
-
-
 def test_cells_and_rows_make_tables():
     def cells(*texts):
         def step(writer):
@@ -244,10 +205,6 @@ def test_footnotes_stand_behind_their_paragraph():
         writer.paragraph.text.append(" goes on")
 
     assert build(note) == "text goes on\n\n> Footnote: note"
-
-
-def test_a_heading_as_long_as_a_page_is_a_paragraph():
-    assert build(add("word " * 100, level=1)).startswith("word")
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,6 @@ from tests.unit.parse.office.office_files import (
     build_workbook,
     build_zip,
     list_places,
-    save_workbook,
 )
 
 SAMPLES = sorted(
@@ -140,21 +139,6 @@ def test_the_words_of_any_passage_are_in_the_cited_cells(cells, limit):
         assert set(text.replace("|", " ").split()) <= set(read_words(workbook, span))
 
 
-def test_properties_become_metadata():
-    workbook = openpyxl.Workbook()
-    workbook.active["A1"] = "text"
-    workbook.properties.title = "Accounts"
-    workbook.properties.creator = "Mira Holt"
-    document = parse(save_workbook(workbook))
-
-    assert document.title == "Accounts"
-    assert document.metadata.authors == ("Mira Holt",)
-
-
-def test_a_workbook_without_values_has_no_blocks():
-    assert parse(build_workbook({})).blocks == ()
-
-
 def test_encrypted_workbooks_are_named():
     encrypted = OLE2_MAGIC + bytes(600) + "EncryptedPackage".encode("utf-16-le")
 
@@ -218,13 +202,6 @@ def test_a_count_that_would_exhaust_memory_is_refused():
     parts["xl/sharedStrings.xml"] = b'<sst uniqueCount="99999999999"><si><t>a</t></si></sst>'
 
     assert refuse(build_zip(parts)) == "damaged: a count in `xl/sharedStrings.xml` is too large"
-
-
-def test_a_lone_cell_far_below_is_read():
-    assert list_places(parse(build_workbook({"B2": "a", "C900000": "z"}))) == [
-        ("Sheet", 2, "B:B"),
-        ("Sheet", 900000, "C:C"),
-    ]
 
 
 def test_a_tag_without_end_takes_linear_time():

@@ -2,12 +2,9 @@ from datetime import date, datetime, time, timedelta
 
 import openpyxl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from openpyxl.utils import get_column_letter
 
 from kebab.parse import sheets
-from kebab.parse.sheets import Row, SheetParser, build_row, format_column, format_value
+from kebab.parse.sheets import SheetParser, format_value
 from tests.unit.parse.office.office_files import build_workbook, list_places, save_workbook
 
 
@@ -39,28 +36,12 @@ def test_values_are_written_as_people_write_them(value, text):
     assert format_value(value) == text
 
 
-@given(st.integers(0, 16_383))
-def test_columns_have_the_letters_of_the_sheet(index):
-    assert format_column(index) == get_column_letter(index + 1)
-
-
-def test_outer_empty_cells_are_cut_off():
-    assert build_row(3, 1, ["", "a", "", 2.0, ""]) == Row(3, 2, ["a", "", "2"])
-    assert build_row(3, 1, ["", " "]) is None
-
-
 def test_an_empty_row_ends_a_place_and_a_title_is_one():
     cells = {"A1": "Oil of 2024", "A2": "Month", "B2": "Litres", "A3": "May", "B3": 3, "B5": "end"}
     document = parse(build_workbook(cells))
 
     assert document.text == "Oil of 2024\n\nMonth | Litres\nMay | 3\n\nend"
     assert list_places(document) == [("Sheet", 1, "A:A"), ("Sheet", 2, "A:B"), ("Sheet", 5, "B:B")]
-
-
-def test_a_sheet_of_one_column_is_one_place():
-    document = parse(build_workbook({"C4": "a", "C5": "b", "C6": "c"}))
-
-    assert list_places(document) == [("Sheet", 4, "C:C")]
 
 
 def test_cells_merged_downwards_stand_in_each_row():

@@ -67,21 +67,6 @@ def test_scripts_keep_only_their_dialogue():
         assert word in found
 
 
-def test_sbv_is_read():
-    document = parse(SBV, "film.sbv")
-
-    assert list_times(document) == ["00:00:01", "00:01:04"]
-    assert list_paragraphs(document) == ["Hello there.", "Second words."]
-
-
-def test_numbers_in_the_speech_stay():
-    document = parse(
-        "1\n00:00:01,000 --> 00:00:02,000\n42\n\n2\n00:00:03,000 --> 00:00:04,000\n7\n"
-    )
-
-    assert list_paragraphs(document) == ["42", "7"]
-
-
 def test_a_language_must_be_one():
     assert parse(SBV, "a.tv.srt").metadata.lang is None
     assert parse(SBV, "a.pt-BR.srt").metadata.lang == "pt"

@@ -2,21 +2,11 @@ import pytest
 
 from kebab.server.markup import (
     Html,
-    build_tag,
     clean_line,
     escape,
     mark_text,
     show_directions,
 )
-
-
-def test_only_html_is_not_escaped():
-    inner = build_tag("b", '1 < 2 & "3"')
-
-    assert build_tag("p", inner, "<i>", title='a"b', hidden=True, class_="x", id=None) == (
-        '<p title="a&quot;b" hidden class="x"><b>1 &lt; 2 &amp; &quot;3&quot;</b>&lt;i&gt;</p>'
-    )
-    assert build_tag("img", src="x") == '<img src="x">'
 
 
 def test_characters_that_cannot_be_seen_do_no_harm():
@@ -39,11 +29,6 @@ def test_a_text_is_marked_whatever_its_markup(html, wanted, expected):
     marked = mark_text(Html(html), wanted, "m") or ""
 
     assert marked.replace('<mark class="m">', "<m>").replace("</mark>", "</m>") == expected
-
-
-@pytest.mark.parametrize("wanted", ["", "**", "cold"])
-def test_what_is_not_there_is_not_marked(wanted):
-    assert mark_text(Html("<p title='cold'>hot</p>"), wanted, "m") is None
 
 
 def test_marks_begin_where_told_and_do_not_cross_elements():

@@ -88,13 +88,6 @@ def test_wrong_arguments_are_a_result_that_says_how_to_mend_the_call(
     assert result.structured_content["code"] == "invalid_input"
 
 
-def test_every_listed_tool_is_called_here(ask_mcp, make_mcp):
-    listed = ask_mcp("list_tools", server=make_mcp()).tools
-
-    assert [tool.name for tool in listed] == [tool.name for tool in TOOLS]
-    assert {tool.name for tool in listed} == {*CALLS, "ingest"}
-
-
 def test_a_tool_that_the_server_does_not_offer_is_named_with_its_flag(ask_mcp, make_mcp):
     with pytest.raises(MCPError, match="--allow-write"):
         ask_mcp("call_tool", "ingest", {}, server=make_mcp(allow_write=False))
@@ -179,12 +172,6 @@ def test_a_fault_of_the_program_becomes_a_result(ask_mcp, monkeypatch):
 
     assert result.structured_content["code"] == "generic"
     assert "ZeroDivisionError" not in json.dumps(result.structured_content)
-
-
-def test_an_index_that_cannot_be_read_is_described(make_mcp, monkeypatch):
-    monkeypatch.setattr("kebab.app.facade.Kebab.run", lambda *_, **__: 1 / 0)
-
-    assert "cannot be read" in make_mcp()._describe_index()
 
 
 def test_every_listed_document_can_be_read(ask_mcp):

@@ -10,16 +10,6 @@ from tests.shape.libraries import list_own_exceptions
 DEADLINE_S = 10.0
 
 
-def wait_for(opened, path):
-    """Wait until the change of a path is reported."""
-    ends = time.monotonic() + DEADLINE_S
-    seen = set()
-    while str(path) not in seen and time.monotonic() < ends:
-        seen |= opened.wait(0.5)
-    assert str(path) in seen
-    return seen
-
-
 def stay():
     return False
 
@@ -27,24 +17,6 @@ def stay():
 def watch(folder, stopped=stay):
     opened: Any = open_notifier([str(folder)], stopped)
     return opened
-
-
-def test_a_change_is_reported(tmp_path):
-    opened = watch(tmp_path)
-    (tmp_path / "a.md").write_text("text", encoding="utf-8")
-
-    wait_for(opened, tmp_path / "a.md")
-    opened.close()
-
-
-def test_changes_are_collected_while_nobody_waits(tmp_path):
-    opened = watch(tmp_path)
-    (tmp_path / "a.md").write_text("text", encoding="utf-8")
-    (tmp_path / "a.md").rename(tmp_path / "b.md")
-    time.sleep(0.2)
-
-    assert str(tmp_path / "a.md") in wait_for(opened, tmp_path / "b.md")
-    opened.close()
 
 
 def test_silence_ends_after_its_time(tmp_path):

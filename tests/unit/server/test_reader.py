@@ -3,10 +3,6 @@ import pytest
 from kebab.server.reader import MOST_CHARS, MOST_LINES, choose_window
 
 
-def test_a_short_document_is_one_part():
-    assert choose_window(["a"] * MOST_LINES, 500) == (0, MOST_LINES)
-
-
 @pytest.mark.parametrize(
     ("lines", "wanted", "begin"),
     [

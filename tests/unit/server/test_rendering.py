@@ -162,15 +162,6 @@ def test_the_passage_is_marked(text, media, passage, expected):
     assert html.count('id="passage"') == 1
 
 
-def test_text_that_a_parser_extracted_has_blocks_and_no_other_markup():
-    html = show("# Plan\n\nA *star* and [x](y).\nNext\n\n1. one\n  - two\n\n    deep", DOCX)
-
-    assert "A *star* and [x](y).<br>\nNext" in html
-    assert "<ol>\n<li" in html
-    assert "<ul>\n<li" in html
-    assert "<pre" not in html
-
-
 def test_a_part_begins_at_its_line_and_rows_keep_their_header():
     assert 'data-lines="41"' in show("x", first=41)
     html = show('3,"a\nb"\n5,6', "text/csv", first=7, head="h,i")

@@ -6,7 +6,6 @@ import pytest
 
 from kebab.config.settings import Settings
 from kebab.errors.catalog import ConfigInvalid, ServerBusy
-from kebab.server.requests import is_long
 from kebab.wire.ingest import IngestTextRequest
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import encode_json
@@ -42,15 +41,6 @@ def test_nothing_is_written_unless_the_server_allows_it(real, operation, tmp_pat
     assert "--read-only" not in error["message"]
     assert not (tmp_path / "data").exists()
     assert not (tmp_path / "config.toml").exists()
-
-
-def test_a_server_that_may_write_writes(real):
-    service = real(allow_write=True)
-    text = b'{"text": "U291cmRvdWdoIHJpc2Vz", "title": "Bread"}'
-
-    assert json.loads(answer(service, "ingest_text", text).body)["new"] == 1
-    found = json.loads(answer(service, "search", b'{"query": "sourdough"}').body)
-    assert len(found["hits"]) == 1
 
 
 def test_a_pattern_that_never_ends_stops_only_its_own_request(real, monkeypatch):
@@ -135,15 +125,6 @@ def test_a_dry_run_is_no_writing(real):
     assert answer(real(), "reset", b'{"dry_run": true}').status in (200, 409)
 
 
-def test_settings_are_read_again_for_each_request(make_operations, pool):
-    limits = iter([Settings(), Settings(data_dir="/other")])
-    service = make_operations(load_settings=lambda: next(limits))
-    for _ in range(2):
-        answer(service, "list", b"")
-
-    assert [kebab.settings.data_dir for kebab in pool.lent] == ["", "/other"]
-
-
 def test_settings_that_break_are_an_error_until_they_are_mended(make_operations, pool):
     faults = [ConfigInvalid(path="/c.toml", cause="not TOML"), None]
 
@@ -202,8 +183,3 @@ def test_closing_stops_what_runs(make_operations, pool):
 
     outcome = asyncio.run(main())
     assert (outcome.status, outcome.reply.code) == (499, "cancelled")
-
-
-def test_operations_that_report_or_write_are_long_and_a_search_is_not():
-    assert {"ask", "dupes", "doctor", *WRITING} <= {name for name in OPERATIONS if is_long(name)}
-    assert not any(map(is_long, ("search", "grep", "fetch", "list", "outline", "related")))

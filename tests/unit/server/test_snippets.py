@@ -9,14 +9,6 @@ def render(text, *marks, **more):
     return render_text(TextToRender(text, marks=list(marks), **more))
 
 
-def test_a_mark_is_within_one_element():
-    html = render("a **bold** word", (0, 12))
-
-    assert html.count('<mark class="hit" data-mark="0">') == 3
-    assert "<strong><mark" in html
-    assert "</mark></strong>" in html
-
-
 @pytest.mark.parametrize("text", ["# Title here", "- Title here", "1. Title here", "> Title here"])
 def test_a_mark_before_the_sign_of_a_block_begins_after_it(text):
     html = render(text, (0, len(text)))
@@ -47,13 +39,6 @@ def test_a_heading_that_is_shown_elsewhere_is_left_out():
 
     assert "Oven" not in html
     assert "It is hot." in html
-
-
-def test_code_is_code():
-    html = render_text(TextToRender("def f():\n    pass", "text/x-python", marks=[(4, 5)]))
-
-    assert "<pre" in html
-    assert ">f</mark>" in html
 
 
 @pytest.mark.parametrize("text", [*HOSTILE, "\ue000\ue001"])

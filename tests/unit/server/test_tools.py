@@ -13,12 +13,9 @@ from kebab.server.tools import (
     build_input_schema,
     build_instructions,
     build_output_schema,
-    describe_index,
     read_arguments,
     select_tools,
 )
-from kebab.wire.health import SchemaRequest
-from kebab.wire.library import SourceListRequest
 from tests.unit.server.conftest import make_settings
 
 READING = ["search", "read", "grep", "outline", "explain", "status"]
@@ -63,14 +60,6 @@ def test_a_tool_declares_closed_arguments_and_its_result(tool):
     assert "outputSchema" not in tool.describe(structured=False)
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_only_the_tool_that_writes_is_not_read_only(tool):
-    hints = tool.describe(structured=True)["annotations"]
-
-    assert hints["readOnlyHint"] is (tool.name != "ingest")
-    assert hints["openWorldHint"] is False
-
-
 MOST_WORDS = 150
 
 
@@ -88,19 +77,6 @@ def test_they_name_folders_formats_languages_and_tools(kebab, base):
     for tool in ("search", "read", "grep", "outline", "explain"):
         assert f"`{tool}`" in text
     assert len(text.split()) <= MOST_WORDS
-
-
-def test_an_empty_index_names_the_command_that_fills_it(tmp_path):
-    with Kebab(make_settings(tmp_path), config_path=tmp_path / "config.toml") as kebab:
-        assert "kebab ingest FOLDER" in build_instructions(kebab)
-
-
-def test_many_folders_are_summed_up(kebab):
-    reply, (one,) = kebab.run(SchemaRequest()), kebab.run(SourceListRequest()).sources
-
-    first, *_ = describe_index(reply, [one, one], most=1)
-
-    assert first.endswith("and 1 more.")
 
 
 class Part(Struct, kw_only=True):
@@ -140,14 +116,6 @@ def test_an_input_schema_is_closed_and_without_null_alternatives():
 @pytest.mark.parametrize("value", [{"parts": [], "either": ["x"]}, {"code": "locked"}])
 def test_an_output_schema_takes_a_result_or_an_error(value):
     jsonschema.Draft202012Validator(build_output_schema(Whole)).validate(value)
-
-
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_no_client_refuses_a_schema(tool):
-    schema = tool.input_schema
-
-    assert (schema["type"], "properties" in schema) == ("object", True)
-    assert "anyOf" not in json.dumps(tool.describe(structured=True))
 
 
 SEARCH, READ, STATUS = (

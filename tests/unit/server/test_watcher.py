@@ -136,33 +136,6 @@ def test_everything_is_read_first_and_again_when_the_folders_are_watched(world):
     assert world.folders.closed
 
 
-def test_named_paths_are_read_first(world):
-    world.watch(IDLE, paths=["notes"])
-
-    assert [one.paths for one in world.requests] == [["notes"], ["notes"]]
-
-
-def test_a_change_is_read_alone(world):
-    world.watch(IDLE, changed("/notes/b.md", "/notes/a.md"))
-
-    assert world.runs[2:] == [["/notes/a.md", "/notes/b.md"]]
-
-
-def test_a_lost_change_makes_a_scan_of_everything(world):
-    world.watch(IDLE, EVERYTHING)
-
-    assert world.runs[2:] == ["everything"]
-
-
-def test_a_run_that_changes_nothing_is_no_event(world):
-    world.outcomes = [_nothing(), _nothing(), replies.ingest_report(new=1), _nothing()]
-
-    report = world.watch(IDLE, changed("/a"), changed("/b"))
-
-    assert world.kinds == ["indexed", "started", "indexed"]
-    assert (report.runs, report.totals.new) == (2, 1)
-
-
 def test_the_changes_of_a_run_without_the_lock_are_read_later_and_it_is_said_once(world):
     world.outcomes = [_nothing(), _nothing(), LOCKED, LOCKED, LOCKED, _nothing()]
 
@@ -218,18 +191,6 @@ def test_a_replaced_folder_is_watched_anew_and_scanned(world):
     assert world.runs == ["everything"] * 3
 
 
-def test_a_jump_of_the_clock_scans_everything(world):
-    world.watch(IDLE, lambda: setattr(world.clock, "ahead", 3600.0), IDLE, IDLE)
-
-    assert world.runs == ["everything"] * 3
-
-
-def test_everything_is_scanned_each_hour(world):
-    world.watch(*[IDLE] * 3700)
-
-    assert len(world.runs) == 2 + 2
-
-
 def test_without_notifications_everything_is_scanned_often_and_it_is_said_once(world):
     world.folders.obstacle = NoNotifier("the system watches no more folders", "sysctl x")
 
@@ -256,16 +217,6 @@ def test_a_run_that_was_cut_short_ends_the_watcher(world):
 
     assert report.interrupted
     assert len(world.runs) == 3
-
-
-def test_a_faulty_file_is_told_once_by_scans_of_everything(world):
-    fault = build_error_reply(GONE, operation="ingest")
-    faulty = _nothing(errors=1, items=[replies.item(kind="error", error=fault)])
-    world.outcomes = [faulty, faulty, faulty]
-
-    world.watch(IDLE, EVERYTHING)
-
-    assert world.kinds == ["indexed", "started"]
 
 
 LIMIT = NoNotifier("no more", "sysctl")
@@ -333,21 +284,8 @@ def system(tmp_path):
 linux = pytest.mark.skipif(WATCHES_RECURSIVELY, reason="this system watches below folders")
 
 
-@linux
-def test_folders_that_a_scan_leaves_out_are_not_watched(system):
-    assert system.notifiers[0].watched == sorted(system.below(["", "sub"]))
-
-
-def test_a_change_is_handed_over_with_those_that_follow_it(system):
-    assert system.wait("a.md", more=["b.md"]).paths == system.below(["a.md", "b.md"])
-
-
 def test_ignored_files_wake_nobody(system):
     assert system.wait(".a.md.swp", "venv/lib/x.md").paths == frozenset()
-
-
-def test_an_ignored_file_beside_another_is_left_out(system):
-    assert system.wait("a.md", more=[".b.swp"]).paths == system.below(["a.md"])
 
 
 @linux

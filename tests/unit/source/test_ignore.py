@@ -24,36 +24,11 @@ def reason(root, path, rules=DEFAULT, *, folder=False):
     return find_skip_reason_from_root(root, rules, path, folder=folder)
 
 
-def test_without_ignore_files_only_the_defaults_speak(tree):
-    root = tree({})
-
-    assert reason(root, "notes/a.md") is None
-    assert reason(root, ".hidden.md") == "hidden"
-    assert reason(root, "node_modules/x/README.md") == "excluded"
-    assert reason(root, "node_modules.md") is None
-
-
-def test_what_a_gitignore_names_is_ignored(tree):
-    root = tree({".gitignore": "ignored/\n*.secret.md\n"})
-
-    assert reason(root, "ignored/x.md") == "ignored"
-    assert reason(root, "deep/a.secret.md") == "ignored"
-    assert reason(root, "note.md") is None
-
-
 def test_the_nearest_file_decides(tree):
     root = tree({".gitignore": "*.txt\n", "keep/.gitignore": "!*.txt\n"})
 
     assert reason(root, "a.txt") == "ignored"
     assert reason(root, "keep/a.txt") is None
-
-
-def test_patterns_apply_to_the_folder_of_their_file(tree):
-    root = tree({"sub/.gitignore": "/only.md\n"})
-
-    assert reason(root, "sub/only.md") == "ignored"
-    assert reason(root, "only.md") is None
-    assert reason(root, "sub/deep/only.md") is None
 
 
 def test_an_ignored_folder_cannot_be_reopened_from_inside(tree):
@@ -77,29 +52,12 @@ def test_kebabignore_takes_a_built_in_exclude_and_a_hidden_file_back(tree):
     assert reason(root, ".notes.md") is None
 
 
-def test_gitignore_does_not_take_a_built_in_exclude_back(tree):
-    root = tree({".gitignore": "!node_modules/\n!.hidden.md\n"})
-
-    assert reason(root, "node_modules/x.md") == "excluded"
-    assert reason(root, ".hidden.md") == "hidden"
-
-
 def test_settings_add_excludes_and_take_built_in_ones_back(tree):
     rules = ScanRules(exclude=("*.log", "!venv"))
     root = tree({})
 
     assert reason(root, "a.log", rules) == "excluded"
     assert reason(root, "venv/a.md", rules) is None
-
-
-def test_an_ignore_file_overrules_the_settings(tree):
-    root = tree({".kebabignore": "!a.log\n"})
-
-    assert reason(root, "a.log", ScanRules(exclude=("*.log",))) is None
-
-
-def test_a_rule_includes_hidden_files(tree):
-    assert reason(tree({}), ".b.md", ScanRules(hidden=True)) is None
 
 
 @pytest.mark.parametrize("broken", ["!", "[z-a]", "\\", "[[:alpha:]]x", "# comment", "   "])

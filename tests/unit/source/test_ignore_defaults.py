@@ -76,12 +76,6 @@ def test_a_folder_is_output_where_its_build_tool_is_at_work(tmp_path, files, fol
     assert is_generated(str(tmp_path / folder), folder=True) is is_output
 
 
-def test_lock_files_and_minified_files_are_generated_by_their_names():
-    names = ["go.sum", "package-lock.json", "Cargo.lock", "app.min.js", "app.css.map", "go.mod"]
-
-    assert [is_generated(f"/x/{name}", folder=False) for name in names] == [True] * 5 + [False]
-
-
 def write(root, **files):
     for name, text in files.items():
         path = root / name.replace("__", "/").replace("_dot_", ".")

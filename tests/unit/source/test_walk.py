@@ -5,7 +5,6 @@ import unicodedata
 
 import pytest
 
-from kebab.core.content import MAX_UNKNOWN_BYTES
 from kebab.core.files import ScanRules, SeenFiles
 from kebab.core.media import MARKDOWN, PLAIN, detect_media_type
 from kebab.source import walk
@@ -38,38 +37,11 @@ def paths(found):
     return [entry.path for entry in found.entries]
 
 
-def test_files_are_found_in_the_order_of_their_paths(root):
-    write(root, "b.md", "a/z.md", "a/b/c.txt", "A.md")
-
-    assert paths(SCANNER.scan(str(root), RULES)) == ["A.md", "a/b/c.txt", "a/z.md", "b.md"]
-
-
-def test_an_entry_has_path_stamp_and_media_type(root):
-    write(root, "sub/a.md")
-    stat = (root / "sub/a.md").stat()
-
-    (entry,) = SCANNER.scan(str(root), RULES).entries
-
-    assert entry.absolute == str(root / "sub/a.md")
-    assert (entry.size, entry.mtime_ns, entry.inode) == (4, stat.st_mtime_ns, stat.st_ino)
-    assert entry.media == "text/markdown"
-
-
 @pytest.mark.parametrize(
     "name",
     [
         "--help.md",
-        "-rf.md",
-        "back\\slash.md",
-        "new\nline.md",
-        "quote'and\"double.md",
-        "[a-z].md",
-        "*star*.md",
-        "hash#and?query%20&amp.md",
-        "with  two   spaces .md",
         "\U0001f600 emoji.md",
-        unicodedata.normalize("NFD", "각주.md"),
-        unicodedata.normalize("NFC", "각주.md"),
         "rtl-\u202egpj.md",
         "dir.md/inner.md",
         "n" * 252 + ".md",
@@ -152,11 +124,6 @@ def test_a_folder_that_cannot_be_listed_is_counted_and_the_scan_goes_on(root, mo
     assert found.skips.by_reason == {"unreadable": 1}
 
 
-def test_a_root_that_does_not_exist_is_an_error(root):
-    with pytest.raises(FileNotFoundError):
-        SCANNER.scan(str(root / "missing"), RULES)
-
-
 def test_a_part_of_the_root_is_scanned_under_the_rules_above_it(root):
     write(root, "a.md", "sub/b.md", "sub/c.txt", "sub/deep/d.txt")
     (root / ".gitignore").write_text("*.txt\n", encoding="utf-8")
@@ -236,23 +203,6 @@ def test_a_root_with_nothing_but_hidden_things_counts_as_empty(root):
     assert SCANNER.scan(str(root), RULES).seen == 0
 
 
-def test_each_folder_gives_a_tick(root):
-    write(root, "a/x.md", "b/y.md")
-    ticks = []
-
-    SCANNER.scan(str(root), RULES, tick=lambda: ticks.append(1))
-
-    assert len(ticks) == 2
-
-
-def test_hidden_files_are_found_with_the_option(root):
-    write(root, ".hidden.md")
-
-    found = SCANNER.scan(str(root), ScanRules(hidden=True))
-
-    assert paths(found) == [".hidden.md"]
-
-
 def test_images_are_left_out_until_their_text_is_to_be_recognised(root):
     write(root, "a.md", "scan.png", "photo.JPG")
     (root / "link.tif").symlink_to(root / "scan.png")
@@ -267,14 +217,6 @@ def test_images_are_left_out_until_their_text_is_to_be_recognised(root):
     assert off.skips.by_extension == {".jpg": 1, ".png": 1, ".tif": 1}
     assert paths(on) == ["a.md", "photo.JPG", "scan.png"]
     assert {entry.media for entry in on.entries} == {"text/markdown", "image/any"}
-
-
-def test_a_named_image_is_left_out_for_the_same_reason(root):
-    write(root, "scan.png")
-    found = SCANNER.scan(str(root), RULES)
-    SCANNER.add_named_files(found, str(root), ["scan.png"], RULES)
-
-    assert found.skips.by_reason == {"ocr_off": 2}
 
 
 def test_changed_folders_are_searched_for_unseen_files(root):
@@ -365,27 +307,6 @@ def test_content_decides_where_the_name_does_not(tmp_path, name, data, media):
 def test_a_page_of_the_manual_is_known_by_its_content(tmp_path, name, text, media):
     data = text.encode()
     assert find_media(tmp_path, name, gzip.compress(data) if name.endswith("gz") else data) == media
-
-
-def test_an_unknown_suffix_is_read_when_the_text_is_small(tmp_path):
-    line = b"Words of a note.\n"
-    small = line * (MAX_UNKNOWN_BYTES // len(line))
-
-    assert find_media(tmp_path, "a.foo", small) == "text/plain"
-    assert find_media(tmp_path, "a.foo", small + line) is None
-    assert find_media(tmp_path, "a", small + line) == "text/plain"
-
-
-def test_a_text_of_unknown_suffix_with_very_long_lines_is_data(tmp_path):
-    assert find_media(tmp_path, "a.foo", b"x" * 4000) is None
-
-
-def test_a_known_suffix_is_not_opened(tmp_path, monkeypatch):
-    monkeypatch.setattr(walk, "open", lambda *_: pytest.fail("opened"), raising=False)
-
-    assert detect_file_media(str(tmp_path / "none.md"), 1) == "text/markdown"
-    assert detect_file_media(str(tmp_path / "none.png"), 1) == "image/any"
-    assert detect_file_media(str(tmp_path / "none.so"), 1) is None
 
 
 @pytest.mark.parametrize(

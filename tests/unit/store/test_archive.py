@@ -49,7 +49,7 @@ def test_known_members_are_unpacked(tmp_path):
 
 @pytest.mark.parametrize(
     "name",
-    ["../x", "/x", "stdin/../x.md", "stdin/a/x.md", "lance/../../x.npy", "lance/x.lance", "x.txt"],
+    ["../x", "/x", "stdin/../x.md", "lance/../../x.npy", "lance/x.lance", "x.txt"],
 )
 def test_a_member_of_another_name_is_refused_before_anything_is_unpacked(tmp_path, name):
     with pytest.raises(StoreCorrupt) as refused:

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from kebab.errors.catalog import StoreCorrupt
-from kebab.store.lance import LanceTable, build_table_name, read_table_version
+from kebab.store.lance import LanceTable, read_table_version
 
 VERSION = "fastembed-minilml6-4-v1"
 
@@ -33,14 +33,6 @@ def test_a_table_begins_with_its_first_rows(table):
 
     assert read(table) == [1, 3]
     assert read_table_version(table.path) == 3
-
-
-def test_the_version_is_the_one_of_lancedb(table):
-    for key in range(12):
-        table.append(*rows(key))
-
-    opened = lancedb.connect(table.path.parent).open_table(table.path.stem)
-    assert read_table_version(table.path) == opened.version == 12
 
 
 def test_many_small_commits_are_compacted_and_keep_their_rows(table):
@@ -86,19 +78,3 @@ def test_vectors_of_another_length_are_no_vectors(table):
 
     with pytest.raises(StoreCorrupt):
         LanceTable(table.path.parents[1], VERSION, 3).read_rows()
-
-
-def test_a_dropped_table_leaves_nothing(table):
-    table.append(*rows(1))
-
-    table.drop()
-
-    assert list(table.path.parent.iterdir()) == []
-    table.append(*rows(2))
-    assert read(table) == [2]
-
-
-def test_a_version_gives_a_file_name():
-    assert build_table_name(VERSION) == VERSION
-    assert "/" not in build_table_name("model/of a server")
-    assert build_table_name("a/b") != build_table_name("a b")

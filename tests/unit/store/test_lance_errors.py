@@ -117,11 +117,6 @@ def test_other_exceptions_pass(kind):
         raise kind
 
 
-def test_an_exception_that_only_a_bug_raises_passes_unchanged():
-    with pytest.raises(pyarrow.lib.ArrowTypeError), translate_lance_errors("p", "read"):
-        raise pyarrow.lib.ArrowTypeError("text")
-
-
 def test_a_missing_library_is_reported_as_such():
     with (
         pytest.raises(DependencyMissing),

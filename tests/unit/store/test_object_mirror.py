@@ -1,4 +1,3 @@
-import os
 import stat
 
 import pytest
@@ -9,7 +8,6 @@ from kebab.store import object_mirror, objects
 from kebab.store.object_mirror import (
     ObjectMirror,
     list_addresses,
-    name_mirror,
     read_state,
 )
 from kebab.store.objects import ObjectStore, StoredObject
@@ -98,28 +96,6 @@ def test_a_file_has_the_time_of_its_object_and_is_private(store, mirror):
         assert stat.S_IMODE(folder.stat().st_mode) & 0o077 == 0
 
 
-def test_what_a_killed_run_has_downloaded_is_kept(store, mirror):
-    store.write("a.md", b"one")
-    synchronise(mirror)
-    mirror.root.with_name(f"{mirror.root.name}.listing.json").unlink()
-
-    assert synchronise(mirror)[1].downloaded == 0
-    os.utime(mirror.root / "a.md", (1, 1))
-    assert synchronise(mirror)[1].downloaded == 1
-
-
-def test_a_file_that_was_cut_is_downloaded_again(store, mirror):
-    store.write("a.md", b"one")
-    synchronise(mirror)
-    (mirror.root / "a.md").write_bytes(b"")
-    (mirror.root / ".draft.md.1").write_bytes(b"x")
-
-    plan, _ = synchronise(mirror)
-
-    assert plan.removed == 0
-    assert list_files(mirror) == {"a.md": b"one"}
-
-
 def test_objects_that_are_not_read_are_counted_and_not_downloaded(store, mirror):
     store.write("a.md", b"one")
     store.write("b.exe", b"two")
@@ -160,7 +136,7 @@ def test_of_names_that_differ_in_case_a_system_without_case_takes_one(monkeypatc
     assert skips.total == 1
 
 
-@pytest.mark.parametrize("fault", ["403", "503", "reset", "truncated"])
+@pytest.mark.parametrize("fault", ["403", "truncated"])
 def test_after_a_failed_listing_nothing_is_deleted(store, mirror, s3, fault):
     store.write("a.md", b"one")
     synchronise(mirror)
@@ -264,9 +240,3 @@ def test_the_mirrors_of_a_folder_are_known_until_they_are_removed(store, mirror,
     assert list_addresses(mirror.root.parent) == []
     assert list(mirror.root.parent.iterdir()) == []
     mirror.remove()
-
-
-def test_addresses_have_folders_of_their_own():
-    assert name_mirror("s3://b/x/") == name_mirror("S3://b/x")
-    assert len({name_mirror(one) for one in ("s3://b/x", "s3://c/x", "gs://b/x", "s3://b/X")}) == 4
-    assert name_mirror("s3://b/..").count("/") == 1

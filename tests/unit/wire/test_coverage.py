@@ -9,15 +9,6 @@ from kebab.wire.coverage import (
 )
 from tests.fakes.replies import coverage
 
-COMPLETE = coverage()
-
-
-def test_an_absence_is_stated_where_everything_is_covered():
-    assert describe_absent_words("fjord", COMPLETE) == "not in your notes: fjord"
-    assert describe_absent_words("fjord", None, "what was searched") == (
-        "not in what was searched: fjord"
-    )
-
 
 def test_an_absence_that_is_not_covered_says_what_is_missing():
     found = coverage(unread=2798, checked=2205)
@@ -31,22 +22,6 @@ def test_an_absence_that_is_not_covered_says_what_is_missing():
     ("fields", "words"),
     [
         pytest.param({"new": 1}, "1 new file is not read yet", id="new"),
-        pytest.param({"failed": 2, "checked": 5001}, "2 files could not be read", id="failed"),
-        pytest.param({"changed": 1}, "1 file changed since the last scan", id="changed"),
-        pytest.param(
-            {"checked": 5000}, "3 of 5,003 files were not compared with the disk", id="few"
-        ),
-        pytest.param(
-            {"unchecked_folders": 1}, "1 folder not looked at for new files", id="folders"
-        ),
-        pytest.param({"unlisted": ["/n"]}, "not all files of `/n` are known", id="unlisted"),
-        pytest.param({"pending_vectors": 7}, "", id="vectors"),
-        pytest.param({"gone": 7}, "", id="gone"),
-        pytest.param(
-            {"partial": 1, "partial_examples": ["a.xml"], "partial_reasons": ["only page 1"]},
-            "perhaps in the part of `a.xml` (only page 1) that is not searched",
-            id="part",
-        ),
         pytest.param(
             {"partial": 4, "partial_examples": ["a.xml", "b.xml"]},
             "perhaps in the part of `a.xml`, `b.xml` and 2 more that is not searched",
@@ -56,21 +31,6 @@ def test_an_absence_that_is_not_covered_says_what_is_missing():
 )
 def test_what_keeps_a_word_from_being_absent(fields, words):
     assert describe_gaps(coverage(**fields), "absent") == words
-
-
-def test_vectors_matter_for_meaning_only():
-    found = coverage(pending_vectors=7)
-
-    assert describe_gaps(found, "convincing") == "7 passages not embedded yet"
-    assert describe_gaps(found, "convincing", by_words=True) == ""
-
-
-def test_files_are_searched_for_lines_as_they_are_now():
-    assert describe_gaps(coverage(changed=3, checked=2), "lines") == ""
-    assert describe_gaps(coverage(new=1), "lines") == "1 new file is not read yet"
-    assert describe_gaps(coverage(partial=1, partial_examples=["a.pdf"]), "lines") == (
-        "perhaps in the part of `a.pdf` that is not searched"
-    )
 
 
 def test_results_are_shown_with_what_is_known_to_be_missing():

@@ -1,7 +1,7 @@
 import pytest
 
-from kebab.errors.catalog import ModelBusy, Unauthorized, build_catalog
-from kebab.wire.error import RetryAdvice, build_error_row, build_error_rows, describe_backoff
+from kebab.errors.catalog import build_catalog
+from kebab.wire.error import RetryAdvice, build_error_rows, describe_backoff
 
 
 def test_rows_come_by_code_with_their_explanation():
@@ -9,14 +9,6 @@ def test_rows_come_by_code_with_their_explanation():
 
     assert codes == sorted(build_catalog())
     assert all(row.explanation for row in build_error_rows())
-
-
-def test_a_row_says_how_long_to_wait_and_whether_it_is_reserved():
-    busy, unauthorized = build_error_row(ModelBusy), build_error_row(Unauthorized)
-
-    assert busy.backoff == RetryAdvice(first_ms=2_000, factor=2, ceiling_ms=60_000, attempts=6)
-    assert not busy.reserved
-    assert (unauthorized.backoff, unauthorized.reserved) == (None, False)
 
 
 @pytest.mark.parametrize(

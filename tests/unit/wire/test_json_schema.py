@@ -10,7 +10,6 @@ from kebab.errors.catalog import build_catalog
 from kebab.wire.error import build_error_row
 from kebab.wire.json_schema import build_detail_schema, build_schemas, get_schema_name, list_records
 from kebab.wire.record import Record, Request
-from kebab.wire.search import Retrieval
 
 _DOCUMENTS = build_schemas()
 
@@ -84,14 +83,6 @@ def test_every_row_has_typed_details(code):
 
     assert set(schema["properties"]) == names | {"chain"}
     assert "chain" not in schema["required"]
-
-
-def test_every_record_is_named_once():
-    names = [get_schema_name(form) for form in list_records()]
-
-    assert len(set(names)) == len(names)
-    assert {"search_response.v1", "error.v1", "doctor.v1"} <= set(names)
-    assert get_schema_name(Retrieval) is None
 
 
 def test_no_declared_form_is_missing():

@@ -24,13 +24,6 @@ def test_without_a_terminal_each_line_is_a_question(kebab, opened):
     assert [request.session for what, request in opened[0].asked if what == "ask"] == [None] * 3
 
 
-def test_flags_hold_for_every_question(kebab, opened):
-    kebab("chat", "--session", "s", "--extractive", "--tag", "a", stdin=b"one\ntwo\n")
-
-    for _, request in opened[0].asked:
-        assert (request.session, request.extractive, request.tag) == ("s", True, ["a"])
-
-
 @pytest.mark.parametrize("flags", [["--json"], ["--output-format", "json"]])
 def test_a_program_gets_a_hint_to_ask(kebab, opened, flags):
     ran = kebab("chat", *flags)
@@ -40,18 +33,6 @@ def test_a_program_gets_a_hint_to_ask(kebab, opened, flags):
         "usage_invalid",
         "kebab ask --session NAME --json",
     )
-
-
-def test_nothing_on_stdin_is_no_error(kebab):
-    assert kebab("chat").status == 0
-
-
-def test_an_endless_question_is_too_large(kebab, opened):
-    ran = kebab("chat", stdin=b"x" * 2_000_000)
-
-    assert (ran.status, ran.out) == (2, "")
-    assert "too_large" in ran.err
-    assert not [what for one in opened for what, _ in one.asked if what == "ask"]
 
 
 NAME = re.compile(r"chat-\d{4}-\d\d-\d\d-\d{4}")
@@ -137,13 +118,6 @@ def test_a_name_that_is_taken_gets_a_number(talking):
     assert re.search(NAME.pattern + "-3\n", talk.err)
 
 
-def test_a_named_session_is_continued(talking):
-    talk = talking(name="move")
-    talk.start().run_lines(["one"])
-
-    assert talk.asked == [("one", "move")]
-
-
 def test_a_chat_of_a_program_stores_nothing_unless_a_session_is_named(talking):
     talk = talking()
     talk.start(starts_session=False).run_lines(["one", "/new", "two"])
@@ -152,29 +126,6 @@ def test_a_chat_of_a_program_stores_nothing_unless_a_session_is_named(talking):
 
     assert talk.asked == [("one", None), ("two", None)]
     assert named.asked == [("three", "move")]
-
-
-def test_without_history_questions_have_no_session(talking):
-    talk = talking(history=False)
-    talk.start().run_lines(["one"])
-
-    assert talk.asked == [("one", None)]
-    assert talk.err == "session: none, each question stands alone\n"
-
-
-def test_read_only_stores_no_session(talking):
-    talk = talking()
-    talk.context.flags.read_only = True
-    talk.start().run_lines(["one"])
-
-    assert talk.asked == [("one", None)]
-
-
-def test_without_a_terminal_each_question_is_printed_before_its_answer(talking):
-    talk = talking()
-    talk.start().run_lines(["x\x1b"])
-
-    assert talk.out.startswith("> x\ufffd\n\nStop, then **restore** [1].\n\n [1] ")
 
 
 @pytest.mark.parametrize(
@@ -212,14 +163,7 @@ def test_sources_help_and_new_are_commands(talking):
     assert "no such command" in talk.err
 
 
-def test_a_question_may_begin_with_a_path(talking):
-    talk = talking()
-    talk.start().run_lines(["/etc/hosts is what"])
-
-    assert len(talk.asked) == 1
-
-
-@pytest.mark.parametrize("last", ["exit", "quit", "/exit", EOFError()])
+@pytest.mark.parametrize("last", ["exit", "/exit", EOFError()])
 def test_an_interactive_chat_ends_with_exit_status_0(talking, last):
     talk = talking()
 
@@ -250,15 +194,6 @@ class Interrupted(FakeKebab):
                 self.interrupts.interrupt()
         self.interrupts.interrupt()
         return replies.answer()
-
-
-def test_an_interruption_stops_one_answer_only(talking):
-    talk = talking(Interrupted)
-    talk.kebab.interrupts = talk.context.interrupts
-
-    assert talk.start().run_interactive(typing("one", "two")) == 0
-    assert len(talk.asked) == 2
-    assert talk.err.count("note: interrupted") == 2
 
 
 def test_without_a_terminal_an_interruption_ends_the_chat(talking):
@@ -298,12 +233,3 @@ def test_a_closed_pipe_ends_the_chat(talking):
         talk = talking(Gone)
         assert start(talk.start()) == 141
         assert len(talk.asked) == 1
-
-
-def test_a_degraded_channel_is_reported_once(talking):
-    talk = talking()
-    talk.start().run_lines(["odd", "odd"])
-
-    assert talk.out.count("> odd") == 2
-    assert talk.err.count("no search by meaning") == 1
-    assert talk.err.count("asked again with less") == 2

@@ -13,7 +13,6 @@ def test_groups_are_shown_and_progress_ends_once(kebab):
     "flags",
     [
         ["--threshold", "0.2"],
-        ["--threshold", "1.1"],
         ["--threshold", "much"],
         ["--exact", "--threshold", "0.9"],
         ["-n", "0"],

@@ -33,8 +33,3 @@ def test_in_a_pipe_fields_are_separated_by_tabs(kebab, failed):
 
     assert first[:4] == ["code", "store_corrupt", "2", "0.6667"]
     assert first[-1] == failed[2]
-
-
-def test_a_count_has_at_least_one_value(kebab):
-    assert kebab("errors", "-n", "0", "--json").fault["code"] == "usage_invalid"
-    assert kebab("errors", "-n", "1", "--json").status == 0

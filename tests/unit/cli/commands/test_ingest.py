@@ -12,16 +12,6 @@ def test_a_log_gets_lines_on_stderr_and_the_summary_on_stdout(kebab, monkeypatch
     assert "embedding 3/3 passages" in ran.err
 
 
-def test_under_json_progress_is_ndjson_on_stderr_and_the_report_is_alone_on_stdout(kebab):
-    ran = kebab("ingest", "--json")
-
-    assert ran.reply["schema_version"] == "ingest_report.v1"
-    assert {one["schema_version"] for one in ran.asides} == {"ingest_progress.v1"}
-    assert [one["kind"] for one in ran.asides][-1] == "completed"
-    assert ran.asides[-1]["exit_code"] == 0
-    assert "report" not in ran.asides[-1]
-
-
 def test_a_stream_ends_with_the_report(kebab):
     ran = kebab("ingest", "--stream")
 
@@ -30,15 +20,6 @@ def test_a_stream_ends_with_the_report(kebab):
     assert ran.events[-1]["kind"] == "completed"
     assert ran.events[-1]["report"]["scanned"] == 12
     assert all("report" not in one for one in ran.events[:-1])
-
-
-@pytest.mark.parametrize("form", ["--json", "--stream"])
-def test_a_run_that_fails_has_one_error_and_one_end(kebab, form):
-    ran = kebab("ingest", "broken", form)
-
-    assert (ran.status, ran.fault["code"]) == (3, "store_corrupt")
-    ends = [one for one in ran.events if one["kind"] in ("completed", "aborted")]
-    assert len(ends) == (form == "--stream")
 
 
 def test_paths_are_explained_without_an_ingest(kebab, opened):

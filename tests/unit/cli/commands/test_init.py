@@ -18,9 +18,3 @@ def test_only_force_ignores_an_invalid_file(kebab, home, flags, status):
     (home / "broken.toml").write_text("limit = = 3")
 
     assert kebab("init", "--config", str(home / "broken.toml"), *flags).status == status
-
-
-def test_the_environment_names_the_file_too(kebab, home, monkeypatch):
-    monkeypatch.setenv("KEBAB_CONFIG", str(home / "named.toml"))
-
-    assert kebab("init", "--json").reply["config_path"] == str(home / "named.toml")

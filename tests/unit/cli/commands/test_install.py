@@ -1,6 +1,5 @@
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -40,31 +39,6 @@ def test_a_second_run_changes_nothing_and_removal_removes_everything(kebab, home
     assert (removed["change"], removed["path"]) == ("remove", first["path"])
     assert {one["change"] for one in nothing["files"]} == {"none"}
     assert not [path for path in list_written(home) if path.is_file()]
-
-
-def test_the_entry_starts_the_server_with_the_knowledge_base_of_the_call(kebab, home):
-    kebab("install", "claude-code", "--mcp", "--yes", "--data-dir", "notes", "--config", "/c.toml")
-    entry = json.loads((home / ".claude.json").read_text())["mcpServers"]["kebab"]
-
-    assert entry["type"] == "stdio"
-    assert Path(entry["command"]).is_absolute()
-    flags = ["--config", "/c.toml", "--data-dir", str(Path.cwd() / "notes")]
-    assert entry["args"][-5:] == ["mcp", *flags]
-
-
-def test_the_home_is_named_in_full(kebab, home):
-    reply = kebab("install", "cursor", "--print", "--data-dir", "~/notes", "--json").reply
-    entry = json.loads(reply["snippet"])["mcpServers"]["kebab"]
-
-    assert entry["args"][-2:] == ["--data-dir", str(home / "notes")]
-
-
-def test_a_file_in_place_of_a_folder_is_reported(kebab, home):
-    (home / ".gemini").write_text("mine")
-    ran = kebab("install", "gemini", "--yes", "--json")
-
-    assert (ran.status, ran.fault["code"]) == (2, "io_error")
-    assert (home / ".gemini").read_text() == "mine"
 
 
 def test_a_deleted_working_folder_does_not_matter(kebab, home, tmp_path, monkeypatch):
@@ -137,22 +111,6 @@ def test_a_broken_file_stays_and_the_hint_prints_the_entry(kebab, home):
     assert ran.fault["hint"] == "kebab install gemini --print"
     assert ran.fault["details"]["path"] == str(path)
     assert path.read_text() == '{"theme": }'
-
-
-def test_skill_and_entry_can_be_chosen(kebab):
-    both = kebab("install", "codex", "--skill", "--mcp", "--yes", "--json").reply
-    one = kebab("install", "codex", "--uninstall", "--skill", "--yes", "--json").reply
-
-    assert [file["kind"] for file in both["files"]] == ["skill", "mcp"]
-    assert [(file["kind"], file["change"]) for file in one["files"]] == [("skill", "remove")]
-
-
-def test_a_client_that_is_not_there_is_named(kebab, home):
-    assert (
-        "no sign of this client on this machine: Cursor" in kebab("install", "cursor", "--yes").err
-    )
-
-    assert "no sign" not in kebab("install", "cursor", "--yes").err
 
 
 def test_without_a_client_all_are_listed(kebab, home):

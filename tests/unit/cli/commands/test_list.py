@@ -37,20 +37,6 @@ def test_a_limit_and_all_exclude_each_other(kebab):
     assert (ran.status, ran.fault["code"]) == (2, "usage_invalid")
 
 
-def test_a_list_that_is_cut_off_in_a_pipe_names_the_next_command(kebab):
-    ran = kebab("list", "-n", "1")
-
-    assert len(ran.out.splitlines()) == 1
-    assert ran.err.splitlines() == [
-        "1 to 1 of 2 documents",
-        "more: kebab list -n 1 --offset 1",
-    ]
-
-
-def test_a_whole_list_in_a_pipe_has_no_notice(kebab):
-    assert kebab("list").err == ""
-
-
 def test_a_filter_that_matches_nothing_is_explained_beside_the_pipe(kebab):
     ran = kebab("list", "--tag", "none")
 

@@ -12,11 +12,6 @@ def test_a_download_reports_progress_and_a_result(kebab, opened, what):
     assert [one["kind"] for one in ran.asides] == ["model_fetch", "completed"]
 
 
-def test_text_output_shows_the_downloaded_amount(kebab, monkeypatch):
-    monkeypatch.setattr("kebab.cli.render.progress._SHORT_S", 0.0)
-    assert kebab("model", "pull", "minilm").err == "fetching model 5 B of 10 B\n"
-
-
 @pytest.mark.parametrize("what", ["pull", "use"])
 @pytest.mark.parametrize(
     ("name", "status", "end"),

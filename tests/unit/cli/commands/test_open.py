@@ -5,7 +5,6 @@ import pytest
 from kebab.app.references import get_hits_path, store_hits
 from kebab.cli.channels import OutputChannel
 from kebab.config.load import load_settings
-from kebab.wire.citation import PageCitation, PageSpan
 from kebab.wire.fetch import FetchList, FetchRequest
 from tests.fakes import replies
 from tests.fakes.console import run
@@ -54,26 +53,6 @@ def test_the_command_is_printed_without_running_it(shelf):
     assert shelf.opened[0].asked == [("fetch", FetchRequest(refs=["backup.md:12"]))]
 
 
-def test_the_report_has_the_command(shelf):
-    reply = shelf("backup.md:12", "--print", "--json").reply
-
-    assert reply["schema_version"] == "open_report.v1"
-    assert (reply["command_line"], reply["ran"]) == (["vim", "+12", FILE], False)
-
-
-@pytest.mark.parametrize("flags", [[], ["--json"]])
-def test_the_editor_is_run(shelf, monkeypatch, tmp_path, flags):
-    editor = tmp_path / "ed"
-    editor.write_text(f"#!/bin/sh\necho noise; echo $1 > {tmp_path}/said\n")
-    editor.chmod(0o755)
-    monkeypatch.setenv("EDITOR", str(editor))
-    ran = shelf("backup.md", *flags)
-
-    assert ran.status == 0
-    assert (tmp_path / "said").read_text() == f"{FILE}\n"
-    assert ran.out == "noise\n" if not flags else ran.reply["ran"]
-
-
 def test_a_number_is_the_rank_of_a_hit_of_the_last_search(shelf):
     store_hits(load_settings(), [replies.hit(1), replies.hit(2, file=FILE)])
     ran = shelf("2", "--print")
@@ -106,21 +85,6 @@ def test_what_cannot_be_opened_is_explained(shelf, ref, changes, message):
 
 def test_a_line_beyond_the_end_becomes_the_last_one(shelf):
     assert shelf("a.md", "--print", line_count=5).out == f"vim +5 {FILE}\n"
-
-
-def test_a_pdf_opens_at_its_page(shelf, monkeypatch):
-    monkeypatch.setenv("PDFVIEWER", "zathura")
-    page = PageCitation(path="a.pdf", uri="a.pdf#page=3", page=PageSpan(number=3, of=9))
-    reply = shelf("a.pdf#page=3", "--print", "--json", file="/n/a.pdf", citation=page).reply
-
-    assert reply["command_line"] == ["zathura", "-P", "3", "/n/a.pdf"]
-    assert (reply["page"], reply["line"]) == (3, 1)
-
-
-def test_an_editor_that_does_not_exist_is_missing(shelf, monkeypatch):
-    monkeypatch.setenv("EDITOR", "no-such-editor")
-
-    assert shelf("a.md", "--json").fault["code"] == "dependency_missing"
 
 
 @pytest.mark.parametrize(

@@ -32,14 +32,6 @@ def test_every_command_with_its_flags_is_a_short_read(kebab):
     assert "[--tag TAG]…" in ran.reply["filters"]
 
 
-def test_the_list_of_commands_is_one_line_each_in_a_pipe(kebab):
-    lines = kebab("schema", "--commands").out.splitlines()
-
-    assert sum(line.startswith("search ") for line in lines) == 1
-    assert any(line.startswith("FILTERS: [--tag TAG]") for line in lines)
-    assert "MODE: hybrid|lexical|vector" in lines
-
-
 def test_one_schema_is_printed_for_other_programs(kebab):
     document = json.loads(kebab("schema", "search_hit").out)
 

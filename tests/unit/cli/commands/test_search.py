@@ -3,17 +3,8 @@ import json
 import pytest
 
 from kebab.cli.channels import OutputChannel
-from kebab.cli.commands.search import add_defaults, read_argument
+from kebab.cli.commands.search import read_argument
 from tests.fakes.console import standard_input
-
-
-def test_settings_fill_in_missing_flags(kebab, opened, home):
-    (home / "config.toml").write_text('[search]\nmode = "lexical"\nlimit = 3\nsnippet_chars = 99\n')
-
-    kebab("search", "x", "--limit", "2", "--config", str(home / "config.toml"))
-
-    request = opened[0].asked[0][1]
-    assert (request.mode, request.limit, request.snippet_chars) == ("lexical", 2, 99)
 
 
 @pytest.mark.parametrize(
@@ -33,20 +24,13 @@ def test_a_flag_switches_reranking_on_and_off(kebab, opened, home, setting, flag
     assert opened[0].asked[0][1].rerank is expected
 
 
-@pytest.mark.parametrize(
-    "flags", [["-n", "abc"], ["-n", "0"], ["-n", "1001"], ["--mode", "magic"], ["--nope"]]
-)
+@pytest.mark.parametrize("flags", [["-n", "abc"], ["-n", "1001"], ["--mode", "magic"], ["--nope"]])
 def test_an_invalid_value_is_a_usage_error(kebab, opened, flags):
     ran = kebab("search", "x", *flags, "--json")
 
     assert (ran.status, ran.out, opened) == (2, "", [])
     assert ran.fault["code"] == "usage_invalid"
     assert ran.fault["details"]["option"].startswith("-")
-
-
-def test_an_empty_query_is_invalid_input(kebab):
-    assert kebab("search", "--json").fault["code"] == "invalid_input"
-    assert kebab("search", "", "--json").fault["details"]["field"] == "QUERY"
 
 
 def test_without_a_query_three_examples_are_shown(kebab):
@@ -60,19 +44,6 @@ def test_without_a_query_three_examples_are_shown(kebab):
         "  kebab search --mode lexical '\"exact phrase\"' -- -draft\n"
         "error: "
     )
-
-
-def test_a_minus_reads_the_query_from_stdin(kebab, opened):
-    kebab("search", "-", "--limit", "2", stdin=b"restore a backup\n")
-
-    assert opened[0].asked[0][1].query == "restore a backup"
-
-
-@pytest.mark.parametrize("data", [b"", b" \n"])
-def test_an_empty_stdin_is_invalid_input(kebab, data):
-    ran = kebab("search", "-", "--json", stdin=data)
-
-    assert (ran.status, ran.out, ran.fault["code"]) == (2, "", "invalid_input")
 
 
 @pytest.mark.parametrize("flags", [["--json"], ["--stream"], []])
@@ -96,10 +67,6 @@ def test_a_stream_ends_with_how_the_query_was_read(kebab):
     assert {"query_parsed", "absent_terms"} <= complete.keys()
 
 
-def test_the_next_page_can_be_copied(kebab):
-    assert "more: kebab search word -n 1 --page 2" in kebab("search", "word", "-n", "1").out
-
-
 def test_bulk_whose_lines_all_fail_has_exit_status_2(kebab):
     ran = kebab("search", "--bulk", stdin=b'nonsense\n{"query": "x", "lmit": 1}\n')
 
@@ -110,18 +77,6 @@ def test_bulk_whose_lines_all_fail_has_exit_status_2(kebab):
 @pytest.mark.parametrize("more", [["word"], ["--stream"], ["-q", "word"]])
 def test_bulk_goes_with_neither_query_nor_stream(kebab, more):
     assert kebab("search", "--bulk", *more).fault["code"] == "usage_invalid"
-
-
-def test_a_bulk_line_overrides_the_flags():
-    lines = [b'"a"', b'{"query": "b", "limit": 1}', b"[]", b"\xff", b"[" * 100_000]
-
-    found = list(add_defaults(lines, {"limit": 5}))
-
-    assert [json.loads(line) for line in found[:2]] == [
-        {"limit": 5, "query": "a"},
-        {"limit": 1, "query": "b"},
-    ]
-    assert found[2:] == lines[2:]
 
 
 @pytest.mark.parametrize("flags", [["-i"], ["-i", "--json"]])
@@ -149,17 +104,6 @@ def test_choosing_a_hit_excludes_other_ways_to_search(kebab, flags):
     assert "exclude each other" in ran.err
 
 
-def test_several_queries_reach_the_request(kebab, opened):
-    kebab("search", "-q", "one", "--query", "two words")
-    kebab("search", "first", "-q", "second")
-
-    asked = [kebab.asked[0][1] for kebab in opened]
-    assert [(one.query, one.queries) for one in asked] == [
-        ("", ["one", "two words"]),
-        ("first", ["second"]),
-    ]
-
-
 @pytest.mark.parametrize(
     ("flags", "detail"),
     [([], "passages"), (["--snippet-chars", "90"], "snippets"), (["--detail", "ids"], "ids")],
@@ -172,12 +116,6 @@ def test_a_terminal_shows_lines_of_passages_unless_a_text_is_chosen(
     kebab("search", "x", *flags)
 
     assert opened[0].asked[0][1].detail == detail
-
-
-def test_a_pipe_gets_snippets(kebab, opened):
-    kebab("search", "x")
-
-    assert opened[0].asked[0][1].detail == "snippets"
 
 
 def test_commands_for_further_pages_repeat_a_query_from_stdin(kebab):
@@ -207,29 +145,10 @@ def test_a_form_of_output_asks_for_what_it_shows(kebab, opened, flags, expected)
     assert (request.detail, request.limit, request.per_doc) == expected
 
 
-@pytest.mark.parametrize(
-    ("form", "first"),
-    [
-        ("text", " 1  0.83 strong  ops/backup.md:12"),
-        ("compact", "1 passage in notes (revision 7) for: word"),
-        ("vimgrep", "/home/ada/notes/ops/backup.md:12:1:"),
-        ("paths", "/home/ada/notes/ops/backup.md"),
-    ],
-)
-def test_a_form_of_output_is_printed(kebab, form, first):
-    assert kebab("search", "word", "-n", "1", "--format", form).out.split("\n")[0] == first
-
-
 def test_paths_contradict_another_form(kebab, opened):
     ran = kebab("search", "word", "-l", "--format", "compact", "--json")
 
     assert (ran.status, ran.fault["code"], opened) == (2, "usage_invalid", [])
-
-
-def test_compact_text_ends_with_the_command_for_more(kebab):
-    assert kebab("search", "word", "--format", "compact").out.endswith(
-        "\nmore: kebab search word --format compact --page 2\n"
-    )
 
 
 @pytest.mark.parametrize("form", ["paths", "vimgrep"])
@@ -238,15 +157,6 @@ def test_notes_on_lines_for_programs_go_to_stderr(kebab, form):
 
     assert ran.out.count("\n") == 1
     assert ran.err == f"more: kebab search word -n 1 --format {form} --page 2\n"
-
-
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [(("restore", "a backup"), "restore a backup"), ((), ""), (("-", "x"), "- x")],
-)
-def test_words_are_joined(words, text):
-    with standard_input(b"other"):
-        assert read_argument(words, 100) == text
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 import pytest
 
-from kebab.errors.catalog import DependencyMissing
 from kebab.server import watcher
 
 
@@ -16,17 +15,6 @@ def test_a_stream_ends_with_the_error(kebab):
 
     (event,) = [one for one in ran.events if one["schema_version"] == "watch_event.v1"]
     assert (event["kind"], event["error"]["code"]) == ("ended", "store_corrupt")
-
-
-def test_without_the_library_its_extra_is_named(kebab, monkeypatch):
-    def refuse():
-        raise DependencyMissing(feature="watching files", install="pip install 'kebab[watch]'")
-
-    monkeypatch.setattr("kebab.server.watcher.require_watchfiles", refuse)
-
-    fault = kebab("watch", "--json").fault
-    assert fault["code"] == "dependency_missing"
-    assert "kebab[watch]" in fault["hint"]
 
 
 @pytest.mark.parametrize("form", ["--json", "--stream"])

@@ -8,7 +8,6 @@ from kebab.cli.integrations.clients import (
     Places,
     build_entry,
     find_client,
-    find_places,
     find_program,
     is_current,
     keeps_members,
@@ -29,7 +28,6 @@ def paths(name, scope="user", *, system="linux", **environ):
     [
         ("claude-code", "/home/ada/.claude.json", "/home/ada/.claude/skills"),
         ("codex", "/home/ada/.codex/config.toml", "/home/ada/.agents/skills"),
-        ("cursor", "/home/ada/.cursor/mcp.json", "/home/ada/.cursor/skills"),
         ("vscode", "/home/ada/.config/Code/User/mcp.json", "/home/ada/.copilot/skills"),
         ("gemini", "/home/ada/.gemini/settings.json", "/home/ada/.gemini/skills"),
         ("zed", "/home/ada/.config/zed/settings.json", None),
@@ -37,32 +35,6 @@ def paths(name, scope="user", *, system="linux", **environ):
 )
 def test_each_client_has_its_files_in_the_home(name, entry, skills):
     assert paths(name) == (entry, skills and f"{skills}/kebab/SKILL.md")
-
-
-@pytest.mark.parametrize(
-    ("name", "entry", "skills"),
-    [
-        ("claude-code", "/work/.mcp.json", "/work/.claude/skills"),
-        ("codex", "/work/.codex/config.toml", "/work/.agents/skills"),
-        ("cursor", "/work/.cursor/mcp.json", "/work/.cursor/skills"),
-        ("vscode", "/work/.vscode/mcp.json", "/work/.github/skills"),
-        ("gemini", "/work/.gemini/settings.json", "/work/.gemini/skills"),
-        ("zed", "/work/.zed/settings.json", None),
-    ],
-)
-def test_each_client_has_its_files_in_a_project(name, entry, skills):
-    assert paths(name, "project") == (entry, skills and f"{skills}/kebab/SKILL.md")
-
-
-def test_variables_move_the_folders():
-    moved = paths("claude-code", CLAUDE_CONFIG_DIR="/c")
-
-    assert moved == ("/c/.claude.json", "/c/skills/kebab/SKILL.md")
-    assert paths("codex", CODEX_HOME="~nobody-at-all/x")[0] == "~nobody-at-all/x/config.toml"
-    assert paths("codex", CODEX_HOME="/x")[0] == "/x/config.toml"
-    assert paths("zed", XDG_CONFIG_HOME="/g")[0] == "/g/zed/settings.json"
-    assert paths("vscode", XDG_CONFIG_HOME="/g")[0] == "/g/Code/User/mcp.json"
-    assert paths("zed", XDG_CONFIG_HOME="")[0] == "/home/ada/.config/zed/settings.json"
 
 
 def test_editors_have_the_folders_of_the_system():
@@ -89,13 +61,6 @@ def test_a_client_is_found_by_its_folder_or_its_program(client, tmp_path):
     assert places.is_found(client)
 
 
-def test_the_places_are_those_of_the_process(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-
-    assert (find_places().home, find_places().project) == (tmp_path / "home", tmp_path)
-
-
 ENTRY = {"command": "/usr/bin/kebab", "args": ["mcp"]}
 
 
@@ -115,13 +80,7 @@ def test_the_program_that_was_called_is_named_with_its_link(tmp_path, interprete
     assert find_program(["./kebab", "install"]) == [str(tmp_path / "kebab")]
 
 
-def test_the_program_beside_the_interpreter_is_named_else(interpreter):
-    (interpreter / "kebab").touch()
-
-    assert find_program(["/lib/kebab/__main__.py"]) == [str(interpreter / "kebab")]
-
-
-@pytest.mark.parametrize("arguments", [[], [""], ["/gone/kebab"], ["-c"]])
+@pytest.mark.parametrize("arguments", [[], ["-c"]])
 def test_without_a_program_the_interpreter_runs_the_package(interpreter, arguments):
     assert find_program(arguments) == [str(interpreter / "python"), "-m", "kebab"]
 
@@ -142,11 +101,6 @@ def test_an_entry_has_the_members_of_the_client_and_the_flags_of_the_call(interp
     ("found", "current"),
     [
         (ENTRY, True),
-        ({**ENTRY, "env": {}}, True),
-        ({"command": "/usr/bin/kebab"}, False),
-        ({**ENTRY, "args": []}, False),
-        ({**ENTRY, "url": "http://127.0.0.1"}, False),
-        (None, False),
         ([], False),
     ],
 )

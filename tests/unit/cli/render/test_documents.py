@@ -4,7 +4,6 @@ from kebab.cli.render.documents import (
     render_document,
     render_document_list,
     render_duplicates,
-    render_not_found,
     render_removed_documents,
     render_reset,
     render_reset_plan,
@@ -44,28 +43,6 @@ def test_a_file_and_the_documents_within_it_are_one_line_on_a_terminal(tmp_path)
     assert len(whole) == 7
 
 
-def test_the_footer_has_counts_and_the_command_for_more():
-    reply = replies.doc_list(replies.summary(), total=9, offset=4, has_more=True)
-
-    lines = list(render_document_list(reply, TERMINAL, "kebab list --offset 5"))
-
-    assert lines[-2:] == ["5 to 5 of 9 documents", "more: kebab list --offset 5"]
-
-
-def test_an_empty_library_shows_the_next_command():
-    assert next(iter(render_document_list(replies.doc_list(), TERMINAL))) == "no documents"
-
-
-def test_a_pipe_gets_nothing_when_there_is_nothing():
-    assert list(render_document_list(replies.doc_list(), Canvas())) == []
-
-
-def test_a_tab_in_a_name_does_not_make_a_field():
-    (line,) = render_document_list(replies.doc_list(replies.summary(title="a\tb")), Canvas())
-
-    assert line.split("\t")[3] == "a b"
-
-
 def test_a_document_is_shown_with_its_passages():
     reply = replies.doc_inspection(
         warnings=["bad front matter"], chunks=[replies.brief(vector="pending")]
@@ -79,14 +56,6 @@ def test_a_document_is_shown_with_its_passages():
     assert lines[-1].endswith("ops/backup.md:12  Backups > Restoring  41 characters  (pending)")
 
 
-def test_text_from_standard_input_shows_no_file():
-    assert not [
-        line
-        for line in render_document(replies.doc_inspection(file=None), Canvas())
-        if line.startswith("file")
-    ]
-
-
 def test_a_passage_is_shown_with_its_neighbours_and_its_text():
     lines = list(render_chunk(replies.chunk_inspection(), Canvas()))
 
@@ -96,15 +65,6 @@ def test_a_passage_is_shown_with_its_neighbours_and_its_text():
     assert lines[-2:] == ["Stop the writer,", "then restore."]
 
 
-def test_a_passage_names_the_one_before_it():
-    reply = replies.chunk_inspection(previous_chunk_id="d" * 32, next_chunk_id=None)
-
-    lines = list(render_chunk(reply, Canvas()))
-
-    assert f"previous  {'d' * 32}" in lines
-    assert not [line for line in lines if line.startswith("next")]
-
-
 def test_a_terminal_gets_the_passages_as_columns():
     lines = list(render_document(replies.doc_inspection(), Canvas(width=60)))
 
@@ -112,16 +72,6 @@ def test_a_terminal_gets_the_passages_as_columns():
     assert lines[heads].split() == ["id", "place", "headings", "characters"]
     assert lines[heads + 1].split()[1] == "12-13"
     assert all(len(line) <= 60 for line in lines)
-
-
-def test_an_unknown_name_is_reported_in_one_line():
-    assert list(render_not_found(replies.not_found("x"), Canvas())) == ["no document named x"]
-
-
-def test_an_ambiguous_name_lists_its_candidates():
-    lines = list(render_not_found(replies.not_found("x", "xa", "xb"), Canvas()))
-
-    assert lines[1:] == ["which of these?", "  xa", "  xb"]
 
 
 def drawn(reply, canvas=TERMINAL, next_page=""):

@@ -13,12 +13,6 @@ def test_each_section_has_its_reference_its_tokens_and_its_heading():
     ]
 
 
-def test_headings_are_cut_on_a_narrow_terminal():
-    lines = list(render_outline(replies.outline(), Canvas(width=45)))
-
-    assert all(len(line) <= 45 for line in lines)
-
-
 def test_a_document_without_headings_says_so():
     reply = replies.outline(sections=[], freshness="gone")
 
@@ -46,15 +40,6 @@ def test_on_a_terminal_a_tree_has_names_in_columns():
     ]
 
 
-def test_the_path_of_an_outlined_folder_is_cut_so_that_its_sizes_stay():
-    reply = replies.outline_tree(ref=f"/home/ada/{'deep/' * 20}notes")
-
-    head = next(iter(render_outline(reply, Canvas(width=80))))
-
-    assert len(head) <= 80
-    assert head.endswith("notes  3 documents, 9 passages, about 900 tokens, 1 not listed")
-
-
 def test_without_documents_the_next_step_is_named():
     reply = replies.outline_tree(ref=None, documents=0, entries=[])
 
@@ -62,12 +47,6 @@ def test_without_documents_the_next_step_is_named():
         "no documents",
         "read some files: kebab ingest FOLDER",
     ]
-
-
-def test_a_document_with_pages_is_measured_in_pages():
-    head, *_ = render_outline(replies.outline(pages=12), PIPE)
-
-    assert head == "ops/my%20note.md  12 pages, about 320 tokens"
 
 
 def test_a_presentation_is_measured_in_slides():

@@ -34,21 +34,6 @@ def test_a_terminal_gets_marks_and_a_link_and_no_line_that_is_too_long():
     assert all(len(line) <= 40 for line in drawn(replies.related_docs(one), Canvas(width=40)))
 
 
-def test_a_stale_neighbour_is_noted():
-    one = replies.related_doc(freshness="gone")
-
-    assert drawn(replies.related_docs(one))[0].endswith("(file is gone)")
-
-
-def test_text_of_a_file_cannot_control_the_terminal():
-    one = replies.related_doc(title="\x1b[2J", terms=["\x1b[2Jgone", "\u202e"])
-
-    text = "\n".join(drawn(replies.related_docs(one)))
-
-    assert "\x1b" not in text
-    assert "\u202e" not in text
-
-
 def test_no_related_documents_are_reported_with_suggestions():
     first, *rest = drawn(replies.related_docs())
 

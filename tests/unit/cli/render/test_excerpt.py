@@ -15,12 +15,6 @@ def drawn(text, canvas=PLAIN, highlights=(), **options):
     return list(render_excerpt(text, highlights, canvas, **options))
 
 
-def test_a_pipe_keeps_the_lines_and_gets_no_noise():
-    text = "see [the manual](https://x.example)\n\n- one <!-- why -->\n- `a`"
-
-    assert drawn(text, Canvas()) == ["    see the manual", "    - one", "    - `a`"]
-
-
 @pytest.mark.parametrize(
     "text",
     ["| nib | 4 |\n| ink | 5 |", "x <b>\n```\n\nthen\n\n```sh\ny\n```"],
@@ -30,13 +24,6 @@ def test_a_pipe_gets_no_line_that_the_text_lacks(text):
     assert drawn(text, Canvas()) == [f"    {line}" for line in text.split("\n") if line]
 
 
-def test_lines_fit_the_canvas_with_their_indent():
-    lines = drawn("word " * 30, Canvas(width=30))
-
-    assert len(lines) > 1
-    assert all(len(line) <= 30 and line.startswith("    word") for line in lines)
-
-
 def test_matches_stay_true_when_markdown_around_them_is_drawn():
     text = "a [restore point](http://restore.example) and **restore**"
     start = text.rindex("restore")
@@ -44,18 +31,6 @@ def test_matches_stay_true_when_markdown_around_them_is_drawn():
     (line,) = drawn(text, Canvas(width=60, color=True), [(3, 10), (start, start + 7)])
 
     assert line == ("    a \x1b[33m\x1b[1mrestore\x1b[0m point and \x1b[33m\x1b[1mrestore\x1b[0m")
-
-
-def test_a_match_in_code_is_emphasised():
-    lines = drawn("```sh\nrun restore\n```", COLORED, [(10, 17)])
-
-    assert lines == ["        run \x1b[33m\x1b[1mrestore\x1b[0m"]
-
-
-def test_matches_stay_true_in_plain_text():
-    lines = drawn("one\ntwo three", COLORED, [(8, 13)], media="text/plain")
-
-    assert lines == ["    one", "    two \x1b[33m\x1b[1mthree\x1b[0m"]
 
 
 def test_code_of_a_known_language_has_colours_and_its_lines():
@@ -99,12 +74,6 @@ def test_a_heading_that_is_shown_already_is_omitted(text, lines):
     assert drawn(text, headings=["Disk", "Mounting"]) == lines
 
 
-def test_a_long_excerpt_is_cut():
-    assert drawn("- word\n" * 20) == [*["    • word"] * 5, "    …"]
-    assert drawn("- word\n" * 20, lines=3) == ["    • word", "    • word", "    …"]
-    assert len(drawn("- word\n" * 20, lines=None)) == 20
-
-
 @pytest.mark.parametrize("canvas", [PLAIN, COLORED], ids=["plain", "coloured"])
 @pytest.mark.parametrize(
     ("matches", "shown"),
@@ -130,17 +99,6 @@ def test_wide_letters_and_long_code_fit():
     text = "스냅샷이 진행 중이면 명령이 멈출 수 있다. " * 3 + "\n\n```\n" + "x" * 90 + "\n```"
 
     assert all(measure_width(line) <= 40 for line in drawn(text))
-
-
-def test_signs_of_matches_in_a_file_are_replaced():
-    (line,) = drawn("a \ufdd0b\ufdd1 c", COLORED)
-
-    assert line == "    a \ufffdb\ufffd c"
-
-
-def test_text_without_content_has_no_lines():
-    assert drawn("") == []
-    assert drawn("<!-- body -->") == []
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,9 @@ import pytest
 from msgspec.structs import replace
 
 from kebab.app.classify import build_error_reply
-from kebab.cli.commands.schema import list_commands
 from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.health import (
-    render_command_list,
     render_doctor,
-    render_init,
     render_install,
     render_model_list,
     render_model_report,
@@ -49,22 +46,6 @@ def test_each_check_has_its_mark_and_each_problem_its_fix():
     ]
 
 
-def test_warnings_leave_the_result_healthy():
-    assert (
-        list(render_doctor(replies.doctor(replies.check(status="warn")), Canvas()))[-1]
-        == "healthy, 1 note"
-    )
-
-
-def test_long_summaries_are_wrapped_under_themselves():
-    reply = replies.doctor(replies.check(name="disk", summary="word " * 20))
-
-    lines = list(render_doctor(reply, Canvas(width=50)))[2:-2]
-
-    assert all(len(line) <= 50 for line in lines)
-    assert all(line.startswith(f"{'':23}word") for line in lines[1:])
-
-
 def test_nothing_is_healthy_that_is_not_read():
     reply = replies.doctor(replies.check(), coverage=replies.coverage(unread=3, checked=5000))
 
@@ -73,22 +54,6 @@ def test_nothing_is_healthy_that_is_not_read():
     )
 
 
-def test_the_list_fits_a_narrow_terminal():
-    lines = list(render_command_list(list_commands(), Canvas(width=80)))
-
-    assert max(map(measure_width, lines)) <= 80
-
-
-def test_in_a_pipe_each_command_is_one_line():
-    listed = list_commands()
-    lines = list(render_command_list(listed, Canvas()))
-
-    assert lines[: len(listed.commands)] == [
-        f"{command.usage}  {command.summary}" for command in listed.commands
-    ]
-
-
-SKILL = InstalledFile(kind="skill", path="/s", change="none")
 ENTRY = InstalledFile(kind="mcp", path="/m", change="add")
 
 
@@ -113,26 +78,6 @@ def test_each_file_has_a_line():
     ]
 
 
-def test_a_file_without_anything_is_named_only_when_there_is_no_other():
-    assert list(render_install(report(SKILL, ENTRY), Canvas())) == ["entry added: /m"]
-    assert list(render_install(report(SKILL), Canvas())) == ["not installed: /s"]
-
-
-def test_an_entry_is_removed_and_its_file_is_not():
-    removed = InstalledFile(kind="mcp", path="/m", change="remove")
-
-    assert list(render_install(report(removed), Canvas())) == ["entry removed: /m"]
-    assert list(render_install(report(removed, dry_run=True), Canvas())) == [
-        "entry would be removed: /m"
-    ]
-
-
-def test_a_planned_change_is_worded_as_such():
-    shown = render_install(report(ENTRY, dry_run=True), Canvas())
-
-    assert list(shown) == ["entry would be added: /m"]
-
-
 CLIENTS = InstallOverview(
     clients=[
         InstallableClient(
@@ -147,13 +92,6 @@ CLIENTS = InstallOverview(
         InstallableClient(name="zed", title="Zed", found=False, mcp="absent", mcp_path="/z"),
     ]
 )
-
-
-def test_clients_have_one_line_each_in_a_pipe():
-    assert list(render_overview(CLIENTS, Canvas())) == [
-        "codex\tfound\tcurrent\toutdated",
-        "zed\tnot found\tnone\tabsent",
-    ]
 
 
 def test_clients_are_a_table_on_a_terminal():
@@ -187,16 +125,6 @@ def test_the_names_of_schemas_are_folded_unless_asked_for():
     assert "error.v1, search_response.v1" in listed
 
 
-def test_keys_are_padded_and_missing_capabilities_have_a_mark():
-    lines = list(render_schema(replies.introspection(), Canvas()))
-
-    assert "  ✓ json_mode" in lines
-    assert any(line.startswith("  ✗ ") and " review" in line for line in lines)
-    assert "  last_ingest_at      none" in lines
-    assert "  active_parsers           markdown-v1, text-v1" in lines
-    assert "  index_bytes         sqlite 0 B, lancedb 0 B" in lines
-
-
 def test_an_index_that_cannot_be_read_is_reported_at_the_end():
     signal = NotIndexed(data_dir="/kb", expected=3, found=999)
     told = replace(
@@ -208,17 +136,6 @@ def test_an_index_that_cannot_be_read_is_reported_at_the_end():
         "note: no usable index in /kb: its schema is 999, this build reads 3",
         "hint: pip install --upgrade kebab",
     ]
-
-
-def test_the_model_in_use_is_marked():
-    rows = [replies.model_row(), replies.model_row(name="other", active=False, installed=False)]
-
-    lines = list(render_model_list(ModelList(models=rows, configured="auto"), Canvas()))
-
-    assert "● all-MiniLM-L6-v2" in lines
-    assert "○ other" in lines
-    assert "    weights    not on this machine" in lines
-    assert lines[-1] == "configured: auto"
 
 
 def test_the_reason_for_the_active_model_is_shown():
@@ -275,24 +192,6 @@ def test_an_interrupted_change_names_the_command_to_continue():
         "note: 3 passages left; until then searches use the old model and vectors",
         "hint: kebab model use other",
     ]
-
-
-def test_paths_and_the_next_command_are_shown():
-    lines = list(render_init(replies.init_report(), Canvas()))
-
-    assert lines[0] == "settings  /home/ada/.config/kebab/config.toml  written"
-    assert lines[-1] == "next: kebab ingest FOLDER"
-
-
-def test_a_workspace_needs_no_folder():
-    assert (
-        list(render_init(replies.init_report(workspace="/notes"), Canvas()))[-1]
-        == "next: kebab ingest"
-    )
-
-
-def test_an_existing_file_is_reported():
-    assert "--force" in next(iter(render_init(replies.init_report(written=False), Canvas())))
 
 
 MOMENT = "2025-01-31T12:00:59.000Z"

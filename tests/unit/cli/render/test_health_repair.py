@@ -29,7 +29,3 @@ def test_what_was_moved_aside_is_named_with_what_it_had():
 
     assert "moved aside: /d/x, it had 2 documents and 1 ask session" in lines
     assert "moved aside: /d/y" in lines
-
-
-def test_without_faults_nothing_is_to_repair():
-    assert next(render_repair(replies.repair_report(), Canvas())) == "nothing to repair"

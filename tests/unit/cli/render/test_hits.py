@@ -4,17 +4,11 @@ from msgspec.structs import replace
 from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.hits import (
     Paging,
-    fit_headings,
-    fit_location,
-    format_line_range,
     format_location,
-    render_degraded,
     render_hits,
     render_unmatched_filters,
 )
 from kebab.wire.citation import (
-    CellCitation,
-    CellSpan,
     CodeCitation,
     CodeSpan,
     PageCitation,
@@ -26,11 +20,9 @@ from kebab.wire.citation import (
 )
 from kebab.wire.coverage import Indexing
 from kebab.wire.search import (
-    ActiveFilters,
     DegradedChannel,
     LeftOut,
     Lift,
-    QueryParsed,
     Retrieval,
     TraceStage,
     UnmatchedFilter,
@@ -49,10 +41,6 @@ CODE = CodeSpan(start=3, end=9, symbol="f", language="python")
             "a.pdf#page=3",
         ),
         (
-            CellCitation(path="a.ipynb", uri="a.ipynb#cell=0", cell=CellSpan(index=0)),
-            "a.ipynb#cell=0",
-        ),
-        (
             SlideCitation(path="a.pptx", uri="a.pptx#slide=2", slide=SlideSpan(number=2)),
             "a.pptx#slide=2",
         ),
@@ -69,65 +57,8 @@ def test_each_kind_of_citation_is_formatted(citation, text):
     assert format_location(citation) == text
 
 
-@pytest.mark.parametrize(
-    ("citation", "text"),
-    [
-        (replies.line_citation(start=12, end=14), "ops/backup.md:12-14"),
-        (replies.line_citation(start=12, end=12), "ops/backup.md:12"),
-        (CodeCitation(path="a.py", uri="", code=CODE), "a.py:3-9"),
-        (
-            SlideCitation(path="a.pptx", uri="a.pptx#slide=2", slide=SlideSpan(number=2)),
-            "a.pptx#slide=2",
-        ),
-    ],
-)
-def test_a_line_range_has_its_last_line(citation, text):
-    assert format_line_range(citation) == text
-
-
-def test_a_long_path_keeps_its_file_name_and_its_line():
-    citation = replies.line_citation(path="docs/concepts/storage/deep/volumes.md", start=7, end=9)
-
-    assert fit_location(citation, Canvas(width=30)) == "docs/concepts/…/volumes.md:7"
-    assert fit_location(citation, Canvas(width=30), 4, ranged=True) == "docs/…/volumes.md:7-9"
-    assert fit_location(citation, Canvas()) == "docs/concepts/storage/deep/volumes.md:7"
-
-
-def test_the_last_headings_stay_when_not_all_fit():
-    path = ["Title", "a" * 20, "b" * 20, "the last"]
-
-    assert fit_headings("Title", path, Canvas(width=30), 0) == "Title > … > the last"
-    assert fit_headings("Title", path, Canvas(), 0) == " > ".join(path)
-
-
-@pytest.mark.parametrize(
-    ("channel", "note"),
-    [("vector", "note: no search by meaning: slow"), ("rerank", "note: no reranking: slow")],
-)
-def test_a_channel_that_did_not_work_is_named(channel, note):
-    degraded = DegradedChannel(channel=channel, reason="slow", hint=None)
-
-    assert list(render_degraded(degraded, Canvas())) == [note]
-
-
-def test_a_channel_that_was_searched_in_part_is_not_called_missing():
-    waits = DegradedChannel(channel="vector", reason="6 wait", hint=None, partial=True)
-
-    assert list(render_degraded(waits, Canvas())) == ["note: incomplete search by meaning: 6 wait"]
-
-
 def entry(name, value, documents=0, nearest=()):
     return UnmatchedFilter(filter=name, value=value, documents=documents, nearest=list(nearest))
-
-
-def test_a_filter_that_matches_nothing_is_named_with_the_nearest_value():
-    found = [entry("path_glob", "dapr/**", nearest=["docs/dapr/**"])]
-
-    assert list(render_unmatched_filters(found, "kebab list", Canvas())) == [
-        "note: no document passes `--path 'dapr/**'`",
-        "  nearest: docs/dapr/**",
-        "hint: kebab list",
-    ]
 
 
 def test_a_combination_is_listed_with_the_documents_of_each_filter():
@@ -140,24 +71,12 @@ def test_a_combination_is_listed_with_the_documents_of_each_filter():
     ]
 
 
-def test_no_filter_is_no_line():
-    assert list(render_unmatched_filters([], None, Canvas())) == []
-
-
 def test_words_are_not_called_absent_where_no_document_was_searched():
     reply = replies.response(
         query="bread", absent_terms=["bread"], unmatched_filters=[entry("tag", "ops")]
     )
 
     assert not [line for line in render_hits(reply, Canvas(), None) if "not in" in line]
-
-
-def test_filters_are_called_as_their_flags():
-    names = ["path_glob", "media", "links_to", "author", "doc_id", "folder"]
-    lines = render_unmatched_filters([entry(name, "x", 1) for name in names], None, Canvas())
-
-    flags = ["--path", "--type", "--links-to", "--author", "--doc-id", "--in"]
-    assert [line.split()[0] for line in list(lines)[1:]] == flags
 
 
 TERMINAL = Canvas(width=40, color=True, links=True)
@@ -213,17 +132,6 @@ def test_text_of_a_file_cannot_control_the_terminal():
 
     assert "\x1b" not in text
     assert "\u202e" not in text
-
-
-def test_a_title_appears_once():
-    hit = replies.hit(title="T", heading_path=["A", "B"])
-
-    assert drawn(replies.response(hit))[1] == "    T > A > B"
-
-
-def test_a_stale_hit_is_noted():
-    for freshness, words in (("changed", "(changed since)"), ("gone", "(file is gone)")):
-        assert drawn(replies.response(replies.hit(freshness=freshness)))[0].endswith(words)
 
 
 def test_a_page_of_weak_hits_has_a_note():
@@ -282,29 +190,6 @@ def test_the_first_page_in_a_pipe_has_at_most_twenty_lines(confidence, last):
     assert lines[-1] == last
 
 
-def test_a_page_that_the_caller_chooses_is_whole_in_a_pipe():
-    reply = replies.response(*hits(*["fair"] * 10))
-
-    assert sum(" fair " in line for line in drawn(reply, paging=Paging(repeat=repeat))) == 10
-
-
-def test_excerpts_shrink_so_that_three_hits_fit():
-    reply = replies.response(*hits(*["fair"] * 10, snippet="- a\n" * 9, highlights=[]))
-
-    lines = drawn(reply, SCREEN, Paging(fits_screen=True, repeat=repeat))
-
-    assert len(lines) <= 22
-    assert lines[-1] == "more: kebab search x -n 3 --page 2"
-
-
-def test_three_hits_are_shown_on_the_smallest_screen():
-    reply = replies.response(*hits(*["fair"] * 10))
-
-    lines = drawn(reply, Canvas(width=40, height=5), Paging(fits_screen=True, repeat=repeat))
-
-    assert sum(" fair " in line for line in lines) == 3
-
-
 def test_a_page_of_another_size_goes_on_with_its_cursor():
     reply = replies.response(*hits("fair", "fair"), has_more=True, next_cursor="C")
 
@@ -328,12 +213,6 @@ def test_no_line_is_wider_than_the_terminal(width):
     assert all(measure_width(line) <= width for line in lines)
     assert "스토리지 볼륨 기록.md:12" in lines[0]
     assert lines[1].endswith("> last")
-
-
-def test_a_later_page_of_weak_hits_has_no_note():
-    lines = drawn(replies.response(replies.hit(confidence="weak", rank=11)))
-
-    assert not any("nothing convincing" in line for line in lines)
 
 
 def test_no_hits_are_reported_with_suggestions():
@@ -388,30 +267,6 @@ def test_a_trace_shows_the_scores_of_each_hit():
         "    evidence words 2 (7.500), meaning beyond the candidates (0.250),"
         " context +0.125, spread -0.050, in all 0.500"
     )
-
-
-def test_absent_terms_are_named_before_the_hits():
-    reply = replies.response(replies.hit(), absent_terms=["xyzzy"])
-    filters = QueryParsed(filters=ActiveFilters(tag=["ops"]))
-    filtered = replies.response(replies.hit(), absent_terms=["xyzzy"], query_parsed=filters)
-
-    assert drawn(reply)[:2] == ["note: not in your notes: xyzzy", ""]
-    assert drawn(filtered)[0] == "note: not in what was searched: xyzzy"
-
-
-def test_a_shortened_hit_is_noted():
-    reply = replies.response(replies.hit(), left_out=LeftOut(hits=0, tokens=1))
-
-    assert drawn(reply)[-1] == "left out by --max-tokens: a part of the first hit, about 1 token"
-
-
-def test_several_queries_are_numbered():
-    hit = replies.hit(queries=[0, 1])
-
-    lines = drawn(replies.response(hit, query="a | b", queries=["a", "b"]))
-
-    assert lines[:2] == ["q1: a", "q2: b"]
-    assert " 1  0.83 strong  ops/backup.md:12 q1 q2" in lines
 
 
 def test_a_page_of_several_queries_has_at_least_a_hit_for_each():
@@ -470,24 +325,3 @@ def test_nothing_is_suggested_while_an_ingest_runs():
     assert drawn(reply) == [
         "no results so far for: fjord (an ingest is running: scanning folders, pid 7)"
     ]
-
-
-def test_weak_hits_are_not_convincing_so_far():
-    reply = replace(replies.response(*hits("weak"), convincing=False), coverage=UNREAD)
-
-    assert drawn(reply)[0] == f"note: nothing convincing so far for: {reply.query} ({MISSING})"
-
-
-def test_vectors_do_not_matter_for_a_search_by_words():
-    pending = replies.coverage(pending_vectors=3)
-    reply = replace(replies.response(*hits("weak"), convincing=False), coverage=pending)
-
-    assert "so far" in drawn(reply)[0]
-    assert "so far" not in drawn(replace(reply, mode="lexical"))[0]
-
-
-def test_good_hits_come_with_what_is_known_to_be_missing():
-    reply = replace(replies.response(*hits("strong")), coverage=UNREAD)
-
-    assert f"note: {MISSING}" in drawn(reply)
-    assert not any("note" in line for line in drawn(replace(reply, coverage=replies.coverage())))

@@ -31,12 +31,6 @@ def test_counts_and_what_was_left_out_are_shown():
     ]
 
 
-def test_the_path_of_a_failed_file_appears_once():
-    lines = drawn(replies.ingest_report(errors=1, items=[failed("a/b.md", "the file is empty")]))
-
-    assert "  a/b.md: the file is empty" in lines
-
-
 def test_files_that_failed_for_one_cause_are_one_group():
     items = [failed(f"{number}.md") for number in range(12)]
     report = replies.ingest_report(errors=12, items=items)
@@ -57,15 +51,6 @@ def test_every_cause_is_named_until_there_are_too_many():
     assert "  0.md: cause 0" in brief
     assert "  and 2 more; --verbose lists them all" in brief
     assert "  11.md: cause 11" in full
-
-
-def test_the_kinds_that_were_read_are_counted():
-    media = {"Markdown": 1204, "PDF": 310} | {f"format {number}": 1 for number in range(10)}
-    lines = drawn(replies.ingest_report(media=media))
-
-    (kinds,) = (line for line in lines if line.startswith("  kinds"))
-    assert kinds.startswith("  kinds     1,204 Markdown, 310 PDF, 1 format 0, ")
-    assert kinds.endswith(", 2 other formats")
 
 
 HWP = UnreadKind(
@@ -138,13 +123,6 @@ def test_the_summary_fits_the_terminal(width):
     assert len(lines) < 30
 
 
-def test_odd_files_are_counted_and_named_on_request():
-    report = replies.ingest_report(items=[replies.item(warnings=["odd encoding"])])
-
-    assert "1 file with warnings; --verbose lists them all" in drawn(report)
-    assert "  ops/backup.md: odd encoding" in drawn(report, verbose=True)
-
-
 def test_documents_without_text_or_with_a_part_of_it_are_named():
     cut = "only the first 20 of 60 lines are searched"
     report = replies.ingest_report(
@@ -169,16 +147,6 @@ def test_pending_passages_have_a_reason_and_a_hint():
     assert "note: 1 passage not embedded yet" in drawn(replies.ingest_report(embedding=some))
 
 
-def test_the_reason_for_the_model_is_reported():
-    chosen = EmbeddingSummary(
-        version="m", embedded=2, reused=0, pending=0, unsupported=0, reason="your notes are English"
-    )
-
-    assert "embedded  2 new passages, 0 as before, with m because your notes are English" in drawn(
-        replies.ingest_report(embedding=chosen)
-    )
-
-
 def test_a_better_model_is_advised_with_its_command():
     advised = EmbeddingSummary(
         version="m",
@@ -193,13 +161,6 @@ def test_a_better_model_is_advised_with_its_command():
 
     assert "note: 40 % of your notes is Korean, which m does not know" in said
     assert "hint: kebab model use other" in said
-
-
-def test_lost_vectors_are_reported():
-    lost = EmbeddingSummary(version="m", embedded=2, reused=0, pending=0, unsupported=0, lost=2)
-    said = "note: 2 vectors lost or damaged; their passages were embedded again"
-
-    assert said in drawn(replies.ingest_report(embedding=lost))
 
 
 def test_without_a_model_the_hint_is_not_the_same_command_again():
@@ -221,24 +182,6 @@ def test_without_a_model_the_hint_is_not_the_same_command_again():
         "note: 2 passages not embedded: working offline",
         "hint: kebab model pull m",
     ]
-
-
-def test_passages_in_an_unsupported_script_are_reported():
-    some = EmbeddingSummary(version="m", embedded=1, reused=0, pending=0, unsupported=5)
-    said = "note: 5 passages in a script the model does not know; words find them"
-
-    assert said in drawn(replies.ingest_report(embedding=some))
-    assert said not in drawn(replies.ingest_report())
-
-
-def test_a_dry_run_and_an_interrupted_run_are_reported_first():
-    assert drawn(replies.ingest_report(dry_run=True))[0].endswith("nothing was written")
-    assert drawn(replies.ingest_report(cancelled=True))[0].startswith("interrupted after 1.2 s")
-
-
-def test_slow_files_are_named_on_request():
-    assert "    0.04 s  ops/backup.md" in drawn(replies.ingest_report(), verbose=True)
-    assert "slowest files" not in drawn(replies.ingest_report())
 
 
 def test_an_interrupted_run_says_how_many_files_are_not_read():

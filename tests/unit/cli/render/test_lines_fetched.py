@@ -11,10 +11,6 @@ def build(*results):
     return FetchList(results=list(results), missing=0, truncated=False)
 
 
-def test_one_reference_in_a_pipe_is_its_lines_and_nothing_else():
-    assert list(render_fetched(build(RESULT), PIPE)) == ["one\ntwo"]
-
-
 def test_several_references_in_a_pipe_have_a_heading_each():
     missing = replies.not_found("nowhere", "ops/backup.md")
     changed = replies.fetch_result(text="x", freshness="changed")

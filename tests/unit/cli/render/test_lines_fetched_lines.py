@@ -24,13 +24,6 @@ def test_a_terminal_gets_numbers_and_no_control_characters():
     ]
 
 
-def test_context_lines_are_dim():
-    lines = list(render_lines(replies.fetch_result(), Canvas(width=60, color=True)))
-
-    assert lines[1].endswith("\x1b[2mbefore\x1b[0m")
-    assert lines[2].endswith("12\x1b[0m Stop the writer,")
-
-
 def test_cut_or_stale_text_is_reported():
     lines = list(
         render_lines(
@@ -63,11 +56,3 @@ def test_several_pages_have_a_mark_each():
 
     assert list(render_lines(reply, Canvas())) == marked
     assert list(render_lines(reply, TERMINAL)) == ["a.pdf#page=3  A paper", *marked]
-
-
-def test_one_page_has_no_mark_and_no_numbers_of_lines():
-    places = [FetchedPlace(line=5, uri="a.pdf#page=3")]
-    reply = replies.fetch_result(**{**PAGES, "places": places, "text": "one"})
-
-    assert list(render_lines(reply, Canvas())) == ["one"]
-    assert list(render_lines(reply, TERMINAL)) == ["a.pdf#page=3  A paper", "one"]

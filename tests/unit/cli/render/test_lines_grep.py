@@ -71,13 +71,6 @@ def test_vimgrep_has_a_line_for_each_match_with_its_column_in_bytes():
     assert lines == [f"{PATH}:12:4:é the the", f"{PATH}:12:8:é the the"]
 
 
-def test_files_and_counts_are_one_line_for_each_file():
-    reply = replies.grep_response(HIT, HIT)
-
-    assert list(grep.render_matching_files(reply, PIPE)) == [PATH]
-    assert list(grep.render_match_counts(reply, PIPE)) == [f"{PATH}:2"]
-
-
 def test_notes_say_what_limits_the_result():
     skipped = [SkippedFile(doc_path=f"{name}.md", file=None, reason="gone") for name in "abcd"]
     reply = replies.grep_response(HIT, skipped=skipped, has_more=True)

@@ -38,14 +38,6 @@ def test_each_block_has_its_form(text, lines):
     assert drawn(text) == lines
 
 
-def test_styles_are_painted_on_a_canvas_with_colour():
-    text = "**a *b*** ~~c~~ [1]"
-
-    (line,) = render_markdown(text, Canvas(width=30, color=True))
-
-    assert line == ("\x1b[1ma \x1b[0m\x1b[1m\x1b[3mb\x1b[0m \x1b[2mc\x1b[0m \x1b[36m[1]\x1b[0m")
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -99,27 +91,7 @@ def test_lines_keep_their_text_and_tokens_get_styles():
     assert first.styles[3] == Style(literal=True)
 
 
-def test_code_without_a_language_is_literal():
-    (line,) = split_code("x [1]", "")
-
-    assert set(line.styles) == {Style(literal=True)}
-
-
-def test_a_match_is_no_part_of_the_code():
-    (line,) = split_code(f"def {MATCH_START}f{MATCH_END}(): 1", "python")
-
-    assert line.text == "def f(): 1"
-    assert line.styles[4].bold
-    assert not line.styles[5].bold
-
-
 def test_a_match_goes_on_in_the_next_line():
     _, second = split_code(f"{MATCH_START}a\nb{MATCH_END}c", "")
 
     assert [style.bold for style in second.styles] == [True, False]
-
-
-def test_very_long_code_is_not_highlighted():
-    (line,) = split_code("def " * 6000, "python")
-
-    assert set(line.styles) == {Style(literal=True)}

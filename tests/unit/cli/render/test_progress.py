@@ -9,7 +9,6 @@ from kebab.cli.render.progress import (
     MeasurementLine,
     ProgressBar,
     ProgressLines,
-    format_count,
     format_estimate,
     format_event,
 )
@@ -56,18 +55,6 @@ def test_an_event_is_one_plain_line(event, text):
     assert format_event(event) == text
 
 
-def test_an_event_without_a_count_shows_none():
-    assert format_count(Progress(kind=ProgressKind.HEARTBEAT)) == ""
-    assert format_count(Progress(kind=ProgressKind.EMBED_BATCH, done=3)) == "3"
-
-
-def test_a_conversion_is_no_download_and_counts_no_bytes():
-    kind = ProgressKind.MODEL_FETCH
-    event = Progress(kind=kind, phase="convert", message="m", done=9_000_000, unit="bytes")
-
-    assert format_event(event) == "preparing model m"
-
-
 @pytest.mark.parametrize(
     ("unit", "rate", "left", "alone", "text"),
     [
@@ -91,27 +78,6 @@ def test_an_estimate_has_the_rate_with_its_unit_and_the_time_left(unit, rate, le
     )
 
     assert ", ".join(format_estimate(event)) == text
-
-
-def test_another_message_is_written_at_once_and_the_same_one_only_later(log):
-    channel, path = log
-    with ProgressLines(channel, clock=lambda: 0.5) as lines:
-        for message in ("one", "one", "two", "two"):
-            lines(Progress(kind=ProgressKind.HEARTBEAT, phase="model", message=message))
-
-    assert path.read_text() == "one\ntwo\n"
-
-
-def test_short_work_has_no_lines_but_messages(log):
-    channel, path = log
-    now = [0.0]
-    with ProgressLines(channel, clock=lambda: now[0]) as lines:
-        lines(READING)
-        lines(Progress(kind=ProgressKind.HEARTBEAT, phase="model", message="words only"))
-        now[0] = 1.0
-        lines(READING)
-
-    assert path.read_text().splitlines() == ["words only", "reading 1/3 files a\ufffd.md"]
 
 
 def embedding(done):
@@ -138,16 +104,6 @@ def test_a_log_gets_a_line_when_something_begins_and_then_one_every_30_seconds(l
         "embedding 4,000/10,000 passages, 1 min 0 s, 50 passages/s, about 2 min left",
         "fetching model 1.0 MB of 2.0 MB",
     ]
-
-
-def test_a_wait_before_the_first_phase_is_as_long_as_it_is(log):
-    channel, path = log
-    now = [86_400.0]  # seconds since the machine started
-    with ProgressLines(channel, clock=lambda: now[0]) as lines:
-        now[0] += 1.5
-        lines(Progress(kind=ProgressKind.HEARTBEAT, elapsed_ms=1500))
-
-    assert path.read_text() == "working, 1.5 s\n"
 
 
 def test_heartbeats_of_a_phase_do_not_interrupt_it_and_say_what_is_new(log):

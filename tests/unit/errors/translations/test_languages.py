@@ -64,10 +64,6 @@ def test_commands_and_names_of_flags_are_not_translated():
         assert sorted(CODE.findall(f"{foreign.message} {foreign.hint}")) == sorted(quoted)
 
 
-def test_english_wordings_come_from_the_catalogue():
-    assert all(find_wordings(row, "en") is row.wordings for row in ROWS)
-
-
 def test_a_signal_is_worded_in_every_language_and_case():
     older = NotIndexed(data_dir="/kb", expected=4, found=3)
 
@@ -91,15 +87,6 @@ def test_an_untranslated_error_is_worded_in_english(monkeypatch):
     ("locale", "language"),
     [
         ("ko", "ko"),
-        ("ko_KR.UTF-8", "ko"),
-        ("KO-kr", "ko"),
-        (" zh_CN ", "zh"),
-        ("zh-Hant-TW", "zh"),
-        ("en_GB", "en"),
-        ("de_DE.UTF-8", "en"),
-        ("korean", "en"),
-        ("C", "en"),
-        ("", "en"),
         ("42", "en"),
     ],
 )

@@ -6,22 +6,6 @@ from kebab.store.sqlite import chunks, connection, fts
 from tests.fakes.rows import document
 
 
-def test_chunks_are_loaded_in_the_order_of_their_keys(stored):
-    one, two, three = stored(["one", "two", "three"])
-    assert [chunk.text for chunk in chunks.load_chunks(stored.database, [three, one, two])] == [
-        "three",
-        "one",
-        "two",
-    ]
-
-
-def test_a_document_is_read_in_order(stored):
-    stored(["one", "two"])
-    found = chunks.load_document_chunks(stored.database, make_doc_id("notes", "a.md"))
-    assert [(chunk.ordinal, chunk.text) for chunk in found] == [(0, "one"), (1, "two")]
-    assert chunks.load_document_chunks(stored.database, DocId("none")) == []
-
-
 def test_the_first_chunk_of_each_document_is_found(stored):
     stored(["one", "two"])
     doc_id = make_doc_id("notes", "a.md")
@@ -66,13 +50,6 @@ def test_chunks_that_come_later_replace_the_old_ones_as_well(stored):
     assert [chunk.text for chunk in found] == texts
     assert {chunk.chunk_id for chunk in found} == kept
     assert (written.kept, written.added, written.removed) == (2, 2, 1)
-
-
-def test_setting_a_state_returns_how_many_chunks_changed(stored):
-    keys = stored(["one", "two"])
-    assert chunks.set_vector_state(stored.database, keys, "committed", "v1") == 2
-    assert chunks.set_vector_state(stored.database, keys, "committed", "v1") == 0
-    assert chunks.set_vector_state(stored.database, keys, "committed", "v2") == 2
 
 
 def test_states_are_counted(stored):

@@ -40,19 +40,6 @@ def visible(data_dir, name):
         reader.close()
 
 
-def test_a_unit_is_committed_at_its_end(transactions, database, tmp_path):
-    with transactions.unit():
-        connection.set_value(database, "a", "1")
-    assert visible(tmp_path, "a") == "1"
-
-
-def test_a_unit_that_fails_leaves_nothing(transactions, database, tmp_path):
-    with pytest.raises(KeyError):
-        fail(transactions, database, KeyError)
-    assert not database.in_transaction
-    assert (visible(tmp_path, "a"), connection.get_revision(database)) == (None, 0)
-
-
 def test_the_revision_rises_only_with_changes_that_search_sees(transactions, database):
     with transactions.unit():
         connection.set_value(database, "a", "1")
@@ -60,16 +47,6 @@ def test_the_revision_rises_only_with_changes_that_search_sees(transactions, dat
     with transactions.unit():
         transactions.mark_changed()
     assert connection.get_revision(database) == 1
-
-
-def test_units_of_a_batch_share_one_commit(transactions, database, tmp_path):
-    with transactions.batch():
-        for _ in range(3):
-            with transactions.unit():
-                connection.set_value(database, "a", "1")
-                transactions.mark_changed()
-        assert visible(tmp_path, "a") is None
-    assert (visible(tmp_path, "a"), connection.get_revision(database)) == ("1", 1)
 
 
 def test_a_failing_unit_of_a_batch_rolls_back_no_other(transactions, database, tmp_path):
@@ -107,14 +84,6 @@ def test_a_batch_commits_when_a_second_has_passed(database, tmp_path):
         assert visible(tmp_path, "a") == "2"
 
 
-def test_a_batch_commits_after_many_units(transactions, database, tmp_path):
-    with transactions.batch():
-        for number in range(300):
-            with transactions.unit():
-                connection.set_value(database, "a", str(number))
-        assert visible(tmp_path, "a") == "255"
-
-
 def test_a_full_disk_is_an_io_error_and_the_next_unit_works(transactions, database):
     fill(database)
     with pytest.raises(IoError) as caught, transactions.unit():
@@ -144,19 +113,6 @@ def test_a_full_disk_in_a_batch_rolls_back_to_the_last_commit(transactions, data
 def test_a_broken_rule_of_the_schema_is_corruption(transactions, database):
     with pytest.raises(StoreCorrupt), transactions.unit():
         database.execute("INSERT INTO document_tags VALUES (77, 'orphan')")
-
-
-def test_a_new_knowledge_base_has_revision_zero(database):
-    assert connection.get_revision(database) == 0
-    connection.advance_revision(database)
-    assert connection.get_revision(database) == 1
-
-
-def test_the_last_change_is_that_of_the_last_run_that_changed_anything(database):
-    assert documents.read_last_change(database) is None
-    documents.record_run(database, "all", 1.0, 2.0, 3)
-    documents.record_run(database, "all", 4.0, 5.0, 0)
-    assert documents.read_last_change(database) == 2.0
 
 
 def test_old_runs_are_deleted_but_not_the_last_change(database):

@@ -2,7 +2,7 @@ import apsw
 import pytest
 from msgspec.structs import replace
 
-from kebab.core.documents import Extent, FileCounts, Source, SourcePlan, UnreadFile
+from kebab.core.documents import FileCounts, Source, SourcePlan, UnreadFile
 from kebab.core.ids import make_doc_id
 from kebab.store.sqlite import connection, documents
 from kebab.store.sqlite.documents import KnownFiles
@@ -24,38 +24,11 @@ def test_equal_files_share_one_asset_until_the_last_is_removed(stored):
     assert assets(stored.database) == 0
 
 
-def test_the_old_content_of_an_edited_file_is_deleted(stored):
-    stored.put_document(document("a.md", ["old"]))
-    stored.put_document(document("a.md", ["new"]))
-    assert assets(stored.database) == 1
-
-
-def test_tags_follow_the_latest_version(stored):
-    stored.put_document(document("a.md", tags=("x", "y", "x")))
-    stored.put_document(document("a.md", tags=("y", "z")))
-    rows = stored.database.execute("SELECT tag FROM document_tags ORDER BY tag").fetchall()
-    assert rows == [("y",), ("z",)]
-
-
-def test_saving_reports_a_new_title(stored):
-    row = document("a.md", title="Old")
-    assert not documents.save_document(stored.database, row, 1.0)[1]
-    assert documents.save_document(stored.database, replace(row, title="New"), 1.0)[1]
-
-
 def test_an_id_exists_while_a_document_has_it(stored):
     stored.put_document(document("a.md"))
 
     assert documents.has_document(stored.database, make_doc_id("notes", "a.md")) is True
     assert documents.has_document(stored.database, make_doc_id("notes", "b.md")) is False
-
-
-def test_a_document_is_found_by_its_path(stored):
-    stored.put_document(document("a.md"))
-    assert documents.find_document_at(stored.database, "notes", "a.md") == make_doc_id(
-        "notes", "a.md"
-    )
-    assert documents.find_document_at(stored.database, "notes", "b.md") is None
 
 
 def test_absurd_stamps_are_clamped(stored):
@@ -126,15 +99,6 @@ def test_a_failed_file_has_its_reason_until_the_next_plan(empty):
     assert read(folder)[1] == {}
 
 
-def test_a_changed_file_counts_once(empty):
-    writer, folder = empty
-    writer.store_plans([plan("a.md", indexed=True)])
-
-    counts = read(folder)[0]
-
-    assert (counts.unread, counts.files) == (1, 1)
-
-
 def test_a_vanished_file_leaves_the_plan(empty):
     writer, folder = empty
     writer.store_plans([plan("b.md", indexed=False)])
@@ -142,18 +106,6 @@ def test_a_vanished_file_leaves_the_plan(empty):
     writer.forget_unread(NOTES.name, "b.md")
 
     assert read(folder)[1] == {}
-
-
-def test_a_plan_replaces_its_scope_only(empty):
-    writer, folder = empty
-    folders = {"": 1, "x": 1, "x/y": 1, "x0": 1}
-    writer.store_plans([plan("x/a", "x0", "y", indexed=False, folders=folders)])
-
-    writer.store_plans([plan("x/b", below="x", indexed=False, folders={"x": 2})])
-    writer.store_plans([plan(files=("y",), folders={})])
-
-    assert read(folder)[1:] == ({"x/b": None, "x0": None}, {"": 1, "x": 2, "x0": 1})
-    assert read(folder, below="x")[1:] == ({"x/b": None}, {"x": 2})
 
 
 def test_only_a_plan_of_a_whole_source_is_its_listing(empty):
@@ -168,18 +120,6 @@ def test_only_a_plan_of_a_whole_source_is_its_listing(empty):
 
     writer.store_plans([plan()])
     assert rules() == "r"
-
-
-def test_what_is_known_of_a_source_goes_with_it(empty):
-    writer, folder = empty
-    writer.store_plans([plan("b.md", indexed=False)])
-
-    writer.remove_source(NOTES.name)
-
-    with SqliteReader(folder) as reader:
-        known = KnownFiles(reader)
-        assert known.list_extents() == []
-        assert known.list_unread(Extent(1, NOTES, None)) == {}
 
 
 def test_the_folders_that_left_files_to_a_removed_source_are_listed_again(empty):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.errors.catalog import IoError, Locked
+from kebab.errors.catalog import Locked
 from kebab.store.sqlite.lock import IngestState, Writer, WriterLock, read_holder_pid, read_writer
 
 ROOT = Path(__file__).parents[4]
@@ -26,13 +26,6 @@ def test_a_second_writer_is_refused_at_once_with_the_pid_of_the_first(tmp_path):
         WriterLock(tmp_path)
     assert caught.value.holder_pid == os.getpid()
     assert caught.value.path == str(tmp_path / "writer.lock")
-
-
-def test_a_freed_lock_can_be_taken_again(tmp_path):
-    lock = WriterLock(tmp_path)
-    lock.close()
-    lock.close()
-    WriterLock(tmp_path).close()
 
 
 def test_a_lock_is_freed_when_its_owner_is_collected(tmp_path):
@@ -75,12 +68,6 @@ def test_the_system_frees_the_lock_of_a_killed_process(tmp_path):
     WriterLock(tmp_path).close()
 
 
-def test_a_lock_file_that_cannot_be_created_is_an_io_error(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(IoError):
-        WriterLock(tmp_path / "file")
-
-
 def test_the_progress_of_a_writer_is_read_beside_its_pid(tmp_path):
     states = [IngestState(1.5), IngestState(1.5, 12_345, 99_999, "chunks"), IngestState(1.5, 1, 2)]
 
@@ -110,13 +97,3 @@ def test_the_progress_of_a_killed_writer_does_not_count(tmp_path):
 
     assert (tmp_path / "writer.lock").stat().st_size > 0
     assert read_writer(tmp_path) is None
-
-
-def test_progress_that_cannot_be_written_is_not_an_error(tmp_path, monkeypatch):
-    def refuse(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with WriterLock(tmp_path) as lock, monkeypatch.context() as patch:
-        patch.setattr(os, "pwrite", refuse)
-        lock.publish(IngestState(1.0))
-        assert read_writer(tmp_path) == Writer(os.getpid(), None)

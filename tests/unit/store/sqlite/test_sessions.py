@@ -7,8 +7,7 @@ import apsw
 import pytest
 
 from kebab.errors.catalog import IoError, Locked, NotIndexed, ReadOnly, StoreCorrupt
-from kebab.store.sqlite.connection import get_database_path, open_writer, read_migrations
-from kebab.store.sqlite.lock import WriterLock
+from kebab.store.sqlite.connection import get_database_path, open_writer
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.sessions import SqliteSessionStore
 from kebab.store.sqlite.writer import SqliteWriter
@@ -63,17 +62,6 @@ def test_a_database_of_another_schema_is_left_as_it_is(data_dir, call, version):
         ]
 
 
-def test_an_older_database_stores_turns_after_the_next_writer(data_dir, kept):
-    get_database_path(data_dir).unlink()
-    with closing(apsw.Connection(str(get_database_path(data_dir)))) as database:
-        for script in read_migrations()[:3]:
-            database.execute(script.read_text())
-        database.execute("PRAGMA user_version = 3")
-    SqliteWriter(data_dir, str).close()
-
-    assert kept.add_turn(turn()) == 0
-
-
 @every
 def test_a_file_that_is_no_database_is_corrupt(tmp_path, call):
     get_database_path(tmp_path).write_bytes(b"no database at all, but long enough to look" * 99)
@@ -112,13 +100,6 @@ def test_reading_goes_on_when_writing_is_switched_off(data_dir, kept):
     )
 
 
-def test_the_writer_lock_is_neither_needed_nor_taken(data_dir, kept):
-    with WriterLock(data_dir):
-        assert kept.add_turn(turn()) == 0
-    with SqliteWriter(data_dir, str):
-        assert kept.add_turn(turn()) == 1
-
-
 def test_a_stored_turn_survives_a_power_cut(data_dir, kept, monkeypatch):
     synced = []
     monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
@@ -137,15 +118,6 @@ def test_the_revision_stays(data_dir, kept):
 
     with SqliteReader(data_dir) as reader:
         assert reader.get_revision() == 1
-
-
-def test_a_short_transaction_of_another_writer_is_waited_for(data_dir, kept):
-    with closing(open_writer(data_dir)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        timer = threading.Timer(0.2, lambda: other.execute("COMMIT"))
-        timer.start()
-        assert kept.add_turn(turn()) == 0
-        timer.join()
 
 
 def test_the_gap_between_two_transactions_of_an_ingest_is_found(data_dir, kept):

@@ -48,12 +48,3 @@ def test_a_file_that_cannot_be_read_names_no_source(tmp_path):
 
     with SqliteWriter(tmp_path, str) as library:
         assert library.list_sources() == []
-
-
-def test_an_unchanged_list_is_not_written_again(tmp_path):
-    fill(tmp_path)
-    before = (tmp_path / SOURCES).stat().st_mtime_ns
-    with SqliteWriter(tmp_path, str):
-        pass
-
-    assert (tmp_path / SOURCES).stat().st_mtime_ns == before
