@@ -6,7 +6,7 @@ Timestamps are written as RFC 3339; the dates and ages that people type are pars
 import os
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import UNSET
 
@@ -17,7 +17,7 @@ from kebab.core.queries import Detail, Hit, Page, Query, QueryInterpretation, St
 from kebab.errors.catalog import InvalidInput
 from kebab.search.citations import build_file_path, cite_chunk
 from kebab.wire.citation import Freshness
-from kebab.wire.search import ActiveFilters, QueryParsed, SearchHit, SearchResponse
+from kebab.wire.search import QueryParsed, SearchHit, SearchResponse
 
 if TYPE_CHECKING:
     from kebab.core.progress import Progress
@@ -139,23 +139,16 @@ def to_search_response(
 
 def to_query_parsed(found: QueryInterpretation) -> QueryParsed:
     """Convert how a query was read; filters that are not set are left out."""
-    filters = {name: getattr(found.filters, name) for name in ActiveFilters.__struct_fields__}
     return QueryParsed(
         terms=list(found.terms),
         phrases=list(found.phrases),
         excluded=list(found.excluded),
-        filters=ActiveFilters(
-            **{
-                name: to_filter_value(value)
-                for name, value in filters.items()
-                if value not in (None, ())
-            }
-        ),
+        filters={name: _to_json(value) for name, value in found.filters.list_active().items()},
     )
 
 
-def to_filter_value(value: str | float | tuple[str, ...]) -> Any:
-    """Return the value of a filter as it is in JSON, times as text."""
+def _to_json(value: str | float | tuple[str, ...]) -> str | list[str]:
+    """Return the value of a filter, times as text."""
     if isinstance(value, tuple):
         return list(value)
     return value if isinstance(value, str) else format_timestamp(value)

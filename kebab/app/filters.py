@@ -16,8 +16,7 @@ from kebab.core.documents import Link, LinkResolver, Source, list_link_keys
 from kebab.core.files import to_slashes
 from kebab.core.ids import DocId
 from kebab.core.media import list_media_types, list_type_names
-from kebab.core.queries import Filters
-from kebab.search.query_parser import list_active_filters
+from kebab.core.queries import FILTERS, Filters
 from kebab.text.globs import list_readings
 from kebab.wire.fetch import GrepRequest
 from kebab.wire.library import DocLink, ListRequest
@@ -71,9 +70,6 @@ def _describe(catalogue: "Catalogue", doc_id: DocId | None, link: Link | None = 
     if found is None:
         return DocLink(target=target, doc_id=None, doc_path=None, title=None)
     return DocLink(target=target, doc_id=found.doc_id, doc_path=found.path, title=found.title)
-
-
-_LISTS = ("tag", "lang", "media", "source", "author")
 
 
 def resolve_filters(context: "AppContext", reader: "SqliteReader", filters: Filters) -> Filters:
@@ -154,7 +150,7 @@ def explain_filters(
     passes. `filters` are those that were searched with, `request` has them as they were given.
     """
     values = context.build_catalogue(reader)
-    active = list_active_filters(filters)
+    active = filters.list_active()
     base = Filters(linking=filters.linking)
     counts = {
         name: values.count_documents(replace(base, **{name: active[name]})) for name in active
@@ -196,7 +192,7 @@ def _explain_alone(
     name: str, value: Any, values: "Catalogue", request: FilteredRequest[Reply]
 ) -> Iterator[UnmatchedFilter]:
     """Yield an entry for each value of a filter that no document passes."""
-    for one in value if name in _LISTS else [_format_value(name, value, request)]:
+    for one in value if FILTERS[name].repeats else [_format_value(name, value, request)]:
         yield UnmatchedFilter(
             filter=name, value=one, documents=0, nearest=_find_nearest_values(name, one, values)
         )
@@ -250,14 +246,11 @@ def _find_nearest_date(name: str, values: "Catalogue") -> list[str]:
     return [str(newest if name == "since" else oldest + timedelta(days=1))]
 
 
-_FLAG_NAMES = {
-    "path_glob": "--path",
-    "folder": "--in",
-    "media": "--type",
+_FLAG_NAMES = {name: row.flag for name, row in FILTERS.items()} | {
     "files_only": "--files",
     "count_only": "--count",
 }
-"""The flags that are not named after the field that they set."""
+"""The flags that are not named after the field that they set, and those of filters."""
 
 _FLAG_ORDER = (
     *("fixed", "ignore_case", "word", "files_only", "count_only", "before", "after", "max_count"),

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
@@ -12,7 +12,7 @@ from kebab.app.conversions import parse_time, to_search_response
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
 from kebab.app.references import is_path, make_absolute
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
-from kebab.core.queries import Confidence, Detail, Filters, Mode, Query, StoredChunk
+from kebab.core.queries import FILTERS, Confidence, Detail, Filters, Mode, Query, StoredChunk
 from kebab.errors.catalog import InvalidInput, TooLarge
 from kebab.search.engine import SearchEngine, decode_cursor, encode_cursor
 from kebab.search.query_parser import parse_query
@@ -96,19 +96,16 @@ def build_filters(request: FilteredRequest[Reply], now: float) -> Filters:
         InvalidInput: A date cannot be read, or a filter is not valid UTF-8.
     """
     require_utf8(request, FilteredRequest)
-    return Filters(
-        tag=tuple(request.tag),
-        lang=tuple(request.lang),
-        media=tuple(request.media),
-        path_glob=request.path_glob,
-        source=tuple(request.source),
-        doc_id=request.doc_id,
-        folder=None if request.folder is None else resolve_folder(request.folder),
-        author=tuple(request.author),
-        links_to=request.links_to,
-        since=None if request.since is None else parse_time(request.since, "$.since", now),
-        until=None if request.until is None else parse_time(request.until, "$.until", now),
-    )
+    values: dict[str, Any] = {}
+    for name in FILTERS:
+        value = getattr(request, name)
+        values[name] = tuple(value) if isinstance(value, list) else value
+    for name in ("since", "until"):
+        if values[name] is not None:
+            values[name] = parse_time(values[name], f"$.{name}", now)
+    if request.folder is not None:
+        values["folder"] = resolve_folder(request.folder)
+    return Filters(**values)
 
 
 def resolve_folder(folder: str) -> str:

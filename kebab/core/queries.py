@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from kebab.core.chunks import Place
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key
@@ -62,7 +62,37 @@ class Filters:
     @property
     def is_active(self) -> bool:
         """Whether any condition is set."""
-        return self != Filters()
+        return bool(self.list_active())
+
+    def list_active(self) -> dict[str, Any]:
+        """Return the conditions that are set, by name."""
+        given = {name: getattr(self, name) for name in FILTERS}
+        return {name: value for name, value in given.items() if value not in (None, ())}
+
+
+class FilterRow(NamedTuple):
+    """A filter: its flag on the command line, and whether it can be repeated."""
+
+    flag: str
+    repeats: bool = False
+
+
+FILTERS: dict[str, FilterRow] = {
+    "tag": FilterRow("--tag", repeats=True),
+    "lang": FilterRow("--lang", repeats=True),
+    "media": FilterRow("--type", repeats=True),
+    "path_glob": FilterRow("--path"),
+    "source": FilterRow("--source", repeats=True),
+    "doc_id": FilterRow("--doc-id"),
+    "folder": FilterRow("--in"),
+    "author": FilterRow("--author", repeats=True),
+    "links_to": FilterRow("--links-to"),
+    "since": FilterRow("--since"),
+    "until": FilterRow("--until"),
+}
+"""Every filter by its field of requests and of `Filters`. A new one also needs its condition in
+`store/sqlite/fts.py` and its flag in `cli/options.py`; `tests/shape/test_registries.py` names what
+is missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,13 @@
 """Parses a query into terms, phrases and filters, and classifies its form and its intent."""
 
 import re
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct, structs
 
-from kebab.core.queries import Filters
+from kebab.core.queries import FILTERS, Filters
 from kebab.errors.catalog import InvalidInput
 from kebab.text.language import is_dense, split_units
 from kebab.text.normalize import split_names
@@ -119,12 +119,6 @@ class ParsedQuery(Struct, frozen=True, kw_only=True):
     required: tuple[Phrase, ...] = ()
     excluded: tuple[Phrase, ...] = ()
     filters: Filters
-
-
-def list_active_filters(filters: Filters) -> dict[str, Any]:
-    """Return the filters that are set, by name."""
-    given = {one.name: getattr(filters, one.name) for one in fields(filters) if one.compare}
-    return {name: value for name, value in given.items() if value not in (None, ())}
 
 
 def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQuery:
@@ -294,7 +288,6 @@ _COLUMNS: dict[str, Column] = {
     "headings": "headings",
     "body": "body",
 }
-_LISTS = frozenset({"tag", "lang", "media", "source", "author"})
 _ALIASES = {"type": "media"}
 _OPERATOR_PATTERN = (
     r"""(?<!\S)(?P<minus>-)?(?:(?P<field>[a-z]+):)?"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])"""
@@ -422,7 +415,7 @@ class _OperatorReader:
             self.filters = replace(self.filters, path_glob=glob)
             return True
         name = _ALIASES.get(name, name)
-        if name not in _LISTS or getattr(self.given, name):
+        if name not in FILTERS or not FILTERS[name].repeats or getattr(self.given, name):
             return False
         changed: dict[str, Any] = {name: (*getattr(self.filters, name), value)}
         self.filters = replace(self.filters, **changed)

@@ -84,33 +84,6 @@ class IndexRefresh(Struct, frozen=True, kw_only=True):
     """The number of documents that were compared with their files."""
 
 
-class ActiveFilters(Struct, frozen=True, kw_only=True):
-    """The filters of a search that are set, from its flags and from its text."""
-
-    tag: list[str] | UnsetType = UNSET
-    """Only documents with one of these tags."""
-    lang: list[str] | UnsetType = UNSET
-    """Only documents in one of these languages."""
-    media: list[str] | UnsetType = UNSET
-    """Only documents of one of these media types."""
-    path_glob: str | UnsetType = UNSET
-    """Only documents whose path matches."""
-    source: list[str] | UnsetType = UNSET
-    """Only documents of one of these sources."""
-    doc_id: str | UnsetType = UNSET
-    """Only this document."""
-    folder: str | UnsetType = UNSET
-    """Only documents below this folder."""
-    author: list[str] | UnsetType = UNSET
-    """Only documents by one of these authors."""
-    links_to: str | UnsetType = UNSET
-    """Only documents that link to this one."""
-    since: str | UnsetType = UNSET
-    """Only documents dated at or after this time, RFC 3339."""
-    until: str | UnsetType = UNSET
-    """Only documents dated before this time, RFC 3339."""
-
-
 class QueryParsed(Struct, frozen=True, kw_only=True):
     """How the text of a query was read."""
 
@@ -120,8 +93,9 @@ class QueryParsed(Struct, frozen=True, kw_only=True):
     """The phrases that a passage must hold; a phrase of one field is `title:phrase`."""
     excluded: list[str] = msgspec.field(default_factory=list)
     """The words and phrases that no passage may hold."""
-    filters: ActiveFilters = ActiveFilters()
-    """The filters that are set."""
+    filters: dict[str, str | list[str]] = msgspec.field(default_factory=dict)
+    """The filters that are set, from flags and from the text, by their field of the request; dates
+    are RFC 3339."""
 
 
 ConfidenceName = Literal["strong", "fair", "weak"]

@@ -24,9 +24,6 @@ REASONS = {
     ("kebab.core.queries.Filters", "kebab.wire.search.FilteredRequest"): (
         "its dates are parsed, and it is hashable"
     ),
-    ("kebab.core.queries.Filters", "kebab.wire.search.ActiveFilters"): (
-        "its times are seconds, and it holds filters that are not set"
-    ),
     ("kebab.core.queries.QueryInterpretation", "kebab.wire.search.QueryParsed"): (
         "the times of its filters are seconds"
     ),

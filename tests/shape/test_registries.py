@@ -1,14 +1,19 @@
 """Whatever is declared is also registered, so that a forgotten step of a recipe has a name."""
 
 import ast
+import dataclasses
 import json
 import re
 
 from kebab.cli.command import COMMANDS
+from kebab.cli.commands.search import command as search_command
 from kebab.core.media import IWORK_PREVIEW, MEDIA_TYPES
+from kebab.core.queries import FILTERS, Filters
 from kebab.embed import registry as models
 from kebab.parse.registry import PARSERS
 from kebab.search import code_order, names, rerank, retrieval
+from kebab.store.sqlite.fts import CONDITIONS
+from kebab.wire.search import FilteredRequest
 from tests.shape.tree import ROOT, list_modules
 
 BOOSTS = ROOT / "kebab" / "search" / "ranking.py"
@@ -30,6 +35,16 @@ def test_every_command_module_is_in_the_table_of_commands():
     names = {module.path.stem for module in list_modules("kebab/cli/commands")} - {"__init__"}
 
     assert {name.rstrip("_") for name in names} == set(COMMANDS)
+
+
+def test_every_filter_has_a_field_a_condition_and_a_flag():
+    asked = set(FilteredRequest.__struct_fields__) - {"base"}  # it chooses where to search
+    flags = {name for param in search_command.params for name in param.opts}
+
+    assert asked == set(FILTERS)
+    assert {one.name for one in dataclasses.fields(Filters) if one.compare} == set(FILTERS)
+    assert set(CONDITIONS) == set(FILTERS)
+    assert {row.flag for row in FILTERS.values()} <= flags
 
 
 def test_every_media_type_has_suffixes_and_a_parser():

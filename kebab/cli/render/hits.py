@@ -18,6 +18,7 @@ from kebab.cli.render.canvas import (
     truncate_path,
 )
 from kebab.cli.render.excerpt import INDENT, MARKDOWN, MOST_LINES, render_excerpt
+from kebab.core.queries import FILTERS
 from kebab.search.citations import find_fragment
 from kebab.wire.citation import (
     CellCitation,
@@ -30,7 +31,6 @@ from kebab.wire.citation import (
 )
 from kebab.wire.coverage import describe_absent_words, describe_gaps, describe_known_gaps
 from kebab.wire.search import (
-    ActiveFilters,
     DegradedChannel,
     IndexRefresh,
     LeftOut,
@@ -39,15 +39,6 @@ from kebab.wire.search import (
     SearchResponse,
     UnmatchedFilter,
 )
-
-_FLAGS = {
-    "path_glob": "--path",
-    "doc_id": "--doc-id",
-    "folder": "--in",
-    "media": "--type",
-    "links_to": "--links-to",
-}
-"""The flags of filters that are not named after their field."""
 
 
 def render_unmatched_filters(
@@ -69,7 +60,7 @@ def render_unmatched_filters(
 
 
 def _format_filter(unmatched: UnmatchedFilter, canvas: Canvas) -> str:
-    flag = canvas.name_flag(_FLAGS.get(unmatched.filter, f"--{unmatched.filter}"))
+    flag = canvas.name_flag(FILTERS[unmatched.filter].flag)
     return f"{flag} {clean(shlex.quote(unmatched.value))}"
 
 
@@ -231,7 +222,7 @@ def list_queries(queries: Sequence[str]) -> list[str]:
 
 def describe_absent_terms(reply: SearchResponse) -> str:
     """Return which words of the query occur nowhere, or what else may hold them."""
-    filtered = reply.query_parsed.filters != ActiveFilters()
+    filtered = bool(reply.query_parsed.filters)
     where = "what was searched" if filtered else "your notes"
     return clean(describe_absent_words(", ".join(reply.absent_terms), reply.coverage, where))
 

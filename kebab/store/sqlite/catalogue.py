@@ -132,9 +132,12 @@ class Catalogue:
             return int(self._database.execute(sql, values).get)
 
     def list_values(self, name: str) -> list[str]:
-        """Return the existing values of a filter: `tag`, `author`, `lang`, `media`, `path_glob`."""
+        """Return the existing values of a filter, none for one whose values are not listed."""
+        query = _VALUES.get(name)
+        if query is None:
+            return []
         with translate_sqlite_errors(self.path, "read"):
-            return [str(value) for (value,) in self._database.execute(_VALUES[name])]
+            return [str(value) for (value,) in self._database.execute(query)]
 
     def list_sources(self) -> list[Source]:
         """Return the registered sources by name."""

@@ -7,7 +7,7 @@ The names of documents have a table of their own, one row for each word of a doc
 import json
 import math
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from string import ascii_lowercase, ascii_uppercase
@@ -83,7 +83,7 @@ _ANY = "(SELECT value FROM json_each(?))"
 
 def build_condition(filters: Filters) -> Condition:
     """Return the SQL expression for the documents that pass, and its parameters."""
-    parts = list(_list_conditions(filters))
+    parts = [CONDITIONS[name](filters) for name in filters.list_active()]
     sql = " AND ".join(f"({expression})" for expression, _ in parts) or "1"
     return sql, [value for _, values in parts for value in values]
 
@@ -95,44 +95,52 @@ def build_chunk_key_query(filters: Filters) -> Condition:
     return f"SELECT c.key FROM chunks c WHERE c.doc IN ({documents})", values  # noqa: S608 - as above
 
 
-def _list_conditions(filters: Filters) -> Iterator[Condition]:
-    if filters.tag:
-        # `work` also passes `work/kebab`, which is below it.
-        tags = "SELECT t.doc FROM document_tags t, json_each(?) wanted"
-        holds = "instr(lower_text(t.tag) || '/', wanted.value || '/') = 1"
-        names = [tag.lstrip("#").rstrip("/") for tag in filters.tag]
-        yield f"d.doc IN ({tags} WHERE {holds})", [_lower_values(names)]
-    if filters.lang:
-        yield f"lower_text(d.lang) IN {_ANY}", [_lower_values(filters.lang)]
-    if filters.media:
-        wanted = to_json([lower_text(value).replace("/x-", "/") for value in filters.media])
-        full = "replace(lower(d.media), '/x-', '/')"
-        short = f"substr({full}, instr({full}, '/') + 1)"
-        yield f"{full} IN {_ANY} OR {short} IN {_ANY}", [wanted, wanted]
-    if filters.path_glob is not None:
-        yield _match_path(filters.path_glob)
-    if filters.folder is not None:
-        from kebab.text.globs import ALL_BELOW, escape_glob
+def _match_tags(filters: Filters) -> Condition:
+    """Return the condition of tags: `work` also passes `work/kebab`, which is below it."""
+    tags = "SELECT t.doc FROM document_tags t, json_each(?) wanted"
+    holds = "instr(lower_text(t.tag) || '/', wanted.value || '/') = 1"
+    names = [tag.lstrip("#").rstrip("/") for tag in filters.tag]
+    return f"d.doc IN ({tags} WHERE {holds})", [_lower_values(names)]
 
-        yield _match_path(escape_glob(filters.folder.rstrip("/")) + ALL_BELOW)
-    if filters.source:
-        name = "(SELECT s.name FROM sources s WHERE s.source = d.source)"
-        yield f"{name} IN {_ANY}", [to_json(filters.source)]
-    if filters.doc_id is not None:
-        yield "d.doc_id = ?", [filters.doc_id.lower()]
-    if filters.author:
-        # A whole name, or whole words of one.
-        authors = "SELECT a.doc FROM document_authors a, json_each(?) wanted"
-        holds = "instr(' ' || lower_text(a.author) || ' ', ' ' || wanted.value || ' ')"
-        yield f"d.doc IN ({authors} WHERE {holds})", [_lower_values(filters.author)]
-    if filters.links_to is not None:
-        yield f"d.doc_id IN {_ANY}", [to_json(filters.linking)]
-    # The date of a document, else the time of its file.
-    moment = "coalesce(d.date_ns, d.mtime_ns)"
-    if filters.since is not None:
-        yield f"{moment} >= ?", [round(filters.since * _NANOSECONDS)]
-    if filters.until is not None:
-        yield f"{moment} < ?", [round(filters.until * _NANOSECONDS)]
+
+def _match_media(filters: Filters) -> Condition:
+    wanted = to_json([lower_text(value).replace("/x-", "/") for value in filters.media])
+    full = "replace(lower(d.media), '/x-', '/')"
+    short = f"substr({full}, instr({full}, '/') + 1)"
+    return f"{full} IN {_ANY} OR {short} IN {_ANY}", [wanted, wanted]
+
+
+def _match_folder(filters: Filters) -> Condition:
+    from kebab.text.globs import ALL_BELOW, escape_glob
+
+    return _match_path(escape_glob(str(filters.folder).rstrip("/")) + ALL_BELOW)
+
+
+def _match_authors(filters: Filters) -> Condition:
+    """Return the condition of authors: a whole name, or whole words of one."""
+    authors = "SELECT a.doc FROM document_authors a, json_each(?) wanted"
+    holds = "instr(' ' || lower_text(a.author) || ' ', ' ' || wanted.value || ' ')"
+    return f"d.doc IN ({authors} WHERE {holds})", [_lower_values(filters.author)]
+
+
+_SOURCE_NAME = "(SELECT s.name FROM sources s WHERE s.source = d.source)"
+_MOMENT = "coalesce(d.date_ns, d.mtime_ns)"
+"""The date of a document, else the time of its file."""
+
+CONDITIONS: Mapping[str, Callable[[Filters], Condition]] = {
+    "tag": _match_tags,
+    "lang": lambda given: (f"lower_text(d.lang) IN {_ANY}", [_lower_values(given.lang)]),
+    "media": _match_media,
+    "path_glob": lambda given: _match_path(str(given.path_glob)),
+    "source": lambda given: (f"{_SOURCE_NAME} IN {_ANY}", [to_json(given.source)]),
+    "doc_id": lambda given: ("d.doc_id = ?", [str(given.doc_id).lower()]),
+    "folder": _match_folder,
+    "author": _match_authors,
+    "links_to": lambda given: (f"d.doc_id IN {_ANY}", [to_json(given.linking)]),
+    "since": lambda given: (f"{_MOMENT} >= ?", [round((given.since or 0) * _NANOSECONDS)]),
+    "until": lambda given: (f"{_MOMENT} < ?", [round((given.until or 0) * _NANOSECONDS)]),
+}
+"""By the name of a filter, what makes its condition on a document `d`."""
 
 
 def _match_path(pattern: str) -> Condition:
