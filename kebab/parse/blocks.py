@@ -536,3 +536,9 @@ def read_metadata(fields: Mapping[str, str]) -> Metadata:
         authors=list_unique(split_authors(fields.get("authors") or fields.get("author") or "")),
         date=find_date(fields.get("date", "")),
     )
+
+
+def label_note(text: str, author: str | None = "", kind: str = "comment") -> str:
+    """Return a note behind its kind and its author; empty without a text."""
+    label = f"{kind.capitalize()} by {author}" if author else kind.capitalize()
+    return f"{label}: {text}" if text else ""

@@ -164,12 +164,6 @@ def add_margins(builder: TextBuilder, margins: Iterable[tuple[str, Iterable[str]
         builder.add_quote(f"{kind.capitalize()}: {text}" if text else "")
 
 
-def label_note(text: str, author: str | None = "", kind: str = "comment") -> str:
-    """Return a note behind its kind and its author; empty without a text."""
-    label = f"{kind.capitalize()} by {author}" if author else kind.capitalize()
-    return f"{label}: {text}" if text else ""
-
-
 @dataclass(slots=True)
 class Graphic:
     """The contents of a shape: a text, a list, or a table, and a quotation below it."""

@@ -10,7 +10,7 @@ from operator import sub
 from typing import NamedTuple, TypeAlias
 
 from kebab.core.pictures import PictureAnswer
-from kebab.parse.office import label_note
+from kebab.parse.blocks import label_note
 from kebab.parse.pdf_grids import Grid, get_function, load_pdfium, read_grids
 from kebab.parse.pdf_text import (
     DOUBTED_LETTERS,

@@ -9,9 +9,8 @@ from typing import TypeAlias
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.blocks import TextBuilder
+from kebab.parse.blocks import TextBuilder, label_note
 from kebab.parse.formulas import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
-from kebab.parse.office import label_note
 from kebab.text.normalize import split_names
 
 _CODECS = (

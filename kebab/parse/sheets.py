@@ -30,10 +30,10 @@ from kebab.parse.archive import (
     list_children,
     read_events,
 )
-from kebab.parse.blocks import TextBuilder
+from kebab.parse.blocks import TextBuilder, label_note
 from kebab.parse.formulas import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 from kebab.parse.graphics import get_id, join_paragraphs, read_description, read_linked_graphic
-from kebab.parse.office import Graphic, OpenDocument, Package, choose_alternative, label_note
+from kebab.parse.office import Graphic, OpenDocument, Package, choose_alternative
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet
