@@ -164,7 +164,7 @@ def read_anchors(path: str) -> frozenset[str] | None:
     text = read_head(path, MAX_BYTES + 1)
     if text is None or len(text) > MAX_BYTES:
         return None
-    from kebab.parse.markdown_parts import read_markup
+    from kebab.parse.text.markdown_parts import read_markup
 
     try:
         return list_anchors(text, read_markup(text, is_mdx=path.endswith(".mdx")))

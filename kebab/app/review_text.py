@@ -99,8 +99,8 @@ def check_given_text(path: Path, text: str, max_bytes: int, media: str | None) -
 
 def read_text_markup(path: Path, media: str, text: str) -> Markup:
     """Return the markup of a text in the format of a file."""
-    from kebab.parse.markdown_parts import read_markup, read_plain_markup
     from kebab.parse.registry import convert_exceptions
+    from kebab.parse.text.markdown_parts import read_markup, read_plain_markup
 
     with convert_exceptions(str(path), _PARSER):
         if media == MARKDOWN:

@@ -129,7 +129,7 @@ _WITHOUT_GRAMMAR = tuple(
         ("graphql", "GraphQL", "graphql gql", "graphql"),
     )
 )
-"""Languages whose names are found by patterns; see `kebab.parse.code`."""
+"""Languages whose names are found by patterns; see `kebab.parse.code.source`."""
 
 PATTERN_LANGUAGES = frozenset(media.language for media in _WITHOUT_GRAMMAR)
 

@@ -25,7 +25,12 @@ from kebab.errors.catalog import ParseFailed
 from kebab.parse.archive import ENCRYPTED, MAX_MEMBER_BYTES, MAX_RATIO
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import decode
-from kebab.parse.mail import list_attachments, load_message, may_have_attachments, read_attachment
+from kebab.parse.mail.message import (
+    list_attachments,
+    load_message,
+    may_have_attachments,
+    read_attachment,
+)
 from kebab.parse.registry import convert_exceptions
 
 Span: TypeAlias = tuple[int, int]
@@ -257,7 +262,7 @@ def _load(path: str, span: Span, *_state: int) -> "_Mail | _Mailbox | _Zip":
     with source() as file:
         data = file.read()
     if media == MSG:
-        from kebab.parse.outlook import convert_message
+        from kebab.parse.mail.outlook import convert_message
 
         data, _ = convert_message(data, path, _VERSION)
     return _Mail(data, path)

@@ -16,7 +16,7 @@ from kebab.errors.catalog import ParseFailed
 from kebab.limits.deadline import DeadlinePassed, describe_failure, limit_time
 from kebab.parse.blocks import build_line_document, watch_builder
 from kebab.parse.encoding import decode
-from kebab.parse.markdown import MarkdownParser
+from kebab.parse.text.markdown import MarkdownParser
 
 
 class TextParser:
@@ -68,7 +68,7 @@ class LazyParser:
         return " ".join([self.version, *languages, *found])
 
     def _has_grammar(self) -> bool:
-        from kebab.parse.code_languages import SYNTAXES
+        from kebab.parse.code.languages import SYNTAXES
 
         modules = ("tree_sitter", SYNTAXES[str(self._arguments[0])].grammar.partition(".")[0])
         return all(find_spec(module) is not None for module in modules)
@@ -124,43 +124,45 @@ def _load_parser(target: str, *arguments: str | OcrSettings | PictureReader | No
     return parser
 
 
-_HANGUL = LazyParser("hwp-v1", "old_office:HwpParser", extra="office", isolated=True)
-_SHEETS = LazyParser("sheet-v3", "sheets:SheetParser", extra="office", isolated=True)
+_HANGUL = LazyParser("hwp-v1", "office.old_office:HwpParser", extra="office", isolated=True)
+_SHEETS = LazyParser("sheet-v3", "office.sheets:SheetParser", extra="office", isolated=True)
 
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
-    media.DOCX: LazyParser("docx-v2", "docx:DocxParser", isolated=True),
-    media.DOC: LazyParser("doc-v1", "old_office:DocParser", extra="office", isolated=True),
-    media.PPT: LazyParser("ppt-v1", "old_office:PptParser", extra="office", isolated=True),
-    media.MSG: LazyParser("msg-v2", "outlook:MsgParser", extra="office", isolated=True),
+    media.DOCX: LazyParser("docx-v2", "office.docx:DocxParser", isolated=True),
+    media.DOC: LazyParser("doc-v1", "office.old_office:DocParser", extra="office", isolated=True),
+    media.PPT: LazyParser("ppt-v1", "office.old_office:PptParser", extra="office", isolated=True),
+    media.MSG: LazyParser("msg-v2", "mail.outlook:MsgParser", extra="office", isolated=True),
     **dict.fromkeys((media.HWP, media.HWPX), _HANGUL),
-    "text/html": LazyParser("html-v2", "html:HtmlParser", isolated=True),
-    media.PPTX: LazyParser("pptx-v2", "pptx:PptxParser", isolated=True),
-    media.ODT: LazyParser("odt-v2", "odf:OdtParser", isolated=True),
-    media.ODP: LazyParser("odp-v2", "odf:OdpParser", isolated=True),
+    "text/html": LazyParser("html-v2", "web.html:HtmlParser", isolated=True),
+    media.PPTX: LazyParser("pptx-v2", "office.pptx:PptxParser", isolated=True),
+    media.ODT: LazyParser("odt-v2", "office.odf:OdtParser", isolated=True),
+    media.ODP: LazyParser("odp-v2", "office.odf:OdpParser", isolated=True),
     **dict.fromkeys((media.XLSX, media.XLSB, media.XLS, media.ODS), _SHEETS),
-    "application/epub+zip": LazyParser("epub-v3", "epub:EpubParser", isolated=True),
-    media.FB2: LazyParser("fictionbook-v1", "fb2:Fb2Parser", isolated=True),
-    "application/enex+xml": LazyParser("enex-v2", "enex:EnexParser", isolated=True),
-    "application/rtf": LazyParser("rtf-v3", "rtf:RtfParser"),
-    "multipart/related": LazyParser("mhtml-v2", "mail:MhtmlParser", isolated=True),
-    media.EMAIL: LazyParser("email-v2", "mail:EmailParser", isolated=True),
+    "application/epub+zip": LazyParser("epub-v3", "web.epub:EpubParser", isolated=True),
+    media.FB2: LazyParser("fictionbook-v1", "web.fb2:Fb2Parser", isolated=True),
+    "application/enex+xml": LazyParser("enex-v2", "exports.enex:EnexParser", isolated=True),
+    "application/rtf": LazyParser("rtf-v3", "office.rtf:RtfParser"),
+    "multipart/related": LazyParser("mhtml-v2", "mail.message:MhtmlParser", isolated=True),
+    media.EMAIL: LazyParser("email-v2", "mail.message:EmailParser", isolated=True),
     **dict.fromkeys(CONTAINERS, LazyParser("container-v1", "containers:ContainerParser")),
-    "text/calendar": LazyParser("icalendar-v2", "events:CalendarParser"),
-    "text/vcard": LazyParser("vcard-v1", "contacts:ContactParser"),
-    "text/x-bibtex": LazyParser("bibtex-v1", "bibtex:BibtexParser", isolated=True),
-    media.MAN: LazyParser("man-v1", "man:ManParser", isolated=True),
-    "text/x-rst": LazyParser("rst-v1", "rst:RstParser"),
+    "text/calendar": LazyParser("icalendar-v2", "mail.events:CalendarParser"),
+    "text/vcard": LazyParser("vcard-v1", "mail.contacts:ContactParser"),
+    "text/x-bibtex": LazyParser("bibtex-v1", "text.bibtex:BibtexParser", isolated=True),
+    media.MAN: LazyParser("man-v1", "text.man:ManParser", isolated=True),
+    "text/x-rst": LazyParser("rst-v1", "text.rst:RstParser"),
     **{
-        one.name: LazyParser("source-v3", "code:SourceParser")
+        one.name: LazyParser("source-v3", "code.source:SourceParser")
         if one.language in media.PATTERN_LANGUAGES
-        else LazyParser("code-v3", "code:CodeParser", one.language, extra="code", isolated=True)
+        else LazyParser(
+            "code-v3", "code.source:CodeParser", one.language, extra="code", isolated=True
+        )
         for one in media.MEDIA_TYPES
         if one.cites is media.CitationKind.CODE
     },
     **{
-        name: LazyParser("data-v2", "data:DataParser", kind)
+        name: LazyParser("data-v2", "text.data:DataParser", kind)
         for name, kind in (
             ("application/json", "json"),
             ("application/x-ndjson", "lines"),
@@ -172,21 +174,23 @@ PARSERS: Mapping[str, Parser] = {
             ("application/xml", "xml"),
         )
     },
-    media.CHAT: LazyParser("chat-v1", "chat_export:ChatExportParser", isolated=True),
-    "application/x-ipynb+json": LazyParser("notebook-v1", "notebook:NotebookParser", isolated=True),
-    media.SOURCE: LazyParser("source-v3", "code:SourceParser"),
-    "text/asciidoc": LazyParser("asciidoc-v1", "asciidoc:AsciiDocParser"),
-    "text/org": LazyParser("org-v1", "org:OrgParser"),
-    "text/x-tex": LazyParser("latex-v2", "latex:LatexParser"),
-    "text/vtt": LazyParser("subtitles-v1", "subtitles:SubtitlesParser"),
-    media.PDF: LazyParser("pdf-v4", "pdf:PdfParser", extra="pdf", isolated=True),
-    media.PAGES: LazyParser("pages-v1", "iwork:PagesParser", isolated=True),
-    media.KEYNOTE: LazyParser("keynote-v1", "iwork:KeynoteParser", isolated=True),
-    media.NUMBERS: LazyParser("numbers-v2", "iwork:NumbersParser", isolated=True),
-    media.IWORK_PREVIEW: LazyParser(
-        "iwork-preview-v2", "iwork:PreviewParser", extra="pdf", isolated=True
+    media.CHAT: LazyParser("chat-v1", "exports.chat_export:ChatExportParser", isolated=True),
+    "application/x-ipynb+json": LazyParser(
+        "notebook-v1", "text.notebook:NotebookParser", isolated=True
     ),
-    IMAGE: LazyParser("image-v2", "ocr:ImageParser", isolated=True),
+    media.SOURCE: LazyParser("source-v3", "code.source:SourceParser"),
+    "text/asciidoc": LazyParser("asciidoc-v1", "text.asciidoc:AsciiDocParser"),
+    "text/org": LazyParser("org-v1", "text.org:OrgParser"),
+    "text/x-tex": LazyParser("latex-v2", "text.latex:LatexParser"),
+    "text/vtt": LazyParser("subtitles-v1", "text.subtitles:SubtitlesParser"),
+    media.PDF: LazyParser("pdf-v4", "pdf.document:PdfParser", extra="pdf", isolated=True),
+    media.PAGES: LazyParser("pages-v1", "office.iwork:PagesParser", isolated=True),
+    media.KEYNOTE: LazyParser("keynote-v1", "office.iwork:KeynoteParser", isolated=True),
+    media.NUMBERS: LazyParser("numbers-v2", "office.iwork:NumbersParser", isolated=True),
+    media.IWORK_PREVIEW: LazyParser(
+        "iwork-preview-v2", "office.iwork:PreviewParser", extra="pdf", isolated=True
+    ),
+    IMAGE: LazyParser("image-v2", "pdf.ocr:ImageParser", isolated=True),
 }
 """The parser of every media type of `kebab.core.media`; a new format needs a row in both."""
 
@@ -200,11 +204,13 @@ def configure_parsers(
     reader = ocr or (model if model and "ocr" in model.tasks else None)
     return {
         **PARSERS,
-        media.PDF: LazyParser("pdf-v4", "pdf:PdfParser", reader, extra="pdf", isolated=True),
-        media.IWORK_PREVIEW: LazyParser(
-            "iwork-preview-v2", "iwork:PreviewParser", reader, extra="pdf", isolated=True
+        media.PDF: LazyParser(
+            "pdf-v4", "pdf.document:PdfParser", reader, extra="pdf", isolated=True
         ),
-        IMAGE: LazyParser("image-v2", "ocr:ImageParser", ocr, model, isolated=True),
+        media.IWORK_PREVIEW: LazyParser(
+            "iwork-preview-v2", "office.iwork:PreviewParser", reader, extra="pdf", isolated=True
+        ),
+        IMAGE: LazyParser("image-v2", "pdf.ocr:ImageParser", ocr, model, isolated=True),
     }
 
 

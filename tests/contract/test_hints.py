@@ -119,7 +119,7 @@ def make_slow_parser(monkeypatch):
     """Let the parser need half a second of processor time for one file."""
     import time
 
-    from kebab.parse.markdown import MarkdownParser
+    from kebab.parse.text.markdown import MarkdownParser
 
     parse = MarkdownParser.parse
 

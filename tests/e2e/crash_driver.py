@@ -29,8 +29,8 @@ from kebab.ingest import reembed as change
 from kebab.ingest import vectors
 from kebab.ingest.job import IngestJob, IngestPorts, LoadedModel, RunContext
 from kebab.ingest.run import run_ingest
-from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import TextParser, guard_parser
+from kebab.parse.text.markdown import MarkdownParser
 from kebab.source.walk import FolderScanner
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter

@@ -9,11 +9,11 @@ from importlib.metadata import packages_distributions
 
 import pytest
 
-from kebab.parse.code_languages import SYNTAXES
+from kebab.parse.code.languages import SYNTAXES
 from tests.shape.tree import ROOT, Module, list_modules
 
 GRAMMARS = {syntax.grammar.partition(".")[0] for syntax in SYNTAXES.values()}
-"""The grammars that `kebab.parse.code_symbols` imports by name."""
+"""The grammars that `kebab.parse.code.symbols` imports by name."""
 HOMES = {
     # The event loop and the threads of the server.
     "anyio": ("kebab.cli.commands.mcp", "kebab.server.mcp", "kebab.server.requests"),
@@ -67,22 +67,22 @@ HOMES = {
     "py_rust_stemmers": ("kebab.text.tokenizer",),
     "pyarrow": (
         "kebab.cluster.ray_data",
-        "kebab.parse.iwa",
+        "kebab.parse.office.iwa",
         "kebab.store.lance",
         "kebab.store.published",
     ),
-    "pyromark": ("kebab.parse.markdown", "kebab.parse.markdown_parts"),
+    "pyromark": ("kebab.parse.text.markdown", "kebab.parse.text.markdown_parts"),
     "pygments": ("kebab.cli.render.markdown", "kebab.server.rendering"),
     "pypdfium2": ("kebab.parse",),
     "python_calamine": ("kebab.parse",),
     "ray": ("kebab.cluster.ray_data",),
     "rich": ("kebab.cli.render",),
-    "selectolax": ("kebab.parse.html_page",),
+    "selectolax": ("kebab.parse.web.html_page",),
     "spellchecker": ("kebab.review.rules.near_words",),
     "stopwordsiso": ("kebab.search.lexical",),
     "starlette": ("kebab.server.application", "kebab.server.page"),
     "tokenizers": ("kebab.embed",),
-    "tree_sitter": ("kebab.parse.code_symbols",),
+    "tree_sitter": ("kebab.parse.code.symbols",),
     "uvicorn": ("kebab.server.run",),
     "watchfiles": ("kebab.server.notifier",),
     "yaml": ("kebab.parse",),

@@ -294,9 +294,9 @@ def test_a_plugin_replaces_a_format_of_kebab_where_a_setting_says_so(site, monke
 
 OURS = """
 from kebab.core import media
-from kebab.parse.docx import DocxParser
-from kebab.parse.old_office import DocParser, HwpParser, PptParser
-from kebab.parse.outlook import MsgParser
+from kebab.parse.office.docx import DocxParser
+from kebab.parse.office.old_office import DocParser, HwpParser, PptParser
+from kebab.parse.mail.outlook import MsgParser
 from kebab.plugins import Format
 
 DOC = Format(media.get_media_type(media.DOC), DocParser())

@@ -8,9 +8,9 @@ from kebab.chunk.budget import Budget, estimate_tokens, make_mixed_counter
 from kebab.chunk.split import MAX_CHARS, LeadFinder, split_document, split_sections
 from kebab.core.chunks import Place, build_embed_text
 from kebab.core.documents import Block, BlockKind, ParsedDocument
-from kebab.parse.data import DataParser
-from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import TextParser
+from kebab.parse.text.data import DataParser
+from kebab.parse.text.markdown import MarkdownParser
 
 SENTENCES = [
     "The cache is empty. ",

@@ -9,8 +9,8 @@ from kebab.chunk.budget import Budget
 from kebab.core.progress import Cancel
 from kebab.ingest.job import IngestJob, IngestPorts, LoadedModel
 from kebab.ingest.run import run_ingest
-from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import TextParser, guard_parser
+from kebab.parse.text.markdown import MarkdownParser
 from kebab.source.walk import FolderScanner
 from kebab.store.sqlite import chunks
 from kebab.store.sqlite.connection import forward

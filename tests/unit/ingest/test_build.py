@@ -20,8 +20,8 @@ from kebab.ingest.build import DocumentBuilder, compute_recipes
 from kebab.ingest.members import FileContent, read_entry
 from kebab.parse import registry
 from kebab.parse.blocks import TextBuilder
-from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import LazyParser, guard_parser
+from kebab.parse.text.markdown import MarkdownParser
 
 SOURCE = Source(name="notes", root="/notes", kind="folder")
 PARSERS = {"text/markdown": MarkdownParser()}

@@ -8,7 +8,7 @@ import pytest
 
 from kebab.core.files import ScanRules
 from kebab.parse.containers import ContainerFiles, ContainerParser
-from kebab.parse.mail import EmailParser
+from kebab.parse.mail.message import EmailParser
 
 PAGE = "Page 0123456789abcdef0123456789abcdef.md"
 """The name of a page in an export of Notion."""

@@ -10,7 +10,7 @@ from kebab.errors.catalog import IoError, ParseFailed
 from kebab.ingest.job import IngestJob, TextNote
 from kebab.ingest.plan import FileTask
 from kebab.ingest.run import build_file_name, build_file_text, ingest_text
-from kebab.parse.markdown import MarkdownParser
+from kebab.parse.text.markdown import MarkdownParser
 from tests.fakes.embedder import HashingEmbedder
 
 

@@ -12,7 +12,7 @@ from kebab.parse.blocks import (
     find_blob_lines,
     format_file_name,
 )
-from kebab.parse.markdown import MarkdownParser
+from kebab.parse.text.markdown import MarkdownParser
 
 
 def test_spans_lose_outer_blank_lines():

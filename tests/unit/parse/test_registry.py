@@ -5,7 +5,6 @@ from kebab.core.files import IMAGE, OcrSettings
 from kebab.core.media import IWORK_PREVIEW, PDF
 from kebab.errors.catalog import ParseFailed
 from kebab.ingest.build import compute_recipes
-from kebab.parse.markdown import MarkdownParser
 from kebab.parse.registry import (
     PARSERS,
     LazyParser,
@@ -13,6 +12,7 @@ from kebab.parse.registry import (
     configure_parsers,
     list_parser_versions,
 )
+from kebab.parse.text.markdown import MarkdownParser
 
 
 def test_media_types_have_parsers():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kebab.parse.markdown_parts import read_markup
+from kebab.parse.text.markdown_parts import read_markup
 from kebab.review.anchors import fold_anchor, has_anchor, is_anchor, list_anchors
 
 

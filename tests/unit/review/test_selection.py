@@ -1,5 +1,5 @@
 from kebab.core.review import Unit, UnitResult
-from kebab.parse.markdown_parts import read_markup
+from kebab.parse.text.markdown_parts import read_markup
 from kebab.review.rules.registry import RULES
 from kebab.review.selection import (
     FileRules,

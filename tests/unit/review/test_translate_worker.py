@@ -2,7 +2,7 @@
 
 from kebab.core.answers import LanguageModel
 from kebab.core.review import GlossaryTerm, UnitResult
-from kebab.parse.markdown_parts import read_markup
+from kebab.parse.text.markdown_parts import read_markup
 from kebab.review.document import ReviewDocument
 from kebab.review.translate_worker import TranslateWorker
 from kebab.wire.review import TranslateTierName

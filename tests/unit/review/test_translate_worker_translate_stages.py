@@ -6,7 +6,7 @@ import pytest
 
 from kebab.core.answers import LanguageModel
 from kebab.core.review import GlossaryTerm, UnitResult
-from kebab.parse.markdown_parts import read_markup
+from kebab.parse.text.markdown_parts import read_markup
 from kebab.review.document import ReviewDocument
 from kebab.review.items import locate_item
 from kebab.review.translate_worker import TranslateWorker, collect_targets

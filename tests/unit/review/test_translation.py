@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.review import GlossaryTerm
-from kebab.parse.markdown_parts import read_markup
+from kebab.parse.text.markdown_parts import read_markup
 from kebab.review.segments import restore, split_segments
 from kebab.review.translation import (
     SegmentPair,

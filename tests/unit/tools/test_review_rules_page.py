@@ -2,7 +2,7 @@
 
 import pytest
 
-from kebab.parse.markdown_parts import read_markup
+from kebab.parse.text.markdown_parts import read_markup
 from kebab.review.rules.registry import RULES, describe_rule
 from kebab.review.rules.rule import Rule
 from tests.fakes.review import make_document

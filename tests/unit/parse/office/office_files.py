@@ -5,8 +5,8 @@ import zipfile
 
 import openpyxl
 
-from kebab.parse.docx import DocxParser
-from kebab.parse.odf import OdtParser
+from kebab.parse.office.docx import DocxParser
+from kebab.parse.office.odf import OdtParser
 
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.media import PLAIN
-from kebab.parse.markdown_parts import read_markup
+from kebab.parse.text.markdown_parts import read_markup
 from kebab.review.rules.ignores import read_ignores
 from tests.fakes.review import make_document
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kebab.core.review import Finding, Site
-from kebab.parse.markdown_parts import read_markup
+from kebab.parse.text.markdown_parts import read_markup
 from kebab.review.document import ReviewDocument
 from kebab.review.rules.links import (
     BrokenAnchor,

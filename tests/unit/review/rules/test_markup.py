@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kebab.core.review import Finding, Site
-from kebab.parse.markdown_parts import read_markup
+from kebab.parse.text.markdown_parts import read_markup
 from kebab.review.rules.links import BrokenAnchor
 from kebab.review.rules.markup import (
     DuplicateFrontMatterField,

@@ -7,7 +7,7 @@ import pytest
 from kebab.config.settings import Review
 from kebab.core.review import GlossaryTerm, SimilarParagraph
 from kebab.errors.catalog import ConfigInvalid, InvalidInput
-from kebab.parse.markdown_parts import read_markup
+from kebab.parse.text.markdown_parts import read_markup
 from kebab.review.rules.prose import NearDuplicate
 from kebab.review.rules.registry import RULES, describe_rule, select_rules
 from kebab.review.rules.rule import Rule

@@ -4,7 +4,7 @@ import pytest
 
 from kebab.core.media import SOURCE
 from kebab.core.review import Finding, Markup
-from kebab.parse.markdown_parts import read_markup
+from kebab.parse.text.markdown_parts import read_markup
 from kebab.review.document import list_words
 from kebab.review.rules.rule import Rule
 from kebab.review.rules.spelling import FEW_DOCUMENTS, MISSPELLINGS, Misspelling, UnknownWord

@@ -1,0 +1,406 @@
+"""Reads e-mail: single messages, their attachments, and web pages that are saved as messages."""
+
+import binascii
+import re
+from contextlib import suppress
+from datetime import UTC
+from email import policy
+from email.errors import HeaderParseError, MessageError
+from email.header import decode_header
+from email.message import Message
+from email.parser import BytesParser
+from email.utils import getaddresses, parsedate_to_datetime
+from itertools import islice
+from mimetypes import MimeTypes
+from typing import NamedTuple
+
+from kebab.core.content import describe_unsupported
+from kebab.core.documents import Metadata, ParsedDocument
+from kebab.core.files import get_suffix
+from kebab.core.media import EMAIL as _MESSAGE
+from kebab.core.media import detect_media_type, get_media_type
+from kebab.core.members import clean_name, make_unique
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.encoding import decode
+from kebab.parse.web.html import add_fragment, read_parts
+from kebab.parse.web.html_page import decode_declared, decode_html, find_codec
+
+_BROKEN = (ValueError, LookupError, TypeError, AttributeError, MessageError, binascii.Error)
+"""What the standard library raises for broken headers and encodings."""
+
+_MAX_HEADER_CHARS = 2_000
+
+
+def parse_message(data: bytes) -> Message:
+    """Return a message; the standard library accepts any bytes."""
+    return BytesParser(policy=policy.compat32).parsebytes(data)
+
+
+def read_header(message: Message, name: str) -> str:
+    """Return a header as text on one line, empty when it is missing."""
+    for key, value in message.raw_items():
+        if key.lower() == name:
+            return " ".join(_decode_header(str(value)).split())[:_MAX_HEADER_CHARS]
+    return ""
+
+
+def _decode_header(value: str) -> str:
+    """Return the text of a header with encoded words, or with bytes of an unknown encoding."""
+    if not value.isascii():
+        value = _decode_text(value.encode("utf-8", "surrogateescape"), "")
+    try:
+        parts = decode_header(value)
+    except (HeaderParseError, *_BROKEN):
+        return value
+    return "".join(
+        _decode_text(part, charset or "") if isinstance(part, bytes) else part
+        for part, charset in parts
+    )
+
+
+def _decode_text(data: bytes, charset: str) -> str:
+    codec = find_codec(charset)
+    decoded = decode_declared(data, codec) if codec else None
+    if decoded is not None:
+        return decoded.text
+    try:
+        return decode(data).text
+    except ParseFailed:
+        return data.decode("latin-1")
+
+
+def list_names(message: Message, header: str) -> list[str]:
+    """Return the people in a header, each by name or else by address."""
+    try:
+        people = getaddresses([read_header(message, header)])
+    except _BROKEN:
+        return []
+    return [name.strip() or address for name, address in people if name.strip() or address]
+
+
+def read_date(message: Message) -> str | None:
+    """Return the date of a message as a time in UTC, None when there is none."""
+    try:
+        moment = parsedate_to_datetime(read_header(message, "date"))
+        if moment.tzinfo is None:
+            return moment.date().isoformat()
+        return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (*_BROKEN, OverflowError):
+        return None
+
+
+def read_payload(part: Message) -> bytes:
+    """Return the decoded bytes of a part without parts of its own."""
+    try:
+        payload = part.get_payload(decode=True)
+    except _BROKEN:
+        payload = None
+    return payload if isinstance(payload, bytes) else b""
+
+
+def read_text(part: Message, path: str, parser: str, *, html: bool) -> str:
+    """Return the text of a part in its declared encoding, else in that of its bytes.
+
+    Raises:
+        ParseFailed: The bytes are not text.
+    """
+    data = read_payload(part)
+    try:
+        codec = find_codec(part.get_content_charset() or "")
+    except _BROKEN:
+        codec = ""
+    decoded = decode_declared(data, codec) if codec else None
+    if decoded is not None:
+        return decoded.text
+    return (decode_html if html else decode)(data, path, parser).text
+
+
+def find_file_name(part: Message) -> str:
+    """Return the name of an attached file, empty when it has none."""
+    try:
+        name = part.get_filename() or ""
+    except _BROKEN:
+        return ""
+    return " ".join(_decode_header(name).split())[:200]
+
+
+_HEADERS = ("From", "To", "Cc", "Subject", "Date")
+_MAX_DEPTH = 10
+_MAX_MESSAGE_PARTS = 500
+_KB = 1_000
+_FLOWED_BREAK = re.compile(r"(?<=\S) \n(?=[^>\s])")
+_MANY_WARNINGS = 20
+_BYTES = "application/octet-stream"
+"""What programs say of any file: its bytes tell more."""
+_TEXTS = frozenset({"text/plain", "text/html"})
+_TOO_MANY = "parts of the message are left out: there are too many"
+
+
+class Attachment(NamedTuple):
+    """A part of a message that is a file; its name is unique in the message."""
+
+    name: str
+    part: Message
+
+
+def list_attachments(message: Message) -> list[Attachment]:
+    """Return the files of a message, also those beside a text that is not shown.
+
+    A message within the message is one of them, and keeps its own.
+    """
+    attachments: list[Attachment] = []
+    taken: dict[str, int] = {}
+    waiting: list[tuple[Message, int]] = [(message, 0)]
+    for number in range(_MAX_MESSAGE_PARTS):
+        if not waiting:
+            break
+        part, depth = waiting.pop()
+        kind, inner = part.get_content_type(), _list_parts(part)
+        if kind == "multipart/alternative" and inner:  # other forms of the text are no files
+            chosen = _choose_alternative(inner)
+            inner = [
+                one for one in inner if one is chosen or _list_parts(one) or find_file_name(one)
+            ]
+        if inner and (kind != _MESSAGE or not number):
+            waiting += [(one, depth + 1) for one in reversed(inner) if depth < _MAX_DEPTH]
+        elif (kind == _MESSAGE and number) or _is_file(part):
+            name = clean_name(find_file_name(part)) or f"part-{number}"
+            suffix = next(iter(get_media_type(kind).suffixes), "")
+            if not suffix and kind != _BYTES:
+                suffix = MimeTypes().guess_extension(kind) or ""
+            if describe_unsupported(get_suffix(name)) is None and not detect_media_type(name):
+                name += suffix
+            attachments.append(Attachment(make_unique(name, taken), part))
+    return attachments
+
+
+def _list_parts(part: Message) -> list[Message]:
+    payload = part.get_payload()
+    return [one for one in payload if isinstance(one, Message)] if isinstance(payload, list) else []
+
+
+def _is_file(part: Message) -> bool:
+    """Return whether a part without parts is a file; an empty one without a name is none."""
+    if part.get_content_type() in _TEXTS and not _is_attached(part):
+        return False
+    return bool(find_file_name(part) or read_payload(part))
+
+
+def _is_attached(part: Message) -> bool:
+    disposition = str(part.get("content-disposition", "")).strip().lower()
+    return disposition.startswith("attachment")
+
+
+def read_attachment(part: Message) -> bytes:
+    """Return the bytes of an attached file or message."""
+    inner = _list_parts(part)
+    if not inner:
+        return read_payload(part)
+    encoding = str(part.get("content-transfer-encoding", "")).strip().lower()
+    with suppress(*_BROKEN):
+        if encoding == "base64":  # against the standard, and common
+            return binascii.a2b_base64(str(inner[0].get_payload()))
+        return inner[0].as_bytes()
+    return b""
+
+
+class MessageWriter:
+    """Writes a message into a builder, below a heading with its subject."""
+
+    def __init__(self, builder: TextBuilder, path: str, parser: str) -> None:
+        """`path` and `parser` are for errors."""
+        self.warnings: list[str] = []
+        self._builder = builder
+        self._path, self._parser = path, parser
+        self._parts = 0
+
+    def write(self, message: Message) -> None:
+        """Write a message: its headers, its text, and the names of its attachments."""
+        subject = read_header(message, "subject")
+        self._builder.add_heading(1, subject or "(no subject)")
+        headers = ((name, read_header(message, name.lower())) for name in _HEADERS)
+        self._builder.add_paragraph("\n".join(f"{name}: {text}" for name, text in headers if text))
+        self._write_part(message, 0)
+        attachments = list_attachments(message)
+        if attachments:
+            self._builder.add_paragraph("Attachments:")
+            self._builder.add_list([(0, _describe(one)) for one in attachments])
+
+    def _write_part(self, part: Message, depth: int) -> None:
+        """Write the texts of a part."""
+        self._parts += 1
+        if depth > _MAX_DEPTH or self._parts > _MAX_MESSAGE_PARTS:
+            self._warn(_TOO_MANY)
+            return
+        kind, parts = part.get_content_type(), _list_parts(part)
+        if kind == "multipart/alternative" and parts:
+            self._write_part(_choose_alternative(parts), depth + 1)
+        elif parts:
+            for inner in parts if kind != _MESSAGE or not depth else ():
+                self._write_part(inner, depth + 1)
+        elif kind in _TEXTS and not _is_attached(part):
+            self._write_text(part, kind)
+
+    def _write_text(self, part: Message, kind: str) -> None:
+        html = kind == "text/html"
+        try:
+            text = read_text(part, self._path, self._parser, html=html)
+            if html:
+                warning = add_fragment(self._builder, text, 1)
+                if warning:
+                    self._warn(warning)
+            else:
+                add_plain_text(self._builder, text, flowed=part.get_param("format") == "flowed")
+        except (ParseFailed, ValueError):
+            self._warn("a part of a message is unreadable")
+
+    def _warn(self, warning: str) -> None:
+        if warning not in self.warnings and len(self.warnings) < _MANY_WARNINGS:
+            self.warnings.append(warning)
+
+
+def _describe(attachment: Attachment) -> str:
+    size = len(read_attachment(attachment.part))
+    shown = f"{size / _KB:.0f} kB" if size >= _KB else f"{size} bytes"
+    return f"{attachment.name} ({attachment.part.get_content_type()}, {shown})"
+
+
+def _choose_alternative(parts: list[Message]) -> Message:
+    """Return the plain text of a message unless it is blank, else its last form."""
+    for part in parts:
+        if part.get_content_type() == "text/plain" and read_payload(part).strip():
+            return part
+    forms = [part for part in parts if part.get_content_type() != "text/calendar"]
+    return forms[-1] if forms else parts[-1]
+
+
+def add_plain_text(builder: TextBuilder, text: str, *, flowed: bool = False) -> None:
+    """Add a plain text as paragraphs, and the lines of other messages in it as quotations."""
+    text = _FLOWED_BREAK.sub(" ", text) if flowed else text
+    lines: list[str] = []
+    quoted = False
+    for line in [*text.split("\n"), ""]:
+        is_quoted = line.startswith(">")
+        if lines and (is_quoted != quoted or not line.strip()):
+            add = builder.add_quote if quoted else builder.add_paragraph
+            add("\n".join(lines))
+            lines = []
+        quoted = is_quoted
+        if line.strip():
+            lines.append(line.lstrip("> ") if is_quoted else line.rstrip())
+
+
+_MAX_PAGE_PARTS = 10_000
+_PAGES = frozenset({"text/html", "application/xhtml+xml"})
+
+
+class MhtmlParser:
+    """Parses a saved page: its first HTML part."""
+
+    version = "mhtml-v2"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailed: The bytes are no saved page.
+            DependencyMissing: The HTML parser is not installed.
+        """
+        message = parse_message(data.lstrip(b"\xef\xbb\xbf\r\n"))
+        parts = islice(message.walk(), _MAX_PAGE_PARTS)
+        pages = (one for one in parts if one.get_content_type() in _PAGES)
+        page = next(pages, None)
+        if page is None:
+            raise ParseFailed(
+                path=path, parser=self.version, cause="not a saved page: it has no HTML"
+            )
+        text = read_text(page, path, self.version, html=True)
+        try:
+            content = read_parts(text)
+        except ValueError as fault:
+            raise ParseFailed(path=path, parser=self.version, cause=f"damaged: {fault}") from fault
+        return content.builder.build(
+            path,
+            content.metadata,
+            title=read_header(message, "subject"),
+            warnings=content.warnings,
+            links=content.links,
+        )
+
+
+_HEADER = re.compile(rb"[!-9;-~]{1,76}:")
+_KNOWN_HEADER = re.compile(
+    rb"^(?:from|to|subject|date|message-id|received|return-path|mime-version|content-type"
+    rb"|delivered-to|reply-to|x-[\w-]+):",
+    re.IGNORECASE | re.MULTILINE,
+)
+_APPLE_LENGTH = re.compile(rb"\s{0,20}(\d{1,12})[ \t]*\r?\n")
+_HEAD_BYTES = 65_536
+_NOT_MAIL = "no e-mail: it has no headers"
+_ENCODED = frozenset({"base64", "quoted-printable"})
+_MAY_HAVE_FILES = re.compile(
+    rb"^content-(?:type:(?!\s*(?:text/(?:plain|html)|multipart/alternative))"
+    rb"|disposition:\s*attachment)",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def load_message(data: bytes, path: str = "", parser: str = "") -> Message:
+    """Return the message of a file: plain, of Apple Mail, or in UTF-16.
+
+    Raises:
+        ParseFailed: The bytes are no message.
+    """
+    # A file of Apple Mail begins with the length of the message.
+    found = _APPLE_LENGTH.match(data)
+    body = data[found.end() : found.end() + int(found[1])] if found else data
+    is_wide = b"\0" in body[:4] or body.startswith((b"\xff\xfe", b"\xfe\xff"))
+    if is_wide:
+        body = decode(body, path, parser).text.encode()
+    body = body.lstrip(b"\xef\xbb\xbf\r\n")
+    if not _has_headers(body):
+        raise ParseFailed(path=path, parser=parser, cause=_NOT_MAIL)
+    message = parse_message(body)
+    for part in message.walk() if is_wide else ():
+        if str(part.get("content-transfer-encoding", "")).strip().lower() not in _ENCODED:
+            with suppress(*_BROKEN):
+                part.set_param("charset", "utf-8")
+    return message
+
+
+def may_have_attachments(data: bytes) -> bool:
+    """Return whether a message can have an attachment, without parsing it."""
+    return b"\0" in data[:4] or _MAY_HAVE_FILES.search(data) is not None
+
+
+class EmailParser:
+    """Parses one message: its headers, its text, and the names of its attachments."""
+
+    version = "email-v2"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailed: The bytes are no message.
+        """
+        message = load_message(data, path, self.version)
+        builder = TextBuilder()
+        writer = MessageWriter(builder, path, self.version)
+        writer.write(message)
+        metadata = Metadata(
+            title=read_header(message, "subject") or None,
+            authors=tuple(list_names(message, "from")),
+            date=read_date(message),
+        )
+        return builder.build(path, metadata, warnings=writer.warnings)
+
+
+def _has_headers(data: bytes) -> bool:
+    """Return whether the bytes begin with the headers of a message."""
+    head = data[:_HEAD_BYTES].lstrip(b"\r\n \t\xef\xbb\xbf")
+    first = head.partition(b"\n")[0]
+    block = re.split(rb"\r?\n\r?\n", head, maxsplit=1)[0]
+    begins = _HEADER.match(first) is not None or first.startswith(b"From ")
+    return begins and _KNOWN_HEADER.search(block) is not None

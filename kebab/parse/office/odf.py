@@ -1,0 +1,491 @@
+"""Reads OpenDocument texts (`.odt`) and presentations (`.odp`), also those of one XML file.
+
+In texts, notes and comments follow their paragraph, headers and footers stand at the end; deleted
+text and indexes are left out. Each slide of a presentation is a place, and its title a heading.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain
+from xml.etree.ElementTree import Element
+
+from kebab.core.chunks import Place
+from kebab.core.documents import ParsedDocument
+from kebab.parse.archive import (
+    find_all,
+    find_child,
+    get_attribute,
+    get_local_tag,
+    list_children,
+    read_children,
+)
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.formulas import END, SUBSCRIPT, SUPERSCRIPT, read_equation
+from kebab.parse.office import ooxml as office
+
+_BLANKS = re.compile(r"[ \t\r\n]+")
+"""White space of the markup, which is one blank."""
+
+_LEFT_OUT = frozenset({"ruby-text", "annotation-end", "tracked-changes", "page-thumbnail"})
+_SHAPES = frozenset(
+    {"frame", "custom-shape", "rect", "ellipse", "circle", "line", "connector", "path", "polygon"}
+    | {"polyline", "regular-polygon", "caption", "g"}
+)
+"""The elements of a drawing that may hold text."""
+
+_MAX_SPACES = 200
+_ESCAPED = re.compile(r"_([0-9a-f]{2})_")
+_FORMS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
+_MAX_BASES = 20
+
+
+class _Styles:
+    """The styles of paragraphs, lists and slides by name."""
+
+    def __init__(self) -> None:
+        self.hidden: set[str] = set()
+        """The styles of hidden slides."""
+        self._parents: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        self._levels: dict[tuple[str, int], tuple[str, str]] = {}
+        self._scripts: dict[str, str] = {}
+
+    def add(self, root: Element | None) -> None:
+        """Add the styles within an element."""
+        for element in find_all(root, "style"):
+            name = get_attribute(element, "name")
+            self._parents[name] = get_attribute(element, "parent-style-name")
+            self._names[name] = get_attribute(element, "display-name")
+            for properties in element:
+                if get_attribute(properties, "visibility") == "hidden":
+                    self.hidden.add(name)
+                shift = get_attribute(properties, "text-position").partition(" ")[0]
+                if shift.strip("-0%"):
+                    is_lower = shift.startswith(("sub", "-"))
+                    self._scripts[name] = SUBSCRIPT if is_lower else SUPERSCRIPT
+        for element in find_all(root, "list-style"):
+            for level in list_children(element, "list-level-style-number"):
+                depth = get_attribute(level, "level")
+                if depth.isdecimal():
+                    form = get_attribute(level, "num-format")
+                    suffix = get_attribute(level, "num-suffix") or "."
+                    self._levels[get_attribute(element, "name"), int(depth) - 1] = form, suffix
+
+    def get_role(self, name: str) -> str:
+        """Return the role of a style or of the first of its bases that has one."""
+        for base in self._list_bases(name):
+            plain = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), base)
+            role = office.find_role(self._names.get(base) or plain)
+            if role in {"title", "code", "quote"}:
+                return role
+        return ""
+
+    def get_script_mark(self, name: str) -> str:
+        """Return the begin of a raised or lowered text of a style, empty for another style."""
+        marks = (self._scripts[base] for base in self._list_bases(name) if base in self._scripts)
+        return next(marks, "")
+
+    def _list_bases(self, name: str) -> Iterator[str]:
+        """Yield a style and those that it is based on."""
+        for _ in range(_MAX_BASES):
+            if not name:
+                break
+            yield name
+            name = self._parents.get(name, "")
+
+    def number(self, text: str, style: str, depth: int, number: int) -> str:
+        """Return an item of a list behind its number; a bullet is none."""
+        form, suffix = self._levels.get((style, depth), ("", ""))
+        return (
+            f"{office.format_number(number, _FORMS.get(form, form))}{suffix} {text}"
+            if form
+            else text
+        )
+
+
+def read_count(element: Element, name: str, most: int) -> int:
+    """Return a number from 1 to `most`; 1 without one."""
+    text = get_attribute(element, name)
+    if not text.isdecimal():
+        return 1
+    return most if len(text) > len(str(most)) else max(1, min(int(text), most))
+
+
+_ROW_GROUPS = frozenset({"table-header-rows", "table-rows", "table-row-group"})
+_MAX_REPEATED = 64
+"""Further repetitions of a row or a cell in a text or a slide fill a page, and mean nothing."""
+
+_INDEXES = frozenset(
+    {"table-of-content", "illustration-index", "table-index", "object-index", "user-index"}
+    | {"alphabetical-index", "bibliography"}
+)
+_MAX_POINTS = 200
+
+
+class _Reader:
+    """Adds the blocks of a text or of a shape to a document."""
+
+    def __init__(self, document: office.OpenDocument) -> None:
+        self.builder = TextBuilder()
+        self.styles = _Styles()
+        self.headers: list[Element] = []
+        self._document = document
+        self._links: list[str] = []
+        self._pictures = 0
+        self._title = ""
+
+    def build(self, path: str, warnings: list[str]) -> ParsedDocument:
+        """Return the document."""
+        if not self.builder.length and self._pictures:
+            raise self._document.refuse("only images, no text")
+        metadata = self._document.metadata
+        if self._title:
+            metadata = metadata._replace(title=self._title)
+        return self.builder.build(path, metadata, warnings=warnings, links=self._links)
+
+    def add_block(self, element: Element) -> None:
+        """Add a heading, a paragraph, a list, a table, or what is in a section or a shape."""
+        tag = get_local_tag(element.tag)
+        if tag == "p":
+            self._add_paragraph(element)
+        elif tag == "list":
+            headings = list(find_all(element, "p", "h"))
+            if headings and all(get_local_tag(one.tag) == "h" for one in headings):
+                for heading in headings:
+                    self.add_block(heading)
+                return
+            rest = office.Inline()
+            for depth, text in self._list_items(element, "", 0, rest):
+                self.builder.add_item(depth, text)
+            self._add_rest(rest)
+        else:
+            self.builder.end_run()
+            if tag == "h":
+                inline = self._read(element)
+                self.builder.add_heading(read_count(element, "outline-level", 9), inline.text)
+                self._add_rest(inline)
+            elif tag == "table":
+                self._add_table(element)
+            elif tag in {"section", "text-box"}:
+                for child in element:
+                    self.add_block(child)
+            elif tag in _SHAPES:
+                self.add_shape(element)
+
+    def add_shape(self, shape: Element) -> None:
+        """Add the texts of a shape, and the description of a picture."""
+        for child in shape:
+            tag = get_local_tag(child.tag)
+            if tag == "image":
+                self._pictures += 1
+            elif tag == "object":
+                self.builder.add_paragraph(self._read_equation(shape))
+                self._add_chart(self._document.find_object(get_attribute(child, "href")))
+            elif tag == "desc" and (child.text or "").strip():
+                self.builder.add_quote(f"Picture: {_BLANKS.sub(' ', child.text or '').strip()}")
+            else:
+                self.add_block(child)
+        self.builder.end_run()
+
+    def has_content(self, shape: Element) -> bool:
+        """Return whether a shape has text or a chart."""
+        graphic = next(find_all(shape, "object", "desc"), None)
+        return graphic is not None or any(self.list_texts(shape))
+
+    def _add_chart(self, root: Element | None) -> None:
+        """Add the titles and the table of a chart."""
+        for element in find_all(root, "title", "table"):
+            if get_local_tag(element.tag) == "title":
+                self.builder.add_paragraph(f"Chart: {' '.join(self.list_texts(element))}")
+            else:
+                self.builder.add_table(self._read_table(element, office.Inline())[:_MAX_POINTS])
+
+    def _add_paragraph(self, element: Element) -> None:
+        role = self.styles.get_role(get_attribute(element, "style-name"))
+        inline = self._read(element)
+        if role == "code" and inline.text:
+            self.builder.add_code_line(inline.text)
+        else:
+            self.builder.end_run()
+            if role == "title":
+                self._title = self._title or inline.text.strip()
+                self.builder.add_heading(1, inline.text)
+            elif role == "quote":
+                self.builder.add_quote(inline.text)
+            else:
+                self.builder.add_paragraph(inline.text.strip())
+        if inline.notes or inline.shapes:
+            self.builder.end_run()
+            self._add_rest(inline)
+
+    def _add_rest(self, inline: office.Inline) -> None:
+        """Add notes and shapes behind the open list."""
+        for note in inline.notes:
+            self.builder.add_behind(partial(note.write, self.builder))
+        for shape in inline.shapes:
+            self.builder.add_behind(partial(self.add_shape, shape))
+
+    def _list_items(
+        self, element: Element, style: str, depth: int, rest: office.Inline
+    ) -> Iterator[tuple[int, str]]:
+        """Yield the items of a list with their depth; `rest` gets their notes and shapes."""
+        style = get_attribute(element, "style-name") or style
+        number = 0
+        for item in list_children(element, "list-item", "list-header"):
+            paragraphs = (self._read_into(rest, one) for one in list_children(item, "p", "h"))
+            text = " ".join(filter(None, map(str.strip, paragraphs)))
+            if text:
+                number += get_local_tag(item.tag) == "list-item"
+                yield depth, self.styles.number(text, style, depth, number)
+            for child in list_children(item, "list"):
+                yield from self._list_items(child, style, depth + 1, rest)
+
+    def _read_into(self, rest: office.Inline, paragraph: Element) -> str:
+        """Return the text of a paragraph; `rest` gets its notes and shapes."""
+        inline = self._read(paragraph)
+        rest.notes += inline.notes
+        rest.shapes += inline.shapes
+        return inline.text
+
+    def _add_table(self, table: Element) -> None:
+        rest = office.Inline()
+        rows = self._read_table(table, rest)
+        if any(len(row) > 1 for row in rows):
+            self.builder.add_table(rows)
+            self._add_rest(rest)
+            return
+        for cell in (cell for row in _list_rows(table) for cell in row):
+            for child in cell:
+                self.add_block(child)
+
+    def _read_table(self, table: Element, rest: office.Inline) -> list[list[str]]:
+        """Return the rows of a table; a merged cell stands in each of its rows."""
+        rows: list[list[str]] = []
+        spans: dict[int, tuple[int, str]] = {}
+        for row in _list_rows(table):
+            texts = list(self._read_row(row, spans, rest))
+            times = read_count(row, "number-rows-repeated", _MAX_REPEATED) if any(texts) else 1
+            rows += [texts] * times
+        return rows
+
+    def _read_row(
+        self, row: Element, spans: dict[int, tuple[int, str]], rest: office.Inline
+    ) -> Iterator[str]:
+        """Yield the texts of a row; `spans` has the cells that reach down, by column."""
+        column = 0
+        for cell in list_children(row, "table-cell", "covered-table-cell"):
+            left, text = spans.pop(column, (0, ""))
+            if get_local_tag(cell.tag) == "table-cell":
+                left = read_count(cell, "number-rows-spanned", _MAX_REPEATED)
+                text = self._read_cell(cell, rest)
+            if left > 1:
+                spans[column] = (left - 1, text)
+            times = read_count(cell, "number-columns-repeated", _MAX_REPEATED) if text else 1
+            column += times
+            yield from [text] * times
+
+    def _read_cell(self, cell: Element, rest: office.Inline) -> str:
+        texts: list[str] = []
+        for child in cell:
+            tag = get_local_tag(child.tag)
+            if tag in {"p", "h"}:
+                texts.append(self._read_into(rest, child))
+            elif tag == "list":
+                texts += (text for _, text in self._list_items(child, "", 0, rest))
+            elif tag == "table":
+                texts.append(office.join_rows(self._read_table(child, rest)))
+        return "\n".join(filter(None, map(str.strip, texts)))
+
+    def _read(self, element: Element) -> office.Inline:
+        """Return the contents of a paragraph or a heading."""
+        inline = office.Inline()
+        self._collect(element, inline)
+        return inline.end()
+
+    def _collect(self, element: Element, inline: office.Inline) -> None:
+        inline.parts.append(_BLANKS.sub(" ", element.text or ""))
+        for child in element:
+            tag = get_local_tag(child.tag)
+            if tag == "s":
+                inline.parts.append(" " * read_count(child, "c", _MAX_SPACES))
+            elif tag == "tab":
+                inline.parts.append("\t")
+            elif tag == "line-break":
+                inline.parts.append("\n")
+            elif tag in {"note", "annotation"}:
+                inline.notes.append(office.Graphic(description=self.read_note(child)))
+            elif tag in _SHAPES:
+                equation = self._read_equation(child) if tag == "frame" else ""
+                inline.parts.append(equation)
+                inline.shapes += [] if equation else [child]
+            elif tag not in _LEFT_OUT:
+                style = get_attribute(child, "style-name") if tag == "span" else ""
+                mark = self.styles.get_script_mark(style)
+                inline.parts.append(mark)
+                if tag == "a" and office.is_file_link(get_attribute(child, "href")):
+                    self._links.append(get_attribute(child, "href"))
+                self._collect(child, inline)
+                inline.parts.append(END if mark else "")
+            inline.parts.append(_BLANKS.sub(" ", child.tail or ""))
+
+    def _read_equation(self, frame: Element) -> str:
+        """Return the equation in a frame; empty for other contents."""
+        found = find_child(frame, "object")
+        if found is None:
+            return ""
+        root = next(iter(found), None)
+        if root is None:
+            root = self._document.find_object(get_attribute(found, "href"))
+        is_equation = root is not None and get_local_tag(root.tag) == "math"
+        return read_equation(root) if root is not None and is_equation else ""
+
+    def read_note(self, element: Element) -> str:
+        """Return a footnote, an endnote or a comment with its label, empty without a text."""
+        if get_local_tag(element.tag) == "note":
+            text = " ".join(self.list_texts(find_child(element, "note-body")))
+            return office.label_note(text, kind=get_attribute(element, "note-class", "note"))
+        author = find_child(element, "creator")
+        return office.label_note(
+            " ".join(self.list_texts(element)), None if author is None else author.text
+        )
+
+    def list_texts(self, element: Element | None) -> Iterator[str]:
+        """Yield the texts of all paragraphs within an element."""
+        return filter(None, (self._read(one).text.strip() for one in find_all(element, "p", "h")))
+
+
+def _list_rows(table: Element) -> Iterator[Element]:
+    """Yield the rows of a table, also those in groups."""
+    for child in table:
+        tag = get_local_tag(child.tag)
+        if tag == "table-row":
+            yield child
+        elif tag in _ROW_GROUPS:
+            yield from _list_rows(child)
+
+
+_KINDS = {
+    "text": "a text",
+    "presentation": "a presentation",
+    "spreadsheet": "a spreadsheet",
+    "drawing": "a drawing",
+}
+_ROOTS = frozenset({"document-content", "document", "body"})
+_FOOTERS = frozenset({"date-time", "footer", "header", "page-number", "page", "handout"})
+_LINE_CM = 1.0
+"""Shapes whose tops differ by less stand side by side."""
+
+
+class OdtParser:
+    """Parses OpenDocument texts; citations name their sections."""
+
+    version = "odt-v2"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailed: The file is damaged, encrypted, or no OpenDocument text.
+        """
+        document = office.OpenDocument(data, path, self.version)
+        reader = _Reader(document)
+        for element in _read_body(document, reader, "text"):
+            if get_local_tag(element.tag) not in _INDEXES:
+                reader.add_block(element)
+        reader.builder.end_run()
+        margins = ((get_local_tag(one.tag), reader.list_texts(one)) for one in reader.headers)
+        office.add_margins(reader.builder, margins)
+        return reader.build(path, [])
+
+
+class OdpParser:
+    """Parses OpenDocument presentations; citations name their slides."""
+
+    version = "odp-v2"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailed: The file is damaged, encrypted, or no OpenDocument presentation.
+        """
+        document = office.OpenDocument(data, path, self.version)
+        reader = _Reader(document)
+        hidden = []
+        pages = (
+            one
+            for one in _read_body(document, reader, "presentation")
+            if get_local_tag(one.tag) == "page"
+        )
+        for number, page in enumerate(pages, 1):
+            is_hidden = get_attribute(page, "style-name") in reader.styles.hidden
+            reader.builder.begin_place(Place(0, number))
+            _add_slide(reader, page, number, hidden=is_hidden)
+            hidden += [number] if is_hidden else []
+        return reader.build(path, office.describe_hidden_slides(hidden))
+
+
+def _read_body(document: office.OpenDocument, reader: _Reader, kind: str) -> Iterator[Element]:
+    """Yield the elements of the body; styles and properties are read on the way."""
+    common = document.find_tree("styles.xml")
+    reader.styles.add(common)
+    reader.headers += _list_headers(common)
+    content, name = document.read_content(), document.content_name
+    for element in read_children(content, name, document.refuse, _ROOTS | {kind}):
+        tag = get_local_tag(element.tag)
+        if tag in {"automatic-styles", "styles"}:
+            reader.styles.add(element)
+        elif tag == "master-styles":
+            reader.headers += _list_headers(element)
+        elif tag == "meta":
+            document.metadata = office.read_properties(element)
+        elif tag in _KINDS and tag != kind:
+            raise document.refuse(f"it is {_KINDS[tag]}, not {_KINDS[kind]}")
+        else:
+            yield element
+
+
+def _list_headers(root: Element | None) -> Iterator[Element]:
+    """Yield the headers and footers of the master pages within an element."""
+    for page in find_all(root, "master-page"):
+        yield from list_children(page, "header", "footer")
+
+
+def _add_slide(reader: _Reader, page: Element, number: int, *, hidden: bool) -> None:
+    shapes = [(get_attribute(one, "class"), one) for one in list_children(page, *_SHAPES)]
+    others = [one for role, one in shapes if role not in _FOOTERS | {"title"}]
+    titles = (reader.list_texts(one) for role, one in shapes if role == "title")
+    title = " ".join(chain.from_iterable(titles))
+    notes = [
+        text
+        for one in list_children(page, "notes")
+        for frame in one
+        if get_attribute(frame, "class") == "notes"
+        for text in reader.list_texts(frame)
+    ]
+    comments = list_children(page, "annotation")
+    has_text = bool(notes or comments) or any(reader.has_content(one) for one in others)
+    office.add_slide_heading(reader.builder, title, number, hidden=hidden, has_text=has_text)
+    for shape in office.sort_in_lines([(*_find_corner(one), one) for one in others], _LINE_CM):
+        reader.add_shape(shape)
+    reader.builder.add_quote("Notes: " + "\n".join(notes) if notes else "")
+    for one in comments:
+        reader.builder.add_quote(reader.read_note(one))
+
+
+_LENGTH = re.compile(r"(-?\d{1,6}(?:\.\d{1,9})?)(cm|mm|in|pt)?")
+_CENTIMETRES = {"mm": 0.1, "in": 2.54, "pt": 2.54 / 72}
+
+
+def _find_corner(shape: Element) -> tuple[float, float]:
+    """Return the top and the left of a shape; a group stands where its first shape stands."""
+    placed = (one for one in shape.iter() if get_attribute(one, "y"))
+    one = next(placed, shape)
+    return _read_length(one, "y"), _read_length(one, "x")
+
+
+def _read_length(element: Element, name: str) -> float:
+    """Return a length in centimetres; 0 without one."""
+    found = _LENGTH.fullmatch(get_attribute(element, name))
+    return float(found[1]) * _CENTIMETRES.get(found[2] or "", 1.0) if found else 0.0

@@ -1,0 +1,258 @@
+"""Reads PowerPoint presentations (`.pptx`): each slide is a place, its title a heading."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+from xml.etree.ElementTree import Element
+
+from kebab.core.chunks import Place
+from kebab.core.documents import ParsedDocument
+from kebab.parse.archive import find_all, find_child, get_local_tag, list_children
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.office import ooxml as office
+from kebab.parse.office.graphics import (
+    OLD_EQUATIONS,
+    get_id,
+    is_old_equation,
+    join_paragraphs,
+    read_description,
+    read_linked_graphic,
+    read_paragraphs,
+)
+
+_SHAPES = frozenset({"sp", "pic", "graphicFrame"})
+_LISTS = frozenset({"body", "obj", ""})
+_LINE_EMU = 350_000
+"""Shapes whose tops differ by less than about a centimetre stand side by side."""
+
+
+class Position(NamedTuple):
+    """The top left corner of a shape, in EMU."""
+
+    top: int
+    left: int
+
+
+class Shape(NamedTuple):
+    """A shape with its part in the layout as `role`, empty for a text box."""
+
+    element: Element
+    tag: str
+    role: str = ""
+    is_list: bool = False
+    description: str = ""
+
+
+def list_shapes(root: Element | None, layout: Mapping[str, Position]) -> Iterator[Shape]:
+    """Yield the shapes of a slide or a group from top to bottom and from left to right.
+
+    A shape without a position of its own stands where the layout places it.
+    """
+    placed: list[tuple[float, float, Element]] = []
+    last = Position(0, 0)
+    for child in next(find_all(root, "spTree", "grpSp"), ()):
+        is_choice = get_local_tag(child.tag) == "AlternateContent"
+        for element in office.choose_alternative(child) if is_choice else (child,):
+            # What has no place stands behind the shape before it.
+            placeholder = _find_placeholder(element)
+            slot = "" if placeholder is None else _name_slot(placeholder)
+            last = _read_position(element) or layout.get(slot) or last
+            placed.append((*last, element))
+    for element in office.sort_in_lines(placed, _LINE_EMU):
+        tag = get_local_tag(element.tag)
+        if tag == "grpSp":
+            yield from list_shapes(element, layout)
+        elif tag in _SHAPES:
+            placeholder = _find_placeholder(element)
+            properties = next(find_all(element, "cNvPr"), element)
+            if placeholder is None:
+                role, is_list = "", any(True for _ in find_all(element, "buChar", "buAutoNum"))
+            else:
+                role = placeholder.get("type", "")
+                is_list = role in _LISTS
+            yield Shape(element, tag, role, is_list, read_description(properties))
+
+
+def _find_placeholder(element: Element) -> Element | None:
+    properties = next((one for one in element if get_local_tag(one.tag).startswith("nv")), None)
+    return find_child(find_child(properties, "nvPr"), "ph")
+
+
+def _name_slot(placeholder: Element) -> str:
+    role = placeholder.get("type", "")
+    return placeholder.get("idx") or {"ctrTitle": "title"}.get(role, role)
+
+
+def _read_position(element: Element) -> Position | None:
+    """Return the own position of a shape, a frame or a group."""
+    for child in element:
+        is_frame = get_local_tag(child.tag) == "xfrm"
+        is_properties = get_local_tag(child.tag).endswith("pPr")
+        frame = child if is_frame else find_child(child, "xfrm") if is_properties else None
+        offset = find_child(frame, "off")
+        if offset is not None:
+            return Position(_to_int(offset.get("y", "")), _to_int(offset.get("x", "")))
+    return None
+
+
+def _to_int(text: str) -> int:
+    return int(text) if text.lstrip("-").isdecimal() and len(text) < 12 else 0  # noqa: PLR2004 - a larger one is an error
+
+
+def read_placeholder_positions(layout: Element | None) -> dict[str, Position]:
+    """Return the positions of the slots of a layout, for what a slide does not place itself."""
+    positions = {}
+    for element in find_all(layout, *_SHAPES):
+        placeholder, position = _find_placeholder(element), _read_position(element)
+        if placeholder is not None and position is not None:
+            positions[_name_slot(placeholder)] = position
+    return positions
+
+
+def read_table(table: Element) -> list[list[str]]:
+    """Return the rows of a table; a merged cell stands in each of its rows."""
+    rows: list[list[str]] = []
+    above: list[str] = []
+    for row in list_children(table, "tr"):
+        texts = []
+        for column, cell in enumerate(list_children(row, "tc")):
+            repeated = cell.get("vMerge") in {"1", "true"} and column < len(above)
+            texts.append(above[column] if repeated else join_paragraphs(cell, "\n"))
+        rows.append(texts)
+        above = texts
+    return rows
+
+
+_FALSE = frozenset({"0", "false"})
+_TITLES = frozenset({"title", "ctrTitle"})
+_LAYOUTS_KEPT = 64
+
+
+class PptxParser:
+    """Parses presentations; citations name their slides."""
+
+    version = "pptx-v2"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailed: The file is damaged, encrypted, or no presentation.
+        """
+        package = office.Package(data, path, self.version, "presentation")
+        return _DeckReader(package).read(path)
+
+
+class _DeckReader:
+    """Converts the slides of a presentation in the order in which they are shown."""
+
+    def __init__(self, package: office.Package) -> None:
+        self._package = package
+        self._builder = TextBuilder()
+        self._links: list[str] = []
+        self._pictures = 0
+        self._old_equations = 0
+        self._footers: set[str] = set()
+        self._authors: dict[str, str] = {}
+        self._read_positions = lru_cache(_LAYOUTS_KEPT)(
+            lambda part: read_placeholder_positions(package.find_tree(part))
+        )
+
+    def read(self, path: str) -> ParsedDocument:
+        """Return the document."""
+        package = self._package
+        relations = package.read_relations(package.main)
+        ids = map(get_id, find_all(package.find_tree(package.main), "sldId"))
+        parts = [relations[one].target for one in ids if one in relations]
+        for relation in relations.values():
+            if relation.kind in {"commentAuthors", "authors"}:
+                for author in list_children(package.find_tree(relation.target)):
+                    self._authors[author.get("id", "")] = author.get("name", "")
+        hidden = []
+        for number, part in enumerate(parts, 1):
+            slide = package.find_tree(part)
+            if slide is None:
+                continue
+            is_hidden = slide.get("show", "1") in _FALSE
+            self._builder.begin_place(Place(0, number, of=len(parts)))
+            self._add_slide(slide, part, number, hidden=is_hidden)
+            hidden += [number] if is_hidden else []
+        if not self._builder.length and self._pictures:
+            raise package.archive.refuse("only images, no text")
+        warnings = office.describe_hidden_slides(hidden)
+        if self._old_equations:
+            warnings.append(OLD_EQUATIONS.format(self._old_equations))
+        metadata = package.read_metadata()
+        return self._builder.build(path, metadata, warnings=warnings, links=self._links)
+
+    def _add_slide(self, slide: Element, part: str, number: int, *, hidden: bool) -> None:
+        relations = self._package.read_relations(part).values()
+        layout = next((one.target for one in relations if one.kind == "slideLayout"), "")
+        shapes = list(list_shapes(slide, self._read_positions(layout)))
+        titles = (join_paragraphs(one.element) for one in shapes if one.role in _TITLES)
+        graphics = [
+            graphic
+            for shape in shapes
+            if shape.role not in _TITLES and not _is_footer(shape)
+            if (graphic := self._read_shape(shape, part))
+        ]
+        graphics += [
+            office.Graphic(description=note) for note in self._list_notes(relations) if note
+        ]
+        title = " ".join(filter(None, titles))
+        office.add_slide_heading(
+            self._builder, title, number, hidden=hidden, has_text=bool(graphics)
+        )
+        for graphic in graphics:
+            graphic.write(self._builder)
+        for shape in shapes:
+            footer = join_paragraphs(shape.element) if shape.role in {"ftr", "hdr"} else ""
+            if footer and footer not in self._footers:
+                self._footers.add(footer)
+                self._builder.add_quote(f"Footer: {footer}")
+        links = (one.target for one in relations if one.kind == "hyperlink" and one.external)
+        self._links += filter(office.is_file_link, links)
+
+    def _read_shape(self, shape: Shape, part: str) -> office.Graphic:
+        """Return the contents of a shape."""
+        graphic = office.Graphic()
+        if shape.tag == "pic":
+            self._pictures += 1
+        elif shape.tag == "graphicFrame":
+            elements = {get_local_tag(one.tag): one for one in shape.element.iter()}
+            if "tbl" in elements:
+                graphic.rows = read_table(elements["tbl"])
+            else:
+                graphic = read_linked_graphic(self._package, part, shape.element)
+            if "oleObj" in elements:
+                self._old_equations += is_old_equation(elements["oleObj"])
+        else:
+            paragraphs = read_paragraphs(shape.element)
+            if shape.is_list and len(paragraphs) > 1:
+                graphic.items = paragraphs
+            else:
+                graphic.text = "\n".join(text for _, text in paragraphs)
+        graphic.description = shape.description
+        return graphic
+
+    def _list_notes(self, relations: Iterable[office.Relation]) -> Iterator[str]:
+        """Yield the notes of the speaker and the comments of a slide, which may be empty."""
+        for relation in relations:
+            if relation.kind == "notesSlide":
+                shapes = list_shapes(self._package.find_tree(relation.target), {})
+                bodies = (
+                    join_paragraphs(one.element, "\n") for one in shapes if one.role == "body"
+                )
+                text = "\n".join(filter(None, bodies))
+                yield f"Notes: {text}" if text else ""
+            elif relation.kind == "comments":
+                for comment in list_children(self._package.find_tree(relation.target)):
+                    text = " ".join("".join(comment.itertext()).split())
+                    yield office.label_note(text, self._authors.get(comment.get("authorId", "")))
+
+
+def _is_footer(shape: Shape) -> bool:
+    """Return whether a shape is a footer, a number, or a date that the program fills in."""
+    if shape.role == "dt":
+        return any(True for _ in find_all(shape.element, "fld"))
+    return shape.role in {"ftr", "sldNum", "hdr"}

@@ -1,0 +1,340 @@
+"""Parses PDF files with PDFium: text by pages, in reading order, with headings."""
+
+import re
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import date
+from typing import Any
+
+from kebab.core.chunks import Place
+from kebab.core.documents import Metadata, ParsedDocument
+from kebab.core.files import OCR_SETTING, OcrSettings
+from kebab.core.pictures import PictureReader, describe_answers, format_origin, list_failures
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.metadata import list_unique, split_authors
+from kebab.parse.pdf.grids import load_pdfium
+from kebab.parse.pdf.ocr import recognize_pages, write_model_text, write_recognized_text
+from kebab.parse.pdf.pages import PageReader, PageText, Segment
+from kebab.parse.pdf.paragraphs import Bookmark, HeadingRules, LineJoiner, PageWriter
+from kebab.parse.pdf.rows import Row, build_rows, collect_tables
+from kebab.parse.pdf.text import is_legible
+
+_MIN_PAGES = 3
+_EDGE_LINES = 3
+"""How many lines at the top and at the bottom of a page may be running heads."""
+_MAX_HEAD_CHARS = 160
+_STEP_POINTS = 6.0
+_LARGER = 1.15
+"""How much larger than most text a line is that heads a page, as `Exercise 3` does."""
+_HAS_LETTER = re.compile(r"[^\W\d_]")
+_DIGITS = re.compile(r"\d+")
+_ROMAN = re.compile(r"[ivxlcdm]+", re.IGNORECASE)
+_PAGE_NUMBER = re.compile(r"(?:\w{1,6}\.?\s)?\W*(\d{1,5})\W*(?:(?:of|von|sur|de|/)\s*\d{1,5}\W*)?")
+_BLANKS = re.compile(r"\s+")
+
+
+def remove_running_heads(pages: Sequence[PageText]) -> list[PageText]:
+    """Return the pages without the lines that repeat at the same place of at least three pages.
+
+    Lines in large letters, and long ones, count as repeated only with the same numbers.
+    """
+    # The size in which most text is written, 0 without text.
+    sizes: Counter[float] = Counter()
+    for page in pages:
+        for segment in page.segments:
+            sizes[round(segment.size, 1)] += len(segment.text)
+    large = _LARGER * max(sizes, key=sizes.__getitem__, default=0.0)
+    keys = []  # where the first and the last lines of each page stand, with their texts
+    for page in pages:
+        bases = sorted({segment.base for segment in page.segments})
+        edges = {*bases[:_EDGE_LINES], *bases[-_EDGE_LINES:]}
+        keys.append([_get_key(one, large) if one.base in edges else None for one in page.segments])
+    counts = Counter(key for page_keys in keys for key in {*page_keys})
+    return [
+        page._replace(
+            segments=tuple(
+                one
+                for one, key in zip(page.segments, page_keys, strict=True)
+                if key is None or (counts[key] < _MIN_PAGES and not _is_page_number(one, page))
+            )
+        )
+        for page, page_keys in zip(pages, keys, strict=True)
+    ]
+
+
+def _get_key(segment: Segment, large: float) -> tuple[int, str]:
+    """Return where a line stands, and its text, without numbers if it is neither large nor long."""
+    is_plain = segment.size < large and len(segment.text) <= _MAX_HEAD_CHARS
+    is_counted = _HAS_LETTER.search(segment.text) or _PAGE_NUMBER.fullmatch(segment.text)
+    words = _DIGITS.sub("", segment.text) if is_plain and is_counted else segment.text
+    text = _BLANKS.sub(" ", words).strip().casefold()
+    return round(segment.base / _STEP_POINTS), "" if _ROMAN.fullmatch(text) else text
+
+
+def _is_page_number(segment: Segment, page: PageText) -> bool:
+    """Return whether the lowest or highest line of a page is its number."""
+    match = _PAGE_NUMBER.fullmatch(segment.text)
+    if match is None or int(match[1]) != page.number:
+        return False
+    bases = {one.base for one in page.segments}
+    return segment.base in {min(bases), max(bases)} and len(bases) > 1
+
+
+MAX_BOOKMARKS = 10_000
+_MAX_DEPTH = 15
+_MAX_DECLARED_TITLE_CHARS = 300
+_GENERATED_TITLE = re.compile(
+    r"untitled.*|unbenannt.*|sans titre.*|제목 ?없음.*|無題.*"
+    r"|document ?\d*|presentation ?\d*|powerpoint presentation|slide ?\d+|title|titel"
+    r"|microsoft (?:word|powerpoint|excel)\b.*|about:blank|none|null|(?:https?|file):.*|[\W\d_]*"
+    r"|.*\.(?:docx?|dotx?|odt|rtf|tex|dvi|e?ps|pdf|indd|qx[dp]|pptx?|odp|xlsx?|html?|txt|md|hwpx?"
+    r"|pages|ai|cdr|wpd|fm|tif|jpe?g|png)",
+    re.IGNORECASE | re.DOTALL,
+)
+_DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?")
+_NO_AUTHOR = re.compile(
+    r"(?:unknown|anonymous|author|admin(?:istrator)?|user|owner|root|\W*)", re.IGNORECASE
+)
+_MIN_YEAR = 1980
+
+
+def read_metadata(properties: Mapping[str, str]) -> Metadata:
+    """Return what the properties of the file say; what programs fill in is left out."""
+    title = _clean(properties.get("Title", ""))
+    is_generated = _GENERATED_TITLE.fullmatch(title) or len(title) > _MAX_DECLARED_TITLE_CHARS
+    is_title = not is_generated and is_legible(title) and "\ufffd" not in title
+    return Metadata(
+        title=title if is_title else None,
+        authors=list_unique(
+            name
+            for name in split_authors(_clean(properties.get("Author", "")))
+            if not _NO_AUTHOR.fullmatch(name) and is_legible(name)
+        ),
+        date=_read_date(properties.get("CreationDate", "")),
+    )
+
+
+def _clean(text: str) -> str:
+    """Return a property on one line; UTF-8 that was stored as Latin-1 is repaired."""
+    line = " ".join(text.replace("\0", " ").split())
+    try:
+        return line.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return line
+
+
+def _read_date(text: str) -> str | None:
+    match = _DATE.match(text.strip())
+    if match is None or int(match[1]) < _MIN_YEAR:
+        return None
+    try:
+        return date(int(match[1]), int(match[2] or 1), int(match[3] or 1)).isoformat()
+    except ValueError:
+        return None
+
+
+def read_bookmarks(document: Any) -> list[Bookmark]:
+    """Return the outline of a document; an outline that refers to itself ends."""
+    marks: list[Bookmark] = []
+    for entry in document.get_toc(max_depth=_MAX_DEPTH):
+        # A title that is no text, or a target that is no page, leaves out one entry.
+        with suppress(ValueError):
+            target = entry.get_dest()
+            index = target.get_index() if target is not None else None
+            if index is not None:
+                marks.append(Bookmark(entry.level + 1, entry.get_title(), index + 1))
+        if len(marks) >= MAX_BOOKMARKS:
+            break
+    return marks
+
+
+MAX_PAGES = 5_000
+MAX_CHARS = 20_000_000
+"""The characters that are read of one file."""
+
+_HEADER_BYTES = 1024
+_PASSWORD, _SECURITY = 4, 5
+_MIN_TITLE_LETTERS = 3
+_MAX_FOUND_TITLE_CHARS = 200
+_LISTED_RANGES = 10
+_LOCK = threading.Lock()
+"""PDFium must not be called by two threads at once."""
+
+
+class PdfParser:
+    """Parses PDF files; a passage is cited by its page."""
+
+    version = "pdf-v4"
+
+    def __init__(self, ocr: OcrSettings | PictureReader | None = None) -> None:
+        """Store what reads pages without text, tesseract or a model; None means that they stay."""
+        self._ocr = ocr
+        self._origin = ""
+        if ocr is not None and not isinstance(ocr, OcrSettings):
+            self._origin = format_origin("ocr", ocr.name)
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document; its title is that of its properties, else the largest text.
+
+        Raises:
+            ParseFailed: The file is encrypted or damaged, or has no text that can be read.
+            DependencyMissing: PDFium is not installed.
+        """
+        with _LOCK, self._open(data, path) as document:
+            total = len(document)
+            pages = list(_read_pages(document, total))
+            metadata = read_metadata(document.get_metadata_dict())
+            bookmarks = read_bookmarks(document)
+            if self._ocr is not None:
+                pages = recognize_pages(document, pages, self._ocr, path, self.version)
+        self._require_text(pages, path)
+        answers = [page.answer for page in pages if page.answer is not None]
+        document = _build_document(pages, total, metadata, bookmarks, path, self._origin)
+        return document._replace(
+            warnings=(*document.warnings, *describe_answers(answers)),
+            failures=list_failures(answers),
+        )
+
+    @contextmanager
+    def _open(self, data: bytes, path: str) -> Iterator[Any]:
+        """Yield the document of PDFium."""
+        pdfium = load_pdfium()
+        if not data.strip(b"\0 \t\r\n"):
+            raise self._refuse(path, "the file is empty")
+        if b"%PDF-" not in data[:_HEADER_BYTES]:
+            raise self._refuse(path, "not a PDF file")
+        # Some failures keep the error of an earlier file, so the last one is made that of no PDF.
+        pdfium.raw.FPDF_LoadMemDocument(b" ", 1, None)
+        try:
+            document = pdfium.PdfDocument(data)
+        except pdfium.PdfiumError as fault:
+            raise self._refuse(path, _describe_fault(fault.err_code, data)) from fault
+        try:
+            yield document
+        finally:
+            document.close()
+
+    def _require_text(self, pages: Sequence[PageText], path: str) -> None:
+        """Refuse a document without any text."""
+        if any(page.segments or page.recognized or page.comments for page in pages):
+            return
+        if any(page.answer and page.answer.failure for page in pages):
+            return
+        if any(not page.legible for page in pages):
+            raise self._refuse(path, "the text is unreadable: broken fonts")
+        if any(page.has_image for page in pages):
+            if self._ocr is not None:
+                raise self._refuse(path, "only images, and no text was recognised in them")
+            raise self._refuse(path, "only images, no text", setting=OCR_SETTING)
+        raise self._refuse(path, "no text")
+
+    def _refuse(self, path: str, cause: str, setting: str | None = None) -> ParseFailed:
+        return ParseFailed(path=path, parser=self.version, cause=cause, setting=setting)
+
+
+def _describe_fault(code: int | None, data: bytes) -> str:
+    if code == _PASSWORD:
+        return "the file is encrypted: it opens only with a password"
+    if code == _SECURITY:
+        return "the file is encrypted in a way that cannot be read"
+    if b"%%EOF" not in data[-_HEADER_BYTES:]:
+        return "damaged: the end of the file is missing"
+    return "damaged: the structure of the PDF cannot be read"
+
+
+def _read_pages(document: Any, total: int) -> Iterator[PageText]:
+    """Yield the pages up to the limits."""
+    reader, chars = PageReader(document.raw), 0
+    for index in range(min(total, MAX_PAGES)):
+        page = collect_tables(reader.read(index))
+        chars += sum(len(segment.text) for segment in page.segments)
+        if chars > MAX_CHARS:
+            return
+        yield page
+
+
+def _build_document(
+    pages: Sequence[PageText],
+    total: int,
+    metadata: Metadata,
+    bookmarks: Sequence[Bookmark],
+    path: str,
+    origin: str,
+) -> ParsedDocument:
+    rows = [build_rows(page.segments) for page in remove_running_heads(pages)]
+    rules = HeadingRules(rows, bookmarks)
+    joiner = LineJoiner(
+        line
+        for page, page_rows in zip(pages, rows, strict=True)
+        for row_lines in (page.recognized.splitlines(), *(row.lines for row in page_rows))
+        for line in row_lines
+    )
+    builder = TextBuilder()
+    for page, page_rows in zip(pages, rows, strict=True):
+        builder.begin_place(Place(0, page.number, of=total, origin=origin if page.answer else ""))
+        if page.recognized and page.answer:
+            write_model_text(builder, page.recognized)
+        elif page.recognized:
+            write_recognized_text(builder, page.recognized, joiner)
+        levels = [rules.get_level(row, page.number) for row in page_rows]
+        PageWriter(builder, page_rows, levels, joiner).write()
+        for comment in page.comments:
+            builder.add_quote(comment)
+    title = None if metadata.title else _find_title(rows, rules.body, joiner)
+    return builder.build(path, metadata, title=title, warnings=_describe_losses(pages, total))
+
+
+def _find_title(pages: Sequence[Sequence[Row]], body: float, joiner: LineJoiner) -> str | None:
+    """Return the largest text of the first page, when it is larger than the text and short."""
+    first = next((rows for rows in pages if rows), ())
+    size = max((row.size for row in first if not row.turned), default=0.0)
+    if size <= body:
+        return None
+    title = ""
+    for row in first:
+        if row.size == size and not row.turned and not row.table:
+            title = joiner.join(title, row.text, hyphen=row.hyphen) if title else row.text
+        elif title:
+            break
+    letters = sum(char.isalpha() for char in title)
+    return title if letters >= _MIN_TITLE_LETTERS and len(title) <= _MAX_FOUND_TITLE_CHARS else None
+
+
+def _describe_losses(pages: Sequence[PageText], total: int) -> list[str]:
+    """Return the warnings about what was not read."""
+    warnings = []
+    if len(pages) < total:
+        warnings.append(f"only the first {len(pages)} of {total} pages are searched")
+    lost = [page for page in pages if not page.recognized]
+    for found, wording in (
+        ((one for one in lost if not one.legible), "text of {} is unreadable: broken fonts"),
+        ((one for one in pages if one.cut), "text of {} was cut: too many characters"),
+        ((one for one in lost if one.has_image), "no text on {}: only images"),
+        (
+            (one for one in pages if one.recognized),
+            "text of {} was recognised in images and may have mistakes",
+        ),
+    ):
+        numbers = [one.number for one in found]
+        if numbers:
+            warnings.append(wording.format(_format_pages(numbers)))
+    return warnings
+
+
+def _format_pages(numbers: Iterable[int]) -> str:
+    """Return page numbers as text, e.g. `pages 2, 5-9 and 12`."""
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][-1] + 1:
+            ranges[-1][1:] = [number]
+        else:
+            ranges.append([number])
+    parts = ["-".join(map(str, part)) for part in ranges]
+    if len(parts) > _LISTED_RANGES:
+        parts = [*parts[:_LISTED_RANGES], f"{len(parts) - _LISTED_RANGES} more"]
+    if len(parts) == 1:
+        return f"page{'s' if '-' in parts[0] else ''} {parts[0]}"
+    return f"pages {', '.join(parts[:-1])} and {parts[-1]}"

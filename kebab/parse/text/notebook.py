@@ -1,0 +1,128 @@
+"""Reads Jupyter notebooks: cells of Markdown and code, with their outputs as text."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kebab.core.chunks import Place
+from kebab.core.documents import Metadata, ParsedDocument
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.encoding import decode
+from kebab.parse.text.data import get_text, list_records, load_json
+from kebab.parse.text.markdown import MarkdownParser
+
+_MAX_CELLS = 20_000
+_MAX_OUTPUT_LINES = 40
+_MAX_OUTPUT_CHARS = 4_000
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_TEXT_TYPES = ("text/markdown", "text/plain", "text/latex", "text")
+_IMAGES = ("image/", "application/pdf", "png", "jpeg", "svg")
+
+
+class NotebookParser:
+    """Parses notebooks of the formats 3 and 4."""
+
+    version = "notebook-v1"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document; each cell is a place.
+
+        Raises:
+            ParseFailed: The bytes are no notebook.
+        """
+        text = decode(data, path, self.version).text
+        content = load_json(text)
+        cells = _find_cells(content) if isinstance(content, dict) else None
+        if cells is None:
+            cause = "damaged: not JSON" if content is None else "no notebook: it has no cells"
+            raise ParseFailed(path=path, parser=self.version, cause=cause)
+        return _NotebookReader(content, path).read(cells)
+
+
+def _find_cells(content: dict[str, Any]) -> list[Any] | None:
+    """Return the cells of a notebook; format 3 has them in worksheets."""
+    cells = content.get("cells")
+    if isinstance(cells, list):
+        return cells
+    sheets = content.get("worksheets")
+    lists = (sheet.get("cells") for sheet in list_records(sheets))
+    found = [cell for cells in lists if isinstance(cells, list) for cell in cells]
+    return found if isinstance(sheets, list) else None
+
+
+class _NotebookReader:
+    """Reads the cells of one notebook."""
+
+    def __init__(self, content: Mapping[str, Any], path: str) -> None:
+        found = content.get("metadata")
+        self._metadata: Mapping[str, Any] = found if isinstance(found, dict) else {}
+        self._path = path
+        self._builder = TextBuilder()
+        self._links: list[str] = []
+        self._front = Metadata()
+        self._shortened = 0
+        kernel = (("language_info", "name"), ("kernelspec", "language"))
+        languages = (get_text(self._metadata.get(part), key) for part, key in kernel)
+        self._language = next((one for one in languages if one and one.isprintable()), "")
+
+    def read(self, cells: list[Any]) -> ParsedDocument:
+        """Return the document."""
+        for number, cell in enumerate(cells[:_MAX_CELLS]):
+            if isinstance(cell, dict):
+                self._builder.begin_place(Place(0, number))
+                self._read_cell(cell)
+        warnings = []
+        if len(cells) > _MAX_CELLS:
+            warnings.append(f"only the first {_MAX_CELLS:,} of {len(cells):,} cells are searched")
+        if self._shortened:
+            warnings.append(f"long outputs are shortened: {self._shortened}")
+        authors = list_records(self._metadata.get("authors"))
+        names = filter(None, (get_text(author, "name") for author in authors))
+        metadata = self._front._replace(
+            title=self._front.title or get_text(self._metadata, "title") or None,
+            authors=self._front.authors or tuple(names),
+        )
+        return self._builder.build(self._path, metadata, warnings=warnings, links=self._links)
+
+    def _read_cell(self, cell: Mapping[str, Any]) -> None:
+        kind = cell.get("cell_type")
+        source = _join(cell.get("source", cell.get("input")))
+        if kind == "code":
+            self._builder.add_code(source, get_text(cell, "language") or self._language)
+            for output in list_records(cell.get("outputs")):
+                text = _ANSI.sub("", _read_output(output)).strip("\n")
+                lines = text[:_MAX_OUTPUT_CHARS].split("\n")[:_MAX_OUTPUT_LINES]
+                short = "\n".join(lines)
+                if len(short) < len(text):
+                    self._shortened += 1
+                    short += "\n\u2026"
+                self._builder.add_code(short, "text")
+        elif kind == "heading":
+            level = cell.get("level")
+            self._builder.add_heading(level if isinstance(level, int) else 1, source)
+        elif kind == "markdown" or source.startswith("---\n"):
+            document = MarkdownParser().parse(source.encode("utf-8", "replace"), self._path)
+            self._builder.add_blocks(document)
+            self._links += document.links
+            if self._front == Metadata():
+                self._front = document.metadata
+        else:
+            self._builder.add_code(source)
+
+
+def _read_output(output: Mapping[str, Any]) -> str:
+    """Return the text of an output; images have none."""
+    if output.get("output_type") in {"error", "pyerr"}:
+        return f"{output.get('ename', 'error')}: {output.get('evalue', '')}"
+    data = output.get("data")
+    shown: Mapping[str, Any] = data if isinstance(data, dict) else output
+    if any(str(kind).startswith(_IMAGES) for kind in shown):
+        return ""
+    return next((text for kind in _TEXT_TYPES if (text := _join(shown.get(kind)))), "")
+
+
+def _join(text: object) -> str:
+    """Return a text that is a string or a list of lines."""
+    lines: Iterable[object] = text if isinstance(text, list) else [text]
+    return "".join(line for line in lines if isinstance(line, str))

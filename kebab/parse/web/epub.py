@@ -1,0 +1,173 @@
+"""Reads EPUB books: the chapters in reading order, with the metadata of the book."""
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element
+
+from kebab.core.documents import Metadata, ParsedDocument
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.archive import (
+    Archive,
+    find_all,
+    find_child,
+    get_attribute,
+    get_local_tag,
+    list_children,
+    read_tree,
+)
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.metadata import list_unique, read_language
+from kebab.parse.web.html import add_fragment, list_anchors
+from kebab.parse.web.html_page import decode_html
+from kebab.text.dates import parse_date
+
+_CONTAINER = "META-INF/container.xml"
+_ENCRYPTION = "META-INF/encryption.xml"
+_FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#rc")
+_PAGES = {"application/xhtml+xml", "text/html", "text/x-oeb1-document", "image/svg+xml"}
+_NCX = "application/x-dtbncx+xml"
+_HEADING = re.compile("<h[1-6][ >]", re.IGNORECASE)
+_MAX_CHARS = 100_000_000
+_MANY_WARNINGS = 20
+PROTECTED = "the book is protected (DRM)"
+
+
+class _Item(NamedTuple):
+    """A file of the book."""
+
+    name: str
+    media: str
+    properties: str
+
+
+class EpubParser:
+    """Parses a book: its chapters as sections."""
+
+    version = "epub-v3"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailed: The file is no book, is damaged, protected, or has no text.
+            DependencyMissing: The HTML parser is not installed.
+        """
+        archive = Archive(data, path, self.version)
+        _refuse_protection(archive)
+        name = _find_package(archive)
+        root = read_tree(archive.read(name), name, archive.refuse)
+        folder = posixpath.dirname(name)
+        items = {
+            get_attribute(element, "id"): _Item(
+                _resolve(folder, get_attribute(element, "href")),
+                get_attribute(element, "media-type").lower(),
+                get_attribute(element, "properties"),
+            )
+            for element in list_children(find_child(root, "manifest"))
+        }
+        spine = list_children(find_child(root, "spine"))
+        order = list(dict.fromkeys(get_attribute(element, "idref") for element in spine))
+        titles = dict(_list_titles(archive, items.values()))
+        builder = TextBuilder()
+        warnings: list[str] = []
+        for item in [items[name] for name in order if name in items] or items.values():
+            # The table of contents is no chapter.
+            if item.media not in _PAGES or "nav" in item.properties.split():
+                continue
+            if builder.length > _MAX_CHARS:
+                warnings.append(f"only the first {_MAX_CHARS:,} characters are searched")
+                break
+            warning = _add_chapter(builder, archive, item, titles.get(item.name, ""))
+            if warning and len(warnings) < _MANY_WARNINGS:
+                warnings.append(warning)
+        if not builder.length:
+            raise archive.refuse("only images, no text")
+        metadata = _read_metadata(find_child(root, "metadata"))
+        return builder.build(path, metadata, warnings=warnings)
+
+
+def _refuse_protection(archive: Archive) -> None:
+    """Raise `ParseFailed` when more than the fonts of a book is encrypted."""
+    data = archive.find(_ENCRYPTION)
+    if data is None:
+        return
+    root = read_tree(data, _ENCRYPTION, archive.refuse)
+    for element in find_all(root, "EncryptedData"):
+        method = find_child(element, "EncryptionMethod")
+        algorithm = get_attribute(method, "Algorithm") if method is not None else ""
+        if algorithm.lower() not in _FONT_ALGORITHMS:
+            raise archive.refuse(PROTECTED)
+
+
+def _find_package(archive: Archive) -> str:
+    """Return the name of the package document."""
+    data = archive.find(_CONTAINER)
+    root = None if data is None else read_tree(data, _CONTAINER, archive.refuse)
+    for element in find_all(root, "rootfile"):
+        return _resolve("", get_attribute(element, "full-path"))
+    for name in archive.names:
+        if name.lower().endswith(".opf"):
+            return name
+    raise archive.refuse("not an EPUB book: it has no package document")
+
+
+def _read_metadata(element: Element | None) -> Metadata:
+    """Return the Dublin Core metadata of a book."""
+    found: dict[str, list[str]] = {}
+    for child in list_children(element):
+        text = " ".join((child.text or "").split())
+        if text:
+            found.setdefault(get_local_tag(child.tag), []).append(text)
+    return Metadata(
+        title=found.get("title", [None])[0],
+        tags=list_unique(found.get("subject", []))[:20],
+        lang=next(filter(None, map(read_language, found.get("language", []))), None),
+        authors=list_unique(found.get("creator", []))[:10],
+        date=next(filter(None, map(parse_date, found.get("date", []))), None),
+    )
+
+
+def _list_titles(archive: Archive, items: Iterable[_Item]) -> Iterator[tuple[str, str]]:
+    """Yield files of a book with their titles in its table of contents, the best title last."""
+    entries: list[tuple[str, str]] = []
+    for item in items:
+        folder = posixpath.dirname(item.name)
+        try:
+            if item.media == _NCX:
+                root = read_tree(archive.read(item.name), item.name, archive.refuse)
+                for point in find_all(root, "navPoint"):
+                    content = find_child(point, "content")
+                    label = find_child(find_child(point, "navLabel"), "text")
+                    if content is not None and label is not None:
+                        link, title = get_attribute(content, "src"), label.text or ""
+                        entries.append((_resolve(folder, link), title.strip()))
+            elif "nav" in item.properties.split():
+                text = decode_html(archive.read(item.name), item.name, EpubParser.version).text
+                entries += [(_resolve(folder, link), title) for link, title in list_anchors(text)]
+        except (ParseFailed, ValueError):
+            continue
+    yield from reversed(entries)
+
+
+def _add_chapter(builder: TextBuilder, archive: Archive, item: _Item, title: str) -> str | None:
+    """Add a chapter, below its title where it has no heading itself; return a warning."""
+    name = posixpath.basename(item.name)
+    try:
+        data = archive.find(item.name)
+        if data is None:
+            return f"a chapter is missing: {name}"
+        text = decode_html(data, item.name, EpubParser.version).text
+        if title and not _HEADING.search(text):
+            builder.add_heading(1, title)
+        return add_fragment(builder, text, hidden=True)
+    except (ParseFailed, ValueError):
+        return f"a chapter is unreadable: {name}"
+
+
+def _resolve(folder: str, link: str) -> str:
+    """Return the name of the file that a link within the book names."""
+    target = unquote(link.partition("#")[0])
+    return posixpath.normpath(posixpath.join(folder, target)).lstrip("/")

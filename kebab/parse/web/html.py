@@ -1,0 +1,464 @@
+"""Reads HTML files: web pages, documentation, bookmarks, and what other programs export as HTML."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import chain
+from typing import NamedTuple, TypeAlias
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element, SubElement
+
+from kebab.core.documents import Metadata, ParsedDocument
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.formulas import END, NOTE, SUBSCRIPT, SUPERSCRIPT, read_equation, write_scripts
+from kebab.parse.web.html_flow import (
+    BREAK,
+    CODE,
+    Flow,
+    clean_line,
+    find_alternative,
+    find_code_language,
+    unescape,
+)
+from kebab.parse.web.html_page import (
+    BLOCKS,
+    MAX_DEPTH,
+    NOT_CONTENT,
+    VOID,
+    Page,
+    decode_html,
+    get_attribute,
+    is_left_out,
+    is_too_deep,
+    read_metadata,
+    shorten_title,
+    slice_tags,
+)
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_STYLE_NAME = re.compile(
+    r"\b[pP]\.(\w++)[^{}]{0,200}+\{[^{}]{0,40}style-name:\s*[\"']([^\"']+)[\"']"
+)
+_OUTLINE = re.compile(r"(?:개요|outline|heading|제목)\s*([1-9])", re.IGNORECASE)
+
+
+def find_target(tag: str) -> str:
+    """Return the file that the tag of a link names; empty for other targets."""
+    value = get_attribute(tag, "href")
+    if not value or value[0] == "#" or _SCHEME.match(value):
+        return ""
+    return unquote(unescape(value.partition("#")[0].partition("?")[0])).strip()
+
+
+def find_heading_classes(styles: str) -> dict[str, int]:
+    """Return the levels of the paragraph styles that Hangul exports as outline levels."""
+    levels = {}
+    for name, style in _STYLE_NAME.findall(styles):
+        outline = _OUTLINE.match(style)
+        if outline:
+            levels[name] = int(outline[1])
+    return levels
+
+
+_TOKEN = re.compile("<([^>]*)>([^<]*)")
+"""A tag without its brackets, and the text behind it."""
+
+_ATTRIBUTE = re.compile(' ([a-z]+)="([^"]*)"')
+_SCRIPT_TAGS = {"sup": SUPERSCRIPT, "/sup": END, "sub": SUBSCRIPT, "/sub": END}
+_LAYOUT = (' role="presentation"', ' role="none"')
+_TITLE_CLASS = re.compile(' class="(?:[^"]* )?(?:MsoTitle|title)(?: [^"]*)?"')
+_CLASS = re.compile(' class="([^"]+)"')
+_START = re.compile(r' start="(\d{1,6})"')
+_LINE_ENDS = frozenset({"br", "/div", "/p", "/li", "/tr"})
+_MAX_LINKS = 5_000
+_MAX_KNOWN_TAGS = 4_000
+_UNKNOWN = object()
+
+Action: TypeAlias = Callable[[str, str], bool | None]
+"""What a tag does, given the tag and the text behind it; True when it has taken the text."""
+
+
+class Walker:
+    """Writes the content of pages into a builder."""
+
+    def __init__(
+        self,
+        builder: TextBuilder,
+        heading_classes: Mapping[str, int] | None = None,
+        *,
+        level: int = 0,
+    ) -> None:
+        """Prepare for a builder; paragraphs of `heading_classes` are headings of these levels.
+
+        All headings are put `level` levels lower.
+        """
+        self.flow = Flow(builder, level)
+        self.links: dict[str, None] = {}
+        """The targets of the links to other files, each once."""
+        self._heading_classes = heading_classes or {}
+        self._tokens: Iterator[tuple[str, str]] = iter(())
+        self._known: dict[str, Action | None] = {}
+        self._actions = self._list_actions()
+        self._language = ""
+
+    def walk(self, html: str) -> None:
+        """Write the content of serialised HTML."""
+        self._tokens = chain.from_iterable(map(_TOKEN.findall, slice_tags(html)))
+        inline, known = self.flow.inline, self._known
+        for tag, text in self._tokens:
+            action = known.get(tag, _UNKNOWN)
+            if action is _UNKNOWN:
+                action = self._find_action(tag)
+            if action is not None and action(tag, text):  # type: ignore[operator]
+                continue
+            if text and (inline or not text.isspace()):
+                inline.append(text)
+        self.flow.finish()
+
+    def _find_action(self, tag: str) -> Action | None:
+        """Return what a tag does, and remember it for equal tags."""
+        name, _, attributes = tag.partition(" ")
+        action = self._actions.get(name)
+        if attributes and is_left_out(name, tag):
+            action = self._skip
+        if name == "a" and action is None and ("noteref" in attributes or 'href="#' in attributes):
+            action = self._begin_note_mark
+        if name == "a" and action is None and len(self.links) < _MAX_LINKS:
+            target = find_target(tag)
+            if target:
+                self.links[target] = None
+        if len(self._known) >= _MAX_KNOWN_TAGS:
+            self._known.clear()
+        self._known[tag] = action
+        return action
+
+    def _list_actions(self) -> dict[str, Action]:
+        """Return the actions of start tags and end tags by name."""
+        flow = self.flow
+        actions: dict[str, Action] = dict.fromkeys(NOT_CONTENT, self._skip)
+        for name in BLOCKS:
+            actions[name] = actions[f"/{name}"] = flow.end_paragraph
+        for level in range(1, 7):
+            actions[f"h{level}"] = partial(flow.begin_heading, level)
+            actions[f"/h{level}"] = flow.end_heading
+        for name, mark in (("br", BREAK), ("q", '"'), ("/q", '"'), *_SCRIPT_TAGS.items()):
+            actions[name] = self._write_mark(mark)
+        for name in ("code", "tt"):
+            actions[name] = actions[f"/{name}"] = self._write_mark(CODE)
+        return actions | {
+            "pre": self._read_code,
+            "div": self._begin_division,
+            "p": self._begin_paragraph,
+            "/p": self._end_paragraph,
+            "ul": partial(flow.begin_list, None),
+            "/ul": flow.end_list,
+            "ol": self._begin_ordered_list,
+            "/ol": flow.end_list,
+            "li": flow.begin_item,
+            "/li": flow.end_paragraph,
+            "dl": partial(flow.change_definitions, 1),
+            "/dl": partial(flow.change_definitions, -1),
+            "dt": lambda tag, _: flow.begin_term(signature=" id=" in tag and 'class="sig' in tag),
+            "/dt": flow.end_term,
+            "blockquote": flow.begin_quote,
+            "/blockquote": flow.end_quote,
+            "table": lambda tag, _: flow.begin_table(layout=any(sign in tag for sign in _LAYOUT)),
+            "/table": flow.end_table,
+            "tr": flow.begin_row,
+            "/tr": flow.end_paragraph,
+            "td": flow.begin_cell,
+            "th": flow.begin_cell,
+            "/td": flow.end_cell,
+            "/th": flow.end_cell,
+            "img": self._add_image,
+            "input": self._add_checkbox,
+            **dict.fromkeys(("math", "m:math", "mml:math"), self._read_formula),
+            "svg": self._read_drawing,
+            "en-todo": self._add_task_of_evernote,
+            "en-crypt": self._skip,
+            "dialog": self._begin_dialog,
+        }
+
+    def _write_mark(self, mark: str) -> Action:
+        return lambda *_: self.flow.inline.append(mark)
+
+    def _skip(self, tag: str, _text: str) -> bool:
+        """Leave out an element."""
+        name = tag.partition(" ")[0]
+        if f"/{name}" in self._actions and name not in {"code", "tt", "q"}:
+            self.flow.end_paragraph()
+        self.flow.inline.append(self._find_end(name))
+        return True
+
+    def _find_end(self, name: str) -> str:
+        """Read to the end of an element, and return the text behind it."""
+        depth, start, end = 1, f"{name} ", f"/{name}"
+        for tag, text in self._tokens:
+            if tag == end:
+                depth -= 1
+                if not depth:
+                    return text
+            elif tag == name or tag.startswith(start):
+                depth += 1
+        return ""
+
+    def _read_code(self, tag: str, text: str) -> bool:
+        """Read preformatted text."""
+        end, parts, tail = f"/{tag.partition(' ')[0]}", [text], ""
+        language, codes = find_code_language(tag), 0
+        for inner, behind in self._tokens:
+            if inner == end:
+                tail = behind
+                break
+            if inner[:4] == "code":
+                language = language or find_code_language(inner)
+                codes += 1
+            if inner in _SCRIPT_TAGS:
+                parts.append(_SCRIPT_TAGS[inner])
+            ends_line = inner in _LINE_ENDS or (codes > 1 and inner[:4] == "code")
+            if ends_line and (inner == "br" or parts[-1][-1:] != "\n"):
+                parts.append("\n")
+            action = self._known.get(inner, _UNKNOWN)
+            action = self._find_action(inner) if action is _UNKNOWN else action
+            is_left_out = action == self._skip
+            parts.append(self._find_end(inner.partition(" ")[0]) if is_left_out else behind)
+        language, self._language = language or self._language, ""
+        is_code = bool(codes or language or "class=" in tag)
+        code = write_scripts(unescape("".join(parts)))
+        self.flow.add_code(code, language, code=is_code)
+        self.flow.inline.append(tail)
+        return True
+
+    def _begin_note_mark(self, tag: str, text: str) -> bool:
+        """Mark a raised link within the page as the mark of a note."""
+        inline, is_note = self.flow.inline, "noteref" in tag
+        if is_note and text.strip() and inline[-1:] != [SUPERSCRIPT]:
+            inline += [SUPERSCRIPT, NOTE, text, END]
+            return True
+        inline.append(NOTE)
+        return False
+
+    def _read_formula(self, tag: str, text: str) -> bool:
+        """Read a formula as TeX."""
+        root = Element("math")
+        root.text, tail, opened = text, "", [root]
+        for inner, behind in self._tokens:
+            if inner == f"/{tag.partition(' ')[0]}":
+                tail = behind
+                break
+            if inner.startswith("/"):
+                closed = opened.pop() if len(opened) > 1 else root
+                closed.tail = unescape(behind)
+            else:
+                name = inner.partition(" ")[0].rpartition(":")[2]
+                child = SubElement(opened[-1], name, dict(_ATTRIBUTE.findall(inner)))
+                child.text = unescape(behind)
+                if name not in VOID:
+                    opened.append(child)
+        self.flow.inline += [read_equation(root), tail]
+        return True
+
+    def _read_drawing(self, _tag: str, _text: str) -> bool:
+        """Read the texts of a drawing in the page; each is a line."""
+        texts: list[list[str]] = []
+        depth, open_texts, tail = 1, 0, ""
+        for inner, behind in self._tokens:
+            name = inner.partition(" ")[0].lower()
+            depth += (name == "svg") - (name == "/svg")
+            if not depth:
+                tail = behind
+                break
+            open_texts -= name in {"/text", "/foreignobject"}
+            if name in {"text", "foreignobject"}:
+                open_texts += 1
+                texts.append([])
+            if open_texts:
+                # A part with a place of its own is a line or a column of its own.
+                texts[-1] += [" "] if name != "tspan" or ' x="' in inner or ' dy="' in inner else []
+                texts[-1].append(behind)
+        if any("".join(one).strip() for one in texts):
+            self.flow.end_paragraph()
+            self.flow.inline.append(BREAK.join(map("".join, texts)))
+            self.flow.end_paragraph()
+        self.flow.inline.append(tail)
+        return True
+
+    def _begin_division(self, tag: str, _text: str) -> None:
+        self.flow.end_paragraph()
+        if "highlight" in tag or "sourceCode" in tag or "language-" in tag:
+            self._language = find_code_language(tag) or self._language
+
+    def _begin_paragraph(self, tag: str, _text: str) -> None:
+        self.flow.end_paragraph()
+        found = _CLASS.search(tag) if tag != "p" else None
+        if found:
+            title = 1 if _TITLE_CLASS.search(tag) else 0
+            levels = (self._heading_classes.get(name, 0) for name in found[1].split())
+            level = title or max(levels, default=0)
+            if level:
+                self.flow.begin_heading(level)
+
+    def _end_paragraph(self, *_: str) -> None:
+        self.flow.end_heading()
+        self.flow.end_paragraph()
+
+    def _begin_ordered_list(self, tag: str, _text: str) -> None:
+        found = _START.search(tag)
+        self.flow.begin_list(int(found[1]) if found else 1)
+
+    def _add_image(self, tag: str, _text: str) -> None:
+        alternative = find_alternative(tag)
+        if alternative:
+            self.flow.inline.append(f" {alternative} ")
+
+    def _add_checkbox(self, tag: str, _text: str) -> None:
+        if self.flow.lists and ' type="checkbox"' in tag:
+            self.flow.inline.append("[x] " if " checked" in tag else "[ ] ")
+
+    def _add_task_of_evernote(self, tag: str, _text: str) -> None:
+        self.flow.inline.append("[x] " if 'checked="true"' in tag else "[ ] ")
+
+    def _begin_dialog(self, tag: str, text: str) -> bool:
+        self.flow.end_paragraph()
+        return " open" not in tag and self._skip(tag, text)
+
+
+_BOOKMARKS = re.compile(r"\s{0,100}<!DOCTYPE NETSCAPE-Bookmark-file", re.IGNORECASE)
+_PART = re.compile(
+    r"<(h[1-6])\b[^<>]*+>([^<]*)</\1>|<a\b([^<>]*+)>([^<]*)</a>|<dd>([^<]*)|<(/?dl)\b[^<>]*+>",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r'\bhref="([^"]*)"', re.IGNORECASE)
+_TAGS = re.compile(r'\btags="([^"]*)"', re.IGNORECASE)
+_WEB = ("http://", "https://", "file://", "ftp://")
+
+
+def add_bookmarks(builder: TextBuilder, text: str) -> None:
+    """Add folders as headings, and bookmarks as lists."""
+    depth = 1
+    items: list[tuple[int, str]] = []
+    for found in _PART.finditer(text):
+        heading, title, attributes, name, note, mark = found.groups()
+        if heading:
+            builder.add_list(items)
+            items = []
+            builder.add_heading(depth, clean_line(title))
+        elif attributes is not None:
+            address, tags = _ADDRESS.search(attributes), _TAGS.search(attributes)
+            shown = address[1] if address and address[1].lower().startswith(_WEB) else ""
+            parts = [clean_line(name) or shown, f"<{clean_line(shown)}>" if shown else ""]
+            parts.append(f"({clean_line(tags[1])})" if tags and tags[1] else "")
+            items.append((0, " ".join(filter(None, parts))))
+        elif note is not None and items:
+            items[-1] = (0, f"{items[-1][1]}: {clean_line(note)}")
+        elif mark:
+            depth = max(1, depth + (-1 if mark.startswith("/") else 1))
+    builder.add_list(items)
+
+
+_FEW_CHARS = 200
+_CONTENT_SHARE = 0.2
+"""Content that is no longer than both is not believed, and the whole body is read."""
+
+_NO_TEXT = re.compile(r"<(script|style)\b.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile("<[^<>]*>")
+
+
+class PageParts(NamedTuple):
+    """The parts of a page, what its head says, its links, and what was lost."""
+
+    builder: TextBuilder
+    metadata: Metadata = Metadata()
+    links: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class HtmlParser:
+    """Parses HTML: the main content of a page as structured text."""
+
+    version = "html-v2"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document.
+
+        Raises:
+            ParseFailed: The bytes are not text.
+            DependencyMissing: The HTML parser is not installed.
+        """
+        decoded = decode_html(data, path, self.version)
+        try:
+            parts = read_parts(decoded.text)
+        except ValueError as fault:
+            raise ParseFailed(path=path, parser=self.version, cause=f"damaged: {fault}") from fault
+        document = parts.builder.build(
+            path, parts.metadata, warnings=(*decoded.warnings, *parts.warnings), links=parts.links
+        )
+        return document._replace(encoding=decoded.encoding)
+
+
+def read_parts(text: str) -> PageParts:
+    """Return the main content of a page, and what its head says.
+
+    Raises:
+        DependencyMissing: The HTML parser is not installed.
+        ValueError: The HTML parser refuses the page.
+    """
+    builder = TextBuilder()
+    if _BOOKMARKS.match(text):
+        add_bookmarks(builder, text)
+        return PageParts(builder)
+    if is_too_deep(text):
+        return PageParts(builder, warnings=(add_without_structure(builder, text),))
+    page = Page(text)
+    styles = find_heading_classes(text) if "style-name" in text else {}
+    metadata = read_metadata(page.tree)
+    walker = Walker(builder, styles)
+    walker.walk(page.extract_content())
+    if builder.length <= min(_FEW_CHARS, _CONTENT_SHARE * page.size):
+        builder = TextBuilder()
+        walker = Walker(builder, styles)
+        walker.walk(page.extract_body())
+    if metadata.title:
+        title = shorten_title(metadata.title, [walker.flow.first_heading])
+        metadata = metadata._replace(title=title)
+    return PageParts(builder, metadata, tuple(walker.links))
+
+
+def add_fragment(
+    builder: TextBuilder, text: str, level: int = 0, *, hidden: bool = False
+) -> str | None:
+    """Add all content of a piece of HTML; return a warning when it is too deep.
+
+    Its headings are put `level` levels lower. With `hidden` elements that a browser does not show
+    are added as well.
+
+    Raises:
+        DependencyMissing: The HTML parser is not installed.
+        ValueError: The HTML parser refuses the piece.
+    """
+    if is_too_deep(text):
+        return add_without_structure(builder, text)
+    Walker(builder, level=level).walk(Page(text).extract_body(hidden=hidden))
+    return None
+
+
+def list_anchors(text: str) -> list[tuple[str, str]]:
+    """Return the targets and the texts of the links in the first table of contents of a page.
+
+    Raises:
+        DependencyMissing: The HTML parser is not installed.
+        ValueError: The HTML parser refuses the page.
+    """
+    if is_too_deep(text):
+        return []
+    nav = Page(text).tree.css_first("nav")
+    links = nav.css("a[href]") if nav is not None else []
+    return [(node.attributes["href"] or "", " ".join(node.text().split())) for node in links]
+
+
+def add_without_structure(builder: TextBuilder, text: str) -> str:
+    """Add the text between the tags as paragraphs, and return a warning that says so."""
+    for paragraph in re.split(r"\n\s*\n", _TAG.sub("\n", _NO_TEXT.sub("", text))):
+        builder.add_paragraph(" ".join(unescape(paragraph).split()))
+    return f"elements are nested more than {MAX_DEPTH:,} levels deep: read without structure"

@@ -1,0 +1,125 @@
+import json
+
+import pytest
+
+from kebab.core.media import CHAT, detect_media_type
+from kebab.errors.catalog import ParseFailed
+from kebab.parse.exports.chat_export import ChatExportParser
+from tests.shape.tree import ROOT
+
+SAMPLES = ROOT / "samples" / "formats" / "chats"
+
+
+def parse(content, path="conversations.json"):
+    return ChatExportParser().parse(json.dumps(content).encode(), path)
+
+
+def read_sample(name):
+    return ChatExportParser().parse((SAMPLES / name).read_bytes(), name)
+
+
+CHATGPT = """# Tides (2024-03-01)
+
+**user:** When is high tide?
+
+**assistant:** At six.
+
+Why
+
+The moon.
+
+```python
+x = 1
+```"""
+CLAUDE = """# Beds (2024-03-02)
+
+**human:** What grows north?
+
+**assistant:** Carrots."""
+SLACK = """# general 2024-03-01
+
+**Ada Gray:** 회의는 세 시에.
+
+**U2:** Fine."""
+TELEGRAM = """# Harbour 2024-03-01
+
+**Ada:** See tide.example now
+
+# Harbour 2024-03-02
+
+**Bo:** Done."""
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("chatgpt/conversations.json", CHATGPT),
+        ("claude/conversations.json", CLAUDE),
+        ("general/2024-03-01.json", SLACK),
+        ("result.json", TELEGRAM),
+    ],
+)
+def test_conversations_are_sections_with_their_speakers(name, text):
+    document = read_sample(name)
+    assert document.text.replace("## Why", "Why") == text
+    assert [block.label for block in document.blocks if block.level] == [
+        line[2:] for line in text.split("\n") if line.startswith("# ")
+    ]
+
+
+def test_one_conversation_names_the_document_and_several_do_not():
+    one = {"name": "One", "chat_messages": [{"sender": "human", "text": "a"}]}
+    assert parse([one]).title == "One"
+    assert parse([one, one | {"name": "Two"}], "claude/conversations.json").title == (
+        "claude/conversations.json"
+    )
+
+
+def test_a_full_export_of_telegram_has_several_chats():
+    chat = {"name": "A", "messages": [{"from": "x", "text": "hi", "date": "2024-03-01T08:00:00"}]}
+    document = parse({"chats": {"list": [chat, chat | {"name": "B"}]}}, "result.json")
+    assert [block.label for block in document.blocks if block.level] == [
+        "A 2024-03-01",
+        "B 2024-03-01",
+    ]
+
+
+def test_a_long_message_is_cut():
+    said = {"sender": "human", "text": "word " * 5_000}
+    document = parse([{"name": "One", "chat_messages": [said]}])
+    assert document.warnings == ("long messages are cut at 20,000 characters: 1",)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"passed": 3, "failed": 0},
+        [1, 2],
+        [{"mapping": {"a": 1}, "current_node": "a"}],
+        [{"mapping": {"a": {"parent": "a", "message": 1}}, "current_node": "a"}],
+        [{"mapping": [], "title": 3}],
+        [{"chat_messages": 3}],
+        [{"ts": 1, "text": None}],
+        {"chats": {"list": 3}},
+        {"messages": [{"text": [1, {"text": 2}]}]},
+    ],
+)
+def test_json_of_another_shape_is_read_as_data(content):
+    assert parse(content).text == json.dumps(content)
+
+
+def test_a_time_out_of_range_is_no_day():
+    said = {"author": {"role": "user"}, "content": {"parts": ["a"]}, "create_time": 1e300}
+    content = [{"mapping": {"a": {"message": said}}, "current_node": "a", "title": "T"}]
+    assert parse(content).title == "T"
+
+
+def test_bytes_that_are_no_text_are_refused():
+    with pytest.raises(ParseFailed, match="binary data"):
+        ChatExportParser().parse(bytes(range(256)) * 4, "result.json")
+
+
+@pytest.mark.parametrize("name", ["conversations.json", "a/RESULT.json", "general/2024-03-01.json"])
+def test_the_files_of_exports_are_known_by_their_names(name):
+    assert detect_media_type(name) == CHAT
+    assert detect_media_type(f"{name}.json") == "application/json"

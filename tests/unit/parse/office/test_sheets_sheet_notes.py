@@ -1,0 +1,87 @@
+import io
+import zipfile
+
+import openpyxl
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.chart import BarChart, Reference
+from openpyxl.comments import Comment
+
+from kebab.parse.formulas import END, SUPERSCRIPT
+from kebab.parse.office.sheets import SheetParser, _mark_runs
+from tests.unit.parse.office.office_files import build_odf, build_zip, save_workbook
+
+
+def parse(data):
+    return SheetParser().parse(data, "dir/a.xlsx")
+
+
+def test_cells_keep_raised_text_and_comments_name_their_cell():
+    raised, lowered = InlineFont(vertAlign="superscript"), InlineFont(vertAlign="subscript")
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    power = [TextBlock(raised, "-"), TextBlock(raised, "5")]
+    sheet["B2"] = CellRichText("10", *power, " CO", TextBlock(lowered, "2"))
+    sheet["B3"] = "105"
+    sheet["B3"].comment = Comment("checked\ntwice", "Ada")
+    chart = BarChart()
+    chart.title, chart.x_axis.title = "Oil", "Month"
+    chart.add_data(Reference(sheet, min_col=2, min_row=2, max_row=3))
+    sheet.add_chart(chart, "D9")
+
+    document = parse(save_workbook(workbook))
+
+    assert [(text, place.row, place.columns) for text, place in list_notes(document)] == [
+        ("10⁻⁵ CO₂\n105", 2, "B:B"),
+        ("Chart: Oil, Month", 9, "D:D"),
+        ("Comment by Ada on B3: checked twice", 3, "B:B"),
+    ]
+
+
+def test_an_open_document_sheet_keeps_raised_text_and_its_notes():
+    position = '<style:text-properties style:text-position="super 58%"/>'
+    cell = "<table:table-cell {}><text:p>{}</text:p>{}</table:table-cell>"
+    kind = 'office:value-type="string"'
+    note = "<office:annotation><creator>Ada</creator><text:p>why?</text:p></office:annotation>"
+    row = "<table:table-row {}>{}</table:table-row>"
+    power = cell.format(kind, '10<text:span text:style-name="up">5</text:span>', note)
+    empty = row.format("table:number-rows-repeated='3'", cell.format("", "", ""))
+    content = f'<table:table table:name="Oil">{empty}{row.format("", power)}</table:table>'
+    styles = f'<style:style style:name="up">{position}</style:style>'
+    with zipfile.ZipFile(io.BytesIO(build_odf(content, "spreadsheet", styles=styles))) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+
+    document = parse(build_zip(parts | {"META-INF/manifest.xml": "<manifest/>"}))
+
+    assert [(text, place.row) for text, place in list_notes(document)] == [
+        ("10⁵", 4),
+        ("Comment by Ada: why?", 4),
+    ]
+
+
+def test_a_damaged_drawing_costs_itself():
+    workbook = openpyxl.Workbook()
+    workbook.active["A1"] = "text"
+    workbook.active["A1"].comment = Comment("lost", "Ada")
+    source = zipfile.ZipFile(io.BytesIO(save_workbook(workbook)))
+    parts = {name: source.read(name) for name in source.namelist()}
+    comments = next(name for name in parts if "comments" in name and name.endswith(".xml"))
+
+    document = parse(build_zip(parts | {comments: b"<comments>"}))
+
+    assert document.text == "text"
+    assert document.warnings[0].startswith("comments, charts or text boxes are left out: damaged")
+
+
+def list_notes(document):
+    """Return the text of each place with the place."""
+    ends = [place.start for place in document.places[1:]] + [len(document.text)]
+    return [
+        (document.text[place.start : end].strip(), place)
+        for place, end in zip(document.places, ends, strict=True)
+    ]
+
+
+def test_attributes_in_single_quotes_raise_text_too():
+    run = "<r><rPr><vertAlign val='superscript'/></rPr><t>5</t></r>"
+    assert _mark_runs(run) == run.replace(">5<", f">{SUPERSCRIPT}5{END}<")

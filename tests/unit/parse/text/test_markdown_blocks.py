@@ -1,0 +1,351 @@
+import base64
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from kebab.core.documents import BlockKind
+from kebab.parse.blocks import build_blocks
+from kebab.parse.text import markdown
+from kebab.parse.text.markdown import (
+    MarkdownParser,
+    find_noise_lines,
+    has_visible_text,
+    hide_lines,
+    read_body,
+)
+
+
+def kinds(body):
+    return [(str(span.kind), span.first, span.last) for span in read_body(body).spans]
+
+
+def find_texts(body):
+    blocks = build_blocks(body, 0, read_body(body).spans)
+    return [(block.kind.value, body[block.start : block.end]) for block in blocks]
+
+
+def test_nested_structure_is_one_block():
+    body = "- a\n  - b\n    > c\n    > # d\n- e\n\n# H\n"
+    assert kinds(body) == [("list", 0, 6), ("heading", 6, 7)]
+
+
+def test_link_definitions_are_no_blocks_and_become_paragraphs():
+    body = "# A\n[a]: x\n[b]: y\n\ntext [a]\n"
+    assert kinds(body) == [("heading", 0, 1), ("paragraph", 4, 5)]
+    assert find_texts(body)[1] == ("paragraph", "[a]: x\n[b]: y")
+
+
+def test_tabs_behind_a_fence_close_it():
+    assert kinds("```\na\n```\t\n\n# H\n") == [("code", 0, 3), ("heading", 4, 5)]
+
+
+@pytest.mark.parametrize("text", ["Intro:", "두 줄\n머리말:"])
+def test_a_table_right_below_text_is_a_block_of_its_own(text):
+    lines = text.count("\n") + 1
+    assert kinds(f"{text}\na | b\n--|--\n1 | 2\n") == [
+        ("paragraph", 0, lines),
+        ("table", lines, lines + 3),
+    ]
+
+
+def test_a_rule_with_another_number_of_columns_makes_no_table():
+    assert kinds("text\na | b\n--|--|--\n1 | 2\n") == [("paragraph", 0, 4)]
+
+
+@pytest.mark.parametrize(
+    ("body", "links"),
+    [
+        ("[[note]] [[a b|shown]] ![[embed.png]]", ["note", "a b", "embed.png"]),
+        ("[[note#heading]] [[note#^block]] [[#here]]", ["note"]),
+        ("| a |\n|---|\n| [[x\\|y]] |", ["x"]),
+        (
+            "[x](a%20b.md#part) ![](<c d.png>) [y][known]\n\n[known]: ../k.md",
+            ["a b.md", "c d.png", "../k.md"],
+        ),
+        ("[x](https://a.b/c) <mailto:x@y.z> [y](#here) [z](//host/x)", []),
+        ("[[1]](other.md) [[2]](https://a.b)", ["other.md"]),
+        ("`[[code]]`\n\n```\n[[code]]\n```\n", []),
+        ("- > [[deep]]", ["deep"]),
+        ("[메모](%EB%A9%94%EB%AA%A8.md)", ["메모.md"]),
+    ],
+)
+def test_links_to_other_files_are_found(body, links):
+    assert read_body(body).links == links
+
+
+class PanicException(BaseException):
+    """What native code raises when it fails, by the same name."""
+
+
+def test_a_panic_of_the_library_becomes_an_error_of_the_file(monkeypatch):
+    class Reader:
+        def events_with_range(self, body, *, merge_text):
+            raise PanicException("index out of bounds")
+
+    monkeypatch.setattr(markdown, "_get_reader", Reader)
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        read_body("x")
+
+
+def test_an_interrupt_is_no_failure_of_the_library(monkeypatch):
+    class Reader:
+        def events_with_range(self, body, *, merge_text):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(markdown, "_get_reader", Reader)
+    with pytest.raises(KeyboardInterrupt):
+        read_body("x")
+
+
+def test_setext_headings_have_levels():
+    spans = read_body("a\nb\n===\n\nc\n---\n").spans
+    assert [(span.level, span.label) for span in spans] == [(1, "a b"), (2, "c")]
+    assert {span.kind for span in spans} == {BlockKind.HEADING}
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        ">" * 5_000 + " a",
+        (">" * 200 + " a\n") * 500,
+        "[" * 50_000,
+        "".join("  " * depth + "- a\n" for depth in range(40)),
+        "<!--" * 20_000 + "-->",
+        "`a" * 50_000,
+        "".join(f"[{n}]: http://x/{n}\n" for n in range(20_000)),
+        "- item\n" * 20_000,
+        "```" + "\t" * 50_000 + "x\n```",
+        "|-\t" * 50_000,
+        "a\n|a\n" + "|-\n" * 50_000,
+        "[[" * 50_000,
+        "> - " * 5_000 + "a",
+        "|a" * 2_000 + "|\n" + "|-" * 2_000 + "|\n" + ("|x" * 2_000 + "|\n") * 20,
+    ],
+)
+def test_hostile_structure_is_read_and_the_heading_behind_it_found(hostile):
+    spans = read_body(f"{hostile}\n\n# Behind\n").spans
+    assert spans[-1].label == "Behind"
+
+
+@pytest.mark.parametrize(
+    ("source", "label"),
+    [
+        ("plain", "plain"),
+        ("*em* **strong** `code`", "em strong code"),
+        ("a [link](http://x) b", "a link b"),
+        ("<b>bold</b>", "bold"),
+        ("Title {#anchor}", "Title"),
+        ('{{% heading "whatsnext" %}}', "whatsnext"),
+        ("[[page]] and [[page|shown]]", "page and shown"),
+        ("[[1]](http://x) source", "1 source"),
+        ("[known] and [unknown]", "known and [unknown]"),
+        ("trailing ##", "trailing"),
+        ("", ""),
+    ],
+)
+def test_a_label_is_what_a_reader_sees(source, label):
+    first = read_body(f"# {source}\n\n[known]: http://x\n").spans[0]
+    assert first.label == label
+
+
+@pytest.mark.timeout(10)
+def test_a_hostile_heading_is_read_in_time():
+    first = read_body("# " + "[" * 50_000).spans[0]
+    assert set(first.label) == {"["}
+
+
+@pytest.mark.timeout(5)
+def test_an_unclosed_shortcode_takes_linear_time():
+    first = read_body("# {{%" + " " * 900 + "x").spans[0]
+    assert first.label == "{{% x"
+
+
+def show(body, **options):
+    """Return the lines of a body that are not noise."""
+    hidden = find_noise_lines(body, **options)
+    return [line for number, line in enumerate(body.split("\n")) if number not in hidden]
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        "<!-- a comment -->",
+        "  <!-- over\n\nlines -->",
+        "{/* a comment */}",
+        "%% a comment %%",
+        "%%\na\n\ncomment\n%%",
+        "%% over\nlines %%",
+        "{{< note >}}",
+        "  {{< figure\n  src=x.png >}}",
+        "> {% include x.html %}",
+        "<></>",
+        "import Tabs from '@theme/Tabs';",
+        'import "./styles.css"',
+    ],
+)
+def test_lines_of_noise_are_found_and_their_neighbours_kept(noise):
+    assert show(f"before\n\n{noise}\n\nafter") == ["before", "", "", "after"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!-- not closed",
+        "<!-- a --> text",
+        "%% not closed",
+        "50%% of it\nand 20%%",
+        "%%time\ncode\n%% x %% y",
+        "{{< note >}} Mind the gap {{< /note >}}",
+        '{{< figure src="x.png" caption="A map" >}}',
+        "{{ site.title }}",
+        '<TabItem label="With npm">',
+        "<Tabs> text </Tabs>",
+        "<YOUR_NAME>",
+        "<div>",
+        "import the data from the server",
+        "import numpy",
+        "export const a = 1;",
+        "{ a: 1 }",
+        "{{< a\n\n    in code >}}",
+    ],
+)
+def test_text_is_kept(text):
+    assert show(f"before\n\n{text}\n\nafter") == ["before", "", *text.split("\n"), "", "after"]
+
+
+@pytest.mark.parametrize(
+    "noise", ["<!-- c -->", "%% c %%", "{{< note >}}", "<Tabs>", "import a from 'b'"]
+)
+@pytest.mark.parametrize("code", ["```\n{}\n```", "- a\n\n  ~~~\n  {}\n  ~~~", "    {}"])
+def test_code_is_kept_as_it_is(noise, code):
+    body = code.format(noise)
+    assert show(body) == body.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("html", "visible"),
+    [
+        ("<div>\n</div>", False),
+        ("<div>text</div>", True),
+        ("text", True),
+        ("<br>", False),
+        ("<!-- text -->", False),
+        ("<!-- a --><p>b</p>", True),
+        ("<script>\nvar text;\n</script>", False),
+        ("<STYLE>p {}</STYLE>\n", False),
+        ('<img src="a.png">', False),
+        ('<img src="a.png" alt="A map">', True),
+        ('<img src="a.png" alt="">', False),
+        ("<summary>More</summary>", True),
+        ("<!-- not closed", True),
+        ("<script>not closed", True),
+    ],
+)
+def test_html_shows_text_outside_tags_and_in_a_few_attributes(html, visible):
+    assert has_visible_text(html) is visible
+
+
+def test_hidden_lines_become_blank_of_the_same_length():
+    assert hide_lines("a\n한글\nc", {1}) == "a\n  \nc"
+
+
+@pytest.mark.timeout(10)
+@pytest.mark.parametrize(
+    "part",
+    [
+        *("<!--\n", "{/*\n", "%% \n", "%%\n", "{{< \n", "{{<a>}}", "{% ", "<Aa \n", "<Aa>", "<>"),
+        *("> ", "import a\n", "import {a,\n", "export const a\n", "<script>\n", "<a ", "alt="),
+    ],
+)
+def test_hostile_noise_takes_linear_time(part):
+    body = part * (100_000 // len(part))
+    for text in (body, f"{body}-->", f"{body}\n\n"):
+        find_noise_lines(text, is_mdx=True)
+        has_visible_text(text)
+
+
+CASES = Path(__file__).parents[3] / "cases" / "markdown"
+
+
+@pytest.mark.parametrize("note", sorted(CASES.glob("*.md")), ids=lambda note: note.stem)
+def test_a_note_is_parsed_as_its_case_expects(note):
+    document = MarkdownParser().parse(note.read_bytes(), note.name)
+
+    def line(at):
+        return document.text.count("\n", 0, at) + 1
+
+    found = {
+        "title": document.title,
+        "tags": list(document.metadata.tags),
+        "lang": document.lang,
+        "warnings": list(document.warnings),
+        "blocks": [
+            [block.kind.value, line(block.start), line(block.end), block.level, block.label]
+            for block in document.blocks
+        ],
+    }
+    assert found == json.loads(note.with_suffix(".json").read_text("utf-8"))
+
+
+def parse(text, path="a.md"):
+    return MarkdownParser().parse(text.encode(), path)
+
+
+def list_texts(document):
+    return [document.text[block.start : block.end] for block in document.blocks]
+
+
+def test_noise_is_in_no_block_and_lines_stay_those_of_the_file():
+    text = (
+        "# A\n\n<!-- c -->\n\n{{< note >}}\nMind\n{{< /note >}}\n\n<div>\n</div>\n\n%% x %%\nend\n"
+    )
+    document = parse(text)
+    assert document.text == text
+    assert list_texts(document) == ["# A", "Mind", "end"]
+
+
+def test_encoded_data_is_cut_out_of_its_block_with_a_warning():
+    data = base64.b64encode(random.Random(2).randbytes(900)).decode()
+    document = parse(f"- a\n- ![x](data:image/png;base64,{data})\n- b\n")
+    assert list_texts(document) == ["- a", "- b"]
+    noise = "left out as encoded, minified or repeated data: 1,230 characters"
+    assert document.warnings == (noise,)
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        (
+            "#work and #work/project-x, #2024/plan #한글",
+            ["work", "work/project-x", "2024/plan", "한글"],
+        ),
+        ("- [ ] call #Jane_Doe\n> quote #q", ["Jane_Doe", "q"]),
+        ("#123 #1a2b3c x#no http://a.b/#no (#no) \\#no &#35;no", []),
+        ("`#no`\n\n```\n#no\n```\n\n# no #no\n\n<p>#no</p>\n", []),
+        ("*#no* **x**#no ##no", []),
+        ("%% #no %%\n\n#yes", ["yes"]),
+        ("---\ntags: [front]\n---\n#inline\n", ["front", "inline"]),
+        ("tags:: page, other\n\n- #inline\n", ["page", "other", "inline"]),
+    ],
+)
+def test_inline_tags_are_added_to_those_of_the_note(text, tags):
+    assert list(parse(text).metadata.tags) == tags
+
+
+def test_properties_of_a_page_are_metadata_and_text():
+    document = parse(
+        "title:: T\nalias:: A, B\nauthor:: Jane Doe\ndate:: [[Mar 1st, 2024]]\n\n- text\n"
+    )
+    assert document.title == "T"
+    assert document.metadata.aliases == ("A", "B")
+    assert document.metadata.authors == ("Jane Doe",)
+    assert document.metadata.date == "2024-03-01"
+    assert "alias:: A, B" in list_texts(document)[0]
+
+
+def test_callouts_tasks_fields_and_block_ids_are_text():
+    text = "> [!note] Mind\n> the gap\n\n- [x] done ^id-1\n\n[due:: tomorrow] paid:: no\n"
+    assert list_texts(parse(text)) == text.strip().split("\n\n")

@@ -1,0 +1,112 @@
+import pytest
+
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.web.html_flow import (
+    CODE,
+    Flow,
+    clean_heading,
+    clean_line,
+    find_alternative,
+    find_code_language,
+    is_prose,
+)
+
+
+def build(*steps):
+    builder = TextBuilder()
+    flow = Flow(builder)
+    for step in steps:
+        if isinstance(step, str):
+            flow.inline.append(step)
+        else:
+            step(flow)
+    flow.finish()
+    return builder.build("a.html").text
+
+
+def test_what_is_still_open_is_written_at_the_end():
+    assert build(lambda flow: flow.begin_heading(2), "a") == "## a"
+    assert build(lambda flow: flow.begin_list(None), Flow.begin_item, "a") == "- a"
+    assert build(lambda flow: flow.begin_term(signature=False), "a") == "a"
+    assert build(Flow.begin_quote, "a") == "> a"
+    assert (
+        build(
+            lambda flow: flow.begin_table(layout=False),
+            Flow.begin_row,
+            lambda flow: flow.begin_cell("td"),
+            "a",
+            lambda flow: flow.begin_cell("td"),
+            "b",
+        )
+        == "| a | b |"
+    )
+
+
+def test_ends_without_a_begin_are_ignored():
+    ends = (Flow.end_heading, Flow.end_list, Flow.end_quote, Flow.end_table, Flow.end_cell)
+
+    assert build(*ends, Flow.end_term, lambda flow: flow.change_definitions(-1), "a") == "a"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (" a\n  b ", "a b"),
+        ("a&nbsp;b &lt;c&gt; &amp;amp;", "a b <c> &amp;"),
+        ("ha\u00adlf zero\u200bwidth", "half zerowidth"),
+        ("등대\n렌즈", "등대 렌즈"),
+        (f"{CODE}a b{CODE} {CODE}c{CODE}{CODE}d{CODE}", "`a b` `cd`"),
+    ],
+)
+def test_a_line_is_what_a_browser_shows(text, line):
+    assert clean_line(text) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "heading"),
+    [
+        ("Oil\u00b6", "Oil"),
+        (f"{CODE}map{CODE} #", "map"),
+        ("\u00a7Examples", "Examples"),
+        ("#", "#"),
+    ],
+)
+def test_signs_of_permanent_links_are_left_out_of_headings(text, heading):
+    assert clean_heading(text) == heading
+
+
+@pytest.mark.parametrize(
+    ("tag", "text"),
+    [
+        ('img src="a.png" alt="A lamp &amp; a boat"', "A lamp &amp; a boat"),
+        ('img alt="photo01.jpg"', ""),
+        ('img alt=""', ""),
+        ("img", ""),
+    ],
+)
+def test_images_have_their_alternative_text(tag, text):
+    assert find_alternative(tag) == text
+
+
+@pytest.mark.parametrize(
+    ("tag", "language"),
+    [
+        ('code class="language-c++ hljs"', "c++"),
+        ('div class="highlight-python3 notranslate"', "python3"),
+        ('div class="highlight highlight-source-shell"', "shell"),
+        ('pre class="sourceCode haskell"', "haskell"),
+        ('pre class="brush: js"', "js"),
+        ('pre class="rust rust-example"', "rust"),
+        ('pre class="language-plaintext"', ""),
+        ('pre class="x"', ""),
+        ("pre", ""),
+    ],
+)
+def test_the_language_of_code_is_in_its_classes(tag, language):
+    assert find_code_language(tag) == language
+
+
+def test_preformatted_paragraphs_of_words_are_prose():
+    assert is_prose("A lamp burns at night, and the keeper sleeps.\n\n" * 40)
+    assert not is_prose("x = {1: [2, 3]}; f(x) => y != z;\n\n" * 40)
+    assert not is_prose("short\n\n" * 4)

@@ -1,0 +1,107 @@
+import time
+
+import pytest
+from selectolax.lexbor import SelectolaxError
+
+from kebab.parse.web.html_page import DROP, MAX_DEPTH, Page, is_too_deep, slice_tags
+from tests.shape.libraries import list_own_exceptions
+
+
+def extract(html):
+    return Page(html).extract_content()
+
+
+def test_the_only_exception_of_the_library_is_translated(monkeypatch):
+    def refuse(text):
+        raise SelectolaxError(text)
+
+    assert list_own_exceptions("selectolax") == {SelectolaxError}
+    monkeypatch.setattr("selectolax.lexbor.LexborHTMLParser", refuse)
+    with pytest.raises(ValueError, match="too long"):
+        Page("too long")
+
+
+@pytest.mark.parametrize(
+    "main", ["<main>{}</main>", "<div role=main>{}</div>", "<article>{}</article>"]
+)
+def test_the_main_element_is_the_content(main):
+    content = extract("<p>around</p>" + main.format("<p>The lamp burns all night.</p>"))
+
+    assert "burns" in content
+    assert "around" not in content
+
+
+def test_a_small_main_element_is_not_believed():
+    content = extract(f"<main>x</main><p>{'The text is elsewhere. ' * 9}</p>")
+
+    assert "elsewhere" in content
+
+
+def test_navigation_headers_and_footers_are_marked():
+    content = extract(
+        "<header>Site</header><nav>Menu</nav><p>Text</p><aside>Advert</aside><footer>Law</footer>"
+    )
+
+    assert content.count(DROP) == 4
+
+
+def test_the_header_and_notes_of_an_article_are_kept():
+    html = "<article><header>By Nora</header><aside>Note</aside></article><article>b</article>"
+
+    assert DROP not in Page(html + "<p>" + "long text " * 40).extract_content()
+
+
+def test_a_page_that_is_hidden_until_its_script_runs_is_read():
+    assert DROP not in extract("<div style='display:none'><p>The whole text of the page</p></div>")
+
+
+@pytest.mark.parametrize(
+    "banner",
+    [
+        "<div id=cookie-banner>We use cookies</div>",
+        "<div role=dialog class=consent>We use cookies</div>",
+        "<form>Subscribe</form>",
+    ],
+)
+def test_requests_for_consent_and_short_forms_are_marked(banner):
+    assert DROP in extract(f"{banner}<p>Text</p>")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<section id=cookie-banner>How to write a banner</section>",
+        "<div class=section id=cookie-consent>How to ask</div>",
+        "<div class=cookie>A recipe</div>",
+        f"<form>{'A page in a form. ' * 30}</form>",
+    ],
+)
+def test_texts_about_consent_and_pages_in_a_form_are_kept(text):
+    assert DROP not in extract(f"{text}<p>Text</p>")
+
+
+def test_a_page_of_frames_is_empty():
+    page = Page("<frameset><frame src=a.html></frameset>")
+
+    assert (page.extract_content(), page.extract_body(), page.extract_body(hidden=False)) == (
+        "",
+        "",
+        "",
+    )
+
+
+def test_deep_nesting_is_found_quickly():
+    begun = time.process_time()
+
+    assert is_too_deep("<div>" * 100_000)
+    assert is_too_deep("<ul><li>" * 100_000 + "</li></ul>" * 100_000)
+    assert is_too_deep("</p>" * 100_000 + "<div>" * (MAX_DEPTH * 2))
+    assert time.process_time() - begun < 2
+
+
+def test_slices_end_before_a_tag():
+    html = "<p>a</p>" * 10
+
+    assert "".join(slice_tags(html, 9)) == html
+    assert all(part.startswith("<") for part in slice_tags(html, 9))
+    assert list(slice_tags("")) == []
