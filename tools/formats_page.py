@@ -31,8 +31,8 @@ of their own. `!/` stands between a file and what is within it, also several tim
 | `box.mbox!/12.eml!/plan.pdf` | an attachment of it |
 | `export.zip!/Page.md:12` | a line of a file in an archive |
 
-`fetch`, `inspect doc`, `outline`, `grep`, `verify`, `rm` and the filters take such paths, and
-`fetch` also takes `mail.eml#attachment=plan.pdf&page=2` and
+`fetch`, `inspect doc`, `outline`, `grep`, `rm` and the filters take such paths, and `fetch` also
+takes `mail.eml#attachment=plan.pdf&page=2` and
 `box.mbox#message=12&attachment=plan.pdf`. `open` opens the file that holds the document. A second
 file of one name is `plan (2).pdf`.
 
@@ -48,8 +48,8 @@ file of one name is `plan (2).pdf`.
   Messages that are appended to a mailbox are read alone. After a message in the middle was
   deleted, those behind it are read again, because their numbers change; equal passages keep their
   vectors.
-- **Counts**: `list` and `stats` count documents; the run also says how many files it found in the
-  folder. A mailbox and an archive are documents without text.
+- **Counts**: `list` counts documents; a run also says how many files it found in the folder. A
+  mailbox and an archive are documents without text.
 - **Limits**: four levels, 1,000,000 members and 4 GB of them for one file; of an archive 100,000
   files, 128 MB each, and 200 times its packed size above 16 MB.
 

@@ -4,8 +4,8 @@ A chunk holds blocks of one section, or pieces of them. The title and the headin
 with it; the tokens that they leave for its text are its room (`kebab.chunk.budget`). A chunk that
 begins inside a table or a function is stored with a lead (`Chunk.context`), without which it cannot
 be understood: the header row or the signature. The sentence that introduces a list is no lead: it
-lowered the ranking of sections (`docs/search-quality.md`). It is not cut from the begin of the list
-where both fit.
+lowered the ranking of sections (`docs/notes/search-quality.md`). It is not cut from the begin of
+the list where both fit.
 """
 
 import re

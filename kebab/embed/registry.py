@@ -4,7 +4,7 @@ To add a model, add a row to `MODELS`. No other module recognises a model by its
 
 A multilingual model finds passages across languages. A model for English embeds English text in
 about half of the time; which one ranks English text better depends on the text
-(`docs/search-quality.md`). So it serves English notes of people whose locale is English too.
+(`docs/notes/search-quality.md`). So it serves English notes of people whose locale is English too.
 """
 
 import re

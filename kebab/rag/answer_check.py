@@ -4,8 +4,8 @@ Two things are looked for. A key term of the question that occurs nowhere in the
 the notes cannot answer about it. Otherwise a small logistic model weighs the signs that the cited
 passages are about something else, such as a number of the question that they lack, or a word of
 which they say the opposite (only English: the lists are short, and a miss costs nothing but a doubt
-that is not raised). `tools.absence` fits its weights and measures it; `docs/search-quality.md` has
-the figures.
+that is not raised). `tools.absence` fits its weights and measures it;
+`docs/notes/search-quality.md` has the figures.
 
 Of a quoted sentence it is also checked whether it gives what is asked for: the key terms of the
 question, by words or by the nearest token, and evidence of the kind of fact.

@@ -4,7 +4,7 @@ The score of a sentence combines three features: the share of the question's key
 of it counted without its headings, half with them), its late interaction with the question (each
 token of the question looks for its nearest token in the sentence, which is embedded with title and
 headings, like passages), and the score of its passage relative to the best passage. The best quote
-comes first. `docs/search-quality.md` has the figures.
+comes first. `docs/notes/search-quality.md` has the figures.
 
 Questions that ask how to do something get the code block behind the sentence. The first sentence
 below a heading answers what the heading names.

@@ -12,7 +12,7 @@ The signals of the first hits are read, and the estimate has two parts:
 Their product is the answerability. Across languages, and for topics and needs, it is fair at least
 where the first part is, so that a hit among equals is not taken for none. The curves with vectors
 belong to the model (`Answerability`). `python -m tools.calibrate` fits all of them; see
-`docs/search-quality.md`.
+`docs/notes/search-quality.md`.
 """
 
 import math

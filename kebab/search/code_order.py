@@ -9,7 +9,7 @@ the best candidates, their order takes into account:
 - the symbol that a query names, whose definition comes before its uses;
 - the passages of the same file that come before.
 
-Passages of notes keep their order. `docs/search-quality.md` has the figures.
+Passages of notes keep their order. `docs/notes/search-quality.md` has the figures.
 """
 
 import re

@@ -1,5 +1,6 @@
-"""Every command has help, a summary, and examples that work as they stand."""
+"""Every command has help, a summary, and examples; what help and pages show can be typed."""
 
+import re
 import shlex
 
 import click
@@ -7,21 +8,47 @@ import pytest
 
 from kebab import __version__
 from kebab.cli.command import root
+from kebab.cli.commands.help import TOPICS
 from kebab.cli.commands.schema import iterate_commands
-from tests.contract.conftest import check_channel
+from kebab.config.settings_file import iter_documented_settings
+from tests.contract.conftest import ROOT, check_channel
 
 COMMANDS = dict(iterate_commands())
+PAGES = ("README.md", "docs/README.md", *(f"docs/{topic}.md" for topic in TOPICS))
+GENERATED = {"docs/formats.md", "docs/review-rules.md"}
+MOST_WORDS = {"docs/reviewing.md": 3600}
+"""Pages that may have more than 600 words."""
 
 
-def parse_calls(example):
+def parse_calls(line):
     """Return the arguments of each call of kebab in a shell line."""
     found: list[list[str]] = [[]]
-    for word in shlex.split(example):
-        if word == "|":
+    for word in shlex.split(line, comments=True):
+        if word in ("|", "&&"):
             found.append([])
-        else:
+        elif found[-1] or not re.match(r"[A-Z_]+=", word):
             found[-1].append(word)
-    return [words[1:] for words in found if words[:1] == ["kebab"]]
+    return [words[1:] for words in found if words and re.fullmatch(r"(.*/)?kebab", words[0])]
+
+
+def resolve_call(words):
+    """Parse the arguments of a call, down to its command; an unknown one is refused."""
+    command: click.Command | None = root
+    context = root.make_context("kebab", list(words))
+    while isinstance(command, click.Group) and (rest := context._protected_args + context.args):
+        name, command, rest = command.resolve_command(context, rest)
+        assert command is not None
+        context = command.make_context(name, rest, parent=context)
+
+
+def list_calls(page):
+    """Return the calls of a page: lines of its shell blocks, and code in its text."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    text = re.sub(r"^```.*?^```", "", page, flags=re.DOTALL | re.MULTILINE)
+    spans = re.findall(r"`(kebab [^`]*)`", text)
+    spans = [span for span in spans if not re.match(r"kebab [A-Z]+\b", span)]
+    return [call for line in (*lines, *spans) for call in parse_calls(line)]
 
 
 def test_help_is_complete_and_needs_no_settings(kebab, empty):
@@ -71,11 +98,66 @@ def test_examples_can_be_typed_as_they_stand(path):
 
     assert all(calls)
     for words in (one for made in calls for one in made):
-        context = root.make_context("kebab", list(words), resilient_parsing=False)
-        name, command, rest = root.resolve_command(context, context._protected_args + context.args)
-        while isinstance(command, click.Group):
-            context = command.make_context(name, rest, parent=context)
-            arguments = context._protected_args + context.args
-            name, command, rest = command.resolve_command(context, arguments)
-        assert command is not None
-        command.make_context(name, rest, parent=context)
+        resolve_call(words)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_of_a_page_can_be_typed_as_they_stand(page):
+    refused = []
+    for words in list_calls((ROOT / page).read_text(encoding="utf-8")):
+        try:
+            resolve_call([word for word in words if word != "--help"])
+        except (click.MissingParameter, click.exceptions.NoArgsIsHelpError):
+            pass  # text names a command without its arguments
+        except click.UsageError as error:
+            refused.append((words, error.format_message()))
+
+    assert refused == []
+
+
+def test_commands_of_a_page_are_those_of_its_shell_blocks_and_of_its_text():
+    page = """Run `kebab doctor`, not `kebab COMMAND --help`.
+
+```sh
+KEBAB_OFFLINE=1 kebab ingest notes && .venv/bin/kebab search "a | b" | kebab fetch -   # why
+ls kebab
+```
+"""
+    calls = [["ingest", "notes"], ["search", "a | b"], ["fetch", "-"], ["doctor"]]
+
+    assert list_calls(page) == calls
+    with pytest.raises(click.UsageError):
+        resolve_call(["doctor", "--no-such-flag"])
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_settings_that_a_page_names_exist(page):
+    known = {setting.key for setting in iter_documented_settings()}
+    sections = {key.split(".")[0] for key in known if "." in key}
+    groups = {key.rpartition(".")[0] for key in known}
+    named = re.findall(r"`([a-z_]+\.[a-z_.]+)\b[^`]*`", (ROOT / page).read_text(encoding="utf-8"))
+    files = {name for name in named if name.endswith((".md", ".json", ".toml"))}
+    settings = {name for name in named if name.split(".")[0] in sections} - files
+
+    assert settings <= known | groups
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in GENERATED])
+def test_a_page_is_short_outside_of_its_generated_parts(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    text = re.sub(r"<!-- (\w+) -->.*?<!-- /\1 -->", "", text, flags=re.DOTALL)
+
+    assert len(text.split()) <= MOST_WORDS.get(page, 600)
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["docs/development.md", "AGENTS.md", "HANDOFF.md"]
+    + [page for page in PAGES if page not in GENERATED],
+)
+def test_links_of_a_page_lead_to_files(page):
+    path = ROOT / page
+    text = re.sub(r"```.*?```|`[^`]*`", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    links = re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", text)
+
+    assert [link for link in links if not (path.parent / link).exists()] == []

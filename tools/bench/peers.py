@@ -30,7 +30,7 @@ KEBAB, QMD, RIPGREP, TANTIVY, FTS = "kebab", "qmd", "ripgrep", "tantivy", "SQLit
 INDEX, UNCHANGED, MOVED = "first index by words", "nothing changed", "folder renamed"
 SEARCH, GREP = "search by words, new process", "lines with a text, new process"
 STEPS = (INDEX, UNCHANGED, SEARCH, GREP, MOVED)
-_PAGE = Path(__file__).parents[2] / "docs" / "speed.md"
+_PAGE = Path(__file__).parents[2] / "docs" / "notes" / "speed.md"
 _TABLE = re.compile(r"(<!-- table of tools.bench.peers -->\n).*?(<!-- end -->\n)", re.DOTALL)
 _MB = 1_000_000
 _NOTHING_FOUND = 1
@@ -261,7 +261,9 @@ def _build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--turns", type=int, default=3, help="how often each program runs")
     parser.add_argument("--qmd", default=shutil.which("qmd"), help="the program qmd")
     parser.add_argument("--ripgrep", default=shutil.which("rg"), help="the program rg")
-    parser.add_argument("--write", action="store_true", help="write the table to docs/speed.md")
+    parser.add_argument(
+        "--write", action="store_true", help="write the table to docs/notes/speed.md"
+    )
     return parser
 
 

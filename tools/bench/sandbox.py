@@ -35,7 +35,6 @@ def build_environment(home: Path, models: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_DROPPED)}
     return kept | {
         "HOME": str(home),
-        "KEBAB_DAEMON_AUTO": "false",
         "KEBAB_DATA_DIR": str(home / "data"),
         "KEBAB_MODELS_DIR": str(models),
         "KEBAB_OFFLINE": "true",

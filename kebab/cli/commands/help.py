@@ -32,9 +32,7 @@ TOPICS = {
     "plugins": "Formats, models, servers and rules of other packages",
     "security": "What is protected, and what is not",
     "many-machines": "Publish a base, search published ones, ingest on a cluster",
-    "reliability": "Damage, repair, kills, export and import",
-    "search-quality": "Figures of search and answers, and what was tried",
-    "speed": "Figures of speed and size, and what was tried",
+    "reliability": "Damage, repair, export and import",
 }
 """The pages by name, with what they are about. No page has the name of a command."""
 
