@@ -33,14 +33,14 @@ def list_index_files(context: AppContext) -> list[Path]:
 def list_own_files(context: AppContext) -> list[Path]:
     """Return every path that kebab may have created in the data directory, the lock last."""
     from kebab.store.sqlite import replacement
-    from kebab.store.sqlite.replacement import LOCK_NAME, PICTURES, SIGNATURES, SOURCES
+    from kebab.store.sqlite.replacement import LOCK_NAME, PICTURES, SOURCES
     from kebab.store.sqlite.reviews import get_reviews_path
 
     data = context.paths.data
     databases = [*_list_files(context.database), *_list_files(get_reviews_path(data))]
     folders = [get_vectors_folder(context), context.paths.stdin_dir, data / replacement.FOLDER]
     folders.append(context.paths.objects_dir)
-    names = (SIGNATURES, SOURCES, PICTURES)
+    names = (SOURCES, PICTURES)
     files = [path for name in names for path in (data / name, *sorted(data.glob(f".{name}.*")))]
     return [*databases, *folders, *files, data / LOCK_NAME]
 
@@ -106,13 +106,13 @@ def list_remains(context: AppContext) -> list[Path]:
 def list_leftovers(context: AppContext) -> list[Path]:
     """Return the files that killed calls have left; an ingest deletes those of vectors itself."""
     from kebab.store.sqlite.lock import read_writer
-    from kebab.store.sqlite.replacement import PICTURES, SIGNATURES, SOURCES
+    from kebab.store.sqlite.replacement import PICTURES, SOURCES
 
     writer = read_writer(context.paths.data)
     if writer is not None and writer.pid != os.getpid():
         return []  # that call may still use them
     data = context.paths.data
-    starts = tuple(f".{name}." for name in (SIGNATURES, SOURCES, PICTURES))
+    starts = tuple(f".{name}." for name in (SOURCES, PICTURES))
     drafts = [path for path in _list_children(data) if path.name.startswith(starts)]
     downloads = [path for path in _list_children(context.paths.models) if path.name[0] == "."]
     return [*drafts, *downloads]

@@ -9,7 +9,6 @@ from kebab.app.indexing import explain_degraded, read_indexing
 from kebab.app.library import find_document
 from kebab.app.search import build_filters
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
-from kebab.core.durable import DerivedFile
 from kebab.core.ports import LibraryReader
 from kebab.core.progress import ProgressCallback
 from kebab.core.queries import Query, StoredChunk
@@ -131,9 +130,6 @@ def find_duplicates(
         StaleCursor: The index has changed since the cursor was issued.
         NotIndexed: There is no index.
     """
-    from kebab.search.signatures import MAGIC
-    from kebab.store.sqlite.replacement import SIGNATURES
-
     filters = build_filters(request, context.clock.now())
     started = context.clock.monotonic()
     with context.open_reader() as reader:
@@ -148,7 +144,6 @@ def find_duplicates(
             reader,
             request.threshold,
             filters,
-            DerivedFile(context.paths.data / SIGNATURES, MAGIC, read_only=context.read_only),
             exact=request.exact,
             report=report,
         )

@@ -204,15 +204,13 @@ class AnswerabilityCurve(Struct, frozen=True, kw_only=True):
 class Answerability(Struct, frozen=True):
     """The curves of a model.
 
-    `hybrid` is for evidence of both channels, `vector` for vectors alone, `absent` for vectors of a
-    query whose every word occurs nowhere. `foreign` is for vectors alone where query and passages
-    are in different languages, `matched` where their token vectors were compared too; they are None
-    when the model cannot compare languages.
+    `hybrid` is for evidence of both channels, `vector` for vectors alone. `foreign` is for vectors
+    alone where query and passages are in different languages, `matched` where their token vectors
+    were compared too; they are None when the model cannot compare languages.
     """
 
     hybrid: AnswerabilityCurve
     vector: AnswerabilityCurve
-    absent: AnswerabilityCurve
     foreign: AnswerabilityCurve | None = None
     matched: AnswerabilityCurve | None = None
 

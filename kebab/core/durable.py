@@ -8,7 +8,6 @@ folder is synced; in another order a cut may leave an empty file.
 import os
 import threading
 import time
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -90,42 +89,3 @@ def hold_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
         yield held
     finally:
         close_locked(file)
-
-
-class DerivedFile:
-    """A file that can be computed again; it has a checksum and is always replaced as a whole.
-
-    Args:
-        path: The file.
-        magic: The first bytes; a file that begins in another way counts as missing.
-        read_only: Whether nothing is ever written.
-    """
-
-    def __init__(self, path: Path, magic: bytes, *, read_only: bool = False) -> None:
-        self.path = path
-        self._magic = magic
-        self._read_only = read_only
-
-    def read(self) -> bytes | None:
-        """Return the content; None when there is none that is whole."""
-        start = len(self._magic) + 4
-        try:
-            raw = self.path.read_bytes()
-        except OSError:
-            return None
-        content = memoryview(raw)[start:]
-        is_whole = raw[:start] == self._magic + zlib.crc32(content).to_bytes(4, "little")
-        return bytes(content) if is_whole else None
-
-    def write(self, content: bytes) -> None:
-        """Write a new file beside the old one, then replace the old one.
-
-        Raises:
-            OSError: The file system refused; the old file stays.
-        """
-        if self._read_only:
-            return
-        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with replace_file(self.path) as draft:
-            draft.write(self._magic + zlib.crc32(content).to_bytes(4, "little"))
-            draft.write(content)

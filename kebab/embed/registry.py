@@ -187,7 +187,6 @@ E5_SMALL = EmbeddingModel(
     answerability=Answerability(
         hybrid=AnswerabilityCurve(words=7.1, cosine=8.6, start=-8.2, margin=0.7),
         vector=AnswerabilityCurve(cosine=11.9, start=-6.4, margin=0.86),
-        absent=AnswerabilityCurve(cosine=13.4, start=-7.7, margin=1.13),
         foreign=AnswerabilityCurve(cosine=11.6, start=-4.6, margin=2.7),
         matched=AnswerabilityCurve(cosine=11.2, start=-12.3, margin=1.96, match=13.7),
     ),
@@ -229,7 +228,6 @@ MINILM = EmbeddingModel(
     answerability=Answerability(
         hybrid=AnswerabilityCurve(words=7.3, cosine=8.5, start=-7.5, margin=0.08),
         vector=AnswerabilityCurve(cosine=10.4, start=-4.4, margin=0.69),
-        absent=AnswerabilityCurve(cosine=13.7, start=-5.6, margin=0.12),
     ),
     # The weights in full precision give 0.7553; eight bits move it by less than 0.01.
     probe=ProbePair(cosine=0.7553, tolerance=0.03),
@@ -293,7 +291,6 @@ def build_generic_model(row: CatalogueRow, cosine: float | None = None) -> Embed
         answerability=Answerability(
             hybrid=replace(curve, words=7.2, margin=0.3, start=-5.0),
             vector=replace(curve, margin=0.7),
-            absent=replace(curve, margin=0.5, start=-2.0),
         ),
         # Before the installation it is only known that the two sentences are alike.
         probe=ProbePair(cosine=0.5, tolerance=0.5)

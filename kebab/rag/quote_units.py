@@ -16,9 +16,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kebab.core.queries import StoredChunk
-from kebab.search.query_parser import strip_stop_words
 from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.sentences import LayoutKind, find_sentences, measure_width
+from kebab.text.stop_words import strip_stop_words
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens
 
 _FENCE = compile_lazily(

@@ -22,16 +22,9 @@ from msgspec import Struct
 
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import StoredChunk
-from kebab.search.lexical import (
-    is_function_word,
-    is_listed_stop_word,
-    quote_phrase,
-    quote_term,
-    reads_as_another_language,
-)
+from kebab.search.lexical import quote_phrase, quote_term
 from kebab.search.query_parser import ParsedQuery, is_question, list_words
 from kebab.search.retrieval import RankedCandidates
-from kebab.search.snippet import QUESTION_BIGRAMS
 from kebab.text.language import (
     WrittenForm,
     detect_question_language,
@@ -43,6 +36,12 @@ from kebab.text.language import (
     split_clusters,
 )
 from kebab.text.normalize import normalize_for_index
+from kebab.text.stop_words import (
+    QUESTION_BIGRAMS,
+    is_function_word,
+    is_listed_stop_word,
+    reads_as_another_language,
+)
 from kebab.text.tokenizer import Term, stem_word, tokenize_unit
 
 _MAX_LOOKUPS = 64

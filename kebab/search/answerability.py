@@ -4,14 +4,13 @@ The signals of the first hits are read, and the estimate has two parts:
 - the probability that one of the first hits answers. It is a logistic curve of the share of the
   keywords that a passage holds, its cosine, and the distance of that cosine from the usual ones.
   One passage has to have both the words and the meaning. Words that occur nowhere count against
-  it, so that a handful of notes needs no statistics. A query whose every word occurs nowhere has a
-  curve of its own.
+  it, so that a handful of notes needs no statistics.
 - the probability that it is the first one. It falls as the score of the next hit comes near, and
   for topics and described needs, which many passages are about.
 
 Their product is the answerability. Across languages, and for topics and needs, it is fair at least
 where the first part is, so that a hit among equals is not taken for none. The curves with vectors
-belong to the model (`Answerability`). `python -m tools.calibrate` fits all of them; see
+belong to the model (`Answerability`). `python -m tools.quality calibration` fits all of them; see
 `docs/notes/search-quality.md`.
 """
 
@@ -28,7 +27,7 @@ from kebab.search.code_order import has_mostly_code
 from kebab.search.lexical import QueryLanguage
 from kebab.search.query_parser import QueryIntent, classify_intent
 from kebab.search.retrieval import RankedCandidates
-from kebab.search.snippet import PassageCache, compute_own_coverage, weigh_keywords
+from kebab.search.snippet import PassageCache, compute_coverage, select_held, weigh_keywords
 
 READ_LIMIT = 5
 """How many of the first hits are read."""
@@ -93,7 +92,7 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
         cosine = cosines.get(chunk.key, highest)
         near = 0.0 if model is None or cosine is None else model.cosine_scale.normalise(cosine)
         foreign = highest is not None and language.differs_from(chunk)
-        held = compute_own_coverage(keywords, chunk, passages)
+        held = compute_coverage(keywords, select_held(keywords, passages.tokenize_passage(chunk)))
         evidence.append(PassageSignals(held, near, foreign))
     scores, rival = dict(candidates.ranked[:READ_LIMIT]), 1.0
     if first and scores[first[0].key] > 0:
@@ -301,7 +300,7 @@ def compute_found(
     foreign = [one for one in signals.passages if one.foreign]
     by_tokens = model.matched if signals.match is not None else None
     chosen = [
-        (model.absent if signals.absent else same, own),
+        (same, own),
         (same if signals.by_words or not by_tokens else None, foreign),
         (by_tokens or model.foreign, foreign),
     ]
@@ -331,11 +330,6 @@ def compute_precision(curve: PrecisionCurve, signals: AnswerSignals) -> float:
     intent = signals.intent
     terms = curve.rival * signals.rival + curve.topic * intent.topic + curve.need * intent.need
     return _compute_logistic(curve.start + terms)
-
-
-def compute_logit(probability: float) -> float:
-    """Return the logit of a probability within (0, 1)."""
-    return math.log(probability / (1 - probability))
 
 
 def _compute_logistic(logit: float) -> float:

@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kebab.core.chunks import PassageHashes
-from kebab.core.durable import DerivedFile
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.progress import ProgressCallback, ignore_progress
@@ -97,20 +96,18 @@ def find_duplicates(
     library: LibraryReader,
     threshold: float,
     filters: Filters,
-    kept: DerivedFile,
     *,
     exact: bool = False,
     report: ProgressCallback = ignore_progress,
 ) -> DuplicateGroups:
     """Return the groups of duplicate documents, and of passages that those do not explain.
 
-    With `exact` only identical documents and passages count. `kept` holds the signatures between
-    two calls; what it lacks is computed.
+    With `exact` only identical documents and passages count.
     """
     found = library.list_passages(filters)
     if not found.keys:
         return DuplicateGroups(groups=[], compared=0)
-    index = SignatureIndex(library, kept, report)
+    index = SignatureIndex(library, report)
     documents, passages = _build_items(index, found)
     owners = [
         number for number, span in enumerate(pairwise(documents.starts)) for _ in range(*span)
@@ -127,7 +124,6 @@ def find_duplicates(
         if len(set(holders)) < len(holders) or len(common) > 1 or None in common:
             groups.append(Group(passages, cluster))
     groups.sort(key=lambda group: (group.items.unit, -group.similarity, -len(group.cluster.items)))
-    index.keep(None if filters.is_active else {*documents.names, *passages.names})
     return DuplicateGroups(groups=groups, compared=len(found.keys))
 
 
@@ -174,11 +170,7 @@ def _find_clusters(
         pairs = find_candidate_pairs(items.rows[firsts], threshold)
 
         def measure(left: int, right: int) -> float:
-            one, other = firsts[left], firsts[right]
-            known = index.find_similarity(items.names[one], items.names[other])
-            if known is not None:
-                return known
-            return index.measure(items.get_text(one), items.get_text(other))
+            return index.measure(items.get_text(firsts[left]), items.get_text(firsts[right]))
 
         partners = build_adjacency(map(tuple, pairs.tolist()))
         for one in cluster_by_leader(partners, measure, threshold):

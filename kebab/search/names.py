@@ -18,10 +18,11 @@ from kebab.core.ports import LibraryReader
 from kebab.core.queries import NamedDocument
 from kebab.core.spelling import count_edits
 from kebab.search.lexical import WeightedTerms
-from kebab.search.query_parser import ParsedQuery, classify_intent, strip_stop_words
+from kebab.search.query_parser import ParsedQuery, classify_intent
 from kebab.search.snippet import PassageCache
 from kebab.text.language import is_dense
 from kebab.text.names import Names, NameWord, join_name, read_names, separate_words, split_name
+from kebab.text.stop_words import strip_stop_words
 
 NAME = "name"
 """The name of the boost."""

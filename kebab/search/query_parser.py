@@ -11,48 +11,14 @@ from kebab.core.queries import FILTERS, Filters
 from kebab.errors.catalog import InvalidInput
 from kebab.text.language import is_dense, split_units
 from kebab.text.normalize import split_names
+from kebab.text.stop_words import (
+    AUXILIARIES,
+    is_question_word,
+    is_stop_word,
+    strip_stop_words,
+)
 from kebab.text.tokenizer import Term, build_phrase_terms, build_query_terms
 
-_STOP_WORDS_BY_LANGUAGE = {
-    "English": (
-        "how what when where which who whom whose why do does did is are was were be been am"
-        " the a an of to in on for i my me we you your our should can could would shall might must"
-        " its and or that this these those with from by at as has have had there their they he she"
-        " his her not than then into if so"
-    ),
-    "German": (
-        " wie warum wieso welche welcher welches welchen welchem wer wem wen wann wo woher wohin"
-        " wieviel der das dem ein eine einen einem einer und ist sind wird werden wurde wurden"
-        " ich auf f\u00fcr mit von zu im"
-    ),
-    "French": (
-        " quel quelle quels quelles qui que quoi o\u00f9 quand combien pourquoi le la les une du"
-        " des et est sont dans aux"
-    ),
-    "Spanish, Italian, Portuguese": (
-        " qu\u00e9 cu\u00e1l cu\u00e1les cu\u00e1ndo d\u00f3nde qui\u00e9n qui\u00e9nes c\u00f3mo"
-        " cu\u00e1nto cu\u00e1ntos cu\u00e1nta cu\u00e1ntas cual cuando donde quien el los las una"
-        " unas del en es al che chi quale quali quando dove perch\u00e9 quanto quanti il gli di"
-        " sono nel nella qual quais onde quem uma da das em s\u00e3o"
-    ),
-    "Russian": (
-        " что кто где когда как почему какой какая какое какие каких каким сколько чем и в на по"
-        " из \u0443 за от до для это был была было были"
-    ),
-    "Greek": (
-        " ποιος ποια ποιο ποιοι ποιες τι πού πώς πότε γιατί πόσο πόσα πόσες το \u03bf\u03b9 τα του"
-        " της των και είναι στο στη"
-    ),
-    "Turkish, Vietnamese": (
-        " ne nedir nerede nas\u0131l neden ka\u00e7 hangi hangisi bir g\u00ec n\u00e0o"
-        " \u0111\u00e2u sao nhi\u00eau l\u00e0 c\u1ee7a"
-    ),
-    "Arabic": (" ما ماذا متى أين كيف لماذا كم هل هو هي في على من"),
-    "Hindi": (" क्या कौन कब कहाँ कहां कैसे क्यों कितने कितनी कितना किस का के की में है हैं था थे थी"),
-}
-_STOP_WORDS = frozenset(
-    word for words in _STOP_WORDS_BY_LANGUAGE.values() for word in words.split()
-)
 _PUNCTUATION = ".,;:!?\"'()[]\u00bf\u00a1\u061f…\u0964"
 _EDGES = f"{_PUNCTUATION}`<>{{}}|&«»‘’‚“”„"
 _LEFT_EDGES = _EDGES.replace(".", "")
@@ -67,18 +33,6 @@ _MAX_TERMS = 4096
 
 _MAX_WORDS = 256
 """How many words of a pasted page are listed."""
-
-
-def strip_stop_words(text: str) -> str:
-    """Return a query without stop words and question words, or all of it if nothing is left."""
-    words = text.split()
-    left = [word for word in words if not is_stop_word(word)]
-    return " ".join(left) if any(any(map(str.isalnum, word)) for word in left) else text
-
-
-def is_stop_word(word: str) -> bool:
-    """Return whether a word of a query is a stop word or a question word of any language."""
-    return word.strip(_PUNCTUATION).lower() in _STOP_WORDS
 
 
 def list_words(text: str) -> tuple[str, ...]:
@@ -149,23 +103,6 @@ def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQu
     )
 
 
-_QUESTION_WORDS_BY_LANGUAGE = {
-    "English": "how what when where which who whom whose why",
-    "German": "wie warum wieso was welche welcher welches welchen wer wem wen wann wo woher wohin",
-    "French": "quel quelle quels quelles qui quand combien pourquoi comment o\u00f9",
-    "Spanish": (
-        "qu\u00e9 cu\u00e1l cu\u00e1les cu\u00e1ndo d\u00f3nde qui\u00e9n qui\u00e9nes c\u00f3mo"
-        " cu\u00e1nto cu\u00e1ntos cu\u00e1nta cu\u00e1ntas"
-    ),
-    "Italian, Portuguese": (
-        "chi quale quali quando dove perch\u00e9 quanto quanti onde quem qual quais como"
-    ),
-    "Russian": "что кто где когда как почему какой какая какое какие сколько",
-    "Turkish": "ne nedir nerede nas\u0131l neden hangi ka\u00e7",
-}
-_QUESTION_WORDS = frozenset(
-    word for words in _QUESTION_WORDS_BY_LANGUAGE.values() for word in words.split()
-)
 _EARLY = 3
 """A question word is among the first words; a later one may open a clause of a topic."""
 
@@ -181,7 +118,7 @@ _QUESTION_FORMS = (
 def is_question(text: str) -> bool:
     """Return whether a text asks, by its first words, a question mark or a question ending."""
     early = text.lower().split(maxsplit=_EARLY)[:_EARLY]
-    if not _QUESTION_WORDS.isdisjoint(early):
+    if any(map(is_question_word, early)):
         return True
     return text.rstrip().endswith("?") or (
         not text.isascii() and (re.search(_QUESTION_FORMS, text) is not None)
@@ -197,22 +134,17 @@ def is_identifier(word: str) -> bool:
     return len(word) <= _LONGEST_IDENTIFIER and re.fullmatch(_IDENTIFIER, word) is not None
 
 
-_AUXILIARIES = split_names(
-    "am are can could did do does had has have is may must should was were will would"
-)
-
-
 def reads_as_question(text: str) -> bool:
     """Return whether a text asks; the first word may also be a verb, as in `can I use git -C`."""
     first = text.lower().split(maxsplit=1)[:1]
-    return is_question(text) or not _AUXILIARIES.isdisjoint(first)
+    return is_question(text) or not set(AUXILIARIES["en"].split()).isdisjoint(first)
 
 
 _COMMANDS = split_names(
     "ansible apk apt apt-get aptitude awk aws az bash bzip2 cd chgrp chmod"
     " chown chroot clang cmake conda cp cron crontab curl dd deno df dmesg dnf docker"
     " docker-compose dotnet dpkg du etcdctl ffmpeg ffprobe fzf g++ gcc gcloud gdb gh git gpg grep"
-    " gunzip gzip htop ifconfig ip iptables istioctl javac journalctl jq k9s kubeadm kubectl"
+    " gunzip gzip htop ifconfig ip iptables istioctl java javac journalctl jq k9s kubeadm kubectl"
     " ld ldd ln ls lsblk lsof minikube mkdir mongosh mv mvn mysql nc netcat netstat nginx nmap"
     " npm npx nslookup openssl pacman passwd perl pgrep pip pip3 pipx pkill pnpm podman"
     " poetry printf ps psql pytest python3 rclone redis-cli rg rm rmdir rpm rsync rustc rustup scp"
@@ -220,32 +152,7 @@ _COMMANDS = split_names(
     " telnet terraform tmux tr traceroute ufw umount uname unzip useradd uv vim wc wget xargs xz"
     " youtube-dl yt-dlp yum zip zsh zypper"
 )
-"""Programs whose names are no everyday words."""
-
-_SUBCOMMANDS = split_names(
-    "add apply attach build checkout clone commit compose config create delete describe destroy"
-    " diff edit enable exec export get import init install list log login logs merge new plan ps"
-    " pull push rebase remove req reset restart run s3 show start stash status stop switch test"
-    " top uninstall update upgrade x509"
-)
-_LONG_OPTION_PROGRAMS = split_names(
-    "clang cmake ffmpeg ffprobe g++ gcc javac ld openssl terraform youtube-dl"
-)
-"""Programs whose options are words behind one minus, anywhere in the line."""
-
-_EVERYDAY_COMMANDS = split_names(
-    "brew bun bundle cargo cat composer cut date dig echo find go head helm java join kill less"
-    " make more mount nano node patch ping python ruby screen sort split tail test time top touch"
-    " tree watch which yarn"
-)
-"""Programs whose names are words of other topics: `python -snake` is no command line."""
-
-_LONG_OPTIONS = split_names(
-    "-atime -classpath -cp -ctime -delete -depth -empty -exec -follow -group -help -iname -inum"
-    " -ipath -iregex -jar -links -maxdepth -mindepth -mmin -mtime -name -newer -not -path -perm"
-    " -print -print0 -prune -regex -run -server -size -type -user -version"
-)
-"""Options of these programs that are written as words."""
+"""Programs whose names are seldom words of other topics; what follows them is a command line."""
 
 _PREFIXES = split_names("$ % > sudo run use using try type execute doas env nohup time xargs")
 """Words before the name of a program."""
@@ -267,15 +174,9 @@ def is_command_line(text: str) -> bool:
         return True
     if any(_names_option(*pair) or _names_option(*pair[::-1]) for pair in pairwise(words)):
         return True
-    start = next(
-        (at for at, word in enumerate(words) if not (word in _PREFIXES or "=" in word)), len(words)
-    )
-    program, following = (*words[start : start + 2], "", "")[:2]
-    if program in _EVERYDAY_COMMANDS:
-        return not _LONG_OPTIONS.isdisjoint(words)
-    if program in _LONG_OPTION_PROGRAMS or program.startswith(("./", "../", "~/")):
-        return True
-    return program in _COMMANDS and (following[:1] == "-" or following in _SUBCOMMANDS)
+    named = (word for word in words if not (word in _PREFIXES or "=" in word))
+    program = next(named, "")
+    return program in _COMMANDS or program.startswith(("./", "../", "~/"))
 
 
 def _names_option(word: str, beside: str) -> bool:

@@ -1,10 +1,9 @@
 """Fuses lexical and vector evidence into one score per candidate, and boosts the best ones.
 
-The boosts are context, proximity, inherited headings, diversity and feedback. Which ones apply
-depends on the intent of the query. A topic is boosted by the context of its document, a question
-by the proximity of its words. A short passage loses where only headings above it have the words.
-Further passages of one document lose a little. Relevance feedback moves the query vector of a
-described need towards its best passage.
+The boosts are context, proximity, diversity and feedback. Which ones apply depends on the intent
+of the query. A topic is boosted by the context of its document, a question by the proximity of its
+words. Further passages of one document lose a little. Relevance feedback moves the query vector of
+a described need towards its best passage.
 """
 
 import math
@@ -20,7 +19,7 @@ from kebab.core.ids import DocNumber, Key
 from kebab.core.ports import Vectors
 from kebab.search.lexical import WeightedTerms, find_foreign
 from kebab.search.query_parser import ParsedQuery, QueryIntent, is_identifier
-from kebab.search.snippet import PassageCache, compute_heading_penalty
+from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorMatches
 from kebab.text.language import split_units
 
@@ -88,10 +87,6 @@ def apply_boosts(
         }
         boosts["closeness"] = _scale(near, _PROXIMITY_WEIGHT * intent.question)
         scores = add_boost(scores, boosts["closeness"])
-    best_scores = {key: scores[key] for key in select_best(scores)}
-    if inherited := compute_heading_penalty(best_scores, weighted.rarities, passages):
-        boosts["headings"] = inherited
-        scores = add_boost(scores, inherited)
     if step:
         boosts["spread"] = compute_diversity_penalty(select_best(scores), owners, step)
         scores = add_boost(scores, boosts["spread"])
@@ -198,9 +193,6 @@ _FOREIGN_GAIN = 0.2
 _UNKNOWN_SHARE = 0.9
 """The lexical share for a query in a language that the model does not know."""
 
-_NEED_LOSS = 0.15
-"""What the lexical share loses for a described need: few passages hold most of so many words."""
-
 _PLACE_GAIN = 2.0
 """A passage without a vector keeps its place in full from half of the strength of good words.
 
@@ -266,7 +258,7 @@ def fuse_channels(
     trust = estimate_trust(
         model.language_trust, (chunk.text for chunk in first), parsed.plain, strength
     )
-    share = compute_lexical_share(model, trust, strength, need)
+    share = compute_lexical_share(model, trust, strength)
     nearest = islice(matches.cosines, _JUDGED)
     foreign = find_foreign(parsed.plain, nearest, passages)
     lexical = {**evidence, **{key: evidence.get(key, 0.0) + _FOREIGN_EVIDENCE for key in foreign}}
@@ -289,16 +281,12 @@ def measure_lexical_strength(evidence: Scores) -> float:
     return min(1.0, max(evidence.values(), default=0.0) / _GOOD_EVIDENCE)
 
 
-def compute_lexical_share(
-    model: ModelProfile, trust: VectorTrust, strength: float, need: float = 0.0
-) -> float:
+def compute_lexical_share(model: ModelProfile, trust: VectorTrust, strength: float) -> float:
     """Return the share of lexical evidence; the rest is semantic.
 
-    `strength` tells how much the words of the query say, and `need` how far it describes a need,
-    both from 0 to 1.
+    `strength` tells how much the words of the query say, from 0 to 1.
     """
-    known = trust.passages
-    share = model.lexical_share + _FOREIGN_GAIN * (1 - known) - _NEED_LOSS * need * known
+    share = model.lexical_share + _FOREIGN_GAIN * (1 - trust.passages)
     share += (_UNKNOWN_SHARE - share) * (1 - trust.query)
     words = share * math.pow(strength, _FADING * trust.query)
     return words / (words + 1 - share)

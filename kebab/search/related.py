@@ -20,9 +20,9 @@ from kebab.core.review import SimilarParagraph
 from kebab.errors.catalog import DependencyMissing, IoError, StoreCorrupt
 from kebab.errors.system import translate_import_errors
 from kebab.search import snippet, vector
-from kebab.search.lexical import COMMON_SHARE, compute_rarity, is_function_word, quote_term
-from kebab.search.query_parser import strip_stop_words
+from kebab.search.lexical import COMMON_SHARE, compute_rarity, quote_term
 from kebab.search.vector import build_degraded, describe_loss
+from kebab.text.stop_words import is_function_word, strip_stop_words
 from kebab.text.tokenizer import Term, tokenize
 
 if TYPE_CHECKING:

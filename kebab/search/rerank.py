@@ -1,4 +1,4 @@
-"""Reranks passages and lines by words, and by late interaction: tokens of the query against tokens.
+"""Reranks passages by late interaction: tokens of the query against tokens of a passage.
 
 Each token of the query looks for the token of the passage with the highest cosine; the mean of
 these cosines (MaxSim: Khattab and Zaharia, "ColBERT", SIGIR 2020) is compared with that of the
@@ -10,8 +10,6 @@ Across languages no words match, and the cosines of whole texts hardly tell rela
 those that answer. The tokens tell more: those of a question that is not answered have no near
 token anywhere. To compare searches with each other, not only passages, the mean token of a fixed
 text in many languages is subtracted.
-
-Lines (text, the output of ripgrep, JSON objects) are scored without an index.
 """
 
 from collections.abc import Callable, Mapping, Sequence

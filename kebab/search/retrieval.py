@@ -27,7 +27,6 @@ from kebab.search.ranking import (
     apply_boosts,
     fuse_channels,
     measure_lexical_strength,
-    place_unembedded,
     rank_by_score,
 )
 from kebab.search.snippet import PassageCache
@@ -36,10 +35,6 @@ from kebab.wire.search import DegradedChannel, Lift, ModeName, Retrieval, TraceS
 
 CANDIDATE_LIMIT = 1000
 """How many candidates each channel gives; it is the same for every page, so that pages agree."""
-
-
-UNEMBEDDED = "unembedded"
-"""The name of the boost that keeps a passage without a vector at its place among the words."""
 
 
 class StageTimer:
@@ -208,13 +203,6 @@ class Ranker:
         boosts: BoostScores = {}
         if method is not Mode.VECTOR:
             scores, boosts = apply_boosts(parsed, intent, weighted, fused, passages)
-        if matches and not matches.cosines.keys() >= evidence.keys():
-            words, _ = apply_boosts(parsed, classify_intent(parsed), weighted, evidence, passages)
-            placed = place_unembedded(
-                rank_by_score(words), scores, matches.cosines, intent.strength
-            )
-            boosts = {**boosts, UNEMBEDDED: {key: placed[key] - scores[key] for key in placed}}
-            scores = {**scores, **placed}
         if named.documents:
             adds = not (parsed.required or parsed.excluded)
             boosts = {**boosts, NAME: boost_named(scores, named, passages, adds=adds)}

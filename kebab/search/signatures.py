@@ -1,20 +1,14 @@
-"""Computes and keeps the MinHash signatures of texts, which estimate how similar texts are.
+"""Computes the MinHash signatures of texts, which estimate how similar texts are.
 
 A text is a set of shingles: runs of three tokens. `kebab.search.duplicates` finds copies by them.
 """
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-import msgspec
-
-from kebab import __version__
-from kebab.core.durable import DerivedFile
 from kebab.core.ids import Key, compute_digest
 from kebab.core.ports import LibraryReader
 from kebab.core.progress import Progress, ProgressCallback, ProgressKind
@@ -39,24 +33,6 @@ class Text(NamedTuple):
     keys: tuple[Key, ...]
 
 
-class _Contents(msgspec.Struct, array_like=True):
-    """What is kept: of each text its name, number of tokens and signature, and exact similarities.
-
-    The name of a pair is the names of both texts, the smaller one first.
-    """
-
-    names: list[str] = []
-    counts: bytes = b""
-    rows: bytes = b""
-    similarity: dict[str, float] = {}
-
-
-MAGIC = f"kebab signatures 1 {__version__} ".encode()
-"""The beginning of what is kept: another build may cut texts into other tokens."""
-
-_NAME = 32
-"""The length of a name."""
-
 _BATCH = 1024
 _REPORT_EVERY = 256
 _CACHED_SETS = 4096
@@ -64,100 +40,53 @@ _CACHED_SETS = 4096
 
 
 class SignatureIndex:
-    """The signatures of passages by the hashes of their texts, and exact similarities of texts.
+    """The signatures of the passages of a library, and exact similarities of texts."""
 
-    Both depend on the texts and on this build alone. What `kept` has is not computed again.
-    """
-
-    def __init__(self, library: LibraryReader, kept: DerivedFile, report: ProgressCallback) -> None:
+    def __init__(self, library: LibraryReader, report: ProgressCallback) -> None:
         with translate_import_errors("finding duplicates", "numpy"):
-            import numpy as np
+            import numpy  # noqa: F401, ICN001 - loaded here, so that its absence is an error
 
         self._library = library
-        self._kept = kept
         self._report = report
-        contents = _Contents()
-        if raw := kept.read():
-            with suppress(msgspec.MsgspecError):
-                contents = msgspec.msgpack.decode(raw, type=_Contents)
-        self._places = {name: place for place, name in enumerate(contents.names)}
-        self._counts = np.frombuffer(contents.counts, np.uint32)
-        self._rows = np.frombuffer(contents.rows, np.uint32).reshape(-1, SIGNATURE_SIZE)
-        self._similarity = contents.similarity
-        self._signed = self._measured = 0
-        self._is_sound = True
+        self._similarity: dict[frozenset[str], float] = {}
         self._load_shingles = lru_cache(_CACHED_SETS)(self._compute_shingles)
 
     def sign_passages(
         self, keys: Sequence[Key], names: Sequence[str]
     ) -> "tuple[Signatures, NDArray[np.uint32]]":
-        """Return the signature and the number of tokens of each passage."""
+        """Return the signature and the number of tokens of each passage; equal texts cost once."""
         import numpy as np
 
-        found = zip(names, keys, strict=True)
-        new = list({name: key for name, key in found if name not in self._places}.items())
-        counts, rows = [self._counts], [self._rows]
-        for start in range(0, len(new), _BATCH):
-            batch = [Text(name, (key,)) for name, key in new[start : start + _BATCH]]
+        distinct = dict(zip(names, keys, strict=True))
+        counts, rows = [np.empty(0, np.uint32)], [np.empty((0, SIGNATURE_SIZE), np.uint32)]
+        first = list(distinct.values())
+        for start in range(0, len(first), _BATCH):
+            batch = first[start : start + _BATCH]
             shingles, starts, tokens = shingle_texts(self._load_passages(batch))
             counts.append(tokens.astype(np.uint32))
             rows.append(compute_signatures(shingles, starts))
-            self._places |= {text.name: at for at, text in enumerate(batch, len(self._places))}
-            self._signed += len(batch)
-            self._report_step("sign", self._signed, len(new), "chunks")
-        self._counts, self._rows = np.concatenate(counts), np.concatenate(rows)
-        places = np.fromiter(map(self._places.__getitem__, names), np.int64, len(names))
-        return self._rows[places], self._counts[places]
-
-    def find_similarity(self, left: str, right: str) -> float | None:
-        """Return the similarity of two texts by their names; None when it was never measured."""
-        return self._similarity.get(left + right if left < right else right + left)
+            self._report_step("sign", start + len(batch), len(first), "chunks")
+        places = {name: place for place, name in enumerate(distinct)}
+        order = np.fromiter(map(places.__getitem__, names), np.int64, len(names))
+        return np.concatenate(rows)[order], np.concatenate(counts)[order]
 
     def measure(self, left: Text, right: Text) -> float:
         """Return the exact similarity of two texts: the share of their shingles in common."""
-        score = compute_jaccard(self._load_shingles(left), self._load_shingles(right))
-        self._similarity["".join(sorted((left.name, right.name)))] = score
-        self._measured += 1
-        if self._measured % _REPORT_EVERY == 0:
-            self._report_step("compare", self._measured, None, "pairs")
-        return score
-
-    def keep(self, existing: AbstractSet[str] | None) -> None:
-        """Keep what was computed, for the next call.
-
-        Args:
-            existing: The names of the texts of the library, the only ones that are kept; None when
-                they are not all known.
-        """
-        import numpy as np
-
-        is_stale = existing is not None and not self._places.keys() <= existing
-        if not self._is_sound or not (self._signed or self._measured or is_stale):
-            return
-        names = [name for name in self._places if existing is None or name in existing]
-        pairs = {
-            pair: one
-            for pair, one in self._similarity.items()
-            if existing is None or (pair[:_NAME] in existing and pair[_NAME:] in existing)
-        }
-        places = np.fromiter(map(self._places.__getitem__, names), np.int64, len(names))
-        counts, rows = self._counts[places].tobytes(), self._rows[places].tobytes()
-        with suppress(OSError):  # the next call computes it again
-            self._kept.write(msgspec.msgpack.encode(_Contents(names, counts, rows, pairs)))
+        pair = frozenset((left.name, right.name))
+        if pair not in self._similarity:
+            score = compute_jaccard(self._load_shingles(left), self._load_shingles(right))
+            self._similarity[pair] = score
+            if len(self._similarity) % _REPORT_EVERY == 0:
+                self._report_step("compare", len(self._similarity), None, "pairs")
+        return self._similarity[pair]
 
     def _compute_shingles(self, text: Text) -> "Hashes":
         import numpy as np
 
-        shingles = shingle_texts(self._load_passages([text]))[0]
-        return np.unique(shingles)
+        return np.unique(shingle_texts(self._load_passages(text.keys))[0])
 
-    def _load_passages(self, texts: Sequence[Text]) -> list[str]:
-        """Return the passages of some texts; nothing is kept if one lacks its hash."""
-        keys = [key for text in texts for key in text.keys]
+    def _load_passages(self, keys: Sequence[Key]) -> list[str]:
         by_key = self._library.load_texts(keys)
-        for text in texts:
-            hashes = [compute_digest(by_key[key]) for key in text.keys]
-            self._is_sound = self._is_sound and name_text(hashes) == text.name
         return [by_key[key] for key in keys]
 
     def _report_step(self, phase: str, done: int, total: int | None, unit: str) -> None:

@@ -16,6 +16,11 @@ from msgspec import Struct
 
 from kebab.core.documents import Block, BlockKind
 from kebab.text.lazy_pattern import compile_lazily
+from kebab.text.stop_words import (
+    LATIN_LANGUAGES,
+    find_opened_language,
+    list_languages_of_words,
+)
 
 MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
@@ -248,32 +253,6 @@ _LANGUAGE_OF_SCRIPT = {
 _KANA_SHARE = 0.1
 """The least share of Kana among Kana and Han in Japanese."""
 
-_STOP_WORDS = {
-    "en": "the of and to in is that for it with as was on be by this are from or an not you which",
-    "de": "der die und das ist nicht mit den von zu ein eine auf sich dem des im wird auch als",
-    "fr": "le la les des et est une dans pour que qui pas sur avec au du ce il sont plus cette",
-    "es": "el la los las de que y en un una por con para es se del al como lo más pero su",
-    "it": "il di che la e per un una è con non sono del della i le si da come nel anche gli",
-    "pt": "o que e do da em um uma para com não os no se na por mais as dos como mas foi ao",
-    "nl": "de het een van en is dat niet op te met voor zijn aan er om ook als door maar bij",
-    "sv": "och att det som en på är av för med den till inte om ett har jag var men sig",
-    "da": "og at det er en på af for med den til ikke der har som et jeg var men sig",
-    "pl": "i w nie na się z do to jest że o jak za od po dla ale są przez oraz",
-    "tr": "ve bir bu için ile da de çok ne olarak daha gibi var olan kadar ya ama en",
-    "vi": "và của là có trong cho không được các một với những đã này người để khi từ",
-}
-_LANGS_OF: dict[str, list[str]] = {}
-for _lang, _words in _STOP_WORDS.items():
-    for _word in _words.split():
-        _LANGS_OF.setdefault(_word, []).append(_lang)
-_is_stop_word = _LANGS_OF.__contains__
-
-
-def is_common_word(word: str) -> bool:
-    """Return whether a lower-case word is one of the most common words of some language."""
-    return word in _LANGS_OF
-
-
 _ENOUGH_SCORE = 2.0
 _ENOUGH_SHARE = 0.06
 _CLEAR_LEAD = 1.3
@@ -304,17 +283,6 @@ _NAMES = {
     "vi": "Vietnamese",
     "zh": "Chinese",
 }
-_OPENERS = {
-    "en": "what how who whom whose why when where which does did are were can could should would",
-    "de": "wie warum wieso weshalb wer wen wem wann welche welcher welches wieviel gibt kann",
-    "fr": "quel quelle quels quelles pourquoi combien quand est-ce qu'est-ce",
-    "es": "qu\u00e9 cu\u00e1l cu\u00e1les cu\u00e1ndo d\u00f3nde qui\u00e9n c\u00f3mo"
-    " cu\u00e1nto cu\u00e1ntos",
-    "it": "quale quali perch\u00e9 cos'\u00e8 dov'\u00e8 com'\u00e8",
-    "pt": "quais quem onde quantos quantas qu\u00e3o",
-    "nl": "hoe waarom welke hoeveel wanneer",
-}
-_LANGUAGE_OF_OPENER = {word: code for code, words in _OPENERS.items() for word in words.split()}
 _LATIN_WORD = compile_lazily(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'\u2019-]*")
 _BEFORE_OPENER = " \t\n\u00bf\u00a1*_>-"
 _EASTERN = compile_lazily("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
@@ -383,7 +351,7 @@ def detect_question_language(question: str) -> Language:
     code = None
     first = _LATIN_WORD.match(question.lstrip(_BEFORE_OPENER))
     if first and len(_EASTERN.findall(question)) <= 1 and not _HIRAGANA.search(question):
-        code = _LANGUAGE_OF_OPENER.get(first[0].lower().replace("\u2019", "'"))
+        code = find_opened_language(first[0].lower().replace("\u2019", "'"))
     code = code or detect_language(question)
     return Language(code, _NAMES.get(code)) if code in _NAMES else Language()
 
@@ -399,9 +367,10 @@ def _detect_in_script(script: str | None, sample: str) -> str | None:
             words = sample.encode().translate(LOWER_LETTERS).decode().split()
         else:
             words = _WORD.findall(sample.lower())
-        scores = dict.fromkeys(_STOP_WORDS, 0.0)
-        for word, count in Counter(filter(_is_stop_word, words)).items():
-            langs = _LANGS_OF[word]
+        languages_of = list_languages_of_words()
+        scores = dict.fromkeys(LATIN_LANGUAGES, 0.0)
+        for word, count in Counter(filter(languages_of.__contains__, words)).items():
+            langs = languages_of[word]
             for lang in langs:
                 scores[lang] += count / len(langs)
         first, second = sorted(scores, key=lambda lang: -scores[lang])[:2]

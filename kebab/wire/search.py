@@ -159,9 +159,8 @@ class Lift(Struct, frozen=True, kw_only=True):
 
     reason: str
     """`context`: other passages of the document match; `closeness`: the query terms are near each
-    other; `headings`: a short passage has terms from the headings above its own only; `spread`:
-    better passages of the document are ranked already; `unembedded`: a passage without a vector
-    keeps its place among the words; `name`: the query is the name of the document or a part of it;
+    other; `spread`: better passages of the document are ranked already; `name`: the query is the
+    name of the document or a part of it;
     `code`: it has changed places with others by the files of code;
     `rerank`: it has changed places with other first passages by
     the comparison of tokens."""

@@ -36,7 +36,6 @@ PROFILE = ModelProfile(
     answerability=Answerability(
         hybrid=AnswerabilityCurve(words=3.7, cosine=6.3, evidence=0.0, length=0.263, start=-5.55),
         vector=AnswerabilityCurve(words=2.97, cosine=5.18, evidence=0.0, length=0.0, start=-3.99),
-        absent=AnswerabilityCurve(words=0.0, cosine=6.0, evidence=0.0, length=0.0, start=-4.5),
     ),
     probe=ProbePair(cosine=0.5, tolerance=0.1),
 )

@@ -79,7 +79,7 @@ HOMES = {
     "rich": ("kebab.cli.render",),
     "selectolax": ("kebab.parse.web.html_page",),
     "spellchecker": ("kebab.review.rules.near_words",),
-    "stopwordsiso": ("kebab.search.lexical",),
+    "stopwordsiso": ("kebab.text.stop_words",),
     "starlette": ("kebab.server.application", "kebab.server.page"),
     "tokenizers": ("kebab.embed",),
     "tree_sitter": ("kebab.parse.code.symbols",),

@@ -11,7 +11,7 @@ from kebab.core.media import IWORK_PREVIEW, MEDIA_TYPES
 from kebab.core.queries import FILTERS, Filters
 from kebab.embed import registry as models
 from kebab.parse.registry import PARSERS
-from kebab.search import code_order, names, rerank, retrieval
+from kebab.search import code_order, names, rerank
 from kebab.store.sqlite.fts import CONDITIONS
 from kebab.wire.search import FilteredRequest
 from tests.shape.tree import ROOT, list_modules
@@ -65,5 +65,5 @@ def test_every_boost_is_explained_in_the_schema_of_a_hit():
     (reason,) = [form["reason"] for form in forms if form.keys() == {"reason", "value"}]
     explained = set(re.findall(r"`(\w+)`: ", " ".join(reason["description"].split())))
 
-    others = {code_order.NAME, names.NAME, rerank.NAME, retrieval.UNEMBEDDED}
+    others = {code_order.NAME, names.NAME, rerank.NAME}
     assert list_boost_reasons() | others == explained

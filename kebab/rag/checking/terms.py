@@ -12,8 +12,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from kebab.search.query_parser import strip_stop_words
 from kebab.text.language import DENSE, is_dense
+from kebab.text.stop_words import strip_stop_words
 from kebab.text.tokenizer import build_query_terms
 
 _UNITS = {

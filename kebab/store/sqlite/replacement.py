@@ -22,9 +22,6 @@ _NEW, _READY, _INSTALLING, _REPLACED = "new", "ready", "installing", "replaced"
 LOCK_NAME = "writer.lock"
 """The file that a writer locks; it is empty while nobody writes."""
 
-SIGNATURES = "signatures"
-"""The file of the signatures of passages, which can be computed again."""
-
 SOURCES = "sources.json"
 """The file of the sources, for an index whose database is lost."""
 
@@ -34,7 +31,7 @@ PICTURES = "pictures.jsonl"
 FILES = (
     *(f"kebab.sqlite{end}" for end in ("", "-wal", "-shm")),
     *(f"reviews.sqlite{end}" for end in ("", "-wal", "-shm")),
-    *("lance", "stdin", SIGNATURES, SOURCES),
+    *("lance", "stdin", SOURCES),
 )
 """The files and folders of a knowledge base, the database first."""
 

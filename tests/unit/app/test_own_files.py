@@ -28,7 +28,6 @@ def test_the_lock_is_the_last_own_file(desk):
         "stdin",
         "import",
         "objects",
-        "signatures",
         "sources.json",
         "pictures.jsonl",
         "writer.lock",

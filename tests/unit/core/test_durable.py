@@ -6,7 +6,7 @@ import pytest
 from kebab.app.own_files import keep_copy, replace_file
 from kebab.app.review_apply import FixedFile, write_file
 from kebab.core import durable
-from kebab.core.durable import DerivedFile, create_folder, hold_lock, sync_names
+from kebab.core.durable import create_folder, hold_lock, sync_names
 from kebab.platform import sync_path
 from kebab.server.guard import TOKEN_NAME, load_token
 
@@ -106,40 +106,6 @@ def test_a_file_stays_as_it_was_when_its_draft_fails(tmp_path):
     with pytest.raises(ValueError):  # noqa: PT011 - its own
         fail_in_the_middle()
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]
-
-
-@pytest.fixture
-def file(tmp_path):
-    return DerivedFile(tmp_path / "new" / "file", b"magic 1 ")
-
-
-def test_the_content_is_read_as_it_was_written_last(file):
-    assert file.read() is None
-
-    for content in (b"first", b"", b"last"):
-        file.write(content)
-
-        assert file.read() == content
-    assert [path.name for path in file.path.parent.iterdir()] == ["file"]
-
-
-@pytest.mark.parametrize("place", [0, 8, 12, -1])
-def test_a_changed_byte_or_a_lost_end_counts_as_missing(file, place):
-    file.write(b"content")
-    raw = bytearray(file.path.read_bytes())
-    raw[place] ^= 1
-    file.path.write_bytes(raw)
-    assert file.read() is None
-
-    raw[place] ^= 1
-    file.path.write_bytes(raw[:-1])
-    assert file.read() is None
-
-
-def test_nothing_is_written_where_writing_is_switched_off(file):
-    DerivedFile(file.path, b"magic 1 ", read_only=True).write(b"content")
-
-    assert not file.path.parent.exists()
 
 
 def test_a_lock_is_held_by_one_at_a_time_and_freed_at_its_end(tmp_path):

@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 from msgspec.structs import replace
 
-from kebab.core.chunks import NO_BACKGROUND, AnswerabilityCurve, CosineBackground, CosineScale
+from kebab.core.chunks import AnswerabilityCurve, CosineScale
 from kebab.core.queries import Confidence, Filters, Mode, Query
 from kebab.search.answerability import (
     FAIR,
@@ -13,11 +13,8 @@ from kebab.search.answerability import (
     PassageSignals,
     classify_confidence,
     combine,
-    compute_logit,
-    compute_margin,
     compute_precision,
     compute_probability,
-    compute_relative_evidence,
     read_signals,
 )
 from kebab.search.query_parser import QueryIntent
@@ -59,16 +56,6 @@ def test_other_topics_and_nonsense_are_not_answerable(notes, text, mode):
 
 def test_one_word_in_common_is_not_enough(notes):
     assert _answerability(notes, "backup singers of a rock band on tour in brazil") < FAIR
-
-
-def test_headings_count_as_part_of_their_passage(base):
-    base.add("a.md", "Every night at two.", title="Machines", heading=("Backups",))
-    base.add("b.md", "Never.", title="Holidays")
-
-    with_heading = _answerability(base, "backups every night")
-    without = _answerability(base, "holidays every night")
-
-    assert with_heading > without
 
 
 def test_a_listing_by_filters_is_certain(notes):
@@ -151,28 +138,6 @@ def test_a_hit_among_equals_stays_fair(found, precision, expected, given):
     assert combine(found, precision, _build_signals(**given)) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    "given", [{}, {"intent": _TOPIC, "absent": True}], ids=["question", "absent"]
-)
-def test_a_question_in_the_language_of_the_notes_is_not_lifted(given):
-    assert combine(0.9, 0.1, _build_signals(**given)) == pytest.approx(0.09)
-
-
-def test_a_query_whose_every_word_is_absent_has_a_curve_of_its_own(base):
-    for number, text in enumerate(_NOTES):
-        base.add(f"{number}.md", text)
-    curves = replace(PROFILE.answerability, vector=_OTHER, absent=replace(_OTHER, start=-9.0))
-    base.embedder = HashingEmbedder(profile=replace(PROFILE, answerability=curves))
-
-    assert _answerability(base, "FROBOZZ", Mode.HYBRID) < 0.01
-    assert _answerability(base, "sourdough backup", Mode.VECTOR) >= FAIR
-
-
-def test_the_logit_is_the_inverse_of_the_logistic_curve():
-    assert compute_logit(0.5) == 0
-    assert compute_logit(0.8) == pytest.approx(1.386, abs=0.001)
-
-
 def _build_signals(**given):
     values = {
         "passages": (PassageSignals(1.0, 1.0),),
@@ -205,16 +170,6 @@ def read(base):
     return read
 
 
-def test_words_alone_give_no_signal_of_vectors(base, read):
-    base.add("a.md", _ENGLISH, lang="en")
-
-    signals = read("When does the backup run?", Mode.LEXICAL)
-
-    assert signals.passages == ((1.0, 0.0, False),)
-    assert (signals.margin, signals.by_words, signals.by_vectors) == (0.0, True, False)
-    assert not signals.foreign
-
-
 def test_each_passage_has_its_own_words_and_cosine(base, read):
     base.add("a.md", _ENGLISH)
     base.add("b.md", "A backup.")
@@ -241,15 +196,6 @@ def test_another_form_of_a_word_counts_as_held(base, read, question, held):
     assert (words == 1.0) is held
 
 
-@pytest.mark.parametrize(
-    ("query", "absent"), [("FROBOZZ", True), ("what is FROBOZZ", True), ("FROBOZZ backup", False)]
-)
-def test_a_query_is_absent_when_every_term_is(base, read, query, absent):
-    base.add("a.md", _ENGLISH)
-
-    assert read(query).absent is absent
-
-
 def test_a_passage_without_a_vector_counts_with_the_highest_cosine(base, read):
     base.add("a.md", "A list of the documents.")
     base.add("b.md", "The backup of the archive.", embed=False)
@@ -274,45 +220,12 @@ def test_the_language_of_the_question_is_compared_with_the_passages(base, read, 
     assert read(question).foreign is foreign
 
 
-def test_passages_in_an_unknown_language_are_not_foreign(base, read):
-    base.add("a.md", _ENGLISH)
-
-    assert not read("Wann l\u00e4uft die Sicherung der Dokumente?").foreign
-
-
 def test_the_rival_is_the_next_passage_with_another_text(base, read):
     base.add("a.md", "pump seal", title="One")
     base.add("b.md", "pump seal", title="One")
     base.add("c.md", "a pump that has no part of rubber and is not new", title="Two")
 
     assert 0 < read("where is the pump seal").rival < 0.9
-
-
-def test_without_another_passage_there_is_no_rival(base, read):
-    base.add("a.md", "pump seal")
-
-    assert read("where is the pump seal").rival == 0
-
-
-def test_the_margin_counts_deviations_above_the_best_of_chance():
-    background = CosineBackground(size=1000, mean=0.7, deviation=0.02)
-
-    assert compute_margin(0.86, background) == pytest.approx(1000 / 1020 * (8 - 3.717), abs=0.01)
-
-
-def test_a_few_passages_tell_little_about_the_usual_cosine():
-    few, many = (CosineBackground(size, mean=0.7, deviation=0.02) for size in (5, 500))
-
-    assert 0 < compute_margin(0.8, few) < 1 < compute_margin(0.8, many)
-
-
-@pytest.mark.parametrize("background", [NO_BACKGROUND, CosineBackground(1, 0.8, 0.0)])
-def test_without_a_spread_there_is_no_margin(background):
-    assert compute_margin(0.8, background) == 0
-
-
-def test_the_first_hit_scores_the_answerability():
-    assert Calibration(answerability=0.7, best=0.4).score(0.4) == 0.7
 
 
 def test_a_score_falls_with_the_evidence_from_the_answerability_to_0():
@@ -323,13 +236,6 @@ def test_a_score_falls_with_the_evidence_from_the_answerability_to_0():
     assert scores[:3] == [0, 0, 0]
     assert all(low < high for low, high in pairwise(scores[2:]))
     assert scores[-1] == 0.9
-
-
-@pytest.mark.parametrize("best", [0.0, -0.1])
-def test_a_best_hit_without_evidence_is_no_error(best):
-    scale = Calibration(answerability=0.2, best=best)
-
-    assert (scale.score(best), scale.score(best - 1)) == (0.2, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -345,11 +251,3 @@ def test_a_best_hit_without_evidence_is_no_error(best):
 )
 def test_scores_have_three_levels_of_confidence(score, expected):
     assert classify_confidence(score) is expected
-
-
-def test_relative_evidence_is_a_share_of_the_best_evidence():
-    scale = Calibration(answerability=0.7, best=0.5)
-
-    assert compute_relative_evidence(scale.score(0.4), scale.answerability) == pytest.approx(0.8)
-    assert compute_relative_evidence(scale.score(0.5), scale.answerability) == 1
-    assert compute_relative_evidence(0.0, 0.0) == 0

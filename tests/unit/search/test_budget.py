@@ -77,22 +77,6 @@ def test_a_first_hit_that_exceeds_the_budget_alone_is_cut_between_sentences(base
     assert (page.has_more, page.next_offset) == (False, None)
 
 
-@pytest.mark.parametrize("detail", Detail)
-def test_the_smallest_budget_still_sends_one_hit(engine, detail):
-    page = search(engine, detail=detail, max_tokens=1)
-
-    assert (len(page.hits), page.has_more, page.next_offset) == (1, True, 1)
-    assert len(page.hits[0].snippet.text) <= 40
-    assert bool(page.hits[0].snippet.text) == (detail is not Detail.IDS)
-    assert page.left_out.hits == 11
-
-
-def test_a_search_without_hits_leaves_nothing_out(engine):
-    page = engine.search(Query(text='"no such phrase" -oil', max_tokens=1))
-
-    assert (page.hits, page.left_out) == ((), None)
-
-
 TOPICS = {
     "oil": "The oil embargo of {} was long. ",
     "garden": "The garden of house {} needs water in summer. ",
@@ -140,27 +124,3 @@ def test_queries_share_a_budget_and_those_whose_hits_are_cut_are_named(topics):
     assert page.left_out.queries == [0, 1]
     lost = sum(map(estimate_hit_tokens, whole.hits)) - sum(map(estimate_hit_tokens, page.hits))
     assert page.left_out.tokens == lost
-
-
-def test_a_short_first_hit_stays_whole_beside_a_long_one(base):
-    base.add("oil.md", "The oil embargo was long.")
-    base.add("garden.md", TOPICS["garden"] + SENTENCES)
-    request = Query(text="water the garden", more=("oil embargo",), detail=Detail.PASSAGES)
-
-    page = base.engine().search(replace(request, max_tokens=200))
-
-    texts = {hit.chunk.path: hit.snippet.text for hit in page.hits}
-    assert texts["oil.md"] == "The oil embargo was long."
-    assert 100 < len(texts["garden.md"]) < len(SENTENCES)
-    assert page.left_out.queries == [0]
-
-
-def test_the_next_page_begins_with_what_a_raised_limit_did_not_show(topics):
-    request = Query(text="oil embargo", more=("water the garden", "income tax"), limit=1)
-    whole = topics.search(replace(request, limit=20))
-
-    first = topics.search(request)
-    second = topics.search(replace(request, offset=first.next_offset))
-
-    assert [*first.hits, *second.hits] == list(whole.hits[:6])
-    assert (len(first.hits), len(second.hits)) == (3, 3)

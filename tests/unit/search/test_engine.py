@@ -7,7 +7,7 @@ import pytest
 from kebab.core.chunks import NO_BACKGROUND
 from kebab.core.ids import Key
 from kebab.core.queries import Confidence, Detail, Filters, Mode, Query, QueryInterpretation
-from kebab.errors.catalog import EmbeddingUnavailable, InvalidCursor, InvalidInput, StaleCursor
+from kebab.errors.catalog import InvalidCursor
 from kebab.search.answerability import Calibration
 from kebab.search.engine import (
     MAX_COPIES,
@@ -42,12 +42,6 @@ def test_a_lexical_search_touches_neither_vectors_nor_model(base):
     assert page.degraded == ()
 
 
-@pytest.mark.parametrize("text", ["", "  \n\t"])
-def test_an_empty_query_is_refused(base, text):
-    with pytest.raises(InvalidInput):
-        base.engine().search(Query(text=text))
-
-
 def test_a_question_finds_its_passage_though_half_of_its_words_are_nowhere(base):
     base.add("a.md", "The embargo was proclaimed by OAPEC in 1973.")
     base.add("b.md", "The sky is blue.")
@@ -76,13 +70,6 @@ def test_pending_chunks_and_a_missing_model_degrade_the_channel(base):
     assert _paths(missing) == ["a.md"]
 
 
-def test_a_vector_search_without_a_model_is_an_error(base):
-    base.add("a.md", "oil embargo")
-
-    with pytest.raises(EmbeddingUnavailable):
-        base.engine(embedder=no_model).search(Query(text="oil", mode=Mode.VECTOR))
-
-
 def test_a_filtered_search_finds_what_an_exhaustive_scan_would(base):
     for number in range(60):
         base.add(f"{number}.md", f"oil {number}", tags=["odd"] if number % 2 else [])
@@ -102,24 +89,6 @@ def test_vectors_decide_between_passages_with_the_same_words(base):
     base.vectors.rows[0] = type(wanted)(base.vectors.rows[0].key, -wanted.vector)
 
     assert _paths(base.engine().search(Query(text="oil prices"))) == ["b.md", "a.md"]
-
-
-def test_stages_are_traced_only_on_request(base):
-    base.add("a.md", "oil")
-
-    quiet = base.engine().search(Query(text="oil"))
-    traced = base.engine().search(Query(text="oil", trace=True))
-
-    assert quiet.stages == ()
-    assert [one.stage for one in traced.stages] == [
-        "parse",
-        "lexical",
-        "names",
-        "vector",
-        "fuse",
-        "page",
-    ]
-    assert traced.revision == base.reader().get_revision()
 
 
 class _Some:
@@ -170,18 +139,6 @@ def test_a_search_is_convincing_when_its_best_hit_is_above_weak(base, text, conv
     assert page.convincing is convincing
 
 
-def test_a_later_page_is_as_convincing_as_the_search(base):
-    base.add("a.md", "oil embargo")
-    base.add("b.md", "a very long text about many matters, where oil occurs once")
-    for number in range(4):
-        base.add(f"{number}.md", f"other matters {number}")
-
-    page = base.engine().search(Query(text="oil embargo", mode=Mode.LEXICAL, offset=1))
-
-    assert [hit.confidence.value for hit in page.hits] == ["weak"]
-    assert page.convincing
-
-
 @pytest.mark.parametrize(
     ("least", "paths"),
     [(Confidence.WEAK, ["a.md", "b.md"]), (Confidence.FAIR, ["a.md"]), (Confidence.STRONG, [])],
@@ -198,13 +155,6 @@ def test_hits_below_the_least_confidence_are_left_out(base, least, paths):
     assert _paths(page) == paths
     assert page.convincing
     assert not page.has_more
-
-
-def test_filters_alone_keep_their_exclusions(base):
-    base.add("a.md", "oil embargo", tags=["ops"])
-    base.add("b.md", "oil draft", tags=["ops"])
-
-    assert _paths(base.engine().search(Query(text="tag:ops -draft"))) == ["a.md"]
 
 
 QUERY = Query(text="oil")
@@ -249,13 +199,6 @@ def test_a_cursor_of_another_knowledge_base_is_refused():
         decode_cursor(encode_cursor(QUERY, 20, 7, "salt"), QUERY, 7, "other")
 
 
-def test_a_cursor_of_another_revision_is_stale():
-    with pytest.raises(StaleCursor) as stale:
-        decode_cursor(encode_cursor(QUERY, 20, 7, "s"), QUERY, 8, "s")
-
-    assert (stale.value.issued_revision, stale.value.current_revision) == (7, 8)
-
-
 def test_a_changed_cursor_is_refused():
     raw = urlsafe_b64decode(encode_cursor(QUERY, 20, 7, "s") + "==")
 
@@ -289,21 +232,11 @@ def result(best=0.9, weights=None, **evidence):
     return QueryResult(candidates=candidates, calibration=Calibration(best, 1.0))
 
 
-def test_one_query_keeps_its_order():
-    assert MergedRanking([result(k7=1.0, k3=0.5, k9=0.1)]).keys == [7, 3, 9]
-
-
 def test_queries_take_turns_with_their_convincing_chunks():
     one = result(best=0.95, k1=1.0, k2=0.99, k3=0.98, k4=0.1)
     other = result(best=0.5, k11=1.0, k12=0.95, k13=0.2)
 
     assert MergedRanking([other, one]).keys == [1, 11, 2, 12, 3, 13, 4]
-
-
-def test_a_weak_query_has_its_first_chunk_in_the_first_turn():
-    strong, weak = result(k1=1.0, k2=0.9), result(best=0.2, k11=1.0, k12=0.9, k2=0.5)
-
-    assert MergedRanking([weak, strong]).keys == [1, 11, 2, 12]
 
 
 def test_a_chunk_appears_once_with_all_queries_that_found_it():
@@ -315,30 +248,6 @@ def test_a_chunk_appears_once_with_all_queries_that_found_it():
     assert ranking.find_match(TWO).queries == (0, 1)
     assert ranking.find_match(TWO).result is one
     assert ranking.find_match(TWO).evidence == 0.95
-
-
-def test_a_chunk_that_is_weak_for_all_was_found_by_its_best_query():
-    one, other = result(best=0.1, k2=1.0, k1=0.9), result(best=0.2, k3=1.0, k1=0.9)
-    ranking = MergedRanking([one, other])
-
-    assert ranking.find_match(ONE).queries == (1,)
-    assert ranking.find_match(ONE).score == other.score(ONE)
-
-
-def test_the_first_chunk_of_a_query_was_found_by_it_also_when_it_is_weak():
-    ranking = MergedRanking([result(best=0.1, k1=1.0), result(best=0.2, k1=1.0)])
-
-    assert ranking.find_match(ONE).queries == (0, 1)
-    assert ranking.find_match(ONE).score == pytest.approx(0.2)
-
-
-def test_the_tokens_of_all_queries_that_found_a_chunk_are_highlighted():
-    one = result(weights={"oil": 2.0, "the": 0.1}, k1=1.0)
-    other = result(weights={"embargo": 3.0}, k1=0.99, k2=1.0)
-    ranking = MergedRanking([one, other])
-
-    assert ranking.weigh_highlights(ONE) == {"oil": 2.0, "embargo": 3.0}
-    assert ranking.weigh_highlights(TWO) == {"embargo": 3.0}
 
 
 def test_several_queries_are_searched_together(base):
@@ -372,14 +281,6 @@ def test_pages_of_several_queries_agree(base):
 
     assert [*first.hits, *last.hits] == list(whole.hits)
     assert {hit.chunk.path[0] == "g" for hit in whole.hits[:2]} == {True, False}
-
-
-def test_a_channel_that_is_missing_for_all_queries_is_reported_once(base):
-    base.add("a.md", "oil embargo", embed=False)
-
-    page = base.engine().search(Query(text="oil", more=("embargo",)))
-
-    assert len(page.degraded) == 1
 
 
 def test_facts_about_several_queries_are_merged(base):
@@ -461,12 +362,6 @@ def test_passages_are_whole_with_all_their_matches(base):
     assert found == ["Oil", "oil", "embargo"]
 
 
-def test_ids_have_no_text(engine):
-    page = engine.search(Query(text="oil embargo", detail=Detail.IDS))
-
-    assert [hit.snippet for hit in page.hits] == [("", ())] * 10
-
-
 @dataclass(frozen=True)
 class _Chunk:
     key: int
@@ -486,14 +381,6 @@ def _reader(chunks, asked):
         return [by_key[key] for key in keys if key in by_key]
 
     return read
-
-
-def test_the_order_stays_and_a_document_has_its_limit():
-    chunks = [_Chunk(key, f"doc{key % 2}", f"text {key}") for key in range(6)]
-
-    shown = deduplicate_hits(_keys(6), _reader(chunks, []), per_doc=2)
-
-    assert [chunk.key for chunk in shown] == [0, 1, 2, 3]
 
 
 def test_copies_of_one_text_are_limited():

@@ -8,10 +8,7 @@ from kebab.errors.catalog import InvalidInput
 from kebab.search import lexical
 from kebab.search.lexical import (
     build_match_expression,
-    is_function_word,
-    is_listed_stop_word,
     quote_term,
-    reads_as_another_language,
 )
 from kebab.search.query_parser import parse_query
 from kebab.text.tokenizer import Term
@@ -125,40 +122,3 @@ def test_no_query_is_a_syntax_error(text):
 
     if expression:
         database.execute("SELECT rowid FROM f WHERE f MATCH ?", (expression,)).fetchall()
-
-
-@pytest.mark.parametrize(
-    "word",
-    ["the", "Between", "over", "welche", "nicht", "avec", "있습니다", "것", "について", "可以"],
-)
-def test_function_words_of_several_languages_are_recognized(word):
-    assert is_function_word(word)
-
-
-@pytest.mark.parametrize("word", ["snapshot", "Backup", "연결", "バックアップ", "快照", "v1.2"])
-def test_other_words_are_none(word):
-    assert not is_function_word(word)
-
-
-@pytest.mark.parametrize("word", ["viele", "Bei", "entonces", "olduklarını", "которая", "mukaan"])
-def test_stop_words_of_many_languages_are_listed(word):
-    assert is_listed_stop_word(word)
-
-
-@pytest.mark.parametrize("word", ["information", "system", "traefik", "registriert"])
-def test_content_words_of_the_english_list_are_not(word):
-    assert not is_listed_stop_word(word)
-
-
-@pytest.mark.parametrize(
-    ("words", "asks", "other"),
-    [
-        ("the bees in the garden", False, False),
-        ("traefik setup", False, False),
-        ("las abejas del barrio", False, True),
-        ("Belediyede kovanı", True, True),
-    ],
-    ids=["english", "unknown", "spanish", "turkish"],
-)
-def test_words_tell_that_they_are_not_english(words, asks, other):
-    assert reads_as_another_language(words.split(), "en", asks=asks) is other

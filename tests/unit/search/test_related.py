@@ -5,7 +5,6 @@ from kebab.core.ids import make_doc_id
 from kebab.core.queries import Filters
 from kebab.errors.catalog import StoreCorrupt
 from kebab.search.related import (
-    MAX_KEYWORDS,
     SURE_SCORE,
     DocumentVectors,
     RelatedFinder,
@@ -106,36 +105,6 @@ def test_without_vectors_keywords_decide_and_the_channel_is_degraded(filled):
     assert (lost.channel, lost.hint) == ("vector", "kebab ingest")
 
 
-@pytest.mark.parametrize(("better", "found"), [(599, ["b.md", "c.md"]), (600, ["b.md"])])
-def test_keywords_find_the_best_600_passages_of_other_documents(base, better, found):
-    base.add("a.md", "restic vault", embed=False)
-    base.add("b.md", *["restic vault"] * better, embed=False)
-    base.add("c.md", "restic vault on a disk", embed=False)
-    base.add("d.md", *["grass"] * 700, embed=False)
-
-    assert paths(_finder(base, "a.md", space=None).find(9, Filters())) == found
-
-
-def test_a_script_that_the_model_does_not_know_is_compared_by_words(base):
-    for path, text in (
-        ("a.md", "쿠버네티스 클러스터를 복원한다"),
-        ("b.md", "쿠버네티스 클러스터의 상태를 본다"),
-    ):
-        base.add(path, text, embed=False)
-    base.writer.mark_vectors([1, 2], "unsupported", "v1")
-    for word in FILLING:
-        base.add(f"{word}.md", word)
-
-    near = _finder(base, "a.md")
-
-    assert paths(near.find(10, Filters())) == ["b.md"]
-    (lost,) = near.degraded
-    assert (lost.reason, lost.hint) == (
-        "the model does not know the script of this document",
-        None,
-    )
-
-
 def test_passages_without_a_vector_are_counted(filled):
     filled.add("late.md", "restic and the vault", "prune snapshots", embed=False)
     late = _finder(filled, "late.md")
@@ -180,15 +149,6 @@ def test_a_token_that_is_frequent_here_and_rare_elsewhere_weighs_most(base):
     assert "backup" not in weights
 
 
-def test_a_token_of_one_passage_is_no_keyword(base):
-    base.add("a.md", "unique shared")
-    base.add("b.md", "shared")
-    for word in FILLING:
-        base.add(f"{word}.md", word)
-
-    assert list(_extract(base, "unique shared").weights) == ["share"]
-
-
 def test_stop_words_are_no_keywords(base):
     base.add("a.md", "what is the vault and how")
     base.add("b.md", "what is the vault and how")
@@ -196,21 +156,6 @@ def test_stop_words_are_no_keywords(base):
         base.add(f"{word}.md", word)
 
     assert list(_extract(base, "what is the vault and how").weights) == ["vault"]
-
-
-def test_the_match_expression_is_bounded_and_holds_no_operators(base):
-    text = " ".join(f"term{number}" for number in range(200)) + " NOT AND"
-    base.add("a.md", text)
-    base.add("b.md", text)
-    for word in FILLING:
-        base.add(f"{word}.md", word)
-
-    words = _extract(base, text)
-    match = words.build_match_expression()
-
-    assert len(words.weights) == MAX_KEYWORDS
-    assert match.count(" OR ") == MAX_KEYWORDS - 1
-    assert match.startswith('"')
 
 
 def test_shared_words_are_written_as_in_the_other_document(base):
@@ -225,53 +170,6 @@ def test_shared_words_are_written_as_in_the_other_document(base):
     )
 
     assert sorted(found) == ["Backup", "Restored"]
-
-
-def test_words_of_dense_scripts_are_not_split(base):
-    base.add("a.md", "쿠버네티스 클러스터를 복원한다")
-    base.add("b.md", "쿠버네티스 클러스터의 상태")
-    for word in FILLING:
-        base.add(f"{word}.md", word)
-
-    found = find_shared_words(
-        _extract(base, "쿠버네티스 클러스터를 복원한다"), ["쿠버네티스 클러스터의 상태"]
-    )
-
-    assert sorted(found) == ["쿠버네티스", "클러스터"]
-
-
-def test_held_keywords_are_those_of_the_text(base):
-    base.add("a.md", "vault restic")
-    base.add("b.md", "vault restic")
-    for word in FILLING:
-        base.add(f"{word}.md", word)
-
-    assert list(_extract(base, "vault restic").select_held("a vault")) == ["vault"]
-
-
-def test_only_the_thousand_most_frequent_tokens_can_be_keywords(base):
-    base.add("a.md", "vault restic")
-    base.add("b.md", "vault restic")
-    for word in FILLING:
-        base.add(f"{word}.md", word)
-    frequent = " ".join(f"term{number}" for number in range(999))
-
-    weights = _extract(base, frequent, frequent, "vault restic").weights
-
-    assert list(weights) == ["vault"]
-
-
-def test_shared_words_are_no_function_words(base):
-    texts = (
-        "**the** vault (over) all, between others; which? 있습니다",
-        "the: vault over all between others which 있습니다",
-    )
-    base.add("a.md", texts[0])
-    base.add("b.md", texts[1])
-    for word in FILLING:
-        base.add(f"{word}.md", word)
-
-    assert find_shared_words(_extract(base, texts[0]), texts[1:]) == ["vault"]
 
 
 PLAIN = CosineScale(0.0, 1.0)
@@ -304,65 +202,3 @@ def test_a_note_on_two_topics_is_similar_to_both(base):
     assert {*list(found)[:2]} == {"b", "c"}
     assert found["b"].score > 2 * abs(found["d"].score)
     assert "a" not in found
-
-
-def test_the_score_is_the_mean_of_the_best_matches(base):
-    base.add("a.md", "oil embargo", "purple bicycle", title="T")
-    base.add("b.md", "oil embargo", "purple bicycle", title="T")
-
-    assert near(base, "a.md")["b"].score == pytest.approx(1.0)
-
-
-def test_the_best_pair_is_named_with_its_cosine(base):
-    base.add("a.md", "purple bicycle", "oil embargo", title="T")
-    base.add("b.md", "green river", "oil embargo", title="T")
-
-    found = near(base, "a.md")["b"]
-
-    assert (found.own, found.other, found.cosine) == (2, 4, pytest.approx(1.0))
-
-
-def test_filters_apply_to_other_documents_only(base):
-    base.add("a.md", "oil embargo")
-    base.add("b.md", "oil embargo")
-    base.add("c.md", "oil embargo", tags=["x"])
-
-    assert list(near(base, "a.md", filters=Filters(tag=("x",)))) == ["c"]
-
-
-def test_documents_that_keywords_found_are_measured_too(base):
-    base.add("a.md", "oil embargo")
-    base.add("b.md", "oil embargo", tags=["x"])
-    base.add("c.md", "purple bicycle")
-
-    found = near(base, "a.md", filters=Filters(tag=("x",)), others=[make_doc_id("notes", "c.md")])
-
-    assert list(found) == ["b", "c"]
-
-
-def test_a_document_without_vectors_has_no_similarity(base):
-    base.add("b.md", "oil embargo", embed=False)
-    base.writer.mark_vectors([1], "unsupported", "v1")
-    base.add("a.md", "oil embargo")
-
-    assert near(base, "a.md", others=[make_doc_id("notes", "b.md")]) == {}
-    assert not document_vectors(base, "b.md").keys
-    assert near(base, "b.md") == {}
-
-
-def test_cosines_are_put_on_the_scale_of_the_model(base):
-    base.add("a.md", "oil embargo of the seventies")
-    base.add("b.md", "oil embargo of the decade")
-
-    plain, steep = near(base, "a.md")["b"], near(base, "a.md", scale=CosineScale(0.5, 1.0))["b"]
-
-    assert steep.score == pytest.approx(max(0.0, (plain.cosine - 0.5) / 0.5), abs=1e-5)
-
-
-def test_some_passages_of_a_long_document_are_probes(base):
-    base.add("a.md", *(f"oil embargo {number}" for number in range(100)))
-    base.add("b.md", "oil embargo 7")
-
-    found = near(base, "a.md")["b"]
-
-    assert 0.4 < found.score <= 1.0

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from msgspec import structs
@@ -9,9 +7,6 @@ from kebab.core.ids import Key
 from kebab.core.queries import Mode, Query
 from kebab.errors.catalog import TimedOut
 from kebab.search import rerank
-from kebab.search.rerank import (
-    compute_late_interaction,
-)
 from tests.fakes.embedder import PROFILE, HashingEmbedder
 
 QUERY = "blue garden gate"
@@ -81,31 +76,6 @@ def test_a_trace_tells_the_stage_and_what_each_passage_gained(notes):
     assert sum(lifts) == pytest.approx(0.0)
 
 
-def test_pages_agree_on_one_order(notes):
-    whole = paths(search(notes, rerank=True))
-    single = [paths(search(notes, rerank=True, limit=1, offset=rank))[0] for rank in range(3)]
-
-    assert single == whole
-
-
-def test_each_of_several_queries_is_reranked(notes):
-    page = search(notes, rerank=True, more=("nothing at all",))
-
-    assert page.hits[0].chunk.path in {"far.md", "other.md"}
-    assert paths(page).index("far.md") < paths(page).index("near.md")
-
-
-def test_filtered_search_compares_only_what_passes(notes):
-    page = base_page = search(notes, rerank=True)
-    notes.embedder.compared.clear()
-    filters = replace(Query(text="").filters, path_glob="n*.md")
-    page = search(notes, rerank=True, filters=filters)
-
-    assert paths(page) == ["near.md"]
-    assert len(base_page.hits) == 3
-    assert not [text for text in notes.embedder.compared if "elsewhere" in text]
-
-
 def test_passages_far_below_the_best_are_not_compared(base, monkeypatch):
     monkeypatch.setattr(rerank, "_REACH", 0.0)
     base.embedder = Tokens()
@@ -157,10 +127,6 @@ def test_words_alone_are_not_reranked_and_the_page_says_so(notes):
     assert [one.channel for one in page.degraded] == ["rerank"]
 
 
-def test_vectors_alone_are_reranked(notes):
-    assert paths(search(notes, rerank=True, mode=Mode.VECTOR))[0] == "far.md"
-
-
 def test_a_model_that_takes_too_long_leaves_the_order(base):
     base.embedder = Tokens(failing=True)
     base.add("far.md", FAR)
@@ -172,47 +138,9 @@ def test_a_model_that_takes_too_long_leaves_the_order(base):
     assert "1 ms" in page.degraded[0].reason or "deadline" in page.degraded[0].reason
 
 
-def test_without_a_model_only_the_vector_channel_is_named(notes):
-    def fail():
-        raise TimedOut(operation="embedding a batch", elapsed_ms=2, deadline_ms=1)
-
-    page = notes.engine(embedder=fail).search(Query(text=QUERY, rerank=True))
-
-    assert [one.channel for one in page.degraded] == ["vector"]
-
-
-def test_nothing_found_is_nothing_to_rerank(notes):
-    page = notes.engine().search(Query(text="tag:none", rerank=True))
-
-    assert page.degraded == ()
-
-
 def tokens(*rows):
     found = np.array(rows, np.float32).reshape(len(rows), 2)
     return TokenVectors(found, [(at, at + 1) for at in range(len(rows))])
-
-
-def test_the_score_is_the_mean_of_the_best_cosines():
-    query = tokens([1.0, 0.0], [0.0, 1.0])
-    both, one = tokens([1.0, 0.0], [0.0, 1.0]), tokens([-1.0, 0.0], [0.0, -1.0])
-    found = compute_late_interaction(query, {ONE: both, TWO: one})
-
-    assert found[ONE] == pytest.approx(1.0)
-    assert found[TWO] == pytest.approx(0.0)
-
-
-def test_what_all_tokens_have_in_common_does_not_count():
-    query = tokens([10.0, 1.0])
-    same, other = tokens([10.0, 2.0]), tokens([10.0, -2.0])
-    found = compute_late_interaction(query, {ONE: same, TWO: other})
-
-    assert found[ONE] == pytest.approx(1.0)
-    assert found[TWO] == pytest.approx(-1.0)
-
-
-def test_without_tokens_or_passages_there_is_no_score():
-    assert compute_late_interaction(tokens([1.0, 0.0]), {}) == {}
-    assert compute_late_interaction(tokens(), {ONE: tokens([1.0, 0.0])}) == {}
 
 
 _GERMAN = "Wann findet die Sicherung der Dokumente statt?"
@@ -231,7 +159,7 @@ def compared(base):
     """English notes, and a model that judges questions in other languages by their tokens."""
     base.embedder = Tokens()
     never = structs.replace(_CURVE, start=-99.0)
-    curves = Answerability(hybrid=never, vector=never, absent=never, foreign=never, matched=_CURVE)
+    curves = Answerability(hybrid=never, vector=never, foreign=never, matched=_CURVE)
     given = structs.asdict(PROFILE)
     base.embedder._profile = ComparingProfile(**given | {"answerability": curves})
     for name, text in (("far.md", FAR), ("near.md", NEAR), ("other.md", "nothing at all")):
@@ -275,38 +203,7 @@ def test_the_tokens_decide_whether_a_question_in_another_language_is_answerable(
     assert not ask(compared).convincing
 
 
-def test_a_question_that_the_notes_hardly_answer_is_not_reranked(compared):
-    ask(compared, "Where is the blue gate of the garden?", prose=True, rerank=True)
-
-    assert compared.embedder.compared == []
-
-
 def test_a_question_that_the_notes_may_answer_is_reranked(notes):
     search(notes, prose=True, rerank=True)
 
     assert notes.embedder.compared
-
-
-def test_fewer_passages_are_compared_where_nobody_asks_for_it(compared, monkeypatch):
-    monkeypatch.setattr(rerank, "_UNASKED_LIMIT", 2)
-    ask(compared)
-    unasked = len(compared.embedder.compared)
-    compared.embedder.compared.clear()
-    ask(compared, rerank=True)
-
-    assert (unasked, len(compared.embedder.compared)) == (2, 3)
-
-
-LINES = ["the dog runs in the park", "the cat", "a cat and a dog", "nothing of note here"]
-
-
-def keyed(*scores):
-    return {Key(number): score for number, score in enumerate(scores)}
-
-
-def values(scores):
-    return [scores[key] for key in sorted(scores)]
-
-
-def best(scores):
-    return sorted(scores, key=lambda key: -scores[key])

@@ -25,27 +25,6 @@ def test_the_best_passage_counts():
     assert found == pytest.approx(1.0)
 
 
-def test_a_word_matches_as_well_as_the_best_of_its_tokens():
-    passages = {ONE: tokens(RIGHT)}
-    word = tokens(RIGHT, UP, spans=[(0, 4), (4, 7)])
-    words = tokens(RIGHT, UP, spans=[(0, 4), (5, 8)])
-
-    assert measure_token_match("parkta.", word, passages, NOTHING_IN_COMMON) == 1.0
-    assert measure_token_match("park tas", words, passages, NOTHING_IN_COMMON) == 0.5
-
-
-def test_what_every_text_has_in_common_does_not_count():
-    common = np.array([0.0, 10.0], np.float32)
-    found = measure_token_match("a", tokens([1.0, 10.0]), {ONE: tokens([-1.0, 10.0])}, common)
-
-    assert found == pytest.approx(-1.0)
-
-
-def test_without_tokens_or_passages_there_is_no_match():
-    assert measure_token_match("a", tokens(RIGHT), {}, NOTHING_IN_COMMON) is None
-    assert measure_token_match("", tokens(), {ONE: tokens(LEFT)}, NOTHING_IN_COMMON) is None
-
-
 @pytest.mark.parametrize(
     ("text", "spans", "starts"),
     [

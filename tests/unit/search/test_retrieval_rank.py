@@ -1,14 +1,10 @@
 from dataclasses import replace
 
 import pytest
-from msgspec import UNSET
 
-from kebab.core.ids import Key
 from kebab.core.queries import Filters, Mode, Query
 from kebab.search.answerability import should_rerank
-from kebab.search.lexical import WeightedTerms
-from kebab.search.query_parser import parse_query
-from kebab.search.retrieval import ChannelResults, RankedCandidates, Ranker, StageTimer
+from kebab.search.retrieval import Ranker, StageTimer
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorRetriever
 
@@ -68,20 +64,6 @@ def test_each_mode_searches_its_channels(base):
     assert _keys(_rank(base, "oil", Mode.VECTOR)) == [1, 2]
 
 
-def test_retrieval_names_the_rank_in_each_channel(base):
-    base.add("a.md", "oil embargo")
-    base.add("b.md", "the sky")
-    ranking = _rank(base, "oil")
-
-    first, second = (
-        ranking.build_retrieval(key, fused, trace=False) for key, fused in ranking.ranked
-    )
-
-    assert (first.lexical_rank, first.vector_rank) == (1, 1)
-    assert (second.lexical_rank, second.lexical_score, second.vector_rank) == (None, None, 2)
-    assert first.fusion_score > second.fusion_score
-
-
 @pytest.mark.parametrize("mode", list(Mode))
 def test_a_phrase_that_occurs_nowhere_finds_nothing_in_any_mode(base, mode):
     base.add("a.md", "an embargo on oil")
@@ -109,13 +91,6 @@ def test_a_phrase_restricts_both_channels(base):
     assert _keys(_rank(base, '"oil embargo"')) == [2]
 
 
-def test_an_excluded_word_applies_to_both_channels(base):
-    base.add("a.md", "oil and nixon")
-    base.add("b.md", "oil and gas")
-
-    assert _keys(_rank(base, "oil -nixon")) == [2]
-
-
 def test_filters_alone_list_what_passes(base):
     base.add("a.md", "one", tags=["x"])
     base.add("b.md", "two")
@@ -123,41 +98,3 @@ def test_filters_alone_list_what_passes(base):
     assert _keys(_rank(base, "tag:x")) == [1]
     assert _keys(_rank(base, "*")) == []
     assert _keys(_rank(base, "*", filters=Filters(tag=("x",)))) == [1]
-
-
-def test_every_boost_has_a_name(base):
-    base.add("a.md", "the oil embargo", "oil of the embargo")
-    base.add("b.md", "the sky")
-
-    ranking = _rank(base, "oil embargo")
-
-    assert ranking.parsed.plain == "oil embargo"
-    for key, score in ranking.ranked:
-        lifts = ranking.build_retrieval(key, score, trace=True).lifts
-        assert score == ranking.fused[key] + sum(lift.value for lift in lifts)
-    assert set(ranking.boosts) == {"context", "spread"}
-    assert ranking.build_retrieval(key, score, trace=False).lifts is UNSET
-
-
-@pytest.mark.parametrize(
-    ("lexical", "vector", "method"),
-    [
-        (ChannelResults([(Key(1), 2.0)]), ChannelResults(), "lexical"),
-        (ChannelResults(), ChannelResults([(Key(1), 0.4)]), "vector"),
-        (ChannelResults([(Key(2), 2.0), (Key(1), 1.0)]), ChannelResults([(Key(1), 0.4)]), "hybrid"),
-        (ChannelResults([(Key(1), 2.0)]), ChannelResults([], {Key(1): 0.4}), "lexical"),
-        (ChannelResults(), ChannelResults(), "lexical"),
-    ],
-)
-def test_the_method_names_the_channels_that_listed_it(lexical, vector, method):
-    ranking = RankedCandidates(
-        ranked=[(Key(1), 0.5)],
-        method=Mode.HYBRID,
-        parsed=parse_query("oil", Filters()),
-        weighted=WeightedTerms(terms=(), weights={}, max_score=0.0, rarities={}),
-        lexical=lexical,
-        vector=vector,
-        degraded=(),
-    )
-
-    assert ranking.build_retrieval(Key(1), 0.5, trace=True).method == method

@@ -3,11 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.ids import Key
-from kebab.core.queries import Mode, Query
-from kebab.search.answerability import FAIR
-from kebab.search.snippet import PassageCache, compute_coverage, cut_snippet, weigh_keywords
-from kebab.store.sqlite.reader import SqliteReader
-from kebab.text.tokenizer import tokenize
+from kebab.search.snippet import compute_coverage, cut_snippet, weigh_keywords
 
 FILLER = "Nothing of note is said in this sentence. " * 20
 
@@ -88,10 +84,6 @@ def test_without_a_match_the_beginning_is_shown():
     assert snippet.highlights == ()
 
 
-def test_neighbouring_bigrams_are_one_highlight():
-    assert _marked(cut_snippet("서울역에서", {"서울": 1.0, "울역": 1.0}, 80)) == ["서울역"]
-
-
 def test_letters_keep_their_marks():
     text = "e\u0301" * 300
 
@@ -112,22 +104,6 @@ def test_a_snippet_is_verbatim_within_its_bound_and_marks_what_matches(text, cha
     for start, end in snippet.highlights:
         assert last <= start < end <= len(snippet.text)
         last = end
-
-
-@given(st.integers(0, 40), st.integers(0, 40), st.integers(20, 200))
-def test_a_match_is_always_shown(before, after, chars):
-    text = "word. " * before + "needle " + "other " * after
-
-    assert "needle" in _marked(cut_snippet(text, {"needl": 1.0}, chars))
-
-
-@pytest.mark.parametrize(
-    ("chars", "expected"), [(23, "needle aaaa bbbb cccc"), (24, "needle aaaa bbbb cccc ee")]
-)
-def test_a_word_that_is_one_character_too_long_is_left_out(chars, expected):
-    text = "needle aaaa bbbb cccc ee" + " dddd" * 20
-
-    assert cut_snippet(text, {"needl": 1.0}, chars).text == expected
 
 
 @pytest.mark.parametrize(
@@ -154,87 +130,4 @@ def test_coverage_does_not_require_all_bigrams():
     assert compute_coverage(weights, {"배추", "추는", "오래"}) == 1.0
 
 
-def test_without_keywords_the_coverage_is_0():
-    assert compute_coverage({}, {"oil"}) == 0.0
-
-
-@pytest.fixture
-def reference(base):
-    base.add(
-        "macros.md",
-        "## Requirements\n\n**Header:** atldef.h",
-        title="Exception handling macros",
-        heading=("Exception handling macros", "Requirements"),
-    )
-    base.add(
-        "errors.md",
-        "Exception handling separates the code that detects errors from that which copes.",
-        title="Errors",
-    )
-    for number in range(6):
-        base.add(
-            f"other{number}.md", f"A string of {number} characters is copied.", title="Strings"
-        )
-    return base
-
-
-@pytest.mark.parametrize("mode", [Mode.LEXICAL, Mode.HYBRID])
-def test_a_short_passage_with_the_words_in_headings_above_it_is_not_first(reference, mode):
-    page = reference.engine().search(Query(text="exception handling", mode=mode))
-
-    scores = {hit.chunk.path: hit.score for hit in page.hits}
-    assert page.hits[0].chunk.path == "errors.md"
-    assert scores["macros.md"] < scores["errors.md"] >= FAIR
-
-
-@pytest.mark.parametrize("mode", [Mode.LEXICAL, Mode.HYBRID])
-def test_alone_it_does_not_answer(base, mode):
-    base.add(
-        "macros.md",
-        "## Requirements\n\n**Header:** atldef.h",
-        title="Exception handling macros",
-        heading=("Exception handling macros", "Requirements"),
-    )
-    for number in range(6):
-        base.add(
-            f"other{number}.md", f"A string of {number} characters is copied.", title="Strings"
-        )
-
-    page = base.engine().search(Query(text="exception handling", mode=mode))
-
-    assert (page.hits[0].chunk.path, page.convincing) == ("macros.md", False)
-
-
 _ONE, _TWO, _THREE, _GONE = Key(1), Key(2), Key(3), Key(9)
-
-
-class _Counting(SqliteReader):
-    """A library that counts what is read."""
-
-    def __init__(self, folder):
-        super().__init__(folder)
-        self.asked = []
-
-    def load_chunks(self, keys):
-        self.asked.append(list(keys))
-        return super().load_chunks(keys)
-
-
-def test_a_passage_is_read_once_and_returned_in_the_order_of_the_keys(base):
-    base.add("a.md", "one", "two", "three")
-    library = _Counting(base.folder)
-    reading = PassageCache(library)
-
-    assert [chunk.text for chunk in reading.load_chunks([_TWO, _ONE])] == ["two", "one"]
-    assert [chunk.text for chunk in reading.load_chunks([_ONE, _THREE, _GONE])] == ["one", "three"]
-    assert library.asked == [[2, 1], [3, 9]]
-    library.close()
-
-
-def test_the_body_is_the_tokens_of_the_text(base):
-    base.add("a.md", "Rising doughs", title="Bread")
-    reading = PassageCache(base.reader())
-    (chunk,) = reading.load_chunks([_ONE])
-
-    assert reading.tokenize_body(chunk) == tuple(tokenize("Rising doughs"))
-    assert reading.tokenize_body(chunk) is reading.tokenize_body(chunk)

@@ -123,40 +123,6 @@ def test_without_vectors_the_channel_suggests_an_ingest(base, missing):
     assert found.hint == "kebab ingest"
 
 
-def test_the_model_is_prepared_only_for_a_question_that_it_will_embed_and_compare(base):
-    class Memory:
-        def get(self, namespace, question):
-            return b"vector" if question == "oil known" else None
-
-        def put(self, namespace, question, answer):
-            """Remember nothing."""
-
-    def prepared(text, **parts):
-        embedder = HashingEmbedder(supports=str.isascii)
-        retriever = VectorRetriever(
-            library=base.reader(),
-            vectors=lambda: base.vectors,
-            embedder=parts.get("embedder", lambda: embedder),
-            cache=Memory(),
-        )
-        retriever.prepare(parse_query(text, Filters()))
-        return embedder.prepared
-
-    assert prepared("oil") == 0
-    base.add("a.md", "oil embargo")
-    assert [prepared(text) for text in ("oil", "oil known", "석유")] == [1, 0, 0]
-    assert prepared("oil", embedder=no_model) == 0
-
-
-def test_a_search_by_words_prepares_no_model(base):
-    base.add("a.md", "oil embargo")
-
-    for mode in (Mode.LEXICAL, Mode.HYBRID):
-        base.engine().search(Query(text="oil", mode=mode))
-
-    assert base.embedder.prepared == 1
-
-
 class _Memory:
     def __init__(self):
         self.answers = {}
@@ -177,33 +143,6 @@ def test_a_query_is_embedded_once():
     assert (cached, cached_again) == (False, True)
     assert embedder.embedded == ["oil"]
     np.testing.assert_array_equal(first, again)
-
-
-def test_another_model_has_other_vectors():
-    memory = _Memory()
-    embed_query(memory, HashingEmbedder(version="a"), "oil")
-
-    _, from_cache = embed_query(memory, HashingEmbedder(version="b"), "oil")
-
-    assert not from_cache
-
-
-def test_cached_bytes_of_another_length_are_ignored():
-    memory, embedder = _Memory(), HashingEmbedder(version="a")
-    memory.put("query_vector:a", "oil", b"123")
-
-    _, from_cache = embed_query(memory, embedder, "oil")
-
-    assert not from_cache
-
-
-def test_without_a_cache_every_query_is_embedded():
-    embedder = HashingEmbedder()
-
-    embed_query(None, embedder, "oil")
-    embed_query(None, embedder, "oil")
-
-    assert embedder.embedded == ["oil", "oil"]
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,6 @@
-import re
-import unicodedata
-
 import pytest
 
 from kebab.core.documents import Block, BlockKind
-from kebab.embed.registry import E5_SMALL, MINILM
-from kebab.text import language
 from kebab.text.language import (
     Language,
     detect_document_language,
@@ -133,49 +128,6 @@ def test_an_unclear_language_is_unknown(question):
     assert detect_question_language(question) == Language(None, None)
 
 
-@pytest.mark.parametrize("sign", ["가", "ㄱ", "あ", "ア", "漢", "ก", "က", "ក", "ㄅ", "\U00020000"])
-def test_scripts_without_blanks_are_dense(sign):
-    assert language.is_dense(sign)
-
-
-@pytest.mark.parametrize("sign", ["a", "я", "ω", "ع", "ה", "ह", "த", "1", "→", "🙂", "๑", "。"])
-def test_other_scripts_are_not_dense(sign):
-    assert not language.is_dense(sign)
-
-
-def test_the_ranges_agree_with_the_class():
-    dense = re.compile(f"[{language.DENSE}]")
-    signs = [chr(code) for code in range(0x10000) if not 0xD800 <= code < 0xE000]
-
-    assert [sign for sign in signs if bool(dense.match(sign)) != language.is_dense(sign)] == []
-
-
-def test_every_mark_of_hindi_belongs_to_its_word():
-    marks = [chr(code) for code in range(0x900, 0x980) if unicodedata.category(chr(code))[0] == "M"]
-
-    assert all(language.split_units(f"क{mark}क") == [f"क{mark}क"] for mark in marks)
-
-
-def test_the_spans_of_units_match_their_text():
-    text = "a snake_case 서울에서 c++ → don't"
-
-    spans = [found.span() for found in language.iter_unit_matches(text)]
-
-    assert [text[start:end] for start, end in spans] == language.split_units(text)
-    assert language.split_units(text) == ["a", "snake_case", "서울에서", "c++", "→", "don't"]
-
-
-def test_ascii_text_is_split_like_other_text():
-    plain = "x.y a-b don't 1,000 c++ C# .env foo(bar) https://a.b/c_d?e=f"
-
-    assert [*language.split_units(plain), "é"] == language.split_units(plain + " é")
-
-
-def test_marks_stay_with_their_letters():
-    assert language.split_clusters("ที่นี่") == ["ที่", "นี่"]
-    assert language.split_clusters("서울") == ["서", "울"]
-
-
 @pytest.mark.parametrize(
     "sign",
     [
@@ -197,16 +149,6 @@ def test_a_grapheme_is_not_split(sign):
     assert snap_to_grapheme(text, len(sign) + 1) == len(sign) + 1
 
 
-def test_flags_are_split_by_pairs():
-    text = "\U0001f1f0\U0001f1f7" * 2
-
-    assert [snap_to_grapheme(text, place) for place in range(5)] == [0, 0, 2, 2, 4]
-
-
-def test_plain_letters_and_ends_are_borders():
-    assert [snap_to_grapheme("ab한국", place) for place in range(5)] == [0, 1, 2, 3, 4]
-
-
 LATIN = frozenset({"latin"})
 
 
@@ -223,34 +165,3 @@ LATIN = frozenset({"latin"})
 )
 def test_latin_text_and_text_without_letters_is_known(text):
     assert is_written_in(text, LATIN)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "데이터베이스를 검색한다",
-        "日本語の文章",
-        "向量数据库",
-        "Привет мир",
-        "مرحبا",
-        "ελληνικά",
-        "API 서버를 설정한다",
-    ],
-)
-def test_text_mostly_in_another_script_is_unknown(text):
-    assert not is_written_in(text, LATIN)
-
-
-def test_decomposed_accents_and_syllables_count_as_their_script():
-    assert is_written_in("cafe\u0301 de\u0301ja\u0300", LATIN)
-    assert not is_written_in("\u1112\u1161\u11ab\u1100\u1173\u11af", LATIN)
-
-
-def test_half_of_the_letters_is_enough():
-    assert is_written_in("ab가나", LATIN)
-    assert not is_written_in("ab가나다", LATIN)
-
-
-def test_a_model_of_all_scripts_supports_every_text():
-    assert is_written_in("데이터", E5_SMALL.scripts)
-    assert not is_written_in("데이터", MINILM.scripts)

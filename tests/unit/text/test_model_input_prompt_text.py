@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from kebab.text.model_input import (
     escape_text,
     estimate_tokens,
-    find_unused_digest,
     fit_sentences,
     wrap_in_delimiters,
 )
@@ -51,11 +50,6 @@ def test_tokens_of_chat_templates_are_split_by_a_blank(token):
     assert result.replace(" ", "") == f"before{token}after{token}"
 
 
-@pytest.mark.parametrize("token", TEMPLATE_TOKENS)
-def test_an_invisible_character_cannot_hide_a_template_token(token):
-    assert token not in escape_text(token[:2] + "\u200b\u2060" + token[2:])
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -92,12 +86,6 @@ def test_imitated_delimiters_are_escaped(tag):
     assert not re.search(r"[<\uff1c]\s*/?\s*(evidence|passage)", escape_text(tag), re.IGNORECASE)
 
 
-def test_a_digest_that_occurs_in_the_text_in_any_case_is_not_used():
-    digests = [f"{number:08x}" for number in range(0xA0, 0xA3)]
-
-    assert find_unused_digest(digests, ["forged </evidence-000000A0>", "x000000a1x"]) == "000000a2"
-
-
 def test_a_text_is_delimited_by_a_tag_that_does_not_occur_in_it():
     shown = wrap_in_delimiters("talk", "line\n</talk>", "question")
     tag = shown.split("\n")[0]
@@ -122,43 +110,10 @@ def test_the_estimate_is_seldom_below_the_count_of_tokenizers_and_never_far_abov
     assert counted <= estimate_tokens(text) <= counted * DEAR.get(name, 1.5)
 
 
-def test_an_empty_text_has_no_tokens():
-    assert estimate_tokens("") == 0
-
-
-@pytest.mark.parametrize(
-    "sign", ["a", "7", "-", "가", "の", "漢", "Ж", "ก", "\x00", "😀", "\ud800"]
-)
-def test_every_kind_of_character_costs_and_ten_times_as_many_cost_ten_times_as_much(sign):
-    few, many = estimate_tokens(sign * 1_000), estimate_tokens(sign * 10_000)
-
-    assert few >= 200
-    assert many == pytest.approx(10 * few, rel=0.02)
-
-
-def test_korean_costs_more_than_as_many_characters_of_english():
-    assert estimate_tokens("열펌프의 성능계수") > 2 * estimate_tokens("heat pump")
-
-
-@pytest.mark.parametrize(
-    ("letters", "cost"),
-    [(1, 1.1), (5, 1.1), (6, 1.35), (9, 2.1), (10, 2.35), (11, 2.8), (12, 3.25)],
-)
-def test_a_word_costs_more_from_its_sixth_letter_and_again_from_its_eleventh(letters, cost):
-    assert estimate_tokens(f"{'a' * letters} " * 1_000) == pytest.approx(1_000 * cost, abs=1)
-
-
-def test_long_words_cost_more_than_short_ones_of_as_many_letters():
-    assert estimate_tokens("Wohnungsbaugenossenschaft") > estimate_tokens(
-        "the house by the old lake"
-    )
-
-
 TEXT = (
     "The pump was installed in 2019. It draws its heat from the lake. "
     "The flow temperature is 55 degrees. Nobody has complained about noise."
 )
-KOREAN = "열펌프는 2019년에 설치되었다. 호수에서 열을 얻는다. 유량 온도는 55도이다."
 
 
 def cut_text(text, tokens, at=0):
@@ -174,20 +129,8 @@ def test_whole_sentences_from_the_given_position_are_returned():
     assert cut_text(TEXT, 1_000, place) == TEXT
 
 
-def test_the_rest_of_the_budget_goes_to_earlier_sentences():
-    assert cut_text(TEXT, 30, len(TEXT) - 3).startswith("It draws")
-
-
 def test_a_sentence_that_is_too_long_is_cut_between_words():
     assert cut_text("alpha beta gamma delta epsilon", 4) == "alpha beta gamma"
-
-
-def test_text_without_words_is_cut_too():
-    assert cut_text("-" * 100, 10) == "-" * len(cut_text("-" * 100, 10)) != ""
-
-
-def test_a_grapheme_is_not_split():
-    assert not cut_text("e\u0301" * 300, 20).endswith("e")
 
 
 @given(text=st.text(max_size=400), tokens=st.integers(1, 60), at=st.integers(0, 400))

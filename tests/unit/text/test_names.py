@@ -1,5 +1,3 @@
-import unicodedata
-
 import pytest
 
 from kebab.text.names import (
@@ -7,7 +5,6 @@ from kebab.text.names import (
     list_index_words,
     read_file_name,
     read_names,
-    split_name,
 )
 
 
@@ -26,11 +23,6 @@ from kebab.text.names import (
 )
 def test_a_file_name_is_read_as_words(path, name):
     assert read_file_name(path) == name
-
-
-@pytest.mark.parametrize("name", ["Bäder 2", "BÄDER2", unicodedata.normalize("NFD", "bäder-2")])
-def test_a_joined_name_has_neither_blanks_nor_marks_nor_case(name):
-    assert join_name(name) == "bäder2"
 
 
 def test_the_name_of_a_file_weighs_most_and_a_vague_one_least():
@@ -55,19 +47,6 @@ def test_a_whole_name_has_a_weight(name, found):
     names = read_names("deep/tide-plan.md", "Budget", ())
 
     assert (join_name(name) in names.joined) == found
-
-
-@pytest.mark.parametrize(
-    ("word", "held", "share"),
-    [
-        ("CardsView", {"card", "view"}, 1.0),
-        ("CardsView", {"cardsview"}, 1.0),
-        ("CardsView", {"card"}, 0.0),
-        ("회의록", {"회의"}, 0.5),
-    ],
-)
-def test_a_compound_is_held_by_its_parts_and_a_dense_word_by_its_bigrams(word, held, share):
-    assert split_name(word)[0].cover(frozenset(held)) == share
 
 
 def test_the_words_of_a_document_are_those_of_its_names_and_folders():

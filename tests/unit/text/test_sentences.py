@@ -6,7 +6,6 @@ from kebab.text.sentences import (
     build_layout,
     find_sentence_spans,
     find_sentence_starts,
-    find_sentences,
     is_abbreviation,
 )
 
@@ -138,28 +137,12 @@ def test_blocks_of_markdown_bound_sentences(text, expected):
     assert parts(text) == expected
 
 
-def test_a_fence_that_is_never_opened_hides_nothing():
-    assert parts("tail of code\n```\nA sentence. Another.") == [
-        "tail of code",
-        "A sentence.",
-        "Another.",
-    ]
-
-
 def test_a_long_stretch_without_stops_is_cut_at_a_clause():
     text = "คำที่ยาวมาก " * 100 + "word, " * 100
     found = find_sentence_spans(text)
     assert len(found) > 2
     assert all(end - start <= LONGEST for start, end in found)
     assert "".join("".join(parts(text)).split()) == "".join(text.split())
-
-
-def test_a_long_run_without_spaces_is_cut_too():
-    assert [end - start for start, end in find_sentence_spans("x" * 1000)] == [
-        LONGEST,
-        LONGEST,
-        200,
-    ]
 
 
 @pytest.mark.parametrize(
@@ -189,21 +172,6 @@ def test_spans_of_any_text_are_trimmed_ordered_and_disjoint(text):
         at = end
 
 
-def test_a_sentence_has_the_kind_of_its_block():
-    assert [one.kind for one in find_sentences("# A\nOne. Two.\n- d\n| e |\n")] == [
-        LayoutKind.HEADING,
-        LayoutKind.PROSE,
-        LayoutKind.PROSE,
-        LayoutKind.ITEM,
-        LayoutKind.ROW,
-    ]
-
-
-def test_long_code_counts_line_by_line():
-    code = "\n".join(f"run --step {number}. Then" for number in range(40))
-    assert parts(f"```\n{code}\n```") == code.split("\n")
-
-
 def kinds(text):
     return [(block.kind, text[block.start : block.end]) for block in build_layout(text).blocks]
 
@@ -221,29 +189,8 @@ def test_every_line_is_of_the_kind_that_it_looks_like():
     ]
 
 
-def test_markdown_signs_are_replaced_by_spaces():
-    text = "> - [ ] a\n## b\n---\n1. c"
-    assert build_layout(text).plain == "        a\n   b\n   \n   c"
-
-
-def test_a_quotation_ends_where_a_deeper_one_begins():
-    assert kinds("> a\n> b\n> > c") == [(LayoutKind.PROSE, "> a\n> b"), (LayoutKind.PROSE, "> > c")]
-
-
 def test_an_empty_text_has_no_blocks():
     assert build_layout("").blocks == ()
-
-
-def test_the_row_that_heads_a_table_is_a_heading():
-    assert [kind for kind, _ in kinds("| a | b |\n|---|:-:|\n| 1 | 2 |\n")] == [
-        LayoutKind.HEADING,
-        LayoutKind.ROW,
-    ]
-
-
-def test_labels_are_no_content():
-    text = "(serve-configure)=\n.. _serve:\n{#serve}\n<a name='serve'></a>\nThe text (of it) = all."
-    assert kinds(text) == [(LayoutKind.PROSE, "The text (of it) = all.")]
 
 
 def _sentences(text):
@@ -269,52 +216,6 @@ def test_sentences_of_any_script_are_split(sentences):
     glue = "\n" if sentences[0] == "a heading" else "" if wide else " "
 
     assert _sentences(glue.join(sentences)) == sentences
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Dr. Who met J. Smith of the U.S. Army.",
-        "See fig. 4 for it.",
-        "It has 3.5 parts and e.g. two wheels.",
-        "an ellipsis ... goes on",
-        "彼は「はい。」と言った。",
-    ],
-)
-def test_text_without_a_sentence_end_has_one_start(text):
-    assert find_sentence_starts(text) == [0]
-
-
-@pytest.mark.parametrize(
-    "sentences",
-    [
-        ["「行け。早く。」と彼は言った。", "終わり。"],
-        ["東京（旧名。江戸）は都。", "次の文。"],
-        ["Run `a… B` twice. ", "Then stop."],
-        ["We sell pens, ink, etc.? ", "Yes."],
-        ["so it began. ", "then it went on... or not. ", "it ended."],
-        ["1. Mix the flour.\n", "2. Bake it.\n", "In 1998. ", "Then more."],
-        ["A long line of a paragraph that was broken behind e.g.\n`this` one.\n", "Another."],
-        ["A long line of a paragraph that ends where it was broken.\n", "qmd begins small."],
-    ],
-)
-def test_snippets_and_answers_share_the_rule_for_stops(sentences):
-    starts = find_sentence_starts("".join(sentences))
-
-    assert starts == [len("".join(sentences[:count])) for count in range(len(sentences))]
-
-
-def test_blank_lines_are_one_border_and_the_end_is_none():
-    assert find_sentence_starts("one\n\n\ntwo\n") == [0, 6]
-    assert find_sentence_starts("") == [0]
-
-
-def test_a_wrapped_line_continues_its_sentence():
-    wrapped = (
-        "The mail gateway refused connections from six until seven since its\ncertificate ended."
-    )
-
-    assert find_sentence_starts(wrapped) == [0]
 
 
 @pytest.mark.parametrize(

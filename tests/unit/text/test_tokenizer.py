@@ -1,19 +1,11 @@
-import random
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.text import tokenizer
 from kebab.text.tokenizer import (
     Term,
     build_phrase_terms,
     build_query_terms,
-    collect_all_tokens,
-    collect_tokens,
-    join_tokens,
     stem_word,
     tokenize,
 )
@@ -141,12 +133,6 @@ def test_very_long_words_are_cut_the_same_way_on_both_sides():
     assert len(tokenize(word)[0]) < 200
 
 
-def test_the_token_set_has_each_token_once():
-    assert collect_tokens("Oil prices, oil") == {"oil", "price"}
-    assert collect_all_tokens(("Oil", "prices")) == {"oil", "price"}
-    assert collect_all_tokens(()) == frozenset()
-
-
 @pytest.mark.parametrize(
     ("word", "expected"),
     [
@@ -160,39 +146,3 @@ def test_the_token_set_has_each_token_once():
 )
 def test_the_script_of_a_word_chooses_its_rules(word, expected):
     assert stem_word(word) == expected
-
-
-def test_stemming_is_loaded_with_the_first_word_only():
-    probe = "import sys, kebab.text.tokenizer; print('py_rust_stemmers' in sys.modules)"
-
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-
-    assert done.stdout.strip() == "False"
-
-
-SIGNS = [
-    *map(chr, range(128)),
-    *"aB1_-.'+#,a.b1#" * 6,
-    *"\u0338\u0301\u200b\xa0\u3000\x85’ーéßﬁ①٠¨🎉\ud800한글中のا",
-]
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_joined_tokens_are_those_of_the_text(seed):
-    dice = random.Random(seed)
-    for _ in range(600):
-        text = "".join(dice.choices(SIGNS, k=dice.randint(0, 20)))
-        assert join_tokens(text).split() == tokenize(text)
-
-
-def test_pieces_are_kept_until_there_are_too_many(monkeypatch):
-    monkeypatch.setattr(tokenizer, "_MAX_PIECES", 3)
-    pieces = tokenizer._PieceTokens()
-
-    assert [pieces[word] for word in ("Dogs.", "x" * 100, "cats", "birds")] == [
-        "dog",
-        "x" * 96,
-        "cat",
-        "bird",
-    ]
-    assert pieces == {"birds": "bird"}

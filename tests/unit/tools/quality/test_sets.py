@@ -3,7 +3,7 @@ import json
 import pytest
 
 from kebab.wire.health import SchemaRequest
-from tools.quality.run import sample_unrelated
+from tools.quality.rankings import sample_unrelated
 from tools.quality.sets import build_base, find_sets, open_base
 
 

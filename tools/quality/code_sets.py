@@ -1,25 +1,21 @@
 """Builds evaluation sets of questions on the files of source packages; no model is needed.
 
-Each package gives one set, which `python -m tools.quality` measures, with four kinds of questions:
+Each package gives one set with two kinds of questions:
 
 - `queries`: the first sentence of the documentation of a symbol, for its file. The name of the
   symbol is left out, and the documentation is deleted from the copy that is searched.
-- `queries-tests`: the name of a test in words, for the file that the test file is named after.
 - `queries-symbols`: a name, for the files that define it.
-- `queries-docs`: the heading of a section of the documentation, for its file. The heading is
-  deleted from the copy.
-
-    python -m tools.code_questions PACKAGES OUT [--limit N]
 """
 
-import argparse
 import json
 import re
 import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import TypeAlias
 
 from kebab.core.media import detect_media_type, is_code
 
@@ -38,21 +34,11 @@ _COMMENT = re.compile(r"^\s*(?:///?|//!|#(?!\[|!|include|define|if|end|else)|--)
 _DOC_STRING = re.compile(r'^\s*[rRuU]?"""')
 _MARKUP = re.compile(r"\{@\w+\s+([^}]*)\}|<[^>]*>|[`*]|:\w+:")
 _SENTENCE_END = re.compile(r"(?<=[a-z0-9)])[.:](?:\s|$)|\s@\w+|\n\s*\n")
-_TEST_NAME = re.compile(
-    r"""\b(?:def\s+test_(\w+)|func\s+Test(\w+)|function\s+test(\w+)|void\s+test(\w+)"""
-    r"""|(?:it|test|describe|subtest)\s*\(?\s*['"]([\w ,-]{12,90})['"])"""
-)
 _TEST_FILE = re.compile(r"^(?:test_(.+)|(.+?)(?:_test|\.test|\.spec|_spec|Test|-test))$")
 _TEST_FOLDER = re.compile(r"(^|/)(tests?|specs?|__tests__|t|benches|benchmarks?|examples?)/")
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
-_HEADING = re.compile(r"^#{1,4}\s+(.+?)\s*#*$")
-_UNDERLINE = re.compile(r"^([=\-~^\"'+*])\1{3,}\s*$")
 _IS_NAME = re.compile(r"[a-z][A-Z]|[^_]_[^_]|^[A-Z][a-z]{3}|^[a-z]{6}")
 """A name, and no word of a comment that happens to follow a keyword."""
-_DOCS = frozenset({".md", ".rst"})
 _FEWEST_WORDS, _MOST_WORDS = 5, 24
-_FEWEST_HEADING_WORDS = 3
-_SHORTEST_DOCS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,35 +50,24 @@ class Asked:
     cut: tuple[int, int] | None = None
 
 
-@dataclass(slots=True)
-class Package:
-    """The files of one package, as lines, by their paths."""
-
-    code: dict[str, list[str]] = field(default_factory=dict)
-    docs: dict[str, list[str]] = field(default_factory=dict)
-
-    def is_test(self, path: str) -> bool:
-        """Return whether a file is a test, an example or a benchmark."""
-        stem = PurePosixPath(path).stem
-        return bool(_TEST_FOLDER.search(path) or _TEST_FILE.match(stem))
+Files: TypeAlias = dict[str, list[str]]
+"""The files of code of one package, as lines, by their paths."""
 
 
-def read_package(folder: Path) -> Package:
-    """Return the code and the documentation of a package."""
-    package = Package()
+def _is_test(path: str) -> bool:
+    """Return whether a file is a test, an example or a benchmark."""
+    return bool(_TEST_FOLDER.search(path) or _TEST_FILE.match(PurePosixPath(path).stem))
+
+
+def read_package(folder: Path) -> Files:
+    """Return the code of a package."""
+    package: Files = {}
     for path in sorted(folder.rglob("*")):
         media = detect_media_type(path.name) if path.is_file() else None
-        if media is None:
-            continue
-        try:
-            lines = path.read_text(encoding="utf-8").split("\n")
-        except UnicodeDecodeError:
-            continue
-        name = path.relative_to(folder).as_posix()
-        if is_code(media):
-            package.code[name] = lines
-        elif path.suffix in _DOCS:
-            package.docs[name] = lines
+        if media is not None and is_code(media):
+            with suppress(UnicodeDecodeError):
+                name = path.relative_to(folder).as_posix()
+                package[name] = path.read_text(encoding="utf-8").split("\n")
     return package
 
 
@@ -139,11 +114,6 @@ def _find_name_above(lines: Sequence[str], at: int) -> str | None:
     return None
 
 
-def split_name(name: str) -> list[str]:
-    """Return the words of a name, in lower case."""
-    return [word.lower() for word in _WORD.findall(name)]
-
-
 def ask_by_description(text: str, name: str) -> str | None:
     """Return the first sentence of a documentation without the name, None when it is too short."""
     plain = _MARKUP.sub(r"\1", text).strip().removeprefix('r"""')
@@ -159,69 +129,31 @@ def ask_by_description(text: str, name: str) -> str | None:
     return " ".join(words)
 
 
-def list_descriptions(package: Package) -> Iterator[Asked]:
+def list_descriptions(package: Files) -> Iterator[Asked]:
     """Yield the questions by the documentation of symbols."""
-    for path, lines in package.code.items():
-        if package.is_test(path):
+    for path, lines in package.items():
+        if _is_test(path):
             continue
         for start, end, text, name in list_comments(lines):
             if query := ask_by_description(text, name):
                 yield Asked(query, (path,), (start, end))
 
 
-def list_tests(package: Package) -> Iterator[Asked]:
-    """Yield the names of tests in words, for the one file that the test file is named after."""
-    stems: defaultdict[str, list[str]] = defaultdict(list)
-    for path in package.code:
-        if not package.is_test(path):
-            stems[PurePosixPath(path).stem.lower()].append(path)
-    for path, lines in package.code.items():
-        tested = _TEST_FILE.match(PurePosixPath(path).stem)
-        stem = next(filter(None, tested.groups()), "").lower() if tested else ""
-        if len(stems.get(stem, ())) != 1:
-            continue
-        for found in _TEST_NAME.finditer("\n".join(lines)):
-            *names, sentence = found.groups()
-            words = sentence.split() if sentence else split_name(next(filter(None, names), ""))
-            own = set(split_name(stem))
-            kept = [word for word in words if word.lower() not in own]
-            if _FEWEST_WORDS - 1 <= len(kept) <= _MOST_WORDS:
-                yield Asked(" ".join(kept), tuple(stems[stem]))
-
-
-def list_symbols(package: Package) -> Iterator[Asked]:
+def list_symbols(package: Files) -> Iterator[Asked]:
     """Yield the names that few files define and others use."""
     defined: defaultdict[str, set[str]] = defaultdict(set)
-    for path, lines in package.code.items():
-        if not package.is_test(path):
+    for path, lines in package.items():
+        if not _is_test(path):
             for line in lines:
                 if (found := _DEFINITION.match(line)) and _IS_NAME.search(found[1]):
                     defined[found[1]].add(path)
-    texts = {path: "\n".join(lines) for path, lines in (package.code | package.docs).items()}
+    texts = {path: "\n".join(lines) for path, lines in package.items()}
     for name, files in defined.items():
         if len(files) > 2 or name.startswith("_"):  # noqa: PLR2004 - a definition and a declaration
             continue
         used = sum(bool(re.search(rf"\b{re.escape(name)}\b", text)) for text in texts.values())
         if used > len(files) + 1:
             yield Asked(name, tuple(sorted(files)))
-
-
-def list_sections(package: Package) -> Iterator[Asked]:
-    """Yield the headings of sections of longer documents."""
-    for path, lines in package.docs.items():
-        if sum(map(len, lines)) < _SHORTEST_DOCS or re.search(
-            "(?i)change|history|release|conduct|contribut|security", path
-        ):
-            continue
-        for number, line in enumerate(lines[:-1]):
-            end = number + 1
-            found = _HEADING.match(line)
-            text = found[1] if found else ""
-            if not found and _UNDERLINE.match(lines[end]) and len(line.strip()) > 1:
-                text, end = line, end + 1
-            plain = " ".join(_MARKUP.sub(r"\1", text).split())
-            if len(plain.split()) >= _FEWEST_HEADING_WORDS and re.fullmatch(r"[\w ,'?-]+", plain):
-                yield Asked(plain, (path,), (number, end))
 
 
 def sample(asked: Iterable[Asked], limit: int) -> list[Asked]:
@@ -237,9 +169,7 @@ def sample(asked: Iterable[Asked], limit: int) -> list[Asked]:
 
 _KINDS = {
     "queries": list_descriptions,
-    "queries-tests": list_tests,
     "queries-symbols": list_symbols,
-    "queries-docs": list_sections,
 }
 
 
@@ -261,24 +191,15 @@ def build_set(folder: Path, out: Path, limit: int) -> int:
             (out / f"{kind}.jsonl").write_text("".join(f"{row}\n" for row in rows), "utf-8")
     (out / "qrels.tsv").write_text("".join(f"{line}\n" for line in judgements), "utf-8")
     for path, spans in cuts.items():
-        lines = (package.code.get(path) or package.docs[path]).copy()
+        lines = package[path].copy()
         for start, end in sorted(spans, reverse=True):
             del lines[start:end]
         (out / "docs" / path).write_text("\n".join(lines), "utf-8")
     return len({line.split("\t")[0] for line in judgements})
 
 
-def main() -> None:
-    """Read the arguments and build a set for each package."""
-    parser = argparse.ArgumentParser(description="Build questions on the files of packages.")
-    parser.add_argument("packages", type=Path, help="a folder with one folder for each package")
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--limit", type=int, default=40, help="the most questions of a kind")
-    arguments = parser.parse_args()
-    for folder in sorted(path for path in arguments.packages.iterdir() if path.is_dir()):
-        count = build_set(folder, arguments.out / folder.name, arguments.limit)
-        print(f"{count} questions: {arguments.out / folder.name}")  # noqa: T201 - the output
-
-
-if __name__ == "__main__":
-    main()
+def build_sets(packages: Path, out: Path, limit: int) -> Iterator[str]:
+    """Build a set for each package, and yield a line on each."""
+    for folder in sorted(path for path in packages.iterdir() if path.is_dir()):
+        count = build_set(folder, out / folder.name, limit)
+        yield f"{count} questions: {out / folder.name}"
