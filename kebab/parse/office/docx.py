@@ -19,7 +19,7 @@ from kebab.parse.archive import (
     list_children,
     read_children,
 )
-from kebab.parse.blocks import TextBuilder
+from kebab.parse.blocks import TextBuilder, label_note
 from kebab.parse.formulas import END, NOTE, SUBSCRIPT, SUPERSCRIPT, read_equation
 from kebab.parse.office import ooxml as office
 from kebab.parse.office.graphics import (
@@ -219,7 +219,7 @@ class _BodyReader:
             for element in list_children(self._package.find_tree(part)):
                 if get_attribute(element, "type", "normal") == "normal":
                     text = " ".join(reader.list_lines(element))
-                    note = office.label_note(text, get_attribute(element, "author"), kind)
+                    note = label_note(text, get_attribute(element, "author"), kind)
                     notes[kind, get_attribute(element, "id")] = note
         return notes
 

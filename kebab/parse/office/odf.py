@@ -20,7 +20,7 @@ from kebab.parse.archive import (
     list_children,
     read_children,
 )
-from kebab.parse.blocks import TextBuilder
+from kebab.parse.blocks import TextBuilder, label_note
 from kebab.parse.formulas import END, SUBSCRIPT, SUPERSCRIPT, read_equation
 from kebab.parse.office import ooxml as office
 
@@ -344,9 +344,9 @@ class _Reader:
         """Return a footnote, an endnote or a comment with its label, empty without a text."""
         if get_local_tag(element.tag) == "note":
             text = " ".join(self.list_texts(find_child(element, "note-body")))
-            return office.label_note(text, kind=get_attribute(element, "note-class", "note"))
+            return label_note(text, kind=get_attribute(element, "note-class", "note"))
         author = find_child(element, "creator")
-        return office.label_note(
+        return label_note(
             " ".join(self.list_texts(element)), None if author is None else author.text
         )
 

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 from kebab.core.chunks import Place
 from kebab.core.documents import ParsedDocument
 from kebab.parse.archive import find_all, find_child, get_local_tag, list_children
-from kebab.parse.blocks import TextBuilder
+from kebab.parse.blocks import TextBuilder, label_note
 from kebab.parse.office import ooxml as office
 from kebab.parse.office.graphics import (
     OLD_EQUATIONS,
@@ -248,7 +248,7 @@ class _DeckReader:
             elif relation.kind == "comments":
                 for comment in list_children(self._package.find_tree(relation.target)):
                     text = " ".join("".join(comment.itertext()).split())
-                    yield office.label_note(text, self._authors.get(comment.get("authorId", "")))
+                    yield label_note(text, self._authors.get(comment.get("authorId", "")))
 
 
 def _is_footer(shape: Shape) -> bool:

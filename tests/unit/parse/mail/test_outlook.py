@@ -1,9 +1,9 @@
 import pytest
-from tests.unit.parse.test_old_office import parse_sample
 
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.mail.outlook import MsgParser
 from tests.unit.parse.office.compound_files import build_compound, build_msg
+from tests.unit.parse.office.test_old_office import parse_sample
 
 KOREAN = "등유를 주문합니다."
 DELIVERED = 0x0E06, 133_540_974_000_000_000

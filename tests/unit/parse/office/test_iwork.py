@@ -1,10 +1,10 @@
 import pytest
-from tests.unit.parse.test_old_office import SAMPLES
 
 from kebab.core.content import detect_media
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.office.iwork import KeynoteParser, NumbersParser, PagesParser, PreviewParser
 from tests.unit.parse.office.iwork_files import build_iwork, build_table, cell, zipped
+from tests.unit.parse.office.test_old_office import SAMPLES
 
 
 def refer(*numbers):
@@ -144,7 +144,7 @@ def test_the_cells_of_numbers_are_cited_by_sheet_and_table():
 
 
 def test_cells_beyond_the_limit_are_said(monkeypatch):
-    monkeypatch.setattr("kebab.parse.iwork.MAX_CELLS", 1)
+    monkeypatch.setattr("kebab.parse.office.iwork.MAX_CELLS", 1)
     number = cell(2, 2, "<d", 7.0)
     table = build_table(10, {0: {0: number}, 1: {0: number}})
     document = parse(NumbersParser, {1: (1, {1: refer(2)}), 2: (2, {2: refer(10)}), **table})

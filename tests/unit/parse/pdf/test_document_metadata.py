@@ -63,7 +63,7 @@ def test_the_outline_names_pages():
 
 
 def test_a_long_outline_is_bounded(monkeypatch):
-    monkeypatch.setattr("kebab.parse.pdf.MAX_BOOKMARKS", 2)
+    monkeypatch.setattr("kebab.parse.pdf.document.MAX_BOOKMARKS", 2)
 
     with pypdfium2.PdfDocument(SAMPLES / "columns.pdf") as document:
         assert len(read_bookmarks(document)) == 2

@@ -178,7 +178,7 @@ def test_a_page_that_takes_too_long_is_left_out(folder):
 
 
 def test_the_time_for_a_file_is_bounded(folder, monkeypatch):
-    monkeypatch.setattr("kebab.parse.ocr._TIME_SHARE", -1)
+    monkeypatch.setattr("kebab.parse.pdf.ocr._TIME_SHARE", -1)
     log = install_tesseract(folder, "text")
 
     assert parse(SCANNED).warnings == ("no text on page 1: only images",)
@@ -205,7 +205,7 @@ def test_a_page_is_drawn_in_grey_with_bounded_pixels(monkeypatch):
     assert min(body) < 60
     assert max(body) > 200
 
-    monkeypatch.setattr("kebab.parse.ocr.MAX_PIXELS", 10_000)
+    monkeypatch.setattr("kebab.parse.pdf.ocr.MAX_PIXELS", 10_000)
     small, dpi = draw_page(document, 0)
 
     assert len(small) < 11_000

@@ -117,7 +117,7 @@ def test_a_page_that_does_not_exist_is_empty():
 
 
 def test_the_text_of_a_page_is_bounded(monkeypatch):
-    monkeypatch.setattr("kebab.parse.pdf_pages.MAX_PAGE_CHARS", 8)
+    monkeypatch.setattr("kebab.parse.pdf.pages.MAX_PAGE_CHARS", 8)
 
     page = read(Text(72, 700, "abcdefghijklmn"))
 
