@@ -122,7 +122,7 @@ HARMLESS = {
     "mcp": "what it raises is the answer that it sends to the client",
     "mcp_types": "the package `mcp` answers with what its records refuse",
     "nh3": "raises for options only, which are constants",
-    "frontmatter": "splits texts by patterns of ours; its loaders raise the errors of yaml and json",
+    "frontmatter": "splits texts by our patterns; what loads them raises errors of yaml and json",
     "fastembed": "only its tables of models are read by a command",
     "dochan": "describes every fault in its model; those of its compound files are system errors",
     "markdown_it": "reads any text without an error, and stops at a depth of nesting",
