@@ -17,7 +17,7 @@ def interrupt_twice(process):
     process.send_signal(signal.SIGINT)
 
 
-@pytest.mark.parametrize("arguments", [["doctor"], ["search", "x"], ["search", "broken"]])
+@pytest.mark.parametrize("arguments", [["search", "x"], ["search", "broken"]])
 def test_no_library_gets_through_in_text(arguments, empty, program):
     ran = program(*arguments, module=SCRIPTED)
 
@@ -28,11 +28,9 @@ def test_no_library_gets_through_in_text(arguments, empty, program):
 @pytest.mark.parametrize(
     ("arguments", "status", "outcome"),
     [
-        (["doctor"], 0, "doctor.v1"),
         (["ingest"], 0, "ingest_report.v1"),
         (["search", "broken"], 3, "store_corrupt"),
         (["search", "surprise"], 2, "generic"),
-        (["search", "--nope"], 2, "usage_invalid"),
     ],
 )
 def test_no_library_gets_through_under_json(arguments, status, outcome, empty, program):
@@ -93,7 +91,7 @@ def test_an_interrupted_search_is_cancelled(empty, started):
     assert [one["type"] for one in frames] == ["stage", "error", "end"]
 
 
-@pytest.mark.parametrize("form", ["--json", "--stream", "--output-format=text"])
+@pytest.mark.parametrize("form", ["--json", "--output-format=text"])
 def test_a_reader_that_goes_away_is_no_error(form, empty, started):
     process = started("search", "word", form, stdout=-1, stderr=-1)
     process.stdout.close()

@@ -65,8 +65,7 @@ def test_a_client_gets_answers_and_the_process_ends_with_its_input(serve):
     assert process.wait(DEADLINE_S) == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("is_late", [True, False])
+@pytest.mark.parametrize(("number", "is_late"), [(signal.SIGTERM, True), (signal.SIGINT, False)])
 def test_a_signal_ends_it_quietly(serve, number, is_late):
     process = serve()
     send(process, HELLO, INITIALIZED)

@@ -58,9 +58,8 @@ def assert_played(server, code):
 
 
 def test_every_known_failure_of_ollama_has_its_code(inside):
-    generation = "new"
     for name, code in CODES.items():
-        with fake_ollama("gemma3:4b", generation=generation) as server:
+        with fake_ollama("gemma3:4b", generation="new") as server:
             server.enqueue(*[Fail(name)] * get_times(code))
             error = read_only_error(inside("ask", QUESTION, "--json", OLLAMA_HOST=server.url))
             assert (error["code"], error["exit_code"]) == (code, 2), name

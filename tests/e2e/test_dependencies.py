@@ -14,8 +14,6 @@ import os, sys
 for name in os.environ.get("BROKEN", "").split():
     sys.modules[name] = None
 """
-MEANING = ("onnxruntime", "tokenizers", "numpy", "lancedb", "pyarrow")
-"""What vectors need, and words do not."""
 
 
 def let_imports_fail(cli):
@@ -113,12 +111,6 @@ def test_a_search_by_meaning_names_the_library_and_one_by_words_goes_on(indexed,
     assert page["degraded"][0]["hint"].startswith("pip install ")
 
 
-def test_words_need_nothing_that_vectors_need(indexed):
-    page = break_imports(indexed, *MEANING).json("search", "cat", "--mode", "lexical")
-
-    assert (page["hits"][0]["doc_path"], page["degraded"]) == ("cat.md", [])
-
-
 @pytest.mark.parametrize("library", ["tokenizers", "lancedb"])
 def test_files_are_read_without_what_vectors_need(breakable, library, read_lines):
     tiny_model.install_model(E5_SMALL, breakable.models)
@@ -128,25 +120,6 @@ def test_files_are_read_without_what_vectors_need(breakable, library, read_lines
     assert (first.reply["new"], first.reply["embedding"]["pending"]) == (2, 2)
     said = "no passage is embedded in this run, new ones are found by words"
     assert any(said in one.get("message", "") for one in read_lines(first.err))
-
-
-def test_vectors_follow_when_the_libraries_are_back(breakable):
-    tiny_model.install_model(E5_SMALL, breakable.models)
-    break_imports(breakable, *MEANING).json("ingest", breakable.notes)
-
-    later = break_imports(breakable).json("ingest", breakable.notes)
-
-    assert (later["embedding"]["embedded"], later["embedding"]["pending"]) == (2, 0)
-
-
-def test_an_index_that_has_to_be_read_anew_needs_lancedb(indexed):
-    for sidecar in (indexed.data / "lance").glob("*.keys.npy"):
-        sidecar.unlink()
-
-    question = ("search", "cat", "--mode", "vector")
-    error = break_imports(indexed, "lancedb").fails("dependency_missing", *question)
-
-    assert error["details"]["install"] == "pip install lancedb"
 
 
 def test_without_the_folders_of_the_system_nothing_works_and_that_is_said(breakable):

@@ -1,7 +1,7 @@
 """What the library promises, and every vector index, whether in memory or on disk."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -38,13 +38,20 @@ class Library:
     reader: Callable[[], LibraryReader]
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> Iterator[Library]:
+@contextmanager
+def open_library(folder: Path) -> Iterator[Library]:
+    """Return an empty library with two sources."""
     with ExitStack() as stack:
-        writer = stack.enter_context(SqliteWriter(tmp_path, str.lower, lambda: 5.0))
+        writer = stack.enter_context(SqliteWriter(folder, str.lower, lambda: 5.0))
         writer.add_source(NOTES)
         writer.add_source(OTHER)
-        yield Library(writer, lambda: stack.enter_context(SqliteReader(tmp_path)))
+        yield Library(writer, lambda: stack.enter_context(SqliteReader(folder)))
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with open_library(tmp_path) as made:
+        yield made
 
 
 def find(library: Library, word: str, filters: Filters | None = None) -> list[str]:
@@ -416,13 +423,16 @@ FILTERS = (
 )
 
 
-class TestFilters:
-    @pytest.fixture
-    def corpus(self, library: Library) -> Library:
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    """A library to read only."""
+    with open_library(tmp_path_factory.mktemp("corpus")) as library:
         for row in CORPUS:
             library.writer.put_document(row)
-        return library
+        yield library
 
+
+class TestFilters:
     def test_languages_are_measured_in_bytes_of_documents(self, corpus) -> None:
         expected: dict[str, int] = {}
         for row in CORPUS:

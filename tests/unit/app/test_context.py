@@ -47,24 +47,6 @@ def test_one_writer_and_many_readers_run_at_once(desk):
         context.open_writer("test")
 
 
-def test_stores_are_built_once(desk):
-    context = desk.context()
-
-    assert context.embedders is context.embedders
-    assert context.open_vector_table("a-384-v1") is context.open_vector_table("a-384-v1")
-    assert context.open_vector_table("a-384-v1") is not context.open_vector_table("b-384-v1")
-    assert context.cache is context.cache
-
-
-def test_the_limit_of_a_passage_is_that_of_settings_and_model(desk):
-    context = desk.context(index__chunk_tokens=100)
-    narrow, wide = HashingEmbedder(window=50), HashingEmbedder(window=500)
-
-    assert context.build_budget(None).limit == 100
-    assert context.build_budget(narrow).limit == 50
-    assert context.build_budget(wide).limit == 100
-
-
 def test_the_limit_is_counted_by_the_model_when_there_is_one(desk):
     context = desk.context()
     text = "one two three"

@@ -17,7 +17,6 @@ from kebab.core.media import READABLE_NAMES
 from kebab.core.progress import Cancel
 from kebab.source import walk
 from kebab.store.sqlite.documents import KnownFiles
-from kebab.store.sqlite.lock import IngestState, WriterLock
 from kebab.store.sqlite.writer import SqliteWriter
 from kebab.wire.ask import AskRequest
 from kebab.wire.fetch import GrepRequest, OutlineRequest
@@ -258,18 +257,6 @@ def test_a_refresh_reads_new_changed_gone_and_unread_files(notes, monkeypatch):
     assert (reply.coverage.unread, reply.coverage.new) == (0, 0)
 
 
-def test_a_folder_is_not_listed_again_after_its_new_file_was_read(notes, monkeypatch):
-    notes.ingest()
-    notes.write("sub/late.md", "# Late\n\nbread at last\n")
-    notes.write("sub/a.tmp", "left out")
-    touch(notes.notes / "sub")
-    notes.search("bread", mode="lexical", refresh=True)
-
-    monkeypatch.setattr(walk.FolderScanner, "scan_again", None)
-
-    assert measure(notes) == {"files": FILES + 1, "checked": FILES + 1}
-
-
 def test_a_search_does_not_list_every_unread_file(notes, monkeypatch):
     kill_ingest(notes, monkeypatch, "put_document", 3)
     notes.write("n1.md", "# Note 1\n\nmore bread than before\n")
@@ -278,20 +265,6 @@ def test_a_search_does_not_list_every_unread_file(notes, monkeypatch):
     found = measure(notes)
 
     assert (found["unread"], found["checked"]) == (FILES - 2, 2)
-
-
-@pytest.mark.parametrize("name", ["fresh/b.md", "fresh/deep/b.md"], ids=["direct", "below"])
-def test_a_later_file_in_a_new_folder_is_noticed_after_its_first_was_read(notes, name):
-    notes.ingest()
-    notes.write("top.md", "bread")
-    notes.write("fresh/deep/a.md", "bread")
-    touch(notes.notes)
-    notes.search("bread", mode="lexical", refresh=True)
-
-    notes.write(name, "bread")
-    touch((notes.notes / name).parent)
-
-    assert measure(notes)["new"] == 1
 
 
 def test_every_reply_has_it(notes):
@@ -331,12 +304,3 @@ def test_doctor_calls_nothing_healthy_that_is_not_read(notes, monkeypatch):
     checks = {check.name: check for check in reply.checks}
     assert "3 of 5 files are not read yet" in checks["files"].summary
     assert "healthy" not in list(render_doctor(reply, Canvas()))[-1]
-
-
-def test_an_ingest_that_runs_is_part_of_it(notes):
-    notes.ingest()
-    with WriterLock(notes.data) as lock:
-        lock.publish(IngestState(1.0, 2, 5, "files", 0.5))
-        found = notes.search("bread").coverage
-
-    assert (found.complete, found.indexing.done, found.indexing.per_second) == (False, 2, 0.5)

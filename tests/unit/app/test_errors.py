@@ -8,7 +8,7 @@ from kebab.app.classify import classify_error
 from kebab.app.context import AppContext
 from kebab.app.errors import count_errors, inspect_error
 from kebab.config.settings import Settings, resolve_paths
-from kebab.errors.catalog import Locked, ModelBusy, ModelNotPulled
+from kebab.errors.catalog import Locked, ModelBusy
 from kebab.wire.error import ErrorsRequest, InspectErrorRequest
 from kebab.wire.record import NotFound
 
@@ -73,19 +73,6 @@ def test_errors_are_counted_most_frequent_first(log, fail):
         ("transient", 3),
         ("none", 1),
     ]
-
-
-def test_errors_of_models_are_counted_by_provider_and_model_too(log):
-    missing = ModelNotPulled(model="m:1", endpoint="http://x", operation="ask")
-    call = FailedCall(provider="ollama")
-    for fault in (BUSY, missing, LOCKED):
-        assert record_error(fault, classify_error(fault, operation="ask"), call, log)
-
-    reply = count()
-
-    assert [one.by for one in reply.groups][4:] == ["provider", "model"]
-    assert [(one.value, one.count) for one in group(reply, "provider").counts] == [("ollama", 2)]
-    assert [(one.value, one.count) for one in count(by="model").groups[0].counts] == [("m:1", 1)]
 
 
 def test_the_log_keeps_the_trace_of_the_caller(log, fail, monkeypatch):

@@ -8,7 +8,6 @@ import pytest
 from kebab.app.facade import Kebab
 from kebab.config.load import load_settings
 from kebab.core.progress import Cancel
-from kebab.errors.catalog import ReadOnly
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import NotFound
@@ -21,7 +20,6 @@ from kebab.wire.review import (
 from tests.examples import ARGUMENTS, REQUESTS
 
 READS = [name for name, one in OPERATIONS.items() if one.effect == "reads"]
-WRITES = [name for name in OPERATIONS if name not in READS]
 NEEDS_NOTHING = {
     "doctor",
     "schema",
@@ -102,15 +100,6 @@ def test_constructing_the_facade_opens_and_creates_nothing(lab, opened):
         pass
 
     assert lab.tree() == before
-
-
-@pytest.mark.parametrize("name", WRITES)
-def test_read_only_refuses_every_write_to_what_is_there(filled, opened, name):
-    before = filled.tree()
-    with opened(read_only=True) as kebab, pytest.raises(ReadOnly):
-        call(kebab, name)
-
-    assert filled.tree() == before
 
 
 @pytest.mark.parametrize("name", [name for name in READS if name not in NEEDS_MORE])

@@ -1,5 +1,3 @@
-import os
-
 import pytest
 
 from kebab.app.fetch import fetch_chunk, fetch_doc, fetch_span
@@ -56,15 +54,6 @@ def test_a_passage_is_fetched_from_its_file(garden):
     assert (found.freshness, found.truncated) == ("fresh", False)
 
 
-def test_context_adds_lines_on_both_sides_without_changing_the_citation(garden):
-    hit, found = _chunk(garden, context=2)
-    start, end = hit.citation.line.start, hit.citation.line.end
-
-    assert (found.start_line, found.end_line) == (start - 2, end + 2)
-    assert found.text == "\n".join(LINES[start - 3 : end + 2])
-    assert found.citation == hit.citation
-
-
 @pytest.mark.parametrize("spoil", ["change", "delete"])
 def test_a_passage_of_a_file_that_changed_is_the_text_that_was_indexed(garden, spoil):
     file = garden.notes / "garden.txt"
@@ -102,15 +91,6 @@ def test_max_chars_cuts_the_text_and_adjusts_the_last_line(garden):
     assert found.text == f"{LINES[0]}\n{LINES[1]}\nline"
     assert (found.truncated, found.start_line, found.end_line) == (True, 1, 3)
     assert (found.line_count, found.citation.uri) == (40, "garden.txt#L1-L40")
-
-
-def test_a_file_with_the_same_size_and_time_counts_as_fresh(garden):
-    file = garden.notes / "garden.txt"
-    seen = file.stat()
-    file.write_text(TEXT.upper())
-    os.utime(file, ns=(seen.st_atime_ns, seen.st_mtime_ns))
-
-    assert _doc(garden).freshness == "fresh"
 
 
 def test_a_passage_that_an_edit_moved_is_fetched_where_it_is_now(garden):
@@ -275,18 +255,6 @@ def test_a_place_can_be_widened_to_its_section(shelf):
     assert fetch(shelf, "paper.pages#page=4", section=True).text.startswith("## Soil")
     assert fetch(shelf, "nb.cells#cell=0", section=True).kind == "section"
     assert fetch(shelf, "book.sheets#Prices!A2", section=True).text == "rose | 3"
-
-
-def test_a_whole_document_says_where_its_places_begin(shelf):
-    found = fetch(shelf, "paper.pages")
-    lines = found.text.split("\n")
-
-    assert [(place.uri, lines[place.line - 1]) for place in found.places] == [
-        ("paper.pages#page=1", "# Gardens"),
-        ("paper.pages#page=2", "Tulips bloom in spring."),
-        ("paper.pages#page=4", "## Soil"),
-    ]
-    assert found.citation.uri == "paper.pages#page=1"
 
 
 def test_a_moved_passage_is_cited_at_its_new_page(shelf):

@@ -89,11 +89,6 @@ def test_every_form_finds_what_a_scan_of_everything_would(kitchen, form, mode):
     assert set(names(kitchen, path_glob=pattern)) == FORMS[form]
 
 
-@pytest.mark.parametrize("form", ["other", "{folder}/other", "OTHER"])
-def test_a_source_is_named_by_its_folder(kitchen, form):
-    assert names(kitchen, source=[form.format(folder=kitchen.folder)]) == [SOUP]
-
-
 @pytest.mark.parametrize("name", ["other", "othr"])
 def test_a_source_is_compared_in_a_folder_that_was_deleted(kitchen, tmp_path, monkeypatch, name):
     place = tmp_path / "deleted"
@@ -295,37 +290,3 @@ def test_a_suggested_command_keeps_every_field(name, field):
 
 def test_flags_that_change_nothing_are_left_out():
     assert format_search_command(SearchRequest(query="restore")) == "kebab search restore"
-
-
-def test_every_flag_round_trips_through_the_shell():
-    request = SearchRequest(
-        query="it's -here",
-        mode="lexical",
-        limit=3,
-        tag=["a b", "c"],
-        path_glob="x/**",
-        doc_id="3f",
-        since="7d",
-        until="1d",
-        per_doc=2,
-        detail="passages",
-        max_tokens=900,
-        rerank=True,
-        queries=["garden plan", "-x"],
-        source=["notes"],
-        lang=["en"],
-        media=["markdown"],
-        author=["Ada"],
-        links_to="a.md",
-    )
-
-    line = format_search_command(request)
-
-    assert shlex.split(line)[2:] == [
-        *("--mode", "lexical", "--limit", "3", "--path", "x/**", "--doc-id", "3f"),
-        *("--links-to", "a.md", "--since", "7d", "--until", "1d", "--per-doc", "2"),
-        *("--detail", "passages", "--max-tokens", "900", "--rerank"),
-        *("--tag", "a b", "--tag", "c", "--lang", "en", "--type", "markdown"),
-        *("--source", "notes", "--author", "Ada"),
-        *("--query", "garden plan", "--query", "-x", "it's -here"),
-    ]

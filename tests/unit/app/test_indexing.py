@@ -1,5 +1,3 @@
-import os
-
 import pytest
 
 from kebab.app.doctor import check_health
@@ -10,13 +8,11 @@ from kebab.app.indexing import (
     read_indexing,
     suggests_ingest,
 )
-from kebab.app.related import find_related
 from kebab.app.schema import describe_build
 from kebab.core.progress import Progress, ProgressKind
 from kebab.store.sqlite.lock import IngestState, WriterLock
 from kebab.wire.coverage import Indexing
 from kebab.wire.health import DoctorRequest, SchemaRequest
-from kebab.wire.related import RelatedDocs, RelatedRequest
 from kebab.wire.search import DegradedChannel
 
 EMBEDDING = IngestState(1_700_000_000.0, 2_695, 24_020, "chunks")
@@ -66,21 +62,6 @@ def test_counts_are_published_at_most_once_in_an_interval():
     assert [state.done for state in recorder.published] == [None, 0, 2, 4]
 
 
-def test_another_unit_is_published_at_once_and_other_events_are_not():
-    recorder = Recorder()
-    publish = recorder.make()
-
-    publish(Progress(ProgressKind.SCAN_COMPLETED, done=2, total=2, unit="files"))
-    publish(Progress(ProgressKind.HEARTBEAT, phase="model"))
-    publish(Progress(ProgressKind.MODEL_FETCH, done=1, total=2, unit="bytes"))
-    publish(embed(1))
-
-    assert recorder.published[1:] == [
-        IngestState(5.0, 2, 2, "files"),
-        IngestState(5.0, 1, 9, "chunks"),
-    ]
-
-
 def test_an_ingest_publishes_its_progress(pending, monkeypatch):
     seen = []
     monkeypatch.setattr(WriterLock, "publish", lambda _, state: seen.append(state))
@@ -98,15 +79,6 @@ def test_a_search_says_how_far_the_ingest_is_and_does_not_suggest_one(running):
 
     assert found.indexing.done == 2_695
     assert all(not suggests_ingest(channel.hint) for channel in found.degraded)
-
-
-def test_the_progress_replaces_the_hint_of_pending_vectors(running):
-    found = find_related(running.context(), RelatedRequest(name="a.md"))
-
-    assert isinstance(found, RelatedDocs)
-    (channel,) = found.degraded
-    assert channel.reason.endswith("; indexing: 2,695 of 24,020 passages, pid " + str(os.getpid()))
-    assert channel.hint is None
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from kebab.app.ingest import (
 )
 from kebab.app.library import remove_documents
 from kebab.core.progress import Cancel, ignore_progress
-from kebab.embed import install
 from kebab.embed.registry import E5_SMALL
 from kebab.errors.catalog import (
     DependencyMissing,
@@ -97,15 +96,6 @@ def test_a_dry_run_reports_and_writes_nothing(desk):
     desk.write("b.md", "the dog\n")
     assert _kinds(desk.ingest(dry_run=True)) == {"b.md": "new"}
     assert sorted(_ids(desk)) == ["a.md"]
-
-
-def test_a_text_is_indexed_under_its_title(desk):
-    first = _text(desk, "the cat sleeps", source_uri="https://example.org/call")
-    (item,) = first.items
-    hit = desk.search("cat").hits[0]
-
-    assert (item.kind, item.source, hit.title, hit.file) == ("new", "stdin", "Call with Ada", None)
-    assert "sleeps" in hit.snippet
 
 
 def test_the_same_title_again_replaces_the_text(desk):
@@ -216,17 +206,6 @@ def test_a_refused_file_is_reported_with_its_absolute_path(desk, monkeypatch):
     assert (item.doc_path, item.error.details["path"]) == ("deep/bad.md", str(bad))
     assert (alone.value.path, typed.value.path) == (str(bad), str(bad))
     assert piped.value.path == "<stdin>"
-
-
-def test_with_a_limit_no_model_is_downloaded(desk, monkeypatch):
-    desk.write("a.md", "the cat sleeps\n")
-    desk.flags["offline"] = False
-    monkeypatch.setattr(install, "_download", None)
-    request = IngestRequest(paths=[str(desk.notes)], vector_seconds=60)
-
-    report = ingest(desk.context(), request, ignore_progress, Cancel())
-
-    assert (report.new, report.embedding.pending) == (1, 1)
 
 
 INSTALL = "pip install 'kebab[pdf]'"

@@ -69,15 +69,6 @@ def test_nothing_is_removed_when_one_name_is_not_found(three):
     assert len(three.documents()) == 3
 
 
-def test_vectors_of_removed_documents_find_nothing(lab):
-    for name in ("cat", "dog"):
-        lab.write(f"{name}.md", f"the {name} sleeps\n")
-    lab.ingest()
-    remove_documents(lab.context(), RmRequest(names=["cat.md"]))
-
-    assert [hit.doc_path for hit in lab.search("cat", mode="vector").hits] == ["dog.md"]
-
-
 @pytest.fixture
 def full(desk):
     """A desk of so many documents that some ids begin alike."""

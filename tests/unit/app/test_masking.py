@@ -5,7 +5,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from kebab.app.dispatch import KebabPool, format_reply
@@ -102,17 +101,6 @@ def test_the_command_line_shows_files_and_own_lines_as_they_are(settings, tmp_pa
 
     assert (KEY in text) == (operation in EXACT and operation != "review")
     assert operation not in EXACT or MASK not in text
-
-
-def test_a_setting_shows_everything(settings, tmp_path):
-    plain = msgspec.structs.replace(
-        settings, output=msgspec.structs.replace(settings.output, mask_secrets=False)
-    )
-    with Kebab(plain, config_path=tmp_path / "config.toml", is_owner=False) as kebab:
-        reply, text = run(SearchRequest(query="deploy cluster"), kebab)
-
-    assert KEY in text
-    assert reply.masked is not True
 
 
 def test_highlights_and_passages_keep_their_places(settings, tmp_path):

@@ -60,18 +60,6 @@ def test_a_download_checks_every_byte(made, tmp_path, tiny_models):
         made(folder=tmp_path / "models").download(MINILM, ignore_progress, Cancel())
 
 
-def test_damaged_weights_cannot_be_repaired_offline(made, tiny_models, tmp_path):
-    folder = tmp_path / "models"
-    shutil.copytree(tiny_models, folder)
-    path = folder / MINILM.version / "tokenizer.json"
-    path.write_bytes(b"x" * path.stat().st_size)
-    embedders = made(folder=folder)
-
-    assert not embedders.is_intact(MINILM.version)
-    with pytest.raises(EmbeddingUnavailable):
-        embedders.repair(MINILM.version, ignore_progress, Cancel())
-
-
 def test_threads_that_load_a_model_at_once_share_one(made, monkeypatch):
     class SlowEmbedder(OnnxEmbedder):
         def __init__(self, *args, **options):
@@ -150,24 +138,6 @@ def test_an_invalid_key_is_refused_with_the_name_of_its_variable():
 
     with pytest.raises(ConfigInvalid, match="MY_KEY"):
         build_language_model(said, environ={"MY_KEY": "two\nlines"})
-
-
-@pytest.mark.parametrize(
-    ("llm", "environ", "shown"),
-    [
-        ({}, {}, "http://127.0.0.1:11434"),
-        ({}, {"OLLAMA_HOST": "127.0.0.1:7"}, "http://127.0.0.1:7"),
-        ({"endpoint": "localhost:8"}, {"OLLAMA_HOST": "127.0.0.1:7"}, "http://localhost:8"),
-        ({"provider": "openai"}, {"OLLAMA_HOST": "127.0.0.1:7"}, "http://127.0.0.1:8080/v1"),
-        (
-            {"provider": "openai", "endpoint": "http://localhost:1234"},
-            {},
-            "http://localhost:1234/v1",
-        ),
-    ],
-)
-def test_each_provider_has_its_endpoint(llm, environ, shown):
-    assert resolve_endpoint(settings(**llm).models.llm, environ).display_url == shown
 
 
 @pytest.mark.parametrize(

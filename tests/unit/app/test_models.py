@@ -41,6 +41,14 @@ def test_auto_downloads_the_best_available_model(desk, own_models):
     assert _pull(desk, "auto").model.name == MINILM.name
 
 
+def test_auto_downloads_the_model_that_the_knowledge_base_uses(full):
+    _use(full, MINILM.key)
+    assert _pull(full, "auto").model.name == MINILM.name
+
+    _use(full, E5_SMALL.key)
+    assert _pull(full, "auto").model.name == E5_SMALL.name
+
+
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.key)
 def test_auto_downloads_the_model_of_the_settings(full, model):
     flags = {"models__embedding__model": model.key}

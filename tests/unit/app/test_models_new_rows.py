@@ -3,13 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
-from kebab.app.models import use_model
 from kebab.app.related import find_related
 from kebab.core.chunks import CosineScale, LanguageTrust, ProbePair
-from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed import registry
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
-from kebab.wire.health import ModelUseRequest
 from kebab.wire.related import RelatedDocs, RelatedRequest
 from tests.fakes import tiny_model
 
@@ -65,14 +62,6 @@ def test_search_finds_notes_by_its_vectors(full, model, mode):
         assert hit.retrieval.vector_score is not None
 
 
-def test_evidence_is_the_cosine_on_its_scale(full, model):
-    full.ingest()
-
-    for hit in full.search("the cat sleeps", mode="vector").hits:
-        evidence = model.cosine_scale.normalise(hit.retrieval.vector_score)
-        assert hit.retrieval.fusion_score == pytest.approx(evidence)
-
-
 def test_related_notes_are_found_by_its_vectors(full, model):
     full.ingest()
 
@@ -82,13 +71,3 @@ def test_related_notes_are_found_by_its_vectors(full, model):
     assert {one.doc_path for one in found.related} == {"dog.md", "bird.md"}
     for one in found.related:
         assert one.vector_score == pytest.approx(model.cosine_scale.normalise(one.pair.cosine))
-
-
-def test_model_use_changes_to_it_and_back(full, model):
-    full.ingest(context=full.context(models__embedding__model=MINILM.key))
-
-    for name, version in ((model.key, model.version), (MINILM.key, MINILM.version)):
-        report = use_model(full.context(), ModelUseRequest(name=name), ignore_progress, Cancel())
-
-        assert (report.model.embedding_version, report.embedded, report.pending) == (version, 3, 0)
-        assert full.search("the cat", mode="vector").hits[0].embedding_version == version

@@ -83,20 +83,6 @@ def test_what_names_and_sizes_exclude_is_not_downloaded(desk, store, s3):
     assert sum("list-type" not in path for _, path in s3.seen) == 1
 
 
-def test_a_dry_run_only_lists_the_store(desk, store, s3):
-    s3.seen.clear()
-    first = run(desk, store.address, dry_run=True)
-    assert (first.objects[0].downloaded, first.new, first.dry_run) == (1, 0, True)
-    assert all("list-type" in path for _, path in s3.seen)
-    assert not desk.data.exists()
-
-    run(desk, store.address)
-    store.write("new.md", b"new")
-    again = run(desk, dry_run=True)
-    assert (again.objects[0].downloaded, again.unchanged) == (1, 1)
-    assert run(desk).new == 1
-
-
 def test_a_store_that_is_denied_is_an_error_and_the_last_objects_are_searched(desk, store, s3):
     run(desk, store.address)
     before = find(desk).coverage.checked_at
@@ -109,15 +95,6 @@ def test_a_store_that_is_denied_is_an_error_and_the_last_objects_are_searched(de
     assert report.objects[0].error.code == "io_error"
     assert find(desk).hits
     assert find(desk).coverage.checked_at == before
-
-
-def test_coverage_is_as_old_as_the_last_listing(desk, store):
-    run(desk, store.address)
-    first, second = find(desk).coverage, find(desk).coverage
-
-    assert first.checked_at == second.checked_at
-    run(desk)
-    assert find(desk).coverage.checked_at > first.checked_at
 
 
 def test_an_object_that_is_missing_here_is_unread(desk, store, s3):

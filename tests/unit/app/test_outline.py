@@ -59,6 +59,13 @@ def test_a_folder_has_a_tree(shelf, name):
     ]
 
 
+def test_a_limit_says_what_it_leaves_out(shelf):
+    reply = show(shelf, "docs", limit=1)
+
+    assert (reply.hidden, [one.path for one in reply.entries][-1]) == (1, "my note.md")
+    assert show(shelf, limit=0).entries[0].hidden == 1
+
+
 def test_every_reference_is_one_that_fetch_or_outline_takes(shelf):
     entries = show(shelf, depth=9).entries
     sections = show(shelf, "my note.md").sections

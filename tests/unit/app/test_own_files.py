@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kebab.app.ingest import ingest_text
-from kebab.app.own_files import init, list_own_files, measure_size, reset
+from kebab.app.own_files import init, list_own_files, reset
 from kebab.config.load import load_settings
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.errors.catalog import IoError, NotIndexed
@@ -263,14 +263,3 @@ def test_weights_are_deleted_only_on_request(desk, own_models):
     assert (kept.models_removed, gone.models_removed) == (False, True)
     assert len(gone.removed) == 2
     assert [path.name for path in own_models.iterdir()] == ["my-own"]
-
-
-def test_sizes_are_those_of_files_without_following_links(tmp_path):
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "x").write_bytes(b"12345")
-    (tmp_path / "b").write_bytes(b"123")
-    (tmp_path / "a" / "link").symlink_to("/")
-
-    assert measure_size(tmp_path / "b") == 3
-    assert measure_size(tmp_path / "a") == 5 + len("/")
-    assert measure_size(tmp_path / "missing") == 0

@@ -13,9 +13,6 @@ from kebab.errors.catalog import ConfigInvalid
 from kebab.wire.library import DocInspection, FetchDocRequest, FetchResult, InspectDocRequest
 from kebab.wire.search import SearchRequest
 from tests.fakes.ollama import Fail, Model, Say, fake_ollama
-from tests.fakes.openai import fake_openai
-from tests.fakes.openai_script import Fail as OpenAiFail
-from tests.fakes.openai_script import Say as OpenAiSay
 
 EYES = Model(name="eyes:latest", capabilities=("completion", "vision"))
 BOTH = {"ingest__ocr": "model", "ingest__captions": True}
@@ -173,20 +170,6 @@ def test_words_of_a_picture_stay_data(desk, server):
 
     (hit,) = find(desk, "instructions")
     assert (hit.title, hit.heading_path) == ("shop", [])
-
-
-def test_an_openai_server_gets_the_picture_as_an_address(desk):
-    (desk.notes / "shop.png").write_bytes(draw())
-    (desk.notes / "yard.png").write_bytes(draw("green"))
-    with fake_openai("eyes") as server:
-        server.enqueue(OpenAiSay("Sale of walnuts"), OpenAiFail("no_images"))
-        report = read(desk, server, models__llm__provider="openai")
-
-    assert find(desk, "walnuts")
-    text, picture = server.bodies[0]["messages"][1]["content"]
-    assert text["type"] == "text"
-    assert picture["image_url"]["url"].startswith("data:image/jpeg;base64,/9j/")
-    assert report.pictures[0].error.code == "model_rejected"
 
 
 @pytest.mark.parametrize(

@@ -146,13 +146,6 @@ def test_a_path_outside_has_no_size_no_hint_and_no_resolved_name(kebab, shelf):
     assert (shell.size, shell.hint) == (96_000, f"kebab ingest {path}")
 
 
-def test_files_of_the_folders_are_explained_and_reviewed(kebab, shelf):
-    path = str(shelf.notes / "a.md")
-
-    assert kebab.run(ExplainPathsRequest(paths=[path])).paths[0].included
-    assert kebab.run(ReviewRequest(names=[path], no_llm=True)).document.doc_path == "a.md"
-
-
 def test_a_run_on_a_file_outside_is_not_continued(kebab, shelf):
     path = str(shelf.folder / "out" / "file.md")
     run = review(

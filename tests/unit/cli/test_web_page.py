@@ -15,8 +15,6 @@ from tests.contract.conftest import load_validators
 from tests.fakes import replies
 from tests.shape.tree import ROOT
 
-OWN = "same-origin"
-
 
 @pytest.fixture
 def environment(tmp_path):
@@ -88,27 +86,6 @@ def test_a_server_is_opened_found_and_forgotten(start, tmp_path):
     server.send_signal(signal.SIGTERM)
     server.communicate(timeout=30)
     assert not list((tmp_path / "state" / "kebab" / "servers").iterdir())
-
-
-def test_two_servers_share_neither_sessions_nor_tickets(start, tmp_path):
-    urls = []
-    for data in ("one", "two"):
-        server = start("serve", "--port", "0", "--open", data=data)
-        server.stderr.readline()
-        server.stderr.readline()
-    for data in ("one", "two"):
-        line = start("open", "--web", "--print", "--json", data=data)
-        urls.append(json.loads(line.communicate(timeout=60)[0])["url"])
-    first, second = urls
-    other = urlsplit(second)
-    moved = urlsplit(first)._replace(netloc=other.netloc).geturl()
-
-    assert get(moved).status == 401
-    cookie = get(first).headers["Set-Cookie"].partition(";")[0]
-    assert get(first, "/", Cookie=cookie).status == 200
-    assert get(second, "/", Cookie=cookie).status == 401
-    named = f"kebab-{other.port}={cookie.partition('=')[2]}"
-    assert get(second, "/", Cookie=named).status == 401
 
 
 def test_without_a_server_one_is_started_in_the_background(start, tmp_path):

@@ -1,5 +1,6 @@
 import re
 from dataclasses import fields
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from kebab.errors.signal import Kind, Retry
 from kebab.wire.error import read_explanation
 
 _FIELD = re.compile(r"{(\w+)}")
-_ROWS = list(build_catalog().values())
+_ROWS: list[Any] = list(build_catalog().values())
 
 
 def test_every_row_is_explained_with_an_example_and_what_to_do():

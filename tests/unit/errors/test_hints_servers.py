@@ -74,6 +74,13 @@ def test_a_certificate_has_the_hint_for_its_fault(cause, hint):
     assert signal.plan_rerun() is None
 
 
+def test_a_server_that_fails_is_not_called_unreachable():
+    signal = unreachable(cause="the connection was cut", reason="server")
+
+    assert str(signal).startswith("no complete answer from the model server at ")
+    assert signal.plan_rerun() is not None
+
+
 @pytest.mark.parametrize(
     ("setting", "rerun"),
     [

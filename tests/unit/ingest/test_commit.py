@@ -42,6 +42,18 @@ def work(desk, name, kind="new"):
     return FileTask(kind=kind, source=source, entry=entry)
 
 
+def test_a_stored_file_is_an_item_with_its_chunks(desk, builder):
+    desk.write("a.md", "text")
+    writer = committer(desk)
+
+    writer.store([work(desk, "a.md")], builder)
+
+    (item,) = writer.items
+    assert (item.kind, item.chunk_count) == ("new", 1)
+    assert item.doc_id == make_doc_id(str(desk.root), "a.md")
+    assert [file.doc_path for file in writer.slowest] == ["a.md"]
+
+
 def test_an_id_that_is_taken_is_not_given_twice(desk, builder, monkeypatch):
     desk.write("a.md", "text")
     one = work(desk, "a.md")

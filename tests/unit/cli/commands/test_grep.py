@@ -19,22 +19,6 @@ def test_flags_reach_the_library(kebab, opened, arguments, wanted):
     assert opened[0].asked == [("grep", wanted)]
 
 
-@pytest.mark.parametrize(
-    ("flags", "end"),
-    [
-        ([], ":12:Stop the writer,\n"),
-        (["-l"], "/backup.md\n"),
-        (["-c"], ":1\n"),
-        (["--format", "vimgrep"], ":12:6:Stop the writer,\n"),
-    ],
-)
-def test_forms_of_output(kebab, flags, end):
-    ran = kebab("grep", "the", *flags)
-
-    assert ran.out.endswith(end)
-    assert ran.err == ""
-
-
 @pytest.mark.parametrize("flags", [["-l", "-c"], ["-l", "--format", "vimgrep"]])
 def test_forms_exclude_each_other(kebab, flags):
     assert kebab("grep", "x", *flags, "--json").fault["code"] == "usage_invalid"

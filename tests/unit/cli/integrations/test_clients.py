@@ -10,7 +10,6 @@ from kebab.cli.integrations.clients import (
     find_client,
     find_program,
     is_current,
-    keeps_members,
 )
 
 HOME, PROJECT = Path("/home/ada"), Path("/work")
@@ -106,9 +105,3 @@ def test_an_entry_has_the_members_of_the_client_and_the_flags_of_the_call(interp
 )
 def test_an_entry_is_current_when_it_starts_this_program(found, current):
     assert is_current(found, ENTRY) is current
-
-
-def test_an_entry_for_the_network_keeps_no_members():
-    assert keeps_members({"env": {}})
-    assert not keeps_members({"httpUrl": "http://127.0.0.1"})
-    assert not keeps_members("kebab")

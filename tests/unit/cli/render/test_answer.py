@@ -1,4 +1,3 @@
-import msgspec
 import pytest
 
 from kebab.cli.render.answer import render_answer, render_notes, render_sources
@@ -34,19 +33,6 @@ def test_a_terminal_gets_markdown_links_notes_and_a_footer():
         "",
         "\x1b[33mnote:\x1b[0m odd",
         "\x1b[2mgemma3:4b · 5 passages · 3.2 s\x1b[0m",
-    ]
-
-
-def test_an_extractive_answer_shows_each_quote_once():
-    usage = msgspec.structs.replace(replies.answer().usage, latency_ms=12.3)
-    reply = replies.answer('- "Restore it." [1]', mode="extractive", model=None, usage=usage)
-
-    assert drawn(reply, PLAIN) == [
-        '• "Restore it." [1]',
-        "",
-        " [1] ops/backup.md:12-13  Backups > Restoring",
-        "",
-        "extractive · 5 passages · 12 ms",
     ]
 
 

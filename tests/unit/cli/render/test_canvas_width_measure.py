@@ -1,6 +1,4 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kebab.cli.render.canvas import (
     measure_width,
@@ -9,8 +7,6 @@ from kebab.cli.render.canvas import (
     truncate_path,
     wrap_text,
 )
-
-LETTERS = st.text(alphabet="ab 백é日\u0301")
 
 
 @pytest.mark.parametrize(
@@ -52,14 +48,6 @@ def lines(text, width):
 )
 def test_lines_break_at_spaces_and_where_a_script_has_none(text, width, shown):
     assert lines(text, width) == shown
-
-
-@given(LETTERS, st.integers(min_value=4, max_value=20))
-def test_wrapped_lines_fit_and_lose_nothing_but_spaces(text, width):
-    found = lines(text, width)
-
-    assert all(measure_width(line) <= width for line in found)
-    assert "".join(found).replace(" ", "") == text.replace(" ", "")
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,9 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from kebab.cli.render.canvas import MATCH_END, MATCH_START, Canvas, Style, measure_width
+from kebab.cli.render.canvas import MATCH_END, MATCH_START, Canvas, Style
 from kebab.cli.render.markdown import render_markdown, split_code
 
 PLAIN = Canvas(width=30)
-SYNTAX = st.text(alphabet="ab 백日[]()1.`*_~#>|-\n\t\\<&;!:x\x1b\u202e", max_size=80)
 
 
 def drawn(text, width=30):
@@ -73,14 +70,6 @@ def test_control_characters_cannot_control_the_terminal(text):
 
     assert "\ufffd" in joined
     assert not {"\x1b", "\x9b", "\u202e"} & set(joined)
-
-
-@given(SYNTAX)
-def test_any_text_is_rendered_in_lines_that_fit(text):
-    lines = render_markdown(text, PLAIN, 60)
-
-    assert all(measure_width(line) <= 60 for line in lines)
-    assert not {"\x1b", "\n", "\u202e"} & set("".join(lines))
 
 
 def test_lines_keep_their_text_and_tokens_get_styles():

@@ -7,6 +7,7 @@ from kebab.parse.mail.message import (
     MessageWriter,
     add_plain_text,
     list_attachments,
+    list_names,
     parse_message,
     read_attachment,
     read_date,
@@ -38,6 +39,19 @@ def join_parts(*parts, kind="mixed"):
 
 PLAIN = "Content-Type: text/plain\n\nplain"
 HTML = "Content-Type: text/html\n\n<h1>A</h1><p>rich"
+
+
+def test_the_plain_form_of_a_message_is_read_and_not_its_copy():
+    text, _ = write(join_parts(PLAIN, HTML, kind="alternative"))
+
+    assert "plain" in text
+    assert "rich" not in text
+
+
+def test_a_blank_plain_form_gives_way_to_html():
+    text, _ = write(join_parts("Content-Type: text/plain\n\n \n", HTML, kind="alternative"))
+
+    assert "## A\n\nrich" in text
 
 
 def test_an_invitation_is_read_only_where_a_message_has_no_other_form():
@@ -151,6 +165,13 @@ def test_headers_are_decoded_however_broken(header, text):
     found = read_header(parse(header + b"\r\n\r\nbody"), "subject")
 
     assert text is None or found == text
+
+
+def test_people_are_names_or_addresses():
+    message = parse('From: "Lind, Nora" <n@x.example>, a@x.example, =?utf-8?q?J=C3=B6?= <j@x>\n\n')
+
+    assert list_names(message, "from") == ["Lind, Nora", "a@x.example", "J\u00f6"]
+    assert list_names(message, "to") == []
 
 
 @pytest.mark.parametrize(

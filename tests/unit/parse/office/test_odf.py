@@ -161,6 +161,18 @@ def test_counts_of_blanks_are_limited():
     assert len(parse('<text:p>a<text:s text:c="999999999999"/>b</text:p>').text) == 202
 
 
+def test_links_to_files_are_kept_and_readings_are_left_out():
+    document = parse(
+        '<text:p><text:a xlink:href="plan.odt">plan</text:a> '
+        '<text:a xlink:href="https://example.org">site</text:a> '
+        "<text:ruby><text:ruby-base>漢字</text:ruby-base><text:ruby-text>かんじ</text:ruby-text>"
+        "</text:ruby></text:p>"
+    )
+
+    assert document.text == "plan site 漢字"
+    assert document.links == ("plan.odt",)
+
+
 def test_text_boxes_and_descriptions_follow_their_paragraph():
     document = parse(
         "<text:p>Before<drawing:frame><drawing:text-box><text:p>In the box</text:p>"
@@ -220,6 +232,22 @@ def row(content, attributes=""):
     return f"<table:table-row {attributes}>{content}</table:table-row>"
 
 
+def test_merged_cells_stand_in_each_of_their_rows():
+    covered = "<table:covered-table-cell/>"
+    document = parse(
+        table(
+            f"<table:table-header-rows>{row(cells('Season', 'Oil'))}</table:table-header-rows>",
+            row(cells("Spring", attributes='table:number-rows-spanned="2"') + cells("310")),
+            row(covered + cells("290")),
+            row(cells("none", attributes='table:number-columns-spanned="2"') + covered),
+        )
+    )
+
+    assert document.text == (
+        "| Season | Oil |\n|---|---|\n| Spring | 310 |\n| Spring | 290 |\n| none |  |"
+    )
+
+
 def test_a_merged_cell_reaches_down_in_the_column_where_it_begins():
     covered = "<table:covered-table-cell/>"
     twice = 'table:number-columns-repeated="2"'
@@ -271,6 +299,15 @@ def test_a_table_within_a_cell_stays_in_its_row():
     )
 
     assert document.text == "| x | y |\n|---|---|\n| a, 1; b, 2 | z |"
+
+
+def test_headings_have_levels_and_sections_are_entered():
+    document = parse(
+        '<text:h text:outline-level="2">Lamp</text:h><text:section><text:p>In it</text:p>'
+        "</text:section><text:h>Top</text:h>"
+    )
+
+    assert document.text == "## Lamp\n\nIn it\n\n# Top"
 
 
 def test_numbered_headings_are_headings_and_no_lists():

@@ -12,6 +12,7 @@ from kebab.parse.office.pptx import (
     PptxParser,
     list_shapes,
     read_placeholder_positions,
+    read_table,
 )
 from tests.shape.tree import ROOT
 from tests.unit.parse.office.office_files import (
@@ -192,6 +193,15 @@ def test_a_placeholder_stands_where_its_layout_says():
     ) == ["box", "body"]
 
 
+def test_groups_are_read_as_one_shape():
+    group = (
+        '<grpSp><grpSpPr><xfrm><off x="0" y="1"/></xfrm></grpSpPr>'
+        f"{shape('low', position=at(99, 0))}{shape('high', position=at(98, 0))}</grpSp>"
+    )
+
+    assert read_order(shape("last", position=at(5, 0)) + group) == ["high", "low", "last"]
+
+
 def test_the_first_of_two_alternatives_is_read():
     alternatives = (
         f"<AlternateContent><Choice>{shape('new')}</Choice>"
@@ -199,3 +209,14 @@ def test_the_first_of_two_alternatives_is_read():
     )
 
     assert read_order(alternatives) == ["new"]
+
+
+def test_cells_merged_downwards_stand_in_each_row():
+    merged = 'vMerge="1"'
+    cell = "<tc {}><txBody><p><r><t>{}</t></r></p></txBody></tc>".format
+    table = fromstring(
+        f"<tbl><tr>{cell('', 'Spring')}{cell('', '1')}</tr>"
+        f"<tr>{cell(merged, '')}{cell('', '2')}</tr></tbl>"
+    )
+
+    assert read_table(table) == [["Spring", "1"], ["Spring", "2"]]

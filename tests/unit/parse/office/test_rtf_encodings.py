@@ -12,7 +12,14 @@ from kebab.parse.office.rtf import (
     RtfParser,
     RtfReader,
     RtfWriter,
+    join_surrogates,
 )
+
+
+def test_pairs_of_escapes_are_one_character():
+    assert join_surrogates("a\ud83d\ude00b") == "a\U0001f600b"
+    assert join_surrogates("\ud83d") == "\ufffd"
+
 
 SAMPLES = Path("samples/formats")
 
@@ -176,6 +183,12 @@ def test_styles_make_headings_by_name_or_level():
     )
 
     assert text == "## a\n\n### b\n\n# c\n\n# d\n\ne\n\n## f\n\nbody"
+
+
+def test_markers_make_lists():
+    text = build(add("a", marker=["1.\t"]), add("b", marker=["\u00b7"], depth=1), add("c", depth=0))
+
+    assert text == "1. a\n  - b\n\nc"
 
 
 def test_cells_and_rows_make_tables():

@@ -35,6 +35,10 @@ def list_yaml(text):
     return [(one.label, one.first, one.head, one.last) for one in scan_yaml(text.split("\n"))]
 
 
+def test_text_in_strings_is_no_structure():
+    assert list_json('{\n"a": ["\\"{[", "}"\n' + ', "b"\n' * 6 + "]\n}") == [("a", 1, 9)]
+
+
 def test_comments_of_lines_are_no_structure():
     assert list_json('{ // {"x": [\n "a": {\n' + LONG + "}\n}") == [("a", 1, 9)]
 
@@ -61,6 +65,10 @@ def test_block_scalars_have_no_keys():
 def test_comments_above_a_key_belong_to_it():
     text = "x: 1\n# Why.\na:\n" + "  b: 1\n" * 6 + "# Next.\nc: 1\n"
     assert list_yaml(text) == [("a", 1, 3, 9)]
+
+
+def test_quoted_keys_lose_their_quotes():
+    assert list_yaml('"a b":\n' + "  c: 1\n" * 6)[0][0] == "a b"
 
 
 def test_sections_of_settings():

@@ -18,6 +18,10 @@ def list_blocks(source):
     return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
 
 
+def list_headings(source):
+    return [(one.level, one.label) for one in parse(source).blocks if one.level]
+
+
 def test_the_preamble_is_metadata():
     document = parse(PAPER)
 
@@ -25,6 +29,15 @@ def test_the_preamble_is_metadata():
     assert document.metadata.authors == ("Mina Park", "Jun Sato")
     assert document.metadata.date == "2023-11-05"
     assert document.links == ("chapters/moon",)
+
+
+def test_sections_are_headings():
+    assert list_headings(PAPER) == [
+        (1, "Abstract"),
+        (1, "Springs & neaps"),
+        (2, "Café tide in h"),
+        (1, "A long title over two lines"),
+    ]
 
 
 def test_preamble_comments_and_layout_are_left_out():

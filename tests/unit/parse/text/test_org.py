@@ -36,6 +36,12 @@ def test_a_headline_is_the_title_when_none_stands_beside_it(source, title):
     assert parse(source).title == title
 
 
+def test_headlines_have_plain_labels():
+    found = [(one.level, one.label) for one in parse(JOURNAL).blocks if one.level]
+
+    assert found == [(1, "Engine"), (2, "Replace the impeller"), (2, "기관 점검")]
+
+
 def test_drawers_comments_and_keywords_are_left_out():
     found = "\n".join(text for _, text in list_blocks(JOURNAL))
 

@@ -20,6 +20,10 @@ def parse(source):
     return RstParser().parse(source.encode() if isinstance(source, str) else source, "docs/a.rst")
 
 
+def list_blocks(document):
+    return [(block.kind, document.text[block.start : block.end]) for block in document.blocks]
+
+
 def list_headings(document):
     return [(one.level, one.label) for one in document.blocks if one.kind is BlockKind.HEADING]
 
@@ -71,6 +75,14 @@ def test_sections_and_objects_are_headings():
         (2, "Times"),
         (2, "사용법"),
     ]
+
+
+def test_comments_raw_text_and_targets_are_left_out():
+    found = "\n".join(text for _, text in list_blocks(parse(MANUAL)))
+
+    for word in ("Licence", "secret", "blink", "_manual:", "Ember 3", "----\n\n", "hostname"):
+        assert word not in found
+    assert "Steam burns" in found
 
 
 def test_nothing_outside_the_file_is_read():
@@ -214,6 +226,13 @@ def test_rules_and_anonymous_targets_are_left_out(source):
 
 def test_an_empty_comment_does_not_swallow_what_follows():
     assert scan("..\n\n   A quotation.\n") == [(BlockKind.QUOTE, "   A quotation.")]
+
+
+def test_tabs_indent_by_eight_columns():
+    assert scan("Code::\n\n\tx = 1\n") == [
+        (BlockKind.PARAGRAPH, "Code::"),
+        (BlockKind.CODE, "\tx = 1"),
+    ]
 
 
 def test_levels_follow_the_order_of_the_styles():

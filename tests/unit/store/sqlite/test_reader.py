@@ -74,11 +74,33 @@ def found(pool, word):
         )
 
 
+def test_a_closed_reader_is_reused_for_later_states_too(writer, pool):
+    found(pool, "rain")
+    with pool.acquire() as first:
+        pass
+    with pool.acquire() as second:
+        assert second is first
+    writer.put_document(document("b.md", ["rain"]))
+    with pool.acquire() as third:
+        assert third is first
+        assert third.count_chunks() == 2
+
+
 def test_a_reader_in_use_is_not_acquired_twice(writer, pool):
     with pool.acquire() as one, pool.acquire() as other:
         assert one is not other
         writer.put_document(document("b.md", ["rain"]))
         assert one.count_chunks() == other.count_chunks()
+
+
+def test_a_replaced_database_file_is_opened_anew(writer, pool, tmp_path):
+    assert found(pool, "rain")[0] == ["a.md"]
+    for path in tmp_path.glob("kebab.sqlite*"):
+        path.unlink()
+    with pytest.raises(NotIndexed):
+        pool.acquire()
+    open_writer(tmp_path).close()
+    assert found(pool, "rain")[0] == []
 
 
 def test_a_database_of_another_version_is_refused_also_by_an_open_reader(writer, pool, tmp_path):
