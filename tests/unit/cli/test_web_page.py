@@ -118,3 +118,24 @@ def test_the_editor_has_a_window_of_its_own(monkeypatch, tmp_path):
         [str(Path("xdg-open")), "/n/a.md"],
         ["xdg-open", "/n/a.md"],
     ]
+
+
+def test_two_servers_share_neither_sessions_nor_tickets(start, tmp_path):
+    urls = []
+    for data in ("one", "two"):
+        server = start("serve", "--port", "0", "--open", data=data)
+        server.stderr.readline()
+        server.stderr.readline()
+    for data in ("one", "two"):
+        line = start("open", "--web", "--print", "--json", data=data)
+        urls.append(json.loads(line.communicate(timeout=60)[0])["url"])
+    first, second = urls
+    other = urlsplit(second)
+    moved = urlsplit(first)._replace(netloc=other.netloc).geturl()
+
+    assert get(moved).status == 401
+    cookie = get(first).headers["Set-Cookie"].partition(";")[0]
+    assert get(first, "/", Cookie=cookie).status == 200
+    assert get(second, "/", Cookie=cookie).status == 401
+    named = f"kebab-{other.port}={cookie.partition('=')[2]}"
+    assert get(second, "/", Cookie=named).status == 401

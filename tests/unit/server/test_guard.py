@@ -242,3 +242,11 @@ def door():
 )
 def test_a_cookie_counts_for_requests_of_the_own_page_only(door, method, headers, status):
     assert door.request(method, "/", headers=headers).status_code == status
+
+
+def test_a_link_is_not_followed(tmp_path):
+    (tmp_path / "elsewhere").write_text("sixteen-letters!")
+    (tmp_path / TOKEN_NAME).symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(IoError):
+        load_token(tmp_path)

@@ -200,3 +200,14 @@ def test_assets_name_the_version_of_each_other(tmp_path, browser):
     assert again.status_code == 304
     digest = served.headers["ETag"].strip('"')
     assert "immutable" in browser.get(f"/static/app.css?v={digest}").headers["Cache-Control"]
+
+
+def test_reading_changes_nothing_by_get_and_posts_say_their_origin(browser, opened):
+    for path in ("/logout", "/page/open", "/v1/search"):
+        assert browser.get(path).status_code == 405
+    for headers in ({}, {"Sec-Fetch-Site": "same-site"}, {"Sec-Fetch-Site": "cross-site"}):
+        answer = browser.post("/page/open", json={"doc": "bread.md"}, headers=headers)
+        assert answer.status_code == 401
+    foreign = {**OWN, "Origin": "http://127.0.0.1:3000"}
+    assert browser.post("/page/open", json={"doc": "bread.md"}, headers=foreign).status_code == 403
+    assert not opened
