@@ -2,7 +2,7 @@
 
 import re
 
-from kebab.review.rules.registry import RULES, describe_rule
+from kebab.review.rules.registry import LINTERS, RULES, describe_rule
 from kebab.wire.review import ReviewRule
 
 _LEAST_FENCE = 3
@@ -10,15 +10,15 @@ _LEAST_FENCE = 3
 
 def render_rules_page() -> str:
     """Return the text of `review-rules.md`."""
-    rules = [describe_rule(rule) for rule in RULES]
+    rules = [describe_rule(rule) for rule in (*RULES, *(one() for one in LINTERS))]
     rows = [
         f"| [`{rule.id}`](#{rule.id}) | {rule.severity} | `{rule.kind}` | {rule.summary} |\n"
         for rule in rules
     ]
     return (
         "# Rules of a review\n\nGenerated from `kebab/review/rules`. The rules need no language"
-        " model and no network. `kebab review --explain RULE` shows one, and the setting"
-        " `review.disable` switches rules off.\n\n"
+        " model and no network; the last two run programs of the extra `lint`. `kebab review"
+        " --explain RULE` shows one, and the setting `review.disable` switches rules off.\n\n"
         "| rule | severity | kind | what it finds |\n| --- | --- | --- | --- |\n"
         f"{''.join(rows)}\n{chr(10).join(map(_render_rule, rules))}"
     )

@@ -3,7 +3,6 @@
 Lists, deletes and counts the stored runs, and describes the rules.
 """
 
-from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -14,7 +13,6 @@ from kebab.app.context import AppContext
 from kebab.app.conversions import format_timestamp, parse_time
 from kebab.app.library import build_not_found
 from kebab.app.model_adapters import require_language_model
-from kebab.app.review_rules import RulesReader, RulesResults, is_plain
 from kebab.app.review_selection import RunChanges, RunSettings, find_changes
 from kebab.app.review_start import (
     UNLIMITED,
@@ -41,6 +39,7 @@ from kebab.core.review import ReviewStore, RunSummary, StoredRun, WorkCounts
 from kebab.core.spelling import find_likely_name
 from kebab.errors.catalog import InvalidInput, NotIndexed, ReadOnly, StoreCorrupt
 from kebab.review.pages import PageOptions, RunPages
+from kebab.review.rules.linters import Report
 from kebab.review.rules.registry import describe_rule, find_rules
 from kebab.review.worker import RunPorts
 from kebab.wire.record import NotFound, decode_request
@@ -64,6 +63,7 @@ from kebab.wire.review import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kebab.wire.search import DegradedChannel
     from kebab.wire.stream import ReviewEvent
 
 
@@ -202,23 +202,20 @@ def review(
     """
     _check_request(request)
     is_stored = request.text is None and not context.read_only
-    with open_run_store(context, stored=is_stored) as store, ExitStack() as undo:
+    with open_run_store(context, stored=is_stored) as store:
         library = ReviewLibrary(context)
-        if request.run_id is None:
-            started = _start_run(context, library, store, request)
-        else:
-            started = _continue_run(context, library, store, request)
+        left_out: dict[str, DegradedChannel] = {}
+        begin = _start_run if request.run_id is None else _continue_run
+        started = begin(
+            context, library, store, request, lambda one: left_out.setdefault(one.reason, one)
+        )
         if isinstance(started, NotFound):
             return started
-        run, first, settings, changes, left_out = started
+        run, first, settings, changes, others = started
+        left_out |= {one.reason: one for one in describe_left_out(others)}
         base, full = build_workers(context, run, first, settings, changes)
         if request.no_llm:
             full = None
-        results = None
-        if is_plain(run, first):
-            reader = RulesReader(context, library, run, first, settings)
-            results = RulesResults(reader, store, run.files, cancel, is_long=request.all_pages)
-            undo.callback(results.close)
         ports = RunPorts(
             store=store,
             base=base,
@@ -232,7 +229,6 @@ def review(
             required="first"
             if full and (_requires_model(request) or _requires_model(first))
             else "never",
-            take_rules_result=results.take if results else lambda _: None,
         )
         stored_id = run.run_id if is_stored else None
         options = PageOptions(
@@ -241,7 +237,7 @@ def review(
             describe_failure=lambda failure: describe_failure(failure, stored_id),
             describe_unanswered=lambda count: describe_unanswered(count, "review", stored_id),
             missing=list_missing(full),
-            left_out=describe_left_out(left_out),
+            left_out=left_out.values(),
         )
         pages = RunPages(run, ports, options)
         return pages.build(pages.find_start(request.cursor), all_pages=request.all_pages)
@@ -286,7 +282,11 @@ def _requires_model(request: ReviewRequest) -> bool:
 
 
 def _continue_run(
-    context: AppContext, library: ReviewLibrary, store: ReviewStore, request: ReviewRequest
+    context: AppContext,
+    library: ReviewLibrary,
+    store: ReviewStore,
+    request: ReviewRequest,
+    report: Report,
 ) -> _Started | NotFound:
     """Return the stored run that a request continues."""
     assert request.run_id is not None, "it was checked"
@@ -299,13 +299,17 @@ def _continue_run(
         cause = f"the model of this run is `{run.model}`" if run.model else "this run has no model"
         raise InvalidInput(field="$.model", cause=cause)
     first = decode_request(run.request.encode(), ReviewRequest)
-    settings = load_run_settings(context, library, first, run.files)
+    settings = load_run_settings(context, library, first, run.files, report)
     changes = None if first.changed is None else find_changes(run.files, first.changed)
     return _Started(run, first, settings, changes)
 
 
 def _start_run(
-    context: AppContext, library: ReviewLibrary, store: ReviewStore, request: ReviewRequest
+    context: AppContext,
+    library: ReviewLibrary,
+    store: ReviewStore,
+    request: ReviewRequest,
+    report: Report,
 ) -> _Started | NotFound:
     """Store a new run of the documents that the request names."""
     if request.text is None:
@@ -326,7 +330,7 @@ def _start_run(
         request = replace(request, changed=changes.revision)
     if context.read_only and len(files) > 1 and not request.all_pages:
         raise ReadOnly(operation="review of several documents")
-    settings = load_run_settings(context, library, request, files)
+    settings = load_run_settings(context, library, request, files, report)
     model = _choose_model(context, request)
     run = create_run(
         context,

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from kebab.app.review_surroundings import ReviewSurroundings, list_terms
+from kebab.app.review_surroundings import ReviewSurroundings
 from kebab.config.repository import FolderReview, RepositorySettings
 from kebab.config.settings import Review, ReviewOverride
 from kebab.core.files import resolve_links
@@ -18,7 +18,7 @@ from kebab.review.document import ReviewDocument
 from kebab.review.prompts import CONTRADICTION, KINDS
 from kebab.review.rules.registry import describe_unknown, select_rules
 from kebab.review.rules.rule import Rule
-from kebab.review.selection import FileRules, RuleNames, Selection
+from kebab.review.selection import FileRules, Selection
 from kebab.text.globs import matches_glob
 from kebab.wire.review import SeverityName
 
@@ -50,9 +50,7 @@ class RunSettings:
         known = {one.id for one in rules} | {one.kind for one in rules}
         applied = select_rules(named, review.disable, rules)
         self.applied = applied
-        self.names = RuleNames(
-            frozenset(one.id for one in applied), frozenset(known) | self.model_kinds
-        )
+        self._known = frozenset(known) | self.model_kinds
         self._check(review.severity, "review.severity")
         self._check_overrides(review.overrides, "review.overrides")
 
@@ -81,22 +79,19 @@ class RunSettings:
         return FileRules(frozenset(disabled), severities)
 
     def adapt(self, document: ReviewDocument, surroundings: Surroundings) -> Surroundings:
-        """Return surroundings with the glossary and the ages of the repository of a document."""
+        """Return surroundings with the ages of the repository of a document."""
         folder = self.find_folder(str(document.source.file), str(document.source.root))
-        if folder is None or not isinstance(surroundings, ReviewSurroundings):
+        days = folder.review.stale_days if folder else None
+        if days is None or not isinstance(surroundings, ReviewSurroundings):
             return surroundings
-        review = folder.review
-        if review.glossary is None and review.stale_days is None:
-            return surroundings
-        terms = None if review.glossary is None else list_terms(review.glossary)
-        return surroundings.replace_settings(terms, review.stale_days)
+        return surroundings.replace_stale_days(days)
 
     def _check_overrides(self, overrides: Iterable[ReviewOverride], path: str) -> None:
         for one in overrides:
             self._check([*one.disable, *one.severity], path)
 
     def _check(self, names: Iterable[str], path: str) -> None:
-        for cause in describe_unknown(names, self.names.known):
+        for cause in describe_unknown(names, self._known):
             raise ConfigInvalid(path=path, cause=cause)
 
 
@@ -176,7 +171,6 @@ def _find_common_folder(files: Sequence[str]) -> str:
 def build_selection(settings: RunSettings, changes: RunChanges | None) -> Selection:
     """Return what counts in a run."""
     return Selection(
-        names=settings.names,
         choose_rules=settings.choose_rules,
         list_changed=changes.list_lines if changes else lambda _: None,
         keep_doubtful=settings.is_named,

@@ -28,7 +28,12 @@ from kebab.app.references import (
     resolve_folder_of,
 )
 from kebab.app.review_selection import RunChanges, RunSettings, build_selection
-from kebab.app.review_surroundings import NO_INDEX, build_passage_finder, build_surroundings
+from kebab.app.review_surroundings import (
+    NO_INDEX,
+    build_passage_finder,
+    build_surroundings,
+    list_terms,
+)
 from kebab.app.review_text import build_review_text, read_reviewed_file
 from kebab.config.repository import RepositorySettings
 from kebab.core.documentation import choose_documents
@@ -54,6 +59,7 @@ from kebab.errors.system import build_read_error, translate_os_errors
 from kebab.plugins import OWN_PROVIDERS
 from kebab.review.document import ReviewDocument
 from kebab.review.model_worker import ModelWorker
+from kebab.review.rules.linters import Report
 from kebab.review.rules.registry import find_rules
 from kebab.review.run import name_document
 from kebab.review.selection import SelectingWorker
@@ -320,23 +326,30 @@ def build_workers(
         llm=build_language_model(context.settings, run.model, operation="review"),
         tier=first.tier,
         rules=base,
-        glossary=surroundings.glossary,
+        glossary=list_terms(context.settings.review.glossary),
         find_related=build_passage_finder(context) if first.tier == "deep" else None,
     )
     return selecting, SelectingWorker(full, selection)
 
 
 def load_run_settings(
-    context: AppContext, library: ReviewLibrary, request: ReviewRequest, files: Sequence[str]
+    context: AppContext,
+    library: ReviewLibrary,
+    request: ReviewRequest,
+    files: Sequence[str],
+    report: Report = lambda _: None,
 ) -> RunSettings:
     """Return the settings for the files of a run, all of which are checked.
+
+    Linters report what they do not check.
 
     Raises:
         InvalidInput: A rule does not exist.
         ConfigInvalid: The settings, or those of a repository, are invalid.
     """
     repositories = RepositorySettings(library.may_read)
-    known = find_rules(context.settings.plugins)
+    is_given = request.text is not None
+    known = find_rules(context.settings.plugins, files, is_given=is_given, report=report)
     settings = RunSettings(context.settings.review, known, repositories, request.rules)
     for file in {os.path.dirname(file): file for file in files}.values():  # noqa: PTH120 - far faster
         settings.find_folder(file, find_review_root(library, request.names, file))

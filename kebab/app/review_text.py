@@ -5,7 +5,6 @@ The text as it is in the file, and the lines and columns of the items of a page.
 
 from __future__ import annotations
 
-import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,6 @@ from kebab.errors.system import translate_os_errors
 from kebab.limits.deadline import build_failure
 from kebab.parse.encoding import Decoded, decode_raw
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.sites import strip_copy
 from kebab.source.walk import detect_file_media
 
 if TYPE_CHECKING:
@@ -105,7 +103,7 @@ def read_text_markup(path: Path, media: str, text: str) -> Markup:
     with convert_exceptions(str(path), _PARSER):
         if media == MARKDOWN:
             return read_markup(text, is_mdx=path.suffix.lower() == ".mdx")
-        if is_code(media):  # only the rule about misspellings looks into code
+        if is_code(media):  # only typos looks into code
             return Markup(code=((0, len(text)),), code_blocks=((0, len(text)),))
         return read_plain_markup(text)
 
@@ -182,32 +180,6 @@ class LocatedPage(NamedTuple):
 
     state: FileState
     items: tuple[LocatedItem, ...]
-
-
-_NUMBER = re.compile(r"\d+")
-
-
-class CopyFilter:
-    """Leaves out the findings that another version or translation of the same page has too.
-
-    `hidden` counts them. Findings are the same when their rule, reason and lines are.
-    """
-
-    def __init__(self) -> None:
-        self.hidden = 0
-        self._files: dict[tuple[str, ...], str] = {}
-
-    def drop_copies(self, reviewed: ReviewedDocument, located: LocatedPage) -> LocatedPage:
-        """Return a page without the items that a copy of its document had."""
-        page = strip_copy(reviewed.doc_path)
-        kept = []
-        for one in located.items:
-            reason = _NUMBER.sub("#", one.item.r)
-            key = (page, str(one.item.rule_id), reason, *one.lines)
-            if not one.lines or self._files.setdefault(key, reviewed.file) == reviewed.file:
-                kept.append(one)
-        self.hidden += len(located.items) - len(kept)
-        return LocatedPage(located.state, tuple(kept))
 
 
 class ItemLocator:

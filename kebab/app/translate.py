@@ -22,7 +22,7 @@ from kebab.app.review_start import (
     load_document,
     open_run_store,
 )
-from kebab.app.review_surroundings import build_surroundings
+from kebab.app.review_surroundings import list_terms
 from kebab.app.review_text import read_text_markup
 from kebab.core.media import MARKDOWN, PLAIN
 from kebab.core.progress import Cancel
@@ -101,9 +101,8 @@ def _translate(
         return found
     first = decode_request(found.request.encode(), TranslateRequest)
     llm = build_language_model(context.settings, found.model, operation="translate")
-    worker = TranslateWorker(
-        llm, tier=first.tier, to=first.to or "", glossary=build_surroundings(context).glossary
-    )
+    terms = list_terms(context.settings.review.glossary)
+    worker = TranslateWorker(llm, tier=first.tier, to=first.to or "", glossary=terms)
     load = partial(load_document, context, library, found, [first.name or ""])
     completion = _PageCompletion(found, store, load, with_text=request.with_text)
     ports = RunPorts(

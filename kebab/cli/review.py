@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kebab.app.events import ReviewEncoder
-from kebab.app.review_text import CopyFilter, ItemLocator
+from kebab.app.review_text import ItemLocator
 from kebab.cli.channels import Display, OutputChannel
 from kebab.cli.event_lines import EventLines
 from kebab.cli.progress import run_review
@@ -27,7 +27,6 @@ from kebab.cli.render.review import (
     render_applied,
     render_fix_plan,
     render_fixed_text,
-    render_hidden_copies,
     render_items,
     render_path,
     render_review_notes,
@@ -77,16 +76,13 @@ class FindingsView(PageDisplay):
         self._out = context.channels.out
         self._canvas = context.create_canvas()
         self._locator = ItemLocator(text)
-        self._copies = CopyFilter()
         self._file: str | None = None
 
     def show(self, page: AgentItems) -> None:
         """Show the findings of a page; the path of their file comes first."""
         if page.document is None or not page.items:
             return
-        located = self._copies.drop_copies(page.document, self._locator.locate(page))
-        if not located.items:
-            return
+        located = self._locator.locate(page)
         lines = [""] if self._file else []
         if page.document.file != self._file:
             lines += render_path(page.document, located.state, self._canvas)
@@ -96,8 +92,7 @@ class FindingsView(PageDisplay):
     def finish(self, tally: ReviewTally, *, completed: bool) -> None:
         """Show the summary."""
         blank = [""] if self._file else []
-        lines = [*blank, *render_summary(tally, self._canvas)]
-        self._out.write_lines([*lines, *render_hidden_copies(self._copies.hidden, self._canvas)])
+        self._out.write_lines([*blank, *render_summary(tally, self._canvas)])
 
 
 class FindingLines(PageDisplay):

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from kebab.config.load import explain_fault
-from kebab.config.settings import GlossaryEntry, Natural, ReviewOverride, Severity
+from kebab.config.settings import Natural, ReviewOverride, Severity
 from kebab.errors.catalog import ConfigInvalid
 
 OWN_FILE, PROJECT_FILE = "kebab.toml", "pyproject.toml"
@@ -29,7 +29,6 @@ class RepositoryReview(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     disable: list[str] = msgspec.field(default_factory=list)
     severity: dict[str, Severity] = msgspec.field(default_factory=dict)
     overrides: list[ReviewOverride] = msgspec.field(default_factory=list)
-    glossary: list[GlossaryEntry] | None = None
     stale_days: Natural | None = None
 
 

@@ -256,15 +256,14 @@ class Review(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     disable: list[str] = msgspec.field(default_factory=list)
     """The rules that are switched off; `kebab review --explain all` lists them."""
     severity: dict[str, Severity] = msgspec.field(default_factory=dict)
-    """The severities of rules that have another one, such as `{todo="error"}`."""
+    """The severities of rules that have another one, such as `{stale-date="error"}`."""
     overrides: list[ReviewOverride] = msgspec.field(default_factory=list)
     """What is different for some files, such as
-    `{files=["drafts/**"], disable=["todo"], severity={broken-link="warning"}}`; later ones win."""
+    `{files=["drafts/**"], disable=["typos"], severity={broken-link="warning"}}`; later ones win."""
     glossary: list[GlossaryEntry] = msgspec.field(default_factory=list)
-    """Terms and what to write instead, such as `{preferred="Kubernetes", forbidden=["k8s"]}`;
-    with `lang="en"` only in documents in that language."""
-    words: list[str] = msgspec.field(default_factory=list)
-    """Words that are spelled right, such as names that look like misspellings, in any case."""
+    """Terms for the language model and what they replace, such as
+    `{preferred="Kubernetes", forbidden=["k8s"]}`; with `lang="en"` only in documents in that
+    language."""
     stale_days: Natural = 730
     """After how many days a statement `as of` a date is reported; 0 means never."""
     keep_days: Positive = 30

@@ -21,7 +21,7 @@ from msgspec import Struct
 from kebab.wire.review import AgentItem, EditName, ItemCitation, SeverityName, SideName
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
     from datetime import date
     from pathlib import Path
 
@@ -44,12 +44,11 @@ class Heading(NamedTuple):
 class LinkUse(NamedTuple):
     """A link or an image at [start, end). `target` has its fragment, but no escapes.
 
-    `target_span` is where the target is written; that of a reference link is in its definition. A
-    `shortcode` is `ref` or `relref` of Hugo.
+    `target_span` is where the target is written; that of a reference link is in its definition.
     """
 
     target: str
-    kind: Literal["inline", "reference", "wiki", "auto", "shortcode"]
+    kind: Literal["inline", "reference", "wiki", "auto"]
     start: int
     end: int
     target_span: Span
@@ -73,25 +72,12 @@ class AnchorUse(NamedTuple):
     end: int
 
 
-class UndefinedLabel(NamedTuple):
-    """Brackets at [start, end) that would be a link if their label were defined.
-
-    `is_full` tells `[text][label]` and `[label][]` from `[label]`.
-    """
-
-    label: str
-    start: int
-    end: int
-    is_full: bool
-
-
 class FrontMatterUse(NamedTuple):
-    """The front matter at [start, end), its top-level fields in order, and its fault."""
+    """The front matter at [start, end), and its top-level fields in order."""
 
     start: int
     end: int
     fields: tuple[tuple[str, str], ...]
-    fault: str | None = None
 
 
 class Markup(NamedTuple):
@@ -105,7 +91,6 @@ class Markup(NamedTuple):
     footnotes: tuple[FootnoteUse, ...] = ()
     anchors: tuple[AnchorUse, ...] = ()
     """The ids outside headings, such as `<a id="x">`, `^block` and `(label)=`."""
-    undefined: tuple[UndefinedLabel, ...] = ()
     front_matter: FrontMatterUse | None = None
     code: tuple[Span, ...] = ()
     code_blocks: tuple[Span, ...] = ()
@@ -175,30 +160,6 @@ class GlossaryTerm(NamedTuple):
     lang: str | None = None
 
 
-SiteKind: TypeAlias = Literal[
-    "hugo", "docusaurus", "mkdocs", "vitepress", "astro", "mdbook", "jekyll", "other"
-]
-"""The generator of a site."""
-
-
-class Site(NamedTuple):
-    """A site that a generator builds from the files below `root`.
-
-    Attributes:
-        pages: The folders with the sources of pages that exist.
-        static: The folders whose files keep their paths.
-        is_routed: Whether the address of a page follows the path of its file.
-        mentions: The configuration and its redirects; what they name may be generated.
-    """
-
-    kind: SiteKind
-    root: str
-    pages: tuple[str, ...] = ()
-    static: tuple[str, ...] = ()
-    is_routed: bool = False
-    mentions: str = ""
-
-
 class SimilarParagraph(NamedTuple):
     """A passage of another note that is nearly the same as a paragraph, from 0 to 1."""
 
@@ -214,16 +175,8 @@ class Surroundings(Protocol):
         """The date of the review."""
 
     @property
-    def glossary(self) -> Sequence[GlossaryTerm]:
-        """The terms of the settings."""
-
-    @property
     def stale_days(self) -> int:
         """After how many days a statement `as of` a date is stale; 0 means never."""
-
-    @property
-    def words(self) -> Collection[str]:
-        """The words of the settings that are right, in lower case."""
 
     @property
     def has_index(self) -> bool:
@@ -232,29 +185,8 @@ class Surroundings(Protocol):
     def exists(self, path: Path | str) -> bool:
         """Return whether a file or a folder exists."""
 
-    def find_any_case(self, path: str) -> str | None:
-        """Return the only existing path that differs from one in letter case at most."""
-
-    def find_original(self, file: Path) -> Path:
-        """Return the file that a symbolic link leads to; another file is its own."""
-
-    def is_built(self, path: str) -> bool:
-        """Return whether a build writes a missing file, as Git or a generator of pages tells."""
-
-    def find_site(self, file: Path) -> Site | None:
-        """Return the site whose configuration is nearest above a file."""
-
-    def list_routes(self, site: Site) -> frozenset[str]:
-        """Return the names, in lower case, of pages of a site, and those that they declare."""
-
     def list_anchors(self, path: Path) -> frozenset[str] | None:
         """Return the anchors of a text file; None when it cannot be read or has another format."""
-
-    def has_heading(self, path: Path, key: str) -> bool:
-        """Return whether a line of a Markdown file looks like a heading with a key.
-
-        This is far faster than all anchors. The key is that of `find_heading`.
-        """
 
     def find_heading(self, document: ReviewText, key: str) -> Path | None:
         """Return the only Markdown file of the same source with this heading.
@@ -267,30 +199,6 @@ class Surroundings(Protocol):
 
     def list_namesakes(self, document: ReviewText, name: str) -> Sequence[Path]:
         """Return the files of the same source whose name is this one; their case may differ."""
-
-    def list_usual_fields(self, document: ReviewText) -> frozenset[str]:
-        """Return the front matter fields that nearly all notes of the same folder have."""
-
-    def is_usual_fault(self, document: ReviewText, fault: str) -> bool:
-        """Return whether the front matter of most files of the source has a fault."""
-
-    def list_usual_jumps(self, document: ReviewText) -> frozenset[tuple[int, int]]:
-        """Return the levels of two headings in a row that most other files of the folder have.
-
-        Only pairs in which a level is left out count.
-        """
-
-    def list_doubtful(self, document: ReviewText) -> frozenset[str]:
-        """Return the rules about links whose findings in the source are probably no mistakes.
-
-        So many links lead nowhere there that the build of the source probably makes their targets.
-        """
-
-    def count_documents(self, document: ReviewText, word: str) -> int:
-        """Return in how many documents of the same folder a lower-case word stands, or few of them.
-
-        Copies of a document in folders of versions count once.
-        """
 
     def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
         """Return the most similar passage of another note when it is nearly the same."""

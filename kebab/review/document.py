@@ -10,26 +10,17 @@ from typing import NamedTuple
 
 from kebab.core.review import ReviewText, Span, Unit, UnitKind
 from kebab.review.anchors import list_anchors
-from kebab.text.language import LOWER_LETTERS, detect_text_language
+from kebab.text.language import detect_text_language
 from kebab.text.sentences import LayoutKind, Sentence, find_sentences
 
 _WIDE = re.compile("[\U00010000-\U0010ffff]")
 """The characters that are two units in UTF-16."""
 _LANGUAGE_SAMPLE = 8_000
-_PART = 4_000
 _BORDER = re.compile(
     r"\n(?=[ \t>]*(?:\n|\Z|[-*+•][ \t]|\d{1,3}[.)][ \t]|#{1,6}[ \t]|\||:::"
     r"|(?:--+|==+)[ \t]*(?:\n|\Z)))"
 )
 """Where a paragraph ends."""
-
-_HIDDEN_LINE = re.compile(r"\n[^\S\n]*+(?:https?://[^\s<>]++|`[^`\n]++`[.,;:]?)[^\S\n]*+(?=\n|\Z)")
-"""An address or a code span that fills a line of a paragraph, from the end of the line above."""
-
-
-def list_words(text: str) -> list[bytes]:
-    """Return the words of a text in UTF-8; letters of ASCII are in lower case."""
-    return text.encode("utf-8", "replace").translate(LOWER_LETTERS).split()
 
 
 class ReviewDocument:
@@ -70,34 +61,6 @@ class ReviewDocument:
         return list_anchors(self.text, self.markup)
 
     @cached_property
-    def prose_parts(self) -> list[tuple[Span, list[bytes]]]:
-        """The spans and words, in order and in UTF-8, of parts of `lower_prose`.
-
-        They end at empty lines, and are so short that looking for a word in one takes no time.
-        """
-        prose, end, parts = self.lower_prose, 0, []
-        while end < len(prose):
-            start, end = end, prose.find("\n\n", end + _PART)
-            end = end if end >= 0 else len(prose)
-            parts.append(((start, end), list_words(prose[start:end])))
-        return parts
-
-    @cached_property
-    def vocabulary(self) -> frozenset[bytes]:
-        """The different words of `lower_prose` in UTF-8."""
-        return frozenset().union(*(words for _, words in self.prose_parts))
-
-    @cached_property
-    def lower_text(self) -> str:
-        """The text in lower case, every character at the same offset."""
-        return _lower_letters(self.text)
-
-    @cached_property
-    def lower_prose(self) -> str:
-        """`prose` in lower case, every character at the same offset."""
-        return _lower_letters(self.prose)
-
-    @cached_property
     def code_spans(self) -> list[Span]:
         """The front matter and `markup.code`, whose spans are in order and do not overlap."""
         front = self.markup.front_matter
@@ -111,26 +74,8 @@ class ReviewDocument:
     @cached_property
     def paragraphs(self) -> list[Span]:
         """The runs of prose lines: a paragraph, a heading, a list item or a table row each."""
-        prose, start, found = self.prose, 0, []
-        borders = [border.start() for border in _BORDER.finditer(prose)]
-        inner = {one.start() for one in _HIDDEN_LINE.finditer(self.text)}.intersection(borders)
-        inner = {one for one in inner if not self.is_in_block(one + 1)}
-        for end in [*(one for one in borders if one not in inner), len(prose)]:
-            block = prose[start:end]
-            if block and not block.isspace():
-                heading = block.find("\n", 1) if block.lstrip().startswith("#") else -1
-                if heading > 0:
-                    found.append((start, start + heading))
-                    start += heading
-                found.append((start, end))
-            start = end
-        return found
-
-    def is_in_block(self, offset: int) -> bool:
-        """Return whether an offset is in a block of code."""
-        blocks = self.markup.code_blocks
-        index = bisect_right(blocks, (offset, len(self.text))) - 1
-        return index >= 0 and offset < blocks[index][1]
+        borders = [0, *(border.start() for border in _BORDER.finditer(self.prose)), len(self.prose)]
+        return [span for span in pairwise(borders) if self.prose[slice(*span)].strip()]
 
     @cached_property
     def line_starts(self) -> list[int]:
@@ -213,14 +158,6 @@ class ReviewDocument:
     def _find_offset(self, unit: int) -> int:
         offset = unit - bisect_left(self._extra_unit_starts, unit)
         return min(max(0, offset), len(self.text))
-
-
-def _lower_letters(text: str) -> str:
-    """Return a text in lower case; letters that become two signs stay as they are."""
-    lower = text.lower()
-    if len(lower) == len(text):
-        return lower
-    return "".join(one if len(one.lower()) > 1 else one.lower() for one in text)
 
 
 def hide_spans(text: str, spans: Sequence[Span]) -> str:

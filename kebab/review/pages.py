@@ -2,7 +2,7 @@
 
 import hashlib
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple, cast
 
 import msgspec
@@ -120,7 +120,7 @@ class PageOptions(NamedTuple):
             document.
         describe_failure: Describes a failure of the language model.
         missing: What the language model goes without.
-        left_out: What is said about files that are not reviewed.
+        left_out: What is said about what is not reviewed; it grows with the work.
         describe_unanswered: Describes so many texts that the language model did not answer.
     """
 
@@ -129,7 +129,7 @@ class PageOptions(NamedTuple):
     describe_failure: Callable[[Signal], DegradedChannel]
     describe_unanswered: Callable[[int], DegradedChannel]
     missing: tuple[DegradedChannel, ...] = ()
-    left_out: tuple[DegradedChannel, ...] = ()
+    left_out: Iterable[DegradedChannel] = ()
 
 
 class _Filling(Struct):

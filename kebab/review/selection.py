@@ -11,10 +11,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kebab.core.review import Span, Unit, UnitResult
-from kebab.core.spelling import find_likely_name
 from kebab.review.document import ReviewDocument
 from kebab.review.items import locate_item
-from kebab.review.rules.ignores import IgnoreComment, UnknownIgnore, UnusedIgnore, read_ignores
+from kebab.review.rules.ignores import IgnoreComment, read_ignores
 from kebab.review.worker import LoadResult, UnitWorker, needs_model
 from kebab.wire.review import AgentItem, SeverityName
 
@@ -26,43 +25,34 @@ class FileRules(NamedTuple):
     severities: Mapping[str, SeverityName] = {}
 
 
-class RuleNames(NamedTuple):
-    """The rules that are applied, and every name that a comment may ignore."""
-
-    applied: frozenset[str]
-    known: frozenset[str]
-
-
 class Selection(Struct, frozen=True, kw_only=True):
     """What counts in a run.
 
     Attributes:
-        names: The names of rules and kinds.
         choose_rules: Returns what the settings say about a file.
         list_changed: Returns the changed lines of a file as [first, last] from 1, in order; None
             when all of its lines count.
         keep_doubtful: Whether findings count that are probably no mistakes.
     """
 
-    names: RuleNames
     choose_rules: Callable[[ReviewDocument], FileRules] = lambda _: FileRules()
     list_changed: Callable[[ReviewDocument], Sequence[Span] | None] = lambda _: None
     keep_doubtful: bool = False
 
-    def select(self, document: ReviewDocument, result: UnitResult, *, rules: bool) -> UnitResult:
-        """Return a result with the items that count; `rules` tells that it is that of the rules."""
+    def select(self, document: ReviewDocument, result: UnitResult) -> UnitResult:
+        """Return a result with the items that count."""
         if not (result.items or result.carried):
             return result
         settings = self.choose_rules(document)
-        comments = _Comments(document, self.names, settings)
+        comments = _Comments(document)
         changed = self.list_changed(document)
         items = [one for one in result.items if not _is_named(one, settings.disabled)]
-        kept = comments.filter(items, judge=rules)
+        kept = comments.filter(items)
         ignored = comments.ignored
         kept = [_rate(one, settings) for one in kept if _is_changed(document, one, changed)]
         carried = tuple(
             _rate(one, settings)
-            for one in comments.filter(result.carried, judge=False)
+            for one in comments.filter(result.carried)
             if not _is_named(one, settings.disabled) and _is_changed(document, one, changed)
         )
         doubtful = () if self.keep_doubtful else result.doubtful
@@ -107,7 +97,7 @@ class SelectingWorker(Struct, frozen=True):
     ) -> UnitResult:
         """Return the result of one unit; every unit before it is finished."""
         result = self.inner.work(document, units, index, load)
-        return self.selection.select(document, result, rules=units[index].kind == "rules")
+        return self.selection.select(document, result)
 
 
 def name_finding(item: AgentItem) -> str:
@@ -143,59 +133,26 @@ def _find_lines(document: ReviewDocument, span: Span) -> Span:
 
 
 class _Comments:
-    """The comments of a document that ignore findings, and which of their names had an effect."""
+    """The comments of a document that ignore findings."""
 
-    def __init__(self, document: ReviewDocument, names: RuleNames, settings: FileRules) -> None:
+    def __init__(self, document: ReviewDocument) -> None:
         self._document = document
-        self._names = names
-        self._applied = names.applied - settings.disabled
         self._comments = read_ignores(document)
         self.ignored = 0
 
-    def filter(self, items: Iterable[AgentItem], *, judge: bool) -> list[AgentItem]:
-        """Return the items that no comment ignores.
+    def filter(self, items: Iterable[AgentItem]) -> list[AgentItem]:
+        """Return the items that no comment ignores."""
+        return [item for item in items if not self._ignores(item)]
 
-        `judge` tells that these are the findings of all rules, so that it is known which comments
-        have no effect.
-        """
-        if not self._comments:
-            return list(items)
-        used: set[Span] = set()
-        candidates: list[AgentItem] = []
-        kept: list[AgentItem] = []
-        for item in items:
-            if judge and item.rule_id in {UnknownIgnore.id, UnusedIgnore.id}:
-                candidates.append(item)
-            elif not self._ignores(item, used):
-                kept.append(item)
-        places = {place: name for comment in self._comments for name, place in comment.names}
-        for item in candidates:
-            place = locate_item(self._document, item)
-            judged = self._judge(item, places.get(place, ""), is_used=place in used)
-            if judged is not None and not self._ignores(judged, used):
-                kept.append(judged)
-        return sorted(kept, key=lambda one: one.o) if candidates else kept
-
-    def _ignores(self, item: AgentItem, used: set[Span]) -> bool:
-        """Return whether a comment ignores an item; add the places of its names to `used`."""
+    def _ignores(self, item: AgentItem) -> bool:
         lines = _find_lines(self._document, locate_item(self._document, item))
-        hits = [_ignores_item(one, item, lines, used) for one in self._comments]
-        self.ignored += any(hits)
-        return any(hits)
-
-    def _judge(self, item: AgentItem, name: str, *, is_used: bool) -> AgentItem | None:
-        """Return the finding about a name in a comment; None when there is nothing to find."""
-        if item.rule_id == UnusedIgnore.id:
-            return None if is_used or name not in self._applied else item
-        if name in self._names.known:
-            return None
-        near = find_likely_name(name, sorted(self._names.known))
-        return replace(item, r=f"{item.r}, did you mean `{near}`?") if near else item
+        is_ignored = any(_ignores_item(one, item, lines) for one in self._comments)
+        self.ignored += is_ignored
+        return is_ignored
 
 
-def _ignores_item(comment: IgnoreComment, item: AgentItem, lines: Span, used: set[Span]) -> bool:
+def _ignores_item(comment: IgnoreComment, item: AgentItem, lines: Span) -> bool:
     if lines[0] > comment.last or lines[1] < comment.first:
         return False
-    places = {place for name, place in comment.names if name in (item.rule_id, item.k)}
-    used |= places
-    return bool(places) or not comment.names
+    names = {name for name, _ in comment.names}
+    return not names or item.k in names or item.rule_id in names

@@ -140,6 +140,6 @@ class RulesWorker(Struct, frozen=True):
         ]
         findings.sort(key=lambda one: (one.start, one.end, one.rule_id or ""))
         items, citations = build_items(document, findings)
-        names = list_doubtful(document, findings, surroundings)
+        names = list_doubtful(document, findings)
         doubtful = tuple(one.uid for one in items if one.rule_id in names)
         return UnitResult(items=tuple(items), citations=tuple(citations), doubtful=doubtful)

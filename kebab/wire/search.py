@@ -256,7 +256,7 @@ class DegradedChannel(Hinted, frozen=True, kw_only=True):
 
     channel: str
     """`vector`, `lexical`, `rerank`, or `published` for a published base; in a review `llm`,
-    `related`, `document` or `files`."""
+    `related`, `document`, `files` or `lint`."""
     reason: str
     """The reason why it was not available."""
     hint: str | None

@@ -16,7 +16,7 @@ NOTES = {
     "bread.md": (
         "---\ntags: [kitchen]\ndate: 2025-03-01\n---\n# Bread\n\n## Feeding\n\n"
         "Feed the starter once a week. See [soup](soup.md).\n\n"
-        "## Baking\n\nBake the the loaf for forty minutes.\n"
+        "## Baking\n\nBake the loaf for forty minutes, and recieve praise.\n"
     ),
     "soup.md": (
         "---\ntags: [kitchen, leeks]\ndate: 2025-04-02\n---\n# Soup\n\n"

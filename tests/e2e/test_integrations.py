@@ -144,11 +144,11 @@ def repository(home):
     require("git")
     folder = home / "repository"
     folder.mkdir()
-    (folder / "a.md").write_text("# A\n\nOpen the the door.\n")
+    (folder / "a.md").write_text("# A\n\nOpen [the door](#door).\n")
     author = "-c user.name=Ada -c user.email=ada@example.org"
     shell(home, f"cd {folder} && git init -q . && git add -A && git {author} commit -qm first")
     with (folder / "a.md").open("a") as file:
-        file.write("\nClose the the door.\n")
+        file.write("\nClose [the door](#gate).\n")
     return folder
 
 

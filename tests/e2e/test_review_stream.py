@@ -9,7 +9,7 @@ from tests.fakes.waiting import read_until, wait_for_request
 
 PATIENCE_S = 20
 """What a busy machine may need; nothing here waits that long on purpose."""
-TEXT = "# Doors\n\nOpen the the door. Teh valve is closd.\n"
+TEXT = "# Doors\n\nOpen [the door](gone.md). Teh valve is closd.\n"
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_a_named_model_that_answers_nonsense_is_an_error(library, server):
     assert (named.out, b'"code":"model_protocol"' in named.err) == (b"", True)
 
     rules = library("review", "a.md", "--format", "github", status=1)
-    assert b"title=repeated-word" in rules.out
+    assert b"title=broken-link" in rules.out
     assert b",title=not reviewed::" in rules.out
     assert b" of the rules in 1 document" in rules.err
     assert b"only the rules ran: " in rules.err
@@ -95,7 +95,7 @@ def test_a_recorded_stream_is_replayed_without_the_file(library, tmp_path):
     (tmp_path / "recorded").write_bytes(recorded)
 
     shown = library("review", "--replay", tmp_path / "recorded", status=1)
-    assert b"[repeated-word]" in shown.out
+    assert b"[broken-link]" in shown.out
     assert b"no end" not in shown.err
     cut = library(
         "review", "--replay", "-", status=1, given=recorded[: recorded.index(b'"complete"')]

@@ -7,9 +7,8 @@ from kebab.app.review_text import build_document
 from kebab.core.ids import hash_content
 from kebab.core.review import Finding
 from kebab.review.items import build_items
-from kebab.review.rules.registry import select_rules
 from kebab.wire.review import AgentItem, AgentItems, ItemStats, PageUsage, ReviewedDocument
-from tests.fakes.review import FakeSurroundings
+from tests.fakes.review_runs import TwiceRule
 
 RUN = "4f1d2c3b"
 
@@ -59,8 +58,7 @@ def find_repeated_words(document: ReviewedDocument) -> list[AgentItem]:
     """Return the findings of the rule about repeated words."""
     raw = Path(document.file).read_bytes().decode()
     text = build_document(document, raw)
-    (rule,) = select_rules(["repeated-word"], ())
-    return build_items(text, rule.check(text, FakeSurroundings()))[0]
+    return build_items(text, TwiceRule().check(text, None))[0]
 
 
 def item(document: ReviewedDocument, start: int, end: int, **changes: Any) -> AgentItem:

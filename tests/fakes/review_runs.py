@@ -1,21 +1,50 @@
 """Runs over documents whose text says what their units find."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from kebab.core.progress import Cancel
-from kebab.core.review import StoredRun, Unit, UnitResult, UnitUsage
+from kebab.core.review import Finding, Fix, StoredRun, Surroundings, Unit, UnitResult, UnitUsage
 from kebab.errors.catalog import IoError, ModelProtocol, ModelUnreachable
 from kebab.review.document import ReviewDocument
 from kebab.review.pages import PageOptions, RunPages
 from kebab.review.worker import LoadResult, RunPorts
 from kebab.store.sqlite.reviews import SqliteReviewStore
-from kebab.wire.review import AgentItems
+from kebab.wire.review import AgentItems, SeverityName
 from kebab.wire.search import DegradedChannel
 from kebab.wire.stream import ReviewEvent
 from tests.fakes.review import make_document
 from tests.fakes.review_store import make_item, make_run
+
+
+class TwiceRule:
+    """A word is repeated."""
+
+    id: ClassVar[str] = "repeated-word"
+    kind: ClassVar[str] = "repetition"
+    severity: ClassVar[SeverityName] = "warning"
+    example: ClassVar[str] = "It is is here."
+
+    def check(
+        self, document: ReviewDocument, surroundings: Surroundings | None
+    ) -> Iterator[Finding]:
+        """Yield the second one of two words that are the same."""
+        del surroundings
+        for found in re.finditer(r"\b(\w+)( \1)\b", document.text, re.IGNORECASE):
+            start, end = found.span(2)
+            yield Finding(
+                kind=self.kind,
+                severity="warning",
+                reason=f"the word is repeated: {found[1].lower()}",
+                start=start,
+                end=end,
+                edit="delete",
+                rule_id=self.id,
+                fix=Fix("", safe=True),
+            )
+
 
 DOWN = ModelUnreachable(endpoint="http://127.0.0.1:9", operation="review", cause="refused")
 

@@ -468,7 +468,7 @@ def _list_other_cases() -> Iterator[Case]:
         ("review", "stream_error", ("review", DOC, "--import", "nowhere.json", "--stream")),
         ("review", "unknown_rules", ("review", DOC, "--no-llm", "--rules", "bogus")),
         ("review", "runs", ("review", "--runs")),
-        ("review", "rule", ("review", "--explain", "repeated-word")),
+        ("review", "rule", ("review", "--explain", "broken-link")),
         ("review", "unknown_rule", ("review", "--explain", "nonsense")),
         ("review", "unknown_run", ("review", "--run-id", "nowhere")),
         ("review", "nothing_to_fix", ("review", DOC, "--no-llm", "--apply", "--yes")),

@@ -78,7 +78,6 @@ HOMES = {
     "ray": ("kebab.cluster.ray_data",),
     "rich": ("kebab.cli.render",),
     "selectolax": ("kebab.parse.web.html_page",),
-    "spellchecker": ("kebab.review.rules.near_words",),
     "stopwordsiso": ("kebab.text.stop_words",),
     "starlette": ("kebab.server.application", "kebab.server.page"),
     "tokenizers": ("kebab.embed",),
@@ -87,7 +86,7 @@ HOMES = {
     "watchfiles": ("kebab.server.notifier",),
     "yaml": ("kebab.parse",),
 }
-RUN_AS_A_PROGRAM = {"pip"}
+RUN_AS_A_PROGRAM = {"pip", "rumdl", "typos"}
 COME_WITH_ANOTHER = {
     "anyio": "mcp",
     "lance_namespace": "lancedb",

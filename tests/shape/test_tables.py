@@ -135,7 +135,6 @@ HARMLESS = {
     "stopwordsiso": "looks up lists of words, for languages that it names itself",
     "tokenizers": "has no exception of its own; plain `Exception` is translated",
     "tree_sitter": "has no exception of its own that parsing raises; it accepts any bytes",
-    "spellchecker": "reads the word lists of its own package, which are tested here",
     **dict.fromkeys(GRAMMARS, "is a table of a language, and runs nothing"),
 }
 """By library, why it cannot raise at a sound caller, or why that stays without a consequence."""

@@ -272,12 +272,13 @@ _TASK_RUNNERS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
 def command(context: CommandContext, /, names: tuple[str, ...], form: str, **flags: Any) -> Exit:
     """Find mistakes in documents.
 
-    Rules find broken links, repeated words and much more without a model; a language model, if
-    there is one, finds spelling and grammar. Documents of the index and other text files are
-    reviewed as they are on disk now. `--json` prints one page of findings; text has all of them.
-    A run is stored: `--run-id` goes on where an interrupted one ended. `--apply` shows the
-    differences, asks, and keeps each original as `FILE.orig`; fixes that are not certain wait for
-    `--unsafe`. The exit status is 1 when there are findings of at least the severity `--fail-on`.
+    Rules find broken links, near copies and stale dates, rumdl and typos faults of markup and
+    spelling; a language model, if there is one, finds grammar and style. Documents of the index
+    and other text files are reviewed as they are on disk now. `--json` prints one page of findings;
+    text has all of them. A run is stored: `--run-id` goes on where an interrupted one ended.
+    `--apply` shows the differences, asks, and keeps each original as `FILE.orig`; fixes that are
+    not certain wait for `--unsafe`. The exit status is 1 when there are findings of at least the
+    severity `--fail-on`.
 
     `<!-- kebab-ignore RULE: reason -->` ignores findings of its line, or of the next one. The
     settings `[review]` may also be in `kebab.toml` or `pyproject.toml` of a repository. A path

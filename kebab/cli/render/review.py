@@ -215,7 +215,7 @@ class ReviewTally(Struct):
         self.unanswered_count = max(len(self.unanswered), page.unanswered_count)
         self.warnings |= dict.fromkeys(page.warnings)
         for one in page.degraded:
-            self.degraded[one.reason if one.channel == "document" else one.channel] = one
+            self.degraded[one.reason if one.channel in {"document", "lint"} else one.channel] = one
 
     @property
     def documents(self) -> int:
@@ -319,19 +319,13 @@ def render_summary(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     yield from render_columns((Column(right=True), Column(), Column()), rows, canvas, "  ")
 
 
-def render_hidden_copies(count: int, canvas: Canvas) -> Iterator[str]:
-    """Yield how many findings repeat one that is shown for another copy of the page."""
-    if count:
-        words = "the same in another version or translation of a page, and are shown once"
-        yield from canvas.note(f"{count:,} of these are {words}")
-
-
 def render_review_notes(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     """Yield what was not available, and what else limits the result."""
     is_partial = tally.model_state == "partly"
     lost = {
         "document": "not reviewed",
         "files": "not reviewed",
+        "lint": "not all was checked",
         "llm": "the model reviewed only a part" if is_partial else "only the rules ran",
     }
     yield from _render_left_out(tally, canvas)

@@ -18,7 +18,6 @@ from kebab.core.review import (
     LinkUse,
     Markup,
     Span,
-    UndefinedLabel,
 )
 from kebab.parse.metadata import FrontBlock, read_front_block
 from kebab.parse.text.markdown import (
@@ -53,10 +52,6 @@ _CODE_SHORTCODE = re.compile(
     r"\{(?:\{[<%][ \t]*|%-?[ \t]*)"
     r"(highlight|mermaid|raw|verbatim|code-toggle|code|tab(?=[^{}]*\bcodelang\b))(?![\w-])[^{}]*(?<!/>)(?<!/%)\}+"
 )
-_REFERENCE = re.compile(
-    r"\{\{[<%][ \t]*(?:rel)?ref[ \t]+(?:path=)?(?:\"([^\"\n]+)\"|`([^`\n]+)`|([^\s\"`{}=]+))"
-    r"[ \t]*[%>]\}\}"
-)
 _CODE_COMMAND = re.compile(r"^[ \t]*[@\\](code|verbatim|dot|msc|startuml)\b", re.MULTILINE)
 _COMMAND_END = r"(?m)^[ \t]*[@\\]end(?:{}|uml)\b"
 """Blocks of code of Doxygen."""
@@ -84,6 +79,7 @@ _ABOVE_FENCE = re.compile(
 _BLOCK_ID = re.compile(r"(\^(?<![^ \t\n]\^)(?<!\|[ \t]\^)[A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 _LABEL = re.compile(r"^[ \t>]*\(([^()\s]+)\)=[ \t]*$", re.MULTILINE)
 _ATTRIBUTE_ID = re.compile(r"\{:?[^{}\n#]*+#([\w.:+/$@-]++)[^{}\n]*+\}")
+
 _FOOTNOTE = re.compile(r"(?<!\\)\[\^([^\]\[\s^]{1,100})\](?!\(|\[[^\^\]])")
 
 
@@ -172,14 +168,6 @@ def find_html_links(text: str, hidden: SpanSet) -> Iterator[LinkUse]:
         )
 
 
-def find_references(text: str, hidden: SpanSet) -> Iterator[LinkUse]:
-    """Yield the links that shortcodes of Hugo write."""
-    for match in _REFERENCE.finditer(text) if "ref" in text and "{{" in text else ():
-        if match.start() not in hidden:
-            group = match.lastindex or 0
-            yield LinkUse(match[group], "shortcode", *match.span(), match.span(group))
-
-
 def find_anchors(text: str, hidden: SpanSet) -> list[AnchorUse]:
     """Return the anchors outside headings, in order."""
     found = []
@@ -237,7 +225,6 @@ class BodyParts(NamedTuple):
     headings: list[Heading]
     links: list[LinkUse]
     footnotes: list[FootnoteUse]
-    undefined: list[UndefinedLabel]
     code_blocks: list[Span]
     code: list[Span]
     marks: list[Span]
@@ -250,24 +237,16 @@ def read_body_parts(body: str) -> BodyParts:
         RuntimeError: The library failed.
     """
     source = replace_tabs(body) if "\t" in body else body
-    found = BodyParts([], [], [], [], [], [], [])
-    broken: list[Mapping[str, Any]] = []
+    found = BodyParts([], [], [], [], [], [])
     with translate_panics():
         options = get_options()
         from pyromark import Options, events_with_range, reference_definitions
 
         options |= Options.ENABLE_MATH
-        events = events_with_range(
-            source, options=options, merge_text=True, broken_link_callback=broken.append
-        )
+        events = events_with_range(source, options=options, merge_text=True)
         definitions = reference_definitions(source, options=options) if "]:" in source else {}
         walk = _Walk(source, found, definitions)
         walk.read(events)
-    for link in broken:
-        start, end = walk.convert(link["span"])
-        kind = link["link_type"]
-        end += 2 * (kind == "Collapsed")
-        found.undefined.append(UndefinedLabel(link["reference"], start, end, kind != "Shortcut"))
     return found
 
 
@@ -508,38 +487,19 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
     return Markup(
         headings=tuple(found.headings),
         links=tuple(
-            sorted(
-                [
-                    *found.links,
-                    *find_html_links(body, hidden),
-                    *find_references(body, hidden),
-                ],
-                key=attrgetter("start"),
-            )
+            sorted([*found.links, *find_html_links(body, hidden)], key=attrgetter("start"))
         ),
         footnotes=tuple(sorted(footnotes, key=attrgetter("start"))),
         anchors=tuple(one for one in find_anchors(body, hidden) if one.start not in titles),
-        undefined=tuple(found.undefined),
         front_matter=_build_front_matter(text, block) if block else None,
         code=tuple(SpanSet(code).spans),
         code_blocks=tuple(sorted(found.code_blocks)),
     )
 
 
-_MAX_MODELINE = 200
-_VIM_CODE = re.compile(
-    r"[ ]>[a-z]*$(?:\n(?:[ \t][^\n]*)?$)*+"  # lines that are indented
-    r"|^[^\n]*[ ]~$",
-    re.MULTILINE,
-)
-
-
 def read_plain_markup(text: str) -> Markup:
-    """Return the parts of a text without markup: its addresses, and the code of help of Vim."""
-    code, tail = [*find_addresses(text)], text[-_MAX_MODELINE:]
-    if "vim:" in tail and "ft=help" in tail:
-        code += [one.span() for one in _VIM_CODE.finditer(text)]
-    return Markup(code=tuple(SpanSet(code).spans))
+    """Return the parts of a text without markup: its addresses."""
+    return Markup(code=tuple(SpanSet(find_addresses(text)).spans))
 
 
 def _read_visible(body: str, ranges: Sequence[Span]) -> tuple[BodyParts, Sequence[Span]]:
@@ -576,7 +536,7 @@ def _build_front_matter(text: str, block: FrontBlock) -> FrontMatterUse:
         (str(name), "" if value in (None, "", [], {}) else str(value)[:_MAX_VALUE_CHARS])
         for name, value in block.fields.items()
     )
-    return FrontMatterUse(0, end, fields, block.fault or None)
+    return FrontMatterUse(0, end, fields)
 
 
 def _split_lines(text: str, spans: Iterable[Span]) -> Iterator[Span]:

@@ -1,21 +1,20 @@
-"""Reads the comments that ignore findings, and contains the rules about these comments.
+"""Reads the comments that ignore findings.
 
 `<!-- kebab-ignore RULE, RULE: reason -->` means its own line, and the next one when nothing else
 stands in its line. `kebab-ignore-start` … `kebab-ignore-end` mean the lines between, and
-`kebab-ignore-file` the whole file. Without a rule all findings are meant. Comments of MDX
+`kebab-ignore-file` the whole file. A rule of a linter has its id, such as `rumdl:MD042`; a blank
+follows the colon before a reason. Without a rule all findings are meant. Comments of MDX
 (`{/* … */}`) and Obsidian (`%% … %%`) count too, and in text without Markdown those that begin a
 line with `#`, `//`, `%`, `;`, `--` or `..`.
 """
 
 import re
 from collections.abc import Iterator
-from typing import ClassVar, Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
 from kebab.core.media import MARKDOWN
-from kebab.core.review import Finding, Span, Surroundings
+from kebab.core.review import Span
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.rule import build_finding
-from kebab.wire.review import SeverityName
 
 _WORD = "kebab-ignore"
 
@@ -23,7 +22,7 @@ _WORD = "kebab-ignore"
 def _write_pattern(start: str, end: str) -> str:
     """Return the pattern of a comment: the word, its scope and the names; a reason may follow."""
     opening = start.partition("\\s")[0]  # from each of them the line would be read again
-    names, reason = (rf"(?:(?!{end}|{opening})[^{sign}\n])*+" for sign in (":", ""))
+    names, reason = (rf"(?:(?!{sign}{end}|{opening})[^\n])*+" for sign in (rf":(?:\s|{end})|", ""))
     return rf"{start}(kebab-ignore(-start|-end|-file)?)(?![\w-])({names})(?::{reason})?{end}"
 
 
@@ -136,45 +135,3 @@ def _find_next_line(document: ReviewDocument, line: int) -> int:
         if document.text[start : end if end >= 0 else None].strip():
             return number
     return line
-
-
-class UnknownIgnore:
-    """A comment ignores a rule that does not exist.
-
-    It has no effect, so what it was meant to ignore is reported. The names are those of the rules
-    and the kinds of findings; `kebab review --explain all` lists the rules. Reasons stand behind a
-    colon. Correct the name.
-    """
-
-    id: ClassVar[str] = "unknown-ignore"
-    kind: ClassVar[str] = "ignore"
-    severity: ClassVar[SeverityName] = "warning"
-    example: ClassVar[str] = "<!-- kebab-ignore brokn-link: the build adds it -->\n[Log](log.md)"
-
-    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
-        """Yield every name; those of rules are dropped where the rules are known."""
-        del surroundings
-        for comment in read_ignores(document):
-            for name, place in comment.names:
-                yield build_finding(self, *place, f"there is no such rule: {name}")
-
-
-class UnusedIgnore:
-    """A comment ignores a rule that finds nothing there.
-
-    The mistake was corrected, or the comment stands in the wrong line; then it hides the next
-    mistake of this kind. Comments for findings of the language model are not reported, and neither
-    are those for all findings or for a rule that was not applied. Delete the comment.
-    """
-
-    id: ClassVar[str] = "unused-ignore"
-    kind: ClassVar[str] = "ignore"
-    severity: ClassVar[SeverityName] = "suggestion"
-    example: ClassVar[str] = "<!-- kebab-ignore repeated-word: a quotation -->\nAll is well."
-
-    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
-        """Yield every name; those with an effect are dropped where the findings are known."""
-        del surroundings
-        for comment in read_ignores(document):
-            for name, place in comment.names:
-                yield build_finding(self, *place, f"the comment ignores nothing: {name}")

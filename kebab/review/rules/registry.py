@@ -16,93 +16,25 @@ from kebab.limits.deadline import FileDeadline
 from kebab.plugins import RULES as PLUGIN_RULES
 from kebab.plugins import describe_fault, drop_output, inspect_plugins
 from kebab.review.document import ReviewDocument
-from kebab.review.rules.ignores import UnknownIgnore, UnusedIgnore
-from kebab.review.rules.links import (
-    BrokenAnchor,
-    BrokenLink,
-    LinkCase,
-    MissingImage,
-    MissingNote,
-    UndefinedReference,
-)
-from kebab.review.rules.markup import (
-    DuplicateFrontMatterField,
-    EmptyLink,
-    GluedHeading,
-    MergeConflict,
-    ReversedLink,
-    SpacedEmphasis,
-    TableCells,
-    UnclosedEmphasis,
-    UnusedDefinition,
-)
-from kebab.review.rules.prose import ForbiddenTerm, NearDuplicate, StaleDate, Todo
-from kebab.review.rules.punctuation import (
-    JapanesePunctuation,
-    JapaneseSpacing,
-    KoreanPunctuation,
-    KoreanSpacing,
-    MixedWidthBracket,
-    UnbalancedBracket,
-    UnclosedFence,
-)
-from kebab.review.rules.repetition import RepeatedWord
+from kebab.review.rules.copies import NearDuplicate
+from kebab.review.rules.dates import StaleDate
+from kebab.review.rules.links import BrokenAnchor, BrokenLink, MissingImage, MissingNote
+from kebab.review.rules.linters import Linter, Report, Rumdl, Typos
 from kebab.review.rules.rule import Rule, build_finding
-from kebab.review.rules.spelling import Misspelling, UnknownWord
-from kebab.review.rules.structure import (
-    DuplicateAnchor,
-    DuplicateHeading,
-    EmptySection,
-    HeadingJump,
-    MalformedFrontMatter,
-    MissingFrontMatterField,
-    UndefinedFootnote,
-    UnusedFootnote,
-)
 from kebab.wire.review import EditName, ReviewRule, SeverityName, SideName
 
 RULES: tuple[Rule, ...] = (
     BrokenAnchor(),
     BrokenLink(),
-    DuplicateAnchor(),
-    DuplicateFrontMatterField(),
-    DuplicateHeading(),
-    EmptyLink(),
-    EmptySection(),
-    ForbiddenTerm(),
-    GluedHeading(),
-    HeadingJump(),
-    JapanesePunctuation(),
-    JapaneseSpacing(),
-    KoreanPunctuation(),
-    KoreanSpacing(),
-    LinkCase(),
-    MalformedFrontMatter(),
-    MergeConflict(),
-    MissingFrontMatterField(),
     MissingImage(),
     MissingNote(),
-    Misspelling(),
-    MixedWidthBracket(),
     NearDuplicate(),
-    RepeatedWord(),
-    ReversedLink(),
-    SpacedEmphasis(),
     StaleDate(),
-    TableCells(),
-    Todo(),
-    UnbalancedBracket(),
-    UnclosedEmphasis(),
-    UnclosedFence(),
-    UndefinedFootnote(),
-    UndefinedReference(),
-    UnknownIgnore(),
-    UnknownWord(),
-    UnusedDefinition(),
-    UnusedFootnote(),
-    UnusedIgnore(),
 )
-"""Every rule, sorted by its id."""
+"""Every rule of kebab, sorted by its id."""
+
+LINTERS: tuple[type[Linter], ...] = (Rumdl, Typos)
+"""The programs that check what kebab does not."""
 
 _DISABLED = "review.disable"
 
@@ -167,9 +99,20 @@ def _copy_finding(found: Finding) -> Finding:
     return Finding(**fields, cites=found.cites)
 
 
-def find_rules(settings: Plugins) -> tuple[Rule, ...]:
-    """Return the rules of kebab and those of plugins that can be used."""
-    known = {rule.id for rule in RULES}
+def find_rules(
+    settings: Plugins,
+    files: Sequence[str] = (),
+    *,
+    is_given: bool = False,
+    report: Report = lambda _: None,
+) -> tuple[Rule, ...]:
+    """Return the rules of kebab, the linters, and the rules of plugins that can be used.
+
+    The linters check the files of a review, or the text that is given, and report what they do not
+    check.
+    """
+    linters = [one(files, is_given=is_given, report=report) for one in LINTERS]
+    known = {rule.id for rule in (*RULES, *linters)}
     found: list[Rule] = []
     for plugin, facts in inspect_plugins(settings, [], PLUGIN_RULES):
         if not known.intersection(facts.names):
@@ -182,7 +125,7 @@ def find_rules(settings: Plugins) -> tuple[Rule, ...]:
             except (Exception, SystemExit) as fault:
                 cause = f"{plugin.label}: {describe_fault(fault)}"
                 raise ConfigInvalid(path="plugins.enabled", cause=cause) from fault
-    return (*RULES, *found)
+    return (*RULES, *linters, *found)
 
 
 def select_rules(

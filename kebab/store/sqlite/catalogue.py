@@ -29,8 +29,6 @@ from kebab.store.sqlite.fts import parse_strings, to_json
 from kebab.store.sqlite.reader import SqliteReader
 
 _MAX_LISTED = 10
-_MANY = 100
-"""How many documents of a word are read at most."""
 
 
 def find_file_faults(database: apsw.Connection, below: str = "") -> list[str]:
@@ -260,21 +258,6 @@ class Catalogue:
                 " FROM documents d JOIN sources s ON s.source = d.source"
             )
             return [LinkTarget._make((*row[:4], parse_strings(row[4]))) for row in rows]
-
-    def list_documents_with(self, root: str, word: str, token: str) -> list[tuple[str, str]]:
-        """Return the paths and titles of documents below a root that have a word, or of many.
-
-        `word` has letters of ASCII in lower case, and `token` is what the word index has for it.
-        """
-        with translate_sqlite_errors(self.path, "read"):
-            rows = self._database.execute(
-                "SELECT DISTINCT d.path, d.title FROM chunks_fts f JOIN chunks c ON c.key = f.rowid"
-                " JOIN documents d ON d.doc = c.doc JOIN sources s ON s.source = d.source"
-                " WHERE f.chunks_fts MATCH ? AND s.root = ?"
-                " AND ' ' || lower(c.text) || ' ' GLOB ? LIMIT ?",
-                (f'"{token}"', root, f"*[^a-z]{word}[^a-z]*", _MANY),
-            )
-            return [(str(path), str(title)) for path, title in rows]
 
     def list_links(self, keys: Collection[str]) -> list[Link]:
         """Return the links that have one of these keys, by source, path and target."""

@@ -16,7 +16,7 @@ from kebab.errors.catalog import (
 from kebab.wire.record import NotFound
 from kebab.wire.review import ItemV1, ReviewRequest
 
-TWICE = "the the cat\n"
+TWICE = "It is valid until May 2001.\n"
 
 
 def ask(context, *names, events=None, **fields):
@@ -27,7 +27,7 @@ def ask(context, *names, events=None, **fields):
 def test_a_file_that_is_not_indexed_is_reviewed_without_an_index(desk):
     page = ask(desk.context(), desk.write("a.md", TWICE))
 
-    assert [(item.rule_id, item.o) for item in page.items] == [("repeated-word", (3, 7))]
+    assert [(item.rule_id, item.o) for item in page.items] == [("stale-date", (18, 26))]
     assert (page.document.doc_id, page.document.file) == (None, str(desk.notes / "a.md"))
     assert (page.has_more, page.partial, page.model) == (False, False, None)
     assert {path.name for path in desk.data.iterdir()} <= {
@@ -60,7 +60,7 @@ def test_a_run_is_continued_by_its_id_and_the_cursor(desk):
 def test_without_a_server_the_rules_run_and_the_page_tells_how_to_go_on(desk):
     page = ask(desk.context(), desk.write("a.md", TWICE), no_llm=False)
 
-    assert [item.rule_id for item in page.items] == ["repeated-word"]
+    assert [item.rule_id for item in page.items] == ["stale-date"]
     assert (page.has_more, page.partial) == (False, True)
     assert [(one.channel, one.hint) for one in page.degraded] == [
         ("llm", f"kebab review --run-id {page.run_id}")
@@ -206,10 +206,10 @@ def test_a_file_that_is_not_text_is_unsupported(desk):
 
 
 def test_imported_items_belong_to_one_document(desk):
-    item = ItemV1(key="spelling", severity="error", message="wrong", evidence="cat")
+    item = ItemV1(key="spelling", severity="error", message="wrong", evidence="valid")
     path = desk.write("a.md", TWICE)
     page = ask(desk.context(), path, imported=[item])
-    assert [one.k for one in page.items] == ["repetition", "spelling"]
+    assert [one.k for one in page.items] == ["stale", "spelling"]
 
     desk.write("b.md", TWICE)
     with pytest.raises(InvalidInput) as caught:

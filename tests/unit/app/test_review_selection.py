@@ -7,7 +7,7 @@ from kebab.core.progress import Cancel
 from kebab.errors.catalog import ConfigInvalid, InvalidInput, UnsupportedMedia
 from kebab.wire.review import ReviewRequest
 
-TWICE = "the the cat\n"
+TWICE = "It is valid until May 2001.\n"
 
 
 def ask(context, *names, **fields):
@@ -22,8 +22,8 @@ def find(context, *names, **fields):
 
 def test_overrides_of_the_user_are_for_their_files(desk):
     desk.write("drafts/a.md", TWICE)
-    off = {"files": ["drafts/**"], "disable": ["repeated-word"]}
-    rated = {"files": ["*.md"], "severity": {"repetition": "error"}}
+    off = {"files": ["drafts/**"], "disable": ["stale-date"]}
+    rated = {"files": ["*.md"], "severity": {"stale": "error"}}
 
     def look(*overrides, **settings):
         context = desk.context(review__overrides=list(overrides), **settings)
@@ -31,21 +31,23 @@ def test_overrides_of_the_user_are_for_their_files(desk):
 
     assert look(off) == []
     assert look({**off, "files": [f"{desk.notes}/drafts/*.md"]}) == []
-    assert look({**off, "files": ["other/**"]}) == [("repeated-word", "warning")]
-    assert look(rated) == [("repeated-word", "error")]
-    assert look(review__severity={"repeated-word": "suggestion"}) == [
-        ("repeated-word", "suggestion")
-    ]
+    assert look({**off, "files": ["other/**"]}) == [("stale-date", "suggestion")]
+    assert look(rated) == [("stale-date", "error")]
+    assert look(review__severity={"stale-date": "warning"}) == [("stale-date", "warning")]
 
 
 def test_settings_of_a_repository_refine_those_of_the_user(desk):
-    path = desk.write("docs/a.md", f"{TWICE}\nTODO: more\n")
-    desk.write("kebab.toml", "[review]\ndisable = ['todo']\nseverity = {repeated-word = 'error'}\n")
-    context = desk.context(review__severity={"repeated-word": "suggestion"})
-    assert find(context, desk.notes) == [("repeated-word", "error")]
-    assert ("todo", "suggestion") in find(context, desk.notes, rules=["todo"])
-    desk.write("docs/kebab.toml", "[[review.glossary]]\npreferred='dog'\nforbidden=['cat']\n")
-    assert ("forbidden-term", "warning") in find(context, desk.notes)
+    path = desk.write("docs/a.md", f"{TWICE}\n[more](gone.md)\n")
+    desk.write(
+        "kebab.toml", "[review]\ndisable = ['broken-link']\nseverity = {stale-date = 'error'}\n"
+    )
+    context = desk.context(review__severity={"stale-date": "suggestion"})
+    assert find(context, desk.notes) == [("stale-date", "error")]
+    assert ("broken-link", "error") in find(context, desk.notes, rules=["broken-link"])
+    desk.write("docs/b.md", "As of May 2001 there are two.\n")
+    assert len(find(context, desk.notes / "docs/b.md")) == 1
+    desk.write("docs/kebab.toml", "[review]\nstale_days = 0\n")
+    assert find(context, desk.notes / "docs/b.md") == []
     assert path.exists()
 
 
@@ -79,9 +81,9 @@ def test_only_changed_files_and_lines_are_reviewed(repository):
     context = repository.context()
     nothing = ask(context, repository.notes, changed="HEAD")
     assert (nothing.items, nothing.document) == ([], None)
-    path.write_text(f"{TWICE}\na dog dog\n")
+    path.write_text(f"{TWICE}\nIt ends in May 2002.\n")
     page = ask(context, repository.notes, changed="HEAD")
-    assert ([item.o for item in page.items], page.document.of) == ([(18, 22)], 1)
+    assert ([item.o for item in page.items], page.document.of) == ([(40, 48)], 1)
     again = ask(context, run_id=page.run_id)
     assert again.items == page.items
 
@@ -98,9 +100,9 @@ def test_a_given_text_stands_for_its_file_and_is_not_stored(desk):
     desk.write("other.md", "x")
     name = desk.notes / "new.md"
     context = desk.context()
-    text = "See [a](other.md), [b](gone.md) and the the end.\n"
+    text = "See [a](other.md), [b](gone.md) and it ends in May 2001.\n"
     page = ask(context, name, text=text)
-    assert [item.rule_id for item in page.items] == ["broken-link", "repeated-word"]
+    assert [item.rule_id for item in page.items] == ["broken-link", "stale-date"]
     assert (page.document.file, page.has_more) == (str(name), False)
     assert not list(desk.data.glob("*"))
     assert ask(context, name, text="").items == []

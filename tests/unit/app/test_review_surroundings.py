@@ -1,4 +1,4 @@
-"""Rules learn of the files, anchors, notes and habits around a document, with and without index."""
+"""Rules learn of the files, anchors and notes around a document, with and without index."""
 
 import unicodedata
 from dataclasses import replace
@@ -10,7 +10,7 @@ import pytest
 from kebab.app.review_surroundings import ReviewSurroundings, build_passage_finder, find_similar
 from kebab.core.documents import LinkTarget
 from kebab.core.ids import DocId, make_doc_id
-from kebab.core.review import FrontMatterUse, Markup, ReviewText
+from kebab.core.review import ReviewText
 from kebab.review.document import ReviewDocument
 from tests.fakes.review import make_document
 
@@ -97,106 +97,6 @@ def test_namesakes_are_found_in_any_case_but_not_in_hidden_folders(
     file = _write(tmp_path, "sub/C.md")
     _write(tmp_path, ".git/c.md")
     assert surroundings.list_namesakes(_document(tmp_path), "c.md") == [file]
-
-
-def test_usual_fields_are_those_of_nearly_all_other_notes(
-    tmp_path: Path, surroundings: ReviewSurroundings
-) -> None:
-    for number in range(19):
-        _write(tmp_path, f"{number}.md", "---\nTitle: x\ndate: 1\nempty:\n---\n")
-    _write(tmp_path, "19.md", "---\ndate: 1\n---\n")
-    _write(tmp_path, "a.md", "---\nrare: 1\n---\n")
-    assert surroundings.list_usual_fields(_document(tmp_path)) == {"title", "date"}
-    _write(tmp_path, "20.md", "---\ndate: 1\n---\n")
-    again = ReviewSurroundings(today=date(2026, 1, 1))
-    assert again.list_usual_fields(_document(tmp_path)) == {"date"}
-
-
-def test_notes_of_another_kind_have_other_habits(
-    tmp_path: Path, surroundings: ReviewSurroundings
-) -> None:
-    for number in range(9):
-        _write(tmp_path, f"{number}.md", "---\ntitle: x\ntype: book\n---\n")
-    front = FrontMatterUse(0, 9, (("type", "film"),))
-    document = replace(_document(tmp_path), markup=Markup(front_matter=front))
-    assert surroundings.list_usual_fields(document) == frozenset()
-
-
-@pytest.mark.parametrize(
-    ("missing", "working", "doubtful"),
-    [
-        (6, 100, {"broken-link"}),
-        (6, 130, set()),  # few of them
-        (4, 4, set()),
-    ],
-)
-def test_links_of_a_program_are_doubtful_where_many_lead_nowhere(
-    tmp_path: Path, missing: int, working: int, doubtful: set[str]
-) -> None:
-    _write(tmp_path, "docs/end.md", "# End\n\n[a](#end)\n" + "[a](end.md)\n" * working)
-    for number in range(missing):
-        _write(tmp_path, f"docs/{number}.md", f"# A\n\n[a](no{number}.md)\n")
-    surroundings = ReviewSurroundings(today=date(2026, 1, 1))
-    assert surroundings.list_doubtful(_document(tmp_path, "docs/0.md")) == doubtful
-
-
-def test_a_long_list_of_missing_files_is_no_habit(tmp_path: Path) -> None:
-    for number in range(2):
-        _write(tmp_path, f"{number}.md", "".join(f"[a](no{one}.md)\n" for one in range(9)))
-    surroundings = ReviewSurroundings(today=date(2026, 1, 1))
-    assert surroundings.list_doubtful(_document(tmp_path, "0.md")) == set()
-
-
-def test_a_path_in_another_case_is_found(tmp_path: Path, surroundings: ReviewSurroundings) -> None:
-    file = _write(tmp_path, "Guides/Start.md")
-    wrong = str(tmp_path / "guides/start.md")
-    assert surroundings.find_any_case(wrong) == str(file)
-    assert surroundings.find_any_case(str(file)) == str(file)
-    assert surroundings.find_any_case(str(tmp_path / "guides/end.md")) is None
-    _write(tmp_path, "Guides/START.md")
-    again = ReviewSurroundings(today=date(2026, 1, 1))
-    assert again.find_any_case(wrong) is None
-
-
-def test_the_nearest_site_within_the_repository_is_found(
-    tmp_path: Path, surroundings: ReviewSurroundings
-) -> None:
-    _write(tmp_path, "book.toml")
-    _write(tmp_path, "repo/.git/HEAD")
-    _write(tmp_path, "repo/site/mkdocs.yml", "docs_dir: pages\n")
-    page = _write(tmp_path, "repo/site/pages/sub/a.md")
-    site = surroundings.find_site(page)
-    assert site is not None
-    assert (site.kind, site.pages) == ("mkdocs", (str(tmp_path / "repo/site/pages"),))
-    assert surroundings.find_site(_write(tmp_path, "repo/other/b.md")) is None
-
-
-def test_the_addresses_that_pages_declare_are_known(
-    tmp_path: Path, surroundings: ReviewSurroundings
-) -> None:
-    _write(tmp_path, "docs/01-Start/index.md")
-    _write(tmp_path, "docs/lang.Merge.md")
-    page = _write(tmp_path, "docs/a.md", "---\nslug: /x/First\naliases: [/old/second/]\n---\n")
-    _write(tmp_path, "mkdocs.yml")
-    site = surroundings.find_site(page)
-    assert site is not None
-    assert surroundings.list_routes(site) >= {
-        "a",
-        "01-start",
-        "start",
-        "first",
-        "second",
-        "lang.merge",
-    }
-
-
-def test_a_folder_with_few_other_notes_has_no_habit(
-    tmp_path: Path, surroundings: ReviewSurroundings
-) -> None:
-    for number in range(4):
-        _write(tmp_path, f"{number}.md", "---\ntitle: x\n---\n")
-    _write(tmp_path, "a.md")
-    assert surroundings.list_usual_fields(_document(tmp_path)) == frozenset()
 
 
 FILLING = "grass sun cloud rain wind snow tree leaf root stem"
@@ -288,27 +188,6 @@ def test_without_an_index_nothing_is_similar(desk):
     assert find_similar(desk.context(), _source(desk, "a.md"), PARAGRAPH) is None
 
 
-def test_words_are_counted_in_the_documents_of_the_folder(
-    tmp_path: Path, surroundings: ReviewSurroundings
-) -> None:
-    _write(tmp_path, "a.md", "# One\n\nA kebab, and kebabs.\n")
-    for name in ("b.md", "v1/guide/c.md", "v2/guide/c.md"):
-        _write(tmp_path, name, "# Two\n\nMore Kebab.\n")
-    _write(tmp_path, "d.py", "kebab = 1\n")
-    assert surroundings.count_documents(_document(tmp_path), "kebab") == 3
-    assert surroundings.count_documents(_document(tmp_path), "none") == 0
-
-
-def test_the_index_counts_words_when_it_has_the_document(tmp_path: Path) -> None:
-    found = {"kebab": [("a.md", "A"), ("b.md", "B")]}
-    surroundings = ReviewSurroundings(
-        today=date(2026, 1, 1), list_documents_with=lambda _, word: found.get(word)
-    )
-    _write(tmp_path, "a.md", "Nothing of it.\n")
-    assert surroundings.count_documents(_document(tmp_path), "kebab") == 2
-    assert surroundings.count_documents(_document(tmp_path), "nothing") == 1
-
-
 def test_a_heading_is_found_when_one_document_has_it(
     tmp_path: Path, surroundings: ReviewSurroundings
 ) -> None:
@@ -317,7 +196,3 @@ def test_a_heading_is_found_when_one_document_has_it(
     assert surroundings.find_heading(_document(tmp_path), "budgetrules") == file
     assert surroundings.find_heading(_document(tmp_path), "usage") is None
     assert surroundings.find_heading(_document(tmp_path), "none") is None
-
-
-def test_words_of_the_settings_are_known_in_lower_case() -> None:
-    assert ReviewSurroundings(today=date(2026, 1, 1), words=["Kebab"]).words == {"kebab"}

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
-from kebab.app.review_text import CopyFilter, ItemLocator, Place, build_review_text
+from kebab.app.review_text import ItemLocator, Place, build_review_text
 from kebab.core.ids import hash_content
 from kebab.core.review import ReviewText
 from kebab.errors.catalog import IoError, ParseFailed, TooLarge, UnsupportedMedia
@@ -219,24 +218,3 @@ def test_the_columns_of_every_place_name_it(tmp_path_factory, text, data):
     assert plain[start] == (line + "\n")[found.start.column - 1]
     assert found.start.byte == len(before.encode()) + 1
     assert found.start.utf16 == len(before.encode("utf-16-le")) // 2 + 1
-
-
-def test_a_finding_that_copies_of_a_page_share_is_kept_once(tmp_path: Path) -> None:
-    copies, hidden = CopyFilter(), []
-    for path, text in (
-        ("docs/a.md", "A worng word.\n"),
-        ("versioned_docs/version-1.x/a.md", "Old.\n\nA worng word.\n"),
-        ("i18n/ko/docusaurus-plugin-content-docs/current/a.md", "A worng word.\n"),
-        ("docs/b.md", "A worng word.\n"),
-        ("versioned_docs/version-2.x/a.md", "Another worng word.\n"),
-    ):
-        file = tmp_path / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        document = replace(reviewed(file), doc_path=path)
-        start = text.index("worng")
-        items = [item(document, start, start + 5, rule_id="spelled-wrong")] * 2
-        located = ItemLocator().locate(page(document, *items))
-        hidden.append(2 - len(copies.drop_copies(document, located).items))
-    assert hidden == [0, 2, 2, 0, 0]
-    assert copies.hidden == 4

@@ -7,11 +7,11 @@ from kebab.core.answers import Completion
 from kebab.core.review import GlossaryTerm, UnitResult
 from kebab.errors.catalog import ModelUnreachable
 from kebab.review.model_worker import ModelWorker
-from kebab.review.rules.repetition import RepeatedWord
 from kebab.review.worker import RulesWorker
 from tests.fakes.evidence import stored
 from tests.fakes.language_model import ScriptedModel
 from tests.fakes.review import FakeSurroundings, make_document
+from tests.fakes.review_runs import TwiceRule
 
 TEXT = (
     "Teh first line is here. The second line is fine. The third lien is odd. "
@@ -56,7 +56,7 @@ def correct(told):
 
 
 def build(model, tier="quick", **fields):
-    rules = RulesWorker([RepeatedWord()], FakeSurroundings())
+    rules = RulesWorker([TwiceRule()], FakeSurroundings())
     return ModelWorker(llm=model, tier=tier, rules=rules, **fields)
 
 

@@ -16,7 +16,6 @@ from kebab.errors.signal import Signal
 from kebab.review.document import ReviewDocument
 from kebab.review.model_worker import ModelWorker
 from kebab.review.pages import PageOptions, RunPages
-from kebab.review.rules.repetition import RepeatedWord
 from kebab.review.worker import RulesWorker, RunPorts
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.wire.json_schema import build_schemas
@@ -25,7 +24,7 @@ from kebab.wire.review import AgentItems, ReviewTierName
 from kebab.wire.search import DegradedChannel
 from tests.fakes.hostile_model import CUT, FAULTS, READABLE, HostileModel, Step
 from tests.fakes.review import FakeSurroundings, make_document
-from tests.fakes.review_runs import build_failure, describe_unanswered
+from tests.fakes.review_runs import TwiceRule, build_failure, describe_unanswered
 from tests.fakes.review_store import make_run
 from tools.misspelling_model import TYPOS
 
@@ -72,7 +71,7 @@ class Desk:
     def get(self, cursor: str | None) -> AgentItems:
         """Return a page by a new request."""
         script = [*(self._scripts.pop(0) if self._scripts else []), "honest"]
-        base = RulesWorker((RepeatedWord(),), FakeSurroundings())
+        base = RulesWorker((TwiceRule(),), FakeSurroundings())
         full = ModelWorker(llm=HostileModel(script), tier=self._tier, rules=base)
         ports = RunPorts(
             store=self._store,

@@ -3,9 +3,9 @@ import typing
 import pytest
 
 from kebab.core.review import Finding, Unit, UnitKind, UnitResult
-from kebab.review.rules.repetition import RepeatedWord
 from kebab.review.worker import RulesWorker, needs_model
 from tests.fakes.review import FakeSurroundings, make_document
+from tests.fakes.review_runs import TwiceRule
 
 
 @pytest.mark.parametrize("kind", typing.get_args(UnitKind))
@@ -34,14 +34,14 @@ def work(text, *rules):
 
 
 def test_a_document_is_one_unit_without_a_model():
-    worker = RulesWorker((RepeatedWord(),), FakeSurroundings())
+    worker = RulesWorker((TwiceRule(),), FakeSurroundings())
 
     assert worker.plan(make_document("a\r\nb")) == [Unit("rules", (0, 0), 0, 3)]
     assert worker.model is None
 
 
 def test_the_findings_of_all_rules_are_sorted_by_place_without_repetitions():
-    result = work("one two the the three.", Backwards(), RepeatedWord())
+    result = work("one two the the three.", Backwards(), TwiceRule())
 
     assert [(one.rule_id, one.o[0]) for one in result.items] == [
         ("back", 0),
@@ -52,5 +52,5 @@ def test_the_findings_of_all_rules_are_sorted_by_place_without_repetitions():
 
 
 def test_a_clean_document_has_an_empty_result():
-    assert work("Nothing is wrong.", RepeatedWord()) == UnitResult()
+    assert work("Nothing is wrong.", TwiceRule()) == UnitResult()
     assert work("the the") == UnitResult()

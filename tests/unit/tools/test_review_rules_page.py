@@ -3,13 +3,15 @@
 import pytest
 
 from kebab.parse.text.markdown_parts import read_markup
-from kebab.review.rules.registry import RULES, describe_rule
+from kebab.review.rules.registry import LINTERS, RULES, describe_rule
 from kebab.review.rules.rule import Rule
 from tests.fakes.review import make_document
 from tools.review_rules_page import render_rules_page
 
+_ALL = (*RULES, *(one() for one in LINTERS))
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+
+@pytest.mark.parametrize("rule", _ALL, ids=lambda rule: rule.id)
 def test_every_rule_has_a_row_and_a_section(rule: Rule) -> None:
     page = render_rules_page()
     described = describe_rule(rule)
@@ -21,8 +23,8 @@ def test_every_rule_has_a_row_and_a_section(rule: Rule) -> None:
 def test_every_example_is_a_code_block_of_its_own() -> None:
     lines = render_rules_page().split("\n")
     fences = [line for line in lines if line.startswith("````") or line == "```markdown"]
-    assert len([line for line in fences if line.endswith("markdown")]) == len(RULES)
+    assert len([line for line in fences if line.endswith("markdown")]) == len(_ALL)
     document = make_document("\n".join(lines), read_markup("\n".join(lines)))
     assert [one.text for one in document.markup.headings if one.level == 2] == [
-        rule.id for rule in RULES
+        rule.id for rule in _ALL
     ]

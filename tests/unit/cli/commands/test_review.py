@@ -124,7 +124,7 @@ def test_sarif_is_one_log(kebab, note):
         ["--run-id", "R", "--apply", "--cursor", "C"],
         ["--runs", "a.md"],
         ["--runs", "--forget", "R"],
-        ["--explain", "repeated-word", "--no-llm"],
+        ["--explain", "broken-link", "--no-llm"],
         ["a.md", "--tier", "slow"],
         ["a.md", "--fail-on", "all"],
         ["a.md", "-n", "0"],
@@ -157,11 +157,10 @@ def test_runs_are_listed_and_forgotten(kebab):
 
 
 def test_a_rule_is_explained(kebab):
-    text = kebab("review", "--explain", "repeated-word").out
+    text = kebab("review", "--explain", "broken-link").out
 
-    assert text.startswith("repeated-word  warning\n\nA word is written twice in a row.\n")
-    assert "    Open the the settings.\n" in text
-    assert "repeated-word\twarning\ton\t" in kebab("review", "--explain", "all").out
+    assert text.startswith("broken-link  error\n\n")
+    assert "broken-link\terror\ton\t" in kebab("review", "--explain", "all").out
 
 
 def test_errors_about_imported_items_name_the_flag():

@@ -8,7 +8,6 @@ from kebab.app.review_text import ItemLocator
 from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.review import (
     ReviewTally,
-    render_hidden_copies,
     render_items,
     render_no_page,
     render_outcome,
@@ -228,9 +227,3 @@ def test_an_unfinished_translation_says_how_to_go_on():
 
 def test_a_page_is_no_text():
     assert render_no_page(review_pages.page(None), Canvas()) == ()
-
-
-def test_findings_of_other_copies_are_counted():
-    assert list(render_hidden_copies(0, WIDE)) == []
-    (note,) = render_hidden_copies(1200, Canvas(width=120))
-    assert "1,200 of these" in note

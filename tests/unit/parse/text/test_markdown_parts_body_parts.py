@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.review import AnchorUse, FootnoteUse, Heading, LinkUse, Markup, UndefinedLabel
+from kebab.core.review import AnchorUse, FootnoteUse, Heading, LinkUse, Markup
 from kebab.parse.text.markdown_parts import (
     SpanSet,
     find_addresses,
@@ -22,7 +22,13 @@ def test_offsets_are_code_points_of_the_body() -> None:
     assert (link.start, link.target_span) == (2, (6, 10))
 
 
-_Placed: TypeAlias = Heading | LinkUse | FootnoteUse | AnchorUse | UndefinedLabel
+def test_targets_and_tags_are_marks_but_code_and_comments_are_code() -> None:
+    found = read_body_parts("`c` <b> <!-- d --> [e](f)\n")
+    assert found.code == [(0, 3), (8, 18)]
+    assert found.marks == [(4, 7), (23, 24)]
+
+
+_Placed: TypeAlias = Heading | LinkUse | FootnoteUse | AnchorUse
 _PIECES = st.sampled_from(
     [
         *(
@@ -90,6 +96,7 @@ def _read_link(text: str) -> LinkUse:
         ("[t]( <a b.md> 'T')", "inline", "a b.md"),
         ('[t](b%20c.md "T")', "inline", "b%20c.md"),
         ("[](e.md)", "inline", "e.md"),
+        ("[a\\]](e.md)", "inline", "e.md"),
         ("[`](x`](e.md)", "inline", "e.md"),
         ("[t](a(b).md)", "inline", "a(b).md"),
         ("[[1]](t.md)", "inline", "t.md"),
@@ -113,6 +120,12 @@ def test_an_image_is_told_from_a_link(text: str) -> None:
     link = _read_link(f"🙂\n\n{text}")
     assert link.is_image
     assert link.target == "x.png"
+
+
+def test_an_image_within_a_link_is_a_second_target() -> None:
+    text = "[![a](i.svg)](d.md)"
+    targets = {text[slice(*one.target_span)] for one in read_markup(text).links}
+    assert targets == {"i.svg", "d.md"}
 
 
 @pytest.mark.parametrize("text", ["`[a](b)`", "```\n[a](b)\n```", "<!-- [a](b) -->", "    [a](b)"])
@@ -146,21 +159,6 @@ def test_front_matter_has_its_fields_in_order() -> None:
     assert front is not None
     assert front.fields == (("title", "A"), ("tags", "['x']"), ("empty", ""))
     assert text[front.start : front.end].endswith("---\n")
-    assert front.fault is None
-
-
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("---\ntitle: a: b\n---\n", "front matter is not valid YAML at line 2"),
-        ("---\ntitle: a\n\ntext\n", "front matter is not closed"),
-        ("+++\nx = \n+++\n", "front matter is not valid TOML"),
-    ],
-)
-def test_damaged_front_matter_has_a_fault(text: str, fault: str) -> None:
-    front = read_markup(text).front_matter
-    assert front is not None
-    assert front.fault == fault
 
 
 @pytest.mark.parametrize(
@@ -199,7 +197,6 @@ def test_every_span_is_in_order_and_within_the_text(text: str) -> None:
         *markup.links,
         *markup.footnotes,
         *markup.anchors,
-        *markup.undefined,
     ]
     spans = [(one.start, one.end) for one in uses]
     spans += [one.target_span for one in markup.links]
@@ -215,6 +212,19 @@ def test_every_span_is_in_order_and_within_the_text(text: str) -> None:
 def test_wide_characters_before_a_text_shift_it_only(text: str) -> None:
     plain, wide = read_markup(f"xx\n\n{text}"), read_markup(f"é🙂\n\n{text}")
     assert plain == wide
+
+
+def test_spans_that_touch_are_merged() -> None:
+    spans = SpanSet([(4, 6), (0, 2), (1, 3), (6, 7), (9, 9)])
+    assert spans.spans == [(0, 3), (4, 7)]
+    assert [offset in spans for offset in (0, 2, 3, 4, 6, 7)] == [
+        True,
+        True,
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -282,11 +292,3 @@ def test_offsets_far_behind_wide_characters_are_code_points() -> None:
     text = "é한🙂" * 500 + " [a](b.md)"
     (link,) = read_body_parts(text).links
     assert text[slice(*link.target_span)] == "b.md"
-
-
-def test_code_of_help_of_vim_is_code() -> None:
-    text = "Type this: >vim\n\t:iab if if ()\n\nA line ~\nand text\n vim:tw=78:ft=help:\n"
-    (block, line) = read_plain_markup(text).code
-    assert text[slice(*block)].splitlines()[1] == "\t:iab if if ()"
-    assert text[slice(*line)].strip() == "A line ~"
-    assert read_plain_markup(text.replace("ft=help", "ft=text")).code == ()

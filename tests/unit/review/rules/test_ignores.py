@@ -20,6 +20,7 @@ def read(text, **fields):
         ("<!-- kebab-ignore todo -->\n\nTwo.", (["todo"], 1, 3)),
         ("> <!-- kebab-ignore todo -->\n> Two.", (["todo"], 1, 2)),
         ("<!--kebab-ignore a, b c: why: so-->\nTwo.", (["a", "b", "c"], 1, 2)),
+        ("<!-- kebab-ignore rumdl:MD042, typos: why -->\nTwo.", (["rumdl:MD042", "typos"], 1, 2)),
         ("<!-- kebab-ignore -->\nTwo.", ([], 1, 2)),
         ("<!-- kebab-ignore: generated -->\nTwo.", ([], 1, 2)),
         ("{/* kebab-ignore todo: later */}\nTwo.", (["todo"], 1, 2)),

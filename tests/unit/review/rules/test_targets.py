@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kebab.core.review import LinkUse
-from kebab.review.rules.targets import find_replacement, is_fragment, is_path, split_target
+from kebab.review.rules.targets import find_replacement, is_path, split_target
 from tests.fakes.review import FakeSurroundings, make_document
 
 
@@ -43,17 +43,3 @@ def test_the_path_of_a_namesake_replaces_the_path_alone(
     surroundings = FakeSurroundings(namesakes={name: (Path("/notes", found),)})
     source = make_document("").source
     assert find_replacement(source, surroundings, target) == replacement
-
-
-@pytest.mark.parametrize(
-    ("path", "is_part"),
-    [
-        ("_part.md", True),
-        ("docs/includes/a.md", True),
-        ("_index.md", False),
-        ("a.md", False),
-        ("a-prefix.md", True),
-    ],
-)
-def test_parts_of_pages_are_told_by_their_path(path: str, is_part: bool) -> None:  # noqa: FBT001
-    assert is_fragment(make_document("", path=path).source) is is_part

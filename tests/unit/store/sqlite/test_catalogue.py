@@ -136,11 +136,3 @@ class TestDamage:
 def test_a_title_in_any_script_is_listed_as_it_is(catalogue, writer):
     writer.put_document(replace(document("a.md"), title="김치 \N{POT OF FOOD}"))
     assert catalogue().list_documents(Filters()).documents[0].title == "김치 \N{POT OF FOOD}"
-
-
-def test_documents_with_a_whole_word_are_listed(catalogue, writer):
-    writer.put_document(document("a.md", ["They recieved it."], title="A"))
-    writer.put_document(document("b.md", ["We Recieve it."], title="B"))
-    writer.put_document(document("c.md", ["recieve"], title="C", source="other"))
-    found = catalogue().list_documents_with(NOTES.root, "recieve", "recieve")
-    assert found == [("b.md", "B")]

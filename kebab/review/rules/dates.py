@@ -1,0 +1,224 @@
+"""Contains the rule about statements whose date has passed."""
+
+import calendar
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import ClassVar, NamedTuple
+
+from kebab.core.review import Finding, Surroundings
+from kebab.review.document import ReviewDocument
+from kebab.review.rules.rule import build_finding, is_record
+from kebab.wire.review import SeverityName
+
+_YEARS = tuple(
+    re.compile(century + r"\d\d(?![A-Za-z0-9_%])(?<![\w-]\d{4})(?<!\w\.\d{4})")
+    for century in ("19", "20")
+)
+"""One pattern each, since a search for fixed text is fast."""
+
+_MONTH_NAMES = {
+    name.lower(): number
+    for number in range(1, 13)
+    for name in (calendar.month_name[number], calendar.month_abbr[number])
+}
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
+)
+_DATE = re.compile(
+    rf"(?P<y1>(?:19|20)\d\d)(?P<sep>[-/])(?P<m1>\d\d?)(?:(?P=sep)(?P<d1>\d\d?))?(?![\w-])"
+    rf"|(?P<y2>(?:19|20)\d\d)\.[ ]?(?P<m2>\d\d?)\.[ ]?(?P<d2>\d\d?)\.?(?!\w)"
+    rf"|(?P<y3>(?:19|20)\d\d)[년年](?:[ ]?(?P<m3>\d\d?)[월月](?:[ ]?(?P<d3>\d\d?)"
+    rf"[일日])?)?"
+    rf"|(?P<n4>{_MONTH})[ ](?P<d4>\d\d?)(?:st|nd|rd|th)?,?[ ](?P<y4>(?:19|20)\d\d)(?!\w)"
+    rf"|(?:(?P<d5>\d\d?)(?:st|nd|rd|th)?[ ](?:of[ ])?)?(?P<n5>{_MONTH}),?[ ](?P<y5>(?:19|20)\d\d)"
+    r"(?!\w)"
+    rf"|(?:Q(?P<q6>[1-4])[ /-]?)?(?P<y6>(?:19|20)\d\d)(?![\w%]|[./-]\d)",
+    re.IGNORECASE,
+)
+_LEAD = (
+    r"(?:the[ ])?(?:(?:end|beginning|start|middle|close)[ ]of[ ](?:the[ ]year[ ])?"
+    r"|early[ ]|late[ ]|mid[- ])?"
+)
+_AS_OF = re.compile(
+    rf"\b(?:as of|as at|last (?:checked|verified|reviewed) (?:on|in))[ ]{_LEAD}\Z", re.IGNORECASE
+)
+_UNTIL = re.compile(
+    r"\b(?:(?:is|are|remains?|stays?)[ ](?:\w+[ ]){0,3}?|will[ ]be[ ](?:\w+[ ]){0,3}?"
+    r"|(?P<bare>valid|effective|open|available|supported)[ ])(?:until|till|through)[ ]"
+    rf"(?:at[ ]least[ ])?{_LEAD}\Z",
+    re.IGNORECASE,
+)
+_PLAN = re.compile(
+    r"\b(?:(?:is|are)[ ](?:currently[ ]|now[ ])?(?:planned|scheduled|slated|due|expected|targeted)"
+    r"|(?:planned|scheduled|slated)(?=[ ]for))[ ]"
+    rf"(?:to[ ](?:\w+[ ]){{1,4}}?)?(?:for|in|by|on)[ ]{_LEAD}\Z"
+    r"|\bwill[ ](?!(?:have|query|match|find|return|show|list|select|include|print|give)\b)"
+    r"(?:\w+[ ]){1,7}?"
+    rf"(?:in|by|on|until|after|before|starting|beginning)[ ]{_LEAD}\Z"
+    rf"|\b(?:expires?|ends)[ ](?:on|in)[ ]{_LEAD}\Z",
+    re.IGNORECASE,
+)
+_PAST = re.compile(
+    r"\b(?:was|were|had|said|announced|originally|at that time|would)\b", re.IGNORECASE
+)
+_EVENT = re.compile(
+    r"\b(?:fixed|released|removed|deprecated|changed|added|closed|resolved|renamed|merged)[ ]"
+    r"(?:as of|as at)[ ]",
+    re.IGNORECASE,
+)
+_STATE = re.compile(
+    r"\b(?:current(?:ly)?|latest|newest|most|available|there|still|yet|only|up[- ]to[- ]date"
+    r"|accurate|versions?|at least|about|around|writing|has|have|modes?|under|in progress|works?"
+    r"|known)\b"
+    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|(?<![\d,.])\d[\d,.]*+)[ ](?!of\b)[a-z]",
+    re.IGNORECASE,
+)
+"""What a sentence has that tells a state at a date, and not what is so since then."""
+
+_SINCE = re.compile(
+    r"[ ]?,?[ ](?:(?!(?:is|are|has|have|can|does|do|there|remains?|supports?)\b)"
+    r"[^\s.;:!?]+[ ]){0,6}?"
+    r"(?:was|were|had|became|began|made|took|changed|\w{3,}ed)\b"
+)
+"""What follows `as of <date>` when it tells since when something is so."""
+
+_AS_OF_AFTER = re.compile(r"[ ]?(?:기준|현재|時点|現在|时点)")
+_UNTIL_AFTER = re.compile(
+    r"[ ]?(?:말|중|末)?[ ]?(?:까지[ ]?(?:\S+[ ]){0,2}?"
+    r"(?:지원(?:됩니다|된다|합니다|한다)"
+    r"|유효|가능합니다|가능하다"
+    r"|진행됩니다|진행된다)"
+    r"|まで(?:有効|サポートされます"
+    r"|利用できます|利用可能))"
+)
+_PLAN_AFTER = re.compile(
+    r"[^.。\n]{0,30}?(?:(?<!중단 )예정(?:입니다|이다|\b)"
+    r"|予定(?:です|である|。))"
+)
+_BEFORE_CHARS, _AFTER_CHARS = 90, 60
+_SENTENCE = re.compile(r"[.!?;:]\s|\n[ \t]*\n|[。|]|다\.")
+
+
+_MEASURED = re.compile(
+    r"\b(?:benchmarks?|measured|milliseconds|seconds on|MB/s)\b"
+    r"|\b(?:theoretical|hypothetical|suppose|imagine|for example, if)\b"
+    r"|\b(?:can|able to|works?|supported)[ ]as of[ ]",
+    re.IGNORECASE,
+)
+"""What tells a measurement or an invented case, which stay, or since when something is so."""
+
+_IS_NAME = re.compile(
+    r"[`*_\"')]*[ -]?(?:(?i:revision|spec|specification|version|edition|release|update)"
+    r"|리비전|사양|버전|판|版|[A-Z]{2})",
+)
+_NAMED = re.compile(r"\b(?:revision|spec|specification|version|edition)[ ]\Z", re.IGNORECASE)
+"""What stands beside a date that names a version."""
+
+
+class _Period(NamedTuple):
+    """A day, a month or a year in a text at [start, end), and its last day."""
+
+    start: int
+    end: int
+    last: date
+
+
+class StaleDate:
+    """A statement is tied to a date that has passed.
+
+    `as of <date>` is reported when it is older than `review.stale_days` and tells a state, such as
+    what is available; `valid until`, `planned for` and `will ... in` when their date is over.
+    Readers cannot tell what holds now. Stories in the past tense, changelogs, and texts with a date
+    of their own, such as posts, are not reported.
+    Check the statement, and change it or its date.
+    """
+
+    id: ClassVar[str] = "stale-date"
+    kind: ClassVar[str] = "stale"
+    severity: ClassVar[SeverityName] = "suggestion"
+    example: ClassVar[str] = "The certificate is valid until March 2021."
+
+    def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
+        """Yield the dates that have passed."""
+        if is_record(document) or document.source.file.suffix == ".txt":
+            return
+        prose, done = document.prose, 0
+        years = sorted(found.span() for pattern in _YEARS for found in pattern.finditer(prose))
+        for start, end in years:
+            if start < done:
+                continue
+            period = _find_period(prose, start, end)
+            if period is None:
+                continue
+            done = period.end
+            today = surroundings.today
+            if period.last >= today:
+                continue
+            reason = _judge(prose, period, today, surroundings.stale_days)
+            if reason is not None:
+                words = " ".join(prose[period.start : period.end].split())
+                yield build_finding(self, period.start, period.end, f"{reason}: {words}")
+
+
+def _find_period(prose: str, start: int, end: int) -> _Period | None:
+    """Return the date around a year."""
+    for found in _DATE.finditer(prose, max(0, start - 20), min(len(prose), end + 16)):
+        if found.start() <= start and end <= found.end():
+            last = _find_last_day({key: value for key, value in found.groupdict().items() if value})
+            return None if last is None else _Period(found.start(), found.end(), last)
+    return None
+
+
+def _find_last_day(parts: dict[str, str]) -> date | None:
+    """Return the last day of a date, a month, a quarter or a year."""
+    values = {name[0]: value for name, value in parts.items() if name != "sep"}
+    year = int(values["y"])
+    month = int(values["m"]) if "m" in values else None
+    if "n" in values:
+        month = _MONTH_NAMES[values["n"].rstrip(".").lower()[:3]]
+    if "q" in values:
+        month = int(values["q"]) * 3
+    try:
+        if "d" in values and month is not None:
+            return date(year, month, int(values["d"]))
+        month = month or 12
+        return date(year, month, calendar.monthrange(year, month)[1])
+    except ValueError:
+        return None
+
+
+def _is_state(before: str, after: str) -> bool:
+    """Return whether `as of` a date tells a state, and not what is so since then."""
+    if _SINCE.match(after) or _EVENT.search(before):
+        return False
+    is_english = before.rstrip().lower().endswith(("as of", "as at"))
+    return not is_english or bool(
+        _STATE.search(before) or _STATE.search(_SENTENCE.split(after, maxsplit=1)[0])
+    )
+
+
+def _judge(prose: str, period: _Period, today: date, stale_days: int) -> str | None:
+    """Return what is stale about a date; None when nothing is."""
+    before = prose[max(0, period.start - _BEFORE_CHARS) : period.start]
+    ends = [found.end() for found in _SENTENCE.finditer(before)]
+    before = " ".join(before[ends[-1] if ends else 0 :].split()) + " "
+    after = prose[period.end : period.end + _AFTER_CHARS].replace("\n", " ")
+    is_name = _IS_NAME.match(after) or _NAMED.search(before)
+    if after.startswith("?") or is_name or _MEASURED.search(before + after):
+        return None
+    if _AS_OF.search(before) or _AS_OF_AFTER.match(after):
+        old = (
+            stale_days
+            and _is_state(before, after)
+            and period.last < today - timedelta(days=stale_days)
+        )
+        return "the statement may be out of date" if old else None
+    if _PAST.search(before):
+        return None
+    if _UNTIL.search(before) or _UNTIL_AFTER.match(after):
+        return "the date has passed"
+    if _PLAN.search(before) or _PLAN_AFTER.match(after):
+        return "the planned date has passed"
+    return None

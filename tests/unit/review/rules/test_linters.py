@@ -1,0 +1,186 @@
+"""Linters run over the files of a review, their findings are mapped, and failures are named."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kebab.app.review_text import build_review_text
+from kebab.core.review import Finding
+from kebab.errors.system import format_install
+from kebab.parse.text.markdown_parts import read_markup
+from kebab.review.document import ReviewDocument
+from kebab.review.rules.linters import Linter, Rumdl, Typos
+from tests.fakes.review import FakeSurroundings, make_document
+
+if TYPE_CHECKING:
+    from kebab.wire.search import DegradedChannel
+
+
+def read(file: Path) -> ReviewDocument:
+    return ReviewDocument(build_review_text(file, file.parent, max_bytes=1_000_000))
+
+
+def check(linter: Linter, document: ReviewDocument) -> list[Finding]:
+    return list(linter.check(document, FakeSurroundings()))
+
+
+def write(file: Path, text: str) -> Path:
+    file.write_bytes(text.encode())
+    return file
+
+
+def find_words(text: str, **fields: str) -> list[str]:
+    """Return the words that typos finds in a text that is given."""
+    document = make_document(text, read_markup(text), **fields)
+    found = check(Typos(is_given=True), document)
+    return [document.text[one.start : one.end] for one in found]
+
+
+def test_a_finding_of_rumdl_has_its_rule_and_its_line(tmp_path: Path) -> None:
+    document = read(write(tmp_path / "a.md", "# Plan\n\nRead the [manual]() first.\n"))
+    (found,) = check(Rumdl(), document)
+    assert (found.rule_id, found.kind, found.severity) == ("rumdl:MD042", "markup", "error")
+    assert document.text[found.start : found.end] == "Read the [manual]() first."
+    assert (found.edit, found.fix) == ("note", None)
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+def test_a_fix_of_rumdl_has_its_place_behind_wide_characters_and_line_ends(
+    tmp_path: Path, start: str
+) -> None:
+    document = read(write(tmp_path / "a.md", f"{start}# Plän 😀\r\n\r\n#Costs 😀\r\n"))
+    (found,) = check(Rumdl(), document)
+    assert found.fix is not None
+    fixed = document.text[: found.start] + found.fix.text + document.text[found.end :]
+    assert (found.rule_id, found.fix.safe) == ("rumdl:MD018", True)
+    assert fixed == "# Plän 😀\n\n# Costs 😀\n"
+
+
+def test_the_configuration_of_a_repository_decides_about_rules_of_taste(tmp_path: Path) -> None:
+    long = f"# Plan\n\n{'word ' * 40}\n\n[manual]()\n"
+    file = write(tmp_path / "a.md", long)
+    assert [one.rule_id for one in check(Rumdl(), read(file))] == ["rumdl:MD042"]
+    folder = tmp_path / "configured"
+    folder.mkdir()
+    write(folder / ".rumdl.toml", '[global]\ndisable = ["MD042", "MD009"]\n')
+    found = check(Rumdl(), read(write(folder / "a.md", long)))
+    assert {one.rule_id for one in found} == {"rumdl:MD013"}
+
+
+def test_commands_of_a_configuration_are_not_run(tmp_path: Path) -> None:
+    tool = f'command = ["touch", "{tmp_path}/ran"]\n'
+    languages = '[code-block-tools.languages]\npython = { lint = ["tool"] }\n'
+    write(
+        tmp_path / ".rumdl.toml",
+        f"[code-block-tools]\nenabled = true\n{languages}[code-block-tools.tools.tool]\n{tool}",
+    )
+    check(Rumdl(), read(write(tmp_path / "a.md", "# A\n\n```python\nx = 1\n```\n")))
+    assert not (tmp_path / "ran").exists()
+
+
+def test_code_between_shortcodes_is_no_markup() -> None:
+    text = "# A\n\n{{< highlight yaml >}}\na:\n  # B\n  b: 1\n{{< /highlight >}}\n"
+    assert check(Rumdl(is_given=True), make_document(text, read_markup(text))) == []
+
+
+def test_one_run_reads_the_files_that_follow(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    program = write(
+        tmp_path / "program",
+        f"#!{sys.executable}\nopen({str(log)!r}, 'a').write(chr(10))\n",
+    )
+    program.chmod(0o755)
+    files = [write(tmp_path / name, "x\n") for name in ("a.md", "b.md", "c.md")]
+    linter = Typos([str(one) for one in files], program=str(program))
+    documents = [read(file) for file in files]
+    for document in documents[:2]:
+        assert check(linter, document) == []
+    assert len(log.read_text().splitlines()) == 1
+    documents[2] = read(write(files[2], "changed since\n"))
+    check(linter, documents[2])
+    assert len(log.read_text().splitlines()) == 2
+
+
+def test_a_misspelled_word_has_a_certain_fix_in_prose_only() -> None:
+    text = "You `recieve` it, 😀 and recieve more.\n"
+    document = make_document(text, read_markup(text))
+    found = check(Typos(is_given=True), document)
+    assert [(one.start, one.fix and one.fix.safe) for one in found] == [(5, False), (24, True)]
+    assert {one.fix and one.fix.text for one in found} == {"receive"}
+
+
+def test_a_word_with_several_corrections_has_no_fix() -> None:
+    (found,) = check(Typos(is_given=True), make_document("It shows the commnd line.\n"))
+    assert (found.edit, found.fix) == ("note", None)
+    assert found.reason == "the word is misspelled: commnd, should be `command`, `commend`"
+
+
+@pytest.mark.parametrize("text", ["mis-recieve it", "RECIEVE it", "prerecieve2", "wr1teable"])
+def test_parts_of_longer_words_and_words_in_capitals_are_names(text: str) -> None:
+    assert find_words(f"{text}\n") == []
+
+
+def test_names_in_source_code_are_checked(tmp_path: Path) -> None:
+    document = read(write(tmp_path / "a.py", "def recieve_message(): ...\n"))
+    assert len(check(Typos(), document)) == 1
+
+
+@pytest.mark.parametrize(("lang", "found"), [("en", 1), ("ko", 1), ("fr", 0)])
+def test_other_languages_with_latin_letters_are_not_checked(lang: str, found: int) -> None:
+    text = "메시지를 받는다(recieve).\n" if lang == "ko" else "You recieve it.\n"
+    assert len(find_words(text, lang=lang)) == found
+
+
+def test_words_that_a_configuration_knows_are_right(tmp_path: Path) -> None:
+    write(tmp_path / "typos.toml", '[default.extend-words]\nrecieve = "recieve"\n')
+    file = write(tmp_path / "a.md", "You recieve and acheive it.\n")
+    assert len(check(Typos(), read(file))) == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "cause"),
+    [
+        ("import sys; sys.exit(7)", "rumdl failed: 7"),
+        ("import sys; sys.exit('no such rule')", "rumdl failed: no such rule"),
+        ("print('[')", "Input data was truncated"),
+        ("print('[{\"file\": 1}]')", "Expected `str`, got `int`"),
+    ],
+)
+def test_a_program_that_fails_is_named(tmp_path: Path, script: str, cause: str) -> None:
+    faults: list[DegradedChannel] = []
+    program = write(tmp_path / "rumdl", f"#!{sys.executable}\n{script}\n")
+    program.chmod(0o755)
+    linter = Rumdl(is_given=True, report=faults.append, program=str(program))
+    assert check(linter, make_document("# A\n")) == []
+    assert faults[0].channel == "lint"
+    assert cause in faults[0].reason
+
+
+def test_a_broken_configuration_is_named(tmp_path: Path) -> None:
+    faults: list[DegradedChannel] = []
+    write(tmp_path / "typos.toml", "[default\n")
+    check(Typos(report=faults.append), read(write(tmp_path / "a.md", "text\n")))
+    assert "TOML parse error" in faults[0].reason
+
+
+def test_without_the_program_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    faults: list[DegradedChannel] = []
+    check(Rumdl(is_given=True, report=faults.append), make_document("# A\n"))
+    assert (faults[0].reason, faults[0].hint) == (
+        "rumdl is not installed",
+        format_install("kebab", ["lint"]),
+    )
+
+
+def test_a_file_in_another_encoding_is_named(tmp_path: Path) -> None:
+    faults: list[DegradedChannel] = []
+    file = tmp_path / "a.md"
+    file.write_bytes("# Größe und Maß\n".encode("latin-1"))
+    assert check(Rumdl(report=faults.append), read(file)) == []
+    assert "rumdl reads UTF-8 only" in faults[0].reason
