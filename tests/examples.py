@@ -44,7 +44,6 @@ from kebab.wire.review import (
     ReviewRmRequest,
     ReviewRulesRequest,
     ReviewRunsRequest,
-    StatsRequest,
     TranslateRequest,
 )
 from kebab.wire.search import SearchRequest
@@ -90,7 +89,6 @@ REQUESTS: dict[str, Request[Reply]] = {
     "doctor": DoctorRequest(),
     "repair": RepairRequest(),
     "schema": SchemaRequest(),
-    "stats": StatsRequest(),
     "errors": ErrorsRequest(),
     "inspect_error": InspectErrorRequest(name="3f2a91"),
     "explain": ExplainRequest(),
@@ -138,7 +136,6 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "doctor": ["doctor"],
     "repair": ["doctor", "--fix", "--yes"],
     "schema": ["schema"],
-    "stats": ["stats"],
     "errors": ["errors"],
     "inspect_error": ["errors", "--id", "3f2a91"],
     "explain": ["explain", "timeout"],

@@ -48,8 +48,8 @@ file of one name is `plan (2).pdf`.
   Messages that are appended to a mailbox are read alone. After a message in the middle was
   deleted, those behind it are read again, because their numbers change; equal passages keep their
   vectors.
-- **Counts**: `list` counts documents; a run also says how many files it found in the folder. A
-  mailbox and an archive are documents without text.
+- **Counts**: `list` and `schema` count documents; the run also says how many files it found in the
+  folder. A mailbox and an archive are documents without text.
 - **Limits**: four levels, 1,000,000 members and 4 GB of them for one file; of an archive 100,000
   files, 128 MB each, and 200 times its packed size above 16 MB.
 

@@ -104,7 +104,7 @@ class KebabPool:
         for _, kebab in idle:
             kebab.close()
 
-    def _take(self, key: _Key) -> Kebab | None:
+    def _take(self, key: _Key) -> "Kebab | None":
         """Return the idle knowledge base that was used last, None when all are leased."""
         with self._lock:
             for other, kebab in self._idle:

@@ -55,7 +55,6 @@ if TYPE_CHECKING:
         ReviewRmRequest,
         ReviewRulesRequest,
         ReviewRunsRequest,
-        StatsRequest,
         TranslateRequest,
     )
     from kebab.wire.search import SearchRequest
@@ -132,7 +131,6 @@ class OperationMethods:
         doctor = _declare(DoctorRequest)
         repair = _declare(RepairRequest)
         schema = _declare(SchemaRequest)
-        stats = _declare(StatsRequest)
         errors = _declare(ErrorsRequest)
         inspect_error = _declare(InspectErrorRequest)
         explain = _declare(ExplainRequest)

@@ -1,24 +1,24 @@
 """Reviews documents: starts a run or continues one, and returns a page of findings.
 
-Lists, deletes and counts the stored runs, and describes the rules.
+Lists and deletes the stored runs, and describes the rules.
 """
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import format_timestamp, parse_time
+from kebab.app.conversions import format_timestamp
 from kebab.app.library import build_not_found
 from kebab.app.model_adapters import require_language_model
-from kebab.app.review_selection import RunChanges, RunSettings, find_changes
+from kebab.app.review_changes import RunChanges, find_changes
 from kebab.app.review_start import (
     UNLIMITED,
     ReviewLibrary,
     build_unusable_failure,
-    build_workers,
+    build_worker,
     continue_run,
     create_run,
     describe_failure,
@@ -27,19 +27,15 @@ from kebab.app.review_start import (
     find_given_target,
     find_targets,
     keep_name,
-    list_missing,
     load_document,
-    load_run_settings,
     open_run_store,
 )
-from kebab.app.schema import build_stats, build_unreadable
 from kebab.core.files import resolve_links
 from kebab.core.progress import Cancel
-from kebab.core.review import ReviewStore, RunSummary, StoredRun, WorkCounts
+from kebab.core.review import ReviewStore, RunSummary, StoredRun
 from kebab.core.spelling import find_likely_name
-from kebab.errors.catalog import InvalidInput, NotIndexed, ReadOnly, StoreCorrupt
+from kebab.errors.catalog import InvalidInput, ReadOnly
 from kebab.review.pages import PageOptions, RunPages
-from kebab.review.rules.linters import Report
 from kebab.review.rules.registry import describe_rule, find_rules
 from kebab.review.worker import RunPorts
 from kebab.wire.record import NotFound, decode_request
@@ -53,17 +49,13 @@ from kebab.wire.review import (
     ReviewRun,
     ReviewRuns,
     ReviewRunsRequest,
-    ReviewStats,
     ReviewTierName,
-    StatsRequest,
     TierName,
-    TierStats,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kebab.wire.search import DegradedChannel
     from kebab.wire.stream import ReviewEvent
 
 
@@ -131,52 +123,19 @@ def list_rules(context: AppContext, request: ReviewRulesRequest) -> ReviewRules 
     return ReviewRules(rules=rules)
 
 
-def count_review_work(context: AppContext, request: StatsRequest) -> ReviewStats:
-    """Count the contents of the index and the work by tier; there is none where nothing is stored.
-
-    Raises:
-        InvalidInput: `since` cannot be read.
-    """
-    since = request.since
-    start = None if since is None else parse_time(since, "$.since", context.clock.now())
-    with context.open_review_store() as store:
-        counts = store.count_work(start)
-    library = unreadable = None
-    try:
-        with context.open_reader() as reader:
-            library = build_stats(context, reader)
-    except (NotIndexed, StoreCorrupt) as signal:
-        if not isinstance(signal, NotIndexed) or signal.found:
-            unreadable = build_unreadable(context, signal, "stats")
-    return ReviewStats(
-        since=None if start is None else format_timestamp(start),
-        tiers=[_build_tier_stats(one) for one in counts],
-        library=library,
-        unreadable=unreadable,
-    )
-
-
-def _build_tier_stats(counts: WorkCounts) -> TierStats:
-    requests = counts.requests
-    return TierStats(
-        kind=counts.kind,
-        tier=cast("TierName", counts.tier),
-        runs=counts.runs,
-        units=counts.units,
-        items=counts.items,
-        requests=requests,
-        items_per_response=counts.answered / requests if requests else 0.0,
-        prompt_tokens=counts.prompt_tokens,
-        completion_tokens=counts.completion_tokens,
-        latency_ms=counts.latency_ms / requests if requests else 0.0,
-        downshift_count=counts.downshifts,
-        forced_pagination_count=counts.forced_pages,
-        cursor_retry_count=counts.cursor_retries,
-        json_repair_count=counts.json_repairs,
-    )
-
-
 _PAGE_ITEMS: dict[ReviewTierName, int] = {"quick": 32, "deep": 48}
+
+
+class _Started(NamedTuple):
+    """A run with its first request, and the changes that it is about.
+
+    `left_out` is how many texts of its folders are no documents.
+    """
+
+    run: StoredRun
+    first: ReviewRequest
+    changes: RunChanges | None
+    left_out: int = 0
 
 
 def review(
@@ -204,67 +163,52 @@ def review(
     is_stored = request.text is None and not context.read_only
     with open_run_store(context, stored=is_stored) as store:
         library = ReviewLibrary(context)
-        left_out: dict[str, DegradedChannel] = {}
-        begin = _start_run if request.run_id is None else _continue_run
-        started = begin(
-            context, library, store, request, lambda one: left_out.setdefault(one.reason, one)
-        )
+        begin = _create_run if request.run_id is None else _continue_run
+        started = begin(context, library, store, request)
         if isinstance(started, NotFound):
             return started
-        run, first, settings, changes, others = started
-        left_out |= {one.reason: one for one in describe_left_out(others)}
-        base, full = build_workers(context, run, first, settings, changes)
-        if request.no_llm:
-            full = None
+        run, first, changes, left_out = started
+        missing = {one.reason: one for one in describe_left_out(left_out)}
+        worker, lacking = build_worker(
+            context, run, first, changes, lambda one: missing.setdefault(one.reason, one)
+        )
+        asks_model = run.model is not None and not request.no_llm
+        is_required = asks_model and (_requires_model(request) or _requires_model(first))
+        if request.run_id is None:
+            if is_required and run.model is not None and run.files:
+                # An error leaves stdout empty, so it comes before the findings of the rules.
+                require_language_model(context.settings, run.model, "review")
+            store.add_run(run)
         ports = RunPorts(
             store=store,
-            base=base,
-            full=full,
+            worker=worker,
+            asks_model=asks_model,
             load=lambda file: load_document(
                 context, library, run, first.names, file, text=first.text
             ),
             report=report,
             cancel=cancel,
             build_failure=partial(build_unusable_failure, context, "review"),
-            required="first"
-            if full and (_requires_model(request) or _requires_model(first))
-            else "never",
+            required=is_required,
         )
+        missing |= {one.reason: one for one in lacking if asks_model}
         stored_id = run.run_id if is_stored else None
         options = PageOptions(
             fail_on=request.fail_on,
             is_stored=is_stored,
-            describe_failure=lambda failure: describe_failure(failure, stored_id),
+            describe_failure=lambda failure: describe_failure(failure, "review", stored_id),
             describe_unanswered=lambda count: describe_unanswered(count, "review", stored_id),
-            missing=list_missing(full),
-            left_out=left_out.values(),
+            missing=missing.values(),
         )
-        pages = RunPages(run, ports, options)
-        return pages.build(pages.find_start(request.cursor), all_pages=request.all_pages)
-
-
-class _Started(NamedTuple):
-    """A run with its first request, the settings for its files, and the changes it is about.
-
-    `left_out` is how many texts of its folders are no documents.
-    """
-
-    run: StoredRun
-    first: ReviewRequest
-    settings: RunSettings
-    changes: RunChanges | None
-    left_out: int = 0
+        return RunPages(run, ports, options).build(request.cursor, all_pages=request.all_pages)
 
 
 def _check_request(request: ReviewRequest) -> None:
     """Refuse a request whose fields contradict each other."""
     if request.run_id is not None:
-        given = {
-            name: getattr(request, name)
-            for name in ("names", "imported", "rules", "text", "changed")
-        }
-        for field in (name for name, value in given.items() if value):
-            raise InvalidInput(field=f"$.{field}", cause="a run keeps its documents and rules")
+        for field in ("names", "rules", "text", "changed"):
+            if getattr(request, field):
+                raise InvalidInput(field=f"$.{field}", cause="a run keeps its documents and rules")
         return
     if request.cursor is not None:
         raise InvalidInput(field="$.cursor", cause="a cursor needs the `run_id` of its page")
@@ -278,15 +222,11 @@ def _check_request(request: ReviewRequest) -> None:
 
 def _requires_model(request: ReviewRequest) -> bool:
     """Return whether a failure of the model is an error: it is named, or the tier needs one."""
-    return request.require_llm or request.model is not None or request.tier == "deep"
+    return request.model is not None or request.tier == "deep"
 
 
 def _continue_run(
-    context: AppContext,
-    library: ReviewLibrary,
-    store: ReviewStore,
-    request: ReviewRequest,
-    report: Report,
+    context: AppContext, _library: ReviewLibrary, store: ReviewStore, request: ReviewRequest
 ) -> _Started | NotFound:
     """Return the stored run that a request continues."""
     assert request.run_id is not None, "it was checked"
@@ -299,19 +239,14 @@ def _continue_run(
         cause = f"the model of this run is `{run.model}`" if run.model else "this run has no model"
         raise InvalidInput(field="$.model", cause=cause)
     first = decode_request(run.request.encode(), ReviewRequest)
-    settings = load_run_settings(context, library, first, run.files, report)
     changes = None if first.changed is None else find_changes(run.files, first.changed)
-    return _Started(run, first, settings, changes)
+    return _Started(run, first, changes)
 
 
-def _start_run(
-    context: AppContext,
-    library: ReviewLibrary,
-    store: ReviewStore,
-    request: ReviewRequest,
-    report: Report,
+def _create_run(
+    context: AppContext, library: ReviewLibrary, _store: ReviewStore, request: ReviewRequest
 ) -> _Started | NotFound:
-    """Store a new run of the documents that the request names."""
+    """Return a new run of the documents that the request names; it is not stored yet."""
     if request.text is None:
         found = find_targets(context, library, request.names)
     else:
@@ -319,9 +254,6 @@ def _start_run(
     if isinstance(found, NotFound):
         return found
     files = found.files
-    if request.imported and len(files) != 1:
-        cause = f"they are about one document, and {len(files):,} are named"
-        raise InvalidInput(field="$.imported", cause=cause)
     request = replace(request, names=[keep_name(name) for name in request.names])
     changes = None
     if request.changed is not None:
@@ -330,24 +262,9 @@ def _start_run(
         request = replace(request, changed=changes.revision)
     if context.read_only and len(files) > 1 and not request.all_pages:
         raise ReadOnly(operation="review of several documents")
-    settings = load_run_settings(context, library, request, files, report)
-    model = _choose_model(context, request)
-    run = create_run(
-        context,
-        request,
-        files,
-        model=model,
-        page_items=request.limit or _PAGE_ITEMS[request.tier]
-        if request.text is None
-        else UNLIMITED,
-    )
-    started = _Started(run, request, settings, changes, 0 if changes else found.left_out)
-    build_workers(context, run, request, settings, changes)
-    if files and model is not None and (request.require_llm or request.model is not None):
-        # An error leaves stdout empty, so it comes before the findings of the rules.
-        require_language_model(context.settings, model, "review")
-    store.add_run(run)
-    return started
+    limit = request.limit or _PAGE_ITEMS[request.tier] if request.text is None else UNLIMITED
+    run = create_run(context, request, files, _choose_model(context, request), limit)
+    return _Started(run, request, changes, 0 if changes else found.left_out)
 
 
 def _choose_model(context: AppContext, request: ReviewRequest) -> str | None:

@@ -6,7 +6,6 @@ workers.
 The index is asked for what it knows about these files; a review needs no index.
 """
 
-import difflib
 import glob
 import os
 import secrets
@@ -27,7 +26,7 @@ from kebab.app.references import (
     require_path,
     resolve_folder_of,
 )
-from kebab.app.review_selection import RunChanges, RunSettings, build_selection
+from kebab.app.review_changes import RunChanges
 from kebab.app.review_surroundings import (
     NO_INDEX,
     build_passage_finder,
@@ -35,7 +34,6 @@ from kebab.app.review_surroundings import (
     list_terms,
 )
 from kebab.app.review_text import build_review_text, read_reviewed_file
-from kebab.config.repository import RepositorySettings
 from kebab.core.documentation import choose_documents
 from kebab.core.documents import StoredDocument
 from kebab.core.files import cut_root, is_below, resolve_links, to_slashes
@@ -43,6 +41,7 @@ from kebab.core.media import detect_media_type, is_prose
 from kebab.core.queries import Filters
 from kebab.core.review import ReviewStore, RunKind, StoredRun
 from kebab.errors.catalog import (
+    ConfigInvalid,
     InvalidInput,
     IoError,
     Locked,
@@ -59,8 +58,9 @@ from kebab.errors.system import build_read_error, translate_os_errors
 from kebab.plugins import OWN_PROVIDERS
 from kebab.review.document import ReviewDocument
 from kebab.review.model_worker import ModelWorker
+from kebab.review.prompts import CONTRADICTION, KINDS
 from kebab.review.rules.linters import Report
-from kebab.review.rules.registry import find_rules
+from kebab.review.rules.registry import describe_unknown, find_rules, select_rules
 from kebab.review.run import name_document
 from kebab.review.selection import SelectingWorker
 from kebab.review.worker import RulesWorker, UnitWorker
@@ -144,10 +144,6 @@ class ReviewLibrary:
         return self._context.list_folders()
 
 
-_ANY_DEPTH = "**"
-_MAX_SUGGESTIONS = 5
-
-
 class Targets(NamedTuple):
     """The absolute paths of the files of names, and how many texts of folders are no documents."""
 
@@ -191,7 +187,6 @@ class _TargetFinder:
 
     def __init__(self, context: AppContext, library: ReviewLibrary) -> None:
         self._library = library
-        self._confined = not context.is_owner
         self.left_out: set[str] = set()
         self._rules = context.build_scan_rules()
 
@@ -234,34 +229,19 @@ class _TargetFinder:
                 self.left_out.add(one.absolute)
 
     def _match(self, pattern: str) -> Iterator[str]:
-        """Yield the files that match a pattern; with `**` the ignore rules apply."""
-        from kebab.source.walk import detect_file_media
-
+        """Yield the files that match a pattern, by the ignore rules."""
         parts = to_slashes(pattern).split("/")
         first = next(index for index, part in enumerate(parts) if glob.has_magic(part))
         fixed, rest = "/".join(parts[:first]), "/".join(parts[first:])
         folder = make_absolute(fixed or ("/" if pattern.startswith("/") else "."))
-        if not os.path.isdir(folder):  # noqa: PTH112 - a plain string
-            return
-        whole = f"{glob.escape(folder.rstrip('/'))}/{rest}"
-        if _ANY_DEPTH in rest:
-            yield from self._scan(folder, whole)
-            return
-        for path in sorted(glob.glob(whole)):  # noqa: PTH207 - plain strings
-            if not self._library.may_read(path) or not os.path.isfile(path):  # noqa: PTH113 - a plain string
-                continue
-            with translate_os_errors(path, "read"):
-                media = detect_file_media(path, os.path.getsize(path))  # noqa: PTH202 - a plain string
-            if is_prose(media):
-                yield path
+        if os.path.isdir(folder):  # noqa: PTH112 - a plain string
+            yield from self._scan(folder, f"{glob.escape(folder.rstrip('/'))}/{rest}")
 
     def _find_indexed(self, name: str) -> list[str] | NotFound:
         """Return the file of a document of the index, or those that a pattern matches."""
         with self._library.open() as catalogue:
-            if catalogue is None and self._confined:
-                return build_lookup_fault(name, f"no such document: {name}")
             if catalogue is None:
-                return _build_missing(name)
+                return build_lookup_fault(name, f"no such document: {name}")
             names = catalogue.list_names()
             if glob.has_magic(name):
                 found = [join_path(one) for one in names if matches_glob(name, one.path)]
@@ -288,79 +268,53 @@ def _is_link_within(path: str, top: str) -> bool:
     return real != path and real.startswith(top)
 
 
-def _build_missing(name: str) -> NotFound:
-    """Return that there is neither a file nor a document, with files of nearly the same name."""
-    path = Path(resolve_folder_of(name))
-    try:
-        beside = sorted(one.name for one in path.parent.iterdir())
-    except OSError:
-        beside = []
-    near = difflib.get_close_matches(path.name, beside, n=_MAX_SUGGESTIONS)
-    folder = os.path.dirname(name)  # noqa: PTH120 - as it was given
-    candidates = [os.path.join(folder, one) for one in near]  # noqa: PTH118 - as it was given
-    return build_lookup_fault(name, f"no such file: {name}", candidates)
-
-
-def build_workers(
+def build_worker(
     context: AppContext,
     run: StoredRun,
     first: ReviewRequest,
-    settings: RunSettings,
     changes: RunChanges | None,
-) -> tuple[UnitWorker, UnitWorker | None]:
-    """Return the worker for the rules, and that for all units when the run asks a model.
+    report: Report,
+) -> tuple[UnitWorker, tuple[DegradedChannel, ...]]:
+    """Return the worker for the units of a run, and what it goes without.
 
-    `first` is the request that began the run. Nothing is sent to the model.
-
-    Raises:
-        ConfigInvalid: The settings name an invalid server.
-    """
-    surroundings = build_surroundings(context)
-    selection = build_selection(settings, changes)
-    imported = first.imported or ()
-    base = RulesWorker(settings.applied, surroundings, imported, settings.adapt)
-    selecting = SelectingWorker(base, selection)
-    if run.model is None:
-        return selecting, None
-    full = ModelWorker(
-        llm=build_language_model(context.settings, run.model, operation="review"),
-        tier=first.tier,
-        rules=base,
-        glossary=list_terms(context.settings.review.glossary),
-        find_related=build_passage_finder(context) if first.tier == "deep" else None,
-    )
-    return selecting, SelectingWorker(full, selection)
-
-
-def load_run_settings(
-    context: AppContext,
-    library: ReviewLibrary,
-    request: ReviewRequest,
-    files: Sequence[str],
-    report: Report = lambda _: None,
-) -> RunSettings:
-    """Return the settings for the files of a run, all of which are checked.
-
-    Linters report what they do not check.
+    `first` is the request that began the run. Nothing is sent to the language model. Linters report
+    what they do not check while they work.
 
     Raises:
         InvalidInput: A rule does not exist.
-        ConfigInvalid: The settings, or those of a repository, are invalid.
+        ConfigInvalid: The settings name a rule that does not exist, or an invalid server.
     """
-    repositories = RepositorySettings(library.may_read)
-    is_given = request.text is not None
-    known = find_rules(context.settings.plugins, files, is_given=is_given, report=report)
-    settings = RunSettings(context.settings.review, known, repositories, request.rules)
-    for file in {os.path.dirname(file): file for file in files}.values():  # noqa: PTH120 - far faster
-        settings.find_folder(file, find_review_root(library, request.names, file))
-    return settings
-
-
-def list_missing(full: UnitWorker | None) -> tuple[DegradedChannel, ...]:
-    """Return what the worker for all units goes without."""
-    full = full.inner if isinstance(full, SelectingWorker) else full
-    is_alone = isinstance(full, ModelWorker) and full.tier == "deep" and full.find_related is None
-    return (NO_INDEX,) if is_alone else ()
+    settings = context.settings.review
+    known = find_rules(
+        context.settings.plugins,
+        run.files,
+        is_given=first.text is not None,
+        report=report,
+    )
+    applied = select_rules(first.rules, settings.disable, known)
+    kinds = {kind for tier in KINDS.values() for kind in tier}
+    names = {*kinds, CONTRADICTION, *(one.id for one in known), *(one.kind for one in known)}
+    for cause in describe_unknown(settings.severity, names):
+        raise ConfigInvalid(path="review.severity", cause=cause)
+    surroundings = build_surroundings(context)
+    worker: UnitWorker = RulesWorker(applied, surroundings)
+    find_related = build_passage_finder(context) if first.tier == "deep" else None
+    if run.model is not None:
+        worker = ModelWorker(
+            llm=build_language_model(context.settings, run.model, operation="review"),
+            tier=first.tier,
+            rules=worker,
+            glossary=list_terms(settings.glossary),
+            find_related=find_related,
+        )
+    is_alone = run.model is not None and first.tier == "deep" and find_related is None
+    selecting = SelectingWorker(
+        inner=worker,
+        severities=settings.severity,
+        list_changed=changes.list_lines if changes else lambda _: None,
+        keep_doubtful=first.rules is not None,
+    )
+    return selecting, (NO_INDEX,) if is_alone else ()
 
 
 def describe_left_out(count: int) -> tuple[DegradedChannel, ...]:
@@ -372,7 +326,7 @@ def describe_left_out(count: int) -> tuple[DegradedChannel, ...]:
     return (DegradedChannel(channel="files", reason=reason, hint="kebab review FILE"),)
 
 
-def describe_failure(failure: Signal, run_id: str | None) -> DegradedChannel:
+def describe_failure(failure: Signal, operation: str, run_id: str | None) -> DegradedChannel:
     """Return that the language model was not available, and why.
 
     A run that is stored can be continued when the server is back.
@@ -380,7 +334,7 @@ def describe_failure(failure: Signal, run_id: str | None) -> DegradedChannel:
     hint = failure.format_hint()
     is_misplaced = isinstance(failure, ModelProtocol) and failure.setting
     if failure.retry is Retry.TRANSIENT and not is_misplaced and run_id:
-        hint = f"kebab review --run-id {run_id}"
+        hint = f"kebab {operation} --run-id {run_id}"
     return DegradedChannel(channel="llm", reason=failure.format_message(), hint=hint)
 
 
@@ -426,23 +380,20 @@ def create_run(
     context: AppContext,
     request: ReviewRequest | TranslateRequest,
     files: Sequence[str],
-    *,
     model: str | None,
     page_items: int,
 ) -> StoredRun:
     """Return a new run that is not stored yet; without storage all items are on one page."""
-    now = context.clock.now()
     return StoredRun(
         run_id=secrets.token_hex(_ID_BYTES),
         kind="review" if isinstance(request, ReviewRequest) else "translate",
-        tier=request.tier,
+        tier=request.tier if isinstance(request, ReviewRequest) else "draft",
         model=model,
         request=encode_json(request).decode(),
         files=tuple(files),
         salt=secrets.token_hex(_SALT_BYTES),
         page_items=UNLIMITED if context.read_only else page_items,
-        created=now,
-        updated=now,
+        created=context.clock.now(),
     )
 
 

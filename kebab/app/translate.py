@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from kebab.app.context import AppContext
@@ -23,27 +22,24 @@ from kebab.app.review_start import (
     open_run_store,
 )
 from kebab.app.review_surroundings import list_terms
-from kebab.app.review_text import read_text_markup
 from kebab.core.media import MARKDOWN, PLAIN
 from kebab.core.progress import Cancel
-from kebab.core.review import ReviewStore, StoredRun, UnitResult
+from kebab.core.review import ReviewStore, StoredRun
 from kebab.errors.catalog import InvalidInput, UnsupportedMedia
-from kebab.review.document import ReviewDocument
 from kebab.review.items import build_items
 from kebab.review.pages import PageOptions, RunPages
 from kebab.review.translate_worker import TranslateWorker, collect_targets
-from kebab.review.translation import TranslationBuilder
+from kebab.review.translation import build_translation
 from kebab.review.worker import RunPorts
 from kebab.text.language import get_language_name
 from kebab.wire.record import NotFound, decode_request
 from kebab.wire.review import AgentItems, TranslatedText, TranslateRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
+    from kebab.review.document import ReviewDocument
     from kebab.wire.stream import ReviewEvent
-
-    ReviewCallback = Callable[[ReviewEvent], None]
 
 _PAGE_ITEMS = 32
 _MEDIA = (MARKDOWN, PLAIN)
@@ -51,7 +47,10 @@ _TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 
 
 def translate(
-    context: AppContext, request: TranslateRequest, report: "ReviewCallback", cancel: Cancel
+    context: AppContext,
+    request: TranslateRequest,
+    report: "Callable[[ReviewEvent], None]",
+    cancel: Cancel,
 ) -> AgentItems | NotFound:
     """Return a page of translated segments; with `all_pages` the last one, after the others.
 
@@ -61,12 +60,58 @@ def translate(
         IoError: The file cannot be read.
         InvalidCursor: The cursor belongs to another run, or to none.
         StaleCursor: The document changed since its translation began.
-        ModelUnreachable: The language model cannot be reached; other failures of it are raised too.
+        ModelUnreachable: The language model cannot be reached; other failures of it before its
+            first usable answer are raised too.
         Cancelled: The work was stopped before anything was done.
     """
     _check_request(request)
     with open_run_store(context) as store:
-        return _translate(context, store, request, report, cancel)
+        library = ReviewLibrary(context)
+        if request.run_id is None:
+            run = _start_run(context, library, store, request)
+        else:
+            run = continue_run(context, store, "translate", request.run_id, request.limit)
+        if isinstance(run, NotFound):
+            return run
+        first = decode_request(run.request.encode(), TranslateRequest)
+        llm = build_language_model(context.settings, run.model, operation="translate")
+        glossary = list_terms(context.settings.review.glossary)
+        load = partial(load_document, context, library, run, [first.name or ""])
+
+        def complete(page: AgentItems) -> AgentItems:
+            """Return a page; the last one with the translated text."""
+            if page.has_more or not request.with_text:
+                return page
+            return replace(page, translation=_build_text(load(0), store, run.run_id))
+
+        def report_complete(event: "ReviewEvent") -> None:
+            page = event.data.page
+            if isinstance(page, AgentItems):
+                event = replace(event, data=replace(event.data, page=complete(page)))
+            report(event)
+
+        ports = RunPorts(
+            store=store,
+            worker=TranslateWorker(llm, to=first.to or "", glossary=glossary),
+            asks_model=True,
+            load=load,
+            report=report_complete,
+            cancel=cancel,
+            build_failure=partial(build_unusable_failure, context, "translate"),
+            required=True,
+        )
+        options = _build_options(request, None if context.read_only else run.run_id)
+        pages = RunPages(run, ports, options)
+        return complete(pages.build(request.cursor, all_pages=request.all_pages))
+
+
+def _build_options(request: TranslateRequest, stored_id: str | None) -> PageOptions:
+    return PageOptions(
+        fail_on=request.fail_on,
+        is_stored=stored_id is not None,
+        describe_failure=lambda failure: describe_failure(failure, "translate", stored_id),
+        describe_unanswered=lambda count: describe_unanswered(count, "translate", stored_id),
+    )
 
 
 def _check_request(request: TranslateRequest) -> None:
@@ -83,49 +128,6 @@ def _check_request(request: TranslateRequest) -> None:
     if request.to is None or not _TAG.fullmatch(request.to):
         cause = "it is no language tag such as `ko` or `pt-BR`"
         raise InvalidInput(field="$.to", cause="no language is named" if not request.to else cause)
-
-
-def _translate(
-    context: AppContext,
-    store: ReviewStore,
-    request: TranslateRequest,
-    report: "ReviewCallback",
-    cancel: Cancel,
-) -> AgentItems | NotFound:
-    library = ReviewLibrary(context)
-    if request.run_id is None:
-        found = _start_run(context, library, store, request)
-    else:
-        found = continue_run(context, store, "translate", request.run_id, request.limit)
-    if isinstance(found, NotFound):
-        return found
-    first = decode_request(found.request.encode(), TranslateRequest)
-    llm = build_language_model(context.settings, found.model, operation="translate")
-    terms = list_terms(context.settings.review.glossary)
-    worker = TranslateWorker(llm, tier=first.tier, to=first.to or "", glossary=terms)
-    load = partial(load_document, context, library, found, [first.name or ""])
-    completion = _PageCompletion(found, store, load, with_text=request.with_text)
-    ports = RunPorts(
-        store=store,
-        base=worker,
-        full=worker,
-        load=load,
-        report=lambda event: report(completion.complete_event(event)),
-        cancel=cancel,
-        build_failure=partial(build_unusable_failure, context, "translate"),
-        required="always",
-    )
-    options = PageOptions(
-        fail_on=request.fail_on,
-        is_stored=not context.read_only,
-        describe_failure=lambda failure: describe_failure(failure, None),
-        describe_unanswered=lambda count: describe_unanswered(
-            count, "translate", None if context.read_only else found.run_id
-        ),
-    )
-    pages = RunPages(found, ports, options)
-    page = pages.build(pages.find_start(request.cursor), all_pages=request.all_pages)
-    return completion.complete(page)
 
 
 def _start_run(
@@ -150,8 +152,8 @@ def _start_run(
         context,
         replace(request, name=keep_name(name)),
         files,
-        model=request.model or llm.model,
-        page_items=request.limit or _PAGE_ITEMS,
+        request.model or llm.model,
+        request.limit or _PAGE_ITEMS,
     )
     document = load_document(context, library, run, [name], 0)
     source = document.source
@@ -164,54 +166,10 @@ def _start_run(
     return run
 
 
-class _PageCompletion(Struct):
-    """Adds to the pages of a run what a translation has besides its items."""
-
-    run: StoredRun
-    store: ReviewStore
-    load: "Callable[[int], ReviewDocument]"
-    with_text: bool
-    done: tuple[AgentItems, AgentItems] | None = None
-
-    def complete_event(self, event: "ReviewEvent") -> "ReviewEvent":
-        page = event.data.page
-        if not isinstance(page, AgentItems):
-            return event
-        return replace(event, data=replace(event.data, page=self.complete(page)))
-
-    def complete(self, page: AgentItems) -> AgentItems:
-        """Return a page with the rating so far, and the last one with the translated text."""
-        if self.done is None or self.done[0] is not page:
-            self.done = page, self._build(page)
-        return self.done[1]
-
-    def _build(self, page: AgentItems) -> AgentItems:
-        last = max((part.next for part in self.store.list_documents(self.run.run_id)), default=0)
-        units = self.store.list_units(self.run.run_id, 0, last)
-        results = [unit.result for unit in units if unit.result is not None]
-        segments = page.stats.segments or ()
-        if segments:
-            score = _compute_score(results, max(one.cid for one in segments))
-            page = replace(page, stats=replace(page.stats, score=score))
-        if self.with_text and not page.has_more:
-            page = replace(page, translation=_build_text(self.load(0), results))
-        return page
-
-
-def _compute_score(results: "Sequence[UnitResult]", last: str) -> float:
-    """Return the mean rating of the segments up to one, weighted by the length of their source."""
-    lengths = {str(item.cid): item.o[1] - item.o[0] for result in results for item in result.items}
-    # The last rating of a segment counts, because a unit may be repeated.
-    scores = {cid: score for result in results for cid, score in result.scores if cid <= last}
-    weights = {cid: lengths.get(cid, 1) for cid in scores}
-    return sum(scores[cid] * weights[cid] for cid in scores) / sum(weights.values())
-
-
-def _build_text(document: ReviewDocument, results: "Sequence[UnitResult]") -> TranslatedText:
-    targets = collect_targets(item for result in results for item in result.items)
-    source = document.source
-    read = partial(read_text_markup, source.file, source.media)
-    built = TranslationBuilder(document, read).build(targets)
+def _build_text(document: "ReviewDocument", store: ReviewStore, run_id: str) -> TranslatedText:
+    units = store.list_units(run_id, 0, len(store.list_states(run_id)))
+    targets = collect_targets(item for unit in units for item in unit.result.items)
+    built = build_translation(document, targets)
     findings, _ = build_items(document, built.findings)
     return TranslatedText(
         text=built.text, segments=built.segments, translated=built.translated, findings=findings

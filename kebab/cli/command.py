@@ -195,7 +195,6 @@ SECTIONS = {
         "doctor": "Check everything, and repair with `--fix`",
         "schema": "Show capabilities, models and statistics",
         "errors": "Count recent errors",
-        "stats": "Count documents, reviews and translations",
         "explain": "Explain an error code",
         "help": "Show a page of the documentation",
         "serve": "Serve the operations, MCP and the web page over HTTP",

@@ -13,7 +13,6 @@ from msgspec import Struct
 from kebab.config.settings import (
     FORMS,
     GlossaryEntry,
-    ReviewOverride,
     Settings,
     find_default_config,
 )
@@ -35,7 +34,6 @@ _SWITCHES = {
 }
 _TABLE_KEYS = {
     "review.glossary": GlossaryEntry.__struct_fields__,
-    "review.overrides": ReviewOverride.__struct_fields__,
 }
 """The keys of the tables in lists."""
 _OTHER_VARIABLES = frozenset(

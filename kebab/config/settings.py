@@ -239,17 +239,6 @@ class GlossaryEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """The language of the documents, such as `en`; without one, documents in all languages."""
 
 
-class ReviewOverride(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is different in a review of some files."""
-
-    files: Annotated[list[Annotated[str, Meta(min_length=1)]], Meta(min_length=1)]
-    """Patterns of the files."""
-    disable: list[str] = msgspec.field(default_factory=list)
-    """The rules that are switched off."""
-    severity: dict[str, Severity] = msgspec.field(default_factory=dict)
-    """The severities of rules."""
-
-
 class Review(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How documents are reviewed."""
 
@@ -257,9 +246,6 @@ class Review(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The rules that are switched off; `kebab review --explain all` lists them."""
     severity: dict[str, Severity] = msgspec.field(default_factory=dict)
     """The severities of rules that have another one, such as `{stale-date="error"}`."""
-    overrides: list[ReviewOverride] = msgspec.field(default_factory=list)
-    """What is different for some files, such as
-    `{files=["drafts/**"], disable=["typos"], severity={broken-link="warning"}}`; later ones win."""
     glossary: list[GlossaryEntry] = msgspec.field(default_factory=list)
     """Terms for the language model and what they replace, such as
     `{preferred="Kubernetes", forbidden=["k8s"]}`; with `lang="en"` only in documents in that
@@ -267,7 +253,7 @@ class Review(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     stale_days: Natural = 730
     """After how many days a statement `as of` a date is reported; 0 means never."""
     keep_days: Positive = 30
-    """After how many days without use a stored review is deleted."""
+    """After how many days without work a stored review is deleted."""
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

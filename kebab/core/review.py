@@ -5,10 +5,9 @@ them.
 
 Offsets are code points of `ReviewText.text` unless a docstring says otherwise.
 
-The documents of a run are worked on in order, and the units of all of them are numbered. A document
-whose language model is not available is cut: its other units are planned again as a further part
-behind all documents, so that no page changes that was returned. Units that the model did not answer
-are planned again in the same way.
+A run works on its documents in order, and on the units of each. What is finished is one list that
+only grows, so the pages of a run never change. A unit without an answer of the language model is
+asked about again by the next request, and its new items come at the end of the list.
 """
 
 from __future__ import annotations
@@ -18,7 +17,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from kebab.wire.review import AgentItem, EditName, ItemCitation, SeverityName, SideName
+from kebab.wire.review import (
+    AgentItem,
+    EditName,
+    ItemCitation,
+    ItemWarning,
+    SeverityName,
+    SideName,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -204,20 +210,17 @@ class Surroundings(Protocol):
         """Return the most similar passage of another note when it is nearly the same."""
 
 
-UnitKind: TypeAlias = Literal[
-    "rules", "import", "proofread", "detect", "fix", "draft", "revise", "check", "rate"
-]
-"""The stage of the work that a unit belongs to."""
+UnitKind: TypeAlias = Literal["rules", "proofread", "draft", "unread"]
+"""What is done with a unit: the rules, the model's findings, a translation, or nothing at all
+because the document cannot be read."""
 
 
 class Unit(NamedTuple):
     """A part of a document that is worked on at once.
 
     `sentences` are the indexes [first, last) and `start`, `end` the code points that they cover.
-    The first `overlap` sentences belong to the unit before it too. A unit of kind `rules` or
-    `import` is the whole document, and its sentences are not counted. Kinds name the stage:
-    `proofread` of a quick review, `detect` and `fix` of a deep one, and `draft`, `revise`, `check`
-    and `rate` of a translation.
+    The first `overlap` sentences belong to the unit before it too. A unit of kind `rules` is the
+    whole document, and its sentences are not counted.
     """
 
     kind: UnitKind
@@ -230,8 +233,8 @@ class Unit(NamedTuple):
 class UnitUsage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the requests for a unit cost, and how they ended.
 
-    `unanswered` when the model gave no complete response about a part of the unit, so that the unit
-    is asked about again later, and `unusable` when nothing at all could be used.
+    `truncated` when all limits are exhausted, `unanswered` when the model gave no complete response
+    about a part of the unit, and `unusable` when nothing at all could be used.
     """
 
     requests: int = 0
@@ -239,12 +242,8 @@ class UnitUsage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     completion_tokens: int = 0
     latency_ms: float = 0.0
     finish: Literal["stop", "length"] | None = None
-    policy: Literal["first", "downshift", "split", "paged"] = "first"
-    downshifts: int = 0
-    repairs: int = 0
-    dropped: int = 0
     truncated: bool = False
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[ItemWarning, ...] = ()
     unanswered: bool = False
     unusable: bool = False
 
@@ -253,21 +252,19 @@ class UnitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The result of a unit.
 
     Attributes:
-        items: The items of this unit for good.
-        carried: Items that a later unit decides on, such as those in sentences that it also has.
+        items: Its items.
         citations: The passages that the items refer to.
-        scores: The ratings of translated segments by `cid`.
         doubtful: The uids of findings that are probably no mistakes; they are left out.
         ignored: How many findings comments ignore.
+        fault: Why the document cannot be read.
         usage: What it cost.
     """
 
     items: tuple[AgentItem, ...] = ()
-    carried: tuple[AgentItem, ...] = ()
     citations: tuple[ItemCitation, ...] = ()
-    scores: tuple[tuple[str, float], ...] = ()
     doubtful: tuple[str, ...] = ()
     ignored: int = 0
+    fault: str | None = None
     usage: UnitUsage = UnitUsage()
 
 
@@ -279,7 +276,6 @@ class StoredRun:
     """A stored run; `request` is the JSON of its first request, times are seconds since the epoch.
 
     `files` are the absolute paths of its documents in order, and `salt` makes its cursors secret.
-    `updated` is when a unit was last finished.
     """
 
     run_id: str
@@ -291,11 +287,13 @@ class StoredRun:
     salt: str
     page_items: int
     created: float
-    updated: float
 
 
 class RunSummary(NamedTuple):
-    """A stored run in a list, with the number of its documents and of what is done."""
+    """A stored run in a list, with the number of its documents and of what is done.
+
+    `updated` is when a unit was last finished.
+    """
 
     run_id: str
     kind: RunKind
@@ -310,105 +308,58 @@ class RunSummary(NamedTuple):
     completed: bool
 
 
+class PlannedDocument(NamedTuple):
+    """A document of a run that is divided into units; `number` is its place in `files`."""
+
+    number: int
+    content_hash: str
+    units: tuple[Unit, ...]
+
+
+class UnitKey(NamedTuple):
+    """A unit of a run: the number of its document, and its place among the units of that."""
+
+    document: int
+    place: int
+
+
+class FinishedUnit(NamedTuple):
+    """An entry of the list of finished units, which are numbered in the order of the work.
+
+    A unit that the model did not answer has a further entry when it was asked about it again.
+    """
+
+    number: int
+    key: UnitKey
+    result: UnitResult
+
+
+class UnitState(NamedTuple):
+    """An entry of that list without its result; `answered` unless the model is asked again."""
+
+    key: UnitKey
+    answered: bool
+
+
 class Position(NamedTuple):
-    """A place between two items of a run: `offset` items of unit `unit` are before it."""
+    """A place in the list of finished units: after `offset` items of the entry `unit`."""
 
     unit: int
     offset: int
 
 
-class StoredUnit(NamedTuple):
-    """A unit of a run, numbered over all its documents; `result` is None until it is finished.
-
-    `unanswered` tells that the model has to be asked about it again, in a further part that does
-    not exist yet.
-    """
-
-    number: int
-    document: int
-    unit: Unit
-    result: UnitResult | None
-    unanswered: bool = False
-
-
-class RulesResult(Struct, frozen=True, kw_only=True):
-    """What the rules found in a file, and all that this depends on.
-
-    Attributes:
-        content_hash: The hash of the file.
-        rules: A text that changes with the rules, their settings and the program.
-        lang: Its language.
-        place: The root of its source, its media type, its id, path and language in the
-            index, and the settings of its folder.
-        answers: What the rules asked for about its surroundings, with digests of the answers.
-    """
-
-    content_hash: str
-    lang: str | None
-    rules: str
-    place: tuple[str, ...]
-    unit: Unit
-    result: UnitResult
-    answers: tuple[tuple[tuple[str, ...], str], ...]
-
-
-class StoredDocumentReview(NamedTuple):
-    """A planned document of a run, or a further part of one.
-
-    Its units have the numbers [first, first + units), and the next part begins with `next`. `file`
-    is the position in `StoredRun.files`. `skipped` units of the document belong to earlier parts.
-    `waiting` tells that the other units of the document need a language model, and are planned as
-    a further part when there is one. `again` marks a part of units that the model did not answer.
-    """
-
-    number: int
-    file: int
-    first: int
-    units: int
-    next: int
-    content_hash: str
-    skipped: int = 0
-    waiting: bool = False
-    again: bool = False
-
-
 class StoredPage(NamedTuple):
-    """A page that was returned: its items lie between two positions; `forced` ended it early."""
+    """A page: its items lie between two positions; `end` is None until it was returned."""
 
     start: Position
-    end: Position
-    forced: bool
-    retries: int
-
-
-class WorkCounts(NamedTuple):
-    """The finished work of one kind and tier in a period; it outlives the runs.
-
-    `answered` is the number of items of units with a request, and `latency_ms` the time of all
-    requests.
-    """
-
-    kind: RunKind
-    tier: str
-    runs: int
-    units: int
-    items: int
-    answered: int
-    requests: int
-    prompt_tokens: int
-    completion_tokens: int
-    latency_ms: float
-    downshifts: int
-    forced_pages: int
-    cursor_retries: int
-    json_repairs: int
+    end: Position | None
 
 
 class ReviewStore(Protocol):
     """Stores runs. Every write is one transaction; what is stored first stays."""
 
     def add_run(self, run: StoredRun) -> None:
-        """Store a new run, and delete those that were not used within the age limit."""
+        """Store a new run, and delete those without work within the age limit."""
 
     def load_run(self, run_id: str) -> StoredRun | None:
         """Return a run, or None."""
@@ -416,64 +367,29 @@ class ReviewStore(Protocol):
     def list_runs(self) -> list[RunSummary]:
         """Return every run, the newest first."""
 
-    def add_document(
-        self,
-        run_id: str,
-        document: StoredDocumentReview,
-        units: Sequence[Unit],
-        results: Sequence[UnitResult] = (),
-    ) -> bool:
-        """Store the plan of a document with the results of its first units.
-
-        A part of the same document that was waiting no longer waits, and units of the document
-        that are planned again are no longer unanswered. Nothing happens, and False is returned,
-        when there is a part with this number.
-        """
-
-    def list_documents(self, run_id: str) -> list[StoredDocumentReview]:
-        """Return the documents of a run that have a plan, in order."""
-
-    def cut_document(self, run_id: str, number: int) -> None:
-        """Take the unfinished units out of a part, which is waiting from now on if it had any."""
-
-    def load_unit(self, run_id: str, number: int) -> StoredUnit | None:
-        """Return a unit, or None when there is none with this number."""
-
-    def list_units(self, run_id: str, first: int, end: int) -> list[StoredUnit]:
-        """Return the units with the numbers [first, end), in order."""
-
-    def list_unanswered(self, run_id: str) -> list[StoredUnit]:
-        """Return the units that the model has to be asked about again, in order."""
-
-    def finish_unit(self, run_id: str, number: int, result: UnitResult) -> UnitResult | None:
-        """Store the result of a unit, and return the one that is stored, perhaps an earlier one.
-
-        None is returned when the unit was cut off meanwhile, or the run deleted.
-        """
-
-    def add_cursor(self, run_id: str, cursor: str, position: Position) -> None:
-        """Store what a cursor means."""
-
-    def find_cursor(self, run_id: str, cursor: str) -> Position | None:
-        """Return what a cursor of a run means, or None."""
-
-    def add_page(self, run_id: str, page: StoredPage) -> StoredPage:
-        """Store where a page ends, and return the stored page with the same start.
-
-        A page that was stored before counts one more retry.
-        """
-
-    def find_page(self, run_id: str, start: Position) -> StoredPage | None:
-        """Return the page that begins at a position, or None."""
-
-    def find_rules_result(self, file: str) -> RulesResult | None:
-        """Return what the rules found in a file the last time, or None."""
-
-    def add_rules_results(self, results: Sequence[tuple[str, RulesResult]]) -> None:
-        """Store what the rules found in files, instead of what they found before."""
-
     def delete_run(self, run_id: str) -> bool:
         """Delete a run with all that belongs to it; return whether there was one."""
 
-    def count_work(self, since: float | None = None) -> list[WorkCounts]:
-        """Return the work since a time, in whole minutes, by kind and tier."""
+    def add_document(self, run_id: str, document: PlannedDocument) -> PlannedDocument | None:
+        """Store the plan of a document, and return the stored one; None without the run."""
+
+    def list_documents(self, run_id: str) -> list[PlannedDocument]:
+        """Return the documents of a run that have a plan, in order."""
+
+    def add_unit(self, run_id: str, unit: FinishedUnit) -> bool:
+        """Store a finished unit unless there is one with its number; return whether it is stored.
+
+        It is not stored without the run either.
+        """
+
+    def list_states(self, run_id: str) -> list[UnitState]:
+        """Return the list of finished units without their results."""
+
+    def list_units(self, run_id: str, first: int, end: int) -> list[FinishedUnit]:
+        """Return the finished units with the numbers [first, end), in order."""
+
+    def add_page(self, run_id: str, cursor: str, page: StoredPage) -> StoredPage:
+        """Store the page of a cursor, and return the stored one; its first end stays."""
+
+    def find_page(self, run_id: str, cursor: str) -> StoredPage | None:
+        """Return the page of a cursor of a run, or None."""

@@ -57,7 +57,7 @@ class ConfigInvalid(Signal):
             return "missing" if self.cause == hints.NO_FILE else "folder"
         if os.sep not in self.path:
             return "setting"
-        if self.cause == hints.NOT_UTF8 or self.path.endswith(hints.REPOSITORY_FILES):
+        if self.cause == hints.NOT_UTF8:
             return "special"
         # A pipe, a device or a folder cannot be replaced by a settings file.
         return "special" if os.path.exists(self.path) and not os.path.isfile(self.path) else ""  # noqa: PTH110, PTH113

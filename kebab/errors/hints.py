@@ -35,8 +35,6 @@ def limit_hint(hint: str | None) -> str | None:
     return hint if fits else None
 
 
-REPOSITORY_FILES = (f"{os.sep}kebab.toml", f"{os.sep}pyproject.toml")
-"""Where the settings of a repository are, which no command writes."""
 NO_FILE, NO_FOLDER = "no such file", "no such folder"
 NOT_UTF8 = "the name is not valid UTF-8"
 """Causes that kebab words itself, so that a hint can depend on them."""

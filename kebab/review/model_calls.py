@@ -1,14 +1,14 @@
 """Sends the requests for one unit to the language model under limits, and counts their cost."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from kebab.core.answers import AnswerCutError, FinishReason, JsonSchema, LanguageModel, Message
-from kebab.core.review import UnitResult, UnitUsage
+from kebab.core.review import UnitUsage
 from kebab.errors.catalog import ContextOverflow, ModelProtocol
 from kebab.review.prompts import MAX_TEXT_CHARS, decode_list, is_repeating
-from kebab.wire.review import ItemWarning, PolicyName, ReviewTierName
+from kebab.wire.review import ItemWarning, ReviewTierName
 
 
 class Limit(NamedTuple):
@@ -23,66 +23,24 @@ AnswerState: TypeAlias = Literal["complete", "cut", "broken", "unusable"]
 was asked for, or as something else."""
 
 
-class AskedParts(NamedTuple):
-    """What it took to ask about some parts, and whether there is a complete response about all."""
-
-    policy: PolicyName
-    complete: bool
-
-
-class _Estimate(NamedTuple):
-    """How the need of tokens is estimated, and between which bounds."""
-
-    per_item: int
-    least: int
-    most: int
-
-
 LIMITS: dict[ReviewTierName, tuple[Limit, ...]] = {
     "quick": (Limit(32, 1200), Limit(22, 840), Limit(15, 580)),
     "deep": (Limit(48, 1800), Limit(33, 1260), Limit(23, 880)),
 }
-"""The limits of the first request, and about 70 % and 49 % of them."""
-_ESTIMATES: dict[ReviewTierName, _Estimate] = {
-    "quick": _Estimate(40, 900, 1600),
-    "deep": _Estimate(60, 1400, 2200),
-}
-_BASE_TOKENS = 80
-_MAX_DENSITY = 0.5
-"""The most findings per sentence that are predicted."""
+"""The limits of the first request for a unit, and about 70 % and 49 % of them after a cut-off.
+
+A unit has at most four sentences, so a response needs much less: about 80 tokens, and 40 to 60 for
+each finding.
+"""
 
 _T = TypeVar("_T")
 
 
-def choose_limits(
-    tier: ReviewTierName, sentences: int, density: float | None = None
-) -> tuple[Limit, ...]:
-    """Return the limits of the first request for a unit and of those that follow a cut-off.
+class AskedParts(NamedTuple):
+    """Whether there is a complete response about all parts, and whether all limits cut one off."""
 
-    The smaller of table and estimate holds. `density` is the number of findings per sentence so
-    far; None means that nothing is known.
-    """
-    need = estimate_tokens_needed(tier, sentences, density)
-    return tuple(Limit(limit.items, min(limit.tokens, need)) for limit in LIMITS[tier])
-
-
-def estimate_tokens_needed(
-    tier: ReviewTierName, sentences: int, density: float | None = None
-) -> int:
-    """Estimate the tokens of a response about so many sentences."""
-    estimate = _ESTIMATES[tier]
-    likely = _MAX_DENSITY if density is None else min(max(0.0, density), _MAX_DENSITY)
-    need = _BASE_TOKENS + round(sentences * likely * estimate.per_item)
-    return min(max(need, estimate.least), estimate.most)
-
-
-def compute_density(results: Iterable[tuple[int, UnitResult]]) -> float | None:
-    """Return the findings per sentence of finished units, each with its number of sentences."""
-    sentences = items = 0
-    for count, result in results:
-        sentences += count
-        items += len(result.items) + len(result.carried)
-    return items / sentences if sentences else None
+    is_complete: bool
+    is_exhausted: bool = False
 
 
 def ask_with_limits(
@@ -90,31 +48,30 @@ def ask_with_limits(
     limits: Sequence[Limit],
     ask: Callable[[Sequence[_T], Limit], AnswerState],
 ) -> AskedParts:
-    """Ask about all parts with limits that only fall, and return what was necessary.
+    """Ask about all parts with limits that only fall.
 
     A response that was cut off is followed by lower limits; they do not mend a broken one. Then the
     parts are halved until each has a complete response. A single part without one is given up, and
-    so are parts whose response is unusable. The policy is `paged` when the last limit cuts off the
-    response about a single part.
+    so are parts whose response is unusable.
     """
     level, state = 0, ask(parts, limits[0])
     while state == "cut" and level + 1 < len(limits):
         level += 1
         state = ask(parts, limits[level])
-    policy: PolicyName = "downshift" if level else "first"
     if state in ("complete", "unusable"):
-        return AskedParts(policy, state == "complete")
-    is_complete, is_exhausted = len(parts) > 1, len(parts) == 1 and state == "cut"
+        return AskedParts(state == "complete")
+    if len(parts) == 1:
+        return AskedParts(is_complete=False, is_exhausted=state == "cut")
+    is_complete, is_exhausted = True, False
     pending = _halve(parts)
     while pending:
-        policy = "split"
         half = pending.pop(0)
         state = ask(half, limits[level])
         halves = _halve(half) if state in ("cut", "broken") else []
         is_complete = is_complete and (state == "complete" or bool(halves))
         is_exhausted = is_exhausted or (state == "cut" and not halves)
         pending[:0] = halves
-    return AskedParts("paged" if is_exhausted else policy, is_complete)
+    return AskedParts(is_complete, is_exhausted)
 
 
 def _halve(parts: Sequence[_T]) -> list[Sequence[_T]]:
@@ -123,7 +80,6 @@ def _halve(parts: Sequence[_T]) -> list[Sequence[_T]]:
     return [parts[:middle], parts[middle:]] if len(parts) > 1 else []
 
 
-_POLICIES: tuple[PolicyName, ...] = ("first", "downshift", "split", "paged")
 _CHECK_PIECES = 16
 """After how many pieces a response is checked for repetition."""
 _LARGEST_SHARE = 2
@@ -135,11 +91,10 @@ class _EndlessError(Exception):
 
 
 class ModelAnswer(NamedTuple):
-    """The objects of a response, its state, and whether it was not the JSON that was asked for."""
+    """The objects of a response, and its state."""
 
     objects: list[dict[str, Any]]
     state: AnswerState
-    repaired: bool = False
 
 
 class ModelCalls:
@@ -151,9 +106,7 @@ class ModelCalls:
         self._prompt_tokens = 0
         self._completion_tokens = 0
         self._seconds = 0.0
-        self._repairs = 0
-        self._policy: PolicyName = "first"
-        self._downshifts = 0
+        self._is_exhausted = False
         self._finish: FinishReason | None = None
         self._unanswered = False
         self.usable = 0
@@ -162,13 +115,11 @@ class ModelCalls:
         """How many items of the model were of no use."""
         self.is_incomplete = False
         """Whether a part of the unit was not asked about."""
-        self.over_limit = 0
-        """How many items were more than a request asked for."""
 
-    def request(
-        self, messages: Sequence[Message], schema: JsonSchema, max_tokens: int
-    ) -> ModelAnswer:
-        """Return the objects of a response; a model that repeats itself is stopped.
+    def request(self, messages: Sequence[Message], schema: JsonSchema, limit: Limit) -> ModelAnswer:
+        """Return the objects of a response, no more than the limit has.
+
+        A model that repeats itself is stopped.
 
         Raises:
             Signal: The language model fails, or the messages do not fit its window.
@@ -176,7 +127,7 @@ class ModelCalls:
         self._requests += 1
         started = monotonic()
         try:
-            text, finish = self._complete(messages, schema, max_tokens)
+            text, finish = self._complete(messages, schema, limit.tokens)
         finally:
             self._seconds += monotonic() - started
         self._finish = "length" if self._finish == "length" else finish or self._finish
@@ -186,7 +137,8 @@ class ModelCalls:
             state = "complete"
         elif finish == "length":
             state = "cut"
-        return ModelAnswer(decoded.objects, state, decoded.repaired)
+        self.dropped += max(0, len(decoded.objects) - limit.items)
+        return ModelAnswer(decoded.objects[: limit.items], state)
 
     def _complete(
         self, messages: Sequence[Message], schema: JsonSchema, max_tokens: int
@@ -227,7 +179,6 @@ class ModelCalls:
         """
         is_empty = answer.state == "complete" and not answer.objects
         self.usable += readable > 0 or (is_empty and may_be_empty)
-        self._repairs += answer.repaired and readable > 0
         if answer.state != "cut" and answer.objects and not readable:
             return "unusable"
         return answer.state
@@ -244,8 +195,7 @@ class ModelCalls:
             Signal: The language model fails, or a single part does not fit its window.
         """
 
-        def ask_counted(part: Sequence[_T], limit: Limit) -> AnswerState:
-            self._downshifts += len(part) == len(parts) and limit != limits[0]
+        def ask_fitting(part: Sequence[_T], limit: Limit) -> AnswerState:
             try:
                 return ask(part, limit)
             except ContextOverflow:
@@ -253,21 +203,18 @@ class ModelCalls:
                     raise
                 return "cut"
 
-        asked = ask_with_limits(parts, limits, ask_counted)
-        self._policy = max(self._policy, asked.policy, key=_POLICIES.index)
-        self._unanswered = self._unanswered or not asked.complete
+        asked = ask_with_limits(parts, limits, ask_fitting)
+        self._is_exhausted = self._is_exhausted or asked.is_exhausted
+        self._unanswered = self._unanswered or not asked.is_complete
 
     def build_usage(self) -> UnitUsage:
         """Return what the requests cost, and how they ended."""
-        exhausted = self._policy == "paged"
         unusable = self._requests > 0 and not self.usable
         unanswered = self._unanswered or unusable
         warnings: dict[ItemWarning, int] = {
-            "downshift_exhausted": exhausted,
+            "downshift_exhausted": self._is_exhausted,
             "unit_incomplete": unanswered or self.is_incomplete,
             "items_dropped": self.dropped,
-            "items_over_limit": self.over_limit,
-            "json_repaired": self._repairs,
         }
         return UnitUsage(
             requests=self._requests,
@@ -275,11 +222,7 @@ class ModelCalls:
             completion_tokens=self._completion_tokens,
             latency_ms=self._seconds * 1000,
             finish=self._finish,
-            policy=self._policy,
-            downshifts=self._downshifts,
-            repairs=self._repairs,
-            dropped=self.dropped,
-            truncated=exhausted,
+            truncated=self._is_exhausted,
             warnings=tuple(name for name, count in warnings.items() if count),
             unanswered=unanswered,
             unusable=unusable,

@@ -1,4 +1,4 @@
-"""Builds the requests that look for findings and for fixes, and reads the responses.
+"""Builds the requests that look for findings, and reads the responses.
 
 The sentences of the document are data between tags whose name does not occur in them. The model
 numbers the sentences of a unit from 1 and copies the words that it means, because small models
@@ -7,8 +7,7 @@ cannot count characters.
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kebab.core.answers import JsonSchema, Message
@@ -30,14 +29,10 @@ MAX_TEXT_CHARS = 1_000
 """The longest text of a field; a longer one comes from a model that repeats itself."""
 
 _MAX_DIGITS = 9
-_MAX_ATTEMPTS = 200
-"""How often a broken response is searched for a whole object."""
 _TEXT = {"type": "string"}
-_LIST_START = re.compile(r'"items"\s*:\s*\[|\A[^\[{]*\[')
+_LIST_START = re.compile(r'"items"\s*:\s*\[|\[')
 _NEXT_OBJECT = re.compile(r"[\s,]*(?=\{)")
 _LIST_END = re.compile(r"[\s,]*\]")
-_TRAILING_COMMA = re.compile(r",\s*\}")
-_MAX_COMMAS = 3
 
 
 class LightItem(NamedTuple):
@@ -55,37 +50,21 @@ class LightItem(NamedTuple):
     passage: int | None = None
 
 
-class LightFix(NamedTuple):
-    """The corrected words for the finding with this number, from 1."""
-
-    finding: int
-    text: str
-    note: str
-
-
 class DecodedList(NamedTuple):
-    """The objects of a response.
-
-    `repaired` when the response was not the JSON that was asked for, and `complete` when there is
-    a list that has its end.
-    """
+    """The objects of a response; `complete` when there is a list that has its end."""
 
     objects: list[dict[str, Any]]
-    repaired: bool
     complete: bool
 
 
-def build_items_schema(
-    tier: ReviewTierName, sentences: int, limit: int, *, with_fix: bool
-) -> JsonSchema:
+def build_items_schema(tier: ReviewTierName, sentences: int, limit: int) -> JsonSchema:
     """Return the schema of findings in so many sentences, in the order of thinking."""
-    fix = {"fix": _TEXT} if with_fix else {}
     return _build_list(
         {
             "sentence": _build_number(sentences),
             "words": _TEXT,
             "kind": {"type": "string", "enum": list(KINDS[tier])},
-            **fix,
+            "fix": _TEXT,
             "reason": _TEXT,
             "severity": {"type": "string", "enum": list(SEVERITIES)},
         },
@@ -104,11 +83,6 @@ def build_contradictions_schema(sentences: int, passages: int, limit: int) -> Js
         },
         limit,
     )
-
-
-def build_fixes_schema(findings: int, limit: int) -> JsonSchema:
-    """Return the schema of fixes for numbered findings."""
-    return _build_list({"finding": _build_number(findings), "text": _TEXT, "note": _TEXT}, limit)
 
 
 def _build_number(most: int) -> dict[str, Any]:
@@ -131,76 +105,25 @@ def build_object(properties: Mapping[str, Any]) -> JsonSchema:
 
 
 def decode_list(text: str) -> DecodedList:
-    """Return the complete objects of a response, also of one that is cut off or broken."""
-    whole = _load(text)
-    if isinstance(whole, dict | list):
-        found = _find_list(whole)
-        objects = [one for one in found if isinstance(one, dict)]
-        is_asked = whole == {ITEMS: objects}
-        # An object without a list is an answer only when it is a finding itself.
-        is_list = isinstance(whole, list) or isinstance(whole.get(ITEMS), list)
-        return DecodedList(objects, not is_asked, bool(objects) or (is_list and not found))
+    """Return the complete objects of the list in a response, also of one that is cut off.
+
+    What stands around the list does not matter.
+    """
+    objects: list[dict[str, Any]] = []
     start = _LIST_START.search(text)
     if start is None:
-        return DecodedList([*_salvage(text, 0)][:1], repaired=True, complete=False)
-    objects = []
-    position = start.end()
-    while True:
-        if _LIST_END.match(text, position):
-            return DecodedList(objects, repaired=True, complete=True)
+        return DecodedList(objects, complete=False)
+    decoder, position = json.JSONDecoder(strict=False), start.end()
+    while not _LIST_END.match(text, position):
         gap = _NEXT_OBJECT.match(text, position)
-        one, end = _decode_object(text, gap.end()) if gap else (None, position)
-        if one is None:
-            # What follows a broken object may be whole; some of the list is missing anyway.
-            objects += _salvage(text, position)
-            return DecodedList(objects, repaired=True, complete=False)
-        objects.append(one)
-        position = end
-
-
-def _find_list(whole: dict[str, Any] | list[Any]) -> list[Any]:
-    """Return the list of a response, perhaps under another name; a single object is one too."""
-    if isinstance(whole, list):
-        return whole
-    lists = [value for value in whole.values() if isinstance(value, list)]
-    named = whole.get(ITEMS)
-    if isinstance(named, list):
-        return named
-    if len(lists) == 1 and len(whole) == 1:
-        return lists[0]
-    return [whole] if whole else []
-
-
-def _load(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _decode_object(text: str, start: int) -> tuple[dict[str, Any] | None, int]:
-    try:
-        found, end = json.JSONDecoder(strict=False).raw_decode(text, start)
-    except (ValueError, RecursionError):
-        # The object may have a comma before its closing brace.
-        for comma in islice(_TRAILING_COMMA.finditer(text, start), _MAX_COMMAS):
-            decoded = _load(text[start : comma.start()] + "}")
-            if isinstance(decoded, dict):
-                return decoded, comma.end()
-        return None, start
-    return (found, end) if isinstance(found, dict) else (None, start)
-
-
-def _salvage(text: str, position: int) -> Iterator[dict[str, Any]]:
-    """Yield the complete objects after a place where a list is broken."""
-    for _ in range(_MAX_ATTEMPTS):
-        start = text.find("{", position)
-        if start < 0:
-            return
-        one, end = _decode_object(text, start)
-        if one is not None:
-            yield one
-        position = end if one is not None else start + 1
+        if gap is None:
+            return DecodedList(objects, complete=False)
+        try:
+            found, position = decoder.raw_decode(text, gap.end())
+        except (ValueError, RecursionError):
+            return DecodedList(objects, complete=False)
+        objects.append(found)
+    return DecodedList(objects, complete=True)
 
 
 def read_item(entry: Mapping[str, Any], kinds: Collection[str]) -> LightItem | None:
@@ -236,15 +159,6 @@ def read_contradiction(entry: Mapping[str, Any], passages: int) -> LightItem | N
         reason=_read_text(entry, "reason"),
         passage=passage,
     )
-
-
-def read_fix(entry: Mapping[str, Any], findings: int) -> LightFix | None:
-    """Return the fix of an object; None when it names no finding or has no text."""
-    number = _read_number(entry.get("finding"))
-    is_known = entry.keys() <= {"finding", "text", "note"} and 1 <= number <= findings
-    if not is_known or not isinstance(entry.get("text"), str):
-        return None
-    return LightFix(number, entry["text"], _read_text(entry, "note"))
 
 
 def _read_text(entry: Mapping[str, Any], name: str) -> str:
@@ -283,18 +197,14 @@ _DATA = (
 )
 _PROOFREAD = """\
 You proofread {language}. Report each mistake in {kinds}: the number of the sentence, the wrong \
-words copied exactly as they stand there, the kind, {fix}the reason in a few words{where}, and the \
-severity. Report real mistakes only, at most {limit}, and do not repeat one. A text without \
-mistakes has {empty}. {data}"""
+words copied exactly as they stand there, the kind, the corrected words, the reason in a few \
+words{where}, and the severity. Report real mistakes only, at most {limit}, and do not repeat one. \
+A text without mistakes has {empty}. {data}"""
 _KIND_NAMES = {
     "quick": "spelling, grammar, punctuation or terminology",
     "deep": "spelling, grammar, punctuation or terminology, and in style where a sentence is "
     "hard to understand",
 }
-_FIX = """\
-You correct {language}. For each numbered finding give the words that replace the wrong words, and \
-a note in a few words{where}. Change nothing else. Leave out a finding that is no mistake. At most \
-{limit}. {data}"""
 _CONTRADICT = """\
 You compare a text with passages of other notes. Report each sentence of the text that contradicts \
 a passage, such as another number, date or claim about the same thing: the number of the sentence, \
@@ -324,7 +234,6 @@ _EXAMPLE_ITEMS: tuple[Mapping[str, Any], ...] = (
         "severity": "error",
     },
 )
-_EXAMPLE_FIXES = ({"finding": 1, "text": "receive", "note": "the usual spelling"},)
 
 
 def repeats_example(fix: str) -> bool:
@@ -340,42 +249,21 @@ class ReviewTask(NamedTuple):
     lang: str | None
     glossary: Sequence[GlossaryTerm] = ()
 
-    def build_detection(self, sentences: Sequence[str], limit: int) -> list[Message]:
-        """Return the request for findings; a quick review wants their fixes at once."""
-        is_quick = self.tier == "quick"
+    def build_proofreading(self, sentences: Sequence[str], limit: int) -> list[Message]:
+        """Return the request for findings with their fixes."""
         prompt = _PROOFREAD.format(
-            language=self._name_text(),
+            language=f"{get_language_name(self.lang)} text" if self.lang else "text",
             kinds=_KIND_NAMES[self.tier],
-            fix="the corrected words, " if is_quick else "",
             where=self._name_notes(),
             limit=limit,
             empty=_format_items(()),
             data=_DATA,
         )
-        items = [
-            {name: value for name, value in item.items() if is_quick or name != "fix"}
-            for item in _EXAMPLE_ITEMS
-        ]
         return [
             Message("system", prompt + self._name_terms()),
             Message("user", _format_sentences(_EXAMPLE)),
-            Message("assistant", _format_items(items)),
+            Message("assistant", _format_items(_EXAMPLE_ITEMS)),
             Message("user", _format_sentences(sentences)),
-        ]
-
-    def build_fixing(
-        self, sentences: Sequence[str], findings: Sequence[tuple[int, str, str, str]], limit: int
-    ) -> list[Message]:
-        """Return the request for fixes of findings: sentence, words, kind and reason of each."""
-        prompt = _FIX.format(
-            language=self._name_text(), where=self._name_notes(), limit=limit, data=_DATA
-        )
-        example = (1, "recieve", "spelling", "misspelled")
-        return [
-            Message("system", prompt + self._name_terms()),
-            Message("user", f"{_format_sentences(_EXAMPLE)}\n\n{_format_findings([example])}"),
-            Message("assistant", _format_items(_EXAMPLE_FIXES)),
-            Message("user", f"{_format_sentences(sentences)}\n\n{_format_findings(findings)}"),
         ]
 
     def build_comparison(
@@ -396,9 +284,6 @@ class ReviewTask(NamedTuple):
             Message("user", f"{others}\n\n{_format_sentences(sentences)}"),
         ]
 
-    def _name_text(self) -> str:
-        return f"{get_language_name(self.lang)} text" if self.lang else "text"
-
     def _name_notes(self) -> str:
         return f" in {get_language_name(self.lang)}" if self.lang else ""
 
@@ -414,15 +299,6 @@ class ReviewTask(NamedTuple):
 def _format_sentences(sentences: Sequence[str]) -> str:
     numbered = (f"[{number}] {escape_text(one)}" for number, one in enumerate(sentences, 1))
     return wrap_in_delimiters("text", "\n".join(numbered))
-
-
-def _format_findings(findings: Sequence[tuple[int, str, str, str]]) -> str:
-    lines = (
-        f"{number}. sentence {sentence}, {kind}: {json.dumps(words, ensure_ascii=False)} "
-        f"({escape_text(reason)})"
-        for number, (sentence, words, kind, reason) in enumerate(findings, 1)
-    )
-    return "Findings:\n" + "\n".join(lines)
 
 
 def _format_items(items: Sequence[Mapping[str, Any]]) -> str:

@@ -228,22 +228,6 @@ def _escape_block_sign(source: str, text: str) -> str:
     return f"\\{text}" if text[:1] in _BLOCK_SIGNS and text[:1] != source[:1] else text
 
 
-def mask_translation(masked: Masked, target: str) -> str | None:
-    """Return a restored translation with placeholders again; None when one is not found."""
-    order = sorted(enumerate(masked.protected, 1), key=lambda item: -len(item[1]))
-    pieces: list[str | int] = [target]
-    for number, part in order:
-        for index, piece in enumerate(pieces):
-            if isinstance(piece, str) and part in piece:
-                head, _, tail = piece.partition(part)
-                pieces[index : index + 1] = [head, number, tail]
-                break
-        else:
-            return None
-    texts = (one if isinstance(one, str) else f"\u27e6{one}\u27e7" for one in pieces)
-    return "".join(texts)
-
-
 MIN_UNIT_CHARS = 700
 MAX_UNIT_CHARS = 900
 MAX_UNIT_SEGMENTS = 32

@@ -5,15 +5,15 @@ import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from kebab.core.media import MARKDOWN
-from kebab.core.review import Finding, GlossaryTerm, Markup
+from kebab.core.review import Finding, GlossaryTerm
 from kebab.review.document import ReviewDocument
-from kebab.review.segments import Segment, find_table_spans, split_segments, split_table
+from kebab.review.segments import Segment, split_segments
+from kebab.review.structure import keep_harmless, read_structure
 from kebab.text.language import count_letters, detect_language, detect_script, get_language_name
 from kebab.wire.review import SeverityName, SideName
 
@@ -29,31 +29,13 @@ _SCALED = re.compile(
 """Numbers that other languages write with other digits, such as `3 million` and `300만`."""
 
 _ERA = re.compile("(?:令和|平成|昭和)\\d+")
-_UNIT = re.compile(
-    r"\d\s?(?P<unit>%|\u2030|\u00b0[CF]?|[kKMGT]i?B|[kmcn\u00b5\u03bc]m|k?g|mg|[kMG]?Hz|ms|[kM]?W|"
-    r"[kM]?Wh|dB|px|[kMG]bit/s|[kMG]bps|mAh)(?![\w])"
-)
-_OTHER_UNITS = {
-    "%": ("％", "percent", "prozent", "pour cent", "퍼센트", "프로"),
-    "GB": ("Go", "\u0413\u0411", "기가바이트"),
-    "MB": ("Mo", "\u041c\u0411", "메가바이트"),
-    "TB": ("To", "\u0422\u0411", "테라바이트"),
-    "kB": ("Ko", "ko", "KB", "\u041a\u0411", "\u043a\u0411"),
-    "KB": ("Ko", "ko", "kB", "\u041a\u0411", "킬로바이트"),
-    "km": ("\u043a\u043c", "킬로미터", "公里", "キロ"),
-    "cm": ("\u0441\u043c", "센티미터", "厘米", "センチ"),
-    "mm": ("\u043c\u043c", "밀리미터", "毫米", "ミリ"),
-    "kg": ("\u043a\u0433", "킬로그램", "公斤", "キロ"),
-    "g": ("\u0433", "그램", "克", "グラム"),
-    "ms": ("\u043c\u0441", "밀리초", "毫秒", "ミリ秒"),
-}
-"""How other languages write a unit."""
-
 _NAME = re.compile(
     r"(?<![\w@/.-])(?=[A-Za-z0-9_.+#-]*[A-Z])(?:[A-Z]{2,}[A-Za-z0-9]*|[A-Za-z]+\d[A-Za-z0-9]*"
     r"|[a-z]+[A-Z][A-Za-z0-9]*|[A-Z][a-z0-9]+[A-Z][A-Za-z0-9]*)(?:[-.+#][A-Za-z0-9]+)*(?![\w])"
 )
 """Names in Latin script that every language writes alike: `SQLite`, `HTTP`, `UTF-8`."""
+_UNIT = re.compile(r"\d+\s?\S+")
+"""A number with its unit, which languages write differently."""
 
 _SCRIPTS = {
     "ko": "hangul",
@@ -74,6 +56,8 @@ _UNKNOWN_SCRIPT = frozenset(
 _WEIGHTS = {"hangul": 2.2, "han": 2.8, "kana": 2.0}
 """How many letters of Latin text a letter is worth."""
 
+_MOST_SPELLED = 12
+"""The largest number that is often written as a word, months included."""
 _MIN_LETTERS = 12
 _MIN_WORDS = 3
 _MIN_LENGTH = 40.0
@@ -166,19 +150,13 @@ def _check_numbers(pair: SegmentPair) -> Iterator[SegmentFault]:
     if _SCALED.search(source) or _SCALED.search(target) or _ERA.search(source + target):
         return
     before, after = _count_numbers(source), _count_numbers(target)
-    if before == after:
-        return
-    # The parts of a date may be in another order.
-    parts, other = _count_parts(source), _count_parts(target)
-    missing, added = parts - other, other - parts
-    if _may_spell_numbers(pair.target):
+    missing, added = before - after, after - before
+    if _count_small(missing).total() != _count_small(added).total():
         # A small number may be the word for a number or a month.
-        missing = Counter(
-            {part: count for part, count in missing.items() if int(part) > _MOST_SPELLED}
-        )
+        missing, added = missing - _count_small(missing), added - _count_small(added)
     if missing:
         yield SegmentFault("number", "error", f"a number is missing: {_format(missing)}", "both")
-    elif added and not _may_spell_numbers(pair.source):
+    elif added:
         yield SegmentFault("number", "warning", f"a number is not in the source: {_format(added)}")
 
 
@@ -187,48 +165,22 @@ def _normalize(text: str) -> str:
 
 
 def _count_numbers(text: str) -> Counter[str]:
-    return Counter(re.sub(r"\D", "", found) for found in _NUMBER.findall(text))
-
-
-def _count_parts(text: str) -> Counter[str]:
-    """Return the numbers of a text; a number with separators counts by its parts."""
+    """Return the numbers of a text; the parts of a date may be in another order."""
     found = Counter[str]()
     for number in _NUMBER.findall(text):
-        grouped = re.fullmatch(r"\d{1,3}(?:[.,\u2009\u202f'’]\d{3})+", number)
+        is_grouped = re.fullmatch(r"\d{1,3}(?:[.,\u2009\u202f'’-]\d{3})+", number)
         digits = re.sub(r"\D", "", number)
-        found.update(
-            [digits] if grouped else (part.lstrip("0") or "0" for part in re.split(r"\D", number))
-        )
+        parts = [digits] if is_grouped else re.split(r"\D", number)
+        found.update(part.lstrip("0") or "0" for part in parts)
     return found
+
+
+def _count_small(numbers: Counter[str]) -> Counter[str]:
+    return Counter({one: count for one, count in numbers.items() if int(one) <= _MOST_SPELLED})
 
 
 def _format(numbers: Iterable[str]) -> str:
     return ", ".join(sorted(numbers)[:3])
-
-
-_SPELLED = re.compile(
-    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twice|once|first|second"
-    r"|third|half|both|single|couple|jan\w*|feb\w*|mar(?:ch)?|apr\w*|may|june?|july?|aug\w*|sep\w*"
-    r"|oct\w*|nov\w*|dec\w*|ein|eine|zwei|drei|vier|f\u00fcnf|un|une|deux|trois|uno|dos|tres)\b"
-    "|[一二三四五六七八九十두세한]",
-    re.IGNORECASE,
-)
-
-
-_MOST_SPELLED = 12
-
-
-def _may_spell_numbers(text: str) -> bool:
-    """Return whether a text has words for numbers or months."""
-    return _SPELLED.search(text) is not None
-
-
-def _check_units(pair: SegmentPair) -> Iterator[SegmentFault]:
-    target = _normalize(pair.target)
-    for unit in dict.fromkeys(found["unit"] for found in _UNIT.finditer(_normalize(pair.source))):
-        names = (unit, *_OTHER_UNITS.get(unit, ()))
-        if not any(name.casefold() in target.casefold() for name in names):
-            yield SegmentFault("unit", "warning", f"a unit is missing: {unit}", "both")
 
 
 def _check_names(pair: SegmentPair) -> Iterator[SegmentFault]:
@@ -274,16 +226,9 @@ def _measure(text: str) -> float:
 
 _CHECKS: tuple[Callable[[SegmentPair], Iterable[SegmentFault]], ...] = (
     _check_numbers,
-    _check_units,
     _check_names,
     _check_terms,
     _check_length,
-)
-
-
-_LINE_SIGN = re.compile(
-    r"[ \t]*+(?:>[ \t]?)*+(?P<indent>[ \t]*+)"
-    r"(?P<sign>\#{1,6}(?=\s|$)|[-*+](?=\s|$)|\d{1,9}[.)](?=\s|$)|(?:=+|-{2,})[ \t]*$)?"
 )
 
 
@@ -303,133 +248,41 @@ class TranslatedDocument(Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
 
 
-class _Shape:
-    """The structure of a text: what is in order, and what may have moved within a sentence."""
+def build_translation(document: ReviewDocument, targets: Mapping[str, str]) -> TranslatedDocument:
+    """Return a document with these texts by `cid`; its other segments stay as they are.
 
-    def __init__(self, text: str, markup: Markup, *, is_markdown: bool) -> None:
-        front = markup.front_matter
-        tables = [
-            [len(list(split_table(text, row))) for row in _split_rows(text, span)]
-            for span in (find_table_spans(text) if is_markdown else ())
-        ]
-        self.ordered = (
-            front and text[front.start : front.end],
-            [heading.level for heading in markup.headings],
-            [text[start:end] for start, end in markup.code_blocks],
-            tables,
-            _list_signs(text, markup) if is_markdown else [],
+    In Markdown, texts that change the structure are left out.
+    """
+    segments = split_segments(document)
+    given = [one for one in segments if one.cid in targets]
+    kept = given
+    if document.source.media == MARKDOWN:
+        structure = read_structure(document.text)
+        kept = keep_harmless(
+            given,
+            lambda some: read_structure(_write(document.text, some, targets)) == structure,
         )
-        self.inline = (
-            Counter((link.target, link.kind, link.is_image) for link in markup.links),
-            Counter((note.label, note.is_definition) for note in markup.footnotes),
-            Counter(text[start:end] for start, end in markup.code),
-        )
-
-    def __eq__(self, other: object) -> bool:
-        """Return whether two structures are the same."""
-        if not isinstance(other, _Shape):
-            return NotImplemented
-        return self.ordered == other.ordered and self.inline == other.inline
-
-    __hash__ = None  # type: ignore[assignment]
+    chosen = {one.cid for one in kept}
+    raw = document.source.raw
+    doubles = [found.start() - index for index, found in enumerate(re.finditer("\r\n", raw))]
+    return TranslatedDocument(
+        text=_write(raw, kept, targets, doubles),
+        segments=len(segments),
+        translated=len(kept),
+        findings=tuple(_build_finding(one) for one in given if one.cid not in chosen),
+    )
 
 
-def _split_rows(text: str, table: tuple[int, int]) -> list[tuple[int, int]]:
-    lines = text[slice(*table)].split("\n")
-    ends = list(accumulate(len(line) + 1 for line in lines))
-    return [
-        (table[0] + end - len(line) - 1, table[0] + end - 1)
-        for end, line in zip(ends, lines, strict=True)
-    ]
-
-
-def _list_signs(text: str, markup: Markup) -> list[str]:
-    """Return the signs of headings and items with their depth, line by line, outside code."""
-    starts = [start for start, _ in markup.code_blocks]
-    found, offset = [], 0
-    for line in text.split("\n"):
-        index = bisect_left(starts, offset + 1) - 1
-        is_code = index >= 0 and offset < markup.code_blocks[index][1]
-        match = None if is_code else _LINE_SIGN.match(line)
-        if match and match["sign"]:
-            quotes = line[: match.start("indent")].count(">")
-            found.append(f"{quotes} {len(match['indent'])} {match['sign'].strip()}")
-        offset += len(line) + 1
-    return found
-
-
-class TranslationBuilder:
-    """Builds the translation of a document."""
-
-    def __init__(self, document: ReviewDocument, read_markup: Callable[[str], Markup]) -> None:
-        self._document = document
-        self._segments = split_segments(document)
-        self._read_markup = read_markup
-        self._is_markdown = document.source.media == MARKDOWN
-        self._shape = self._read_shape(document.text)
-
-    def build(self, targets: Mapping[str, str]) -> TranslatedDocument:
-        """Return the document with these texts by `cid`; the others stay as they are.
-
-        Texts that change the structure are left out.
-        """
-        given = [one for one in self._segments if one.cid in targets]
-        kept = tuple(given)
-        if not self._keeps_shape(kept, targets):
-            # Most faults show in the segment alone, which is read much faster than the document.
-            kept = self._select((), [one for one in given if self._is_alike(one, targets)], targets)
-        chosen = {one.cid for one in kept}
-        return TranslatedDocument(
-            text=self._write(self._document.source.raw, kept, targets, is_raw=True),
-            segments=len(self._segments),
-            translated=len(kept),
-            findings=tuple(_build_finding(one) for one in given if one.cid not in chosen),
-        )
-
-    def _select(
-        self, base: tuple[Segment, ...], more: Sequence[Segment], targets: Mapping[str, str]
-    ) -> tuple[Segment, ...]:
-        """Return `base` with those of some segments that leave the structure as it is.
-
-        The segments are halved until the faulty ones are found, so few texts are read when few
-        are faulty.
-        """
-        if not more or self._keeps_shape((*base, *more), targets):
-            return (*base, *more)
-        if len(more) == 1:
-            return base
-        middle = len(more) // 2
-        return self._select(self._select(base, more[:middle], targets), more[middle:], targets)
-
-    def _keeps_shape(self, segments: Sequence[Segment], targets: Mapping[str, str]) -> bool:
-        text = self._write(self._document.text, segments, targets, is_raw=False)
-        return self._read_shape(text) == self._shape
-
-    def _is_alike(self, segment: Segment, targets: Mapping[str, str]) -> bool:
-        """Return whether a translation alone has the structure of its source alone."""
-        source = self._document.text[segment.start : segment.end]
-        return self._read_shape(source) == self._read_shape(targets[segment.cid])
-
-    def _read_shape(self, text: str) -> _Shape:
-        return _Shape(text, self._read_markup(text), is_markdown=self._is_markdown)
-
-    def _write(
-        self, text: str, segments: Sequence[Segment], targets: Mapping[str, str], *, is_raw: bool
-    ) -> str:
-        """Return a text with these segments replaced; raw offsets count CR LF as two."""
-        doubles = self._double_ends if is_raw else []
-        parts, done = [], 0
-        for one in segments:
-            start = one.start + bisect_left(doubles, one.start)
-            parts += [text[done:start], targets[one.cid]]
-            done = one.end + bisect_left(doubles, one.end)
-        return "".join([*parts, text[done:]])
-
-    @property
-    def _double_ends(self) -> list[int]:
-        """The offsets of the line ends that are CR LF in the file."""
-        raw = self._document.source.raw
-        return [found.start() - index for index, found in enumerate(re.finditer("\r\n", raw))]
+def _write(
+    text: str, segments: Sequence[Segment], targets: Mapping[str, str], doubles: Sequence[int] = ()
+) -> str:
+    """Return a text with these segments replaced; line ends at `doubles` have two characters."""
+    parts, done = [], 0
+    for one in segments:
+        start = one.start + bisect_left(doubles, one.start)
+        parts += [text[done:start], targets[one.cid]]
+        done = one.end + bisect_left(doubles, one.end)
+    return "".join([*parts, text[done:]])
 
 
 def _build_finding(segment: Segment) -> Finding:

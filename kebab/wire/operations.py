@@ -206,7 +206,6 @@ OPERATIONS: Mapping[str, Operation] = {
             flag_of="doctor",
         ),
         Operation("schema", "health:SchemaRequest", "schema:describe_build"),
-        Operation("stats", "review:StatsRequest", "review:count_review_work"),
         Operation("errors", "error:ErrorsRequest", "errors:count_errors"),
         Operation(
             "inspect_error", "error:InspectErrorRequest", "errors:inspect_error", flag_of="errors"

@@ -193,7 +193,7 @@ def _find_review_status(reply: Any) -> Exit:
     failing = () if reply.fail_on == "never" else severities[: severities.index(reply.fail_on) + 1]
     left_out = reply.translation.findings if reply.translation else ()
     # Translated segments are no findings.
-    found = [item for item in reply.items if item.k not in ("translation", "revision")]
+    found = [item for item in reply.items if item.k != "translation"]
     if reply.model_required and reply.unanswered_count:
         return Exit.NO
     return Exit.NO if any(item.s in failing for item in [*found, *left_out]) else Exit.DONE

@@ -11,15 +11,13 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, Positive
-from kebab.wire.error import ErrorReply
-from kebab.wire.health import Stats
 from kebab.wire.record import LookupRequest, Reply, Request
 from kebab.wire.search import DegradedChannel, Unit
 
 MAX_PAGE_ITEMS = 1000
 MAX_UNANSWERED = 50
-SEGMENT_KINDS = frozenset({"translation", "revision"})
-"""The kinds of items that are translated segments and no findings."""
+TRANSLATION = "translation"
+"""The kind of items that are translated segments and no findings."""
 MAX_REASON_CHARS = 160
 MAX_NOTE_CHARS = 120
 
@@ -27,15 +25,11 @@ SeverityName = Literal["error", "warning", "suggestion"]
 EditName = Literal["replace", "insert", "delete", "note"]
 SideName = Literal["src", "tgt", "both"]
 ReviewTierName = Literal["quick", "deep"]
-TranslateTierName = Literal["draft", "revise", "micro-check", "quality"]
-TierName = Literal["quick", "deep", "draft", "revise", "micro-check", "quality"]
-PolicyName = Literal["first", "downshift", "split", "paged"]
+TierName = Literal["quick", "deep", "draft"]
 FailOnName = Literal["error", "warning", "suggestion", "never"]
 ItemWarning = Literal[
     "downshift_exhausted",
     "items_dropped",
-    "items_over_limit",
-    "json_repaired",
     "run_not_stored",
     "unit_incomplete",
 ]
@@ -64,18 +58,14 @@ class ReviewRequest(
     """The rules to apply; null means all that the settings do not switch off."""
     no_llm: bool = False
     """Whether to apply the rules only, without a language model."""
-    require_llm: bool = False
-    """Whether a language model without a usable answer is an error, as it is with `model` and with
-    the tier `deep`; otherwise the rules are applied, and `degraded` says what is missing."""
     model: str | None = None
-    """The language model; null means the model of the settings."""
+    """The language model; null means the model of the settings. A model that is named, or that the
+    tier `deep` needs, must answer; otherwise the rules go on alone, and `degraded` says so."""
     fail_on: FailOnName = "suggestion"
     """The least severity of a finding that makes the exit status 1."""
     all_pages: bool = False
     """Whether to work until all documents are done. The events carry every page, and the reply is
     the last one. Otherwise the work ends as soon as the page is full."""
-    imported: "list[ItemV1] | None" = None
-    """Findings of the older form, which become items of the one document that is named."""
     text: str | None = None
     """The text to review as the one file that is named, which need not exist; the run is not
     stored. Null means the files as they are on disk."""
@@ -93,9 +83,6 @@ class TranslateRequest(
     """A document of the index or a file; null with `run_id`."""
     to: str | None = None
     """The language of the translation, such as `ko` or `pt-BR`; null with `run_id`."""
-    tier: TranslateTierName = "draft"
-    """How far the work goes: `draft` translates, `revise` also improves the draft, `micro-check`
-    also checks numbers, names and terms, and `quality` rates the translation."""
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE_ITEMS)] | None = None
     """The maximum number of items on a page; null means 32."""
     run_id: str | None = None
@@ -112,21 +99,6 @@ class TranslateRequest(
     the last one."""
     with_text: bool = False
     """Whether the last page carries the translated document."""
-
-
-class ItemV1(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A finding of the older form, which quotes the text it is about."""
-
-    key: str
-    """What kind of finding this is, such as `spelling`."""
-    severity: str
-    """How bad it is; unknown words mean `suggestion`."""
-    message: str
-    """What is wrong."""
-    evidence: str
-    """The text that the finding is about, as in the document."""
-    suggestion: str | None = None
-    """The text that replaces the evidence; null when there is none."""
 
 
 class ItemFix(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -172,26 +144,13 @@ class AgentItem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The proposed text."""
 
 
-class SegmentScore(Struct, frozen=True, kw_only=True):
-    """The rating of a translated segment."""
-
-    cid: str
-    """The segment."""
-    score: Unit
-    """From 0, wrong, to 1, right."""
-
-
 class ItemStats(Struct, frozen=True, kw_only=True):
-    """The size of a page, and the ratings of a translation."""
+    """The size of a page."""
 
     item_count: Count
     """The number of items on the page."""
     avg_item_bytes: float
     """The mean size of an item in bytes of JSON; 0 without items."""
-    score: Unit | UnsetType = UNSET
-    """The rating of the translation so far, its segments weighted by length."""
-    segments: list[SegmentScore] | UnsetType = UNSET
-    """The ratings of the segments of the page."""
 
 
 class ReviewedDocument(Struct, frozen=True, kw_only=True):
@@ -226,25 +185,6 @@ class ItemCitation(Struct, frozen=True, kw_only=True):
     """The place of the passage."""
 
 
-class PageUsage(Struct, frozen=True, kw_only=True):
-    """How the requests to the language model went for the items of a page."""
-
-    requests: Count = 0
-    """The number of requests."""
-    units_answered: Count = 0
-    """The number of parts of the text with a complete answer."""
-    downshift_count: Count = 0
-    """How often a request was repeated with lower limits."""
-    forced_pagination_count: Count = 0
-    """How often a page ended because every limit was exhausted."""
-    cursor_retry_count: Count = 0
-    """How often a page was requested again."""
-    json_repair_count: Count = 0
-    """How often a response was not the JSON that was asked for, and parts of it were used."""
-    items_dropped: Count = 0
-    """How many items of the model had no place in the text."""
-
-
 class TranslatedText(Struct, frozen=True, kw_only=True):
     """A translated document. What is no prose, such as code and targets of links, is as it was."""
 
@@ -260,17 +200,15 @@ class TranslatedText(Struct, frozen=True, kw_only=True):
 
 
 class UnansweredText(Struct, frozen=True, kw_only=True):
-    """Text about which the language model gave no complete answer, so that mistakes may be left."""
+    """Text that the language model has not read, or about which it gave no complete answer."""
 
     file: str
     """The absolute path of the file."""
-    stage: str
-    """What was not done: `proofread`, `detect`, `draft`, `revise`, `check` or `rate`."""
-    i: tuple[Count, Count] | None
-    """The first and the last sentence, from 0, both inclusive; null for the whole document."""
+    i: tuple[Count, Count]
+    """The first and the last sentence, from 0, both inclusive."""
     lines: tuple[Positive, Positive] | None
-    """The first and the last line, from 1; null for the whole document, and when the file is no
-    longer the one that was reviewed."""
+    """The first and the last line, from 1; null when the file is no longer the one that was
+    reviewed."""
 
 
 class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
@@ -299,13 +237,10 @@ class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     """Why the model stopped, as its server says: `length` when a response was cut off, null when no
     response has an end."""
     truncated: bool
-    """Whether a response was cut off for good, so that findings may be missing."""
+    """Whether responses were cut off under every limit, so that findings are missing."""
     partial: bool
     """Whether units of the run are still to be worked on, also those that the model did not
     answer; a request that continues the run asks it again."""
-    policy: PolicyName
-    """What the largest response needed: the first limits, lower ones (`downshift`), parts of the
-    unit (`split`), or an early end of the page (`paged`)."""
     warnings: list[ItemWarning]
     """What to know about the page."""
     degraded: list[DegradedChannel]
@@ -315,16 +250,14 @@ class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     offset_semantics: Literal["[start,end)"] = "[start,end)"
     """The end of a range is not part of it; offsets are UTF-16 code units of the file."""
     stats: ItemStats
-    """The size of the page, and the ratings of a translation."""
-    usage: PageUsage
-    """How the requests to the model went."""
+    """The size of the page."""
     items: list[AgentItem]
     """The items of one document, in the order in which they were found."""
     citations: list[ItemCitation] = msgspec.field(default_factory=list)
     """The passages of other notes that items refer to."""
     unanswered: list[UnansweredText] = msgspec.field(default_factory=list)
-    """The text that the model did not answer and that this request does not ask about any more: of
-    this page, and of the whole run when there is no further page. Up to 50 entries."""
+    """On the last page, the text of the whole run that the model did not answer; up to 50
+    entries."""
     unanswered_count: Count = 0
     """The number of entries without that limit."""
     model_required: bool = False
@@ -484,56 +417,3 @@ class ReviewRules(Reply, frozen=True, kw_only=True, tag="review_rules.v1"):
 
     rules: list[ReviewRule]
     """The rules."""
-
-
-class StatsRequest(Request["ReviewStats"], frozen=True, kw_only=True, tag="stats_request.v1"):
-    """The period whose work is counted."""
-
-    since: str | None = None
-    """The start: a date, or an age such as `7d`; null means everything that is stored."""
-
-
-class TierStats(Struct, frozen=True, kw_only=True):
-    """The work of one tier in the period."""
-
-    kind: Literal["review", "translate"]
-    """What was done."""
-    tier: TierName
-    """How thorough the work was."""
-    runs: Count
-    """The number of runs with work in the period."""
-    units: Count
-    """The number of finished units."""
-    items: Count
-    """The number of items."""
-    requests: Count
-    """The number of requests to the language model."""
-    items_per_response: float
-    """The mean number of items of a response."""
-    prompt_tokens: Count
-    """The tokens that the model read."""
-    completion_tokens: Count
-    """The tokens that the model wrote."""
-    latency_ms: float
-    """The mean time of a request."""
-    downshift_count: Count
-    """How often a request was repeated with lower limits."""
-    forced_pagination_count: Count
-    """How often a page ended because every limit was exhausted."""
-    cursor_retry_count: Count
-    """How often a page was requested again."""
-    json_repair_count: Count
-    """How often parts of a broken response were used."""
-
-
-class ReviewStats(Reply, frozen=True, kw_only=True, tag="stats.v1"):
-    """The contents of the knowledge base, and the work of reviews and translations in a period."""
-
-    since: str | None
-    """The start of the period; null means everything that is stored."""
-    tiers: list[TierStats]
-    """The work by tier."""
-    library: Stats | None = None
-    """The contents of the knowledge base; null without an index that can be read."""
-    unreadable: ErrorReply | None = None
-    """The reason why an existing index cannot be read; null when it can, or when there is none."""

@@ -83,7 +83,8 @@ class ReviewEventData(Struct, frozen=True, kw_only=True):
     chunk_id: str | UnsetType = UNSET
     """`stage`, `progress`: the unit."""
     stage: str | UnsetType = UNSET
-    """`stage`, `error`: the stage, such as `rules`, `detect`, `fix` or `draft`."""
+    """`stage`, `error`: `rules`, `proofread` or `draft`, and `unread` for a file that cannot be
+    read."""
     status: Literal["queued", "in_progress", "done", "error"] | UnsetType = UNSET
     """`stage`: the state of the stage."""
     label: str | UnsetType = UNSET

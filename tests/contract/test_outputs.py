@@ -85,15 +85,12 @@ OUTCOMES = r"""
 2 invalid_input          review {doc} --rules nonsense
 2 usage_invalid          review {doc} --format sarif
 0 agent_items.v2         review - --no-llm
-0 review_applied.v1      review - --no-llm --apply
+2 usage_invalid          review - --no-llm --apply
 2 unsupported_media      review - --stdin-filename a.zip --no-llm
 2 invalid_input          review {doc} --no-llm --changed no-such-revision
 2 usage_invalid          review {doc} --unsafe
 0 review_applied.v1      review {doc} --no-llm --apply --dry-run
 1 not_found.v1           review --run-id nowhere --apply --yes
-2 io_error               review {doc} --no-llm --import nowhere.json
-2 invalid_input          review {doc} --no-llm --import -
-2 usage_invalid          review --replay nowhere.ndjson
 1 not_found.v1           review --forget nowhere
 0 review_rules.v1        review --explain all
 2 usage_invalid          review
@@ -134,8 +131,6 @@ OUTCOMES = r"""
 0 completion_script.v1   completion zsh
 2 usage_invalid          completion tcsh
 2 usage_invalid          mcp --allow-write --read-only
-0 stats.v1               stats
-0 stats.v1               stats --since 7d
 0 error_stats.v1         errors
 0 error_stats.v1         errors --since 24h --by kind
 0 error_catalog.v1       explain locked

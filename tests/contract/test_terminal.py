@@ -109,7 +109,7 @@ def test_a_first_run_says_what_it_does_and_what_to_try_next(terminal):
     assert first.endswith("Ctrl-C keeps what is done; the next `kebab ingest` goes on from there")
     assert last.endswith(
         "search: kebab search WORDS\nsearch while you type: kebab search\n"
-        "see what is in it: kebab stats\n"
+        "see what is in it: kebab schema\n"
     )
 
 

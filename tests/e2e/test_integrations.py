@@ -144,11 +144,11 @@ def repository(home):
     require("git")
     folder = home / "repository"
     folder.mkdir()
-    (folder / "a.md").write_text("# A\n\nOpen [the door](#door).\n")
+    (folder / "a.md").write_text("# A\n\nOpen [it](gone.md).\n")
     author = "-c user.name=Ada -c user.email=ada@example.org"
     shell(home, f"cd {folder} && git init -q . && git add -A && git {author} commit -qm first")
     with (folder / "a.md").open("a") as file:
-        file.write("\nClose [the door](#gate).\n")
+        file.write("\nClose [it](lost.md).\n")
     return folder
 
 
@@ -161,11 +161,13 @@ def test_the_hook_of_pre_commit_reviews_the_files_it_gets(home, repository):
     assert [line.split(":")[1] for line in found] == ["3", "5"]
 
 
-def test_the_workflow_of_github_marks_the_changed_lines(home, repository):
+def test_the_workflow_of_github_reviews_the_changed_lines(home, repository):
     jobs = yaml.safe_load((FOLDER / "github/review.yml").read_text("utf-8"))["jobs"]
-    call = jobs["review"]["steps"][-1]["run"]
-    (line,) = shell(home, f"cd {repository} && BASE=HEAD && {call}", status=1).splitlines()
-    assert line.startswith("::warning file=a.md,line=5,")
+    call = next(one["run"] for one in jobs["review"]["steps"] if "BASE" in one.get("env", {}))
+    shell(home, f"cd {repository} && BASE=HEAD && {call}", status=1)
+    log = json.loads((repository / "review.sarif").read_text("utf-8"))
+    (result,) = log["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 5
 
 
 def test_the_skill_is_a_short_read():

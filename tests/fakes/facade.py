@@ -100,15 +100,12 @@ from kebab.wire.review import (
     ReviewRmRequest,
     ReviewRuns,
     ReviewRunsRequest,
-    ReviewStats,
-    StatsRequest,
     TranslatedText,
     TranslateRequest,
 )
 from kebab.wire.search import SearchRequest, SearchResponse, UnmatchedFilter
 from kebab.wire.stream import ReviewEvent, ReviewEventData
 from tests.fakes import replies, review_pages, script
-from tests.fakes.review_stream import make_tiers
 
 R = TypeVar("R", bound=Reply)
 Report = Callable[[Any], None]
@@ -403,7 +400,7 @@ class FakeKebab:
             return replies.not_found()
         file = Path(request.name or "a.md").resolve()
         if not file.is_file():
-            page = review_pages.page(None, fail_on=request.fail_on, tier=request.tier)
+            page = review_pages.page(None, fail_on=request.fail_on, tier="draft")
             report(ReviewEvent(type="items", data=ReviewEventData(page=page)))
             return page
         document = review_pages.reviewed(file)
@@ -420,7 +417,7 @@ class FakeKebab:
             done,
             stays,
             fail_on=request.fail_on,
-            tier=request.tier,
+            tier="draft",
             has_more=stopped,
             translation=text if request.with_text and not stopped else UNSET,
         )
@@ -510,12 +507,6 @@ class FakeKebab:
     def model_use(self, request: ModelUseRequest, report: Report, cancel: Cancel) -> ModelReport:
         """Change the model."""
         return self.model_pull(ModelPullRequest(name=request.name), report, cancel)
-
-    def stats(self, request: StatsRequest) -> ReviewStats:
-        """Count nothing for a period, and two tiers otherwise."""
-        if request.since == "whenever":
-            raise InvalidInput(field="$.since", cause="not a date")
-        return ReviewStats(since=request.since, tiers=[] if request.since else make_tiers())
 
     def _fetch(
         self, request: FetchChunkRequest | FetchDocRequest | FetchSpanRequest

@@ -10,13 +10,17 @@ items of a review are those of `HONEST` wherever a fault leaves the meaning read
 import itertools
 import json
 import random
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from kebab.core.answers import Completion, FinishReason, JsonSchema, Message
 from tests.fakes.language_model import Told
-from tools.misspelling_model import find_typos
 
+TYPOS = {"teh": "the", "recieve": "receive", "wich": "which", "안되요": "안 돼요"}
+"""What the model finds, and what it writes instead."""
+_TYPO = re.compile("|".join(TYPOS))
+_SENTENCE = re.compile(r"^\[(\d+)\] (.*)$", re.MULTILINE)
 _PIECE_CHARS = 17
 _CHARS_PER_TOKEN = 4
 
@@ -79,20 +83,6 @@ def _lengthen(entries: Entries, chance: random.Random) -> Answer:
     return Answer(write([{**one, "reason": long[:900], "severity": "fatal"} for one in entries]))
 
 
-def _older(entries: Entries, chance: random.Random) -> Answer:
-    old = [
-        {
-            "key": one.get("kind", "spelling"),
-            "severity": "warning",
-            "message": one.get("reason", "wrong"),
-            "evidence": one.get("words", ""),
-            "suggestion": one.get("fix"),
-        }
-        for one in entries
-    ]
-    return Answer(write(old))
-
-
 READABLE: dict[str, Fault] = {
     "honest": lambda entries, chance: Answer(write(entries)),
     "in a fence": lambda entries, chance: Answer(f"Sure!\n```json\n{write(entries)}\n```\nDone."),
@@ -120,12 +110,30 @@ UNREADABLE: dict[str, Fault] = {
         ' "reason": "\\ud83d", "severity": "error"}]}'
     ),
     "huge": lambda entries, chance: Answer('{"items": [{"words": "' + "x" * 50_000, "length"),
-    "older": _older,
     "too many": lambda entries, chance: Answer(write(entries * 200)),
     "wrong quotes": lambda entries, chance: Answer(write(entries).replace('"', "'")),
 }
 """Answers that may lose findings, but never an item that is wrong."""
 FAULTS: dict[str, Fault] = {**READABLE, **CUT, **UNREADABLE}
+
+
+def find_typos(messages: Sequence[Message], schema: JsonSchema | None) -> Entries:
+    """Return the findings in the last message; there are no contradictions."""
+    assert schema is not None, "a request of a review has a schema"
+    if "passage" in schema["properties"]["items"]["items"]["properties"]:
+        return []
+    return [
+        {
+            "sentence": int(number),
+            "words": word,
+            "kind": "spelling",
+            "fix": TYPOS[word],
+            "reason": "misspelled",
+            "severity": "error",
+        }
+        for number, sentence in _SENTENCE.findall(messages[-1].content)
+        for word in _TYPO.findall(sentence)
+    ]
 
 
 class HostileModel:

@@ -7,7 +7,7 @@ from kebab.app.review_text import build_document
 from kebab.core.ids import hash_content
 from kebab.core.review import Finding
 from kebab.review.items import build_items
-from kebab.wire.review import AgentItem, AgentItems, ItemStats, PageUsage, ReviewedDocument
+from kebab.wire.review import AgentItem, AgentItems, ItemStats, ReviewedDocument
 from tests.fakes.review_runs import TwiceRule
 
 RUN = "4f1d2c3b"
@@ -41,11 +41,9 @@ def page(document: ReviewedDocument | None, *items: AgentItem, **changes: Any) -
         "finish_reason": None,
         "truncated": False,
         "partial": False,
-        "policy": "first",
         "warnings": [],
         "degraded": [],
         "stats": ItemStats(item_count=len(items), avg_item_bytes=0.0),
-        "usage": PageUsage(),
         "items": list(items),
         "fail_on": "suggestion",
         "has_more": False,

@@ -1,8 +1,16 @@
-"""Stored runs with every field filled in; their store in memory is that of `kebab.review`."""
+"""Stored runs with every field filled in."""
 
 from typing import Any
 
-from kebab.core.review import StoredDocumentReview, StoredRun, Unit, UnitResult, UnitUsage
+from kebab.core.review import (
+    FinishedUnit,
+    PlannedDocument,
+    StoredRun,
+    Unit,
+    UnitKey,
+    UnitResult,
+    UnitUsage,
+)
 from kebab.wire.citation import LineCitation, LineSpan
 from kebab.wire.review import AgentItem, ItemCitation, ItemFix
 
@@ -20,27 +28,14 @@ def make_run(run_id: str = "r1", **changes: Any) -> StoredRun:
             "salt": f"salt of {run_id}",
             "page_items": 3,
             "created": 1000.0,
-            "updated": 1000.0,
             **changes,
         }
     )
 
 
-def make_part(
-    number: int = 0, *, first: int = 0, units: int = 2, **changes: Any
-) -> StoredDocumentReview:
-    """Return the plan of the document of the same number."""
-    return StoredDocumentReview(
-        **{
-            "number": number,
-            "file": number,
-            "first": first,
-            "units": units,
-            "next": first + units,
-            "content_hash": f"hash {number}",
-            **changes,
-        }
-    )
+def make_planned(number: int = 0, units: int = 2) -> PlannedDocument:
+    """Return the plan of a document."""
+    return PlannedDocument(number, f"hash {number}", tuple(make_units(units)))
 
 
 def make_units(count: int = 2) -> list[Unit]:
@@ -72,25 +67,32 @@ def make_result(*places: int, **usage: Any) -> UnitResult:
     return UnitResult(items=tuple(make_item(at) for at in places), usage=UnitUsage(**usage))
 
 
+def make_finished(
+    number: int, *places: int, document: int = 0, place: int | None = None, **usage: Any
+) -> FinishedUnit:
+    """Return an entry of the list of finished units; its unit has the same number unless told."""
+    key = UnitKey(document, number if place is None else place)
+    return FinishedUnit(number, key, make_result(*places, **usage))
+
+
 def make_full_result() -> UnitResult:
     """Return a result with every field filled in."""
     citation = LineCitation(path="b.md", uri="b.md#L1", line=LineSpan(start=1, end=2))
     return UnitResult(
         items=(make_item(1, cid="c1", lang="ko", side="tgt", rule_id="x"), make_item(2)),
-        carried=(make_item(3),),
         citations=(ItemCitation(cid="c1", file=None, citation=citation),),
-        scores=(("s1", 0.25),),
+        doubtful=("u1",),
+        ignored=2,
+        fault="no such file",
         usage=UnitUsage(
             requests=2,
             prompt_tokens=30,
             completion_tokens=4,
             latency_ms=12.5,
             finish="length",
-            policy="split",
-            downshifts=1,
-            repairs=1,
-            dropped=1,
             truncated=True,
-            warnings=("items_over_limit",),
+            warnings=("items_dropped",),
+            unanswered=True,
+            unusable=True,
         ),
     )

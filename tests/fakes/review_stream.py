@@ -6,9 +6,7 @@ from kebab.wire.review import (
     AgentItem,
     AgentItems,
     ItemStats,
-    PageUsage,
     ReviewedDocument,
-    TierStats,
 )
 from kebab.wire.stream import ReviewEvent, ReviewEventData
 
@@ -53,11 +51,9 @@ def make_page(*items: AgentItem, unit: int = 0, cursor: str | None = None) -> Ag
         finish_reason=None,
         truncated=False,
         partial=cursor is not None,
-        policy="first",
         warnings=[],
         degraded=[],
         stats=ItemStats(item_count=len(items), avg_item_bytes=0.0),
-        usage=PageUsage(),
         items=list(items),
         fail_on="suggestion",
         has_more=cursor is not None,
@@ -68,22 +64,3 @@ def make_page(*items: AgentItem, unit: int = 0, cursor: str | None = None) -> Ag
 def make_event(kind: Any, **fields: Any) -> ReviewEvent:
     """Return an event of the run."""
     return ReviewEvent(type=kind, data=ReviewEventData(run_id=RUN, **fields))
-
-
-def make_tiers() -> list[TierStats]:
-    """Return the counters of a tier with a model, and of one without."""
-    nothing: dict[str, Any] = {
-        name: 0 for name in TierStats.__struct_fields__ if name not in ("kind", "tier")
-    }
-    some: dict[str, Any] = {
-        "runs": 3,
-        "units": 1234,
-        "items": 56,
-        "requests": 40,
-        "items_per_response": 1.25,
-    }
-    more: dict[str, Any] = {"prompt_tokens": 12_345, "completion_tokens": 678, "latency_ms": 1234.5}
-    return [
-        TierStats(kind="review", tier="quick", **{**nothing, **some, **more, "downshift_count": 2}),
-        TierStats(kind="translate", tier="micro-check", **{**nothing, "runs": 1}),
-    ]

@@ -53,7 +53,6 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "schema": ("schema",),
     "install": ("install", "claude-code", "--uninstall"),
     "completion": ("completion", "bash"),
-    "stats": ("stats",),
     "errors": ("errors",),
     "explain": ("explain", "locked"),
     "help": ("help",),
@@ -103,7 +102,7 @@ READS_INDEX = (
     "session list",
     "eval",
 )
-WORKS_ALWAYS = ("schema", "doctor", "model list", "stats", "ingest", "reset", "init")
+WORKS_ALWAYS = ("schema", "doctor", "model list", "ingest", "reset", "init")
 WRITES = (
     "init",
     "ingest",
@@ -465,7 +464,7 @@ def _list_other_cases() -> Iterator[Case]:
         ("fetch span", "past_the_end", ("fetch", "span", DOC, "900")),
         ("review", "stream", ("review", DOC, "--no-llm", "--stream")),
         ("review", "stream_not_found", ("review", "nowhere", "--stream")),
-        ("review", "stream_error", ("review", DOC, "--import", "nowhere.json", "--stream")),
+        ("review", "stream_error", ("review", DOC, "--tier", "deep", "--stream")),
         ("review", "unknown_rules", ("review", DOC, "--no-llm", "--rules", "bogus")),
         ("review", "runs", ("review", "--runs")),
         ("review", "rule", ("review", "--explain", "broken-link")),
@@ -486,7 +485,6 @@ def _list_other_cases() -> Iterator[Case]:
         ("reset", "confirmation_required", ("reset",)),
         ("reset", "with_models", ("reset", "--yes", "--models")),
         ("schema", "catalogue", ("schema", "--errors")),
-        ("stats", "bad_date", ("stats", "--since", "whenever")),
         ("errors", "one", ("errors", "--id", "{fault}")),
         ("errors", "not_found", ("errors", "--id", "nowhere")),
         ("errors", "bad_date", ("errors", "--since", "whenever")),

@@ -3,13 +3,12 @@
 import msgspec
 import pytest
 
-from kebab.core.review import UnitResult
 from kebab.llm.endpoint import parse_base_url
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.openai import OpenAiChat, OpenAiOptions
 from kebab.review.items import locate_item
 from kebab.review.model_worker import ModelWorker
-from kebab.review.prompts import ReviewTask, decode_list
+from kebab.review.prompts import ReviewTask
 from kebab.review.worker import RulesWorker
 from kebab.wire.review import AgentItem
 from tests.fakes.evidence import stored
@@ -39,7 +38,7 @@ def test_the_server_constrains_an_answer_by_a_schema(model):
         "required": ["word"],
         "additionalProperties": False,
     }
-    messages = ReviewTask("quick", "en").build_detection(["Teh end."], 3)
+    messages = ReviewTask("quick", "en").build_proofreading(["Teh end."], 3)
 
     completion = model.chat(messages, max_tokens=60, on_text=lambda _text: None, schema=schema)
 
@@ -60,10 +59,10 @@ def test_the_answer_to_the_request_follows_the_light_format(model):
             heard.append(completion.text)
             return completion
 
-    build_worker(Listening(), "quick").work(document, units, 1, lambda index: UnitResult())
+    build_worker(Listening(), "quick").work(document, units[1])
 
     assert heard
-    assert not decode_list(heard[0]).repaired
+    assert msgspec.json.decode(heard[0]).keys() == {"items"}
 
 
 def build_worker(model, tier, **fields):
@@ -73,11 +72,7 @@ def build_worker(model, tier, **fields):
 def test_a_document_is_reviewed_to_its_end_with_valid_items(model):
     document = make_document(TEXT)
     worker = build_worker(model, "deep", find_related=lambda document, text: [stored(OTHER)])
-    units = worker.plan(document)
-    results: list[UnitResult] = []
-
-    for index in range(len(units)):
-        results.append(worker.work(document, units, index, results.__getitem__))
+    results = [worker.work(document, unit) for unit in worker.plan(document)]
 
     items = [item for result in results for item in result.items]
     assert msgspec.convert(msgspec.to_builtins(items), list[AgentItem]) == items

@@ -29,7 +29,11 @@ HOMES = {
     "lancedb": ("kebab.store.lance", "kebab.store.published"),
     "frontmatter": ("kebab.parse.front_matter",),
     # Answers are drawn by it, and it judges what fixes do to a page.
-    "markdown_it": ("kebab.app.fix_checks", "kebab.cli.render.markdown", "kebab.server.rendering"),
+    "markdown_it": (
+        "kebab.cli.render.markdown",
+        "kebab.review.structure",
+        "kebab.server.rendering",
+    ),
     "mcp": ("kebab.server.mcp",),
     "mcp_types": ("kebab.server.mcp",),
     # Records and settings are its structs: to declare a dataclass takes fifty times as long.

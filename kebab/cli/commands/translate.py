@@ -24,12 +24,11 @@ from kebab.errors.system import translate_os_errors
 from kebab.wire.record import NotFound
 from kebab.wire.review import (
     MAX_PAGE_ITEMS,
-    SEGMENT_KINDS,
+    TRANSLATION,
     AgentItems,
     FailOnName,
     TranslatedText,
     TranslateRequest,
-    TranslateTierName,
 )
 
 if TYPE_CHECKING:
@@ -70,16 +69,13 @@ class TranslationFindings(PageDisplay):
 
     def __init__(self) -> None:
         self.lines: list[str] = []
-        self.score: float | None = None
         self._locator = ItemLocator()
 
     def show(self, page: AgentItems) -> None:
         """Keep the findings of a page; translated segments are none."""
-        found = [item for item in page.items if item.k not in SEGMENT_KINDS]
+        found = [item for item in page.items if item.k != TRANSLATION]
         if isinstance(page.translation, TranslatedText):
             found += page.translation.findings
-        if isinstance(page.stats.score, float):
-            self.score = page.stats.score
         if found and page.document:
             part = replace(page, items=found)
             self.lines += render_positions(part, self._locator.locate(part))
@@ -101,7 +97,7 @@ def translate_text(context: CommandContext, request: TranslateRequest, target: P
     channel = context.channels.err
     channel.write_lines(findings.lines)
     canvas = context.create_canvas(channel)
-    channel.write_lines(render_outcome(reply, findings.lines, findings.score, target, canvas))
+    channel.write_lines(render_outcome(reply, findings.lines, target, canvas))
     return Exit.INTERRUPTED if cancelled else display.status
 
 
@@ -133,17 +129,12 @@ def _write_text(reply: AgentItems, translation: TranslatedText, target: Path) ->
     exits=(Exit.NO,),
     examples=(
         "kebab translate README.md --to ko | less",
-        "kebab translate README.md --to ja --tier micro-check --write README.ja.md",
-        "kebab translate notes/backup.md --to de --tier quality --json | jq .stats",
+        "kebab translate README.md --to ja --write README.ja.md",
+        "kebab translate notes/backup.md --to de --json | jq .items",
     ),
 )
 @click.argument("name", required=False, metavar="[DOC]", shell_complete=complete("documents"))
 @click.option("--to", metavar="LANG", help="The language, such as `ko` or `pt-BR`.")
-@click.option(
-    "--tier",
-    type=click.Choice(get_args(TranslateTierName)),
-    help="How far the work goes; `draft` by default.",
-)
 @click.option(
     "--write",
     metavar="FILE",
@@ -168,13 +159,12 @@ def command(context: CommandContext, /, write: str | None, *, yes: bool, **flags
 
     The language model translates the prose of a Markdown or text document. Code, links, images,
     HTML, tables, footnotes and front matter stay as they are, and this is checked. The translation
-    is printed on stdout; a sentence that cannot be translated stays, and stderr names it. `--tier
-    revise` reads the draft again, `micro-check` also checks numbers, names and terms, and `quality`
-    rates each sentence. `--json` prints one page of sentences. A run is stored: `--run-id` goes on
-    where an interrupted one ended.
+    is printed on stdout; a sentence that cannot be translated stays, and stderr names it, as it
+    does where numbers, names or terms of a translation differ. `--json` prints one page of
+    sentences. A run is stored: `--run-id` goes on where an interrupted one ended.
 
-    A failure of the model is an error. Sentences that it did not answer stay, are named, and make
-    the exit status 1; `--run-id` asks about them again.
+    A model that fails before its first answer is an error. Sentences that it did not answer stay,
+    are named, and make the exit status 1; `--run-id` asks about them again.
     """
     stream = flags.pop("stream")
     _check_flags({**flags, "stream": stream, "write": write})

@@ -1,7 +1,7 @@
-"""Renders reports of doctor, repairs, schema, init, install and stats, and lists."""
+"""Renders reports of doctor, repairs, schema, init and install, and lists."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -11,17 +11,13 @@ from kebab.cli.render.canvas import (
     PLAIN,
     Canvas,
     Cell,
-    Column,
     Style,
     StyledText,
     clean,
     format_bytes,
-    format_duration,
-    format_minute,
     format_tabs,
     lay_out_table,
     pluralize,
-    render_columns,
     render_fields,
 )
 from kebab.wire.command_help import CommandList, SchemaDocument
@@ -38,7 +34,6 @@ from kebab.wire.health import (
     ModelRow,
 )
 from kebab.wire.repair import Repair, RepairReport
-from kebab.wire.review import ReviewStats
 
 _MARKS = {"ok": "✓", "warn": "!", "fail": "✗", "skip": "-"}
 
@@ -314,75 +309,6 @@ def _fill(text: str, style: Style = PLAIN) -> Cell:
     content = StyledText()
     content.add(text, style)
     return Cell(content)
-
-
-_MINIMUM = 7
-"""The width of a column."""
-
-_count = "{:,}".format
-
-_ROWS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
-    ("runs", "runs", _count),
-    ("parts of text", "units", _count),
-    ("findings", "items", _count),
-    ("requests", "requests", _count),
-    ("findings per response", "items_per_response", "{:.1f}".format),
-    ("tokens read", "prompt_tokens", _count),
-    ("tokens written", "completion_tokens", _count),
-    ("time of a request", "latency_ms", lambda value: format_duration(value / 1000)),
-    ("lower limits", "downshift_count", _count),
-    ("pages cut short", "forced_pagination_count", _count),
-    ("pages asked again", "cursor_retry_count", _count),
-    ("responses repaired", "json_repair_count", _count),
-)
-"""The label, the field and the format of each row."""
-
-_OF_REQUESTS = frozenset(("items_per_response", "prompt_tokens", "completion_tokens", "latency_ms"))
-"""What has no value without a request."""
-
-
-def render_stats(reply: ReviewStats, canvas: Canvas) -> Iterator[str]:
-    """Yield charts of the library and a table with a column per tier.
-
-    In a pipe tabs separate the fields of a line: a count of documents, or a tier.
-    """
-    if canvas.width is None:
-        counts = msgspec.to_builtins(reply.library) if reply.library and not reply.since else {}
-        for name, value in counts.items():
-            if isinstance(value, int):
-                yield format_tabs(name, str(value))
-            elif name.endswith("_breakdown"):
-                label = name.removesuffix("_breakdown")
-                yield from (format_tabs(label, key, str(one)) for key, one in value.items())
-        for tier in reply.tiers:
-            values = msgspec.structs.astuple(tier)
-            yield format_tabs(
-                *(f"{one:.1f}" if isinstance(one, float) else str(one) for one in values)
-            )
-        return
-    since = f" since {format_minute(reply.since)} UTC" if reply.since else ""
-    if reply.library and not since:
-        from kebab.cli.render.charts import render_library
-
-        yield from (*render_library(reply.library, canvas), "")
-    if reply.unreadable:
-        yield from _note_unreadable(reply.unreadable, canvas)
-    if not reply.tiers:
-        yield f"no reviews and no translations{since}"
-        return
-    if since:
-        yield f"work{since}"
-        yield ""
-    heads = [Column(f"{tier.tier:>{_MINIMUM}}", right=True) for tier in reply.tiers]
-    rows = [
-        [label]
-        + [
-            "-" if name in _OF_REQUESTS and not tier.requests else form(getattr(tier, name))
-            for tier in reply.tiers
-        ]
-        for label, name, form in _ROWS
-    ]
-    yield from render_columns([Column(), *heads], rows, canvas)
 
 
 _OUTCOMES = {"planned": "would", "repaired": "repaired", "refused": "refused", "failed": "failed"}

@@ -108,7 +108,7 @@ def render_ingest_report(
             return
         yield canvas.step("search", "kebab search WORDS")
         yield canvas.step("search while you type", "kebab search")
-        yield canvas.step("see what is in it", "kebab stats")
+        yield canvas.step("see what is in it", "kebab schema")
 
 
 def _render_objects(sync: ObjectSync, canvas: Canvas, *, dry_run: bool) -> Iterator[str]:

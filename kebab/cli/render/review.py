@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -44,8 +44,6 @@ _ELLIPSIS = "…"
 _INDENT = "    "
 _TAB = 4
 _NARROWEST = 20
-_MOST_LINES = 4
-_OLD, _NEW, _SAME = "-", "+", "│"
 _DIFF_COLORS = {"-": "red", "+": "green", "@": "cyan"}
 
 PAINTS: Mapping[SeverityName, Callable[[Canvas, str], str]] = {
@@ -65,71 +63,25 @@ class _Line(NamedTuple):
 
 
 def render_excerpt(located: LocatedItem, canvas: Canvas) -> Iterator[str]:
-    """Yield the lines of an item with its words underlined; a fix shows what changes."""
-    old = _list_lines(located)
-    if not old:
-        return
-    fix = located.item.fix
-    new = _list_fixed_lines(located, fix) if isinstance(fix, ItemFix) else []
-    number = located.start.line
-    gutter = len(str(number + len(old) - 1))
-    room = max(_NARROWEST, (canvas.width or 0) - len(_INDENT) - gutter - 3)
-    paint = PAINTS[located.item.s]
-
-    def begin(label: str, sign: str) -> str:
-        painted = canvas.paint(sign, fg=_DIFF_COLORS.get(sign), dim=sign == _SAME)
-        return f"{_INDENT}{canvas.dim(f'{label:>{gutter}}')} {painted} "
-
-    def draw(lines: Sequence[_Line], sign: str, *, marks: bool) -> Iterator[str]:
-        """Yield lines, with `marks` below their words; the middle of many lines is omitted."""
-        for index, line in enumerate(lines):
-            if _MOST_LINES - 1 <= index < len(lines) - 1:
-                if index == _MOST_LINES - 1:
-                    yield begin("", sign) + canvas.dim(_ELLIPSIS)
-                continue
-            text, first, last = _cut(line, room)
-            before, words, after = text[:first], text[first:last], text[last:]
-            painted = canvas.paint(words, fg=_DIFF_COLORS.get(sign), bold=True)
-            yield f"{begin(str(number + index), sign)}{before}{painted}{after}"
-            if marks and line.text:
-                blank = " " * measure_width(before)
-                arrows = paint(canvas, "^" * max(1, measure_width(words)))
-                yield begin("", sign if sign == _SAME else " ") + blank + arrows
-
-    is_insertion = located.start == located.end
-    sign = _OLD if isinstance(fix, ItemFix) else _SAME
-    yield from draw(old, sign, marks=not (new and is_insertion))
-    yield from draw(new, _NEW, marks=is_insertion)
-
-
-def _list_lines(located: LocatedItem) -> list[_Line]:
-    """Return the lines of an item; one that only its last line end reaches is omitted."""
-    lines = located.lines
-    if len(lines) > 1 and located.end.column == 1:
-        lines = lines[:-1]
-    first, last = located.start.column - 1, located.end.column - 1
-    found = []
-    for index, line in enumerate(lines):
-        is_last = index == len(located.lines) - 1
-        begin = 0 if index else first
-        begin = max(begin, len(line) - len(line.lstrip())) if index else begin
-        found.append(_show(line, begin, last if is_last else len(line)))
-    return found
-
-
-def _list_fixed_lines(located: LocatedItem, fix: ItemFix) -> list[_Line]:
-    """Return the lines of an item after its fix; none when the fix removes them."""
-    before = located.lines[0][: located.start.column - 1]
-    after = located.lines[-1][located.end.column - 1 :]
-    text = fix.text.replace("\r\n", "\n").replace("\r", "\n")
-    if not (before or after or text):
-        return []
-    changed = f"{before}{text}{after}".split("\n")
-    final = len(changed) - 1
-    return [
-        _show(line, 0 if index else len(before), len(line) - (len(after) if index == final else 0))
-        for index, line in enumerate(changed)
-    ]
+    """Yield the first line of an item with its words underlined, and what its fix does."""
+    item = located.item
+    if located.lines:
+        number, line = str(located.start.line), located.lines[0]
+        is_whole = located.start.line == located.end.line
+        end = located.end.column - 1 if is_whole else len(line)
+        room = max(_NARROWEST, (canvas.width or 0) - len(_INDENT) - len(number) - 3)
+        text, first, last = _cut(_show(line, located.start.column - 1, end), room)
+        bar = canvas.dim("│")
+        words = canvas.paint(text[first:last], bold=True)
+        yield f"{_INDENT}{canvas.dim(number)} {bar} {text[:first]}{words}{text[last:]}"
+        arrows = "^" * max(1, measure_width(text[first:last])) + _ELLIPSIS * (not is_whole)
+        blank = " " * measure_width(text[:first])
+        margin = _INDENT + " " * len(number)
+        yield f"{margin} {bar} {blank}{PAINTS[item.s](canvas, arrows)}"
+    if isinstance(item.fix, ItemFix):
+        note = f" ({item.fix.note})" if isinstance(item.fix.note, str) else ""
+        done = clean(item.fix.text) if item.fix.text else f"({item.t})"
+        yield from canvas.wrap_with_label(f"{_INDENT}fix:", f"{done}{clean(note)}", canvas.success)
 
 
 def _show(line: str, first: int, last: int) -> _Line:
@@ -172,8 +124,6 @@ _MOST_TEXTS = 8
 _WARNINGS: dict[ItemWarning, str] = {
     "downshift_exhausted": "responses of the model were cut off; findings may be missing",
     "items_dropped": "findings without a place in the text were dropped",
-    "items_over_limit": "the model returned more findings than it may; the others were dropped",
-    "json_repaired": "a response of the model was broken; what could be read of it is shown",
     "run_not_stored": "the run is not stored under `--read-only`",
     "unit_incomplete": "a part of the text has no complete answer of the model",
 }
@@ -191,7 +141,6 @@ class ReviewTally(Struct):
     ignored: int = 0
     warnings: dict[ItemWarning, None] = field(default_factory=dict)
     degraded: dict[str, DegradedChannel] = field(default_factory=dict)
-    answered: int = 0
     unanswered: dict[UnansweredText, None] = field(default_factory=dict)
     unanswered_count: int = 0
 
@@ -208,7 +157,6 @@ class ReviewTally(Struct):
                 self.safe_fixes += item.fix.safe is True
         self.doubtful += page.doubtful
         self.ignored += page.ignored
-        self.answered += page.usage.units_answered
         # The last page has the text of the whole run.
         known = self.unanswered if page.has_more else {}
         self.unanswered = {**known, **dict.fromkeys(page.unanswered)}
@@ -224,11 +172,9 @@ class ReviewTally(Struct):
         return max(0, self.named - unread)
 
     @property
-    def model_state(self) -> Literal["complete", "partly", "missing"]:
-        """Whether the model answered about all the text that it was to review."""
-        if "llm" not in self.degraded and not self.unanswered:
-            return "complete"
-        return "partly" if self.answered else "missing"
+    def is_whole(self) -> bool:
+        """Whether the model read all the text that it was to read."""
+        return "llm" not in self.degraded and not self.unanswered
 
     def count(self, severity: SeverityName) -> int:
         """Return the number of findings of a severity."""
@@ -255,7 +201,7 @@ def render_path(document: ReviewedDocument, state: FileState, canvas: Canvas) ->
 
 
 def render_items(page: AgentItems, located: LocatedPage, canvas: Canvas) -> Iterator[str]:
-    """Yield each item with its words in their line and the difference that its fix makes."""
+    """Yield each item with its words in their line, its fix, and the place that it cites."""
     citations = {one.cid: one for one in page.citations}
     file = page.document.file if page.document else None
     known = located.state == "same"
@@ -266,11 +212,8 @@ def render_items(page: AgentItems, located: LocatedPage, canvas: Canvas) -> Iter
             yield ""
         yield from _render_head(one, file, f"{place:>{width}}", canvas)
         yield from render_excerpt(one, canvas)
-        fix, cid = one.item.fix, one.item.cid
-        if isinstance(fix, ItemFix) and isinstance(fix.note, str):
-            yield from canvas.wrap_with_label(f"{_INDENT}fix:", clean(fix.note), canvas.success)
         # The place of another note that contradicts.
-        cited = citations.get(cid) if isinstance(cid, str) else None
+        cited = citations.get(one.item.cid) if isinstance(one.item.cid, str) else None
         if cited is not None:
             other = canvas.location(clean(format_location(cited.citation)))
             link = canvas.link(other, cited.file, get_line(cited.citation))
@@ -295,12 +238,10 @@ def _render_head(
 
 def render_summary(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     """Yield the number of findings, then those of each rule."""
-    state = tally.model_state
-    finder = " of the rules" if state == "missing" else ""
-    place = " in the reviewed part of" if state == "partly" else " in"
+    place = "in" if tally.is_whole else "in the reviewed part of"
     if not tally.by_rule:
-        words = f"no findings{finder}{place} {pluralize(tally.documents, 'document')}"
-        shown = canvas.success(words) if state == "complete" else canvas.warning(words)
+        words = f"no findings {place} {pluralize(tally.documents, 'document')}"
+        shown = canvas.success(words) if tally.is_whole else canvas.warning(words)
         yield shown if tally.documents else "nothing to review"
         return
     parts = [pluralize(tally.count(one), one) for one in _SEVERITIES if tally.count(one)]
@@ -308,7 +249,7 @@ def render_summary(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     scope = pluralize(tally.documents, "document")
     if len(tally.files) < tally.documents:
         scope = f"{len(tally.files)} of {scope}"
-    yield canvas.strong(f"{total}{finder}{place} {scope}:") + f" {', '.join(parts)}"
+    yield canvas.strong(f"{total} {place} {scope}:") + f" {', '.join(parts)}"
     found = sorted(
         tally.by_rule.items(), key=lambda row: (_SEVERITIES.index(row[0][0]), -row[1], row[0][1])
     )
@@ -321,12 +262,11 @@ def render_summary(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
 
 def render_review_notes(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     """Yield what was not available, and what else limits the result."""
-    is_partial = tally.model_state == "partly"
     lost = {
         "document": "not reviewed",
         "files": "not reviewed",
         "lint": "not all was checked",
-        "llm": "the model reviewed only a part" if is_partial else "only the rules ran",
+        "llm": "not all was reviewed by the model",
     }
     yield from _render_left_out(tally, canvas)
     for one in tally.degraded.values():
@@ -419,12 +359,6 @@ def _count_fixes(count: int) -> str:
     return "1 fix" if count == 1 else f"{count:,} fixes"
 
 
-def render_fixed_text(applied: int, waiting: int, refused: int, canvas: Canvas) -> Iterator[str]:
-    """Yield how many fixes the text on stdout has, and which were left out."""
-    yield _count_fixes(applied)
-    yield from _render_other_fixes(waiting, refused, canvas)
-
-
 def _render_other_fixes(waiting: int, refused: int, canvas: Canvas) -> Iterator[str]:
     """Yield how many fixes were left out, and why."""
     if waiting:
@@ -485,13 +419,9 @@ def render_no_page(reply: AgentItems, canvas: Canvas) -> tuple[str, ...]:
 
 
 def render_outcome(
-    reply: AgentItems,
-    findings: Sequence[str],
-    score: float | None,
-    target: Path | None,
-    canvas: Canvas,
+    reply: AgentItems, findings: Sequence[str], target: Path | None, canvas: Canvas
 ) -> Iterator[str]:
-    """Yield how many segments are translated, the rating (`score`), and where the text is."""
+    """Yield how many segments are translated, and where the text is."""
     text = reply.translation if isinstance(reply.translation, TranslatedText) else None
     if text is None:
         yield canvas.warning("the translation is not complete")
@@ -499,12 +429,12 @@ def render_outcome(
         return
     parts = [f"{text.translated:,} of {pluralize(text.segments, 'segment')} translated"]
     parts += [pluralize(len(findings), "finding")] if findings else []
-    parts += [f"rated {score:.0%}"] if score is not None else []
     done = ", ".join(parts)
     yield canvas.success(done) if text.translated == text.segments else canvas.warning(done)
+    for one in reply.degraded:
+        yield from render_degraded(one, canvas, "not all is translated")
     if reply.unanswered:
         texts = render_unanswered(reply.unanswered, reply.unanswered_count)
-        yield from canvas.note(f"no answer of the model: {texts}")
-        yield canvas.step("ask it again", f"kebab translate --run-id {reply.run_id}")
+        yield from canvas.note(f"not translated: {texts}")
     if target:
         yield f"written: {clean(str(target))}"

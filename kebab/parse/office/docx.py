@@ -21,13 +21,13 @@ from kebab.parse.archive import (
 )
 from kebab.parse.blocks import TextBuilder, label_note
 from kebab.parse.formulas import END, NOTE, SUBSCRIPT, SUPERSCRIPT, read_equation
+from kebab.parse.office import ooxml as office
 from kebab.parse.office.graphics import (
     OLD_EQUATIONS,
     is_old_equation,
     read_description,
     read_linked_graphic,
 )
-from kebab.parse.office.ooxml import ooxml as office
 
 _SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _LEFT_OUT = frozenset(

@@ -22,7 +22,7 @@ from kebab.parse.archive import (
 )
 from kebab.parse.blocks import TextBuilder, label_note
 from kebab.parse.formulas import END, SUBSCRIPT, SUPERSCRIPT, read_equation
-from kebab.parse.office.ooxml import ooxml as office
+from kebab.parse.office import ooxml as office
 
 _BLANKS = re.compile(r"[ \t\r\n]+")
 """White space of the markup, which is one blank."""

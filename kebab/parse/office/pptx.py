@@ -9,6 +9,7 @@ from kebab.core.chunks import Place
 from kebab.core.documents import ParsedDocument
 from kebab.parse.archive import find_all, find_child, get_local_tag, list_children
 from kebab.parse.blocks import TextBuilder, label_note
+from kebab.parse.office import ooxml as office
 from kebab.parse.office.graphics import (
     OLD_EQUATIONS,
     get_id,
@@ -18,7 +19,6 @@ from kebab.parse.office.graphics import (
     read_linked_graphic,
     read_paragraphs,
 )
-from kebab.parse.office.ooxml import ooxml as office
 
 _SHAPES = frozenset({"sp", "pic", "graphicFrame"})
 _LISTS = frozenset({"body", "obj", ""})

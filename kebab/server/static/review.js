@@ -24,7 +24,6 @@ async function loadFindings(doc, withModel, onProgress, signal) {
   const listed = await call("inspect_doc", { name: doc }, signal);
   const findLine = buildLineFinder(found.text || "", listed.document?.size || 0);
   const request = { names: [doc], all_pages: true, limit: 500, no_llm: !withModel };
-  if (withModel) request.require_llm = true;
   const pages = [];
   let failure = null;
   await stream(

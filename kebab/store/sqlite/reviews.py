@@ -1,12 +1,11 @@
-"""Contains the stored runs of reviews: documents, units, cursors, pages and counters.
+"""Contains the stored runs of reviews: documents, the list of finished units, and pages.
 
-Their database is apart from the index and needs no writer lock. The counters of finished work
-outlive the runs.
+Their database is apart from the index and needs no writer lock.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +14,16 @@ import msgspec
 
 from kebab.core.durable import create_folder
 from kebab.core.review import (
+    FinishedUnit,
+    PlannedDocument,
     Position,
-    RulesResult,
     RunSummary,
-    StoredDocumentReview,
     StoredPage,
     StoredRun,
-    StoredUnit,
     Unit,
+    UnitKey,
     UnitResult,
-    WorkCounts,
+    UnitState,
 )
 from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.errors.system import translate_os_errors
@@ -159,97 +158,30 @@ def _roll_back(database: apsw.Connection) -> None:
         database.execute("ROLLBACK")
 
 
-LIST_RUNS = """
-    SELECT r.run_id, r.kind, r.tier, r.model, i.request, r.created, r.updated,
-        json_array_length(i.files), coalesce(u.done, 0), coalesce(u.items, 0),
-        coalesce(d.files, 0) = json_array_length(i.files) AND NOT coalesce(d.waiting, 0)
-            AND coalesce(u.done + u.repeated = u.units, 1)
-    FROM runs r JOIN run_inputs i ON i.run = r.run
-    LEFT JOIN (SELECT run, count(*) AS units, sum(items) AS items,
-        sum(result IS NOT NULL AND unanswered = 0) AS done, sum(unanswered = 2) AS repeated
-        FROM units GROUP BY run) u ON u.run = r.run
-    LEFT JOIN (SELECT run, count(DISTINCT file) AS files, max(waiting) AS waiting
-        FROM documents GROUP BY run) d ON d.run = r.run
-    ORDER BY r.created DESC, r.run DESC
-"""
-"""Selects the columns of `RunSummary`, the newest run first."""
-
-
-_encoder = msgspec.json.Encoder()
-_result_decoder = msgspec.json.Decoder(UnitResult)
-_unit_decoder = msgspec.json.Decoder(Unit)
-_rules_result_decoder = msgspec.json.Decoder(RulesResult)
-_files_decoder = msgspec.json.Decoder(tuple[str, ...])
-
-
-def encode_unit(unit: Unit) -> str:
-    """Return the JSON of a unit."""
-    return _encoder.encode(unit).decode()
-
-
-def build_unit(row: tuple[int, int, str, bytes | None, int]) -> StoredUnit:
-    """Return the unit of a row: its number, its document, the unit, the result and its state."""
-    number, document, unit, result, unanswered = row
-    return StoredUnit(
-        number, document, _unit_decoder.decode(unit), decode_result(result), unanswered == 1
-    )
-
-
-def decode_result(stored: bytes | None) -> UnitResult | None:
-    """Return a result, or None for a unit that is not finished."""
-    return None if stored is None else _result_decoder.decode(stored)
-
-
-_MINUTE_S = 60
-_SUMS = ", ".join(f"sum({name})" for name in WorkCounts._fields[3:])
-_READ = (
-    f"SELECT kind, tier, count(DISTINCT run_id), {_SUMS} FROM work WHERE minute >= ?"  # noqa: S608 - fixed names
-    " GROUP BY kind, tier ORDER BY kind, tier"
-)
-
-
-def count_work(database: apsw.Connection, run: int, now: float, **counters: float) -> None:
-    """Add to the counters of a run in this minute; their names are those of `WorkCounts`."""
-    names, places = ", ".join(counters), ", ".join("?" for _ in counters)
-    sums = ", ".join(f"{name} = {name} + excluded.{name}" for name in counters)
-    database.execute(
-        f"INSERT INTO work (minute, run_id, kind, tier, {names})"  # noqa: S608 - fixed names
-        f" SELECT ?, run_id, kind, tier, {places} FROM runs WHERE run = ?"
-        f" ON CONFLICT (minute, run_id) DO UPDATE SET {sums}",
-        (int(now // _MINUTE_S), *counters.values(), run),
-    )
-
-
-def count_result(database: apsw.Connection, run: int, now: float, result: UnitResult) -> None:
-    """Add the result of a unit to the counters of its run."""
-    usage = result.usage
-    counters: dict[str, Any] = {"units": int(not usage.unanswered), "items": len(result.items)}
-    if usage.requests:
-        counters |= {
-            "answered": len(result.items),
-            "requests": usage.requests,
-            "prompt_tokens": usage.prompt_tokens,
-            "completion_tokens": usage.completion_tokens,
-            "latency_ms": usage.latency_ms,
-            "downshifts": usage.downshifts,
-            "json_repairs": usage.repairs,
-        }
-    count_work(database, run, now, **counters)
-
-
-def read_work(database: apsw.Connection, since: float | None) -> list[WorkCounts]:
-    """Return the work since a time, in whole minutes, by kind and tier."""
-    minute = 0 if since is None else int(since // _MINUTE_S)
-    return [WorkCounts._make(row) for row in database.execute(_READ, (minute,))]
-
-
 _MAX_WAIT_S = 5.0
 _DAY_S = 86_400
 
 _RUN = "run = (SELECT run FROM runs WHERE run_id = ?)"
-_RUN_COLUMNS = "run_id, kind, tier, model, salt, page_items, created, updated"
-_DOCUMENT_COLUMNS = "number, file, first, units, next, content_hash, skipped, waiting, again"
-_UNIT_COLUMNS = "number, document, unit, result, unanswered"
+_RUN_COLUMNS = "run_id, kind, tier, model, request, salt, page_items, created"
+_LIST_RUNS = """
+    SELECT r.run_id, r.kind, r.tier, r.model, r.request, r.created,
+        coalesce(u.updated, r.created), json_array_length(r.files),
+        coalesce(u.done, 0), coalesce(u.items, 0),
+        coalesce(d.documents, 0) = json_array_length(r.files)
+            AND coalesce(d.units, 0) = coalesce(u.done, 0)
+    FROM runs r
+    LEFT JOIN (SELECT run, max(finished) AS updated, sum(items) AS items, sum(answered) AS done
+        FROM units GROUP BY run) u ON u.run = r.run
+    LEFT JOIN (SELECT run, count(*) AS documents, sum(json_array_length(units)) AS units
+        FROM documents GROUP BY run) d ON d.run = r.run
+    ORDER BY r.created DESC, r.run DESC
+"""
+"""Selects the columns of `RunSummary`, the newest run first; a unit is answered once at most."""
+
+_encoder = msgspec.json.Encoder()
+_result_decoder = msgspec.json.Decoder(UnitResult)
+_units_decoder = msgspec.json.Decoder(tuple[Unit, ...])
+_files_decoder = msgspec.json.Decoder(tuple[str, ...])
 
 
 class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
@@ -269,7 +201,7 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
         wait_s: float = _MAX_WAIT_S,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """Keep runs for `keep_days` days after their last use; without a directory, in memory."""
+        """Keep runs for `keep_days` days after their last work; without a directory, in memory."""
         self._database = ReviewDatabase(data_dir, read_only=read_only, wait_s=wait_s)
         self._read_only = read_only
         self._keep_s = keep_days * _DAY_S
@@ -287,248 +219,129 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
         return self._database.find_damage()
 
     def add_run(self, run: StoredRun) -> None:
-        """Store a new run, and delete those that were not used within the age limit."""
+        """Store a new run, and delete those without work within the age limit."""
         with self._database.write("review") as database:
-            oldest = self._now() - self._keep_s
-            database.execute("DELETE FROM runs WHERE used < ?", (oldest,))
-            database.execute("DELETE FROM rules_results WHERE stored < ?", (oldest,))
-            values = (run.run_id, run.kind, run.tier, run.model, run.salt, run.page_items)
             database.execute(
-                f"INSERT INTO runs ({_RUN_COLUMNS}, used) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - fixed names
-                (*values, run.created, run.updated, run.created),
+                "DELETE FROM runs WHERE max(created, coalesce("
+                "(SELECT max(finished) FROM units WHERE units.run = runs.run), created)) < ?",
+                (self._now() - self._keep_s,),
             )
+            names = _RUN_COLUMNS.split(", ")
             database.execute(
-                "INSERT INTO run_inputs (run, request, files) VALUES (last_insert_rowid(), ?, ?)",
-                (run.request, _encoder.encode(run.files).decode()),
+                f"INSERT INTO runs ({_RUN_COLUMNS}, files) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608 - fixed names
+                (*(getattr(run, name) for name in names), _encode(run.files)),
             )
 
     def load_run(self, run_id: str) -> StoredRun | None:
         """Return a run, or None."""
+        sql = f"SELECT {_RUN_COLUMNS}, files FROM runs WHERE run_id = ?"  # noqa: S608 - fixed names
         with self._database.read() as database:
-            row = _fetch(
-                database,
-                f"SELECT {_RUN_COLUMNS}, request, files FROM runs JOIN run_inputs USING (run)"  # noqa: S608 - fixed names
-                " WHERE run_id = ?",
-                (run_id,),
-            )
-            if row is None:
-                return None
-            names = [*_RUN_COLUMNS.split(", "), "request"]
-            files = _files_decoder.decode(row[-1])
-            return StoredRun(**dict(zip(names, row[:-1], strict=True)), files=files)
+            for *values, files in _fetch_all(database, sql, (run_id,)):
+                fields = dict(zip(_RUN_COLUMNS.split(", "), values, strict=True))
+                return StoredRun(**fields, files=_files_decoder.decode(files))
+        return None
 
     def list_runs(self) -> list[RunSummary]:
         """Return every run, the newest first."""
         with self._database.read() as database:
-            rows = _fetch_all(database, LIST_RUNS)
+            rows = _fetch_all(database, _LIST_RUNS)
             return [RunSummary._make((*row[:-1], bool(row[-1]))) for row in rows]
-
-    def add_document(
-        self,
-        run_id: str,
-        document: StoredDocumentReview,
-        units: Sequence[Unit],
-        results: Sequence[UnitResult] = (),
-    ) -> bool:
-        """Store the plan of a document with the results of its first units."""
-        with self._database.write("review") as database:
-            run = _find_run(database, run_id)
-            if run is None:
-                return False
-            taken = "SELECT 1 FROM documents WHERE run = ? AND number = ?"
-            if _fetch(database, taken, (run, document.number)):
-                return False
-            database.execute(
-                "UPDATE documents SET waiting = 0 WHERE run = ? AND file = ? AND waiting",
-                (run, document.file),
-            )
-            database.execute(
-                f"INSERT INTO documents (run, {_DOCUMENT_COLUMNS})"  # noqa: S608 - fixed names
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (run, *document[:-2], int(document.waiting), int(document.again)),
-            )
-            if document.again:
-                database.executemany(
-                    "UPDATE units SET unanswered = 2 WHERE run = ? AND unanswered = 1 AND unit = ?"
-                    " AND document IN (SELECT number FROM documents WHERE run = ? AND file = ?)",
-                    [(run, encode_unit(unit), run, document.file) for unit in units],
-                )
-            database.executemany(
-                "INSERT INTO units (run, number, document, unit) VALUES (?, ?, ?, ?)",
-                [
-                    (run, number, document.number, encode_unit(unit))
-                    for number, unit in enumerate(units, document.first)
-                ],
-            )
-            for number, result in enumerate(results, document.first):
-                self._store_result(database, run, number, result)
-        return True
-
-    def find_rules_result(self, file: str) -> RulesResult | None:
-        """Return what the rules found in a file the last time, or None."""
-        with self._database.read() as database:
-            row = _fetch(database, "SELECT result FROM rules_results WHERE file = ?", (file,))
-        with suppress(msgspec.MsgspecError):  # another build stored it
-            return row and _rules_result_decoder.decode(row[0])
-        return None
-
-    def add_rules_results(self, results: Sequence[tuple[str, RulesResult]]) -> None:
-        """Store what the rules found in files, instead of what they found before."""
-        with self._database.write("review") as database:
-            database.executemany(
-                "INSERT OR REPLACE INTO rules_results VALUES (?, ?, ?)",
-                [(file, _encoder.encode(result), self._now()) for file, result in results],
-            )
-
-    def list_documents(self, run_id: str) -> list[StoredDocumentReview]:
-        """Return the documents of a run that have a plan, in order."""
-        sql = f"SELECT {_DOCUMENT_COLUMNS} FROM documents WHERE {_RUN} ORDER BY number"  # noqa: S608 - fixed names
-        with self._database.read() as database:
-            rows = _fetch_all(database, sql, (run_id,))
-            return [
-                StoredDocumentReview._make((*row[:-2], bool(row[-2]), bool(row[-1])))
-                for row in rows
-            ]
-
-    def cut_document(self, run_id: str, number: int) -> None:
-        """Take the unfinished units out of a part, which is waiting from now on if it had any."""
-        with self._database.write("review") as database:
-            run = _find_run(database, run_id)
-            database.execute(
-                "DELETE FROM units WHERE run = ? AND document = ? AND result IS NULL", (run, number)
-            )
-            if cut := database.changes():
-                database.execute(
-                    "UPDATE documents SET waiting = 1, units = units - ?"
-                    " WHERE run = ? AND number = ?",
-                    (cut, run, number),
-                )
-
-    def load_unit(self, run_id: str, number: int) -> StoredUnit | None:
-        """Return a unit, or None when there is none with this number."""
-        return next(iter(self.list_units(run_id, number, number + 1)), None)
-
-    def list_units(self, run_id: str, first: int, end: int) -> list[StoredUnit]:
-        """Return the units with the numbers [first, end), in order."""
-        with self._database.read() as database:
-            rows = _fetch_all(
-                database,
-                f"SELECT {_UNIT_COLUMNS} FROM units WHERE {_RUN}"  # noqa: S608 - fixed names
-                " AND number >= ? AND number < ? ORDER BY number",
-                (run_id, first, end),
-            )
-            return [build_unit(row) for row in rows]
-
-    def list_unanswered(self, run_id: str) -> list[StoredUnit]:
-        """Return the units that the model has to be asked about again, in order."""
-        sql = f"SELECT {_UNIT_COLUMNS} FROM units WHERE {_RUN} AND unanswered = 1 ORDER BY number"  # noqa: S608 - fixed names
-        with self._database.read() as database:
-            return [build_unit(row) for row in _fetch_all(database, sql, (run_id,))]
-
-    def finish_unit(self, run_id: str, number: int, result: UnitResult) -> UnitResult | None:
-        """Store the result of a unit, and return the one that is stored, perhaps an earlier one."""
-        with self._database.write("review") as database:
-            run = _find_run(database, run_id)
-            sql = "SELECT result FROM units WHERE run = ? AND number = ?"
-            row = _fetch(database, sql, (run, number))
-            if run is None or row is None:
-                return None
-            if row[0] is not None:
-                return decode_result(row[0])
-            self._store_result(database, run, number, result)
-        return result
-
-    def _store_result(
-        self, database: apsw.Connection, run: int, number: int, result: UnitResult
-    ) -> None:
-        """Store the result of an unfinished unit, and count the work."""
-        now = self._now()
-        database.execute(
-            "UPDATE units SET result = ?, items = ?, unanswered = ? WHERE run = ? AND number = ?",
-            (_encoder.encode(result), len(result.items), int(result.usage.unanswered), run, number),
-        )
-        database.execute("UPDATE runs SET updated = ?, used = ? WHERE run = ?", (now, now, run))
-        count_result(database, run, now, result)
-
-    def add_cursor(self, run_id: str, cursor: str, position: Position) -> None:
-        """Store what a cursor means."""
-        with self._database.write("review") as database:
-            database.execute(
-                "INSERT OR IGNORE INTO cursors (run, cursor, unit, offset)"
-                " SELECT run, ?, ?, ? FROM runs WHERE run_id = ?",
-                (cursor, *position, run_id),
-            )
-
-    def find_cursor(self, run_id: str, cursor: str) -> Position | None:
-        """Return what a cursor of a run means, or None."""
-        sql = f"SELECT unit, offset FROM cursors WHERE {_RUN} AND cursor = ?"  # noqa: S608 - fixed names
-        with self._database.read() as database:
-            row = _fetch(database, sql, (run_id, cursor))
-            return Position(*row) if row else None
-
-    def add_page(self, run_id: str, page: StoredPage) -> StoredPage:
-        """Store where a page ends, and return the stored page with the same start."""
-        with self._database.write("review") as database:
-            run = _find_run(database, run_id)
-            if run is None:
-                return page
-            now = self._now()
-            database.execute("UPDATE runs SET used = ? WHERE run = ?", (now, run))
-            known = _find_page(database, run, page.start)
-            if known is None:
-                database.execute(
-                    "INSERT INTO pages (run, unit, offset, end_unit, end_offset, forced, retries)"
-                    " VALUES (?, ?, ?, ?, ?, ?, 0)",
-                    (run, *page.start, *page.end, int(page.forced)),
-                )
-                if page.forced:
-                    count_work(database, run, now, forced_pages=1)
-                return page._replace(retries=0)
-            database.execute(
-                "UPDATE pages SET retries = retries + 1 WHERE run = ? AND unit = ? AND offset = ?",
-                (run, *page.start),
-            )
-            count_work(database, run, now, cursor_retries=1)
-            return known._replace(retries=known.retries + 1)
-
-    def find_page(self, run_id: str, start: Position) -> StoredPage | None:
-        """Return the page that begins at a position, or None."""
-        with self._database.read() as database:
-            run = _find_run(database, run_id) if database else None
-            return _find_page(database, run, start) if database and run is not None else None
 
     def delete_run(self, run_id: str) -> bool:
         """Delete a run with all that belongs to it; return whether there was one."""
         if not self._read_only and not self._database.exists():
             return False
-        with self._database.write("review --rm") as database:
+        with self._database.write("review --forget") as database:
             database.execute("DELETE FROM runs WHERE run_id = ?", (run_id,))
             return database.changes() > 0
 
-    def count_work(self, since: float | None = None) -> list[WorkCounts]:
-        """Return the work since a time, in whole minutes, by kind and tier."""
+    def add_document(self, run_id: str, document: PlannedDocument) -> PlannedDocument | None:
+        """Store the plan of a document, and return the stored one; None without the run."""
+        with self._database.write("review") as database:
+            database.execute(
+                "INSERT OR IGNORE INTO documents (run, number, content_hash, units)"
+                " SELECT run, ?, ?, ? FROM runs WHERE run_id = ?",
+                (document.number, document.content_hash, _encode(document.units), run_id),
+            )
+            if database.changes():
+                return document
+        found = self.list_documents(run_id)
+        return next((one for one in found if one.number == document.number), None)
+
+    def list_documents(self, run_id: str) -> list[PlannedDocument]:
+        """Return the documents of a run that have a plan, in order."""
+        sql = f"SELECT number, content_hash, units FROM documents WHERE {_RUN} ORDER BY number"  # noqa: S608 - fixed names
         with self._database.read() as database:
-            return read_work(database, since) if database else []
+            return [
+                PlannedDocument(number, content_hash, _units_decoder.decode(units))
+                for number, content_hash, units in _fetch_all(database, sql, (run_id,))
+            ]
+
+    def add_unit(self, run_id: str, unit: FinishedUnit) -> bool:
+        """Store a finished unit unless there is one with its number; return whether it is stored.
+
+        It is not stored without the run either.
+        """
+        is_answered = not unit.result.usage.unanswered
+        values = (unit.number, *unit.key, is_answered, len(unit.result.items), self._now())
+        with self._database.write("review") as database:
+            database.execute(
+                "INSERT OR IGNORE INTO units"
+                " (run, number, document, place, answered, items, finished, result)"
+                " SELECT run, ?, ?, ?, ?, ?, ?, ? FROM runs WHERE run_id = ?",
+                (*values, _encoder.encode(unit.result), run_id),
+            )
+            return database.changes() > 0
+
+    def list_states(self, run_id: str) -> list[UnitState]:
+        """Return the list of finished units without their results."""
+        sql = f"SELECT document, place, answered FROM units WHERE {_RUN} ORDER BY number"  # noqa: S608 - fixed names
+        with self._database.read() as database:
+            return [
+                UnitState(UnitKey(document, place), bool(answered))
+                for document, place, answered in _fetch_all(database, sql, (run_id,))
+            ]
+
+    def list_units(self, run_id: str, first: int, end: int) -> list[FinishedUnit]:
+        """Return the finished units with the numbers [first, end), in order."""
+        sql = (
+            f"SELECT number, document, place, result FROM units WHERE {_RUN}"  # noqa: S608 - fixed names
+            " AND number >= ? AND number < ? ORDER BY number"
+        )
+        with self._database.read() as database:
+            return [
+                FinishedUnit(number, UnitKey(document, place), _result_decoder.decode(result))
+                for number, document, place, result in _fetch_all(
+                    database, sql, (run_id, first, end)
+                )
+            ]
+
+    def add_page(self, run_id: str, cursor: str, page: StoredPage) -> StoredPage:
+        """Store the page of a cursor, and return the stored one; its first end stays."""
+        with self._database.write("review") as database:
+            database.execute(
+                "INSERT INTO pages (run, cursor, unit, offset, end_unit, end_offset)"
+                " SELECT run, ?, ?, ?, ?, ? FROM runs WHERE run_id = ?"
+                " ON CONFLICT DO UPDATE SET end_unit = excluded.end_unit,"
+                " end_offset = excluded.end_offset WHERE end_unit IS NULL",
+                (cursor, *page.start, *(page.end or (None, None)), run_id),
+            )
+        return self.find_page(run_id, cursor) or page
+
+    def find_page(self, run_id: str, cursor: str) -> StoredPage | None:
+        """Return the page of a cursor of a run, or None."""
+        sql = f"SELECT unit, offset, end_unit, end_offset FROM pages WHERE {_RUN} AND cursor = ?"  # noqa: S608 - fixed names
+        with self._database.read() as database:
+            for unit, offset, end_unit, end_offset in _fetch_all(database, sql, (run_id, cursor)):
+                end = None if end_unit is None else Position(end_unit, end_offset)
+                return StoredPage(Position(unit, offset), end)
+        return None
 
 
-def _fetch(database: apsw.Connection | None, sql: str, values: tuple[Any, ...] = ()) -> Any:
-    """Return the first row, or None; a database that does not exist has none."""
-    return database.execute(sql, values).fetchone() if database else None
+def _encode(value: object) -> str:
+    return _encoder.encode(value).decode()
 
 
 def _fetch_all(database: apsw.Connection | None, sql: str, values: tuple[Any, ...] = ()) -> Any:
+    """Return all rows; a database that does not exist has none."""
     return database.execute(sql, values).fetchall() if database else []
-
-
-def _find_run(database: apsw.Connection, run_id: str) -> int | None:
-    row = _fetch(database, "SELECT run FROM runs WHERE run_id = ?", (run_id,))
-    return row[0] if row else None
-
-
-def _find_page(database: apsw.Connection, run: int, start: Position) -> StoredPage | None:
-    sql = (
-        "SELECT end_unit, end_offset, forced, retries FROM pages"
-        " WHERE run = ? AND unit = ? AND offset = ?"
-    )
-    row = _fetch(database, sql, (run, *start))
-    return StoredPage(start, Position(*row[:2]), bool(row[2]), row[3]) if row else None

@@ -24,7 +24,6 @@ NEEDS_NOTHING = {
     "doctor",
     "schema",
     "model_list",
-    "stats",
     "review",
     "review_runs",
     "review_rules",

@@ -7,21 +7,18 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kebab.app import review_apply
-from kebab.app.review import count_review_work
 from kebab.app.review_apply import (
     apply_fixes,
-    compare_texts,
     fix_file,
     replace_units,
     select_fixes,
     write_file,
 )
 from kebab.core.ids import hash_content
-from kebab.core.review import UnitResult
+from kebab.core.review import FinishedUnit, UnitKey, UnitResult
 from kebab.errors.catalog import InvalidInput, IoError
-from kebab.wire.review import ItemFix, ReviewApplyRequest, StatsRequest
-from tests.fakes.review_store import make_item, make_part, make_result, make_run, make_units
+from kebab.wire.review import ItemFix, ReviewApplyRequest
+from tests.fakes.review_store import make_item, make_planned, make_run
 
 TEXT = "Open the the door.\r\nA 👩 worng word.\r\n"
 
@@ -48,9 +45,10 @@ def store(context, *files, kind="review"):
         opened.add_run(run)
         for number, (path, items) in enumerate(files):
             content_hash = hash_content(path.read_bytes())
-            part = make_part(number, first=number * 2, content_hash=content_hash)
-            opened.add_document(run.run_id, part, make_units())
-            opened.finish_unit(run.run_id, number * 2, UnitResult(items=tuple(items)))
+            planned = make_planned(number)._replace(content_hash=content_hash)
+            opened.add_document(run.run_id, planned)
+            result = UnitResult(items=tuple(items))
+            opened.add_unit(run.run_id, FinishedUnit(number, UnitKey(number, 0), result))
 
 
 def write(desk, name="a.md", data=DATA):
@@ -259,22 +257,6 @@ def test_a_signal_while_a_file_is_replaced_leaves_its_original(desk, monkeypatch
     assert len(list(path.parent.iterdir())) == 2
 
 
-def test_a_signal_before_a_file_is_replaced_leaves_no_other(desk, monkeypatch):
-    path = write(desk)
-    fixed = fix_file(path, hash_content(path.read_bytes()), [REPEATED])
-    create = review_apply._create_file
-
-    def interrupt(target, data, status):
-        create(target, data, status)
-        if target.name.startswith("."):
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(review_apply, "_create_file", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        write_file(fixed)
-    assert [one.name for one in path.parent.iterdir()] == ["a.md"]
-
-
 def test_a_file_that_changes_meanwhile_stays(desk):
     path = write(desk)
     fixed = fix_file(path, hash_content(path.read_bytes()), [REPEATED])
@@ -315,12 +297,55 @@ def test_text_outside_of_fixes_never_changes(text, spans, new):
     assert len(result) == len(kept) + len(chosen) * len(new)
 
 
-def test_a_difference_says_that_the_last_line_has_no_end():
-    assert compare_texts("a\nb", "a\nc", "n.md") == (
-        "--- a/n.md\n+++ b/n.md\n@@ -1,2 +1,2 @@\n a\n"
+def test_a_difference_says_that_the_last_line_has_no_end(desk):
+    path = write(desk, data=b"a\r\nb")
+    assert fix_file(path, hash_content(b"a\r\nb"), [fix(3, 4, "c")]).diff == (
+        "--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,2 @@\n a\n"
         "-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"
     )
-    assert compare_texts("a\r\n", "a\r\n", "n.md") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        ("Use `a  b` here.", "a  b", "a b"),
+        ("    code\n", "code", "c"),
+        ("```\ncode\n```\nmore\n", "\n```\n", "\n"),
+        ("One\n\ntwo.", "\n\n", "\n"),
+        ("| a | b |\n|---|---|\n| c | d |\n", "| c", "\nc"),
+        ("See [a](b) there.", "](b", "] (b"),
+        ("**重要。** 次", " ", ""),
+        ("See [a](https://a.org/teh).", "teh", "the"),
+    ],
+)
+def test_a_fix_that_changes_code_or_loses_a_block_or_a_link_is_refused(desk, text, old, new):
+    start = text.index(old)
+    path = write(desk, data=text.encode())
+    found = fix_file(path, hash_content(text.encode()), [fix(start, start + len(old), new)])
+    assert (found.applied, found.refused) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        ("Open the the door.", " the", ""),
+        ("##Title\n\nx", "##", "## "),
+        ("See (a)[b] there.", "(a)[b]", "[a](https://b.org)"),
+        ("See [a](A.md).", "A.md", "a.md"),
+    ],
+)
+def test_other_fixes_are_kept(desk, text, old, new):
+    start = text.index(old)
+    path = write(desk, data=text.encode())
+    one = fix(start, start + len(old), new, k="link")
+    assert fix_file(path, hash_content(text.encode()), [one]).applied == 1
+
+
+def test_only_the_harmful_fix_of_several_is_refused(desk):
+    text = b"Use `a  b` here here and and there."
+    path = write(desk, data=text)
+    found = fix_file(path, hash_content(text), [fix(5, 9, "a b"), fix(15, 20, ""), fix(24, 28, "")])
+    assert (found.after, found.refused) == (b"Use `a  b` here and there.", 1)
 
 
 def test_a_file_that_cannot_be_read_again_is_an_io_error(desk, monkeypatch):
@@ -333,43 +358,3 @@ def test_a_file_that_cannot_be_read_again_is_an_io_error(desk, monkeypatch):
     monkeypatch.setattr("kebab.app.review_apply.Path.read_bytes", refuse)
     with pytest.raises(IoError, match="Permission denied"):
         write_file(fixed)
-
-
-def add_run(context, **changes):
-    """Store a run with a unit of the rules, and one of the model with two items."""
-    run = make_run(**changes)
-    with context.open_review_store() as store:
-        store.add_run(run)
-        store.add_document(run.run_id, make_part(), make_units())
-        store.finish_unit(run.run_id, 0, make_result(1))
-        usage = {"requests": 2, "latency_ms": 30.0, "prompt_tokens": 5, "downshifts": 1}
-        store.finish_unit(run.run_id, 1, make_result(2, 3, **usage))
-
-
-def count(context, since=None):
-    return count_review_work(context, StatsRequest(since=since))
-
-
-def test_work_is_counted_by_tier_with_means_per_request(context):
-    add_run(context)
-    add_run(context, run_id="r2")
-    add_run(context, run_id="r3", tier="deep")
-
-    deep, quick = count(context).tiers
-    assert (deep.tier, deep.runs, quick.tier, quick.runs) == ("deep", 1, "quick", 2)
-    assert (quick.units, quick.items, quick.requests) == (4, 6, 4)
-    assert (quick.items_per_response, quick.latency_ms) == (1.0, 15.0)
-    assert (quick.prompt_tokens, quick.downshift_count) == (10, 2)
-
-
-def test_only_the_period_counts(context):
-    add_run(context)
-
-    assert len(count(context, "1d").tiers) == 1
-    later = count(context, "2100-01-01T12:00:00Z")
-    assert (later.since, later.tiers) == ("2100-01-01T12:00:00.000Z", [])
-
-
-def test_nothing_is_stored_by_asking(context, desk):
-    assert count(context).tiers == []
-    assert not desk.data.exists()

@@ -6,13 +6,11 @@ from kebab.app import review_start
 from kebab.app.review_start import (
     ReviewLibrary,
     Targets,
-    build_workers,
+    build_worker,
     create_run,
     describe_failure,
     find_targets,
     keep_name,
-    list_missing,
-    load_run_settings,
 )
 from kebab.errors.catalog import (
     ConfigInvalid,
@@ -24,6 +22,7 @@ from kebab.errors.catalog import (
     UnsupportedMedia,
 )
 from kebab.review.model_worker import ModelWorker
+from kebab.review.worker import RulesWorker
 from kebab.wire.record import NotFound
 from kebab.wire.review import ReviewRequest, TranslateRequest
 from tests.fakes.review_store import make_run
@@ -37,8 +36,8 @@ from tests.fakes.review_store import make_run
     ],
 )
 def test_a_run_keeps_its_request_and_has_its_own_salt(desk, request_, kind, tier):
-    one = create_run(desk.context(), request_, ["/a.md"], model="m", page_items=3)
-    other = create_run(desk.context(), request_, ["/a.md"], model="m", page_items=3)
+    one = create_run(desk.context(), request_, ["/a.md"], "m", 3)
+    other = create_run(desk.context(), request_, ["/a.md"], "m", 3)
 
     assert (one.kind, one.tier, one.model, one.page_items) == (kind, tier, "m", 3)
     assert one.files == ("/a.md",)
@@ -48,7 +47,7 @@ def test_a_run_keeps_its_request_and_has_its_own_salt(desk, request_, kind, tier
 
 def test_a_run_that_is_not_stored_has_one_page(desk):
     request = ReviewRequest(names=["a.md"])
-    run = create_run(desk.context(read_only=True), request, ["/a.md"], model=None, page_items=3)
+    run = create_run(desk.context(read_only=True), request, ["/a.md"], None, 3)
 
     assert run.page_items > 1_000_000
 
@@ -185,10 +184,6 @@ def test_a_name_that_means_nothing_is_not_found(folder, name):
     assert isinstance(find(folder, "a.md", name), NotFound)
 
 
-def test_files_with_nearly_the_same_name_are_suggested(folder):
-    assert find(folder, "deep/dd.md").error.candidates == ["deep/d.md"]
-
-
 @pytest.mark.parametrize("name", ["a\0.md", "a\udce9.md"])
 def test_a_name_that_is_no_path_is_an_io_error(folder, name):
     with pytest.raises(IoError):
@@ -214,10 +209,8 @@ def test_documents_of_the_index_are_found_by_their_names(lab, monkeypatch):
 
 
 def build(desk, run, request, **settings):
-    """Return the workers of a run of no file."""
-    context = desk.context(**settings)
-    found = load_run_settings(context, ReviewLibrary(context), request, run.files)
-    return build_workers(context, run, request, found, None)
+    """Return the worker of a run of no file, and what it goes without."""
+    return build_worker(desk.context(**settings), run, request, None, lambda _: None)
 
 
 GONE = ModelUnreachable(endpoint="http://127.0.0.1:9", operation="review", cause="refused")
@@ -225,17 +218,17 @@ CRASHED = ModelProtocol(endpoint="http://127.0.0.1:9", operation="review", cause
 
 
 def test_a_run_without_a_model_has_the_rules_only(desk):
-    base, full = build(desk, make_run(model=None), ReviewRequest())
+    worker, _ = build(desk, make_run(model=None), ReviewRequest())
 
-    assert (base.model, full) == (None, None)
+    assert isinstance(worker.inner, RulesWorker)
 
 
 def test_a_run_keeps_its_model(desk):
     run = make_run(model="first:1b")
-    base, full = build(desk, run, ReviewRequest(tier="deep"), models__llm__model="another")
+    worker, _ = build(desk, run, ReviewRequest(tier="deep"), models__llm__model="another")
 
-    assert isinstance(full.inner, ModelWorker)
-    assert (full.model, full.inner.tier, full.inner.rules) == ("first:1b", "deep", base.inner)
+    assert isinstance(worker.inner, ModelWorker)
+    assert (worker.inner.llm.name, worker.inner.tier) == ("first:1b", "deep")
 
 
 def test_an_unknown_rule_is_refused(desk):
@@ -243,14 +236,16 @@ def test_an_unknown_rule_is_refused(desk):
         build(desk, make_run(), ReviewRequest(rules=["nonsense"]))
     with pytest.raises(ConfigInvalid):
         build(desk, make_run(), ReviewRequest(), review__disable=["nonsense"])
+    with pytest.raises(ConfigInvalid, match=r"review.severity: unknown rule `nonsense`"):
+        build(desk, make_run(), ReviewRequest(), review__severity={"nonsense": "error"})
 
 
 def test_a_stored_run_can_be_continued_when_the_server_is_back():
     for failure in (GONE, CRASHED):
-        assert describe_failure(failure, "r1").hint == "kebab review --run-id r1"
+        assert describe_failure(failure, "review", "r1").hint == "kebab review --run-id r1"
     misplaced = replace(CRASHED, setting="OLLAMA_HOST")
-    assert describe_failure(misplaced, "r1").hint == misplaced.format_hint()
-    assert describe_failure(GONE, None).hint == (
+    assert describe_failure(misplaced, "review", "r1").hint == misplaced.format_hint()
+    assert describe_failure(GONE, "review", None).hint == (
         "go on without a server: `kebab review --no-llm DOCUMENT`"
     )
 
@@ -258,15 +253,14 @@ def test_a_stored_run_can_be_continued_when_the_server_is_back():
 def test_another_failure_keeps_its_own_hint():
     failure = ModelNotPulled(model="m", endpoint="http://127.0.0.1:9", operation="review")
 
-    assert describe_failure(failure, "r1").hint == "ollama pull m"
+    assert describe_failure(failure, "review", "r1").hint == "ollama pull m"
 
 
 def test_only_a_deep_review_goes_without_an_index(desk):
     def list_channels(**fields):
-        _, full = build(desk, make_run(), ReviewRequest(**fields))
-        return [(one.channel, one.hint) for one in list_missing(full)]
+        _, missing = build(desk, make_run(), ReviewRequest(**fields))
+        return [(one.channel, one.hint) for one in missing]
 
-    assert list_missing(None) == ()
     assert list_channels(tier="quick") == []
     assert list_channels(tier="deep") == [("related", "kebab ingest FOLDER")]
     desk.write("a.md", "the cat")

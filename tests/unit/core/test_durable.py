@@ -61,7 +61,17 @@ def write_token(folder):
 
 
 def apply_fixes(folder):
-    write_file(FixedFile(folder / "file", b"old", b"new", 1, 0, ""))
+    write_file(
+        FixedFile(
+            path=folder / "file",
+            before=b"old",
+            after=b"new",
+            diff="",
+            applied=1,
+            overlapping=0,
+            refused=0,
+        )
+    )
 
 
 @pytest.mark.parametrize(

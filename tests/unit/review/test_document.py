@@ -172,7 +172,7 @@ def cover(document, units):
 
 def plan(text, markup=None):
     document = make_document(text, markup or Markup())
-    return document, plan_units(document, "detect")
+    return document, plan_units(document, "proofread")
 
 
 def test_a_unit_has_four_sentences_and_shares_one_with_the_next():
@@ -180,7 +180,7 @@ def test_a_unit_has_four_sentences_and_shares_one_with_the_next():
 
     assert cover(document, units) == [[0, 1, 2, 3], [3, 4]]
     assert [unit.overlap for unit in units] == [0, 1]
-    assert {unit.kind for unit in units} == {"detect"}
+    assert {unit.kind for unit in units} == {"proofread"}
     assert (units[1].start, units[1].end) == (
         document.sentences[3].start,
         document.sentences[4].end,

@@ -5,18 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.answers import AnswerCutError, Completion, Message
-from kebab.core.review import UnitResult
 from kebab.errors.catalog import ContextOverflow, ModelProtocol, ModelUnreachable
-from kebab.review.model_calls import (
-    LIMITS,
-    Limit,
-    ModelCalls,
-    ask_with_limits,
-    choose_limits,
-    compute_density,
-    estimate_tokens_needed,
-)
-from kebab.wire.review import AgentItem
+from kebab.review.model_calls import Limit, ModelCalls, ask_with_limits
 from tests.fakes.language_model import Pieces, ScriptedModel
 
 MESSAGES = [Message("user", "text")]
@@ -26,10 +16,10 @@ LADDER = (Limit(3, 30), Limit(2, 20), Limit(1, 10))
 PLACE = {"endpoint": "http://127.0.0.1:1", "operation": "review"}
 
 
-def request(*steps, tokens=900, **options):
+def request(*steps, limit=Limit(32, 900), **options):  # noqa: B008 - it is immutable
     model = ScriptedModel(*steps, **options)
     calls = ModelCalls(model)
-    return model, calls, calls.request(MESSAGES, SCHEMA, tokens)
+    return model, calls, calls.request(MESSAGES, SCHEMA, limit)
 
 
 def test_a_request_sends_schema_and_limit_and_counts_what_it_costs():
@@ -41,7 +31,7 @@ def test_a_request_sends_schema_and_limit_and_counts_what_it_costs():
     assert (model.told[0].schema, model.told[0].max_tokens) == (SCHEMA, 900)
     usage = calls.build_usage()
     assert (usage.requests, usage.prompt_tokens, usage.completion_tokens) == (1, 70, 5)
-    assert (usage.finish, usage.policy, usage.warnings) == ("stop", "first", ())
+    assert (usage.finish, usage.warnings) == ("stop", ())
     assert usage.latency_ms > 0
 
 
@@ -77,9 +67,17 @@ def test_a_stream_that_ends_early_keeps_what_is_complete_and_has_no_end():
 
     _, calls, answer = request(Pieces('{"items":[', item, ",", then=cut))
 
-    assert answer == ([{"words": "x"}], "broken", True)
+    assert answer == ([{"words": "x"}], "broken")
     assert calls.judge(answer, 1) == "broken"
-    assert (calls.build_usage().repairs, calls.build_usage().finish) == (1, None)
+    assert calls.build_usage().finish is None
+
+
+def test_more_objects_than_the_limit_are_dropped():
+    _, calls, answer = request('{"items": [{}, {}, {}]}', limit=Limit(2, 900))
+
+    assert answer == ([{}, {}], "complete")
+    assert calls.judge(answer, 2) == "complete"
+    assert calls.build_usage().warnings == ("items_dropped",)
 
 
 @pytest.mark.parametrize(
@@ -92,13 +90,13 @@ def test_what_is_not_the_list_that_was_asked_for_is_unusable(text):
 
     assert calls.judge(answer, 0) == "unusable"
     usage = calls.build_usage()
-    assert (usage.finish, usage.truncated, usage.downshifts) == ("stop", False, 0)
+    assert (usage.finish, usage.truncated) == ("stop", False)
     assert (usage.unanswered, usage.unusable) == (True, True)
     assert usage.warnings == ("unit_incomplete",)
 
 
 def test_objects_without_the_format_are_no_answer():
-    _, calls, answer = request('{"error": "overloaded"}')
+    _, calls, answer = request('{"items": [{"error": "overloaded"}]}')
 
     assert answer.state == "complete"
     assert calls.judge(answer, 0) == "unusable"
@@ -132,26 +130,14 @@ def test_a_failed_server_is_raised_also_amid_a_response(failure):
         request(Pieces('{"items":[', then=failure(cause="cut", **PLACE)))
 
 
-def test_lower_limits_are_counted_and_the_largest_need_is_reported():
+def test_a_part_that_every_limit_cuts_off_is_exhausted():
     calls = ModelCalls(ScriptedModel())
+    calls.ask_all("ab", LADDER, lambda part, limit: "complete" if limit.items == 1 else "cut")
+    assert not calls.build_usage().truncated
 
-    def answer(is_complete):
-        return "complete" if is_complete else "cut"
-
-    calls.ask_all("ab", LADDER, lambda part, limit: answer(limit.items == 1))
-    assert (calls.build_usage().policy, calls.build_usage().downshifts) == ("downshift", 2)
-
-    calls.ask_all("ab", LADDER, lambda part, limit: "complete")
-    assert (calls.build_usage().policy, calls.build_usage().downshifts) == ("downshift", 2)
-
-    calls.ask_all("ab", LADDER, lambda part, limit: answer(part == "a"))
+    calls.ask_all("ab", LADDER, lambda part, limit: "complete" if part == "a" else "cut")
     usage = calls.build_usage()
-    assert (usage.policy, usage.downshifts, usage.truncated, usage.finish) == (
-        "paged",
-        4,
-        True,
-        None,
-    )
+    assert (usage.truncated, usage.finish) == (True, None)
     assert usage.warnings == ("downshift_exhausted", "unit_incomplete")
 
 
@@ -168,7 +154,7 @@ def test_a_text_that_does_not_fit_the_window_is_asked_in_parts():
     calls.ask_all("ab", LADDER, ask)
 
     assert asked[-2:] == ["a", "b"]
-    assert calls.build_usage().policy == "split"
+    assert not calls.build_usage().unanswered
 
 
 def test_a_single_part_that_does_not_fit_the_window_is_an_error():
@@ -177,46 +163,6 @@ def test_a_single_part_that_does_not_fit_the_window_is_an_error():
 
     with pytest.raises(ContextOverflow):
         ModelCalls(ScriptedModel()).ask_all("a", LADDER, ask)
-
-
-ITEM = AgentItem(uid="0" * 40, k="spelling", s="error", r="x", t="note", i=(0, 0), o=(0, 1))
-
-
-@pytest.mark.parametrize(
-    ("tier", "sentences", "density", "tokens"),
-    [
-        ("quick", 4, None, 900),
-        ("quick", 40, 0.5, 900),
-        ("quick", 48, 0.5, 1040),
-        ("quick", 48, 9.0, 1040),
-        ("quick", 48, -1.0, 900),
-        ("quick", 1000, None, 1600),
-        ("deep", 4, 0.5, 1400),
-        ("deep", 50, 0.5, 1580),
-        ("deep", 1000, None, 2200),
-    ],
-)
-def test_the_need_of_tokens_is_predicted_from_the_density(tier, sentences, density, tokens):
-    assert estimate_tokens_needed(tier, sentences, density) == tokens
-
-
-@pytest.mark.parametrize("tier", ["quick", "deep"])
-@given(st.integers(1, 500), st.none() | st.floats(allow_nan=False))
-def test_the_smaller_of_table_and_estimate_holds_and_limits_only_fall(tier, sentences, density):
-    limits = choose_limits(tier, sentences, density)
-    need = estimate_tokens_needed(tier, sentences, density)
-
-    assert [one.items for one in limits] == [one.items for one in LIMITS[tier]]
-    for limit, row in zip(limits, LIMITS[tier], strict=True):
-        assert limit.tokens == min(row.tokens, need)
-    assert sorted(limits, reverse=True) == list(limits)
-
-
-def test_the_density_counts_the_findings_of_finished_units():
-    results = [(3, UnitResult(items=(ITEM,), carried=(ITEM,))), (5, UnitResult())]
-
-    assert compute_density(results) == 0.25
-    assert compute_density([]) is None
 
 
 def climb(parts, answers, otherwise="cut"):
@@ -231,13 +177,13 @@ def climb(parts, answers, otherwise="cut"):
 
 
 def test_a_complete_answer_needs_one_request():
-    assert climb("abc", lambda part, limit: True) == ([("abc", 3)], ("first", True))
+    assert climb("abc", lambda part, limit: True) == ([("abc", 3)], (True, False))
 
 
 def test_a_cut_off_is_followed_by_lower_limits():
     assert climb("abc", lambda part, limit: limit.items < 2) == (
         [("abc", 3), ("abc", 2), ("abc", 1)],
-        ("downshift", True),
+        (True, False),
     )
 
 
@@ -245,23 +191,23 @@ def test_after_the_lowest_limit_the_parts_are_halved():
     asked, outcome = climb("abcd", lambda part, limit: len(part) == 1)
 
     assert asked[3:] == [(part, 1) for part in ("ab", "a", "b", "cd", "c", "d")]
-    assert outcome == ("split", True)
+    assert outcome == (True, False)
 
 
 def test_a_broken_answer_costs_no_lower_limit():
     asked, outcome = climb("abcd", lambda part, limit: len(part) == 1, "broken")
 
     assert asked == [(part, 3) for part in ("abcd", "ab", "a", "b", "cd", "c", "d")]
-    assert outcome == ("split", True)
+    assert outcome == (True, False)
 
 
 def test_a_broken_answer_about_one_part_is_not_exhausted():
-    assert climb("a", lambda part, limit: False, "broken") == ([("a", 3)], ("first", False))
-    assert climb("a", lambda part, limit: False)[1] == ("paged", False)
+    assert climb("a", lambda part, limit: False, "broken") == ([("a", 3)], (False, False))
+    assert climb("a", lambda part, limit: False)[1] == (False, True)
 
 
 def test_an_unusable_answer_is_not_asked_for_again():
-    assert climb("abc", lambda part, limit: False, "unusable") == ([("abc", 3)], ("first", False))
+    assert climb("abc", lambda part, limit: False, "unusable") == ([("abc", 3)], (False, False))
 
 
 @given(st.integers(1, 9), st.sets(st.integers(0, 8)), st.integers(1, 9))
@@ -276,11 +222,11 @@ def test_every_part_is_asked_alone_or_answered_and_the_end_is_reached(count, bro
         answered.update(part if complete else ())
         return "complete" if complete else "cut"
 
-    policy, is_complete = ask_with_limits(parts, LADDER, ask)
+    is_complete, is_exhausted = ask_with_limits(parts, LADDER, ask)
 
     given_up = set(parts) - answered
     assert given_up == broken.intersection(parts)
-    assert (policy == "paged") == bool(given_up) == (not is_complete)
+    assert is_exhausted == bool(given_up) == (not is_complete)
     assert len(asked) <= 3 + 2 * count
     limits = [limit for _, limit in asked]
     assert limits == sorted(limits, reverse=True)

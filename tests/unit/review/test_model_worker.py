@@ -4,8 +4,8 @@ import re
 import pytest
 
 from kebab.core.answers import Completion
-from kebab.core.review import GlossaryTerm, UnitResult
-from kebab.errors.catalog import ModelUnreachable
+from kebab.core.review import GlossaryTerm
+from kebab.errors.catalog import ContextOverflow, ModelUnreachable
 from kebab.review.model_worker import ModelWorker
 from kebab.review.worker import RulesWorker
 from tests.fakes.evidence import stored
@@ -63,10 +63,7 @@ def build(model, tier="quick", **fields):
 def review(worker, document):
     """Return the results of all units, worked on in order."""
     units = worker.plan(document)
-    results: list[UnitResult] = []
-    for index in range(len(units)):
-        results.append(worker.work(document, units, index, results.__getitem__))
-    return units, results
+    return units, [worker.work(document, unit) for unit in units]
 
 
 def quote(document, item):
@@ -79,14 +76,13 @@ def list_items(results):
     return [item for result in results for item in result.items]
 
 
-def test_a_quick_review_proofreads_each_unit_after_the_rules():
+def test_a_review_proofreads_each_unit_after_the_rules():
     document = make_document(TEXT)
     model = ScriptedModel(correct, correct)
     worker = build(model)
 
     units, results = review(worker, document)
 
-    assert worker.model == "scripted:latest"
     assert [unit.kind for unit in units] == ["rules", "proofread", "proofread"]
     items = list_items(results)
     assert [(quote(document, item), item.fix.text) for item in items] == [
@@ -96,31 +92,6 @@ def test_a_quick_review_proofreads_each_unit_after_the_rules():
     ]
     assert all(item.t == "replace" and item.k == "spelling" for item in items)
     assert [result.usage.requests for result in results] == [0, 1, 1]
-
-
-def test_the_later_unit_decides_on_the_sentence_that_both_have():
-    document = make_document(TEXT)
-    first = write(entry("fourth", "fourht", 4), entry("second", "secnd", 2))
-    second = write(entry("fourth", "forth", 1), entry("ends", "ende", 3))
-
-    _, results = review(build(ScriptedModel(first, second)), document)
-
-    assert [(quote(document, one), one.fix.text) for one in results[1].items] == [
-        ("second", "secnd")
-    ]
-    assert [quote(document, one) for one in results[1].carried] == ["fourth"]
-    assert [(quote(document, one), one.fix.text) for one in results[2].items] == [
-        ("fourth", "forth"),
-        ("ends", "ende"),
-    ]
-
-
-def test_what_only_the_earlier_unit_found_in_the_shared_sentence_is_kept():
-    document = make_document(TEXT)
-
-    _, results = review(build(ScriptedModel(write(entry("fourth", "4th", 4)), NONE)), document)
-
-    assert [quote(document, one) for one in list_items(results)] == ["fourth"]
 
 
 def test_positions_are_utf16_units_of_the_file():
@@ -138,7 +109,6 @@ def test_items_without_a_place_are_dropped_and_counted():
     _, results = review(build(ScriptedModel(answer)), make_document("Teh end."))
 
     assert [item.fix.text for item in list_items(results)] == ["The"]
-    assert results[1].usage.dropped == 3
     assert results[1].usage.warnings == ("items_dropped",)
 
 
@@ -149,10 +119,8 @@ def test_a_cut_off_response_is_asked_again_with_lower_limits_and_keeps_what_is_c
     _, results = review(build(model), make_document("Teh end. It is."))
 
     assert [item.fix.text for item in list_items(results)] == ["The", "END"]
-    assert [told.max_tokens for told in model.told] == [900, 840, 580]
-    usage = results[1].usage
-    assert (usage.policy, usage.downshifts, usage.repairs) == ("downshift", 2, 2)
-    assert not usage.truncated
+    assert [told.max_tokens for told in model.told] == [1200, 840, 580]
+    assert not results[1].usage.truncated
 
 
 def test_a_unit_is_split_by_sentences_before_it_is_given_up():
@@ -174,75 +142,19 @@ def test_a_unit_is_split_by_sentences_before_it_is_given_up():
         "Four",
     ]
     usage = results[1].usage
-    assert (usage.requests, usage.policy, usage.truncated, usage.finish) == (
-        9,
-        "paged",
-        True,
-        "length",
-    )
-    assert set(usage.warnings) == {"downshift_exhausted", "unit_incomplete", "json_repaired"}
+    assert (usage.requests, usage.truncated, usage.finish) == (9, True, "length")
+    assert set(usage.warnings) == {"downshift_exhausted", "unit_incomplete"}
 
 
-def test_a_deep_review_detects_in_all_units_and_then_fixes():
-    def detect(told):
-        return write(*({**one, "kind": "style"} for one in json.loads(correct(told))["items"]))
+def test_a_deep_review_allows_style_and_longer_answers():
+    answer = write(entry("end", kind="style"))
+    _, quick = review(build(ScriptedModel(answer)), make_document("The end."))
+    model = ScriptedModel(answer)
+    _, deep = review(build(model, "deep"), make_document("The end."))
 
-    def fix(told):
-        count = told.messages[-1].content.count("sentence ")
-        return write(
-            *({"finding": n, "text": f"fix{n}", "note": "why"} for n in range(1, count + 1))
-        )
-
-    document = make_document(TEXT)
-    model = ScriptedModel(detect, detect, fix, fix)
-
-    units, results = review(build(model, "deep"), document)
-
-    assert [unit.kind for unit in units] == ["rules", "detect", "detect", "fix", "fix"]
-    assert [len(result.items) for result in results] == [0, 0, 0, 2, 1]
-    assert [
-        (quote(document, item), item.k, item.fix.text, item.fix.note)
-        for item in list_items(results)
-    ] == [
-        ("Teh", "style", "fix1", "why"),
-        ("lien", "style", "fix2", "why"),
-        ("teh", "style", "fix1", "why"),
-    ]
-    assert "fix" not in str(model.told[0].schema)
-
-
-def test_findings_without_a_fix_stay_notes_and_those_that_need_none_are_dropped():
-    answer = write(entry("Teh", None), entry("very", None), entry("end", None))
-    fixes = write(
-        {"finding": 1, "text": "Teh", "note": ""}, {"finding": 9, "text": "x", "note": ""}
-    )
-
-    _, results = review(build(ScriptedModel(answer, fixes), "deep"), make_document("Teh very end."))
-
-    assert [(item.t, item.o) for item in list_items(results)] == [
-        ("note", (4, 8)),
-        ("note", (9, 12)),
-    ]
-    assert results[2].usage.dropped == 2
-
-
-def test_the_second_request_wants_one_fix_for_each_finding():
-    model = ScriptedModel(write(entry("Teh", None), entry("end", None)), NONE)
-
-    review(build(model, "deep"), make_document("Teh end."))
-
-    schema = model.told[1].schema
-    assert schema is not None
-    assert schema["properties"]["items"]["maxItems"] == 2
-
-
-def test_a_unit_without_findings_needs_no_second_request():
-    model = ScriptedModel(NONE)
-
-    _, results = review(build(model, "deep"), make_document("The end."))
-
-    assert (len(model.told), list_items(results)) == (1, [])
-    assert results[2].usage.finish is None
+    assert list_items(quick) == []
+    assert [item.k for item in list_items(deep)] == ["style"]
+    assert model.told[0].max_tokens == 1800
 
 
 def test_a_contradiction_cites_the_passage_of_the_other_note():
@@ -261,8 +173,8 @@ def test_a_contradiction_cites_the_passage_of_the_other_note():
 
     [item] = list_items(results)
     assert (item.k, item.t, quote(document, item)) == ("contradiction", "note", "250 degrees")
-    assert [one.cid for one in results[2].citations] == [item.cid]
-    assert results[2].citations[0].citation.path == "oven.md"
+    assert [one.cid for one in results[1].citations] == [item.cid]
+    assert results[1].citations[0].citation.path == "oven.md"
     assert asked == [("a.md", "Bake at 250 degrees.")]
     assert results[1].usage.requests == 2
     assert len(model.told) == 2
@@ -289,15 +201,16 @@ def test_the_same_text_has_the_same_plan():
     )
 
 
-@pytest.mark.parametrize(
-    ("tier", "index", "dependents"),
-    [("quick", 1, []), ("deep", 1, [3, 4]), ("deep", 2, [4]), ("deep", 3, [])],
-    ids=["proofread", "detect", "last", "fix"],
-)
-def test_fixes_follow_what_is_detected_again(tier, index, dependents):
-    worker = build(ScriptedModel(), tier)
+@pytest.mark.parametrize("related", [[], [stored("x")]], ids=["none", "too long"])
+def test_a_text_is_compared_only_with_passages_that_fit(related):
+    overflow = ContextOverflow(prompt_tokens=900, context_tokens=512)
+    model = ScriptedModel(write(entry("end")), *[overflow] * len(related))
+    worker = build(model, "deep", find_related=lambda document, text: related)
+    _, results = review(worker, make_document("The end."))
 
-    assert worker.list_dependents(worker.plan(make_document(TEXT)), index) == dependents
+    assert [item.t for item in list_items(results)] == ["note"]
+    assert model.unplayed == 0
+    assert results[1].usage.warnings == (("unit_incomplete",) if related else ())
 
 
 def test_a_unit_without_a_usable_answer_costs_one_request():
@@ -306,7 +219,7 @@ def test_a_unit_without_a_usable_answer_costs_one_request():
     _, results = review(build(model), make_document("The end. It is."))
 
     usage = results[1].usage
-    assert (usage.requests, usage.policy, usage.finish) == (1, "first", "stop")
+    assert (usage.requests, usage.finish) == (1, "stop")
     assert (usage.unanswered, usage.unusable, usage.truncated) == (True, True, False)
 
 
@@ -317,14 +230,4 @@ def test_a_broken_answer_keeps_what_is_complete_and_is_asked_in_halves():
     _, results = review(build(model), make_document("Teh end. It is."))
 
     assert [item.fix.text for item in list_items(results)] == ["The", "was"]
-    usage = results[1].usage
-    assert (usage.policy, usage.downshifts, usage.unanswered) == ("split", 0, False)
-
-
-def test_a_finding_whose_fix_has_no_answer_stays_a_note_and_is_not_asked_again():
-    model = ScriptedModel(write(entry("Teh", None)), "sorry")
-
-    _, results = review(build(model, "deep"), make_document("Teh end."))
-
-    assert [item.t for item in list_items(results)] == ["note"]
-    assert (results[2].usage.unusable, results[2].usage.unanswered) == (True, False)
+    assert not results[1].usage.unanswered

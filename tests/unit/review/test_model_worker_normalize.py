@@ -2,7 +2,7 @@ import pytest
 
 from kebab.core.review import Fix, Markup
 from kebab.review.document import plan_units, show_sentences
-from kebab.review.model_worker import Normalizer, build_edit, choose_severity
+from kebab.review.model_worker import Normalizer, choose_severity
 from kebab.review.prompts import LightItem
 from tests.fakes.evidence import stored
 from tests.fakes.review import make_document
@@ -110,35 +110,17 @@ SPANS = (CODE.index("`"), CODE.index("` ") + 1), (CODE.index("https"), CODE.inde
 
 
 @pytest.mark.parametrize(
-    ("words", "fix", "position", "replaced", "text"),
-    [
-        ("Use `teh cmd` in", "Use `teh cmd` with", CODE.index("in b"), "in", "with"),
-        ("Use `teh cmd` in", "Use the `teh cmd` in", 3, "", " the"),
-        ("see [docs]() for", "see [docs](https://e.org/teh) to", CODE.index("for"), "for", "to"),
-    ],
-)
-def test_an_edit_around_code_becomes_smaller(words, fix, position, replaced, text):
-    document, normalizer = start(CODE, Markup(code=SPANS))
-
-    finding = normalizer.normalize(item(words, fix=fix))
-
-    assert (finding.start, quote(document, finding)) == (position, replaced)
-    assert finding.fix == Fix(text)
-    assert finding.edit == ("replace" if replaced else "insert")
-
-
-@pytest.mark.parametrize(
     ("words", "fix"),
-    [
-        ("teh", "the"),
-        ("Use `teh cmd` in", "Use `the cmd` in"),
-        ("Use `teh cmd` in", "Use the command in"),
-        ("see [docs]() for", "see the docs for"),
-        ("see [docs]() for", "see [docs]() to"),
-    ],
+    [("Use `teh cmd` in", "Use `teh cmd` with"), ("see [docs]() for", "see the docs for")],
 )
-def test_an_edit_of_code_or_an_address_is_dropped(words, fix):
-    assert start(CODE, Markup(code=SPANS))[1].normalize(item(words, fix=fix)) is None
+def test_an_edit_around_code_or_an_address_is_a_note(words, fix):
+    finding = start(CODE, Markup(code=SPANS))[1].normalize(item(words, fix=fix))
+
+    assert (finding.edit, finding.fix) == ("note", None)
+
+
+def test_an_edit_of_code_is_dropped():
+    assert start(CODE, Markup(code=SPANS))[1].normalize(item("teh", fix="the")) is None
 
 
 def test_a_note_may_name_code():
@@ -149,15 +131,11 @@ def test_a_note_may_name_code():
     assert quote(document, finding) == "Use `teh cmd`"
 
 
-def test_an_edit_keeps_the_signs_of_a_quotation():
-    document = make_document("> It are\n> good bread.")
+def test_an_edit_over_the_sign_of_a_quotation_is_a_note():
+    _, normalizer = start("> It are\n> good bread.")
 
-    assert build_edit(document, (2, len(document.text)), "It was good") is None
-    assert build_edit(document, (2, len(document.text)), "It is good bread.") == (
-        (5, 8),
-        "replace",
-        Fix("is"),
-    )
+    assert normalizer.normalize(item("are good", fix="is good")).edit == "note"
+    assert normalizer.normalize(item("are", fix="is")).edit == "replace"
 
 
 @pytest.mark.parametrize(

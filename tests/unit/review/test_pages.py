@@ -1,10 +1,9 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec import UNSET
 from msgspec.json import encode
 
-from kebab.core.review import Position, StoredPage, StoredUnit, UnitUsage
+from kebab.core.review import FinishedUnit, Position, UnitKey, UnitUsage
 from kebab.errors.catalog import (
     Cancelled,
     InvalidCursor,
@@ -13,19 +12,11 @@ from kebab.errors.catalog import (
     StaleCursor,
 )
 from kebab.errors.signal import Exit
-from kebab.review.pages import (
-    build_stats,
-    cut_items,
-    find_finish,
-    list_citations,
-    list_warnings,
-    sum_usage,
-)
+from kebab.review.pages import build_stats, cut_items, find_finish, list_citations, list_warnings
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.wire.record import find_exit_status
-from kebab.wire.review import SegmentScore
 from tests.fakes.review_runs import Desk, ScriptedWorker, build_failure, list_places
-from tests.fakes.review_store import make_full_result, make_item, make_result, make_units
+from tests.fakes.review_store import make_full_result, make_item, make_result
 
 
 def list_all(texts):
@@ -74,10 +65,9 @@ def test_a_unit_with_more_items_than_the_limit_is_on_several_pages():
     assert list_places(*pages) == list_all({"a.md": "7"})
 
 
-def test_the_usage_of_a_unit_is_on_the_page_where_it_begins():
+def test_the_requests_for_a_unit_count_on_the_page_where_it_begins():
     pages = Desk({"a.md": "0 5 1"}, page_items=3).get_all()
 
-    assert [page.usage.requests for page in pages] == [1, 1]
     assert [page.finish_reason for page in pages] == ["stop", "stop"]
     assert pages[0].model == "scripted"
 
@@ -86,26 +76,25 @@ def test_only_as_much_as_a_page_needs_is_worked_on():
     desk = Desk({"a.md": "1 1 1 1"}, page_items=2)
     desk.get()
 
-    assert desk.full.worked == [("a.md", 0), ("a.md", 1)]
+    assert desk.worker.worked == [("a.md", 0), ("a.md", 1)]
 
 
 def test_a_repeated_request_returns_the_same_items_and_works_on_nothing():
     desk = Desk({"a.md": "1 2 0 2", "b.md": "2"})
     pages = desk.get_all()
-    worked = list(desk.full.worked)
+    worked = list(desk.worker.worked)
     again = desk.get_all()
 
     assert [encode(page.items) for page in again] == [encode(page.items) for page in pages]
     assert [page.next_cursor for page in again] == [page.next_cursor for page in pages]
-    assert [page.usage.cursor_retry_count for page in again] == [1] * len(pages)
-    assert desk.full.worked == worked
+    assert desk.worker.worked == worked
 
 
 def test_with_all_pages_a_page_ends_with_each_unit_that_has_items():
     desk = Desk({"a.md": "0 1 0 1", "b.md": "1"})
     last = desk.get(all_pages=True)
 
-    pages = [event.data.page for event in desk.events if event.type == "items"]
+    pages = desk.list_pages()
     assert [len(page.items) for page in pages] == [1, 1, 1]
     assert pages[-1] == last
     assert list_places(*pages) == list_all(desk.texts)
@@ -123,23 +112,22 @@ def test_items_are_reported_even_when_nothing_was_found():
     desk = Desk({"a.md": "0"})
     page = desk.get()
 
-    assert [event.data.page for event in desk.events if event.type == "items"] == [page]
+    assert desk.list_pages() == [page]
 
 
 def test_exhausted_limits_end_the_page():
-    desk = Desk({"a.md": "0 paged 1", "b.md": "0 paged"})
+    desk = Desk({"a.md": "0 cut 1", "b.md": "0 cut"})
     pages = desk.get_all()
 
-    assert [(len(page.items), page.policy) for page in pages] == [
-        (1, "paged"),
-        (1, "first"),
-        (1, "paged"),
-        (0, "paged"),
+    assert [(len(page.items), page.truncated) for page in pages] == [
+        (1, True),
+        (1, False),
+        (1, True),
+        (0, False),
     ]
-    assert [page.usage.requests for page in pages] == [1, 1, 1, 2]
-    assert (pages[-1].has_more, pages[-1].partial, pages[-1].truncated) == (False, True, True)
+    assert (pages[-1].has_more, pages[-1].partial) == (False, True)
+    assert pages[-1].unanswered_count == 2
     assert pages[0].warnings == ["downshift_exhausted"]
-    assert pages[0].usage.forced_pagination_count == 1
     assert pages[1].warnings == []
 
 
@@ -197,7 +185,7 @@ def test_a_stopped_page_has_what_was_found_and_the_next_request_goes_on():
     assert list_places(page) == [("a.md", 0), ("a.md", 100)]
     assert (page.has_more, page.partial) == (True, True)
 
-    desk.full = ScriptedWorker()
+    desk.worker = ScriptedWorker()
     rest = desk.get(page.next_cursor)
     assert list_places(rest) == [("a.md", 200)]
     assert list_places(desk.get()) == list_places(page)
@@ -205,22 +193,22 @@ def test_a_stopped_page_has_what_was_found_and_the_next_request_goes_on():
 
 def test_work_that_is_stopped_before_it_begins_is_cancelled():
     desk = Desk({"a.md": "1"})
-    desk.full.cancel.request()
+    desk.worker.cancel.request()
 
     with pytest.raises(Cancelled):
         desk.get()
 
 
 def test_pages_that_wait_for_the_model_are_reported_before_an_interruption():
-    desk = Desk({"a.md": "1 1"}, required="first")
-    work = desk.full.work
+    desk = Desk({"a.md": "1 1"}, required=True)
+    work = desk.worker.work
 
-    def interrupt(document, units, index, load):
-        if index:
+    def interrupt(document, unit):
+        if unit.start:
             raise KeyboardInterrupt
-        return work(document, units, index, load)
+        return work(document, unit)
 
-    desk.full.work = interrupt
+    desk.worker.work = interrupt
     with pytest.raises(Cancelled):
         desk.get(all_pages=True)
 
@@ -230,23 +218,23 @@ def test_pages_that_wait_for_the_model_are_reported_before_an_interruption():
 def test_an_interrupt_within_a_unit_stops_the_work_and_keeps_what_is_done():
     desk = Desk({"a.md": "1 1"}, page_items=9)
 
-    work = desk.full.work
+    work = desk.worker.work
 
-    def interrupt(document, units, index, load):
-        if index:
+    def interrupt(document, unit):
+        if unit.start:
             raise KeyboardInterrupt
-        return work(document, units, index, load)
+        return work(document, unit)
 
-    desk.full.work = interrupt
+    desk.worker.work = interrupt
     page = desk.get()
 
     assert list_places(page) == [("a.md", 0)]
-    desk.full = ScriptedWorker()
+    desk.worker = ScriptedWorker()
     assert list_places(desk.get(page.next_cursor)) == [("a.md", 100)]
 
 
 def test_without_the_model_the_rules_go_on_and_the_page_says_so():
-    desk = Desk({"a.md": "1 1", "b.md": "1 1"}, full=ScriptedWorker(down=True), page_items=9)
+    desk = Desk({"a.md": "1 1", "b.md": "1 1"}, worker=ScriptedWorker(down=True), page_items=9)
     pages = desk.get_all()
 
     assert list_places(*pages) == [("a.md", 0), ("b.md", 0)]
@@ -255,7 +243,7 @@ def test_without_the_model_the_rules_go_on_and_the_page_says_so():
 
 
 def test_after_a_failure_the_model_is_not_asked_again_by_the_same_request():
-    desk = Desk({"a.md": "0 1", "b.md": "0 1", "c.md": "0"}, full=ScriptedWorker(down=True))
+    desk = Desk({"a.md": "0 1", "b.md": "0 1", "c.md": "0"}, worker=ScriptedWorker(down=True))
     page = desk.get()
 
     assert (page.items, page.has_more, len(page.degraded)) == ([], False, 1)
@@ -268,42 +256,42 @@ def test_after_a_failure_the_model_is_not_asked_again_by_the_same_request():
 def test_a_model_whose_answers_are_unusable_is_not_asked_for_long():
     desk = Desk({"a.md": "1 odd odd odd odd 1", "b.md": "1 1"}, page_items=9)
     desk.get(all_pages=True)
-    pages = [event.data.page for event in desk.events if event.type == "items"]
+    pages = desk.list_pages()
 
-    assert desk.full.worked == [("a.md", at) for at in range(4)]
+    assert desk.worker.worked == [*(("a.md", at) for at in range(4)), ("b.md", 0)]
     assert list_places(*pages) == [("a.md", 0), ("b.md", 0)]
     assert [one.reason for one in pages[-1].degraded] == [build_failure(3).format_message()]
     assert (pages[-1].has_more, pages[-1].partial) == (False, True)
-    assert [one.file for one in pages[-1].unanswered] == ["a.md", "a.md", "b.md"]
+    assert [(one.file, one.i) for one in pages[-1].unanswered] == [
+        ("a.md", (1, 5)),
+        ("b.md", (1, 1)),
+    ]
 
 
 @pytest.mark.parametrize("all_pages", [True, False], ids=["all", "one"])
 def test_a_required_model_without_a_usable_answer_is_an_error_without_a_page(all_pages):
-    desk = Desk({"a.md": "1 odd", "b.md": "0"}, required="first", page_items=9)
+    desk = Desk({"a.md": "1 odd", "b.md": "0"}, required=True, page_items=9)
     with pytest.raises(ModelProtocol):
         desk.get(all_pages=all_pages)
 
-    assert [event for event in desk.events if event.type == "items"] == []
+    assert desk.list_pages() == []
 
 
 def test_a_required_model_that_fails_late_leaves_the_rest_to_the_rules():
-    desk = Desk({"a.md": "1 1 odd odd odd", "b.md": "1 1"}, required="first", page_items=9)
+    desk = Desk({"a.md": "1 1 odd odd odd", "b.md": "1 1"}, required=True, page_items=9)
     desk.get(all_pages=True)
 
-    pages = [event.data.page for event in desk.events if event.type == "items"]
+    pages = desk.list_pages()
     assert list_places(*pages) == [("a.md", 0), ("a.md", 100), ("b.md", 0)]
     assert [find_exit_status(page) for page in pages][-1] == Exit.NO
-    assert pages[-1].unanswered_count == 2
-
-
-def test_a_model_that_must_always_answer_fails_late_too():
-    desk = Desk({"a.md": "1 1 odd odd odd"}, required="always", page_items=9)
-    with pytest.raises(ModelProtocol):
-        desk.get(all_pages=True)
+    assert [(one.file, one.i) for one in pages[-1].unanswered] == [
+        ("a.md", (2, 4)),
+        ("b.md", (1, 1)),
+    ]
 
 
 def test_an_unanswered_unit_is_asked_again_by_the_next_request_only():
-    desk = Desk({"a.md": "0 1 odd 1", "b.md": "0 paged"}, page_items=9)
+    desk = Desk({"a.md": "0 1 odd 1", "b.md": "0 cut"}, page_items=9)
     before = desk.get_all()
     assert list_places(*before) == [("a.md", 100), ("a.md", 300), ("b.md", 100)]
     assert [(one.file, one.i) for one in before[-1].unanswered] == [
@@ -311,32 +299,32 @@ def test_an_unanswered_unit_is_asked_again_by_the_next_request_only():
         ("b.md", (1, 1)),
     ]
     assert (before[-1].has_more, before[-1].partial) == (False, True)
-    desk.full = ScriptedWorker(confused=False)
+    desk.worker = ScriptedWorker(confused=False)
     after = desk.get_all()
 
-    assert [page.items for page in after[: len(before)]] == [page.items for page in before]
+    assert [page.items for page in after[: len(before) - 1]] == [page.items for page in before[:-1]]
     assert list_places(*after)[len(list_places(*before)) :] == [("a.md", 200), ("b.md", 101)]
     assert (after[-1].partial, after[-1].unanswered, after[-1].degraded) == (False, [], [])
-    assert [(page.truncated, page.warnings) for page in after] == [(False, [])] * len(after)
-    assert desk.full.worked == [("a.md", 2), ("b.md", 1)]
+    assert desk.worker.worked == [("a.md", 2), ("b.md", 1)]
+    assert not any(page.truncated or page.warnings for page in desk.get_all())
 
 
 def test_a_model_that_stays_confused_gets_one_request_more_each_time():
     desk = Desk({"a.md": "0 1 odd 1"}, page_items=9)
     desk.get_all()
     for _ in range(3):
-        desk.full.worked.clear()
+        desk.worker.worked.clear()
         pages = desk.get_all()
-        assert desk.full.worked == [("a.md", 2)]
+        assert desk.worker.worked == [("a.md", 2)]
         assert (pages[-1].partial, pages[-1].unanswered_count) == (True, 1)
 
 
 def test_a_server_that_is_lost_while_it_is_asked_again_leaves_the_units_unanswered():
     desk = Desk({"a.md": "0 odd 1 odd"}, page_items=9)
     desk.get_all()
-    desk.full = ScriptedWorker(down=True)
+    desk.worker = ScriptedWorker(down=True)
     assert desk.get_all()[-1].unanswered_count == 2
-    desk.full = ScriptedWorker(confused=False)
+    desk.worker = ScriptedWorker(confused=False)
     pages = desk.get_all()
 
     assert sorted(list_places(*pages)) == [("a.md", place) for place in (100, 200, 300)]
@@ -344,9 +332,9 @@ def test_a_server_that_is_lost_while_it_is_asked_again_leaves_the_units_unanswer
 
 
 def test_what_was_missing_follows_when_the_model_is_back():
-    desk = Desk({"a.md": "1 1 2", "b.md": "1 1"}, full=ScriptedWorker(down=True), page_items=9)
+    desk = Desk({"a.md": "1 1 2", "b.md": "1 1"}, worker=ScriptedWorker(down=True), page_items=9)
     before = desk.get_all()
-    desk.full = ScriptedWorker()
+    desk.worker = ScriptedWorker()
     after = desk.get_all()
 
     assert [page.items for page in after[: len(before)]] == [page.items for page in before]
@@ -355,39 +343,59 @@ def test_what_was_missing_follows_when_the_model_is_back():
 
 
 def test_a_model_that_fails_in_the_middle_is_asked_again_by_the_next_request():
-    desk = Desk({"a.md": "1 1 sum sum", "b.md": "1 sum"}, page_items=1)
+    desk = Desk({"a.md": "1 1 2", "b.md": "1 1"}, page_items=1)
     first = desk.get()
     second = desk.get(first.next_cursor)
-    desk.full.down = True
+    desk.worker.down = True
     third = desk.get(second.next_cursor)
     assert (list_places(third), len(third.degraded)) == ([("b.md", 0)], 1)
 
-    desk.full.down = False
+    desk.worker.down = False
     assert list_places(*desk.get_all()) == [
         ("a.md", 0),
         ("a.md", 100),
         ("b.md", 0),
-        *(("a.md", place) for place in (200, 201, 300, 301, 302, 303)),
+        ("a.md", 200),
+        ("a.md", 201),
         ("b.md", 100),
     ]
 
 
+def test_a_request_without_the_model_leaves_its_units_to_a_later_one():
+    desk = Desk({"a.md": "1 1"}, asks_model=False, page_items=9)
+    (page,) = desk.get_all()
+    assert (list_places(page), page.partial, page.unanswered_count) == ([("a.md", 0)], True, 1)
+
+    desk.asks_model = True
+    assert list_places(*desk.get_all()) == [("a.md", 0), ("a.md", 100)]
+
+
+def test_items_that_the_document_has_already_are_left_out():
+    desk = Desk({"a.md": "0 1 1"}, page_items=9)
+    work = desk.worker.work
+    desk.worker.work = lambda document, unit: work(
+        document, unit._replace(start=min(unit.start, 1))
+    )
+
+    assert list_places(*desk.get_all()) == [("a.md", 100)]
+
+
 def test_a_required_model_that_fails_ends_the_work_and_keeps_what_is_done():
-    desk = Desk({"a.md": "0 1 1"}, required="first")
-    desk.full.down = True
+    desk = Desk({"a.md": "0 1 1"}, required=True)
+    desk.worker.down = True
     with pytest.raises(ModelUnreachable):
         desk.get()
 
-    desk.full = ScriptedWorker()
+    desk.worker = ScriptedWorker()
     assert list_places(desk.get()) == [("a.md", 100), ("a.md", 200)]
-    assert desk.full.worked == [("a.md", 1), ("a.md", 2)]
+    assert desk.worker.worked == [("a.md", 1), ("a.md", 2)]
 
 
 def test_a_run_that_is_not_stored_has_all_items_of_a_document_on_one_page():
     desk = Desk({"a.md": "1 0 2", "b.md": "1"}, is_stored=False, page_items=2**31)
     desk.get(all_pages=True)
 
-    pages = [event.data.page for event in desk.events if event.type == "items"]
+    pages = desk.list_pages()
     assert [len(page.items) for page in pages] == [3, 1]
     assert [page.warnings for page in pages] == [["run_not_stored"]] * 2
     assert not pages[-1].has_more
@@ -417,7 +425,7 @@ def test_however_pages_are_requested_their_union_is_that_of_the_units(texts, lim
     known: dict[str | None, list[tuple[str, int]]] = {}
     cursor, more, page = None, True, desk.get()
     for step in [*steps, *["page"] * 80]:
-        desk.full = ScriptedWorker(down=step == "down")
+        desk.worker = ScriptedWorker(down=step == "down")
         desk.events.clear()
         if step == "again":
             cursor, more = None, True
@@ -425,7 +433,8 @@ def test_however_pages_are_requested_their_union_is_that_of_the_units(texts, lim
         for event in desk.events:
             if event.type == "items":
                 seen = event.data.page
-                assert known.setdefault(start, list_places(seen)) == list_places(seen)
+                if seen.document:  # a page without a finished unit is not kept
+                    assert known.setdefault(start, list_places(seen)) == list_places(seen)
                 assert (seen.next_cursor is None) == (not seen.has_more)
                 assert seen.next_cursor != ""
                 start = seen.next_cursor
@@ -439,30 +448,17 @@ def test_however_pages_are_requested_their_union_is_that_of_the_units(texts, lim
     assert len(set(places)) == len(places)
 
 
-WHOLE = StoredPage(Position(0, 0), Position(9, 0), forced=False, retries=0)
-
-
 def make_stored(*results):
-    return [StoredUnit(number, 0, make_units()[1], result) for number, result in enumerate(results)]
+    return [FinishedUnit(at, UnitKey(0, at), result) for at, result in enumerate(results)]
 
 
 def test_items_are_cut_at_both_ends():
     units = make_stored(make_result(1, 2), make_result(3), make_result(4, 5))
-    page = WHOLE._replace(start=Position(0, 1), end=Position(2, 1))
 
-    assert cut_items(units, page) == [make_item(at) for at in (2, 3, 4)]
-    assert cut_items(units[:1], WHOLE) == [make_item(1), make_item(2)]
-    within = WHOLE._replace(start=Position(0, 0), end=Position(0, 1))
-    assert cut_items(units[:1], within) == [make_item(1)]
-
-
-def test_usage_is_summed():
-    usages = [UnitUsage(requests=2, downshifts=1, dropped=3), UnitUsage(requests=1, repairs=1)]
-    found = sum_usage(usages, WHOLE._replace(forced=True, retries=4))
-
-    assert (found.requests, found.downshift_count, found.json_repair_count) == (3, 1, 1)
-    assert (found.items_dropped, found.forced_pagination_count) == (3, 1)
-    assert found.cursor_retry_count == 4
+    found = cut_items(units, Position(0, 1), Position(2, 1))
+    assert found == [make_item(at) for at in (2, 3, 4)]
+    assert cut_items(units[:1], Position(0, 0), Position(9, 0)) == [make_item(1), make_item(2)]
+    assert cut_items(units[:1], Position(0, 0), Position(0, 1)) == [make_item(1)]
 
 
 def test_one_response_that_was_cut_off_counts():
@@ -474,37 +470,20 @@ def test_one_response_that_was_cut_off_counts():
     assert find_finish([stop, length, stop]) == "length"
 
 
-def test_units_with_a_complete_answer_are_counted():
-    usages = [
-        UnitUsage(),
-        UnitUsage(requests=1),
-        UnitUsage(requests=2, unanswered=True),
-        UnitUsage(requests=1, unusable=True),
-    ]
+def test_warnings_are_sorted():
+    usages = [UnitUsage(warnings=("unit_incomplete", "items_dropped"))]
 
-    assert sum_usage(usages, WHOLE).units_answered == 1
-
-
-def test_warnings_are_sorted_and_follow_from_the_usage():
-    usages = [UnitUsage(dropped=1, warnings=("items_over_limit", "unit_incomplete"))]
-    usage = sum_usage(usages, WHOLE)
-
-    assert list_warnings(usages, usage, is_stored=False) == [
+    assert list_warnings(usages, is_stored=False) == [
         "items_dropped",
-        "items_over_limit",
         "run_not_stored",
         "unit_incomplete",
     ]
-    assert list_warnings([], sum_usage([], WHOLE), is_stored=True) == []
+    assert list_warnings([], is_stored=True) == []
 
 
-def test_statistics_have_ratings_only_where_there_are_some():
-    assert build_stats([], []).segments is UNSET
-    found = build_stats([make_item(1)], make_stored(make_full_result()))
-
-    assert found.item_count == 1
-    assert found.avg_item_bytes > 100
-    assert found.segments == [SegmentScore(cid="s1", score=0.25)]
+def test_the_size_of_a_page_is_that_of_its_items():
+    assert (build_stats([]).item_count, build_stats([]).avg_item_bytes) == (0, 0.0)
+    assert build_stats([make_item(1)]).avg_item_bytes > 100
 
 
 def test_only_what_the_items_cite_is_listed():

@@ -22,11 +22,10 @@ from kebab.wire.json_schema import build_schemas
 from kebab.wire.record import add_envelope, encode_json
 from kebab.wire.review import AgentItems, ReviewTierName
 from kebab.wire.search import DegradedChannel
-from tests.fakes.hostile_model import CUT, FAULTS, READABLE, HostileModel, Step
+from tests.fakes.hostile_model import CUT, FAULTS, READABLE, TYPOS, HostileModel, Step
 from tests.fakes.review import FakeSurroundings, make_document
 from tests.fakes.review_runs import TwiceRule, build_failure, describe_unanswered
 from tests.fakes.review_store import make_run
-from tools.misspelling_model import TYPOS
 
 PAGE = jsonschema.Draft202012Validator(build_schemas()["agent_items.v2"])
 PIECES = (
@@ -71,12 +70,11 @@ class Desk:
     def get(self, cursor: str | None) -> AgentItems:
         """Return a page by a new request."""
         script = [*(self._scripts.pop(0) if self._scripts else []), "honest"]
-        base = RulesWorker((TwiceRule(),), FakeSurroundings())
-        full = ModelWorker(llm=HostileModel(script), tier=self._tier, rules=base)
+        rules = RulesWorker((TwiceRule(),), FakeSurroundings())
         ports = RunPorts(
             store=self._store,
-            base=base,
-            full=full,
+            worker=ModelWorker(llm=HostileModel(script), tier=self._tier, rules=rules),
+            asks_model=True,
             load=self.documents.__getitem__,
             report=lambda _: None,
             cancel=Cancel(),
@@ -88,8 +86,7 @@ class Desk:
             describe_failure=describe,
             describe_unanswered=describe_unanswered,
         )
-        pages = RunPages(self.run, ports, options)
-        return pages.build(pages.find_start(cursor), all_pages=False)
+        return RunPages(self.run, ports, options).build(cursor, all_pages=False)
 
     def list_wanted(self) -> list[tuple[str, int, int]]:
         """Return the places of everything that is wrong in the texts."""

@@ -1,36 +1,49 @@
 from kebab.core.review import Unit, UnitResult
 from kebab.parse.text.markdown_parts import read_markup
-from kebab.review.rules.registry import RULES as OWN
-from kebab.review.selection import (
-    FileRules,
-    SelectingWorker,
-    Selection,
-)
+from kebab.review.selection import SelectingWorker
 from kebab.review.worker import RulesWorker
 from tests.fakes.review import FakeSurroundings, make_document
 from tests.fakes.review_runs import TwiceRule
 from tests.fakes.review_store import make_item
 
-RULES = (*OWN, TwiceRule())
-NONE = UnitResult()
+WHOLE = Unit("rules", (0, 0), 0, 99)
+
+
+class Fixed(RulesWorker, frozen=True):
+    """A worker with one result."""
+
+    result: UnitResult = UnitResult()
+
+    def plan(self, document):
+        del document
+        return [WHOLE, Unit("proofread", (0, 1), 0, 4), Unit("proofread", (1, 2), 6, 10)]
+
+    def work(self, document, unit):
+        del document, unit
+        return self.result
 
 
 def select(text, **fields):
-    """Return the result of all rules over a text."""
+    """Return the result of a rule over a text."""
     document = make_document(text, read_markup(text))
-    worker = SelectingWorker(RulesWorker(RULES, FakeSurroundings()), Selection(**fields))
-    units = worker.plan(document)
-    return document, worker.work(document, units, 0, lambda _: NONE)
+    inner = RulesWorker((TwiceRule(),), FakeSurroundings())
+    return SelectingWorker(inner=inner, **fields).work(document, WHOLE)
 
 
 def find(text, **fields):
-    return [item.rule_id for item in select(text, **fields)[1].items]
+    return [item.rule_id for item in select(text, **fields).items]
+
+
+def select_items(text, result, **fields):
+    document = make_document(text, read_markup(text))
+    worker = SelectingWorker(inner=Fixed((), FakeSurroundings(), result=result), **fields)
+    return worker.work(document, WHOLE)
 
 
 def test_a_comment_ignores_what_it_names():
     text = "The the cat. <!-- kebab-ignore repeated-word: a name -->\n"
     assert find(text.replace("-ignore", "-other")) == ["repeated-word"]
-    _, result = select(text)
+    result = select(text)
     assert (result.items, result.ignored) == ((), 1)
     assert find(text.replace("repeated-word", "repetition")) == []
     assert find(text.replace(" repeated-word", "")) == []
@@ -41,21 +54,17 @@ def test_a_comment_that_names_another_rule_ignores_nothing():
 
 
 def test_findings_of_the_model_are_ignored_by_their_kind():
-    text = "Teh cat. <!-- kebab-ignore spelling: a name -->\n"
-    document = make_document(text, read_markup(text))
     items = (make_item(0, k="spelling", o=(0, 3)), make_item(0, k="grammar", o=(0, 3)))
-    result = Selection().select(document, UnitResult(items=items, carried=items))
-    assert [item.k for item in result.items] == ["grammar"]
-    assert [item.k for item in result.carried] == ["grammar"]
+    text = "Teh cat. <!-- kebab-ignore spelling: a name -->\n"
+
+    assert [item.k for item in select_items(text, UnitResult(items=items)).items] == ["grammar"]
 
 
-def test_settings_switch_off_and_rate():
+def test_the_severity_of_a_rule_precedes_that_of_its_kind():
     text = "The the cat.\n"
-    assert find(text, choose_rules=lambda _: FileRules(frozenset({"repetition"}))) == []
-    _, result = select(
-        text, choose_rules=lambda _: FileRules(severities={"repeated-word": "error"})
-    )
-    assert [item.s for item in result.items] == ["error"]
+    assert [item.s for item in select(text, severities={"repetition": "error"}).items] == ["error"]
+    both = {"repetition": "error", "repeated-word": "suggestion"}
+    assert [item.s for item in select(text, severities=both).items] == ["suggestion"]
 
 
 def test_only_changed_lines_count():
@@ -65,31 +74,15 @@ def test_only_changed_lines_count():
 
 
 def test_the_model_is_asked_about_changed_lines_only():
-    document = make_document("One.\n\nTwo.\n")
-
-    last = Unit("proofread", (1, 2), 6, 10)
-
-    class Model(RulesWorker, frozen=True):
-        def plan(self, document):
-            del document
-            return [Unit("rules", (0, 0), 0, 11), Unit("proofread", (0, 1), 0, 4), last]
-
-    worker = SelectingWorker(
-        Model((), FakeSurroundings()), Selection(list_changed=lambda _: ((3, 3),))
-    )
-    assert worker.plan(document)[1:] == [last]
+    worker = SelectingWorker(inner=Fixed((), FakeSurroundings()), list_changed=lambda _: ((3, 3),))
+    units = worker.plan(make_document("One.\n\nTwo.\n"))
+    assert [(unit.kind, unit.start) for unit in units] == [("rules", 0), ("proofread", 6)]
 
 
-def test_findings_about_links_that_a_build_may_mend_are_left_out_and_counted():
-    links = "".join(f"[a](no{number}.md)\n" for number in range(5))
-    text = f"The the cat.\n\n{links}\n[b](no.md) <!-- kebab-ignore broken-link: soon -->\n"
-    document = make_document(text, read_markup(text))
-    for keep, rules, count in (
-        (False, ["repeated-word"], 5),
-        (True, ["repeated-word", *["broken-link"] * 5], 0),
-    ):
-        selection = Selection(keep_doubtful=keep)
-        worker = SelectingWorker(RulesWorker(RULES, FakeSurroundings()), selection)
-        result = worker.work(document, worker.plan(document), 0, lambda _: NONE)
-        assert [item.rule_id for item in result.items] == rules
-        assert (len(result.doubtful), result.ignored) == (count, 1)
+def test_doubtful_findings_are_left_out_and_counted():
+    result = UnitResult(items=(make_item(0), make_item(1)), doubtful=(make_item(1).uid,))
+
+    kept = select_items("A text.\n", result)
+    assert ([item.o for item in kept.items], len(kept.doubtful)) == ([(0, 2)], 1)
+    kept = select_items("A text.\n", result, keep_doubtful=True)
+    assert (len(kept.items), kept.doubtful) == (2, ())

@@ -1,56 +1,163 @@
-"""The stages of a translation work on the same segments in order."""
+"""The segments of a unit are translated, and every translation is checked."""
+
+import json
+from collections.abc import Callable
+
+import pytest
 
 from kebab.core.answers import LanguageModel
 from kebab.core.review import GlossaryTerm, UnitResult
+from kebab.errors.catalog import ContextOverflow, ModelBusy
 from kebab.parse.text.markdown_parts import read_markup
 from kebab.review.document import ReviewDocument
-from kebab.review.translate_worker import TranslateWorker
-from kebab.wire.review import TranslateTierName
+from kebab.review.items import locate_item
+from kebab.review.translate_worker import (
+    TranslateWorker,
+    TranslationTask,
+    build_schema,
+    collect_targets,
+)
+from tests.fakes.language_model import ScriptedModel
 from tests.fakes.review import make_document
 from tests.fakes.translator import FakeTranslator, to_hangul
 
 _TEXT = "# Title of it\n\nThe first `code` sentence is here. Another one that is for you.\n"
+_OVERFLOW = ContextOverflow(prompt_tokens=9000, context_tokens=512)
 
 
 def _document(text: str = _TEXT) -> ReviewDocument:
     return make_document(text, read_markup(text))
 
 
-def _run(
-    model: LanguageModel, tier: TranslateTierName = "draft", document: ReviewDocument | None = None
-) -> list[UnitResult]:
+def _translate(model: LanguageModel, document: ReviewDocument | None = None) -> UnitResult:
     document = document or _document()
-    worker = TranslateWorker(
-        model, tier=tier, to="ko", glossary=[GlossaryTerm("색인", ("인덱스",), "ko")]
-    )
-    units = worker.plan(document)
-    results: list[UnitResult] = []
-    for index, _ in enumerate(units):
-        results += [worker.work(document, units, index, results.__getitem__)]
-    return results
+    worker = TranslateWorker(model, to="ko", glossary=[GlossaryTerm("색인", ("인덱스",), "ko")])
+    (unit,) = worker.plan(document)
+    return worker.work(document, unit)
 
 
-def test_the_units_of_each_stage_cover_the_same_segments() -> None:
+def _answer(**texts: str) -> str:
+    return json.dumps({"items": [{"id": key[1:], "text": text} for key, text in texts.items()]})
+
+
+def test_a_request_names_the_languages_and_has_texts_by_number() -> None:
+    task = TranslationTask("en", "ko")
+    system, user = task.build_request({1: "One", 3: "Three"}, [3])
+    assert "from English into Korean" in system.content
+    assert system.content.endswith("in 3.")
+    assert json.loads(user.content) == [{"id": 1, "text": "One"}, {"id": 3, "text": "Three"}]
+
+
+def test_a_regional_or_unknown_language_is_named_by_its_tag_too() -> None:
+    build = TranslationTask.build_request
+    assert "into Portuguese (pt-BR)" in build(TranslationTask(None, "pt-BR"), {}, [])[0].content
+    assert "into eo" in build(TranslationTask(None, "eo"), {}, [])[0].content
+
+
+def test_terms_of_the_target_language_are_named() -> None:
+    glossary = [
+        GlossaryTerm("kebab", ()),
+        GlossaryTerm("색인", (), "ko"),
+        GlossaryTerm("x", (), "fr"),
+    ]
+    prompt = TranslationTask("en", "ko", glossary).build_request({}, [])[0].content
+    assert prompt.endswith("Preferred terms: kebab, 색인.")
+
+
+def test_the_schema_asks_for_all_numbers_and_nothing_else() -> None:
+    items = build_schema([1, 3])["properties"]["items"]
+    assert (items["minItems"], items["maxItems"]) == (2, 2)
+    entry = items["items"]
+    assert set(entry["required"]) == set(entry["properties"]) == {"id", "text"}
+    assert entry["properties"]["id"]["enum"] == [1, 3]
+    assert entry["additionalProperties"] is False
+
+
+def test_units_cover_the_segments_and_prose_only() -> None:
     document = _document("Some words are in this sentence. " * 60)
-    worker = TranslateWorker(FakeTranslator(), tier="micro-check", to="ko")
+    worker = TranslateWorker(FakeTranslator(), to="ko")
     units = worker.plan(document)
-    stages = ["draft", "revise", "check"]
-    assert list(dict.fromkeys(one.kind for one in units)) == stages
-    spans = [[(u.start, u.end) for u in units if u.kind == stage] for stage in stages]
-    assert spans[0] == spans[1] == spans[2]
-    assert len(spans[0]) > 1
+    assert len(units) > 1
+    assert {unit.kind for unit in units} == {"draft"}
     assert worker.plan(document) == units
-
-
-def test_a_check_is_of_the_revised_text() -> None:
-    text = "It takes 30 minutes to do it.\n"
-    model = FakeTranslator(
-        lambda text: to_hangul(text).replace("30", "13"),
-        revisions={text.strip(): "30분이 걸립니다."},
-    )
-    assert _run(model, "micro-check", _document(text))[2].items == ()
-
-
-def test_a_document_without_prose_has_no_units() -> None:
-    worker = TranslateWorker(FakeTranslator(), tier="micro-check", to="ko")
     assert worker.plan(_document("```\ncode\n```\n")) == []
+
+
+def test_every_segment_is_an_item_with_its_translation() -> None:
+    document = _document()
+    result = _translate(FakeTranslator(), document)
+    assert [(item.k, item.t, item.side, item.cid, item.lang) for item in result.items] == [
+        ("translation", "replace", "tgt", f"seg-000{number}", "ko") for number in (1, 2, 3)
+    ]
+    places = [document.text[slice(*locate_item(document, item))] for item in result.items]
+    assert places[1] == "The first `code` sentence is here."
+    targets = collect_targets(result.items)
+    assert targets["seg-0001"] == to_hangul("Title of it")
+    assert "`code`" in targets["seg-0002"]
+
+
+def test_the_program_checks_every_translation() -> None:
+    text = "It takes 30 minutes to do it. The second one is right.\n"
+    result = _translate(
+        FakeTranslator(lambda text: to_hangul(text).replace("30", "13")), _document(text)
+    )
+    found = [(one.k, one.s, one.side, one.cid, one.r) for one in result.items if one.t == "note"]
+    assert found == [("number", "error", "both", "seg-0001", "a number is missing: 30")]
+
+
+@pytest.mark.parametrize("text", ["sorry", "", '{"items": []}'], ids=["prose", "empty", "list"])
+def test_segments_without_an_answer_have_no_items(text: str) -> None:
+    result = _translate(ScriptedModel(text, text))
+
+    assert (result.items, result.usage.unanswered, result.usage.unusable) == ((), True, True)
+
+
+@pytest.mark.parametrize(
+    ("translate", "reason"),
+    [
+        (lambda text: text.replace("⟦1⟧", ""), "lost a placeholder"),
+        (lambda text: text, "repeated the source"),
+        (lambda _: "", "gave no translation"),
+    ],
+)
+def test_a_segment_that_fails_twice_keeps_its_source_and_a_finding_says_so(
+    translate: Callable[[str], str], reason: str
+) -> None:
+    model = FakeTranslator(lambda text: translate(text) if "sentence" in text else to_hangul(text))
+    result = _translate(model)
+    assert len(model.told) == 2
+    assert "⟦1⟧" in model.told[1].messages[0].content
+    finding = next(item for item in result.items if item.k == "untranslated")
+    assert (finding.cid, finding.s, finding.t) == ("seg-0002", "error", "note")
+    assert reason in finding.r
+    assert set(collect_targets(result.items)) == {"seg-0001", "seg-0003"}
+
+
+def test_a_missing_text_is_asked_for_once_more() -> None:
+    model = ScriptedModel(_answer(n1="하나", n3="셋"), _answer(n2="둘 ⟦1⟧"))
+    targets = collect_targets(_translate(model).items)
+    assert targets == {"seg-0001": "하나", "seg-0002": "둘 `code`", "seg-0003": "셋"}
+
+
+@pytest.mark.parametrize("chars", [0.02, 0.05, 0.1, 0.3])
+def test_a_model_that_is_cut_off_is_asked_for_the_rest_only(chars: float) -> None:
+    model = FakeTranslator(chars=chars)
+    result = _translate(model)
+    targets = collect_targets(result.items)
+    assert result.usage.truncated == (len(targets) < 3)
+    tokens = [one.max_tokens for one in model.told]
+    assert tokens == sorted(tokens, reverse=True)
+    asked = [one["id"] for told in model.told[1:] for one in json.loads(told.messages[1].content)]
+    assert len(targets) == 3 or asked
+
+
+def test_a_request_that_does_not_fit_the_window_is_made_smaller() -> None:
+    model = ScriptedModel(*[_OVERFLOW] * 3, _answer(n1="하나", n2="둘 ⟦1⟧"), _answer(n3="셋"))
+    assert len(collect_targets(_translate(model).items)) == 3
+
+
+def test_failures_of_the_model_are_passed_on() -> None:
+    with pytest.raises(ModelBusy):
+        _translate(ScriptedModel(ModelBusy(endpoint="x", operation="translate")))
+    with pytest.raises(ContextOverflow):
+        _translate(ScriptedModel(*[_OVERFLOW] * 9))

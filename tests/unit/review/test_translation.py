@@ -12,7 +12,7 @@ from kebab.review.segments import restore, split_segments
 from kebab.review.translation import (
     SegmentPair,
     TranslatedDocument,
-    TranslationBuilder,
+    build_translation,
     check_pair,
     is_untranslated,
 )
@@ -45,7 +45,7 @@ A hard break above[^1].
 
 def _build(raw: str, targets: dict[str, str]) -> TranslatedDocument:
     document = make_document(raw, read_markup(raw.replace("\r\n", "\n")))
-    return TranslationBuilder(document, read_markup).build(targets)
+    return build_translation(document, targets)
 
 
 def _translate(raw: str) -> dict[str, str]:
@@ -167,7 +167,7 @@ def test_a_right_translation_has_no_fault(source: str, target: str, to: str) -> 
         ("It takes 30 minutes.", "13분이 걸립니다.", "ko", "number"),
         ("It takes some minutes.", "45분이 걸립니다.", "ko", "number"),
         ("Released on 2024-05-03.", "2024년 5월 4일에 나왔습니다.", "ko", "number"),
-        ("It needs 20 GB.", "20이 필요합니다.", "ko", "unit"),
+        ("Wait 5 days.", "6일 기다리세요.", "ko", "number"),
         ("SQLite stores it.", "데이터베이스가 저장합니다.", "ko", "name"),
         ("Use the index.", "인덱스를 쓰세요.", "ko", "terminology"),
         (

@@ -9,8 +9,8 @@ from tests.fakes.review_runs import TwiceRule
 
 
 @pytest.mark.parametrize("kind", typing.get_args(UnitKind))
-def test_only_rules_and_imports_need_no_model(kind):
-    assert needs_model(Unit(kind, (0, 0), 0, 0)) == (kind not in {"rules", "import"})
+def test_rules_and_what_cannot_be_read_need_no_model(kind):
+    assert needs_model(Unit(kind, (0, 0), 0, 0)) == (kind not in {"rules", "unread"})
 
 
 class Backwards:
@@ -28,16 +28,14 @@ class Backwards:
 def work(text, *rules):
     document = make_document(text)
     worker = RulesWorker(rules, FakeSurroundings())
-    units = worker.plan(document)
-    assert len(units) == 1
-    return worker.work(document, units, 0, lambda _: UnitResult())
+    (unit,) = worker.plan(document)
+    return worker.work(document, unit)
 
 
 def test_a_document_is_one_unit_without_a_model():
     worker = RulesWorker((TwiceRule(),), FakeSurroundings())
 
     assert worker.plan(make_document("a\r\nb")) == [Unit("rules", (0, 0), 0, 3)]
-    assert worker.model is None
 
 
 def test_the_findings_of_all_rules_are_sorted_by_place_without_repetitions():

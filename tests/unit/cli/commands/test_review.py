@@ -1,17 +1,8 @@
-import json
 from pathlib import Path
 
 import pytest
 
-from kebab.cli.commands.review import (
-    MAX_BYTES,
-    OTHER_TASKS,
-    command,
-    find_contradictions,
-    read_older_items,
-)
-from kebab.errors.catalog import InvalidInput, IoError, TooLarge
-from tests.fakes.console import standard_input
+from kebab.cli.commands.review import MAX_BYTES
 from tests.unit.cli.conftest import TEXT, requests
 
 
@@ -24,14 +15,7 @@ def test_flags_reach_the_library(kebab, opened):
     (request,) = requests(opened, "review")
     assert (request.names, request.tier, request.limit) == (["nowhere"], "deep", 5)
     assert (request.rules, request.model, request.fail_on) == (["a", "b"], "m", "error")
-    assert (request.all_pages, request.require_llm, request.no_llm) == (True, True, False)
-
-
-def test_a_quick_review_does_not_require_a_model(kebab, opened):
-    kebab("review", "nowhere", "--tier", "quick", "--no-llm")
-
-    (request,) = requests(opened, "review")
-    assert (request.require_llm, request.no_llm) == (False, True)
+    assert (request.all_pages, request.no_llm) == (True, False)
 
 
 def test_a_pipe_gets_one_line_for_each_finding(kebab, note):
@@ -86,22 +70,6 @@ def test_an_interrupted_page_is_printed(kebab, home, monkeypatch):
     assert (ran.status, ran.reply["exit_code"]) == (130, 130)
 
 
-def test_github_gets_annotations(kebab, note):
-    ran = kebab("review", "a.md", "--format", "github")
-
-    assert ran.out == (
-        "::warning file=a.md,line=3,endLine=3,col=9,endColumn=13,title=repeated-word"
-        "::the word is repeated: the\n"
-    )
-
-
-def test_vimgrep_counts_bytes(kebab, note):
-    note.write_text("문 문이 the the 열린다.\n", encoding="utf-8")
-
-    assert kebab("review", "a.md").out.startswith("a.md:1:9: ")
-    assert kebab("review", "a.md", "--format", "vimgrep").out.startswith("a.md:1:15: ")
-
-
 def test_sarif_is_one_log(kebab, note):
     ran = kebab("review", "a.md", "--format", "sarif")
 
@@ -120,7 +88,7 @@ def test_sarif_is_one_log(kebab, note):
         ["a.md", "--no-llm", "--tier", "deep"],
         ["a.md", "--yes"],
         ["a.md", "--dry-run"],
-        ["a.md", "--apply", "--format", "vimgrep"],
+        ["a.md", "--apply", "--format", "lines"],
         ["--run-id", "R", "--apply", "--cursor", "C"],
         ["--runs", "a.md"],
         ["--runs", "--forget", "R"],
@@ -138,7 +106,7 @@ def test_wrong_flags_are_refused(kebab, flags):
     assert (ran.status, ran.out, ran.fault["code"]) == (2, "", "usage_invalid")
 
 
-@pytest.mark.parametrize("form", ["sarif", "github", "vimgrep"])
+@pytest.mark.parametrize("form", ["sarif", "lines"])
 def test_forms_of_text_are_refused_with_json(kebab, form):
     ran = kebab("review", "a.md", "--format", form, "--json")
 
@@ -161,111 +129,6 @@ def test_a_rule_is_explained(kebab):
 
     assert text.startswith("broken-link  error\n\n")
     assert "broken-link\terror\ton\t" in kebab("review", "--explain", "all").out
-
-
-def test_errors_about_imported_items_name_the_flag():
-    flags = {param.name: param.opts for param in command.params}
-
-    assert flags["imported"] == ["--import"]
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"names"},
-        {"run_id"},
-        {"run_id", "cursor", "json"},
-        {"names", "apply", "yes", "json"},
-        {"names", "deep", "tier", "model", "form"},
-        {"explain", "json"},
-    ],
-    ids=lambda given: "+".join(sorted(given)),
-)
-def test_flags_that_belong_together_are_fine(given):
-    assert list(find_contradictions(given)) == []
-
-
-def test_contradictions_name_the_flags():
-    assert list(find_contradictions({"names", "run_id"})) == [
-        "`--run-id` and DOC, PATH or GLOB exclude each other"
-    ]
-    assert next(find_contradictions({"names", "stream", "json", "form"})) == (
-        "`--stream` and `--format` exclude each other"
-    )
-    assert list(find_contradictions({"names", "yes"})) == ["`--yes` goes with `--apply`"]
-    assert list(find_contradictions(set())) == ["give DOC, PATH or GLOB, or `--run-id`"]
-
-
-@pytest.mark.parametrize("task", OTHER_TASKS)
-def test_another_task_takes_no_other_flag(task):
-    assert any("no other argument" in cause for cause in find_contradictions({task, "names"}))
-
-
-ITEM = {"key": "spelling", "severity": "error", "message": "why", "evidence": "teh"}
-FIXED = {**ITEM, "suggestion": "the"}
-
-
-@pytest.fixture
-def read(tmp_path):
-    def read_text(text):
-        path = tmp_path / "items"
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return read_older_items(str(path))
-
-    return read_text
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        json.dumps([ITEM, FIXED]),
-        json.dumps({"version": "v1", "items": [ITEM, FIXED]}, indent=2),
-        f"{json.dumps(ITEM)}\n\n{json.dumps(FIXED)}\r\n",
-        "\ufeff" + json.dumps([ITEM, FIXED]),
-    ],
-    ids=["list", "object", "lines", "byte order mark"],
-)
-def test_items_are_a_list_or_in_an_object_or_on_lines(read, text):
-    assert [item.suggestion for item in read(text)] == [None, "the"]
-
-
-def test_a_file_may_hold_one_item_or_none(read):
-    assert len(read(json.dumps(ITEM, indent=1))) == 1
-    assert read("") == []
-    assert read("[]") == []
-
-
-def test_items_come_from_stdin():
-    with standard_input(json.dumps([ITEM]).encode()):
-        assert read_older_items("-")[0].evidence == "teh"
-
-
-@pytest.mark.parametrize(
-    ("text", "field"),
-    [
-        (json.dumps([ITEM, {**ITEM, "severity": 3}]), "$[1].severity"),
-        (json.dumps({"items": [{**ITEM, "more": 1}]}), "$.items[0]"),
-        (json.dumps({"other": []}), "$"),
-        ("3", "$"),
-        (f"{json.dumps(ITEM)}\n{{}}\n", "$[1]"),
-        (f"{json.dumps(ITEM)}\nnot JSON\n", "$[1]"),
-        (b"\xff\xfe\x00", "$[0]"),
-        (b"[" * 100_000, "$[0]"),
-    ],
-)
-def test_another_shape_is_refused_with_its_path(read, text, field):
-    with pytest.raises(InvalidInput) as caught:
-        read(text)
-    assert caught.value.field == field
-
-
-def test_a_missing_file_and_a_large_one_are_refused(read, tmp_path):
-    with pytest.raises(IoError):
-        read_older_items(str(tmp_path / "missing"))
-    with pytest.raises(IoError):
-        read_older_items(str(tmp_path))
-    with pytest.raises(TooLarge):
-        read(b" " * (MAX_BYTES + 1))
 
 
 @pytest.fixture
@@ -294,33 +157,15 @@ def test_a_stream_of_a_clean_document_has_a_page_too(kebab):
     assert (ran.status, page["items"], page["has_more"]) == (0, [], False)
 
 
-@pytest.mark.usefixtures("notes")
-def test_items_of_a_file_become_part_of_the_request(kebab, opened):
-    Path("items.json").write_text(json.dumps([ITEM]), encoding="utf-8")
-    kebab("review", "a.md", "--import", "items.json")
-    kebab("review", "a.md", "--import", "-", "--json", stdin=json.dumps(ITEM).encode())
-
-    found = [request.imported[0].evidence for request in requests(opened, "review")]
-    assert found == ["teh", "teh"]
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("a.md", "--replay", "x"),
-        ("--replay", "x", "--stream"),
-        ("--run-id", "r", "--import", "x"),
         ("a.md", "--apply", "--stream"),
         ("a.md", "--format", "sarif", "--stream"),
     ],
 )
 def test_flags_that_exclude_each_other_are_refused(kebab, arguments):
     assert kebab("review", *arguments).status == 2
-
-
-def test_what_is_no_list_of_items_is_refused_with_its_path(kebab):
-    ran = kebab("review", "a.md", "--import", "-", "--json", stdin=b'[{"key": 1}]')
-    assert (ran.fault["code"], ran.fault["details"]["field"]) == ("invalid_input", "$[0].key")
 
 
 def test_changes_are_compared_with_head_unless_told(kebab, opened, note, home):
@@ -343,11 +188,21 @@ def test_a_text_on_stdin_is_of_the_named_file(kebab, opened):
     [
         (["-", "a.md"], "`-` goes with no other document"),
         (["a.md", "--stdin-filename", "b.md"], "`--stdin-filename` goes with `-`"),
-        (["-", "--changed"], "`--changed` and `-` exclude each other"),
+        (["-", "--changed"], "`-` goes with no `--apply` or `--changed`"),
+        (["-", "--apply"], "`-` goes with no `--apply` or `--changed`"),
         (["a.md", "--unsafe"], "`--unsafe` goes with `--apply`"),
+        (["--runs", "a.md"], "`--runs` goes with no other argument"),
+        ([], "give DOC, PATH or GLOB, or `--run-id`"),
+        (["a.md", "--run-id", "R"], "`--run-id` and DOC, PATH or GLOB exclude each other"),
+        (["a.md", "--cursor", "C"], "`--cursor` goes with `--run-id`"),
     ],
 )
 def test_flags_that_exclude_or_need_each_other(kebab, arguments, cause):
     ran = kebab("review", *arguments, "--json")
     assert (ran.status, ran.fault["code"]) == (2, "usage_invalid")
     assert cause in ran.fault["message"]
+
+
+def test_a_text_on_stdin_has_a_limit(kebab):
+    ran = kebab("review", "-", "--json", stdin=b" " * (MAX_BYTES + 1))
+    assert (ran.status, ran.fault["code"]) == (2, "too_large")

@@ -1,10 +1,9 @@
 import json
 
 import pytest
-from msgspec.structs import replace
 
 from kebab.cli.commands.translate import TranslationFindings
-from kebab.wire.review import ItemStats, TranslatedText
+from kebab.wire.review import TranslatedText
 from tests.fakes import review_pages
 
 
@@ -21,12 +20,10 @@ def requests(opened):
 
 
 def test_flags_reach_the_library(kebab, note, opened):
-    kebab(
-        "translate", "a.md", "--to", "ko", "--tier", "revise", "-n", "5", "--model", "m", "--json"
-    )
+    kebab("translate", "a.md", "--to", "ko", "-n", "5", "--model", "m", "--json")
 
     (request,) = requests(opened)
-    assert (request.name, request.to, request.tier, request.limit) == ("a.md", "ko", "revise", 5)
+    assert (request.name, request.to, request.limit) == ("a.md", "ko", 5)
     assert (request.model, request.all_pages, request.with_text) == ("m", False, False)
 
 
@@ -150,7 +147,7 @@ def test_findings_are_kept_and_translated_segments_are_none(tmp_path):
     document = review_pages.reviewed(file)
     items = [
         review_pages.item(document, 0, 3, kind=kind, severity="suggestion", reason="r")
-        for kind in ("translation", "revision", "number")
+        for kind in ("translation", "number")
     ]
     left_out = review_pages.item(document, 4, 8, kind="structure", reason="r")
     text = TranslatedText(text="", segments=1, translated=0, findings=[left_out])
@@ -161,13 +158,3 @@ def test_findings_are_kept_and_translated_segments_are_none(tmp_path):
         "suggestion: r [number]",
         "error: r [structure]",
     ]
-
-
-def test_the_rating_is_that_of_the_last_page_with_one():
-    findings = TranslationFindings()
-    page = review_pages.page(None)
-    for score in (0.5, 0.75):
-        findings.show(replace(page, stats=ItemStats(item_count=0, avg_item_bytes=0, score=score)))
-    findings.show(page)
-
-    assert findings.score == 0.75

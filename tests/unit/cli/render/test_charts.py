@@ -5,8 +5,7 @@ from msgspec.structs import replace
 
 from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.charts import render_bars, render_library, render_months
-from kebab.cli.render.health import render_schema, render_stats
-from kebab.wire.review import ReviewStats
+from kebab.cli.render.health import render_schema
 from tests.fakes import replies
 
 MOMENT = "2025-01-31T12:00:59.000Z"
@@ -25,9 +24,7 @@ LIBRARY = replace(
 
 
 def test_documents_are_charts_on_a_terminal():
-    reply = ReviewStats(since=None, tiers=[], library=LIBRARY)
-
-    lines = list(render_stats(reply, Canvas(width=80)))
+    lines = list(render_library(LIBRARY, Canvas(width=80)))
 
     assert lines[:13] == [
         "9 documents, 1,200 passages (1 not embedded yet), last change 2025-01-31 12:00",

@@ -2,15 +2,17 @@ import pytest
 from msgspec.structs import replace
 
 from kebab.app.classify import build_error_reply
+from kebab.cli.commands.schema import list_commands
 from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.health import (
+    render_command_list,
     render_doctor,
+    render_init,
     render_install,
     render_model_list,
     render_model_report,
     render_overview,
     render_schema,
-    render_stats,
 )
 from kebab.errors.catalog import NotIndexed
 from kebab.wire.health import (
@@ -20,9 +22,7 @@ from kebab.wire.health import (
     InstallReport,
     ModelList,
 )
-from kebab.wire.review import ReviewStats, TierStats
 from tests.fakes import replies
-from tests.fakes.review_stream import make_tiers
 
 
 def test_each_check_has_its_mark_and_each_problem_its_fix():
@@ -46,6 +46,22 @@ def test_each_check_has_its_mark_and_each_problem_its_fix():
     ]
 
 
+def test_warnings_leave_the_result_healthy():
+    assert (
+        list(render_doctor(replies.doctor(replies.check(status="warn")), Canvas()))[-1]
+        == "healthy, 1 note"
+    )
+
+
+def test_long_summaries_are_wrapped_under_themselves():
+    reply = replies.doctor(replies.check(name="disk", summary="word " * 20))
+
+    lines = list(render_doctor(reply, Canvas(width=50)))[2:-2]
+
+    assert all(len(line) <= 50 for line in lines)
+    assert all(line.startswith(f"{'':23}word") for line in lines[1:])
+
+
 def test_nothing_is_healthy_that_is_not_read():
     reply = replies.doctor(replies.check(), coverage=replies.coverage(unread=3, checked=5000))
 
@@ -54,6 +70,22 @@ def test_nothing_is_healthy_that_is_not_read():
     )
 
 
+def test_the_list_fits_a_narrow_terminal():
+    lines = list(render_command_list(list_commands(), Canvas(width=80)))
+
+    assert max(map(measure_width, lines)) <= 80
+
+
+def test_in_a_pipe_each_command_is_one_line():
+    listed = list_commands()
+    lines = list(render_command_list(listed, Canvas()))
+
+    assert lines[: len(listed.commands)] == [
+        f"{command.usage}  {command.summary}" for command in listed.commands
+    ]
+
+
+SKILL = InstalledFile(kind="skill", path="/s", change="none")
 ENTRY = InstalledFile(kind="mcp", path="/m", change="add")
 
 
@@ -78,6 +110,26 @@ def test_each_file_has_a_line():
     ]
 
 
+def test_a_file_without_anything_is_named_only_when_there_is_no_other():
+    assert list(render_install(report(SKILL, ENTRY), Canvas())) == ["entry added: /m"]
+    assert list(render_install(report(SKILL), Canvas())) == ["not installed: /s"]
+
+
+def test_an_entry_is_removed_and_its_file_is_not():
+    removed = InstalledFile(kind="mcp", path="/m", change="remove")
+
+    assert list(render_install(report(removed), Canvas())) == ["entry removed: /m"]
+    assert list(render_install(report(removed, dry_run=True), Canvas())) == [
+        "entry would be removed: /m"
+    ]
+
+
+def test_a_planned_change_is_worded_as_such():
+    shown = render_install(report(ENTRY, dry_run=True), Canvas())
+
+    assert list(shown) == ["entry would be added: /m"]
+
+
 CLIENTS = InstallOverview(
     clients=[
         InstallableClient(
@@ -92,6 +144,13 @@ CLIENTS = InstallOverview(
         InstallableClient(name="zed", title="Zed", found=False, mcp="absent", mcp_path="/z"),
     ]
 )
+
+
+def test_clients_have_one_line_each_in_a_pipe():
+    assert list(render_overview(CLIENTS, Canvas())) == [
+        "codex\tfound\tcurrent\toutdated",
+        "zed\tnot found\tnone\tabsent",
+    ]
 
 
 def test_clients_are_a_table_on_a_terminal():
@@ -125,6 +184,16 @@ def test_the_names_of_schemas_are_folded_unless_asked_for():
     assert "error.v1, search_response.v1" in listed
 
 
+def test_keys_are_padded_and_missing_capabilities_have_a_mark():
+    lines = list(render_schema(replies.introspection(), Canvas()))
+
+    assert "  ✓ json_mode" in lines
+    assert any(line.startswith("  ✗ ") and " review" in line for line in lines)
+    assert "  last_ingest_at      none" in lines
+    assert "  active_parsers           markdown-v1, text-v1" in lines
+    assert "  index_bytes         sqlite 0 B, lancedb 0 B" in lines
+
+
 def test_an_index_that_cannot_be_read_is_reported_at_the_end():
     signal = NotIndexed(data_dir="/kb", expected=3, found=999)
     told = replace(
@@ -136,6 +205,17 @@ def test_an_index_that_cannot_be_read_is_reported_at_the_end():
         "note: no usable index in /kb: its schema is 999, this build reads 3",
         "hint: pip install --upgrade kebab",
     ]
+
+
+def test_the_model_in_use_is_marked():
+    rows = [replies.model_row(), replies.model_row(name="other", active=False, installed=False)]
+
+    lines = list(render_model_list(ModelList(models=rows, configured="auto"), Canvas()))
+
+    assert "● all-MiniLM-L6-v2" in lines
+    assert "○ other" in lines
+    assert "    weights    not on this machine" in lines
+    assert lines[-1] == "configured: auto"
 
 
 def test_the_reason_for_the_active_model_is_shown():
@@ -194,61 +274,19 @@ def test_an_interrupted_change_names_the_command_to_continue():
     ]
 
 
-MOMENT = "2025-01-31T12:00:59.000Z"
+def test_paths_and_the_next_command_are_shown():
+    lines = list(render_init(replies.init_report(), Canvas()))
+
+    assert lines[0] == "settings  /home/ada/.config/kebab/config.toml  written"
+    assert lines[-1] == "next: kebab ingest FOLDER"
 
 
-def render(*tiers, since=None, width=80):
-    return list(render_stats(ReviewStats(since=since, tiers=list(tiers)), Canvas(width=width)))
+def test_a_workspace_needs_no_folder():
+    assert (
+        list(render_init(replies.init_report(workspace="/notes"), Canvas()))[-1]
+        == "next: kebab ingest"
+    )
 
 
-def test_a_tier_is_a_column_and_a_counter_a_line():
-    assert render(*make_tiers()) == [
-        "                         quick  micro-check",
-        "runs                         3            1",
-        "parts of text            1,234            0",
-        "findings                    56            0",
-        "requests                    40            0",
-        "findings per response      1.2            -",
-        "tokens read             12,345            -",
-        "tokens written             678            -",
-        "time of a request        1.2 s            -",
-        "lower limits                 2            0",
-        "pages cut short              0            0",
-        "pages asked again            0            0",
-        "responses repaired           0            0",
-    ]
-
-
-def test_the_start_of_the_period_is_said():
-    assert render(*make_tiers(), since=MOMENT)[:2] == ["work since 2025-01-31 12:00 UTC", ""]
-    assert render(since=MOMENT) == ["no reviews and no translations since 2025-01-31 12:00 UTC"]
-    assert render() == ["no reviews and no translations"]
-
-
-def test_a_pipe_gets_one_line_per_tier_with_the_fields_of_the_record():
-    first, second = render(*make_tiers(), width=None)
-
-    assert first.split("\t")[:5] == ["review", "quick", "3", "1234", "56"]
-    assert len(second.split("\t")) == len(TierStats.__struct_fields__)
-
-
-def test_a_pipe_gets_the_counts_of_documents():
-    library = replace(replies.introspection().stats, doc_count=3, media_breakdown={"text/plain": 3})
-
-    lines = list(render_stats(ReviewStats(since=None, tiers=[], library=library), Canvas()))
-
-    assert lines[0] == "doc_count\t3"
-    assert "media\ttext/plain\t3" in lines
-
-
-def test_a_pipe_gets_rounded_numbers():
-    (line,) = render(replace(make_tiers()[0], latency_ms=93.24486799596343), width=None)
-
-    assert "\t93.2\t" in line
-
-
-@pytest.mark.parametrize("width", [80, 120])
-def test_all_tiers_fit(width):
-    names = ("deep", "draft", "micro-check", "quality", "quick", "revise")
-    tiers = [replace(make_tiers()[0], tier=name) for name in names]
-    assert max(map(measure_width, render(*tiers, width=width))) <= 80
+def test_an_existing_file_is_reported():
+    assert "--force" in next(iter(render_init(replies.init_report(written=False), Canvas())))

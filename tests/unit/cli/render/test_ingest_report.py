@@ -200,7 +200,7 @@ def test_an_interrupted_run_says_how_many_files_are_not_read():
             [
                 "search: kebab search WORDS",
                 "search while you type: kebab search",
-                "see what is in it: kebab stats",
+                "see what is in it: kebab schema",
             ],
         ),
         (0, ["nothing to search in; read another folder: kebab ingest FOLDER"]),

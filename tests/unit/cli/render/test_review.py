@@ -17,7 +17,7 @@ from kebab.cli.render.review import (
 )
 from kebab.core.review import Fix
 from kebab.wire.citation import LineCitation, LineSpan
-from kebab.wire.review import ItemCitation, PageUsage, TranslatedText, UnansweredText
+from kebab.wire.review import ItemCitation, TranslatedText, UnansweredText
 from kebab.wire.search import DegradedChannel
 from tests.fakes import review_pages
 from tests.fakes.review_pages import item, page, reviewed
@@ -86,7 +86,7 @@ def test_a_fix_tells_what_it_does_and_a_citation_where_it_is(document):
     found = replace(found, cid="c1")
     drawn = draw(page(document, found, citations=[cited]))
 
-    assert "    fix: swaps two letters" in drawn
+    assert "    fix: wrong (swaps two letters)" in drawn
     assert drawn[-1].startswith("    see: b.md")
 
 
@@ -134,37 +134,28 @@ def test_each_document_that_cannot_be_read_is_a_note_and_is_not_counted(document
 
 def test_what_was_not_available_is_a_note_with_its_hint(document):
     lost = DegradedChannel(channel="llm", reason="connection refused", hint="ollama serve")
-    found = page(document, degraded=[lost], warnings=["downshift_exhausted", "json_repaired"])
+    found = page(document, degraded=[lost], warnings=["downshift_exhausted", "unit_incomplete"])
     notes = list(render_review_notes(tally(found, found), Canvas()))
 
-    assert notes[:2] == ["note: only the rules ran: connection refused", "hint: ollama serve"]
+    assert notes[:2] == [
+        "note: not all was reviewed by the model: connection refused",
+        "hint: ollama serve",
+    ]
     assert len(notes) == 4
 
 
 LOST = DegradedChannel(channel="llm", reason="no answer", hint=None)
-TEXT_LOST = UnansweredText(file="/notes/b.md", stage="proofread", i=(0, 2), lines=(3, 5))
+TEXT_LOST = UnansweredText(file="/notes/b.md", i=(0, 2), lines=(3, 5))
 
 
-@pytest.mark.parametrize(
-    ("answered", "summary", "note"),
-    [
-        (0, "no findings of the rules in 3 documents", "only the rules ran: no answer"),
-        (
-            2,
-            "no findings in the reviewed part of 3 documents",
-            "the model reviewed only a part: no answer",
-        ),
-    ],
-    ids=["rules", "part"],
-)
-def test_no_findings_are_said_of_what_was_reviewed_only(document, answered, summary, note):
-    usage = PageUsage(requests=3, units_answered=answered)
+def test_no_findings_are_said_of_what_was_reviewed_only(document):
     lost = {"degraded": [LOST], "unanswered": [TEXT_LOST], "unanswered_count": 1}
-    found = tally(page(document, usage=usage, **lost))
+    found = tally(page(document, **lost))
 
+    summary = "no findings in the reviewed part of 3 documents"
     assert list(render_summary(found, Canvas())) == [summary]
     assert list(render_review_notes(found, Canvas())) == [
-        f"note: {note}",
+        "note: not all was reviewed by the model: no answer",
         "note: not reviewed by the model: /notes/b.md:3-5",
     ]
 
@@ -198,10 +189,10 @@ def test_colour_changes_no_letter(document):
     assert [click.unstyle(line) for line in painted] == draw(found)
 
 
-def lines(translated=2, *, findings=(), score=None, target=None):
+def lines(translated=2, *, findings=(), target=None):
     text = TranslatedText(text="x", segments=2, translated=translated, findings=[])
     page = review_pages.page(None, translation=text)
-    return list(render_outcome(page, findings, score, target, Canvas()))
+    return list(render_outcome(page, findings, target, Canvas()))
 
 
 @pytest.mark.parametrize(
@@ -209,7 +200,6 @@ def lines(translated=2, *, findings=(), score=None, target=None):
     [
         ({}, ["2 of 2 segments translated"]),
         ({"findings": ["a", "b"]}, ["2 of 2 segments translated, 2 findings"]),
-        ({"score": 0.82}, ["2 of 2 segments translated, rated 82%"]),
         ({"target": Path("b.md")}, ["2 of 2 segments translated", "written: b.md"]),
     ],
 )
@@ -219,10 +209,24 @@ def test_the_outcome_says_what_became_of_the_segments(fields, shown):
 
 def test_an_unfinished_translation_says_how_to_go_on():
     page = review_pages.page(None)
-    shown = "\n".join(render_outcome(page, (), None, None, Canvas()))
+    shown = "\n".join(render_outcome(page, (), None, Canvas()))
 
     assert "not complete" in shown
     assert f"kebab translate --run-id {review_pages.RUN}" in shown
+
+
+def test_what_was_not_translated_is_named_with_its_cause():
+    text = TranslatedText(text="x", segments=2, translated=1, findings=[])
+    lost = DegradedChannel(channel="llm", reason="no answer", hint="kebab translate --run-id R")
+    parts = {"degraded": [lost], "unanswered": [TEXT_LOST], "unanswered_count": 1}
+    found = review_pages.page(None, translation=text, **parts)
+
+    assert list(render_outcome(found, (), None, Canvas())) == [
+        "1 of 2 segments translated",
+        "note: not all is translated: no answer",
+        "hint: kebab translate --run-id R",
+        "note: not translated: /notes/b.md:3-5",
+    ]
 
 
 def test_a_page_is_no_text():

@@ -3,15 +3,12 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from msgspec.structs import replace
 
 from kebab.app.review_text import ItemLocator
 from kebab.cli.render.review import ReviewTally
 from kebab.cli.render.review_formats import SarifLog
-from kebab.core.review import Fix
 from kebab.review.rules.registry import RULES, describe_rule
-from kebab.wire.citation import LineCitation, LineSpan
-from kebab.wire.review import ItemCitation, UnansweredText
+from kebab.wire.review import UnansweredText
 from kebab.wire.search import DegradedChannel
 from tests.fakes.review_pages import item, page, reviewed
 from tests.shape.tree import ROOT
@@ -49,7 +46,7 @@ def test_a_log_without_findings_is_valid(tmp_path):
 
 def test_what_was_not_reviewed_is_a_notification(document, tmp_path):
     lost = DegradedChannel(channel="llm", reason="connection refused", hint=None)
-    part = UnansweredText(file=document.file, stage="proofread", i=(0, 1), lines=(1, 2))
+    part = UnansweredText(file=document.file, i=(0, 1), lines=(1, 2))
     found = page(document, degraded=[lost], unanswered=[part], unanswered_count=1)
     (invocation,) = check(build(found, root=tmp_path))["invocations"]
 
@@ -80,17 +77,6 @@ def test_a_finding_has_its_region_in_utf16_columns(document, tmp_path):
     assert place["artifactLocation"] == {"uri": "%ED%95%9C%20b.md", "uriBaseId": "%SRCROOT%"}
 
 
-def test_a_fix_replaces_its_region(document, tmp_path):
-    found = item(document, 6, 11, edit="replace", fix=Fix("wrong", "swaps two letters"))
-    (result,) = check(build(page(document, found), root=tmp_path))["results"]
-    (change,) = result["fixes"][0]["artifactChanges"]
-    (replacement,) = change["replacements"]
-
-    assert result["fixes"][0]["description"]["text"] == "swaps two letters"
-    assert replacement["insertedContent"] == {"text": "wrong"}
-    assert replacement["deletedRegion"]["startColumn"] == 4
-
-
 def test_kinds_of_the_model_become_rules(document, tmp_path):
     run = check(build(page(document, item(document, 6, 11)), root=tmp_path))
     (result,) = run["results"]
@@ -98,25 +84,17 @@ def test_kinds_of_the_model_become_rules(document, tmp_path):
     assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == "spelling"
 
 
-def test_files_elsewhere_and_contradictions_have_whole_addresses(document, tmp_path):
-    citation = LineCitation(path="b.md", uri="b.md#L4", line=LineSpan(start=4, end=4))
-    cited = ItemCitation(cid="c1", file="/notes/b.md", citation=citation)
-    found = replace(item(document, 6, 11), cid="c1")
-    log = build(page(document, found, citations=[cited]), root=tmp_path / "elsewhere")
-    (result,) = check(log)["results"]
+def test_files_elsewhere_have_whole_addresses(document, tmp_path):
+    found = page(document, item(document, 6, 11))
+    (result,) = check(build(found, root=tmp_path / "elsewhere"))["results"]
     place = result["locations"][0]["physicalLocation"]["artifactLocation"]
 
     assert place == {"uri": Path(document.file).as_uri()}
-    assert result["relatedLocations"][0]["physicalLocation"] == {
-        "artifactLocation": {"uri": "file:///notes/b.md"},
-        "region": {"startLine": 4},
-    }
 
 
-def test_a_changed_file_has_no_region_and_no_fix(document, tmp_path):
-    found = page(document, item(document, 6, 11, edit="replace", fix=Fix("wrong")))
+def test_a_changed_file_has_no_region(document, tmp_path):
+    found = page(document, item(document, 6, 11))
     Path(document.file).write_text("other", encoding="utf-8")
     (result,) = check(build(found, root=tmp_path))["results"]
 
     assert "region" not in result["locations"][0]["physicalLocation"]
-    assert "fixes" not in result

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from kebab.errors.catalog import ParseFailed
+from kebab.parse.code import symbols as code_symbols
 from kebab.parse.code.source import CodeParser, SourceParser
-from kebab.parse.code.source import symbols as code_symbols
 from kebab.parse.registry import PARSERS
 
 PYTHON = CodeParser("python")

@@ -2,6 +2,7 @@ import pytest
 
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
+from kebab.parse.mail import message as mail
 from kebab.parse.mail.message import (
     MessageWriter,
     add_plain_text,
@@ -14,7 +15,6 @@ from kebab.parse.mail.message import (
     read_payload,
     read_text,
 )
-from kebab.parse.mail.message import message as mail
 
 
 def write(text):

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from kebab.errors.catalog import ParseFailed
+from kebab.parse.mail import message as mail
 from kebab.parse.mail.message import MhtmlParser
-from kebab.parse.mail.message import message as mail
 
 SAMPLE = Path("samples/formats/kimchi-chromium.mhtml")
 

@@ -6,9 +6,9 @@ import pytest
 
 from kebab.core.media import detect_media_type
 from kebab.errors.catalog import DependencyMissing, ParseFailed
+from kebab.parse.office import old_office
 from kebab.parse.office.docx import DocxParser
 from kebab.parse.office.old_office import FAULTS, DocParser, ElementWriter, HwpParser, PptParser
-from kebab.parse.office.ooxml import old_office
 from kebab.parse.registry import PARSERS
 from tests.shape.libraries import list_own_exceptions
 from tests.unit.parse.office.compound_files import build_compound, build_hwp

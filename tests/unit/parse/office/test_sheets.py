@@ -13,7 +13,7 @@ from kebab.chunk.split import split_document
 from kebab.core.media import XLSX
 from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.parse.archive import OLE2_MAGIC
-from kebab.parse.office.ooxml import sheets
+from kebab.parse.office import sheets
 from kebab.parse.office.sheets import SheetParser
 from kebab.search.citations import cite_chunk
 from kebab.wire.citation import CellCitation

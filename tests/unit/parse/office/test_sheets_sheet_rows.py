@@ -3,7 +3,7 @@ from datetime import date, datetime, time, timedelta
 import openpyxl
 import pytest
 
-from kebab.parse.office.ooxml import sheets
+from kebab.parse.office import sheets
 from kebab.parse.office.sheets import SheetParser, format_value
 from tests.unit.parse.office.office_files import build_workbook, list_places, save_workbook
 

@@ -4,8 +4,8 @@ import pytest
 
 from kebab.core.documents import BlockKind
 from kebab.errors.catalog import ParseFailed
+from kebab.parse.pdf import document as pdf
 from kebab.parse.pdf.document import PdfParser
-from kebab.parse.pdf.document import document as pdf
 from kebab.parse.registry import PARSER_EXCEPTIONS
 from tests.pdf_files import Text, assemble, build_pdf, write_lines
 from tests.shape.libraries import list_own_exceptions

@@ -14,16 +14,16 @@ def open_database(data_dir, *, read_only=False, wait_s=5.0):
     return ReviewDatabase(data_dir, read_only=read_only, wait_s=wait_s)
 
 
-def write_counter(data_dir, name="a"):
+def write_run(data_dir, name="a"):
     with closing(open_database(data_dir)) as opened, opened.write("review") as database:
         database.execute(
-            "INSERT INTO work (minute, run_id, kind, tier) VALUES (1, ?, '', '')", (name,)
+            "INSERT INTO runs VALUES (NULL, ?, '', '', NULL, '', '', '', 1, 1)", (name,)
         )
 
 
 def count_rows(data_dir, **options):
     with closing(open_database(data_dir, **options)) as opened, opened.read() as database:
-        return None if database is None else database.execute("SELECT count(*) FROM work").get
+        return None if database is None else database.execute("SELECT count(*) FROM runs").get
 
 
 def use_read(opened):
@@ -38,7 +38,7 @@ def use_write(opened):
 
 def delete_and_stop(opened):
     with opened.write("review") as database:
-        database.execute("DELETE FROM work")
+        database.execute("DELETE FROM runs")
         raise KeyboardInterrupt
 
 
@@ -52,22 +52,22 @@ def test_reading_where_nothing_is_stored_creates_nothing(tmp_path, read_only):
 
 
 def test_the_first_write_creates_a_private_folder_and_needs_no_index(tmp_path):
-    write_counter(tmp_path / "data")
+    write_run(tmp_path / "data")
 
     assert count_rows(tmp_path / "data") == 1
     assert (tmp_path / "data").stat().st_mode & 0o077 == 0
 
 
 def test_the_writer_lock_is_neither_needed_nor_taken(tmp_path):
-    write_counter(tmp_path)
+    write_run(tmp_path)
     with WriterLock(tmp_path):
-        write_counter(tmp_path, "b")
+        write_run(tmp_path, "b")
 
     assert count_rows(tmp_path) == 2
 
 
 def test_writing_can_be_switched_off(tmp_path):
-    write_counter(tmp_path)
+    write_run(tmp_path)
     before = get_reviews_path(tmp_path).read_bytes()
 
     with pytest.raises(ReadOnly), closing(open_database(tmp_path, read_only=True)) as opened:
@@ -78,13 +78,13 @@ def test_writing_can_be_switched_off(tmp_path):
 
 
 def test_a_failed_write_leaves_nothing_behind(tmp_path):
-    write_counter(tmp_path)
+    write_run(tmp_path)
 
     with closing(open_database(tmp_path)) as opened:
         with pytest.raises(KeyboardInterrupt):
             delete_and_stop(opened)
         with opened.read() as database:
-            assert database.execute("SELECT count(*) FROM work").get == 1
+            assert database.execute("SELECT count(*) FROM runs").get == 1
 
 
 @every
@@ -106,7 +106,7 @@ def test_a_path_that_is_not_a_file_is_an_io_error(tmp_path, use):
 
 @pytest.mark.parametrize("read_only", [True, False])
 def test_a_file_of_a_newer_build_is_left_as_it_is(tmp_path, read_only):
-    write_counter(tmp_path)
+    write_run(tmp_path)
     with closing(apsw.Connection(str(get_reviews_path(tmp_path)))) as database:
         database.execute("PRAGMA user_version = 999")
 
@@ -116,19 +116,19 @@ def test_a_file_of_a_newer_build_is_left_as_it_is(tmp_path, read_only):
 
 
 def test_a_short_transaction_of_another_writer_is_waited_for(tmp_path):
-    write_counter(tmp_path)
+    write_run(tmp_path)
     with closing(apsw.Connection(str(get_reviews_path(tmp_path)))) as other:
         other.execute("BEGIN IMMEDIATE")
         timer = threading.Timer(0.2, lambda: other.execute("COMMIT"))
         timer.start()
-        write_counter(tmp_path, "b")
+        write_run(tmp_path, "b")
         timer.join()
 
     assert count_rows(tmp_path) == 2
 
 
 def test_a_writer_that_does_not_let_go_is_given_up(tmp_path):
-    write_counter(tmp_path)
+    write_run(tmp_path)
     with closing(apsw.Connection(str(get_reviews_path(tmp_path)))) as other:
         other.execute("BEGIN IMMEDIATE")
         with (
@@ -142,7 +142,7 @@ def test_a_writer_that_does_not_let_go_is_given_up(tmp_path):
 def test_several_processes_may_create_the_file_at_once(tmp_path):
     context = multiprocessing.get_context("fork")
     names = [str(number) for number in range(6)]
-    writers = [context.Process(target=write_counter, args=(tmp_path, name)) for name in names]
+    writers = [context.Process(target=write_run, args=(tmp_path, name)) for name in names]
     for writer in writers:
         writer.start()
     for writer in writers:
