@@ -392,7 +392,6 @@ def _build_writer(
         return ExtractiveWriter(
             embedder=lambda: None if Mode(request.mode) is Mode.LEXICAL else notes.load_embedder(),
             sentences=settings.ask.sentences,
-            load_leads=notes.load_leads,
         )
     from kebab.app.model_adapters import build_language_model
     from kebab.rag.generative_answer import ModelWriter

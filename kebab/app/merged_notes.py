@@ -16,7 +16,7 @@ from kebab.app.search import (
     load_query_embedder,
     resolve_request_filters,
 )
-from kebab.core.ids import DocId, Key
+from kebab.core.ids import Key
 from kebab.core.queries import Filters, Hit, Page, Query, StoredChunk
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable
 from kebab.wire.coverage import Coverage, Indexing
@@ -109,14 +109,6 @@ class MergedNotes:
         for one in self._snapshots:
             counts.update(one.reader.get_document_frequencies(tokens))
         return counts
-
-    def load_leads(self, doc_ids: Collection[DocId]) -> dict[DocId, StoredChunk]:
-        """Return the first passage of each document."""
-        leads: dict[DocId, StoredChunk] = {}
-        for one in reversed(self._snapshots):
-            found = one.reader.load_first_chunks(doc_ids)
-            leads |= {doc_id: self._mark(one.base, chunk) for doc_id, chunk in found.items()}
-        return leads
 
     def load_embedder(self) -> "Embedder | None":
         """Return the embedder of the first vectors that have one here."""

@@ -2,29 +2,25 @@
 
 Two things are looked for. A key term of the question that occurs nowhere in the notes is absent:
 the notes cannot answer about it. Otherwise a small logistic model weighs the signs that the cited
-passages are about something else, such as a number of the question that they lack, or a word of
-which they say the opposite (only English: the lists are short, and a miss costs nothing but a doubt
-that is not raised). `tools.absence` fits its weights and measures it;
+passages are about something else, such as a number of the question that they lack, or a word that
+the question denies. `python -m tools.quality absence` measures it;
 `docs/notes/search-quality.md` has the figures.
 
-Of a quoted sentence it is also checked whether it gives what is asked for: the key terms of the
-question, by words or by the nearest token, and evidence of the kind of fact.
+Of a quoted sentence it is also checked whether it has the key terms of the question, by words or by
+the nearest token.
 """
 
 import math
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
-from functools import cache
 from typing import NamedTuple
 
 from kebab.core.answers import Quote
 from kebab.core.queries import Page, StoredChunk
-from kebab.rag.question_kind import find_fact_kind, lacks_fact
+from kebab.rag.checking.negation import find_negated
 from kebab.rag.question_terms import EvidenceWords, QuestionTerm, TermKind
 from kebab.search.snippet import weigh_keywords
 from kebab.text.language import is_dense, iter_unit_matches
-from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.normalize import normalize_for_index
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens, tokenize, tokenize_unit
 
@@ -45,13 +41,9 @@ class DoubtKind(StrEnum):
     NUMBER_NOT_FOUND = "number_not_found"
     """A number or code of the question is in none of the passages that were found."""
     NEGATION = "negation_not_cited"
-    """The question is negated, and the cited sentence is not."""
-    OPPOSITE = "opposite_cited"
-    """The cited sentence has the opposite of a word of the question."""
+    """The question denies a word that the cited sentence affirms."""
     TERM_NOT_CITED = "term_not_cited"
     """A key term of the question is not in the best quote, nor near a word of it."""
-    FACT_NOT_CITED = "fact_not_cited"
-    """The question asks for a kind of fact, such as a date, that the best quote does not hold."""
 
 
 _MESSAGES: Mapping[DoubtKind, str] = {
@@ -61,10 +53,8 @@ _MESSAGES: Mapping[DoubtKind, str] = {
     DoubtKind.NAMES_APART: "not together in any passage that was found",
     DoubtKind.NUMBER_NOT_CITED: "not in the cited passages",
     DoubtKind.NUMBER_NOT_FOUND: "in none of the passages that were found",
-    DoubtKind.NEGATION: "the question denies something and the cited sentence does not",
-    DoubtKind.OPPOSITE: "the cited sentence says the opposite of",
+    DoubtKind.NEGATION: "the question denies what the cited sentence affirms",
     DoubtKind.TERM_NOT_CITED: "not in the cited sentence",
-    DoubtKind.FACT_NOT_CITED: "the cited sentence shows no sign of",
 }
 
 
@@ -86,7 +76,6 @@ WEIGHTS: Mapping[DoubtKind, float] = {
     DoubtKind.NUMBER_NOT_CITED: 1.2,
     DoubtKind.NUMBER_NOT_FOUND: 2.2,
     DoubtKind.NEGATION: 2.3,
-    DoubtKind.OPPOSITE: 2.0,
 }
 """What each doubt takes from the logit; rounded from the fits with and without vectors."""
 
@@ -180,16 +169,14 @@ def check_answer_terms(
     others = [term for term in terms if not any(part in absent for part in term.split_words())]
     doubts += _compare_terms(others, quotes, page)
     if quotes:
-        # The question may be negated, or have the opposite of a word of the best quote.
+        # What the question denies may be affirmed by the best quote.
         tokens = [token for term in others for word in term.words for token in word]
         best = max(
             quotes, key=lambda quote: sum(token in collect_tokens(quote.text) for token in tokens)
         )
-        if negation := find_unmatched_negation(question, best.text):
-            doubts.append(Doubt(DoubtKind.NEGATION, negation))
-        words = [term.text for term in others if term.kind is TermKind.WORD]
-        if opposite := find_opposite(words, best.text, collect_tokens(best.chunk.text)):
-            doubts.append(Doubt(DoubtKind.OPPOSITE, opposite))
+        denied = find_negated(question) & collect_tokens(best.text) - find_negated(best.text)
+        if denied:
+            doubts.append(Doubt(DoubtKind.NEGATION, min(denied)))
     return AnswerCheck(tuple(doubts), estimate_probability(doubts, page.answerability))
 
 
@@ -233,98 +220,6 @@ def _compare_terms(
     return [Doubt(DoubtKind.NAMES_APART, ", ".join(term.text for term in names))]
 
 
-_PAIRS = (
-    "more less, more fewer, most least, most fewest, first last, before after, north south, "
-    "northern southern, east west, eastern western, northeast southwest, high low, higher "
-    "lower, highest lowest, large small, larger smaller, largest smallest, big small, bigger "
-    "smaller, biggest smallest, long short, longer shorter, longest shortest, early late, "
-    "earlier later, earliest latest, earliest last, old new, older newer, older younger, oldest "
-    "youngest, oldest newest, win lose, won lost, victory defeat, rich poor, good bad, better "
-    "worse, best worst, inside outside, above below, upper lower, top bottom, begin end, began "
-    "ended, begin stop, start stop, started stopped, start end, started ended, positive "
-    "negative, public private, maximum minimum, male female, man woman, men women, strong weak, "
-    "stronger weaker, strongest weakest, easy difficult, easy hard, simple complex, include "
-    "exclude, major minor, majority minority, cause prevent, allow forbid, allow prohibit, "
-    "accept reject, gain lose, gained lost, rise fall, rose fell, increase decrease, increase "
-    "reduce, increase decline, gain loss, same different, always never, all none, support "
-    "oppose, hard soft, hardest softest, fast slow, faster slower, fastest slowest, internal "
-    "external, domestic foreign, rural urban, buy sell, bought sold, enter leave, entered left, "
-    "birth death, born died, open closed, open close, wet dry, hot cold, hottest coldest, warm "
-    "cold, light dark, common rare, expand contract, success failure, succeed fail, succeeded "
-    "failed, primary secondary, modern ancient, natural artificial, import export, create "
-    "destroy, created destroyed, build destroy, built destroyed, attack defend, love hate, "
-    "remember forget, push pull, give take, gave took, remove add, removed added, enable "
-    "disable, enabled disabled, thick thin, thicker thinner, deep shallow, heavy light, near "
-    "far, nearest farthest, closest farthest, winter summer, day night, wealthy poor, "
-    "wealthiest poorest, encrypt decrypt, upload download, client server, encode decode, "
-    "acquire sell, hire fire"
-)
-_NEGATION = compile_lazily(r"\b(?:not|never|cannot|\w+n['’]t)\b", re.IGNORECASE)
-_DENIAL = compile_lazily(
-    r"\b(?:not|no|never|cannot|neither|nor|none|nobody|nothing|without|\w+n['’]t)\b", re.IGNORECASE
-)
-_ASKS_FOR_FACT = compile_lazily(
-    r"[^\w]*(?:\w+\s+)?(?:who|whom|whose|what|which|where|when|how (?:many|much|long|often|far))\b",
-    re.IGNORECASE,
-)
-_CLAUSE = compile_lazily(
-    r"\b(?:if|when|while|because|although|unless|so that|do i|can i|should i|i|my|we|our|you)\b",
-    re.IGNORECASE,
-)
-_PREFIXES = ("un", "in", "im", "non", "dis", "ir", "il")
-_MIN_BASE = 4
-_FIRST_LETTERS = 3
-"""Two forms of a word share so many letters; all forms of one stem are compared."""
-
-
-@cache
-def _group_pairs() -> dict[str, list[tuple[str, str]]]:
-    """Return the pairs in both directions by the first letters of their first word."""
-    grouped: dict[str, list[tuple[str, str]]] = {}
-    for pair in _PAIRS.split(", "):
-        one, other = pair.split()
-        grouped.setdefault(one[:_FIRST_LETTERS], []).append((one, other))
-        grouped.setdefault(other[:_FIRST_LETTERS], []).append((other, one))
-    return grouped
-
-
-def find_opposite(words: Iterable[str], sentence: str, passage: Collection[str]) -> str | None:
-    """Return the first word that a passage lacks while a sentence of it has its opposite.
-
-    `passage` are the tokens of the passage around the quoted sentence.
-    """
-    said = collect_tokens(sentence)
-    for word in words:
-        token = tokenize(word)[0]
-        if token in said:
-            continue
-        # The words of a pair count in any of their forms.
-        pairs = _group_pairs().get(word[:_FIRST_LETTERS].lower(), ())
-        opposites = [tokenize(other)[0] for one, other in pairs if tokenize(one)[0] == token]
-        if not said.isdisjoint(opposites):
-            return word
-        lower = word.lower()
-        bases = (lower[len(prefix) :] for prefix in _PREFIXES if lower.startswith(prefix))
-        denies = any(len(base) >= _MIN_BASE and tokenize(base)[0] in said for base in bases)
-        if denies and token not in passage:
-            return word
-    return None
-
-
-def find_unmatched_negation(question: str, sentence: str) -> str | None:
-    """Return the negation of a question for a fact when the sentence denies nothing.
-
-    A question about a problem (`why does it not start`, `what if I cannot log in`) is no such one.
-    """
-    negation = _NEGATION.search(question)
-    if negation is None or _DENIAL.search(sentence):
-        return None
-    opener = _ASKS_FOR_FACT.match(question)
-    if opener is None or _CLAUSE.search(question, opener.end()):
-        return None
-    return negation[0]
-
-
 MIN_PROBABILITY = 0.5
 """Below this probability an answer is uncertain."""
 
@@ -352,14 +247,13 @@ _LONG_ACRONYM, _LONG_CODE = 6, 4
 """Shorter ones, such as `RAM` and `2FA`, may be written out in the notes."""
 
 
-_QUOTE_START, _SHARE_WEIGHT, _NO_FACT_WEIGHT = -3.4, 1.5, 0.6
+_QUOTE_START, _SHARE_WEIGHT = -3.4, 1.5
 _RAREST_WEIGHT, _RAREST_WEIGHT_BY_WORDS = 0.6, 0.42
 """A logistic model; above 0 a quote does not give what is asked for.
 
-It weighs the share of the key terms that is not covered, the rarity of the least covered one (with
-and without vectors), and a quote without evidence of the fact that is asked for. A passage without
-it never gives it. The weights are rounded from fits on one half of the questions; the start is set
-so that at most .05 of those with an answer are marked.
+It weighs the share of the key terms that is not covered, and the rarity of the least covered one
+(with and without vectors). The weights are rounded from fits on one half of the questions; the
+start is set so that at most .05 of those with an answer are marked.
 """
 
 
@@ -382,26 +276,19 @@ def check_quote(
     # Pairs of characters overlap the borders of words, so a single one that is lacking says little.
     words = {term: gap for term, gap in gaps.items() if not is_dense(term)}
     least = max(words, key=words.__getitem__, default="")
-    kind = find_fact_kind(question)
-    no_fact = kind is not None and lacks_fact(kind, question, quote.text)
-    no_fact_near = kind is not None and no_fact and lacks_fact(kind, question, chunk.text)
     rarest_weight = _RAREST_WEIGHT_BY_WORDS if nearness is None else _RAREST_WEIGHT
     logit = (
         _QUOTE_START
         + _SHARE_WEIGHT * sum(gaps.values()) / (sum(keywords.values()) or 1.0)
         + rarest_weight * words.get(least, 0.0)
-        + _NO_FACT_WEIGHT * no_fact
     )
-    if logit <= 0 and not no_fact_near:
+    if logit <= 0 or not gaps:
         return ()
-    doubts = [Doubt(DoubtKind.FACT_NOT_CITED, kind.value)] if kind and no_fact else []
-    if gaps:
-        term = least or max(gaps, key=gaps.__getitem__)
-        words_of_term = (
-            question[start:end] for one, start, end in locate_terms(question) if one == term
-        )
-        doubts.append(Doubt(DoubtKind.TERM_NOT_CITED, next(words_of_term, "")))
-    return tuple(doubts)
+    term = least or max(gaps, key=gaps.__getitem__)
+    words_of_term = (
+        question[start:end] for one, start, end in locate_terms(question) if one == term
+    )
+    return (Doubt(DoubtKind.TERM_NOT_CITED, next(words_of_term, "")),)
 
 
 def locate_terms(question: str) -> Iterator[tuple[str, int, int]]:

@@ -6,43 +6,32 @@ token of the question looks for its nearest token in the sentence, which is embe
 headings, like passages), and the score of its passage relative to the best passage. The best quote
 comes first. `docs/notes/search-quality.md` has the figures.
 
-Questions that ask how to do something get the code block behind the sentence. The first sentence
-below a heading answers what the heading names.
-
 Features of the score that gained .006 or less over five folds of articles are left out: cues of the
 kind of question (names for `who`, numbers for `how many`), the words of neighbouring sentences, the
-length, the rank of the passage, and the position of the sentence in it. Whether the best quote
-gives what is asked for is checked afterwards.
+length, the rank of the passage, and the position of the sentence in it. Whether the best quote has
+the key terms of the question is checked afterwards.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from kebab.core.answers import AnswerMode, Evidence, Quote, Refusal, SupportingQuote, Turn
 from kebab.core.chunks import build_embed_text
-from kebab.core.ids import DocId, Key
+from kebab.core.ids import Key
 from kebab.core.ports import Embedder
-from kebab.core.queries import Page, StoredChunk
+from kebab.core.queries import Page
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
 from kebab.rag.answer_check import check_quote, locate_terms
 from kebab.rag.engine import AnswerListener, DraftAnswer, to_warnings
-from kebab.rag.question_kind import (
-    FactKind,
-    QuestionKind,
-    classify_question,
-    find_fact_kind,
-    lacks_fact,
-)
 from kebab.rag.quote_units import (
     CodeBlock,
     QuoteUnit,
     find_code_blocks,
     find_quote_units,
-    rate_definition,
 )
 from kebab.search.answerability import compute_relative_evidence
 from kebab.search.rerank import compare_tokens, compute_mean_token
@@ -50,9 +39,6 @@ from kebab.search.snippet import compute_coverage, weigh_keywords
 from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.model_input import escape_text
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens
-
-LoadLeads: TypeAlias = Callable[[Collection[DocId]], Mapping[DocId, StoredChunk]]
-"""Returns the first passage of each document."""
 
 _WORD_WEIGHT, _MEANING_WEIGHT, _PASSAGE_WEIGHT = 0.25, 0.60, 0.25
 
@@ -69,21 +55,11 @@ _MIN_RELATIVE_SCORE = 0.5
 The limit loses nothing on SQuAD 2 and .002 on JaQuAD; .6 loses .012 there.
 """
 
-_MIN_ADDED, _MIN_SHARE, _MIN_SHARE_WITH_FACT = 0.2, 0.6, 0.25
-"""A further quote adds this share of the keywords, or holds this part of what the best one holds.
-
-The last limit is for a quote with evidence of the fact that is asked for. On SQuAD 2 the answers
-have 1.61 quotes instead of 1.95, and .898 of the answers hold what is asked for instead of .901.
-"""
+_MIN_ADDED, _MIN_SHARE = 0.2, 0.6
+"""A further quote adds this share of the keywords, or holds this part of those of the best one."""
 
 _DUPLICATE_OVERLAP = 0.8
 """Two sentences are duplicates when they share this part of their tokens."""
-
-_CODE_FACTORS = {QuestionKind.HOW_TO: 1.15, QuestionKind.DEFINITION: 0.5, QuestionKind.OTHER: 0.95}
-"""The factor of a unit with code: how-to questions want it, definitions do not."""
-
-_DEFINITION_BONUS = 0.3
-"""What a definition gains when the question asks what something is."""
 
 
 class _Candidate(Struct, frozen=True):
@@ -95,7 +71,6 @@ class _Candidate(Struct, frozen=True):
     passage_score: float
     word_share: float
     factor: float
-    bonus: float
     meaning: float | None = None
     nearness: Mapping[str, float] | None = None
     """How near each term of the question comes to a token of the unit."""
@@ -107,7 +82,7 @@ class _Candidate(Struct, frozen=True):
             score /= _WORD_WEIGHT + _PASSAGE_WEIGHT
         else:
             score += _MEANING_WEIGHT * self.meaning
-        return score * self.factor + self.bonus
+        return score * self.factor
 
 
 class ScoredSentence(Struct, frozen=True, kw_only=True):
@@ -139,9 +114,7 @@ def rank_sentences(
 
     `asked` are the weights of the terms of the question. Without an embedder only words count.
     """
-    asking = _Asking(
-        question, weigh_keywords(asked), classify_question(question), find_fact_kind(question)
-    )
+    keywords = weigh_keywords(asked)
     best = max((passage.score for passage in passages), default=0.0)
     candidates: list[_Candidate] = []
     for passage in passages:
@@ -150,28 +123,15 @@ def rank_sentences(
         for unit in find_quote_units(chunk, passage.start, passage.start + len(passage.text)):
             text = chunk.text[unit.start : unit.end]
             own = collect_tokens(text)
-            shares = (compute_coverage(asking.weights, one) for one in (own, own | context))
-            factor = unit.form.value * (_CODE_FACTORS[asking.kind] if unit.has_code else 1.0)
-            bonus = 0.0
-            if asking.kind is QuestionKind.DEFINITION:
-                bonus = _DEFINITION_BONUS * rate_definition(unit, chunk, frozenset(asking.weights))
+            shares = (compute_coverage(keywords, one) for one in (own, own | context))
             candidates.append(
-                _Candidate(passage, unit, text, passage_score, sum(shares) / 2, factor, bonus)
+                _Candidate(passage, unit, text, passage_score, sum(shares) / 2, unit.form.value)
             )
     candidates.sort(key=lambda one: -one.score)
     if embedder is not None and embedder.supports(question):
         candidates = _compare_meaning(question, candidates[:MAX_EMBEDDED], embedder)
         candidates.sort(key=lambda one: -one.score)
-    return list(_select_distinct(candidates, asking, limit))
-
-
-class _Asking(NamedTuple):
-    """A question, its keywords with their weights, and what it wants."""
-
-    question: str
-    weights: Mapping[str, float]
-    kind: QuestionKind
-    fact: FactKind | None
+    return list(_select_distinct(candidates, keywords, limit))
 
 
 def _compare_meaning(
@@ -211,7 +171,7 @@ def _compare_meaning(
 
 
 def _select_distinct(
-    candidates: Sequence[_Candidate], asking: _Asking, limit: int
+    candidates: Sequence[_Candidate], keywords: Mapping[str, float], limit: int
 ) -> Iterator[ScoredSentence]:
     """Yield the best candidate, and the next ones that add something to those before them."""
     distinct: list[tuple[_Candidate, frozenset[str]]] = []
@@ -238,42 +198,36 @@ def _select_distinct(
             score=min(1.0, one.score),
             nearness=one.nearness,
         )
-        if not quoted or _adds(sentence, quoted, asking):
+        if not quoted or _adds(sentence, quoted, keywords):
             quoted.append(sentence)
             yield sentence
 
 
-def _adds(one: ScoredSentence, quoted: Sequence[ScoredSentence], asking: _Asking) -> bool:
+def _adds(
+    one: ScoredSentence, quoted: Sequence[ScoredSentence], keywords: Mapping[str, float]
+) -> bool:
     """Return whether a sentence adds key terms, or answers about as well as the best one.
 
-    The sentence before or after a quoted one belongs to its quote. Where the best one holds the
-    fact that is asked for, one without it does not answer.
+    The sentence before or after a quoted one belongs to its quote.
     """
     pairs = (sorted((one, other), key=attrgetter("start")) for other in quoted)
     if any(is_adjacent(*pair) for pair in pairs):
         return True
     tokens, seen = collect_tokens(one.text), collect_all_tokens(other.text for other in quoted)
     known, together, own, best = (
-        compute_coverage(asking.weights, held)
+        compute_coverage(keywords, held)
         for held in (seen, seen | tokens, tokens, collect_tokens(quoted[0].text))
     )
     if together - known >= _MIN_ADDED:
         return True
-    if asking.fact is None or lacks_fact(asking.fact, asking.question, quoted[0].text):
-        return own >= _MIN_SHARE * best
-    has_fact = not lacks_fact(asking.fact, asking.question, one.text)
-    return has_fact and own >= _MIN_SHARE_WITH_FACT * best
+    return own >= _MIN_SHARE * best
 
 
 class ExtractiveWriter(Struct, frozen=True, kw_only=True):
-    """Answers with sentences quoted from the notes.
-
-    `load_leads` returns the first passages of documents; without it only the hits are quoted.
-    """
+    """Answers with sentences quoted from the notes."""
 
     embedder: Callable[[], Embedder | None]
     sentences: int
-    load_leads: LoadLeads | None = None
     mode: ClassVar[AnswerMode] = AnswerMode.EXTRACTIVE
     model: ClassVar[None] = None
 
@@ -286,19 +240,6 @@ class ExtractiveWriter(Struct, frozen=True, kw_only=True):
             Evidence(marker=hit.rank, chunk=hit.chunk, text=hit.chunk.text, score=hit.score)
             for hit in page.hits
         ]
-        if self.load_leads and classify_question(question) is QuestionKind.DEFINITION:
-            # The first passage of a found document may define what the question asks about.
-            subject = frozenset(weigh_keywords(page.term_rarities))
-            keys = {passage.chunk.key for passage in passages}
-            leads = self.load_leads({passage.chunk.doc_id for passage in passages})
-            for passage in list(passages):
-                lead = leads.get(passage.chunk.doc_id)
-                if lead is None or lead.key in keys:
-                    continue
-                keys.add(lead.key)
-                units = find_quote_units(lead, 0, len(lead.text))
-                if any(rate_definition(unit, lead, subject) == 1 for unit in units):
-                    passages.append(replace(passage, chunk=lead, text=lead.text))
         found = rank_sentences(
             question, passages, page.term_rarities, self.embedder(), self.sentences
         )

@@ -7,7 +7,6 @@ limit cut off ends at its last whole sentence or line of code.
 import re
 import sys
 from collections.abc import Callable, MutableMapping, Sequence
-from time import monotonic
 from typing import ClassVar, Literal, TypeAlias
 
 from msgspec import Struct, field, structs
@@ -19,7 +18,7 @@ from kebab.errors.catalog import ContextOverflow
 from kebab.rag import prompt
 from kebab.rag.checking.markers import find_fenced_blocks
 from kebab.rag.engine import EMPTY_USAGE, AnswerListener, DraftAnswer
-from kebab.rag.frame import FrameFilter, mentions_elements, remove_frame
+from kebab.rag.frame import remove_frame
 from kebab.rag.prompt import MAX_DOWNSHIFTS, NOT_IN_NOTES, LoadPacker, PromptLoad
 from kebab.text.language import detect_question_language
 from kebab.text.model_input import estimate_tokens
@@ -33,14 +32,18 @@ _MARKER_WORD = _SEPARATORS.sub("", NOT_IN_NOTES)
 _TOO_LONG = "the passages did not fit the model's window"
 
 
-class StreamBuffer:
-    """Holds the first pieces of an answer until they cannot be `NOT_IN_NOTES` any more.
+class RepeatedTextError(Exception):
+    """The answer repeats itself."""
 
-    The frame of the prompt is not passed on.
+
+class StreamBuffer:
+    """Passes on the pieces of an answer until it repeats itself.
+
+    The first pieces are held until they cannot be `NOT_IN_NOTES` any more.
     """
 
-    def __init__(self, pass_on: Callable[[str], None], *, keeps_elements: bool = False) -> None:
-        self._filter = FrameFilter(pass_on, keeps_elements=keeps_elements)
+    def __init__(self, pass_on: Callable[[str], None]) -> None:
+        self._pass_on = pass_on
         self._prefix = ""
         self.is_open = False
         """Whether pieces are passed on."""
@@ -48,27 +51,28 @@ class StreamBuffer:
         """All pieces so far."""
 
     def append(self, piece: str) -> None:
-        """Add a piece, and pass on what is no longer held."""
+        """Add a piece, and pass on what is no longer held.
+
+        Raises:
+            RepeatedTextError: The text so far ends in several equal parts.
+        """
         self.text += piece
         if self.is_open:
-            self._filter.append(piece)
-            return
-        # Case, blanks and signs are ignored, and the prefix is never longer than the word.
-        letters = _SEPARATORS.sub("", piece).upper()
-        self._prefix = (self._prefix + letters)[: len(_MARKER_WORD)]
-        if not _MARKER_WORD.startswith(self._prefix):
-            self.is_open = True
-            self._filter.append(self.text)
-
-    def close(self) -> None:
-        """Pass on what is held, except `NOT_IN_NOTES`, after the last piece."""
-        self._filter.close()
+            self._pass_on(piece)
+        else:
+            # Case, blanks and signs are ignored, and the prefix is never longer than the word.
+            letters = _SEPARATORS.sub("", piece).upper()
+            self._prefix = (self._prefix + letters)[: len(_MARKER_WORD)]
+            if not _MARKER_WORD.startswith(self._prefix):
+                self.is_open = True
+                self._pass_on(self.text)
+        if find_repetition(self.text) is not None:
+            raise RepeatedTextError
 
     def reset(self) -> None:
         """Discard all pieces."""
         self._prefix = self.text = ""
         self.is_open = False
-        self._filter.reset()
 
 
 class _Run(Struct):
@@ -119,9 +123,7 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
             answer_tokens=self.answer_tokens,
         )
         run = _Run(packer.pack(self._window))
-        texts = (question, *(one.text for one in run.load.passages))
-        keeps_elements = mentions_elements(texts)
-        buffer = StreamBuffer(listener.on_token, keeps_elements=keeps_elements)
+        buffer = StreamBuffer(listener.on_token)
         try:
             while (completion := self._try(question, run, history, buffer, packer)) is None:
                 buffer.reset()
@@ -130,10 +132,8 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
             if not buffer.is_open:
                 raise
             return run.build_draft(
-                text=remove_frame(buffer.text, keeps_elements=keeps_elements),
-                refusal=Refusal.LLM_STREAM_ABORTED,
+                text=remove_frame(buffer.text), refusal=Refusal.LLM_STREAM_ABORTED
             )
-        buffer.close()
         run.usage = structs.replace(
             run.usage,
             prompt_tokens=run.usage.prompt_tokens + completion.prompt_tokens,
@@ -156,7 +156,11 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
         if withheld or not checked.supported:
             run.warnings = [structs.replace(warning, span=None) for warning in run.warnings]
             return run.build_draft(refusal=Refusal.UNSUPPORTED_CLAIMS)
-        return replace(run.build_draft(text=checked.text), citations=checked.citations)
+        return replace(
+            run.build_draft(text=checked.text),
+            citations=checked.citations,
+            uncertain=checked.unsupported > 0,
+        )
 
     def _explain_limit(self, completion: Completion, limit: int) -> str:
         """Return which limit cut an answer off, with the setting that raises it."""
@@ -194,12 +198,16 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
                 answer_tokens=limit,
                 history=history,
             )
-            guard = RepetitionGuard(buffer.append)
             try:
-                return self.model.chat(messages, max_tokens=limit, on_text=guard.append)
+                return self.model.chat(messages, max_tokens=limit, on_text=buffer.append)
             except RepeatedTextError:
                 run.mark_truncated("the model repeated itself")
-                return guard.build_completion(prompt.estimate_prompt_tokens(messages))
+                return Completion(
+                    text=buffer.text[: find_repetition(buffer.text)],
+                    finish="length",
+                    prompt_tokens=prompt.estimate_prompt_tokens(messages),
+                    completion_tokens=estimate_tokens(buffer.text),
+                )
         except ContextOverflow as overflow:
             if run.usage.downshifts == MAX_DOWNSHIFTS:
                 raise
@@ -240,43 +248,6 @@ def find_repetition(text: str) -> int | None:
         return None
     is_repeated = tail[-repeated:-part] == tail[part - repeated :]
     return len(text) - repeated + part if is_repeated else None
-
-
-class RepeatedTextError(Exception):
-    """The answer repeats itself."""
-
-
-class RepetitionGuard:
-    """Passes on the pieces of an answer until it repeats itself."""
-
-    def __init__(self, pass_on: Callable[[str], None]) -> None:
-        self._pass_on = pass_on
-        self._started = monotonic()
-        self._text = ""
-        self._first_token_ms: float | None = None
-
-    def append(self, piece: str) -> None:
-        """Pass on a piece.
-
-        Raises:
-            RepeatedTextError: The text so far ends in several equal parts.
-        """
-        if self._first_token_ms is None:
-            self._first_token_ms = (monotonic() - self._started) * 1000
-        self._text += piece
-        self._pass_on(piece)
-        if find_repetition(self._text) is not None:
-            raise RepeatedTextError
-
-    def build_completion(self, prompt_tokens: int) -> Completion:
-        """Return the answer without the repeated parts; its tokens are estimated."""
-        return Completion(
-            text=self._text[: find_repetition(self._text)],
-            finish="length",
-            prompt_tokens=prompt_tokens,
-            completion_tokens=estimate_tokens(self._text),
-            first_token_ms=self._first_token_ms,
-        )
 
 
 _MARKER = r"\[[#^]?\d{1,3}\]|【\d{1,3}】"

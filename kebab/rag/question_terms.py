@@ -124,7 +124,7 @@ def extract_question_terms(question: str, *, nouns: bool = False) -> tuple[Quest
     With `nouns` its language capitalises every noun.
     """
     text = normalize_for_index(question)
-    capitals = not nouns and _uses_capitals_for_names(text)
+    capitals = not nouns and uses_capitals_for_names(text)
     words = list(islice(_classify_words(text, capitals=capitals), MAX_WORDS))
     terms: list[QuestionTerm] = []
     groups: list[list[_Word]] = []
@@ -159,12 +159,15 @@ def _classify_words(text: str, *, capitals: bool) -> Iterator[_Word]:
                 start = unit.start() + run.start()
                 yield _Word(start, start + len(run[0]), run[0], TermKind.NAME)
         elif word[0].isalnum() or word[0] == ".":
-            kind = _classify_word(text, unit, capitals=capitals, eastern=eastern)
+            kind = classify_word(text, unit, capitals=capitals, eastern=eastern)
             if kind in {TermKind.NUMBER, TermKind.CODE} or is_content_word(word):
                 yield _Word(*unit.span(), word, kind)
 
 
-def _classify_word(text: str, unit: re.Match[str], *, capitals: bool, eastern: bool) -> TermKind:
+def classify_word(
+    text: str, unit: re.Match[str], *, capitals: bool, eastern: bool = False
+) -> TermKind:
+    """Return the kind of a word of a text; with `eastern` every word is a name."""
     word = unit[0]
     if _NUMBER_WORD.fullmatch(word):
         return TermKind.NUMBER
@@ -175,24 +178,25 @@ def _classify_word(text: str, unit: re.Match[str], *, capitals: bool, eastern: b
     # A word may have its capital from its place; an acronym and the first word of a name never do.
     after = text[unit.end() : unit.end() + 2]
     is_first_of_name = after[:1] == " " and after[1:].isupper()
-    named = word.isupper() or is_first_of_name or not _starts_sentence(text, unit)
+    named = word.isupper() or is_first_of_name or not starts_sentence(text, unit)
     if eastern or (capitals and word[0].isupper() and named):
         return TermKind.NAME
     return TermKind.WORD
 
 
-def _uses_capitals_for_names(text: str) -> bool:
+def uses_capitals_for_names(text: str) -> bool:
     """Return whether capitals mark names, which they do not in a title or in a shouted text."""
     capitals = (
         unit for unit in islice(iter_unit_matches(text), _TITLE_WORDS) if unit[0][0].isupper()
     )
     return not any(
-        unit[0] != "I" and not is_content_word(unit[0]) and not _starts_sentence(text, unit)
+        unit[0] != "I" and not is_content_word(unit[0]) and not starts_sentence(text, unit)
         for unit in capitals
     )
 
 
-def _starts_sentence(text: str, unit: re.Match[str]) -> bool:
+def starts_sentence(text: str, unit: re.Match[str]) -> bool:
+    """Return whether a word begins a sentence or a quotation."""
     before = text[max(0, unit.start() - _LOOK_BEHIND) : unit.start()]
     return unit.start() == 0 or _ENDS_SENTENCE.search(before) is not None
 
@@ -200,7 +204,7 @@ def _starts_sentence(text: str, unit: re.Match[str]) -> bool:
 _LETTERS = compile_lazily(r"[^\W\d_]+")
 _CAPITALS = compile_lazily(r"\b[A-Z][\w'-]*(?:(?: (?:of|the|and|for|de))* [A-Z][\w'-]*)+")
 _INITIALS = compile_lazily(r"\b[A-Z]")
-_ACRONYM = compile_lazily(r"[A-Z](?:\.?[A-Z])+")
+ACRONYM = compile_lazily(r"[A-Z](?:\.?[A-Z])+")
 _ACCENTS = compile_lazily("[\u0300-\u036f]")
 _DIGITS = compile_lazily(r"\d[\d,.]*\d|\d")
 _NAMES = (
@@ -246,7 +250,7 @@ class EvidenceWords:
 
     def _contains_variant(self, word: str) -> bool:
         """Return whether a word occurs misspelt, as an adjective, or as initials."""
-        if _ACRONYM.fullmatch(word) and word in self._initials:
+        if ACRONYM.fullmatch(word) and word in self._initials:
             return True
         plain = _strip_accents(word.lower())
         if not _MIN_MISSPELT <= len(plain) <= _MAX_MISSPELT:
@@ -272,8 +276,12 @@ class EvidenceWords:
 
     @cached_property
     def _initials(self) -> str:
-        runs = _CAPITALS.findall("\n".join(self._texts))
-        return " ".join("".join(_INITIALS.findall(run)) for run in runs)
+        return list_initials("\n".join(self._texts))
+
+
+def list_initials(text: str) -> str:
+    """Return the capitals of each run of capitalised words of a text."""
+    return " ".join("".join(_INITIALS.findall(run)) for run in _CAPITALS.findall(text))
 
 
 def _strip_accents(text: str) -> str:

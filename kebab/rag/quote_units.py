@@ -18,8 +18,6 @@ from msgspec.structs import replace
 from kebab.core.queries import StoredChunk
 from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.sentences import LayoutKind, find_sentences, measure_width
-from kebab.text.stop_words import strip_stop_words
-from kebab.text.tokenizer import collect_all_tokens, collect_tokens
 
 _FENCE = compile_lazily(
     r"^(?P<margin>[ \t]*)(?P<ticks>`{3,}+|~{3,}+)[ \t]*+(?P<info>[^`\n]*+)\n"
@@ -161,31 +159,17 @@ _NEXT_ITEM = compile_lazily(r"[\s>]*+(?:[-*+•]|\d{1,3}[.)]|\|)?+[ \t]*+")
 _BEFORE_CODE = compile_lazily(r"[\s>]*(?:`{3,}\{[\w-]+\}[^\n]*\n\s*)?")
 """White space, and the opening line of a directive that holds code in another format."""
 
-_OPENING = 60
-"""The subject of a definition is within the first characters, half as many in other scripts."""
-
-_OPENING_SHARE = 0.6
-_COPULA = compile_lazily(
-    r"\b(?:is|are|was|were|means|refers? to|ist|sind|est|sont|es|son|\u00e8|sono|\u00e9|s\u00e3o)\b"
-    r"|— |\u044d\u0442\u043e|[은는란] |とは|は|是|指"
-)
-"""The words of several languages that say what something is."""
-
 _STANDS_ALONE = frozenset({SentenceForm.GOOD, SentenceForm.POOR})
 
 
 class QuoteUnit(Struct, frozen=True):
-    """A part [start, end) of a chunk's text that can be quoted.
-
-    `lead` tells that it opens the page or section whose heading is `heading`.
-    """
+    """A part [start, end) of a chunk's text that can be quoted."""
 
     start: int
     end: int
     kind: LayoutKind
     form: SentenceForm
     has_code: bool = False
-    lead: str | None = None
 
 
 def find_quote_units(chunk: StoredChunk, start: int, end: int) -> list[QuoteUnit]:
@@ -195,7 +179,7 @@ def find_quote_units(chunk: StoredChunk, start: int, end: int) -> list[QuoteUnit
         QuoteUnit(*one, classify_form(one.kind, text[one.start : one.end]))
         for one in find_sentences(text)
     ]
-    joined = _join_code(text, list(_mark_leads(chunk, units)), find_code_blocks(text))
+    joined = _join_code(text, units, find_code_blocks(text))
     units = sorted(joined, key=lambda one: (one.start, one.end))
     units = [one for one in units if start <= one.start and one.end <= end]
     if any(one.form in _STANDS_ALONE for one in units):
@@ -215,19 +199,6 @@ def find_quote_units(chunk: StoredChunk, start: int, end: int) -> list[QuoteUnit
         span = units[low].start, units[high].end
         extended.setdefault(span, replace(one, start=span[0], end=span[1]))
     return list(extended.values())
-
-
-def _mark_leads(chunk: StoredChunk, units: Sequence[QuoteUnit]) -> Iterator[QuoteUnit]:
-    """Yield the units; the first sentence below a heading knows that heading."""
-    heading = chunk.title if chunk.ordinal == 0 else None
-    for one in units:
-        if one.form is SentenceForm.HEADING:
-            heading = chunk.text[one.start : one.end]
-        elif one.form in _STANDS_ALONE and one.kind is not LayoutKind.CODE:
-            yield replace(one, lead=heading)
-            heading = None
-            continue
-        yield one
 
 
 def _join_code(
@@ -265,23 +236,3 @@ def _measure_gap(text: str, before: QuoteUnit, after: QuoteUnit) -> int:
     if _SAME_PARAGRAPH.fullmatch(text, before.end, after.start):
         return 1
     return 2 if _NEXT_ITEM.fullmatch(text, before.end, after.start) else 0
-
-
-def rate_definition(unit: QuoteUnit, chunk: StoredChunk, subject: frozenset[str]) -> float:
-    """Return how likely a unit defines a subject, from 0 to 1.
-
-    It opens the page or section that is named like the subject, or it begins with the subject and
-    says what it is. The path of the page may hold a part of the subject: `middleware in Starlette`.
-    `subject` are the tokens of what is to be defined.
-    """
-    if unit.has_code or not subject:
-        return 0.0
-    text = chunk.text[unit.start : unit.end]
-    place = collect_all_tokens((chunk.path, chunk.title, chunk.source))
-    named = collect_tokens(strip_stop_words(unit.lead)) if unit.lead else frozenset()
-    if named and named <= subject <= named | place and named & collect_tokens(text):
-        return 1.0
-    opening = text[:_OPENING] if text.isascii() else text[: _OPENING // 2]
-    own = (subject - place) or subject
-    says_what = own <= collect_tokens(opening) and _COPULA.search(opening)
-    return _OPENING_SHARE if says_what else 0.0

@@ -115,6 +115,14 @@ def find_date_in_path(path: str) -> str | None:
     )
 
 
+def iter_dates(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the whole dates of a text as [start, end) and `YYYY-MM-DD`, form by form."""
+    for pattern in _NAMES:
+        for match in pattern.finditer(text):
+            if found := _build(match, _YEARS):
+                yield match.start(), match.end(), found
+
+
 def _find_dates(text: str) -> Iterator[str]:
     for pattern in _NAMES:
         for match in pattern.finditer(text):

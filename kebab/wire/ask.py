@@ -37,9 +37,7 @@ DoubtCode = Literal[
     "number_not_cited",
     "number_not_found",
     "negation_not_cited",
-    "opposite_cited",
     "term_not_cited",
-    "fact_not_cited",
 ]
 """The codes of the warnings that say why an answer is uncertain."""
 

@@ -1,194 +1,298 @@
-"""Decides whether evidence supports a claim, and selects the quote.
+"""Decides whether passages support a claim, and selects the quote.
 
-Between languages only common verbs are known, and only clauses with `can` or `cannot` are compared:
-the passage must say the opposite of the verb, and never the same.
+A claim is aligned with the sentence or row of its passage that has most of its words, rare ones
+first. A value of the claim must stand in a sentence that is about as much about the claim: about
+the words near the value. In a row it must stand in the column that the claim names. What the claim
+denies, that sentence must deny too, and the reverse.
+
+Between languages only values are compared.
 """
 
+import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache
-from itertools import pairwise
+from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from kebab.core.answers import Evidence, Quote
-from kebab.rag.checking.clauses import Clause, Mode, find_contradiction, may_deny, split_clauses
-from kebab.rag.checking.facts import FactIndex, Facts, extract_facts
-from kebab.rag.checking.terms import compute_bigram_share, extract_key_words
-from kebab.text.language import WrittenForm, detect_written_form, may_share_words
-from kebab.text.normalize import normalize_punctuation
-from kebab.text.sentences import find_sentence_spans
-from kebab.text.tokenizer import tokenize
+from kebab.core.answers import Quote
+from kebab.rag.checking.negation import find_negated
+from kebab.rag.checking.passages import Part, Passage
+from kebab.rag.checking.values import Term, Value, ValueKind, find_values, split_code
+from kebab.text.language import WrittenForm, detect_written_form, is_dense, may_share_words
+from kebab.text.lazy_pattern import compile_lazily
+from kebab.text.normalize import fold_text, normalize_punctuation
 
-MIN_SHARE = 0.5
-"""The least share of a claim's key terms that its evidence contains.
+MIN_SHARE, MIN_BIGRAM_SHARE = 0.5, 0.55
+"""The least share of a claim's words, and of its bigrams, that its passages contain."""
 
-At .6, 14 instead of 9 % of true statements are doubted, and 98.5 instead of 97 % of wrong
-paragraphs are found.
-"""
+_FEW = 2
+"""So few content words must all occur when the claim has no values."""
 
-MIN_BIGRAM_SHARE = 0.55
-"""The same for bigrams; at .45 and .65, 90 and 94.5 instead of 92 % of wrong ones are found."""
+_NEAR = 0.5
+"""A sentence that holds a value has this share of the weight of the best sentence."""
 
-_FEW_TERMS = 2
-"""So few key terms must all occur when the claim has no facts."""
+_NAME_WEIGHT = 3.0
+"""The weight of a name relative to another word that is as rare."""
 
-_MIN_WORD_SHARE = 0.5
-_MAX_LISTED = 4
-_MAX_LISTED_CHARACTERS = 40
+_RIVAL = 0.7
+"""A name is compared with a sentence that has this share of the words around it."""
 
-_REFERENCE = re.compile(
-    r"\A\W*\d{1,2}[.)]\s|\b(?:passages?|지문|구절) ?\d{1,2}(?: and \d{1,2})?(?!\d)", re.IGNORECASE
+_CONTEXT = 0.5
+"""The weight of a word that is in the context of a sentence only."""
+
+_DECAY = 0.5
+"""How fast the weight of a word falls with its distance from a value, in words."""
+
+_SAME, _CLOSE = 0.5, 0.9
+"""What is denied is compared with sentences that have this share of the words of the claim, and
+that share of the words that the best one has."""
+
+_MIN_GAIN = 2.0
+_MAX_QUOTE = 600
+"""A second sentence is quoted when it adds so much weight; a quote of two is no longer."""
+
+_MAX_LISTED, _MAX_LISTED_CHARACTERS = 4, 40
+_REFERENCE = compile_lazily(
+    r"\A\W*\d{1,2}[.)]\s|\b(?:passages?|지문|구절) ?\d{1,2}(?: and \d{1,2})?(?!\d)"
 )
 """The number of a list item or of a passage, which is no quantity."""
 
-_FACT_WEIGHT = 2.0
-"""The weight of a fact relative to a key term."""
-
-_MIN_GAIN = 2.0
-"""The weight that a second sentence must add to be quoted too."""
-
-_MAX_QUOTE = 600
-"""The most characters of a quote of two sentences."""
-
 
 class SupportCheck(Struct, frozen=True, kw_only=True):
-    """Whether evidence supports a claim, the reason if not, and the share of its key terms found.
+    """Whether passages support a claim, the reason if not, and the share of its words found.
 
-    Key terms are not compared across scripts or languages: the share is 0 then, and the reason
-    states this even if the claim is supported. `missing` lists what the evidence lacks.
+    Between languages the share is 0, and the reason states it even if the claim is supported.
     """
 
     supported: bool
     reason: str | None = None
     share: float = 0.0
     missing: tuple[str, ...] = ()
+    is_contradicted: bool = False
+    """Whether a passage denies the claim, or gives another value."""
 
 
 class ParsedClaim(Struct, frozen=True):
-    """A claim with its facts, its content words and its key terms."""
+    """A claim with its values and its content words."""
 
     text: str
-    facts: Facts
-    words: Mapping[str, tuple[str, ...]]
-    terms: tuple[str, ...]
+    values: tuple[Value, ...]
+    terms: tuple[Term, ...]
     written_form: WrittenForm
-    clauses: tuple[Clause, ...]
-
-    @property
-    def min_share(self) -> float:
-        """The least share of key terms that the evidence must contain."""
-        if len(self.terms) <= _FEW_TERMS and not self.facts.count:
-            return 1.0
-        bigrams = compute_bigram_share(self.terms)
-        return MIN_BIGRAM_SHARE * bigrams + MIN_SHARE * (1 - bigrams)
+    negated: frozenset[str]
 
 
 def parse_claim(claim: str) -> ParsedClaim:
     """Parse a claim without markers."""
-    claim = _REFERENCE.sub("", claim)
-    written_form = detect_written_form(claim)
-    facts = extract_facts(claim, nouns=written_form.language == "de")
-    words = extract_key_words(facts.words)
-    terms = tuple(dict.fromkeys(term for some in words.values() for term in some))
-    return ParsedClaim(claim, facts, words, terms, written_form, split_clauses([facts.text]))
+    text = _REFERENCE.sub("", claim)
+    written_form = detect_written_form(text)
+    values, terms = find_values(text, nouns=written_form.language == "de")
+    plain = normalize_punctuation(text)
+    return ParsedClaim(
+        plain,
+        tuple(values),
+        tuple(terms),
+        written_form,
+        negated=find_negated(plain),
+    )
 
 
-class IndexedEvidence:
-    """A passage with the tokens, facts and polarity that claims are compared with.
+_COMMENT = compile_lazily(r"(?:^|\s)(?:#(?!!)|//)\s?(?P<text>.*)$", re.MULTILINE)
+_INNER_MARKER = compile_lazily(r"[ \t]{1,4}\[\d{1,3}\](?=[ \t]{0,9}$)", re.MULTILINE)
 
-    The title, headings, context and path of a passage count as its words.
+
+def parse_code(block: str, question: str = "") -> ParsedClaim:
+    """Parse a block of code: each of its words is a value, those of its comments are plain words.
+
+    Words of the question may be values that a person chose.
     """
-
-    def __init__(self, passage: Evidence) -> None:
-        chunk = passage.chunk
-        headings = (chunk.title, *chunk.heading_path, chunk.context, chunk.path)
-        whole = "\n".join((passage.text, *headings))
-        self.passage = passage
-        self.whole = whole
-        self.marker = passage.marker
-        self.tokens = frozenset(tokenize(normalize_punctuation(whole)))
-        self.spans = find_sentence_spans(passage.text) or [(0, len(passage.text))]
-        plain = [normalize_punctuation(passage.text[start:end]) for start, end in self.spans]
-        self.sentences = [frozenset(tokenize(sentence)) for sentence in plain]
-        self.written_form = detect_written_form(passage.text)
-        self._plain = plain
-        self._clauses: dict[int, tuple[Clause, ...]] = {}
-        self.facts = FactIndex(whole, self.tokens)
-        self._sentence_facts: dict[int, FactIndex] = {}
-
-    def split_clauses(self, terms: Collection[str] = (), *, denying: bool = False) -> list[Clause]:
-        """Return the clauses of the passage.
-
-        `terms` restricts them to sentences that have one of these, `denying` to those that may deny
-        something.
-        """
-        found: list[Clause] = []
-        for index, sentence in enumerate(self._plain):
-            if terms and self.sentences[index].isdisjoint(terms):
-                continue
-            if not denying or may_deny(sentence):
-                if index not in self._clauses:
-                    self._clauses[index] = split_clauses([sentence])
-                found += self._clauses[index]
-        return found
-
-    def find_missing_in_sentence(self, claimed: Facts, sentence: int) -> list[str]:
-        """Return the facts of a claim that the sentence with this index lacks."""
-        if sentence not in self._sentence_facts:
-            text = self.passage.text[slice(*self.spans[sentence])]
-            self._sentence_facts[sentence] = FactIndex(text, self.sentences[sentence])
-        return list(self._sentence_facts[sentence].find_missing(claimed))
+    comments = " ".join(one["text"] for one in _COMMENT.finditer(block))
+    code = _COMMENT.sub("", _INNER_MARKER.sub("", block))
+    known = set(split_code(question))
+    values = dict.fromkeys(word for word in split_code(code) if word not in known)
+    _, terms = find_values(comments)
+    written_form = detect_written_form(comments)
+    return ParsedClaim(
+        block,
+        tuple(Value(ValueKind.CODE, 0, 0, word) for word in values),
+        tuple(terms),
+        written_form,
+        negated=frozenset(),
+    )
 
 
-def compute_share(terms: Sequence[str], tokens: Collection[str]) -> float:
-    """Return the share of the terms that is among the tokens; 1 without terms."""
-    return sum(term in tokens for term in terms) / len(terms) if terms else 1.0
-
-
-def check_support(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> SupportCheck:
+def check_support(claim: ParsedClaim, passages: Sequence[Passage]) -> SupportCheck:
     """Return whether one or several passages together support a claim."""
-    *others, last = (str(one.marker) for one in evidence)
+    *others, last = (str(one.marker) for one in passages)
     label = f"passages {', '.join(others)} and {last}" if others else f"passage {last}"
-    lists = [list(one.facts.find_missing(claim.facts)) for one in evidence]
-    missing = [fact for fact in lists[0] if all(fact in other for other in lists[1:])]
-    comparable = [one for one in evidence if may_share_words(claim.written_form, one.written_form)]
+    comparable = [one for one in passages if may_share_words(claim.written_form, one.written_form)]
+    missing = [one.text for one in claim.values if not any(_has(two, one) for two in passages)]
     share = 0.0
     if comparable:
-        tokens = frozenset().union(*(one.tokens for one in comparable))
+        tokens = frozenset[str]().union(*(one.tokens for one in comparable))
         share = compute_share(claim.terms, tokens)
-        if share < claim.min_share:
+        if share < _get_min_share(claim):
             missing += (
-                word
-                for word, terms in claim.words.items()
-                if compute_share(terms, tokens) < _MIN_WORD_SHARE and word not in missing
+                one.text
+                for one in claim.terms
+                if not _is_in(one, tokens) and not any(one.text in word for word in missing)
             )
     if missing:
         reason = f"not in {label}: {format_missing(missing)}"
         return SupportCheck(supported=False, reason=reason, share=share, missing=tuple(missing))
-    denied = None
-    if comparable:
-        denied = _find_denial(claim, comparable)
-    elif can_deny(claim.clauses):
-        stated = [clause for one in evidence for clause in one.split_clauses()]
-        denied = find_foreign_denial(claim.clauses, stated)
-    if denied:
+    if not comparable:
+        reason = f"only numbers, names and quotations were compared with {label}"
+        return SupportCheck(supported=True, reason=reason)
+    alignment = _Alignment(claim, comparable)
+    if misplaced := alignment.find_misplaced():
+        reason = f"{label} says otherwise of: {format_missing(misplaced)}"
+        return SupportCheck(
+            supported=False,
+            reason=reason,
+            share=share,
+            missing=tuple(misplaced),
+            is_contradicted=True,
+        )
+    if denied := alignment.find_denied():
         reason = f"contradicted by {label}: {denied}"
-        return SupportCheck(supported=False, reason=reason, share=share)
-    reason = f"only numbers, names and quotations were compared with {label}"
-    return SupportCheck(supported=True, reason=None if comparable else reason, share=share)
+        return SupportCheck(supported=False, reason=reason, share=share, is_contradicted=True)
+    return SupportCheck(supported=True, share=share)
 
 
-def drop_redundant(
-    passages: Sequence[IndexedEvidence], supports: Callable[[Sequence[IndexedEvidence]], bool]
-) -> tuple[IndexedEvidence, ...]:
-    """Return passages that support something together, but not without any one of them."""
-    needed = tuple(passages)
-    for one in passages:
-        rest = tuple(other for other in needed if other is not one)
-        if rest and supports(rest):
-            needed = rest
-    return needed
+def _has(passage: Passage, value: Value) -> bool:
+    """Return whether a passage has a value anywhere."""
+    if value.kind is ValueKind.QUOTE:
+        return fold_text(value.text.strip('"')) in passage.folded
+    if value.kind is ValueKind.CODE:
+        return value.text in passage.code
+    if value.kind is ValueKind.FIRST:
+        return True
+    return passage.head.holds(value) or bool(passage.find_holders(value))
+
+
+def compute_share(terms: Sequence[Term], tokens: Collection[str]) -> float:
+    """Return the share of the words that is among the tokens; 1 without words."""
+    return sum(_is_in(term, tokens) for term in terms) / len(terms) if terms else 1.0
+
+
+def _is_in(term: Term, tokens: Collection[str]) -> bool:
+    return any(token in tokens for token in term.tokens)
+
+
+def _get_min_share(claim: ParsedClaim) -> float:
+    has_values = any(one.kind is not ValueKind.FIRST for one in claim.values)
+    if len(claim.terms) <= _FEW and not has_values:
+        return 1.0
+    return MIN_BIGRAM_SHARE if claim.terms and is_dense(claim.terms[0].text) else MIN_SHARE
+
+
+class _Alignment:
+    """A claim beside the sentences of the passages that it cites."""
+
+    def __init__(self, claim: ParsedClaim, passages: Sequence[Passage]) -> None:
+        self.claim = claim
+        self.claimed = {token for term in claim.terms for token in term.tokens}
+        self.parts = [part for one in passages for part in one.parts]
+        self.head = frozenset[str]().union(*(one.head.tokens for one in passages))
+        counts = [sum(_is_in(term, part.tokens) for part in self.parts) for term in claim.terms]
+        # How rare each word is among the sentences; 0 when none has it.
+        self.rarities = [math.log(1 + len(self.parts) / one) if one else 0.0 for one in counts]
+        text = "\n".join(part.text for part in self.parts)
+        names = {
+            one.start
+            for one in claim.values
+            if one.kind is ValueKind.NAME
+            # The first word of a sentence is a name where the passages always write it as one.
+            or (one.kind is ValueKind.FIRST and one.text in text and one.text.lower() not in text)
+        }
+        self.rarities = [
+            weight * (_NAME_WEIGHT if term.start in names else 1.0)
+            for term, weight in zip(claim.terms, self.rarities, strict=True)
+        ]
+
+    def find_misplaced(self) -> list[str]:
+        """Return the values that stand only in sentences about something else."""
+        return [value.text for value in self.claim.values if self._is_misplaced(value)]
+
+    def _is_misplaced(self, value: Value) -> bool:
+        holders = [part for part in self.parts if part.holds(value)]
+        if not holders:
+            return False
+        weights = self._weigh_near(value)
+        covers = {part: self._cover(part, weights) for part in self.parts}
+        best = max(covers.values())
+        near = [part for part in holders if covers[part] >= _NEAR * best]
+        if value.number is not None or value.date:
+            return not near or all(self._is_in_other_column(part, value) for part in near)
+        if near or best < _RIVAL * sum(weights) or not self.head.isdisjoint(value.tokens):
+            return False
+        # The sentence that the claim is about has another name instead.
+        return all(
+            part.context.isdisjoint(value.tokens) and not part.names <= self.claimed
+            for part, cover in covers.items()
+            if cover == best
+        )
+
+    def _weigh_near(self, value: Value) -> list[float]:
+        """Return the weights of the words around a value, which fall with the distance."""
+        at = sum(term.start < value.start for term in self.claim.terms)
+        return [
+            0.0
+            if value.start <= term.start < value.end
+            else rarity / (1 + _DECAY * abs(index - at))
+            for index, (term, rarity) in enumerate(
+                zip(self.claim.terms, self.rarities, strict=True)
+            )
+        ]
+
+    def _cover(self, part: Part, weights: Sequence[float]) -> float:
+        """Return the weight of the words of the claim that a sentence or its context has."""
+        context = part.context if part.first <= self.claimed else frozenset[str]()
+        return sum(
+            weight * (1.0 if _is_in(term, part.tokens) else _CONTEXT * _is_in(term, context))
+            for term, weight in zip(self.claim.terms, weights, strict=True)
+        )
+
+    def _is_in_other_column(self, row: Part, value: Value) -> bool:
+        """Return whether a value is not in the column of its row that the claim names for it.
+
+        As many columns as values are named in the order of the values.
+        """
+        if not row.cells or row.cells[0].holds(value):
+            return False
+        columns = list(enumerate(row.columns[: len(row.cells)]))[1:]
+        named = list(
+            dict.fromkeys(
+                column
+                for term in self.claim.terms
+                for column, tokens in columns
+                if _is_in(term, tokens)
+            )
+        )
+        values = [
+            one
+            for one in self.claim.values
+            if (one.number or one.date) and not row.cells[0].holds(one)
+        ]
+        if len(named) == len(values):
+            named = [named[values.index(value)]]
+        return bool(named) and not any(row.cells[column].holds(value) for column in named)
+
+    def find_denied(self) -> str | None:
+        """Return a word that the claim denies and the sentence that it is about not, or reverse."""
+        claim, total = self.claim, sum(self.rarities)
+        covers = {part: self._cover(part, self.rarities) for part in self.parts}
+        least = max(_SAME * total, _CLOSE * max(covers.values()))
+        about = [part for part in self.parts if covers[part] >= least > 0]
+        for term in claim.terms:
+            saying = [
+                _is_in(term, part.negated) != _is_in(term, claim.negated)
+                for part in about
+                if _is_in(term, part.tokens)
+            ]
+            if saying and all(saying):
+                return term.text
+        return None
 
 
 def format_missing(missing: Sequence[str]) -> str:
@@ -199,82 +303,20 @@ def format_missing(missing: Sequence[str]) -> str:
     return f"{listed} …" if len(missing) > _MAX_LISTED else listed
 
 
-def _find_denial(claim: ParsedClaim, evidence: Sequence[IndexedEvidence]) -> str | None:
-    """Return the word or negation in which evidence and claim contradict each other, if any."""
-    tokens = frozenset().union(*(one.tokens for one in evidence))
-    denying = not any(clause.is_denied for clause in claim.clauses)
-    near = [one.split_clauses(claim.terms, denying=denying) for one in evidence]
-    word = find_contradiction(claim.clauses, [clause for some in near for clause in some], tokens)
-    if word is None or not denying:
-        return word
-    every = [clause for one in evidence for clause in one.split_clauses(claim.terms)]
-    return find_contradiction(claim.clauses, every, tokens)
-
-
-def select_quote(claim: ParsedClaim, evidence: IndexedEvidence) -> Quote:
-    """Return the sentence, or the two adjacent ones, that contain most of a claim.
-
-    The quote is trimmed. It is the first sentence when none contains anything of the claim.
-    """
-    spans, passage = evidence.spans, evidence.passage
-    weights = [_weigh_sentences(claim, evidence, index) for index in range(len(spans))]
-    best = max(range(len(spans)), key=weights.__getitem__)
+def select_quote(claim: ParsedClaim, passage: Passage) -> Quote:
+    """Return the sentence, or the two adjacent ones, that contain most of a claim."""
+    parts = passage.parts
+    weights = [_weigh_part(claim, [part]) for part in parts]
+    best = max(range(len(parts)), key=weights.__getitem__)
     first, last, least = best, best, weights[best] + _MIN_GAIN
-    for low, high in pairwise(range(max(0, best - 1), min(len(spans), best + 2))):
-        weight = _weigh_sentences(claim, evidence, low, high)
-        if weight >= least and spans[high][1] - spans[low][0] <= _MAX_QUOTE:
-            first, last, least = low, high, weight + 1
-    part = passage.text[spans[first][0] : spans[last][1]]
-    start = passage.start + spans[first][0] + len(part) - len(part.lstrip())
-    return Quote(chunk=passage.chunk, start=start, end=start + len(part.strip()))
+    for low in range(max(0, best - 1), min(len(parts) - 1, best + 1)):
+        weight = _weigh_part(claim, parts[low : low + 2])
+        if weight >= least and parts[low + 1].end - parts[low].start <= _MAX_QUOTE:
+            first, last, least = low, low + 1, weight + 1
+    return passage.quote(parts[first], parts[last])
 
 
-def _weigh_sentences(claim: ParsedClaim, evidence: IndexedEvidence, *indexes: int) -> float:
-    """Return how much of a claim some sentences contain."""
-    tokens = frozenset().union(*(evidence.sentences[index] for index in indexes))
-    lists = [set(evidence.find_missing_in_sentence(claim.facts, index)) for index in indexes]
-    facts = claim.facts.count - len(set.intersection(*lists))
-    return sum(term in tokens for term in claim.terms) + _FACT_WEIGHT * facts
-
-
-_VERBS = (
-    "install 설치 安装, delete 삭제 删除, remove 제거 移除, change 변경 更改, restart 재시 重启"
-    ", run 실행 运行, create 생성 创建, cancel 취소 取消, search 검색 搜索, share 공유 共享"
-    ", save 저장 保存, move 이동 移动, copy 복사 复制, edit 편집 编辑, access 접근 访问"
-    ", enable 활성 启用, refund 환불 退款, freeze 냉동 冷冻, restore 복원 恢复"
-    ", download 다운 下载, upgrade 업그 升级"
-)
-
-
-@cache
-def _list_verbs() -> tuple[tuple[str, str, frozenset[str]], ...]:
-    """Return for each verb its index term, its Korean beginning and its Han characters."""
-    rows = (row.split() for row in _VERBS.split(","))
-    return tuple((tokenize(one)[0], korean, frozenset(han)) for one, korean, han in rows)
-
-
-def find_foreign_denial(claimed: Sequence[Clause], stated: Sequence[Clause]) -> str | None:
-    """Return the verb that one side says can be done and the other says cannot, if any."""
-    for claim in claimed:
-        if claim.mode is not Mode.CAN or claim.condition:
-            continue
-        for verb in _list_verbs():
-            same = [other for other in stated if _has_verb(other, verb)]
-            opposite = [other for other in same if other.mode is Mode.CAN and not other.condition]
-            if not _has_verb(claim, verb) or not opposite:
-                continue
-            if all(other.is_denied != claim.is_denied for other in same):
-                return claim.word or opposite[0].word
-    return None
-
-
-def can_deny(clauses: Sequence[Clause]) -> bool:
-    """Return whether a claim says of a known verb that it can or cannot be done."""
-    known = (one for one in clauses if one.mode is Mode.CAN and not one.condition)
-    return any(_has_verb(one, verb) for one in known for verb in _list_verbs())
-
-
-def _has_verb(clause: Clause, verb: tuple[str, str, frozenset[str]]) -> bool:
-    term, korean, han = verb
-    words = clause.denied if clause.is_denied else clause.terms
-    return term in words or korean in (clause.predicate or words) or han <= words
+def _weigh_part(claim: ParsedClaim, parts: Sequence[Part]) -> float:
+    """Return how many words and values of a claim some sentences contain."""
+    words = sum(any(_is_in(term, part.tokens) for part in parts) for term in claim.terms)
+    return words + 2.0 * sum(any(part.holds(one) for part in parts) for one in claim.values)

@@ -359,7 +359,6 @@ _STORED = """
 """
 _BY_KEY = " WHERE c.key IN (SELECT value FROM json_each(?))"
 _BY_DOCUMENT = " WHERE d.doc_id = ? ORDER BY c.ordinal"
-_FIRST = " WHERE d.doc_id IN (SELECT value FROM json_each(?)) AND c.ordinal = 0"
 
 
 def load_chunks(database: apsw.Connection, keys: Sequence[Key]) -> list[StoredChunk]:
@@ -367,14 +366,6 @@ def load_chunks(database: apsw.Connection, keys: Sequence[Key]) -> list[StoredCh
     rows = database.execute(_STORED + _BY_KEY, (to_json(keys),))
     by_key = {chunk.key: chunk for chunk in _build_chunks(rows)}
     return [by_key[key] for key in keys if key in by_key]
-
-
-def load_first_chunks(
-    database: apsw.Connection, doc_ids: Collection[DocId]
-) -> dict[DocId, StoredChunk]:
-    """Return the first chunk of each document; unknown documents are left out."""
-    rows = database.execute(_STORED + _FIRST, (to_json(list(doc_ids)),))
-    return {chunk.doc_id: chunk for chunk in _build_chunks(rows)}
 
 
 def load_document_chunks(database: apsw.Connection, doc_id: DocId) -> list[StoredChunk]:

@@ -97,7 +97,6 @@ class SqliteReader:
     get_revision = forward(connection.get_revision)
     get_value = forward(connection.get_value)
     load_chunks = forward(chunks.load_chunks)
-    load_first_chunks = forward(chunks.load_first_chunks)
     find_named_documents = forward(fts.find_named_documents)
     list_similar_words = forward(fts.list_similar_words)
     get_document_frequencies = forward(fts.get_document_frequencies)

@@ -237,7 +237,7 @@ def test_every_language_has_one_sentence_for_every_refusal(code):
     assert all(one.endswith((".", "。")) and "\n" not in one for one in said)
 
 
-@pytest.mark.parametrize("code", ["ko", "ja", "zh", "ru", "uk", "ar", "de", "fr", "es", "nl"])
+@pytest.mark.parametrize("code", ["ko", "ja", "zh", "de", "fr", "es"])
 def test_a_refusal_is_in_the_requested_language(code):
     assert detect_question_language(" ".join(REFUSAL_SENTENCES[code].values())).code == code
 

@@ -255,15 +255,6 @@ def test_a_further_quote_adds_something(question, asked, quoted):
     assert sorted(one.text for one in found) == sorted(quoted)
 
 
-def test_a_further_quote_holds_the_fact_that_is_asked_for():
-    text = "The tower Vurmog was built in 1846.\n\nThe keeper of the tower Vurmog is Ada Holt."
-    asked = {"vurmog": 5.0, "tower": 3.0, "built": 3.0}
-
-    found = rank_sentences("When was the tower Vurmog built?", [passage(text)], asked, None, 3)
-
-    assert [one.text for one in found] == ["The tower Vurmog was built in 1846."]
-
-
 def test_the_sentence_beside_a_quoted_one_is_quoted_too():
     text = "A restore reads the snapshot of the night. It takes an hour on the old disks."
 
@@ -405,21 +396,6 @@ def test_a_how_to_question_gets_the_code_of_the_instruction():
 def test_a_sentence_and_the_same_sentence_with_its_code_are_not_both_quoted():
     note = "A restore reads the snapshot.\n\n```sh\ntool restore\n```\n"
     assert texts([passage(note)]) == ["A restore reads the snapshot."]
-
-
-@pytest.mark.parametrize(
-    ("title", "question"),
-    [
-        ("Snapshot", "What is a snapshot?"),
-        ("What is a snapshot?", "What is a snapshot?"),
-        ("Snapshot", "Was ist ein Snapshot?"),
-    ],
-)
-def test_the_lead_of_the_page_answers_what_something_is(title, question):
-    lead = passage("The snapshot of a disk freezes it at one time.", title=title, score=0.6)
-    other = passage("A snapshot is used by a restore, which reads the snapshot.", 2, 0.9)
-    (one,) = rank_sentences(question, [other, lead], {"snapshot": 3.0}, None, 1)
-    assert one.text == "The snapshot of a disk freezes it at one time."
 
 
 def test_the_lead_of_a_section_answers_what_its_heading_names():

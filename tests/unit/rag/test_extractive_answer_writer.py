@@ -1,5 +1,4 @@
 from kebab.core.answers import AnswerMode, Refusal
-from kebab.core.ids import DocId
 from kebab.rag.extractive_answer import ExtractiveWriter
 from tests.fakes.evidence import hit, page, stored
 
@@ -72,22 +71,3 @@ def test_a_quote_that_lacks_what_is_asked_for_makes_the_answer_uncertain():
     assert [one.code for one in draft.warnings] == ["term_not_cited"]
     assert draft.warnings[0].message == "not in the cited sentence: invoices"
     assert write_answer(stored(NOTE))[0].uncertain is False
-
-
-def ask_with_lead(question, lead):
-    found = stored("A snapshot is read by a restore, and it ends.", 2, ordinal=4, doc_id="d")
-    writer = ExtractiveWriter(
-        embedder=lambda: None, sentences=1, load_leads=lambda doc_ids: {DocId("d"): lead}
-    )
-    draft = writer.write(
-        question, page(hit(found), asked={"snapshot": 3.0}), [], RecordingListener()
-    )
-    return draft.citations[0].quote.text
-
-
-def test_the_lead_of_a_found_page_is_quoted_when_it_defines_the_subject():
-    text = "The snapshot of a disk freezes it at one time."
-    lead = stored(text, 1, title="Snapshot", doc_id="d")
-    assert ask_with_lead("What is a snapshot?", lead) == text
-    assert ask_with_lead("When does a snapshot end?", lead) != text
-    assert ask_with_lead("What is a snapshot?", lead._replace(title="Disks")) != text

@@ -7,7 +7,6 @@ from kebab.rag.quote_units import (
     find_code_blocks,
     find_quote_units,
     is_short,
-    rate_definition,
 )
 from kebab.text.sentences import LayoutKind
 from tests.fakes.evidence import stored
@@ -83,49 +82,6 @@ def test_units_outside_the_given_part_are_left_out():
     note = "The first sentence is here. The second sentence is here."
     units = find_quote_units(stored(note), 5, len(note))
     assert [note[one.start : one.end] for one in units] == ["The second sentence is here."]
-
-
-def test_the_first_sentence_below_a_heading_leads():
-    note = "This page has a lead. It goes on with more.\n\n## Snapshots\n\nA snapshot is a copy.\n"
-    chunk = stored(note, title="Backup")
-    units = find_quote_units(chunk, 0, len(note))
-    leads = {one.lead: note[one.start : one.end] for one in units if one.lead}
-    assert leads["Backup"].startswith("This page has a lead.")
-    assert leads["Snapshots"] == "A snapshot is a copy."
-    rates = [rate_definition(one, chunk, frozenset({"snapshot"})) for one in units]
-    assert rates.count(1.0) == 1
-    assert sum(rates) == 1.0
-
-
-def test_a_later_passage_has_no_lead_of_the_page():
-    note = "This passage continues the page."
-    chunk = stored(note, title="Backup", ordinal=3)
-    (unit,) = find_quote_units(chunk, 0, len(note))
-    assert rate_definition(unit, chunk, frozenset({"backup"})) == 0
-
-
-@pytest.mark.parametrize(
-    ("text", "subject"),
-    [
-        ("A snapshot is a frozen copy.", "snapshot"),
-        ("Ein Schnappschuss ist eine Kopie.", "schnappschuss"),
-        ("스냅샷은 디스크의 사본이다.", "스냅"),
-        ("快照是磁盘的副本。", "快照"),
-    ],
-)
-def test_a_sentence_that_begins_with_its_subject_and_says_what_it_is_defines_it(text, subject):
-    chunk = stored(text, ordinal=3)
-    (unit,) = find_quote_units(chunk, 0, len(text))
-    assert rate_definition(unit, chunk, frozenset({subject})) > 0
-    assert rate_definition(unit, chunk, frozenset({"backup"})) == 0
-
-
-def test_a_part_of_the_subject_may_be_in_the_path():
-    note = "A layer around the application is middleware."
-    chunk = stored(note, title="Middleware", path="starlette/middleware.md")
-    (unit,) = find_quote_units(chunk, 0, len(note))
-    assert rate_definition(unit, chunk, frozenset({"middlewar", "starlett"})) == 1
-    assert rate_definition(unit, chunk, frozenset({"middlewar", "django"})) == 0
 
 
 def test_an_announcement_takes_the_sentence_before_it_to_its_code():

@@ -3,12 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.answers import Evidence
-from kebab.rag.checking.clauses import split_clauses
+from kebab.rag.checking.passages import Passage
 from kebab.rag.checking.support import (
-    IndexedEvidence,
-    can_deny,
     check_support,
-    find_foreign_denial,
     format_missing,
     parse_claim,
     select_quote,
@@ -23,9 +20,7 @@ BACKUP = "Backups of all documents run every night with restic. They are kept fo
 
 
 def index_passage(text, marker=1, **fields):
-    return IndexedEvidence(
-        Evidence(marker=marker, chunk=stored(text, key=marker, **fields), text=text)
-    )
+    return Passage(Evidence(marker=marker, chunk=stored(text, key=marker, **fields), text=text))
 
 
 def check(claim, *texts):
@@ -60,7 +55,7 @@ def test_a_claim_is_supported_in_any_wording(claim):
         ("A start of the pump takes 45 seconds.", "not in passage 1: 45 seconds"),
         ("The pump was installed in Munich.", "not in passage 1: Munich"),
         ("The pump was installed on 13 March 2024.", "not in passage 1: 13 March 2024"),
-        ('The pump is called "north wind".', 'not in passage 1: "north wind", north, wind'),
+        ('The pump is called "north wind".', 'not in passage 1: "north wind", called'),
         ("The pump was painted.", "contradicted by passage 1: painted"),
         ("The heat pump was not installed in Berlin.", "contradicted by passage 1: installed"),
         ("Cats sleep long.", "not in passage 1: Cats, sleep, long"),
@@ -133,57 +128,51 @@ def test_a_passage_without_words_supports_nothing():
     assert not check("Cats sleep long.", "---").supported
 
 
-CAN = "The plugin can be installed from the settings page."
-CANNOT = "The plugin cannot be installed on phones."
+WAGES = "Alice earns 40 euros. Bob earns 50 euros. In spring they were paid by Carol."
 
 
-def find(claim, *passage):
-    return find_foreign_denial(split_clauses([claim]), split_clauses(passage))
+@pytest.mark.parametrize("value", ["Bob earns 40 euros.", "Alice earns 50 euros."])
+def test_a_value_of_another_sentence_is_another_value(value):
+    found = check(value, WAGES)
+
+    assert not found.supported
+    assert found.is_contradicted
+    assert found.reason is not None
+    assert found.reason.startswith("passage 1 says otherwise of: ")
+
+
+def test_a_value_may_stand_in_the_sentence_behind_the_one_that_names_its_subject():
+    passage = "Tesla was born in Smiljan. He died in New York in 1943. Edison died in 1931."
+
+    assert check("Tesla died in 1943.", passage).supported
+    assert not check("Tesla died in 1931.", passage).supported
+
+
+TABLE = "| Place | Height | Founded |\n|---|---|---|\n| Fuji | 30 | 1990 |\n| Kobe | 45 | 1985 |\n"
 
 
 @pytest.mark.parametrize(
-    ("claim", "passage"),
+    ("claim", "supported"),
     [
-        ("이 플러그인은 설치할 수 없습니다.", CAN),
-        ("이 플러그인은 설치할 수 있습니다.", CANNOT),
-        ("该插件无法安装。", CAN),
-        ("该插件可以安装。", CANNOT),
-        (CANNOT, "이 플러그인은 설치할 수 있습니다."),
-        ("이 파일은 삭제할 수 없습니다.", "The file can be deleted at any time."),
+        ("The height of Fuji is 30.", True),
+        ("Fuji was founded in 1990 and has the height 30.", True),
+        ("Fuji has 30 as height and 1990 as the year when it was founded.", True),
+        ("Fuji was founded in 30 and has the height 1990.", False),
+        ("The height of Fuji is 45.", False),
+        ("The height of Fuji is 1990.", False),
+        ("Kobe was founded in 1990.", False),
     ],
 )
-def test_the_opposite_of_what_can_be_done_is_a_contradiction(claim, passage):
-    assert find(claim, passage) is not None
+def test_a_value_stands_in_the_row_and_in_the_column_that_the_claim_names(claim, supported):
+    assert check(claim, TABLE).supported is supported
 
 
-@pytest.mark.parametrize(
-    ("claim", "passage"),
-    [
-        ("이 플러그인은 설치할 수 있습니다.", CAN),
-        ("이 플러그인은 설치할 수 없습니다.", CANNOT),
-        ("이 플러그인은 설치하지 않습니다.", CAN),
-        ("이 플러그인은 삭제할 수 없습니다.", CAN),
-        ("전화기에는 설치할 수 없습니다.", f"{CAN} {CANNOT}"),
-        ("권한이 없으면 설치할 수 없습니다.", CAN),
-        ("설치하지 않고 실행할 수 있습니다.", "It runs in a temporary environment."),
-        ("该插件可以安装。", CAN),
-    ],
-)
-def test_what_is_not_the_opposite_is_no_contradiction(claim, passage):
-    assert find(claim, *passage.split(". ")) is None
+def test_the_header_row_of_a_cut_table_is_its_context():
+    rows = TABLE.partition("|---|---|---|\n")[2]
+    passage = index_passage(rows, context="| Place | Height | Founded |")
 
-
-def test_only_claims_about_known_verbs_are_compared():
-    assert can_deny(split_clauses(["설치할 수 없습니다."]))
-    assert not can_deny(split_clauses(["설치하지 않습니다.", "날 수 없습니다."]))
-
-
-def test_a_claim_in_another_language_is_contradicted_by_its_passage():
-    passage = IndexedEvidence(Evidence(marker=1, chunk=stored(CAN), text=CAN))
-
-    result = check_support(parse_claim("이 플러그인은 설치할 수 없습니다."), [passage])
-
-    assert (result.supported, result.reason) == (False, "contradicted by passage 1: 수 없")
+    assert check_support(parse_claim("The height of Fuji is 30."), [passage]).supported
+    assert not check_support(parse_claim("The height of Fuji is 1990."), [passage]).supported
 
 
 TEXT = (
@@ -195,7 +184,7 @@ TEXT = (
 def get_quote(claim, text=TEXT, start=0, end=None):
     chunk = stored(text)
     passage = Evidence(marker=1, chunk=chunk, text=text[start:end], start=start)
-    return select_quote(parse_claim(claim), IndexedEvidence(passage))
+    return select_quote(parse_claim(claim), Passage(passage))
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,9 @@
 import pytest
 from msgspec.structs import replace
 
-from kebab.core.ids import DocId, make_doc_id, sort_keys
+from kebab.core.ids import make_doc_id, sort_keys
 from kebab.store.sqlite import chunks, connection, fts
 from tests.fakes.rows import document
-
-
-def test_the_first_chunk_of_each_document_is_found(stored):
-    stored(["one", "two"])
-    doc_id = make_doc_id("notes", "a.md")
-    found = chunks.load_first_chunks(stored.database, [doc_id, DocId("none")])
-    assert {key: chunk.text for key, chunk in found.items()} == {doc_id: "one"}
-    assert chunks.load_first_chunks(stored.database, []) == {}
 
 
 def test_moved_headings_are_searched_under_their_new_name(stored):

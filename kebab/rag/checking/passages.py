@@ -1,0 +1,138 @@
+"""Divides a passage into sentences and table rows with what claims are compared with."""
+
+from calendar import month_name
+
+from kebab.core.answers import Evidence, Quote
+from kebab.rag.checking.negation import find_negated
+from kebab.rag.checking.values import Value, ValueKind, find_numbers, find_values, split_code
+from kebab.rag.question_terms import ACRONYM, MIN_STEM, has_same_root, list_initials
+from kebab.text.dates import iter_dates
+from kebab.text.language import detect_written_form
+from kebab.text.lazy_pattern import compile_lazily
+from kebab.text.normalize import fold_text, normalize_punctuation
+from kebab.text.sentences import LayoutKind, find_sentences
+from kebab.text.tokenizer import tokenize
+
+_CAPITALISED = compile_lazily(r"[^\W\d_]+(?:['.&-][^\W\d_]+)*")
+_CELL = compile_lazily(r"(?<!\\)\|")
+
+
+class Stretch:
+    """A text with its words, names, numbers and dates."""
+
+    def __init__(self, text: str) -> None:
+        plain = normalize_punctuation(text)
+        self.dates = {iso for _, _, iso in iter_dates(plain)}
+        written = [f"{month_name[int(one[5:7])]} {one[8:10]} {one[:4]}" for one in self.dates]
+        self.text = "\n".join((plain, *written))
+        self.tokens = frozenset(tokenize(self.text))
+        self._numbers: dict[str, set[str | None]] = {}
+        for one in find_numbers(self.text):
+            for value in one.values:
+                self._numbers.setdefault(value, set()).add(one.unit)
+
+    def holds(self, value: Value) -> bool:
+        """Return whether the text has a number, a date or a name, maybe in another form."""
+        if value.number is not None:
+            found = [self._numbers[one] for one in value.number.values if one in self._numbers]
+            units = set[str | None]().union(*found)
+            unit = value.number.unit
+            return bool(found) and (unit is None or None in units or unit in units)
+        if not value.tokens:
+            return False
+        if value.date and value.date in self.dates:
+            return True
+        here = [token in self.tokens for token in value.tokens]
+        if value.date or len(here) == 1:
+            return all(here) or (not value.date and self._has_variant(value.text))
+        return all(here[:-1]) or here[-1] or self._has_variant(value.text)
+
+    def _has_variant(self, word: str) -> bool:
+        """Return whether a name occurs as the initials of words, or as a place and its people."""
+        if ACRONYM.fullmatch(word):
+            return word.replace(".", "") in list_initials(self.text)
+        lower = word.lower()
+        others = (one for one in _CAPITALISED.findall(self.text) if one[0].isupper())
+        return any(
+            one[:MIN_STEM].lower() == lower[:MIN_STEM] and has_same_root(lower, one.lower())
+            for one in others
+        )
+
+
+class Part(Stretch):
+    """A sentence or a table row at [start, end) of a passage.
+
+    `context` are the tokens of its heading and of the sentence before it, `cells` those of each
+    column of a row, `columns` those of the cells of the header row.
+    """
+
+    def __init__(self, text: str, start: int, end: int) -> None:
+        super().__init__(text[start:end])
+        self.start, self.end = start, end
+        self.negated = find_negated(self.text)
+        values, _ = find_values(text[start:end])
+        self.names = {token for one in values if one.kind is ValueKind.NAME for token in one.tokens}
+        self.first = {
+            token for one in values if one.kind is ValueKind.FIRST for token in one.tokens
+        }
+        self.context: frozenset[str] = frozenset()
+        self.columns: tuple[frozenset[str], ...] = ()
+        self.cells: tuple[Stretch, ...] = ()
+
+
+class Passage:
+    """A passage with its parts; title, headings, context and path count as its words."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        chunk = evidence.chunk
+        self.evidence = evidence
+        self.marker = evidence.marker
+        self.head = Stretch(
+            "\n".join((chunk.title, *chunk.heading_path, chunk.context, chunk.path))
+        )
+        self.parts = _build_parts(evidence)
+        self.tokens = self.head.tokens.union(*(part.tokens | part.context for part in self.parts))
+        self.folded = fold_text(f"{chunk.context}\n{evidence.text}")
+        self.code = frozenset(split_code(f"{chunk.context}\n{evidence.text}\n{chunk.path}"))
+        self.written_form = detect_written_form(evidence.text)
+
+    def find_holders(self, value: Value) -> list[Part]:
+        """Return the parts that have a value."""
+        return [part for part in self.parts if part.holds(value)]
+
+    def quote(self, first: Part, last: Part) -> Quote:
+        """Return the quote from one part to another one."""
+        part = self.evidence.text[first.start : last.end]
+        start = self.evidence.start + first.start + len(part) - len(part.lstrip())
+        return Quote(chunk=self.evidence.chunk, start=start, end=start + len(part.strip()))
+
+
+def _build_parts(evidence: Evidence) -> list[Part]:
+    """Return the parts of a passage in order, each with its context."""
+    text = evidence.text
+    parts: list[Part] = []
+    heading: frozenset[str] = frozenset()
+    columns = _split_cells(next(filter(_is_row, evidence.chunk.context.split("\n")), ""))
+    for start, end, kind in find_sentences(text):
+        part = Part(text, start, end)
+        before = parts[-1].tokens if parts and kind is LayoutKind.PROSE else frozenset()
+        if kind is LayoutKind.HEADING and _is_row(text[start:end]):
+            columns = _split_cells(text[start:end])
+            continue
+        part.context = heading | before
+        parts.append(part)
+        if kind is LayoutKind.HEADING:
+            heading = part.tokens
+        elif kind is LayoutKind.ROW:
+            part.columns = tuple(cell.tokens for cell in columns)
+            part.context = part.context.union(*part.columns)
+            part.cells = _split_cells(text[start:end])
+    return parts or [Part(text, 0, len(text))]
+
+
+def _is_row(line: str) -> bool:
+    return line.lstrip().startswith("|")
+
+
+def _split_cells(row: str) -> tuple[Stretch, ...]:
+    return tuple(map(Stretch, _CELL.split(row.strip().strip("|")))) if row else ()
