@@ -81,7 +81,7 @@ def test_an_ingest_names_the_library_that_it_needs(breakable, library, package, 
     ("library", "package", "data"),
     [
         ("pyromark", "pyromark", b"words"),
-        ("yaml", "pyyaml", b"---\ntitle: x\n---\nwords\n"),
+        ("frontmatter", "python-frontmatter", b"---\ntitle: x\n---\nwords\n"),
         ("charset_normalizer", "charset-normalizer", "Ελληνικά γράμματα".encode("cp737")),
     ],
 )

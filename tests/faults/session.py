@@ -142,7 +142,6 @@ def _list_reading_commands(known: Names) -> list[Command]:
         Command("doctor", ("doctor",)),
         Command("schema", ("schema",)),
         Command("model list", ("model", "list")),
-        Command("stats", ("stats",)),
         Command("review", ("review", document, "--no-llm"), writes=True),
         Command(
             "streamed review",

@@ -2,7 +2,7 @@
 
 `<!-- kebab-ignore RULE, RULE: reason -->` means its own line, and the next one when nothing else
 stands in its line. `kebab-ignore-start` … `kebab-ignore-end` mean the lines between, and
-`kebab-ignore-file` the whole file. A rule of a linter has its id, such as `rumdl:MD042`; a blank
+`kebab-ignore-file` the whole file. A rule of a linter has its id, such as `rumdl:MD011`; a blank
 follows the colon before a reason. Without a rule all findings are meant. Comments of MDX
 (`{/* … */}`) and Obsidian (`%% … %%`) count too, and in text without Markdown those that begin a
 line with `#`, `//`, `%`, `;`, `--` or `..`.

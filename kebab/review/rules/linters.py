@@ -1,6 +1,6 @@
 """Runs the linters rumdl and typos over the documents of a review, and maps their findings.
 
-A linter is a rule whose findings have the ids of the program, such as `rumdl:MD042`. The programs
+A linter is a rule whose findings have the ids of the program, such as `rumdl:MD011`. The programs
 are those of the extra `lint`; their own configuration, which they find in the repository, holds.
 They count bytes of the file, findings code points of the text.
 """
@@ -203,7 +203,7 @@ class _RumdlFinding(Struct):
 class Rumdl(Linter):
     """The program rumdl finds a fault of the markup.
 
-    The ids are those of its rules, such as `rumdl:MD042`; `rumdl rule MD042` explains one. Where it
+    The ids are those of its rules, such as `rumdl:MD011`; `rumdl rule MD011` explains one. Where it
     finds a configuration, such as `.rumdl.toml`, that decides. Without one its rules of taste are
     left out, such as those on the length of lines, blank lines and HTML. Its rules on links to
     files and headings are always left out, because those of kebab find moved targets too. What
@@ -212,7 +212,7 @@ class Rumdl(Linter):
 
     id: ClassVar[str] = "rumdl"
     kind: ClassVar[str] = "markup"
-    example: ClassVar[str] = "# Plan\n\nRead the [manual]() first.\n"
+    example: ClassVar[str] = "# Plan\n\nRead the (manual)[a.md] first.\n"
     statuses: ClassVar[tuple[int, int]] = (0, 1)
     is_for_markdown: ClassVar[bool] = True
 

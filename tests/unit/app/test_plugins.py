@@ -52,7 +52,7 @@ class Rule:
 
 class OwnRule(Rule):
     \"\"\"Has a name of kebab.\"\"\"
-    id = "todo"
+    id = "stale-date"
 
 FORMAT = Format(MediaType("application/x-broken", "broken", (".broken", ".md")), Parser())
 PDF = Format(MediaType("application/pdf", "pdf", (".pdf",)), Parser())
@@ -186,7 +186,7 @@ def test_a_broken_plugin_costs_itself_and_is_named(site):
     install_example(site)
     names = {"broken": "kebab_broken:FORMAT", "pdf": "kebab_broken:PDF", "gone": "nowhere:X"}
     names |= {"wrong": "kebab_broken:Parser", "recipe": "kebab_broken:FORMAT"}
-    rules = {"fails": "kebab_broken:Rule", "todo": "kebab_broken:OwnRule"}
+    rules = {"fails": "kebab_broken:Rule", "stale-date": "kebab_broken:OwnRule"}
     install(site, "kebab-broken", "2.0", BROKEN, {"kebab.parsers": names, "kebab.rules": rules})
     files = ("exit", "raise", "print", "loop", "outside", "odd", "untitled")
     for what in files:
@@ -216,7 +216,7 @@ def test_a_broken_plugin_costs_itself_and_is_named(site):
     ):
         assert told in faults
     assert "`recipe` of kebab-recipe 1.0: kebab-broken has a plugin of the same name" in faults
-    assert "kebab itself has the rule todo" in check_plugins()["summary"]
+    assert "kebab itself has the rule stale-date" in check_plugins()["summary"]
     (item,) = kebab("review", "b.md", "--no-llm", "--rules", "fails")["items"]
     assert "the rule broke" in item["r"]
 

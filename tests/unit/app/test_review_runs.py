@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.app.review import list_rules, list_runs, remove_runs
-from kebab.review.rules.registry import RULES
+from kebab.review.rules.registry import LINTERS, RULES
 from kebab.wire.record import NotFound
 from kebab.wire.review import (
     ReviewRemoved,
@@ -73,8 +73,9 @@ def test_all_rules_are_described_with_their_switches(desk):
     context = desk.context(review__disable=[RULES[0].id])
     rules = describe(context)
 
-    assert [rule.id for rule in rules] == [rule.id for rule in RULES]
-    assert [rule.enabled for rule in rules] == [False, *([True] * (len(RULES) - 1))]
+    known = [*RULES, *LINTERS]
+    assert [rule.id for rule in rules] == [rule.id for rule in known]
+    assert [rule.enabled for rule in rules] == [False, *([True] * (len(known) - 1))]
 
 
 def test_one_rule_is_described(context):

@@ -91,6 +91,13 @@ def test_a_phrase_restricts_both_channels(base):
     assert _keys(_rank(base, '"oil embargo"')) == [2]
 
 
+def test_an_excluded_word_applies_to_both_channels(base):
+    base.add("a.md", "oil and nixon")
+    base.add("b.md", "oil and gas")
+
+    assert _keys(_rank(base, "oil -nixon")) == [2]
+
+
 def test_filters_alone_list_what_passes(base):
     base.add("a.md", "one", tags=["x"])
     base.add("b.md", "two")

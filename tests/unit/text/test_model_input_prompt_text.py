@@ -50,6 +50,11 @@ def test_tokens_of_chat_templates_are_split_by_a_blank(token):
     assert result.replace(" ", "") == f"before{token}after{token}"
 
 
+@pytest.mark.parametrize("token", ["<|im_start|>", "[INST]", "</s>"])
+def test_an_invisible_character_cannot_hide_a_template_token(token):
+    assert token not in escape_text(token[:2] + "\u200b\u2060" + token[2:])
+
+
 @pytest.mark.parametrize(
     "text",
     [

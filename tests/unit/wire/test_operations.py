@@ -13,7 +13,6 @@ from tests.faults import session
 from tests.shape.tree import ROOT
 
 ABOVE = {
-    "bench": "measures builds of kebab, not one knowledge base",
     "chat": "asks one question after another",
     "watch": "runs one ingest after another",
     "completion": "prints a script for a shell",
@@ -22,9 +21,7 @@ ABOVE = {
     "mcp": "serves many operations to an agent",
     "open": "runs an editor on what `fetch` finds",
     "serve": "runs other commands",
-    "eval compare": "compares two reports",
-    "eval init": "reads documents and passages",
-    "eval run": "asks many searches",
+    "eval": "asks many searches",
 }
 """Commands that are no operation: they stand above the facade."""
 

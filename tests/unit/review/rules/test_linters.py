@@ -39,11 +39,18 @@ def find_words(text: str, **fields: str) -> list[str]:
 
 
 def test_a_finding_of_rumdl_has_its_rule_and_its_line(tmp_path: Path) -> None:
-    document = read(write(tmp_path / "a.md", "# Plan\n\nRead the [manual]() first.\n"))
+    document = read(
+        write(tmp_path / "a.md", "# Plan\n\nRead the (manual)[https://a.example] first.\n")
+    )
     (found,) = check(Rumdl(), document)
-    assert (found.rule_id, found.kind, found.severity) == ("rumdl:MD042", "markup", "error")
-    assert document.text[found.start : found.end] == "Read the [manual]() first."
-    assert (found.edit, found.fix) == ("note", None)
+    assert (found.rule_id, found.kind, found.severity) == ("rumdl:MD011", "markup", "error")
+    assert document.text[found.start : found.end] == "(manual)[https://a.example]"
+    assert found.fix is not None
+    assert (found.edit, found.fix.text, found.fix.safe) == (
+        "replace",
+        "[manual](https://a.example)",
+        False,
+    )
 
 
 @pytest.mark.parametrize("start", ["", "\ufeff"])
@@ -59,12 +66,12 @@ def test_a_fix_of_rumdl_has_its_place_behind_wide_characters_and_line_ends(
 
 
 def test_the_configuration_of_a_repository_decides_about_rules_of_taste(tmp_path: Path) -> None:
-    long = f"# Plan\n\n{'word ' * 40}\n\n[manual]()\n"
+    long = f"# Plan\n\n{'word ' * 40}\n\n(manual)[a.md]\n"
     file = write(tmp_path / "a.md", long)
-    assert [one.rule_id for one in check(Rumdl(), read(file))] == ["rumdl:MD042"]
+    assert [one.rule_id for one in check(Rumdl(), read(file))] == ["rumdl:MD011"]
     folder = tmp_path / "configured"
     folder.mkdir()
-    write(folder / ".rumdl.toml", '[global]\ndisable = ["MD042", "MD009"]\n')
+    write(folder / ".rumdl.toml", '[global]\ndisable = ["MD011", "MD009"]\n')
     found = check(Rumdl(), read(write(folder / "a.md", long)))
     assert {one.rule_id for one in found} == {"rumdl:MD013"}
 
