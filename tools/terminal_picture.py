@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from kebab.cli.render.canvas import measure_character
+from kebab.cli.render.canvas import measure_width
 
 _COLUMNS = 80
 _CELL, _LINE, _MARGIN = 8.4, 18, 16
 _CODES = {"1": "bold", "2": "dim", "3": "italic"}
-_COLORS = {"31": "red", "32": "green", "33": "yellow", "34": "blue", "35": "magenta", "36": "cyan"}
+_NAMES = ("red", "green", "yellow", "blue", "magenta", "cyan")
+_COLORS = {f"{shade}{digit}": name for shade in "39" for digit, name in enumerate(_NAMES, 1)}
+"""The normal and the bright colours."""
 _STYLE = """\
 text{font:14px ui-monospace,"DejaVu Sans Mono",Menlo,Consolas,monospace;white-space:pre}
 text{fill:#d8dee9}.bold{font-weight:bold}.dim{fill:#8a93a3}.italic{font-style:italic}.red{fill:#ff7b72}
@@ -20,7 +22,7 @@ _ESCAPE = re.compile(r"\x1b\[([\d;]*)m")
 def draw_terminal(command: str, lines: Iterable[str]) -> str:
     """Return an SVG picture of a command and its coloured output."""
     rows = [f"\x1b[32m$\x1b[0m {command}", "", *lines]
-    columns = max(_COLUMNS, *(_measure(_ESCAPE.sub("", row)) for row in rows))
+    columns = max(_COLUMNS, *(measure_width(_ESCAPE.sub("", row)) for row in rows))
     width = round(columns * _CELL + 2 * _MARGIN)
     height = len(rows) * _LINE + 2 * _MARGIN
     body = "\n".join(
@@ -44,12 +46,8 @@ def _draw_line(row: str, y: int) -> str:
             x = _MARGIN + (column + len(text) - len(shown)) * _CELL
             name = f' class="{style}"' if style else ""
             parts.append(f'<tspan x="{x:.1f}"{name}>{escape(shown.rstrip())}</tspan>')
-        column += _measure(text)
+        column += measure_width(text)
     return f'<text y="{y}">{"".join(parts)}</text>' if parts else ""
-
-
-def _measure(text: str) -> int:
-    return sum(map(measure_character, text))
 
 
 def split_styles(row: str) -> Iterator[tuple[str, str]]:

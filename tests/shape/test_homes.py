@@ -76,7 +76,7 @@ HOMES = {
         "kebab.store.published",
     ),
     "pyromark": ("kebab.parse.text.markdown", "kebab.parse.text.markdown_parts"),
-    "pygments": ("kebab.cli.render.markdown", "kebab.server.rendering"),
+    "pygments": ("kebab.server.rendering",),
     "pypdfium2": ("kebab.parse",),
     "python_calamine": ("kebab.parse",),
     "ray": ("kebab.cluster.ray_data",),

@@ -9,7 +9,6 @@ import click
 from kebab.cli.command import COMMANDS, Command, Group
 from kebab.cli.describe import describe_command
 from kebab.cli.render.canvas import pad
-from kebab.cli.render.markdown import render_markdown
 from kebab.cli.suggest import UnknownCommand
 from kebab.errors.signal import Exit
 from kebab.wire.command_help import HelpPage, HelpTopic, HelpTopics
@@ -103,4 +102,6 @@ def _render_topics(reply: HelpTopics, canvas: "Canvas") -> list[str]:
 def _render_page(reply: HelpPage, canvas: "Canvas") -> list[str]:
     if not canvas.width:
         return reply.text.rstrip().split("\n")
+    from kebab.cli.render.markdown import render_markdown
+
     return render_markdown(reply.text, canvas)

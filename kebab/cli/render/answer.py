@@ -32,7 +32,6 @@ from kebab.cli.render.hits import (
     render_refresh,
     render_unmatched_filters,
 )
-from kebab.cli.render.markdown import render_markdown
 from kebab.cli.render.progress import SHOW_CURSOR, create_console, create_live
 from kebab.wire.ask import (
     Answer,
@@ -63,6 +62,8 @@ def render_answer(reply: Answer, canvas: Canvas) -> Iterator[str]:
     if canvas.width is None:
         yield clean_lines(reply.answer)
     else:
+        from kebab.cli.render.markdown import render_markdown
+
         yield from render_markdown(reply.answer, canvas)
     if doubts := list(_render_doubts(reply, canvas)):
         yield from ["", *doubts]
@@ -231,6 +232,8 @@ def render_transcript(reply: SessionTranscript, canvas: Canvas) -> Iterator[str]
         if canvas.width is None:
             answer = _wrap_lines(turn.answer, canvas, indent)
         else:
+            from kebab.cli.render.markdown import render_markdown
+
             lines = render_markdown(turn.answer, canvas, canvas.width - len(indent))
             answer = [(indent + line).rstrip() for line in lines]
         yield from ["", *answer] if answer else []
@@ -381,6 +384,8 @@ class LiveAnswer(Display[AnswerEvent]):
         return [*body, "", status]
 
     def _render_text(self, width: int) -> list[str]:
+        from kebab.cli.render.markdown import render_markdown
+
         text = self._status.text
         if self._rendered_for != (len(text), width):
             self._rendered_for = len(text), width

@@ -5,16 +5,13 @@ Names of formats and placeholders of links are those of ripgrep's `--hyperlink-f
 
 import os
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partialmethod
-from itertools import zip_longest
+from functools import cache, partialmethod
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
-from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec import Struct
 
 from kebab.cli.channels import OutputChannel
 from kebab.cli.options import ColorChoice
@@ -22,103 +19,65 @@ from kebab.core.files import find_container
 from kebab.errors.hints import limit_hint
 from kebab.platform import get_host_name
 
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.segment import Segment
+    from rich.table import Table
+    from rich.text import Text
+
 _ELLIPSIS = "…"
-_CLOSING = frozenset("、。，．！？：；）］｝」』】〉》〕ー～…")
-"""Wide characters that never begin a line."""
 
 
 def measure_width(text: str) -> int:
     """Return the number of terminal cells of a line of text."""
-    return len(text) if text.isascii() else sum(map(measure_character, text))
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
-def measure_character(character: str) -> int:
-    """Return the number of terminal cells of one code point."""
-    if character < "\u0300":
-        return 1
-    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+def _crop(text: str, width: int) -> str:
+    """Return the beginning of a text that fits in `width` cells."""
+    if text.isascii():
+        return text[: max(0, width)]
+    from rich.cells import set_cell_size
+
+    return set_cell_size(text, width).rstrip()  # half of a wide letter is a blank
 
 
 def truncate(text: str, width: int) -> str:
     """Return text of at most `width` cells; an ellipsis replaces a cut end."""
     if measure_width(text) <= width:
         return text
-    return text[: _count_fitting(text, width - 1)].rstrip() + _ELLIPSIS
-
-
-def truncate_left(text: str, width: int) -> str:
-    """Return text of at most `width` cells; an ellipsis replaces a cut beginning.
-
-    This is for paths, whose end is the informative part.
-    """
-    if measure_width(text) <= width:
-        return text
-    return _ELLIPSIS + text[len(text) - _count_fitting(text[::-1], width - 1) :]
+    return _crop(text, width - 1).rstrip() + _ELLIPSIS
 
 
 def truncate_path(path: str, width: int) -> str:
-    """Return a path of at most `width` cells; an ellipsis replaces folders in its middle.
+    """Return a path of at most `width` cells; an ellipsis replaces a cut beginning.
 
-    The file name stays whole if it fits, because it is the informative part.
+    The end of a path is the informative part.
     """
     if measure_width(path) <= width:
         return path
-    folders, _, name = path.rpartition("/")
-    room = width - measure_width(name) - measure_width(f"{_ELLIPSIS}/")
-    if not folders or room < 0:
-        if measure_width(name) <= width:
-            return name
-        # The beginning and the end of a long name tell most.
-        last = max(0, width - 1) // 2
-        tail = name[len(name) - _count_fitting(name[::-1], last) :] if last else ""
-        return name[: _count_fitting(name, width - 1 - measure_width(tail))] + _ELLIPSIS + tail
-    head = folders[: _count_fitting(folders, room)]
-    whole = head[: head.rfind("/") + 1]
-    return f"{whole or head}{_ELLIPSIS}/{name}"
+    return _ELLIPSIS + _crop(path[::-1], width - 1)[::-1]
 
 
-def _count_fitting(text: str, width: int) -> int:
-    """Return how many characters at the beginning of a text fit in `width` cells."""
-    used = 0
-    for position, character in enumerate(text):
-        used += measure_character(character)
-        if used > width:
-            return position
-    return len(text)
+def truncate_around(text: str, position: int, width: int) -> tuple[str, int]:
+    """Return the part of a line that has at most `width` cells and shows a position.
+
+    The second value is how many letters further the position is.
+    """
+    start = 0
+    if measure_width(text) > width and measure_width(text[:position]) > width * 2 // 3:
+        start = position - len(_crop(text[:position][::-1], width // 3))
+    lead = _ELLIPSIS if start else ""
+    return truncate(lead + text[start:], width), len(lead) - start
 
 
 def pad(text: str, width: int) -> str:
     """Return text padded with spaces to `width` cells."""
     return text + " " * (width - measure_width(text))
-
-
-def wrap_text(text: str, width: int) -> list[tuple[int, int]]:
-    """Return the [start, end) of each line when text is wrapped to `width` cells.
-
-    Lines break at spaces, and before a wide letter of a script without spaces.
-    """
-    lines: list[tuple[int, int]] = []
-    start = used = break_at = 0
-    for position, character in enumerate(text):
-        if character == " " or _can_start_line(character):
-            break_at = position
-        used += measure_character(character)
-        while used > width and position > start:
-            end = break_at if break_at > start else position
-            lines.append((start, end))
-            start = end + (text[end] == " ")
-            used = measure_width(text[start : position + 1])
-            break_at = start
-    lines.append((start, len(text)))
-    return [(first, last) for first, last in lines if last > first]
-
-
-def _can_start_line(character: str) -> bool:
-    """Return whether a line may begin with a letter that no space precedes."""
-    wide = measure_character(character) == 2  # noqa: PLR2004 - two cells
-    return wide and not "가" <= character <= "힣" and character not in _CLOSING
 
 
 _BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
@@ -189,9 +148,11 @@ _LINK = "\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
 _WIDEST = 100
 _GAP = "  "
 _LITERAL = re.compile("`[^`]*`")
-NO_BREAK_SPACE = "\xa0"
+_GLUE = "\ufdd2"
+"""Stands for a space where no line ends; rich also breaks lines at no-break spaces."""
 _ESCAPE = "\x1b"
 _MINUTE = 60
+_TAB = 4
 _MANY = 20
 
 
@@ -223,12 +184,11 @@ class Canvas(Struct, frozen=True):
         fg: str | None = None,
         bold: bool = False,
         dim: bool = False,
-        italic: bool = False,
     ) -> str:
         """Return text in a style if the canvas has colour."""
-        if not self.color or not text or not (fg or bold or dim or italic):
+        if not self.color or not text or not (fg or bold or dim):
             return text
-        return click.style(text, fg=fg, bold=bold or None, dim=dim or None, italic=italic or None)
+        return click.style(text, fg=fg, bold=bold or None, dim=dim or None)
 
     strong = partialmethod(paint, bold=True)
     dim = partialmethod(paint, dim=True)
@@ -250,11 +210,42 @@ class Canvas(Struct, frozen=True):
         return text if self.width is None else truncate(text, self.width - margin)
 
     def wrap(self, text: str, indent: str = "") -> list[str]:
-        """Return text as lines that fit."""
-        if self.width is None:
-            return [indent + text]
-        spans = wrap_text(text, max(20, self.width - len(indent)))
-        return [indent + text[start:end] for start, end in spans]
+        """Return text, which may be painted, as lines that fit.
+
+        An empty text has no lines on a terminal.
+        """
+        room = None if self.width is None else max(20, self.width - len(indent))
+        if room is None or (_ESCAPE not in text and measure_width(text) <= room):
+            return [indent + unglue(text)] if text or room is None else []
+        from rich.text import Text
+
+        return [indent + line for line in self.draw(Text.from_ansi(text), room)]
+
+    def draw(self, content: "RenderableType", width: int | None = None) -> list[str]:
+        """Return what rich lays out as painted lines of at most `width` cells.
+
+        `U+FFFD` replaces control characters. Texts of others come as `rich.text.Text`, because rich
+        reads a `str` as markup.
+        """
+        console = _create_console()
+        options = console.options.update_width(width or self.width or _WIDEST)
+        lines = console.render_lines(content, options, pad=False)
+        return [self._paint_segments(line) for line in lines]
+
+    def _paint_segments(self, segments: "list[Segment]") -> str:
+        """Return a line as painted text without blanks at its end."""
+        from rich.color import ColorSystem
+        from rich.style import Style
+
+        while segments and not segments[-1].text.strip():
+            segments.pop()
+        parts = []
+        for segment in segments:
+            text = segment.text.rstrip() if segment is segments[-1] else segment.text
+            style = segment.style or Style.null()
+            style = style if self.color else Style(link=style.link)
+            parts.append(style.render(unglue(clean(text)), color_system=ColorSystem.STANDARD))
+        return "".join(parts)
 
     def hang(self, text: str, label: str, margin: int) -> list[str]:
         """Return text as lines that fit: a label before the first, `margin` blanks before others.
@@ -270,8 +261,7 @@ class Canvas(Struct, frozen=True):
         Text in backticks is not wrapped.
         """
         glued = _LITERAL.sub(lambda match: glue(match[0]), text)
-        lines = self.hang(glued, f"{paint(label)} ", len(label) + 1)
-        return [line.replace(NO_BREAK_SPACE, " ") for line in lines]
+        return self.hang(glued, f"{paint(label)} ", len(label) + 1)
 
     def note(self, text: str) -> list[str]:
         """Return a note as lines that fit."""
@@ -331,9 +321,7 @@ def render_fields(
     width = max((len(label) for label, _ in filled), default=0)
     for label, value in filled:
         start = f"{indent}{canvas.dim(f'{label:<{width}}')}  "
-        # A styled value is short, and cannot be measured.
-        styled = _ESCAPE in value
-        yield from [start + value] if styled else canvas.hang(value, start, len(indent) + width + 2)
+        yield from canvas.hang(value, start, len(indent) + width + 2)
 
 
 class Column(NamedTuple):
@@ -418,8 +406,13 @@ def format_minute(timestamp: str) -> str:
 
 
 def glue(text: str) -> str:
-    """Return text that is not wrapped; its spaces are no-break spaces."""
-    return text.replace(" ", NO_BREAK_SPACE)
+    """Return text whose spaces end no line; `Canvas.wrap` and `Canvas.draw` restore them."""
+    return text.replace(" ", _GLUE)
+
+
+def unglue(text: str) -> str:
+    """Return text with its spaces."""
+    return text.replace(_GLUE, " ")
 
 
 def format_number(value: float) -> str:
@@ -432,153 +425,43 @@ def format_number(value: float) -> str:
 MATCH_START, MATCH_END = "\ufdd0", "\ufdd1"
 """Surround a match of the query in a text; Unicode gives these two no other meaning."""
 
-_LINE = "\n"
-_MATCH_SIGNS = re.compile(f"([{MATCH_START}{MATCH_END}])")
-
-_MARKERS = re.compile(r"\[\d{1,3}\]|\[unsupported\]")
-_BEFORE_A_MARKER = re.compile(r" (?=\[(?:\d{1,3}|unsupported)\])")
+_SIGN = re.compile(f"[{MATCH_START}{MATCH_END}]")
+_MATCHED = re.compile(f"{MATCH_START}([^{MATCH_START}{MATCH_END}]*)")
+_MATCH = "bold not italic not underline not dim yellow"
 
 
-class Style(Struct, frozen=True):
-    """The style of a letter; `literal` text is code and contains no citation markers."""
+def emphasise_matches(text: "Text") -> "Text":
+    """Return text in which matches have their style instead of the signs around them."""
+    from rich.text import Text
 
-    fg: str | None = None
-    bold: bool = False
-    dim: bool = False
-    italic: bool = False
-    literal: bool = False
-
-
-PLAIN = Style()
-MATCH_COLOR = "yellow"
-_CITED = Style(fg="cyan")
-_UNSUPPORTED = Style(fg="yellow")
+    for match in _MATCHED.finditer(text.plain):
+        text.stylize(_MATCH, *match.span(1))
+    pieces = text.divide(offset for sign in _SIGN.finditer(text.plain) for offset in sign.span())
+    return Text().join(piece for piece in pieces if not _SIGN.match(piece.plain))
 
 
-class StyledText(Struct):
-    """Text with a style for each letter; it contains no control characters but line ends."""
+def create_table(*heads: "Text") -> "Table":
+    """Return a table without rows; a rule is below its heads unless all are empty."""
+    from rich import box
+    from rich.table import Table
 
-    text: str = ""
-    styles: list[Style] = field(default_factory=list)
-    in_match: bool = False
-
-    def add(self, text: str, style: Style = PLAIN) -> None:
-        """Append text of one style; matches of the query in it are emphasised."""
-        for part in _MATCH_SIGNS.split(clean(text)):
-            if part in (MATCH_START, MATCH_END):
-                self.in_match = part == MATCH_START
-            elif part:
-                look = replace(style, fg=MATCH_COLOR, bold=True) if self.in_match else style
-                self.text += part
-                self.styles += [look] * len(part)
-
-    def join(self, other: "StyledText") -> None:
-        """Append other text with its styles."""
-        self.text += other.text
-        self.styles += other.styles
-
-    def end_line(self) -> None:
-        """Begin a new line."""
-        self.text += _LINE
-        self.styles.append(PLAIN)
-
-    def lines(self, width: int, canvas: Canvas) -> Iterator[str]:
-        """Yield the text as painted lines of at most `width` cells, with coloured markers."""
-        styles = list(self.styles)
-        for match in _MARKERS.finditer(self.text):
-            first, last = match.span()
-            if not styles[first].literal:
-                cited = match[0][1].isdecimal()
-                styles[first:last] = [_CITED if cited else _UNSUPPORTED] * (last - first)
-        # A marker stays on the line of the word before it.
-        glued = _BEFORE_A_MARKER.sub(NO_BREAK_SPACE, self.text)
-        start = 0
-        for line in glued.split(_LINE):
-            for first, last in wrap_text(line, width):
-                yield self._paint(start + first, start + last, styles, canvas)
-            start += len(line) + 1
-
-    def fold(self, width: int, canvas: Canvas) -> Iterator[str]:
-        """Yield one line of code in painted parts of `width` cells.
-
-        A part ends after a space if one is in its second half; otherwise a word is split.
-        """
-        start = used = space = 0
-        for position, character in enumerate(self.text):
-            used += measure_character(character)
-            if used > width:
-                end = space if space > start + width // 2 else position
-                yield self._paint(start, end, self.styles, canvas)
-                start, used = end, measure_width(self.text[end : position + 1])
-            if character == " ":
-                space = position + 1
-        yield self._paint(start, len(self.text), self.styles, canvas)
-
-    def _paint(self, start: int, end: int, styles: list[Style], canvas: Canvas) -> str:
-        return "".join(
-            canvas.paint(
-                self.text[first:last], fg=look.fg, bold=look.bold, dim=look.dim, italic=look.italic
-            )
-            for first, last in find_runs(styles, start, end)
-            for look in [styles[first]]
-        )
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        header_style="bold",
+        border_style="dim",
+        show_header=any(head.plain for head in heads),
+    )
+    for head in heads:
+        table.add_column(head, justify=head.justify or "left", overflow="fold")
+    return table
 
 
-def find_runs(values: Sequence[object], start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield each [first, last) between two positions in which the value stays the same."""
-    first = start
-    for position in range(start + 1, end + 1):
-        if position == end or values[position] != values[first]:
-            yield first, position
-            first = position
+@cache
+def _create_console() -> "Console":
+    """Return the console that lays out text; nothing is written to it."""
+    from rich.console import Console
 
-
-_MIN_WIDTH = 6
-
-
-class Cell(Struct, frozen=True):
-    """The text of one field and its alignment."""
-
-    content: StyledText
-    right: bool = False
-
-    @property
-    def width(self) -> int:
-        """The number of terminal cells of its longest line."""
-        return max(map(measure_width, self.content.text.split("\n")))
-
-
-def lay_out_table(rows: list[list[Cell]], width: int, canvas: Canvas) -> list[str]:
-    """Return rows as lines; the first row is the head, with a rule below it unless it is empty."""
-    wanted = [max(cell.width for cell in column) for column in zip(*rows, strict=True)]
-    columns = compute_column_widths(wanted, width)
-    head, *body = [list(_render_row(row, columns, canvas)) for row in rows]
-    rule = canvas.dim(_GAP.join("─" * column for column in columns))
-    is_spaced = any(len(lines) > 1 for lines in body)
-    lines = [*head, rule] if any(cell.content.text for cell in rows[0]) else []
-    for number, row in enumerate(body):
-        lines += ["", *row] if is_spaced and number else row
-    return lines
-
-
-def compute_column_widths(wanted: list[int], width: int) -> list[int]:
-    """Return the width of each column; the widest ones shrink until all fit or are minimal."""
-    room = width - len(_GAP) * (len(wanted) - 1)
-    widths = [min(column, max(room, _MIN_WIDTH)) for column in wanted]
-    while sum(widths) > room and max(widths) > _MIN_WIDTH:
-        widths[widths.index(max(widths))] -= 1
-    return [max(1, column) for column in widths]
-
-
-def _render_row(row: list[Cell], columns: list[int], canvas: Canvas) -> Iterator[str]:
-    bare = Canvas()
-    fields = [
-        list(zip(cell.content.lines(column, canvas), cell.content.lines(column, bare), strict=True))
-        for cell, column in zip(row, columns, strict=True)
-    ]
-    for parts in zip_longest(*fields, fillvalue=("", "")):
-        line = []
-        for (painted, plain), cell, column in zip(parts, row, columns, strict=True):
-            blank = " " * (column - measure_width(plain))
-            line.append(blank + painted if cell.right else painted + blank)
-        yield _GAP.join(line).rstrip()
+    return Console(width=_WIDEST, height=1, tab_size=_TAB, legacy_windows=False)

@@ -8,12 +8,14 @@ in the document.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
 from kebab.app.reference_syntax import decode_percent
-from kebab.cli.render.canvas import Canvas, clean, clean_lines, find_runs, pluralize
+from kebab.cli.render.canvas import Canvas, clean, clean_lines, pluralize
 from kebab.cli.render.hits import (
     describe_absent_terms,
     describe_left_out,
@@ -292,11 +294,9 @@ def _render_lines(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
     for line in text.split("\n"):
         shown, end = clean_lines(line), start + len(line)
         if not extracted or not _TABLE_RULE.fullmatch(line):
-            parts = (
-                (shown[first - start : last - start], marks[first])
-                for first, last in find_runs(marks, start, end)
-            )
-            yield "".join(canvas.match(part) if marked else part for part, marked in parts)
+            runs = groupby(zip(marks[start:end], shown, strict=True), key=itemgetter(0))
+            parts = ((marked, "".join(letter for _, letter in run)) for marked, run in runs)
+            yield "".join(canvas.match(part) if marked else part for marked, part in parts)
         start = end + 1
 
 

@@ -9,7 +9,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kebab.cli.render.canvas import MATCH_END, MATCH_START, Canvas, StyledText, clean_lines
+from kebab.cli.render.canvas import (
+    MATCH_END,
+    MATCH_START,
+    Canvas,
+    clean_lines,
+    emphasise_matches,
+)
 from kebab.text.lazy_pattern import compile_lazily
 
 if TYPE_CHECKING:
@@ -125,7 +131,8 @@ INDENT = "    "
 MARKDOWN = "text/markdown"
 _NARROWEST = 20
 _COLORED = Canvas(color=True)
-_PAINTED_MATCH = compile_lazily(re.escape(_COLORED.match("|")).replace(r"\|", "([^\x1b]*)"))
+_PAINTED_MATCH = compile_lazily("\x1b\\[1;33m([^\x1b]*)")
+"""A match as `emphasise_matches` paints it, whatever is around it."""
 _STEM = 5
 _REPEATED = 0.1
 """The weight of a repeated match, as a share of a different one."""
@@ -227,19 +234,10 @@ def _draw(text: str, media: str, canvas: Canvas, width: int) -> list[str]:
 
         lines = render_markdown(text, canvas, width)
     else:
-        lines = _wrap_lines(text, canvas, width)
+        from rich.text import Text
+
+        lines = canvas.draw(emphasise_matches(Text(clean_lines(text))), width)
     return [line for line in lines if line.strip()]
-
-
-def _wrap_lines(text: str, canvas: Canvas, width: int) -> list[str]:
-    """Return plain text with its own lines, each wrapped."""
-    wrapped = []
-    styled = StyledText()
-    for line in clean_lines(text).expandtabs(4).split("\n"):
-        styled = StyledText(in_match=styled.in_match)
-        styled.add(line)
-        wrapped += list(styled.lines(width, canvas))
-    return wrapped
 
 
 def _find_matches(line: str) -> list[str]:

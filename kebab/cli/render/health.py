@@ -8,15 +8,11 @@ import msgspec
 from msgspec.structs import replace
 
 from kebab.cli.render.canvas import (
-    PLAIN,
     Canvas,
-    Cell,
-    Style,
-    StyledText,
     clean,
+    create_table,
     format_bytes,
     format_tabs,
-    lay_out_table,
     pluralize,
     render_fields,
 )
@@ -35,6 +31,7 @@ from kebab.wire.health import (
 )
 from kebab.wire.repair import Repair, RepairReport
 
+_MOST_COUNTS = 10
 _MARKS = {"ok": "✓", "warn": "!", "fail": "✗", "skip": "-"}
 
 
@@ -94,17 +91,9 @@ def render_schema(reply: Introspection, canvas: Canvas, *, verbose: bool = False
     for title, block in {"stats": reply.stats, "models": reply.models}.items():
         values = msgspec.to_builtins(block)
         yield from ("", canvas.strong(title))
-        # On a terminal the counts of documents are a chart.
-        rows = [
-            (name, _format_value(name, value))
-            for name, value in values.items()
-            if canvas.width is None or not name.endswith("_breakdown")
-        ]
+        most = _MOST_COUNTS if canvas.is_terminal else None
+        rows = [(name, clean(_format_value(name, value, most))) for name, value in values.items()]
         yield from render_fields(rows, canvas, "  ")
-    if canvas.is_terminal and reply.stats.doc_count:
-        from kebab.cli.render.charts import render_library  # loads the names of languages
-
-        yield from ("", *render_library(reply.stats, canvas))
     if reply.plugins:
         plugins = ", ".join(f"{one.name} ({one.package} {one.version})" for one in reply.plugins)
         yield from ("", canvas.strong("plugins"), *canvas.wrap(clean(plugins), "  "))
@@ -128,11 +117,16 @@ def _note_unreadable(error: ErrorReply, canvas: Canvas) -> Iterator[str]:
     yield from canvas.hint(clean(error.hint or ""))
 
 
-def _format_value(name: str, value: Any) -> str:
+def _format_value(name: str, value: Any, most: int | None) -> str:
+    """Return a value as text; of more than `most` counts the largest, and how many are left."""
     if isinstance(value, dict):
-        sizes = name == "index_bytes"
-        figures = {key: format_bytes(one) if sizes else f"{one:,}" for key, one in value.items()}
-        value = [f"{key} {figure}" for key, figure in figures.items()]
+        counts = list(value.items())
+        if most is not None and len(counts) > most:
+            counts = sorted(counts, key=lambda item: -item[1])[:most]
+        write = format_bytes if name == "index_bytes" else "{:,}".format
+        left = len(value) - len(counts)
+        value = [f"{key} {write(count)}" for key, count in counts]
+        value += [f"and {left:,} more with `--json`"] if left else []
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
     if isinstance(value, int):
@@ -262,11 +256,11 @@ _PLANNED = {
     "update": "entry would be updated",
 }
 _STATES = {
-    "absent": ("not installed", Style(dim=True)),
-    "current": ("up to date", Style(fg="green")),
-    "outdated": ("outdated", Style(fg="yellow")),
-    "invalid": ("file unusable", Style(fg="yellow")),
-    None: ("reads none", Style(dim=True)),
+    "absent": ("not installed", "dim"),
+    "current": ("up to date", "green"),
+    "outdated": ("outdated", "yellow"),
+    "invalid": ("file unusable", "yellow"),
+    None: ("reads none", "dim"),
 }
 
 
@@ -289,13 +283,14 @@ def render_overview(reply: InstallOverview, canvas: Canvas) -> Iterator[str]:
             found = "found" if client.found else "not found"
             yield format_tabs(client.name, found, client.skill or "none", client.mcp)
         return
-    head = ("client", "on this machine", "skill", "MCP server")
-    rows = [[_fill(text, Style(bold=True)) for text in head]]
+    from rich.text import Text
+
+    table = create_table(*map(Text, ("client", "on this machine", "skill", "MCP server")))
     for client in reply.clients:
-        seen = _fill("yes") if client.found else _fill("no", Style(dim=True))
-        cells = [_fill(*_STATES[state]) for state in (client.skill, client.mcp)]
-        rows.append([_fill(client.name), seen, *cells])
-    yield from lay_out_table(rows, canvas.width, canvas)
+        seen = Text("yes") if client.found else Text("no", "dim")
+        parts = (Text(*_STATES[state]) for state in (client.skill, client.mcp))
+        table.add_row(Text(client.name), seen, *parts)
+    yield from canvas.draw(table)
     yield ""
     yield canvas.step("install", "kebab install CLIENT")
     for client in reply.clients:
@@ -303,12 +298,6 @@ def render_overview(reply: InstallOverview, canvas: Canvas) -> Iterator[str]:
         flags = [flag for flag, state in states if state == "outdated"]
         if flags:
             yield canvas.step("update", " ".join(["kebab install", client.name, *flags]))
-
-
-def _fill(text: str, style: Style = PLAIN) -> Cell:
-    content = StyledText()
-    content.add(text, style)
-    return Cell(content)
 
 
 _OUTCOMES = {"planned": "would", "repaired": "repaired", "refused": "refused", "failed": "failed"}

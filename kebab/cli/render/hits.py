@@ -173,7 +173,7 @@ def render_location(
 def fit_location(
     citation: Citation, canvas: Canvas, margin: int = 0, *, ranged: bool = False
 ) -> str:
-    """Return a citation that fits beside `margin` cells; the middle of its path may be left out."""
+    """Return a citation that fits beside `margin` cells; its path may lose its beginning."""
     text = format_line_range(citation) if ranged else format_location(citation)
     path = clean(citation.path)
     position = text.removeprefix(path)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kebab.cli.render.canvas import (
-    NO_BREAK_SPACE,
     Canvas,
     Column,
     clean,
@@ -186,11 +185,6 @@ def _join_some(names: Sequence[str], most: int | None, rest: str, lead: str = ""
     return ", ".join(map(glue, shown))
 
 
-def _wrap_names(names: str, indent: str, canvas: Canvas) -> Iterator[str]:
-    for line in canvas.wrap(names, indent) if names else []:
-        yield line.replace(NO_BREAK_SPACE, " ")
-
-
 def _render_skipped(reply: IngestReport, canvas: Canvas, *, verbose: bool = False) -> Iterator[str]:
     """Yield what was left out by reason, and the formats that kebab does not read."""
     if not reply.skipped_by_reason:
@@ -214,7 +208,7 @@ def _render_skipped(reply: IngestReport, canvas: Canvas, *, verbose: bool = Fals
             )
             kinds = [f"{clean(kind.label)} {kind.count:,}" for kind in unread]
             text = _join_some(kinds, None if verbose else _FEW_KINDS, "more kind", "and ")
-            yield from map(canvas.dim, _wrap_names(text, " " * (width + 4), canvas))
+            yield from map(canvas.dim, canvas.wrap(text, " " * (width + 4)) if text else [])
 
 
 def _render_remedies(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
@@ -225,7 +219,7 @@ def _render_remedies(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> I
     if lacking:
         kinds = [f"{kind.count:,} {clean(kind.label)}" for kind in lacking]
         text = _join_some(kinds, None if verbose else _FEW_KINDS, "other format")
-        yield from _wrap_names(text, "  ", canvas)
+        yield from canvas.wrap(text, "  ")
         yield f"    {canvas.success(clean(reply.install or ''))}"
     helped = [kind for kind in reply.unread if kind.hint and kind not in lacking]
     if not helped:

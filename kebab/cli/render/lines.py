@@ -10,13 +10,11 @@ from msgspec import UNSET
 from kebab.app.reference_syntax import decode_percent
 from kebab.cli.render.canvas import (
     Canvas,
-    Style,
-    StyledText,
     clean,
     clean_lines,
     measure_width,
     pluralize,
-    truncate,
+    truncate_around,
 )
 from kebab.cli.render.compact import format_openable_path
 from kebab.cli.render.documents import render_not_found
@@ -34,7 +32,6 @@ from kebab.wire.fetch import FetchList, GrepHit, GrepResponse
 from kebab.wire.library import FetchResult
 from kebab.wire.record import NotFound
 
-_SHORTEST = 12
 _NUMBER = re.compile(r"(?<=page|lide|cell)=(?=\d)")
 
 
@@ -80,10 +77,7 @@ def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
             place = clean(reply.doc_path) if whole else format_location(citation)
             yield f"{canvas.location(place)}  {canvas.dim(clean(reply.title))}{note}"
             for line in _insert_marks(clean_lines(text), reply.start_line, marks):
-                styled = StyledText()
-                styled.add(line.expandtabs(4))
-                parts = styled.fold(canvas.width or _SHORTEST, canvas)
-                yield from (part.rstrip() for part in parts)
+                yield from canvas.hang(line.expandtabs(4), "", 0)
     if reply.truncated:
         flag = canvas.name_flag("--max-chars" if reply.ref is UNSET else "--max-tokens")
         yield canvas.dim(f"cut off by {flag}")
@@ -93,14 +87,15 @@ def _render_numbered(
     reply: FetchResult, text: str, requested: range, canvas: Canvas
 ) -> Iterator[str]:
     """Yield lines with their numbers; those that were not requested are context."""
-    width = len(str(reply.end_line))
-    room = max(_SHORTEST, (canvas.width or 0) - width - 1)
+    width = len(str(reply.end_line)) + 1
     for number, line in enumerate(clean_lines(text).split("\n"), reply.start_line):
-        styled = StyledText()
-        styled.add(line.expandtabs(4), Style(dim=number not in requested))
-        for part, shown in enumerate(styled.fold(room, canvas)):
-            margin = " " * width if part else f"{number:>{width}}"
-            yield f"{canvas.dim(margin)} {shown}".rstrip()
+        label = f"{number:>{width - 1}}"
+        if number in requested:
+            parts = canvas.hang(line.expandtabs(4), f"{canvas.dim(label)} ", width)
+            yield from (part.rstrip() for part in parts)
+        else:
+            parts = canvas.hang(line.expandtabs(4), f"{label} ", width)
+            yield from (canvas.dim(part.rstrip()) for part in parts)
 
 
 def _insert_marks(text: str, start: int, marks: Mapping[int, str]) -> Iterator[str]:
@@ -218,19 +213,13 @@ def mark_cuts(hit: GrepHit) -> str:
 def _highlight(hit: GrepHit, canvas: Canvas, margin: int) -> str:
     """Return the text of a hit with its matches marked, cut to the terminal around the first."""
     room = max(_NARROWEST, (canvas.width or 0) - margin)
-    text, spans = clean(hit.text).replace("\t", " "), hit.highlights
-    lead = ""
-    first = spans[0][0] if spans else 0
-    if measure_width(text) > room and first > room * 2 // 3:
-        start = first - room // 3
-        text, lead = text[start:], _ELLIPSIS
-        spans = [(max(0, begin - start), end - start) for begin, end in spans if end > start]
-    if hit.is_cut or measure_width(lead + text) > room:
-        text = truncate(f"{text}{_ELLIPSIS if hit.is_cut else ''}", room - len(lead))
-    parts, position = [lead], 0
-    for begin, end in spans:
-        parts += [text[position:begin], canvas.match(text[begin:end])]
-        position = end
+    first = hit.highlights[0][0] if hit.highlights else 0
+    cut = _ELLIPSIS if hit.is_cut else ""
+    text, shift = truncate_around(f"{clean(hit.text)}{cut}", first, room)
+    parts, position = [], 0
+    for begin, end in hit.highlights:
+        parts += [text[position : begin + shift], canvas.match(text[begin + shift : end + shift])]
+        position = end + shift
     return "".join([*parts, text[position:]])
 
 

@@ -1,146 +1,64 @@
-"""Renders Markdown (the answers of a model, and excerpts of documents), and highlights its code.
+"""Lays out Markdown with rich: the answers of a model, excerpts of documents, pages of help.
 
 The text is not trusted: HTML stays text, an address is shown and is no clickable link, and numbers
-in brackets stay citation markers even when the text defines them as links. Excerpts have the
-characters `MATCH_START` and `MATCH_END` around each match of the query; `StyledText` emphasises the
-text between them and drops them. Pygments is imported only for code whose language is named.
+in brackets stay citation markers even when the text defines them as links. Rich gets `Text`, never
+markup. Excerpts have the characters `MATCH_START` and `MATCH_END` around each match of the query.
+This module is imported only to draw Markdown, because it imports rich.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
-from msgspec.structs import replace
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
 
-from kebab.cli.render.canvas import (
-    MATCH_END,
-    MATCH_START,
-    PLAIN,
-    Canvas,
-    Cell,
-    Style,
-    StyledText,
-    clean_lines,
-    lay_out_table,
-)
-from kebab.errors.system import translate_import_errors
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from markdown_it import MarkdownIt
-    from markdown_it.tree import SyntaxTreeNode
-    from pygments.lexer import Lexer
-
-
-_STYLES = {
-    "Comment": Style(dim=True, literal=True),
-    "Keyword": Style(fg="magenta", literal=True),
-    "Literal": Style(fg="green", literal=True),
-    "Name.Attribute": Style(fg="cyan", literal=True),
-    "Name.Builtin": Style(fg="cyan", literal=True),
-    "Name.Class": Style(fg="cyan", literal=True),
-    "Name.Function": Style(fg="cyan", literal=True),
-    "Name.Tag": Style(fg="cyan", literal=True),
-    "Name.Variable": Style(fg="cyan", literal=True),
-    "Operator.Word": Style(fg="magenta", literal=True),
-}
-"""The style of a kind of token and of the kinds below it; other text is plain."""
-
-_PLAIN = Style(literal=True)
-"""The style of plain code: in `literal` text, numbers in brackets are no citation markers."""
-_SIGNS = re.compile(f"[{MATCH_START}{MATCH_END}]")
-_LONGEST = 20_000
-"""Longer code is not highlighted, because a lexer may be slow."""
-
-
-def split_code(code: str, language: str) -> list[StyledText]:
-    """Return code as styled lines; without a known language they have no colours."""
-    bare = _SIGNS.sub("", code)
-    styles = _choose_styles(bare, _SIGNS.sub("", language)) or [_PLAIN] * len(bare)
-    lines = [StyledText()]
-    position = 0
-    for character in code:
-        if character in (MATCH_START, MATCH_END):
-            lines[-1].add(character)
-            continue
-        if character == "\n":
-            lines.append(StyledText(in_match=lines[-1].in_match))
-        else:
-            lines[-1].add(character, styles[position])
-        position += 1
-    return lines
-
-
-def _choose_styles(code: str, language: str) -> list[Style]:
-    """Return the style of each letter; nothing for an unknown language or long code."""
-    lexer = _find_lexer(language) if language and len(code) <= _LONGEST else None
-    if lexer is None:
-        return []
-    styles: list[Style] = []
-    for kind, text in lexer.get_tokens(code):
-        styles += [_find_style(str(kind).removeprefix("Token."))] * len(text)
-    return styles if len(styles) >= len(code) else []
-
-
-def _find_style(kind: str) -> Style:
-    """Return the style of a kind of token, such as `Name.Function.Magic`, or of one above it."""
-    while kind and kind not in _STYLES:
-        kind = kind.rpartition(".")[0]
-    return _STYLES.get(kind, _PLAIN)
-
-
-def _find_lexer(language: str) -> Lexer | None:
-    with translate_import_errors("highlighting code", "pygments"):
-        from pygments.lexers import get_lexer_by_name
-        from pygments.util import ClassNotFound
-    try:
-        return get_lexer_by_name(language, stripnl=False, ensurenl=False)
-    except ClassNotFound:
-        return None
-
+from kebab.cli.render.canvas import Canvas, clean_lines, create_table, emphasise_matches, glue
 
 _NARROWEST = 16
-_INDENT = "    "
-_TAB = 4
-_BAR = "│ "
+_NARROWEST_CELL = 6
+_INDENT = 4
+_LONGEST = 20_000
+"""Longer code is not highlighted, because a lexer may be slow."""
 _FOREIGN = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
 """Letters beyond ASCII in an address, which Markdown encodes."""
-_INLINE: dict[str, dict[str, Any]] = {
-    "strong": {"bold": True},
-    "em": {"italic": True},
-    "s": {"dim": True},
-}
+_MARKERS = re.compile(r"(?P<cyan>\[\d{1,3}\])|(?P<yellow>\[unsupported\])")
+"""The markers of an answer by their colour, which rich takes from the names of the groups."""
+_BEFORE_A_MARKER = re.compile(r" (?=\[(?:\d{1,3}|unsupported)\])")
+_PLAIN = Style()
+_ADDRESS = Style(dim=True)
+_INLINE = {"strong": Style(bold=True), "em": Style(italic=True), "s": Style(dim=True)}
 
 
 def render_markdown(text: str, canvas: Canvas, width: int | None = None) -> list[str]:
     """Return Markdown as lines; `width` is by default the width of the canvas."""
-    with translate_import_errors("drawing Markdown", "markdown-it-py"):
-        from markdown_it.tree import SyntaxTreeNode
-
     tree = SyntaxTreeNode(_create_parser().parse(clean_lines(text)))
-    return _render_blocks(tree.children, max(_NARROWEST, width or canvas.width or 80), canvas)
+    room = max(_NARROWEST, width or canvas.width or 80)
+    return canvas.draw(_build_blocks(tree.children, room), room)
 
 
 @cache
 def _create_parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
     plain = MarkdownIt("commonmark", {"html": False})
     return plain.enable(["table", "strikethrough"]).disable("reference")
 
 
-def _render_blocks(nodes: list[SyntaxTreeNode], width: int, canvas: Canvas) -> list[str]:
-    """Return blocks as lines, with a blank line between blocks that are not tight."""
-    lines: list[str] = []
+def _build_blocks(nodes: list[SyntaxTreeNode], width: int) -> Group:
+    """Return blocks with a blank line between those that are not tight."""
+    blocks: list[RenderableType] = []
     for node in nodes:
-        if lines and not _is_tight(node):
-            lines.append("")
-        lines += _BLOCKS[node.type](node, max(_NARROWEST, width), canvas)
-    return lines
+        if blocks and not _is_tight(node):
+            blocks.append(Text())
+        blocks.append(_BLOCKS[node.type](node, width))
+    return Group(*blocks)
 
 
 def _is_tight(node: SyntaxTreeNode) -> bool:
@@ -150,105 +68,149 @@ def _is_tight(node: SyntaxTreeNode) -> bool:
     return first.type == "paragraph" and first.hidden  # markdown-it hides those of a tight list
 
 
-def _render_paragraph(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
-    style = Style(bold=True) if node.type == "heading" else PLAIN
-    return list(_build_text(node, style).lines(width, canvas))
+class _Prefixed:
+    """A block with a text before its first line, and another one before the others.
+
+    Both are left out where too little room is left.
+    """
+
+    def __init__(self, block: RenderableType, first: Text, rest: Text) -> None:
+        self._block = block
+        self._first = first
+        self._rest = rest
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        room = options.max_width - self._first.cell_len
+        if room < _NARROWEST:
+            yield self._block
+            return
+        lines = console.render_lines(self._block, options.update_width(room), pad=False)
+        for number, line in enumerate(lines):
+            yield from (self._rest if number else self._first).render(console)
+            yield from line
+            yield Segment.line()
 
 
-def _render_code(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
-    code = node.content.removesuffix("\n").expandtabs(_TAB)
-    lines = split_code(code, node.info.partition(" ")[0] if canvas.color else "")
-    return [_INDENT + part for line in lines for part in line.fold(width - _TAB, canvas)]
+def _build_paragraph(node: SyntaxTreeNode, width: int) -> Text:
+    return _build_text(node, Style(bold=True) if node.type == "heading" else _PLAIN)
 
 
-def _render_quote(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
-    bar = canvas.dim(_BAR)
-    return [bar + line for line in _render_blocks(node.children, width - len(_BAR), canvas)]
+def _build_code(node: SyntaxTreeNode, width: int) -> Padding:
+    code = node.content.removesuffix("\n")
+    return Padding(_highlight(code, node.info.partition(" ")[0]), (0, 0, 0, _INDENT))
 
 
-def _render_list(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
+def _highlight(code: str, language: str) -> Text:
+    """Return code with colours if its language is known."""
+    text = Text(code)
+    if language and len(code) <= _LONGEST:
+        from rich.syntax import Syntax
+
+        text = Syntax("", language, theme="ansi_dark", word_wrap=True).highlight(code)
+        text.remove_suffix("\n")  # which the lexer adds
+    return emphasise_matches(text)
+
+
+def _build_quote(node: SyntaxTreeNode, width: int) -> _Prefixed:
+    bar = Text("│ ", Style(dim=True))
+    return _Prefixed(_build_blocks(node.children, width - len(bar)), bar, bar)
+
+
+def _build_list(node: SyntaxTreeNode, width: int) -> Group:
     signs = ["•"] * len(node.children)
     if node.type != "bullet_list":
         start = int(node.attrs.get("start", 1))
         signs = [f"{number}." for number in range(start, start + len(node.children))]
     margin = max(map(len, signs)) + 1
-    lines: list[str] = []
+    items: list[RenderableType] = []
     for sign, item in zip(signs, node.children, strict=True):
-        if lines and item.children and not item.children[0].hidden:
-            lines.append("")
-        inner = _render_blocks(item.children, width - margin, canvas) or [""]
-        lines.append(f"{sign:>{margin - 1}} {inner[0]}".rstrip())
-        lines += [" " * margin + line if line else "" for line in inner[1:]]
-    return lines
+        if items and item.children and not item.children[0].hidden:
+            items.append(Text())
+        blocks = _build_blocks(item.children, width - margin)
+        body = blocks if item.children else Text()
+        items.append(_Prefixed(body, Text(f"{sign:>{margin - 1}} "), Text(" " * margin)))
+    return Group(*items)
 
 
-def _render_table(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
-    rows = []
-    for row in (row for part in node.children for row in part.children):
-        texts = [_build_text(cell, Style(bold=cell.type == "th")) for cell in row.children]
-        sides = ["right" in str(cell.attrs.get("style", "")) for cell in row.children]
-        rows.append(list(map(Cell, texts, sides)))
-    return lay_out_table(rows, width, canvas)
+def _build_table(node: SyntaxTreeNode, width: int) -> RenderableType:
+    """Return a table, or its rows as lines if it has too many columns for the width."""
+    head, *rows = (
+        [_build_text(cell) for cell in row.children]
+        for part in node.children
+        for row in part.children
+    )
+    if len(head) * _NARROWEST_CELL > width:
+        return Group(*(Text(" | ").join(row) for row in (head, *rows)))
+    for cell, text in zip(node.children[0].children[0].children, head, strict=True):
+        text.justify = "right" if "right" in str(cell.attrs.get("style", "")) else "left"
+    table = create_table(*head)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
-def _render_rule(node: SyntaxTreeNode, width: int, canvas: Canvas) -> list[str]:
-    return [canvas.dim("─" * width)]
+def _build_rule(node: SyntaxTreeNode, width: int) -> Rule:
+    return Rule(style="dim")
 
 
-_BLOCKS: dict[str, Callable[[Any, int, Canvas], list[str]]] = {
-    "paragraph": _render_paragraph,
-    "heading": _render_paragraph,
-    "fence": _render_code,
-    "code_block": _render_code,
-    "blockquote": _render_quote,
-    "bullet_list": _render_list,
-    "ordered_list": _render_list,
-    "table": _render_table,
-    "hr": _render_rule,
+_BLOCKS: dict[str, Callable[[Any, int], RenderableType]] = {
+    "paragraph": _build_paragraph,
+    "heading": _build_paragraph,
+    "fence": _build_code,
+    "code_block": _build_code,
+    "blockquote": _build_quote,
+    "bullet_list": _build_list,
+    "ordered_list": _build_list,
+    "table": _build_table,
+    "hr": _build_rule,
 }
 
 
-def _build_text(node: SyntaxTreeNode, style: Style = PLAIN) -> StyledText:
-    styled = StyledText()
-    for inline in node.children:
-        for child in inline.children:
-            _add_inline(child, style, styled)
-    return styled
+def _build_text(node: SyntaxTreeNode, style: Style = _PLAIN) -> Text:
+    parts = (
+        part
+        for inline in node.children
+        for child in inline.children
+        for part in _list_parts(child, style)
+    )
+    return emphasise_matches(Text().join(parts))
 
 
-def _add_inline(node: SyntaxTreeNode, style: Style, styled: StyledText) -> None:
+def _list_parts(node: SyntaxTreeNode, style: Style) -> Iterator[Text]:
+    """Yield the texts of a node and of those below it."""
     if node.type == "hardbreak":
-        styled.end_line()
+        yield Text("\n")
     elif node.type == "softbreak":
-        styled.add(" ", style)
+        yield Text(" ", style)
     elif node.type == "code_inline":
-        styled.add(f"`{node.content}`", Style(bold=style.bold, literal=True))
+        yield Text(f"`{node.content}`", style)
     elif node.type == "image":
-        styled.add(node.content, style)
-        _add_address(str(node.attrs.get("src", "")), styled)
+        yield Text(node.content, style)
+        yield _build_address(str(node.attrs.get("src", "")))
     elif node.type == "link":
-        _add_link(node, style, styled)
+        yield from _list_link_parts(node, style)
     else:
-        styled.add(node.content, style)
+        yield _build_prose(node.content, style)
         for child in node.children:
-            _add_inline(child, replace(style, **_INLINE.get(node.type, {})), styled)
+            yield from _list_parts(child, style + _INLINE.get(node.type, _PLAIN))
 
 
-def _add_link(node: SyntaxTreeNode, style: Style, styled: StyledText) -> None:
-    """Append the text of a link and its address; a citation marker in link form stays a marker."""
-    inner = StyledText()
-    for child in node.children:
-        _add_inline(child, style, inner)
+def _build_prose(content: str, style: Style) -> Text:
+    """Return text with its markers in colour; each stays on the line of the word before it."""
+    text = Text(_BEFORE_A_MARKER.sub(glue(" "), content), style)
+    text.highlight_regex(_MARKERS)
+    return text
+
+
+def _list_link_parts(node: SyntaxTreeNode, style: Style) -> Iterator[Text]:
+    """Yield the text of a link and its address; a citation marker in link form stays a marker."""
+    inner = Text().join(part for child in node.children for part in _list_parts(child, style))
     address = str(node.attrs.get("href", ""))
-    if inner.text.isdecimal():
-        styled.add(f"[{inner.text}]", style)
-    else:
-        styled.join(inner)
-    if address != inner.text:
-        _add_address(address, styled)
+    yield _build_prose(f"[{inner.plain}]", style) if inner.plain.isdecimal() else inner
+    if address != inner.plain:
+        yield _build_address(address)
 
 
-def _add_address(address: str, styled: StyledText) -> None:
+def _build_address(address: str) -> Text:
     shown = _FOREIGN.sub(lambda match: unquote(match[0]), address)
-    if shown:
-        styled.add(f" ({shown})", Style(dim=True, literal=True))
+    return Text(f" ({shown})" if shown else "", _ADDRESS)

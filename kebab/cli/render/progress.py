@@ -16,7 +16,7 @@ from kebab.cli.render.canvas import (
     format_duration,
     format_rate,
     truncate,
-    truncate_left,
+    truncate_path,
 )
 from kebab.core.progress import Progress, ProgressKind
 from kebab.wire.coverage import format_left
@@ -186,7 +186,7 @@ class ProgressBar(WorkDisplay):
         from rich.text import Text
 
         lines = [self._estimate, STOPPING if self._stopping else self._path]
-        texts = (truncate_left(line, self._width - 2) for line in lines if line)
+        texts = (truncate_path(line, self._width - 2) for line in lines if line)
         return Group(self._progress, *(Text(f"  {text}", style="dim") for text in texts))
 
 

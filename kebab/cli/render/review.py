@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -11,15 +10,13 @@ from kebab.app.review_text import FileState, LocatedItem, LocatedPage
 from kebab.cli.render.canvas import (
     Canvas,
     Column,
-    Style,
-    StyledText,
     clean,
     format_minute,
     format_tabs,
     measure_width,
     pluralize,
     render_columns,
-    truncate,
+    truncate_around,
 )
 from kebab.cli.render.compact import format_openable_path
 from kebab.cli.render.hits import format_location, get_line, render_degraded
@@ -54,23 +51,20 @@ PAINTS: Mapping[SeverityName, Callable[[Canvas, str], str]] = {
 """The style of each severity."""
 
 
-class _Line(NamedTuple):
-    """A line as it is shown; the words are [first, last)."""
-
-    text: str
-    first: int
-    last: int
-
-
 def render_excerpt(located: LocatedItem, canvas: Canvas) -> Iterator[str]:
     """Yield the first line of an item with its words underlined, and what its fix does."""
     item = located.item
     if located.lines:
         number, line = str(located.start.line), located.lines[0]
         is_whole = located.start.line == located.end.line
-        end = located.end.column - 1 if is_whole else len(line)
+        start = located.start.column - 1
+        end = max(start, located.end.column - 1 if is_whole else len(line))
         room = max(_NARROWEST, (canvas.width or 0) - len(_INDENT) - len(number) - 3)
-        text, first, last = _cut(_show(line, located.start.column - 1, end), room)
+        before, until, whole = (
+            clean(part.expandtabs(_TAB)) for part in (line[:start], line[:end], line)
+        )
+        text, shift = truncate_around(whole, len(before), room)
+        first, last = len(before) + shift, len(until) + shift
         bar = canvas.dim("│")
         words = canvas.paint(text[first:last], bold=True)
         yield f"{_INDENT}{canvas.dim(number)} {bar} {text[:first]}{words}{text[last:]}"
@@ -82,33 +76,6 @@ def render_excerpt(located: LocatedItem, canvas: Canvas) -> Iterator[str]:
         note = f" ({item.fix.note})" if isinstance(item.fix.note, str) else ""
         done = clean(item.fix.text) if item.fix.text else f"({item.t})"
         yield from canvas.wrap_with_label(f"{_INDENT}fix:", f"{done}{clean(note)}", canvas.success)
-
-
-def _show(line: str, first: int, last: int) -> _Line:
-    """Return a line without tabs and control characters."""
-    parts, cells, offsets = [], 0, [0]
-    for character in line:
-        part = " " * (_TAB - cells % _TAB) if character == "\t" else clean(character)
-        cells += measure_width(part)
-        parts.append(part)
-        offsets.append(offsets[-1] + len(part))
-    return _Line("".join(parts), offsets[first], offsets[max(first, last)])
-
-
-def _cut(line: _Line, room: int) -> _Line:
-    """Return a line of at most `room` cells around its words; ellipses replace what is cut."""
-    text, first, last = line
-    if measure_width(text) <= room:
-        return line
-    lead, start = "", 0
-    if measure_width(text[:last]) >= room:
-        start = first
-        while start and measure_width(text[start - 1 : first]) <= room // 3:
-            start -= 1
-        lead = _ELLIPSIS if start else ""
-    shift = len(lead) - start
-    text = lead + truncate(text[start:], room - len(lead))
-    return _Line(text, first + shift, min(last + shift, len(text)))
 
 
 _SEVERITIES: tuple[SeverityName, ...] = ("error", "warning", "suggestion")
@@ -224,16 +191,12 @@ def _render_head(
     located: LocatedItem, file: str | None, place: str, canvas: Canvas
 ) -> Iterator[str]:
     item = located.item
-    styled = StyledText()
-    styled.add(item.r)
-    styled.add(f" [{name_finding(item)}]", Style(dim=True))
     margin = " " * (2 + len(place) + 2 + _SEVERITY_WIDTH + 2)
-    lines = list(styled.lines(max(20, (canvas.width or 80) - len(margin)), canvas))
     severity = PAINTS[item.s](canvas, item.s) + " " * (_SEVERITY_WIDTH - len(item.s))
     number = place.strip()
     linked = place.replace(number, canvas.link(number, file, located.start.line)) if number else ""
-    yield f"  {linked}  {severity}  {lines[0]}"
-    yield from (margin + line for line in lines[1:])
+    reason = f"{clean(item.r)} {canvas.dim(f'[{name_finding(item)}]')}"
+    yield from canvas.hang(reason, f"  {linked}  {severity}  ", len(margin))
 
 
 def render_summary(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:

@@ -6,13 +6,10 @@ import pytest
 
 from kebab.cli.channels import OutputChannel
 from kebab.cli.render.canvas import (
-    PLAIN,
     Canvas,
     Column,
-    StyledText,
     build_link,
     clean,
-    compute_column_widths,
     create_canvas,
     format_bytes,
     format_duration,
@@ -93,51 +90,9 @@ def test_columns_are_as_wide_as_their_widest_cell_or_as_they_are_told():
 
     assert list(render_columns(columns, rows, Canvas(), "  ")) == [
         "  path        size  note",
-        "  back….md       7",
+        "  …ckup.md       7",
         "  백업.md   12,000  a note that is longer",
     ]
-
-
-COLOR = Canvas(width=40, color=True)
-CITED = "\x1b[36m{}\x1b[0m"
-
-
-def prose(*pieces):
-    made = StyledText()
-    for text, style in pieces:
-        made.add(text, style)
-    return made
-
-
-def lines(made, width=40, canvas=None):
-    return list(made.lines(width, canvas or Canvas()))
-
-
-def test_citation_markers_and_unsupported_marks_are_coloured():
-    (line,) = lines(prose(("so [1][12] it is [unsupported]", PLAIN)), canvas=COLOR)
-
-    assert line == f"so {CITED.format('[1][12]')} it is \x1b[33m[unsupported]\x1b[0m"
-
-
-def test_line_ends_stay_and_control_characters_are_removed():
-    made = prose(("a\x1b\nb", PLAIN))
-    made.end_line()
-    made.join(prose(("c", PLAIN)))
-
-    assert lines(made) == ["a\ufffd b", "c"]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "width", "given"),
-    [
-        ([3, 4], 40, [3, 4]),
-        ([30, 4], 20, [14, 4]),
-        ([1000, 1000], 22, [10, 10]),
-        ([0], 5, [1]),
-    ],
-)
-def test_the_widest_columns_shrink(wanted, width, given):
-    assert compute_column_widths(wanted, width) == given
 
 
 FILE = "/a b/백업.md"

@@ -1,11 +1,11 @@
 import pytest
 
 from kebab.cli.render.canvas import (
+    Canvas,
     measure_width,
     truncate,
-    truncate_left,
+    truncate_around,
     truncate_path,
-    wrap_text,
 )
 
 
@@ -25,41 +25,34 @@ def test_text_is_cut_at_its_end(text, width, shown):
 
 
 def test_paths_are_cut_at_their_beginning():
-    assert truncate_left("notes/ops/backup.md", 10) == "…backup.md"
-    assert truncate_left("백업.md", 5) == "….md"
-
-
-def lines(text, width):
-    return [text[start:end] for start, end in wrap_text(text, width)]
+    assert truncate_path("notes/ops/backup.md", 10) == "…backup.md"
+    assert truncate_path("백업.md", 5) == "….md"
 
 
 @pytest.mark.parametrize(
-    ("text", "width", "shown"),
-    [
-        ("stop the writer first", 10, ["stop the", "writer", "first"]),
-        ("short", 10, ["short"]),
-        ("", 10, []),
-        ("abcdefghij", 4, ["abcd", "efgh", "ij"]),
-        ("백업을 복원하기", 6, ["백업을", "복원하", "기"]),
-        ("日本語日本語", 4, ["日本", "語日", "本語"]),
-        ("日本語。日本", 6, ["日本", "語。日", "本"]),
-        ("a日백백", 5, ["a", "日백", "백"]),
-    ],
+    ("position", "shown"), [(0, ("백업abcdef…", 0)), (10, ("…fgh!klmnop", -6))]
 )
-def test_lines_break_at_spaces_and_where_a_script_has_none(text, width, shown):
-    assert lines(text, width) == shown
+def test_a_line_is_cut_around_a_position(position, shown):
+    assert truncate_around("백업abcdefgh!klmnop", position, 11) == shown
 
 
 @pytest.mark.parametrize(
-    ("path", "width", "shown"),
+    ("text", "shown"),
     [
-        ("a/b/c.md", 8, "a/b/c.md"),
-        ("alpha/beta/gamma/c.md", 15, "alpha/…/c.md"),
-        ("프로젝트/계획/기록.md", 16, "프로젝…/기록.md"),
-        ("alpha/a-very-long-name.md", 12, "a-very…me.md"),
-        ("a-very-long-name.md", 2, "a…"),
+        ("stop the writer of notes first", ["  stop the writer of", "  notes first"]),
+        ("백업을 복원하기 전에 멈추기", ["  백업을 복원하기 전에", "  멈추기"]),
+        (
+            "a\x1b[1m bold\x1b[0m word that is long",
+            ["  a\x1b[1m bold\x1b[0m word that is", "  long"],
+        ),
+        ("", []),
     ],
 )
-def test_a_path_loses_folders_in_its_middle(path, width, shown):
-    assert truncate_path(path, width) == shown
-    assert measure_width(shown) <= width
+def test_lines_break_at_spaces_and_keep_their_styles(text, shown):
+    assert Canvas(width=24, color=True).wrap(text, "  ") == shown
+
+
+def test_a_command_in_backticks_is_not_wrapped():
+    lines = Canvas(width=40).note("words are searched until `kebab model pull` ran")
+
+    assert lines == ["note: words are searched until", "      `kebab model pull` ran"]

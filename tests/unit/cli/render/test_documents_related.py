@@ -30,7 +30,7 @@ def test_a_terminal_gets_marks_and_a_link_and_no_line_that_is_too_long():
     first, _, *snippet = drawn(replies.related_docs(one), TERMINAL)
 
     assert "\x1b]8;;file:///home/ada/notes/ops/backup.md\x1b\\" in first
-    assert "\x1b[33m\x1b[1mrestore\x1b[0m" in "".join(snippet)
+    assert "\x1b[1;33mrestore\x1b[0m" in "".join(snippet)
     assert all(len(line) <= 40 for line in drawn(replies.related_docs(one), Canvas(width=40)))
 
 

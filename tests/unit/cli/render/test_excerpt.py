@@ -30,15 +30,14 @@ def test_matches_stay_true_when_markdown_around_them_is_drawn():
 
     (line,) = drawn(text, Canvas(width=60, color=True), [(3, 10), (start, start + 7)])
 
-    assert line == ("    a \x1b[33m\x1b[1mrestore\x1b[0m point and \x1b[33m\x1b[1mrestore\x1b[0m")
+    assert line == ("    a \x1b[1;33mrestore\x1b[0m point and \x1b[1;33mrestore\x1b[0m")
 
 
 def test_code_of_a_known_language_has_colours_and_its_lines():
     lines = drawn('```python\ndef f():\n    return "x"\n```', COLORED)
 
     assert len(lines) == 2
-    assert "\x1b[35mdef\x1b[0m" in lines[0]
-    assert '\x1b[32m"x"\x1b[0m' in lines[1].replace("\x1b[0m\x1b[32m", "")
+    assert "\x1b[94mdef\x1b[0m" in lines[0]
 
 
 @pytest.mark.parametrize("language", ["", "nosuchlanguage"])
@@ -54,7 +53,7 @@ def test_code_of_an_unknown_language_has_no_colours(language):
         ("```sh\na", ["        a"]),
         ("| a | b |\n| c | d |", ["    a  b", "    c  d"]),
         ("|---|---|\n| c | d |", ["    c  d"]),
-        ("| a | b |\n|---|---|\n| c | d |", ["    a  b", "    ─  ─", "    c  d"]),
+        ("| a | b |\n|---|---|\n| c | d |", ["    a  b", "    ────", "    c  d"]),
     ],
 )
 def test_a_piece_without_its_beginning_is_drawn_like_the_whole(text, lines):

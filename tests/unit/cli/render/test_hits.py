@@ -115,7 +115,7 @@ def test_a_terminal_gets_wrapped_highlighted_lines_and_a_link():
 
     assert "\x1b]8;;file:///home/ada/notes/ops/backup.md\x1b\\" in first
     assert len(snippet) == 2
-    assert "\x1b[33m\x1b[1mrestore\x1b[0m" in "".join(snippet)
+    assert "\x1b[1;33mrestore\x1b[0m" in "".join(snippet)
     assert blank == ""
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from kebab.cli.render.canvas import MATCH_END, MATCH_START, Canvas, Style
-from kebab.cli.render.markdown import render_markdown, split_code
+from kebab.cli.render.canvas import MATCH_END, MATCH_START, Canvas
+from kebab.cli.render.markdown import render_markdown
 
 PLAIN = Canvas(width=30)
 
@@ -22,11 +22,11 @@ def drawn(text, width=30):
         ("9. a\n10. b", [" 9. a", "10. b"]),
         ("1. a\n\n   b", ["1. a", "", "   b"]),
         ("-\n- b", ["•", "• b"]),
-        ("> a\n>\n> b", ["│ a", "│ ", "│ b"]),
+        ("> a\n>\n> b", ["│ a", "│", "│ b"]),
         ("```sh\na\n\tb\n```", ["    a", "        b"]),
         ("    code", ["    code"]),
         ("```\n" + "x" * 30 + "\n```", ["    " + "x" * 26, "    " + "x" * 4]),
-        ("a | b\n-|-\n1 | 2", ["a  b", "─  ─", "1  2"]),
+        ("a | b\n-|-\n1 | 2", ["a  b", "────", "1  2"]),
         ("***", ["─" * 30]),
         ("", []),
     ],
@@ -72,15 +72,36 @@ def test_control_characters_cannot_control_the_terminal(text):
     assert not {"\x1b", "\x9b", "\u202e"} & set(joined)
 
 
-def test_lines_keep_their_text_and_tokens_get_styles():
-    first, second = split_code("def f():\n    pass", "python")
+def test_citation_markers_and_matches_are_coloured_but_not_those_in_code():
+    text = f"so [1][unsupported] `[2]`\n\n```\n{MATCH_START}a\nb{MATCH_END} [3]\n```"
 
-    assert (first.text, second.text) == ("def f():", "    pass")
-    assert first.styles[0] == Style(fg="magenta", literal=True)
-    assert first.styles[3] == Style(literal=True)
+    assert render_markdown(text, Canvas(width=40, color=True)) == [
+        "so \x1b[36m[1]\x1b[0m\x1b[33m[unsupported]\x1b[0m `[2]`",
+        "",
+        "    \x1b[1;33ma\x1b[0m",
+        "    \x1b[1;33mb\x1b[0m [3]",
+    ]
 
 
-def test_a_match_goes_on_in_the_next_line():
-    _, second = split_code(f"{MATCH_START}a\nb{MATCH_END}c", "")
+def test_a_marker_stays_on_the_line_of_its_word():
+    assert drawn("the words of the sentence [1]", 27) == ["the words of the", "sentence [1]"]
 
-    assert [style.bold for style in second.styles] == [True, False]
+
+def test_markup_of_rich_and_names_of_pictures_stay_text():
+    text = "[bold]a[/bold] :smile:"
+
+    assert drawn(f"{text}\n\n| {text} |\n|---|\n| {text} |") == [
+        text,
+        "",
+        text,
+        "─" * len(text),
+        text,
+    ]
+
+
+def test_no_text_is_lost_where_there_is_little_room():
+    deep = "> " * 19 + "word"
+    wide = "|".join("abcdefgh") + "\n" + "|".join(["-"] * 8) + "\n" + "|".join("ijklmnop")
+
+    assert "word" in "".join(drawn(deep, 20))
+    assert set("abcdefghijklmnop") <= set("".join(drawn(wide, 20)))
