@@ -70,16 +70,6 @@ def find_or_start_server(
     raise build_missing_program("kebab serve", "the web page", "kebab serve --open")
 
 
-def build_login_url(
-    folder: "ServerFolder", record: "RunningServer", settings: Settings, query: str | None
-) -> str:
-    """Return the address that lets a browser in once, and shows the hits of a query."""
-    from kebab.server.guard import load_token
-
-    token = load_token(resolve_paths(settings).state)
-    return folder.build_login(record.url, token, query)
-
-
 def _start_server(context: CommandContext) -> "subprocess.Popen[bytes] | None":
     """Start a server in the background, at the usual port if it is free."""
     with socket.socket() as probe:

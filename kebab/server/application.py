@@ -24,7 +24,7 @@ from kebab.server.guard import Admission, AsgiApp, Guard, Receive, Refusal, Scop
 from kebab.server.mcp import McpServer
 from kebab.server.openapi import DOCUMENT_PATH, HEALTH_PATH, build_path, encode_document
 from kebab.server.page import WebPage
-from kebab.server.requests import Call, Operations, Outcome, ServerOptions
+from kebab.server.requests import Call, Failed, Operations, Outcome, ServerOptions
 from kebab.server.sessions import Sessions
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestReport
@@ -62,7 +62,6 @@ class Site(Struct, frozen=True, kw_only=True):
 
     options: ServerOptions
     token: str
-    instance: str
     folder: Path
     hosts: frozenset[str]
     any_address: bool
@@ -72,7 +71,7 @@ class Site(Struct, frozen=True, kw_only=True):
 def build_application(site: Site) -> AsgiApp:
     """Return the application, behind the checks of the guard."""
     operations = Operations(site.options)
-    sessions = Sessions(site.token, site.instance, site.folder)
+    sessions = Sessions(site.folder)
     page = WebPage(operations, sessions)
     mcp = McpServer(operations)
     routes: list[BaseRoute] = [
@@ -129,21 +128,17 @@ async def _end_when_idle(operations: Operations) -> None:
 async def _answer_operation(operations: Operations, name: str, request: Request) -> Response:
     """Run an operation; with `Accept` of a stream, answer with its events."""
     raw = await _read_body(request)
-    accepted = [part.partition(";")[0].strip() for part in _read_accept(request).split(",")]
+    accept = request.headers.get("accept", "").lower()
+    accepted = [part.partition(";")[0].strip() for part in accept.split(",")]
     kind = next((kind for kind in (NDJSON, EVENT_STREAM) if kind in accepted), None)
     encoder = create_encoder(name) if kind else None
     if encoder is None:
         return _build_response(await _await_outcome(request, operations.answer(name, raw)))
-    stream = EventStream(name, encoder)
+    stream = EventStream(name, encoder, b"data: %b\n\n" if kind == EVENT_STREAM else b"%b\n")
     work = asyncio.ensure_future(operations.answer(name, raw, stream.call))
     if not await stream.has_started(work):
         return _build_response(work.result())
-    lines = _frame_lines(stream.iterate_lines(work), str(kind))
-    return StreamingResponse(lines, media_type=kind, headers={**HEADERS})
-
-
-def _read_accept(request: Request) -> str:
-    return request.headers.get("accept", "").lower()
+    return StreamingResponse(stream.iterate_lines(work), media_type=kind, headers={**HEADERS})
 
 
 async def _await_outcome(request: Request, answer: Any) -> Outcome:
@@ -173,13 +168,15 @@ async def _wait_for_disconnect(request: Request) -> None:
 class EventStream:
     """The lines of one operation. A thread reports events, and the event loop sends lines.
 
-    A heartbeat follows each silence. The last line says how the work ended.
+    A heartbeat follows each silence. The last line says how the work ended. `frame` stands around
+    each line.
     """
 
-    def __init__(self, operation: str, encoder: EventEncoder[Any]) -> None:
+    def __init__(self, operation: str, encoder: EventEncoder[Any], frame: bytes) -> None:
         self.call = Call(self._report)
         self._operation = operation
         self._encoder = encoder
+        self._frame = frame
         self._lines: deque[bytes] = deque()
         self._loop = asyncio.get_running_loop()
         self._wake = asyncio.Event()
@@ -196,7 +193,7 @@ class EventStream:
             threading.Event().wait(_WAIT_S)
 
     def _encode(self, event: Reply, status: Exit | None = None) -> bytes:
-        return encode_json(format_event(self._operation, event, status))
+        return self._frame % encode_json(format_event(self._operation, event, status))
 
     async def has_started(self, work: asyncio.Future[Outcome]) -> bool:
         """Wait for the first line, or a silence; return whether there is something to stream.
@@ -209,7 +206,8 @@ class EventStream:
         except asyncio.CancelledError:
             work.cancel()
             raise
-        return bool(self._lines) or not (work.done() and _has_failed(work))
+        has_failed = work.done() and (work.exception() is not None or work.result().failed)
+        return bool(self._lines) or not has_failed
 
     async def iterate_lines(self, work: asyncio.Future[Outcome]) -> AsyncIterator[bytes]:
         """Yield the lines until the work has ended; leaving early stops the work."""
@@ -229,10 +227,10 @@ class EventStream:
         encoder, inner = self._encoder, replace(reply, **NO_ENVELOPE)
         status = Exit(reply.exit_code)  # type: ignore[arg-type]
         if isinstance(inner, ErrorReply):
-            before = [] if encoder.carries_errors else [encode_json(reply)]
+            before = [] if encoder.carries_errors else [self._frame % encode_json(reply)]
             ends = encoder.build_failure(inner, status)
             return [*before, *(self._encode(*line) for line in ends)]
-        after = [] if encoder.carries(inner) else [encode_json(reply)]
+        after = [] if encoder.carries(inner) else [self._frame % encode_json(reply)]
         is_stopped = isinstance(inner, IngestReport) and inner.cancelled
         ends = encoder.build_end(inner, status, cancelled=is_stopped)
         return [*(self._encode(*line) for line in ends), *after]
@@ -245,19 +243,6 @@ class EventStream:
             return False
         self._wake.clear()
         return True
-
-
-def _has_failed(work: asyncio.Future[Outcome]) -> bool:
-    return work.exception() is not None or work.result().failed
-
-
-async def _frame_lines(lines: AsyncIterator[bytes], kind: str) -> AsyncIterator[bytes]:
-    before, after = (b"data: ", b"\n\n") if kind == EVENT_STREAM else (b"", b"\n")
-    try:
-        async for line in lines:
-            yield before + line + after
-    finally:
-        await lines.aclose()  # type: ignore[attr-defined]
 
 
 async def _answer_health(_: Request) -> Response:
@@ -302,8 +287,11 @@ async def _build_error_response(
         if scope["method"] == "OPTIONS" and "Allow" in headers:
             return Response(status_code=204, headers=headers)
         status, signal = fault.status_code, _describe_route(fault, scope)
-    name = _PATHS.get(scope["path"], SERVER)
-    outcome = await asyncio.to_thread(operations.refuse, name, signal, status)
+    if isinstance(fault, Failed):
+        outcome = fault.outcome
+    else:
+        name = _PATHS.get(scope["path"], SERVER)
+        outcome = await asyncio.to_thread(operations.refuse, name, signal, status)
     return page.show_error(scope, outcome) or _build_response(outcome, headers)
 
 

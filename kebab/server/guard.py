@@ -139,11 +139,16 @@ class Admission(NamedTuple):
 
 def build_hosts(host: str) -> tuple[frozenset[str], bool]:
     """Return the names and whether any address is one, for a server that is bound to a host."""
+    address = read_address(host)
+    return LOOPBACK_NAMES | {host.lower()}, address is not None and address.is_unspecified
+
+
+def read_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Return an IP address, None for a name."""
     try:
-        unspecified = ipaddress.ip_address(host).is_unspecified
+        return ipaddress.ip_address(text)
     except ValueError:
-        unspecified = False
-    return LOOPBACK_NAMES | {host.lower()}, unspecified
+        return None
 
 
 class Guard:
@@ -226,9 +231,8 @@ class Guard:
 
     def _is_known(self, host: str | None) -> bool:
         name = _read_host_name(host or "")
-        if name in self._admission.hosts:
-            return True
-        return self._admission.any_address and _is_address(name)
+        is_address = read_address(name) is not None
+        return name in self._admission.hosts or (self._admission.any_address and is_address)
 
     def _limit_body(self, scope: Scope, receive: Receive) -> Receive:
         """Return a function that receives a body of limited size, in limited time."""
@@ -281,11 +285,3 @@ def _read_host_name(host: str) -> str:
         return ""
     plain = not (parts.path or parts.query or parts.fragment or parts.username)
     return (parts.hostname or "").rstrip(".") if plain else ""
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True

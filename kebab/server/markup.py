@@ -5,10 +5,8 @@ only where a tag begins and ends, and `mark_text` can find the text between tags
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from html import escape as escape_html
-from html import unescape
-from typing import NamedTuple
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]")
 _OVERRIDES = re.compile("[\u202d\u202e]")
@@ -75,14 +73,8 @@ def join(parts: Iterable[str]) -> Html:
 
 
 _TAG = re.compile(r"(<[^<>]*>)")
-_WORD_LETTERS = re.compile(r"[^\W_]")
-
-
-class Place(NamedTuple):
-    """A letter: the piece of the HTML that it is in, and its offset there."""
-
-    piece: int
-    offset: int
+_LETTER = re.compile(r"<[^<>]*>|&#?\w+;|([^\W_])")
+"""Finds letters and digits, and what has letters in HTML that are no text."""
 
 
 def mark_text(html: str, wanted: str, class_: str, *, start: int = 0) -> Html | None:
@@ -91,31 +83,21 @@ def mark_text(html: str, wanted: str, class_: str, *, start: int = 0) -> Html | 
     Only letters and digits are compared, so line ends and the signs of Markdown do not matter. No
     mark crosses the border of an element.
     """
-    letters = "".join(_WORD_LETTERS.findall(wanted)).casefold()
-    pieces = _TAG.split(html[start:])
-    texts = ["" if piece.startswith("<") else unescape(piece) for piece in pieces]
-    stream, places = list_letters(texts)
-    found = stream.find(letters) if letters else -1
+    places = [one.start() for one in _LETTER.finditer(html, start) if one[1]]
+    letters = _fold(re.findall(r"[^\W_]", wanted))
+    found = _fold(html[place] for place in places).find(letters) if letters else -1
     if found < 0:
         return None
     first, last = places[found], places[found + len(letters) - 1]
-    for index in range(first.piece, last.piece + 1):
-        text = texts[index]
-        begin = first.offset if index == first.piece else 0
-        end = last.offset + 1 if index == last.piece else len(text)
-        if text[begin:end].strip():
-            mark = build_tag("mark", text[begin:end], class_=class_)
-            pieces[index] = escape(text[:begin]) + mark + escape(text[end:])
-    return Html(html[:start] + "".join(pieces))
+    marked = (
+        build_tag("mark", Html(piece), class_=class_)
+        if piece.strip() and not piece.startswith("<")
+        else piece
+        for piece in _TAG.split(html[first : last + 1])
+    )
+    return Html(html[:first] + "".join(marked) + html[last + 1 :])
 
 
-def list_letters(texts: Sequence[str]) -> tuple[str, list[Place]]:
-    """Return the letters and digits of texts, in one case, and the place of each."""
-    letters: list[str] = []
-    places: list[Place] = []
-    for piece, text in enumerate(texts):
-        for match in _WORD_LETTERS.finditer(text):
-            folded = match[0].casefold()
-            letters.append(folded)
-            places += [Place(piece, match.start())] * len(folded)
-    return "".join(letters), places
+def _fold(letters: Iterable[str]) -> str:
+    """Return letters in one case, one for each."""
+    return "".join(letter.lower()[0] for letter in letters)

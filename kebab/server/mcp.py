@@ -6,8 +6,7 @@ runs tools on the knowledge base in threads, and lists documents as resources.
 
 import asyncio
 import time
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TextIO
 
@@ -26,8 +25,16 @@ from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
 from kebab.server.guard import Receive, Scope, Send
 from kebab.server.requests import Call, Operations
-from kebab.server.tool_results import SCHEME, TEMPLATE, encode_path, format_resource_uri
-from kebab.server.tools import TOOLS, Tool, build_instructions, read_arguments, select_tools
+from kebab.server.tool_results import SCHEME, format_resource_uri
+from kebab.server.tools import (
+    TOOLS,
+    Tool,
+    build_input_schema,
+    build_instructions,
+    describe_tool,
+    read_arguments,
+    select_tools,
+)
 from kebab.wire.ask import AnswerEvent
 from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.fetch import FetchRequest
@@ -106,7 +113,6 @@ class McpServer:
         allow_write = operations.options.allow_write
         tools = select_tools(allow_write=allow_write, with_ask=with_ask)
         self._tools = {tool.name: tool for tool in tools}
-        self._resources = Resources(self._use)
         self._begun = self._done = 0
         listed, fresh = CacheHint(ttl_ms=_LIST_TTL_MS, scope="private"), CacheHint(scope="private")
         self.server = DescribedServer(
@@ -123,7 +129,6 @@ class McpServer:
             on_list_resources=self._list_resources,
             on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
-            on_completion=self._complete,
         )
         self.server.middleware = [self._count]
         self._manager: StreamableHTTPSessionManager | None = None
@@ -208,7 +213,7 @@ class McpServer:
 
     async def _list_tools(self, context: Any, _: Any) -> dict[str, Any]:
         structured = self._is_structured(context)
-        tools = [one.describe(structured=structured) for one in self._tools.values()]
+        tools = [describe_tool(one, structured=structured) for one in self._tools.values()]
         return {"tools": tools, **_COMPLETE}
 
     async def _call_tool(self, context: Any, params: Any) -> dict[str, Any]:
@@ -235,7 +240,7 @@ class McpServer:
 
     def _run_tool(
         self,
-        tool: Tool,
+        tool: type[Tool],
         given: Mapping[str, Any],
         call: Call,
         *,
@@ -245,7 +250,7 @@ class McpServer:
         settings = None
         try:
             settings = self._operations.options.load_settings()
-            arguments = read_arguments(tool, given)
+            called = read_arguments(tool, given)
             with self._operations.open(tool.operation, settings) as kebab:
 
                 def run(operation: str, fields: dict[str, Any]) -> Reply:
@@ -253,7 +258,7 @@ class McpServer:
                     request = convert_operation_request(operation, named, settings)
                     return kebab.run(request, report=call.report, cancel=call.cancel)
 
-                output = tool.run(run, arguments)
+                output = called.call(run)
         except (Exception, KeyboardInterrupt) as fault:  # noqa: BLE001 - becomes a result
             return self._build_failure(tool, fault, settings, structured=structured)
         shown = output.shown
@@ -269,13 +274,13 @@ class McpServer:
         }
 
     def _build_failure(
-        self, tool: Tool, fault: BaseException, settings: Settings | None, *, structured: bool
+        self, tool: type[Tool], fault: BaseException, settings: Settings | None, *, structured: bool
     ) -> dict[str, Any]:
         """Return the result for an exception: how to mend the call, and its `error.v1`."""
         reply = report_failure(tool.operation, fault, settings).reply
         text = self._render(reply)
         if isinstance(fault, InvalidInput):
-            schema = tool.input_schema
+            schema = build_input_schema(tool)
             required = schema.get("required", ())
             names = [
                 f"{name} (required)" if name in required else name for name in schema["properties"]
@@ -288,20 +293,22 @@ class McpServer:
 
     async def _list_resources(self, _: Any, params: Any) -> dict[str, Any]:
         cursor = params.cursor if params else None
-        return await self._run_resources(lambda: self._resources.list(cursor))
+        return await self._run_resources(lambda kebab: list_resources(kebab, cursor))
 
     async def _list_templates(self, *_: Any) -> dict[str, Any]:
-        return {**self._resources.list_templates(), **_COMPLETE}
+        return {"resourceTemplates": [_TEMPLATE], **_COMPLETE}
 
     async def _read_resource(self, _: Any, params: Any) -> dict[str, Any]:
-        return await self._run_resources(lambda: self._resources.read(str(params.uri)))
+        return await self._run_resources(lambda kebab: read_resource(kebab, str(params.uri)))
 
-    async def _complete(self, _: Any, params: Any) -> dict[str, Any]:
-        typed = params.argument.value if params.argument.name == "path" else None
-        return await self._run_resources(lambda: self._resources.complete(typed))
-
-    async def _run_resources(self, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        return {**await self._operations.run("list", work, Call()), **_COMPLETE}
+    async def _run_resources(self, use: Use) -> dict[str, Any]:
+        """Return what a function makes of the knowledge base; a failure has its `error.v1`."""
+        try:
+            found = await self._operations.run("list", lambda: self._use(use), Call())
+        except Signal as fault:
+            reply = report_failure("fetch", fault, None).reply
+            raise _build_error(reply.message, msgspec.json.decode(encode_json(reply))) from fault
+        return {**found, **_COMPLETE}
 
 
 _DRAIN_PAUSE_S = 0.01
@@ -355,127 +362,61 @@ def _build_text(text: str) -> dict[str, Any]:
 
 
 _PAGE = 50
-_MOST_COMPLETIONS = 100
+_TEMPLATE = {
+    "uriTemplate": f"{SCHEME}{{+path}}",
+    "name": "document",
+    "description": "An indexed file by its absolute path; `#L5-L9` selects lines.",
+}
 
 
-class Resources:
-    """The documents of a knowledge base as resources; `run` gives a function the knowledge base."""
+def list_resources(kebab: Kebab, cursor: str | None) -> dict[str, Any]:
+    """Return a page of documents, those indexed last first.
 
-    def __init__(self, run: "Callable[[Use], Any]") -> None:
-        self._run_use = run
+    Raises:
+        MCPError: The cursor is not one of ours.
+    """
+    try:
+        offset = 0 if cursor is None else max(0, int(cursor))
+    except ValueError as fault:
+        raise _build_error(f"not a cursor of this list: {cursor}") from fault
+    try:
+        reply = kebab.run(ListRequest(limit=_PAGE, offset=offset, sort="indexed"))
+    except NotIndexed:
+        return {"resources": []}
+    sources = kebab.run(SourceListRequest()).sources
+    # Text without a file has no folder.
+    folders = {one.name: one.folder for one in sources if one.kind != "stdin"}
+    following = {"nextCursor": str(offset + _PAGE)} if reply.has_more else {}
+    return {"resources": [_describe(one, folders) for one in reply.documents], **following}
 
-    def list(self, cursor: str | None) -> dict[str, Any]:
-        """Return a page of documents, those indexed last first.
 
-        Raises:
-            MCPError: The cursor is not one of ours, or the index cannot be read.
-        """
-        try:
-            offset = 0 if cursor is None else max(0, int(urlsafe_b64decode(cursor)))
-        except ValueError as fault:
-            message = f"not a cursor of this list: {cursor}"
-            raise _build_error(message) from fault
+def read_resource(kebab: Kebab, uri: str) -> dict[str, Any]:
+    """Return the text that a URI names.
 
-        def use(kebab: "Kebab") -> dict[str, Any]:
-            request = ListRequest(limit=_PAGE, offset=offset, sort="indexed")
-            try:
-                reply = kebab.run(request)
-            except NotIndexed:
-                return {"resources": []}
-            folders = _list_folders(kebab)
-            page: dict[str, Any] = {
-                "resources": [_describe(one, folders) for one in reply.documents]
-            }
-            if reply.has_more:
-                page["nextCursor"] = urlsafe_b64encode(f"{offset + _PAGE}".encode()).decode()
-            return page
-
-        page: dict[str, Any] = self._run(use)
-        return page
-
-    def list_templates(self) -> dict[str, Any]:
-        """Return the one template: a document by its path."""
-        template = {
-            "uriTemplate": TEMPLATE,
-            "name": "document",
-            "description": "An indexed file by its absolute path; `#L5-L9` selects lines.",
-        }
-        return {"resourceTemplates": [template]}
-
-    def read(self, uri: str) -> dict[str, Any]:
-        """Return the text that a URI names.
-
-        Raises:
-            MCPError: No document of the index has this URI.
-        """
-        if not uri.startswith(SCHEME):
-            raise _build_error(f"not a URI of kebab: {uri}", {"uri": uri})
-        reply = self._run(lambda kebab: kebab.run(FetchRequest(refs=[uri])))
-        (found,) = reply.results
-        if not isinstance(found, FetchResult):
-            data = {"uri": uri, "candidates": found.error.candidates}
-            raise _build_error(f"no such resource: {uri}", data)
-        has_own_text = isinstance(found.citation, LineCitation | CodeCitation)
-        # Text that was extracted is plain.
-        media = (detect_media_type(found.doc_path) if has_own_text else None) or PLAIN
-        return {"contents": [{"uri": uri, "mimeType": media, "text": found.text}]}
-
-    def complete(self, typed: str | None) -> dict[str, Any]:
-        """Return absolute paths of documents: those that begin with a text, then that contain it.
-
-        The text and the paths are percent-encoded, as in a URI.
-        """
-        if typed is None:
-            return {"completion": {"values": []}}
-
-        def use(kebab: "Kebab") -> Iterable[str]:
-            documents = kebab.run(ListRequest(limit=None)).documents
-            folders = _list_folders(kebab)
-            return [encode_path(file) for one in documents if (file := _join(one, folders))]
-
-        try:
-            paths = self._run(use)
-        except MCPError:
-            paths = []
-        folded = typed.casefold()
-        found = [path for path in paths if folded in path.casefold()]
-        found.sort(key=lambda path: (not path.casefold().startswith(folded), path))
-        values = found[:_MOST_COMPLETIONS]
-        more = len(found) > len(values)
-        return {"completion": {"values": values, "total": len(found), "hasMore": more}}
-
-    def _run(self, use: "Use") -> Any:
-        """Return what a function makes of the knowledge base.
-
-        Raises:
-            MCPError: It raises a signal, which becomes `error.v1`.
-        """
-        try:
-            return self._run_use(use)
-        except Signal as fault:
-            reply = report_failure("fetch", fault, None).reply
-            raise _build_error(reply.message, msgspec.json.decode(encode_json(reply))) from fault
+    Raises:
+        MCPError: No document of the index has this URI.
+    """
+    if not uri.startswith(SCHEME):
+        raise _build_error(f"not a URI of kebab: {uri}", {"uri": uri})
+    (found,) = kebab.run(FetchRequest(refs=[uri])).results
+    if not isinstance(found, FetchResult):
+        data = {"uri": uri, "candidates": found.error.candidates}
+        raise _build_error(f"no such resource: {uri}", data)
+    has_own_text = isinstance(found.citation, LineCitation | CodeCitation)
+    # Text that was extracted is plain.
+    media = (detect_media_type(found.doc_path) if has_own_text else None) or PLAIN
+    return {"contents": [{"uri": uri, "mimeType": media, "text": found.text}]}
 
 
 def _describe(document: DocSummary, folders: dict[str, str]) -> dict[str, Any]:
     """Return the entry of a document in `resources/list`."""
+    folder = folders.get(document.source)
+    file = None if folder is None else f"{folder.rstrip('/')}/{document.doc_path}"
     entry = {
-        "uri": format_resource_uri(_join(document, folders), document.doc_id),
+        "uri": format_resource_uri(file, document.doc_id),
         "name": document.doc_path,
         "mimeType": document.media,
         "size": document.size,
         "annotations": {"lastModified": document.modified_at},
     }
     return entry | ({"title": document.title} if document.title else {})
-
-
-def _list_folders(kebab: "Kebab") -> dict[str, str]:
-    """Return the folder of each source by its name; text without a file has none."""
-    sources = kebab.run(SourceListRequest()).sources
-    return {one.name: one.folder for one in sources if one.kind != "stdin"}
-
-
-def _join(document: DocSummary, folders: dict[str, str]) -> str | None:
-    """Return the absolute path of a document; None for text without a file."""
-    folder = folders.get(document.source)
-    return None if folder is None else f"{folder.rstrip('/')}/{document.doc_path}"

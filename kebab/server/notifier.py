@@ -1,15 +1,16 @@
 """Collects the changes of files in watched folders.
 
-Linux reports changes in a folder and not below it. Every folder that a scan would look into is
-watched, so that changes in ignored folders cost nothing. Only this module uses `watchfiles`.
+Linux reports changes in a folder and not below it, so every folder that a scan would look into is
+watched. A recursive watch would follow links out of the folder, fail at the first folder that the
+user may not read, and spend the system's limit on ignored folders. Only this module uses
+`watchfiles`.
 """
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 from kebab.app.watched import WATCHES_RECURSIVELY, WatchedFolder
 from kebab.core.files import IGNORE_FILES, to_slashes
@@ -17,63 +18,23 @@ from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
 from kebab.platform import is_linux
 
-if TYPE_CHECKING:
-    from watchfiles._rust_notify import RustNotify
-
 _STEP_MS = 100
 """The time between two looks at collected changes; stopping takes as long."""
 
 _LONGEST_GROUP_MS = 2_000
 """The longest time to collect changes that keep coming, before they are handed over."""
 
+_LONGEST_SETTLING_S = 5.0
+"""The longest time to wait for files to be quiet."""
+
+_MANY_PATHS = 1_000
+"""With more changed paths, everything is scanned: it costs less, and the system may have lost
+some."""
+
 _LIMIT_HINT = "sudo sysctl fs.inotify.max_user_watches=1048576 fs.inotify.max_user_instances=1024"
 
-
-class Notifier(Protocol):
-    """Collects changed paths from the moment it is opened."""
-
-    def wait(self, seconds: float) -> set[str] | None:
-        """Return the changed paths, none after that time; None when the notifier failed."""
-
-    def close(self) -> None:
-        """Stop."""
-
-
-class NoNotifier(NamedTuple):
-    """Why the system reports no changes, and what helps."""
-
-    reason: str
-    hint: str | None = None
-
-
-class FileNotifier:
-    """A notifier of this system."""
-
-    def __init__(self, watcher: "RustNotify", stopped: Callable[[], bool]) -> None:
-        self._watcher = watcher
-        self._stop = SimpleNamespace(is_set=stopped)  # as `watchfiles` asks whether to stop
-
-    def wait(self, seconds: float) -> set[str] | None:
-        """Return the changed paths, none after that time; None when the notifier failed.
-
-        Raises:
-            KeyboardInterrupt: The user interrupted the process.
-        """
-        from watchfiles._rust_notify import WatchfilesRustInternalError
-
-        milliseconds = max(1, round(seconds * 1000))
-        step = min(_STEP_MS, milliseconds)
-        try:
-            changes = self._watcher.watch(_LONGEST_GROUP_MS, step, milliseconds, self._stop)
-        except (OSError, WatchfilesRustInternalError):
-            return None
-        if changes == "signal":
-            raise KeyboardInterrupt
-        return set() if isinstance(changes, str) else {to_slashes(path) for _, path in changes}
-
-    def close(self) -> None:
-        """Stop."""
-        self._watcher.close()
+Reports: TypeAlias = Iterator[set[str]]
+"""The paths that changed, or none after a silence; without end, and closed when it is deleted."""
 
 
 def require_watchfiles() -> None:
@@ -86,47 +47,51 @@ def require_watchfiles() -> None:
         import watchfiles  # noqa: F401
 
 
-def open_notifier(folders: Sequence[str], stopped: Callable[[], bool]) -> Notifier | NoNotifier:
-    """Open a notifier of changes in these folders; say why when the system refuses.
+class _StopEvent(NamedTuple):
+    """What `watchfiles` asks whether to stop."""
+
+    is_set: Callable[[], bool]
+
+
+def watch_folders(folders: Sequence[str], stopped: Callable[[], bool], silence_ms: int) -> Reports:
+    """Yield the paths that changed, or nothing after a silence, until it is stopped.
 
     Raises:
-        FileNotFoundError: A folder is gone.
-        PermissionError: A folder cannot be read any more.
-        DependencyMissing: The library is not installed.
+        OSError: A folder is gone or cannot be read, or the system refuses.
+        RuntimeError: The library fails.
+        KeyboardInterrupt: The user interrupted the process.
     """
-    require_watchfiles()
-    from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
+    from watchfiles import watch
 
-    try:
-        # The last argument would hide that the limit of the system is reached.
-        watcher = RustNotify(list(folders), False, False, 0, WATCHES_RECURSIVELY, False)  # noqa: FBT003 - the library takes no names
-    except (FileNotFoundError, PermissionError):
-        raise
-    except (OSError, WatchfilesRustInternalError) as fault:
-        if _is_limit(fault):
-            return NoNotifier("the system watches no more folders", _LIMIT_HINT)
-        return NoNotifier(str(fault), None)
-    return FileNotifier(watcher, stopped)
+    reports = watch(
+        *folders,
+        watch_filter=None,  # with one, changes that it leaves out would end no wait
+        debounce=_LONGEST_GROUP_MS,
+        step=_STEP_MS,
+        stop_event=_StopEvent(stopped),
+        rust_timeout=silence_ms,
+        yield_on_timeout=True,
+        recursive=WATCHES_RECURSIVELY,
+        ignore_permission_denied=False,  # it would hide that the limit of the system is reached
+    )
+    for changes in reports:
+        yield {to_slashes(path) for _, path in changes}
 
 
-def _is_limit(fault: Exception) -> bool:
-    """Return whether a limit of inotify is reached: of watches, or of instances."""
+class Obstacle(NamedTuple):
+    """Why the system reports no changes, and what helps."""
+
+    reason: str
+    hint: str | None = None
+
+
+def _describe_obstacle(fault: Exception) -> Obstacle:
+    """Return why the system refuses; inotify has a limit of watches and one of instances."""
     text = str(fault).casefold()
     words = ("limit reached", "too many open files", os.strerror(28).casefold(), "max_user_")
-    return is_linux() and any(word in text for word in words)
-
-
-_MANY_PATHS = 1_000
-"""With more changed paths, everything is scanned: it costs less, and the system may have lost
-some."""
-
-_MOST_ATTEMPTS = 5
-"""How often the folders are listed again because others appeared or were gone."""
-
-_LONGEST_SETTLING_S = 5.0
-"""The longest time to wait for files to be quiet."""
-
-_STOP_CHECK_S = 0.1
+    if is_linux() and any(word in text for word in words):
+        return Obstacle("the system watches no more folders", _LIMIT_HINT)
+    return Obstacle(str(fault))
 
 
 class Changes(NamedTuple):
@@ -138,29 +103,24 @@ class Changes(NamedTuple):
 
 EVERYTHING = Changes(everything=True)
 
-_State = tuple[list[WatchedFolder], list[tuple[int, int] | None]]
+_State: TypeAlias = tuple[list[WatchedFolder], list[tuple[int, int] | None]]
 
 
 class FolderWatch:
-    """Watches folders and collects relevant changes in them.
-
-    `open_notifier` says why it is not possible to open one.
-    """
+    """Watches folders, which `watch` begins to do, and collects relevant changes in them."""
 
     def __init__(
         self,
         find_folders: Callable[[], list[WatchedFolder]],
-        open_notifier: Callable[[Sequence[str]], Notifier | NoNotifier],
-        stopped: Callable[[], bool],
+        watch: Callable[[Sequence[str]], Reports],
     ) -> None:
         self._find_folders = find_folders
-        self._open_notifier = open_notifier
-        self._stopped = stopped
-        self._notifier: Notifier | None = None
+        self._watch = watch
+        self._reports: Reports = iter(())
         self._state: _State = ([], [])
         self._watched: frozenset[str] = frozenset()
         self._is_stale = False
-        self.obstacle: NoNotifier | None = None
+        self.obstacle: Obstacle | None = None
         """Why the system reports no changes; None while it does."""
 
     @property
@@ -168,62 +128,64 @@ class FolderWatch:
         """The absolute paths of the watched folders."""
         return sorted({folder.location for folder in self._state[0]})
 
-    def open(self) -> frozenset[str]:
+    def open(self) -> set[str]:
         """Watch the folders as they are now; return the changes that were not handed over yet."""
-        old, self._notifier, self._watched = self._notifier, None, frozenset()
-        self._state = self._read_state()
+        old = self._reports
+        self.close()
         self.obstacle, self._is_stale = None, False
-        for _ in range(_MOST_ATTEMPTS):
-            folders = frozenset(one for root in self._state[0] for one in root.list_folders())
-            if folders == self._watched or not self._replace_notifier(folders):
-                break
-        late = old.wait(0) if old else None
-        if old:
-            old.close()
-        return frozenset(late or ())
+        self._state = self._read_state()
+        folders = self._list_folders()
+        late = set[str]()
+        if folders:
+            reports = self._watch(sorted(folders))
+            try:
+                late = next(reports, late)
+            except (FileNotFoundError, PermissionError):
+                self._is_stale = True
+            except (OSError, RuntimeError) as fault:
+                self.obstacle = _describe_obstacle(fault)
+            else:
+                self._reports, self._watched = reports, folders
+                # One that appeared meanwhile is not watched.
+                self._is_stale = folders != self._list_folders()
+        with suppress(OSError, RuntimeError):
+            late |= next(old, set())
+        return late
 
     def close(self) -> None:
         """Stop watching."""
-        if self._notifier:
-            self._notifier.close()
-        self._notifier, self._watched = None, frozenset()
+        self._reports, self._watched = iter(()), frozenset()
 
     def has_moved(self) -> bool:
-        """Return whether folders were added, removed, or replaced by others of the same name."""
+        """Return whether other folders have to be watched, also of the same name."""
         return self._is_stale or self._read_state() != self._state
 
-    def wait(self, seconds: float, debounce_s: float) -> Changes:
+    def wait(self) -> Changes:
         """Return what changed, after the files were quiet for a while."""
-        if self._notifier is None:
-            self._sleep(seconds)
+        if not self._watched:
+            time.sleep(_STEP_MS / 1000)
             return Changes()
-        paths = self._notifier.wait(seconds)
-        if paths is None:
-            return self._reopen()
-        if not any(map(self._is_relevant, paths)):
-            return Changes()
-        ends = time.monotonic() + _LONGEST_SETTLING_S
-        while time.monotonic() < ends and not self._stopped():
-            more = self._notifier.wait(debounce_s)
-            if more is None:
-                return self._reopen()
-            if not more:
-                break
-            paths |= more
-        return self._select(paths)
-
-    def _select(self, paths: set[str]) -> Changes:
-        """Return the relevant ones of some paths; watch the new folders among them."""
+        try:
+            paths = self._collect()
+        except (OSError, RuntimeError):
+            self.close()
+            self.open()
+            return EVERYTHING
         if any(map(self._changes_folders, paths)):
             paths |= self.open()
         if len(paths) > _MANY_PATHS:
             return EVERYTHING
         return Changes(frozenset(filter(self._is_relevant, paths)))
 
-    def _reopen(self) -> Changes:
-        self.close()
-        self.open()
-        return EVERYTHING
+    def _collect(self) -> set[str]:
+        """Return the changed paths; with a relevant one, wait until the files are quiet."""
+        paths = next(self._reports, set[str]())
+        if not any(map(self._is_relevant, paths)):
+            return set()
+        ends = time.monotonic() + _LONGEST_SETTLING_S
+        while time.monotonic() < ends and (more := next(self._reports, None)):
+            paths |= more
+        return paths
 
     def _is_relevant(self, path: str) -> bool:
         return any(folder.is_relevant(path) for folder in self._state[0])
@@ -235,21 +197,8 @@ class FolderWatch:
         is_ignore_file = path.rpartition("/")[2] in IGNORE_FILES
         return path in self._watched or is_ignore_file or os.path.isdir(path)  # noqa: PTH112 - a plain string
 
-    def _replace_notifier(self, folders: frozenset[str]) -> bool:
-        """Watch other folders; return whether to list them again, because some may be new."""
-        self.close()
-        if not folders:
-            return False
-        try:
-            opened = self._open_notifier(sorted(folders))
-        except (FileNotFoundError, PermissionError):
-            self._is_stale = True
-            return True
-        if isinstance(opened, NoNotifier):
-            self.obstacle = opened
-            return False
-        self._notifier, self._watched, self._is_stale = opened, folders, False
-        return True
+    def _list_folders(self) -> frozenset[str]:
+        return frozenset(one for root in self._state[0] for one in root.list_folders())
 
     def _read_state(self) -> _State:
         try:
@@ -257,11 +206,6 @@ class FolderWatch:
         except Signal:
             folders = self._state[0]
         return folders, [_identify_folder(folder.location) for folder in folders]
-
-    def _sleep(self, seconds: float) -> None:
-        ends = time.monotonic() + seconds
-        while not self._stopped() and (left := ends - time.monotonic()) > 0:
-            time.sleep(min(left, _STOP_CHECK_S))
 
 
 def _identify_folder(path: str) -> tuple[int, int] | None:

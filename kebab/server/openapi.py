@@ -45,8 +45,7 @@ def build_document() -> Schema:
         "security": [{"token": []}],
         "paths": {
             **{build_path(name): _describe(name, one) for name, one in REMOTE_OPERATIONS.items()},
-            HEALTH_PATH: _describe_document("health", "Say that the server lives.", _HEALTH),
-            DOCUMENT_PATH: _describe_document("openapi", "Return this document.", _OBJECT),
+            HEALTH_PATH: _HEALTH,
         },
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
@@ -67,11 +66,13 @@ def encode_document() -> bytes:
     return json.dumps(build_document(), ensure_ascii=False).encode() + b"\n"
 
 
-_OBJECT: Schema = {"type": "object"}
 _HEALTH: Schema = {
-    "type": "object",
-    "properties": {"status": {"const": "ok"}},
-    "required": ["status"],
+    "get": {
+        "operationId": "health",
+        "summary": "Say that the server lives.",
+        "security": [],
+        "responses": {"200": {"description": "It lives."}},
+    }
 }
 _ERRORS = {status: {"$ref": "#/components/responses/Error"} for status in ("4XX", "5XX")}
 
@@ -102,18 +103,3 @@ def _describe(name: str, operation: Operation) -> Schema:
             "responses": {"200": {"description": "The reply.", "content": content}, **_ERRORS},
         }
     }
-
-
-def _describe_document(name: str, summary: str, schema: Schema) -> Schema:
-    item = {
-        "operationId": name,
-        "summary": summary,
-        "responses": {
-            "200": {
-                "description": "The document.",
-                "content": {"application/json": {"schema": schema}},
-            },
-            **_ERRORS,
-        },
-    }
-    return {"get": {**item, "security": []} if name == "health" else item}

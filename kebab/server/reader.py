@@ -7,23 +7,23 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple, Protocol, TypeVar
 from urllib.parse import urlencode
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct, field
 
 from kebab.core.files import find_container
 from kebab.core.media import PDF, CitationKind, get_media_type
 from kebab.server.markup import Html, build_tag, clean_line, join
 from kebab.server.pictures import locate_picture
 from kebab.server.rendering import Passage, RenderTask
+from kebab.server.requests import Failed, Outcome
 from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import (
     DocInspection,
-    FetchChunkRequest,
     FetchDocRequest,
     FetchResult,
     InspectDocRequest,
 )
-from kebab.wire.record import NotFound, Reply, Request
+from kebab.wire.record import LookupFault, NotFound, Reply, Request
 
 R = TypeVar("R", bound=Reply)
 
@@ -31,8 +31,12 @@ R = TypeVar("R", bound=Reply)
 class Run(Protocol):
     """Runs operations."""
 
-    async def __call__(self, request: Request[R]) -> R:
-        """Return the reply to a request."""
+    async def __call__(self, request: Request[R | NotFound]) -> R:
+        """Return the reply to a request.
+
+        Raises:
+            Failed: The operation failed, or there is nothing of the name.
+        """
 
 
 MOST_LINES = 1_000
@@ -46,17 +50,19 @@ _PAGE = re.compile(r"#page=(\d{1,9})")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
 
 
-class Missing(Exception):  # noqa: N818 - an honest no
-    """There is no such document."""
+def build_missing(name: str, message: str) -> Failed:
+    """Return that there is no such thing in a document."""
+    fault = LookupFault(kind="not_found", message=message, retryable=False, candidates=[])
+    return Failed(Outcome(404, NotFound(name=name, found=False, error=fault)))
 
 
-class ReadRequest(NamedTuple):
+class ReadRequest(Struct, frozen=True):
     """What the reader shows: a document, a passage of it, a quotation, or a part from a line on."""
 
     doc: str
     at: str = ""
     quote: str = ""
-    begin: int = 0
+    begin: int = field(default=0, name="from")
 
 
 class Part(NamedTuple):
@@ -75,15 +81,11 @@ async def load_part(run: Run, request: ReadRequest) -> Part:
     """Load what the reader shows.
 
     Raises:
-        Missing: There is no such document.
+        Failed: There is no such document.
     """
     detail = await run(InspectDocRequest(name=request.doc))
-    if isinstance(detail, NotFound):
-        raise Missing(detail.error.message)
     name = detail.document.doc_id
     whole = await run(FetchDocRequest(name=name))
-    if isinstance(whole, NotFound):
-        raise Missing(whole.error.message)
     lines = whole.text.split("\n")
     passage, note = await _find_passage(run, request, detail)
     if whole.is_indexed_text and not note:
@@ -119,11 +121,7 @@ async def _find_passage(
     if match := _LINES.fullmatch(at):
         first = int(match[1])
         return Passage(first, max(first, int(match[2] or first)), request.quote), ""
-    found: Reply
-    if any(chunk.chunk_id == at for chunk in detail.chunks):
-        found = await run(FetchChunkRequest(name=at))
-    else:
-        found = (await run(FetchRequest(refs=[at]))).results[0]
+    (found,) = (await run(FetchRequest(refs=[at]))).results
     if not isinstance(found, FetchResult) or found.doc_id != detail.document.doc_id:
         return Passage(0, 0, request.quote), f"this document has no such passage: {at}"
     passage = Passage(found.start_line, found.end_line, request.quote)
@@ -137,14 +135,12 @@ async def find_picture(run: Run, name: str, source: str) -> Path:
     """Return the file of a picture that a document names.
 
     Raises:
-        Missing: It does not lie in the folder of the source.
+        Failed: It does not lie in the folder of the source.
     """
     detail = await run(InspectDocRequest(name=name))
-    if isinstance(detail, NotFound):
-        raise Missing(detail.error.message)
     found = locate_picture(*_find_folder(detail), source) if detail.file else None
     if found is None:
-        raise Missing(NO_PICTURE)
+        raise build_missing(source, NO_PICTURE)
     return found
 
 
@@ -162,13 +158,13 @@ async def find_place(run: Run, name: str, line: int) -> FetchResult:
     """Return a line of a document with its file.
 
     Raises:
-        Missing: There is no such document or line, or its file is gone.
+        Failed: There is no such document or line, or its file is gone.
     """
     found = (await run(FetchRequest(refs=[f"{name}#L{line}"]))).results[0]
     if isinstance(found, NotFound):
-        raise Missing(found.error.message)
+        raise Failed(Outcome(404, found))
     if not isinstance(found.file, str) or found.freshness in ABSENT:
-        raise Missing(f"there is no file to open: {found.doc_path}")
+        raise build_missing(name, f"there is no file to open: {found.doc_path}")
     return found
 
 

@@ -96,6 +96,14 @@ class Outcome(Struct, frozen=True):
         return {"Retry-After": str(ceil(reply.retry_after_ms / 1000))} if waits else {}  # type: ignore[attr-defined]
 
 
+class Failed(Exception):  # noqa: N818 - it carries an outcome
+    """An operation that a request needs has another outcome than the reply that it wants."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__()
+        self.outcome = outcome
+
+
 class Call:
     """One request to an operation."""
 
@@ -186,14 +194,10 @@ class Operations:
             self._running.discard(call)
             self._last_at = time.monotonic()
 
-    def stop(self) -> None:
-        """Ask all running work to stop."""
+    def close(self) -> None:
+        """Ask all work to stop, and close the knowledge bases that are not in use."""
         for call in [*self._running]:
             call.give_up()
-
-    def close(self) -> None:
-        """Stop all work, and close the knowledge bases that are not in use."""
-        self.stop()
         self._pool.close()
 
     def refuse(self, operation: str, fault: BaseException, status: int | None = None) -> Outcome:

@@ -9,9 +9,8 @@ import logging
 import os
 import signal
 import socket
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -62,10 +61,9 @@ class Address(NamedTuple):
 
 
 class Started(NamedTuple):
-    """A server that listens: its address, its token and the file of it, and its folder."""
+    """A server that listens: its address, the file of its token, and its folder."""
 
     address: Address
-    token: str
     token_path: str
     folder: ServerFolder
     record: RunningServer
@@ -94,7 +92,6 @@ def run_server(
         site = Site(
             options=options,
             token=token,
-            instance=folder.instance,
             folder=folder.path,
             hosts=hosts,
             any_address=any_address,
@@ -110,7 +107,7 @@ def run_server(
             allow_write=options.allow_write,
         )
         folder.write(record)
-        started = Started(bound, token, str(paths.state / TOKEN_NAME), folder, record)
+        started = Started(bound, str(paths.state / TOKEN_NAME), folder, record)
         config = build_config(site)
         with on_start(started):
             if options.workers > 1:
@@ -148,22 +145,15 @@ def open_listener(address: Address) -> socket.socket:
         UsageInvalid: The port is in use, or the host is not one of this machine.
     """
     try:
-        family, kind, protocol, _, place = socket.getaddrinfo(
+        family, _, _, _, place = socket.getaddrinfo(
             address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        listener = socket.socket(family, kind, protocol)
-        with contextlib.ExitStack() as undo:
-            undo.callback(listener.close)
-            # On Windows SO_REUSEADDR would let two servers share a port.
-            option = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
-            listener.setsockopt(socket.SOL_SOCKET, option, 1)
-            listener.bind(place)
-            listener.listen(_BACKLOG)
-            undo.pop_all()
+        is_dual = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server(place, family=family, backlog=_BACKLOG, dualstack_ipv6=is_dual)
     except OSError as fault:
-        cause = f"cannot listen at {address.format_url()}: {str(fault.strerror).lower()}"
+        reason = str(fault.strerror).partition(" (")[0].lower()  # without the address
+        cause = f"cannot listen at {address.format_url()}: {reason}"
         raise UsageInvalid(option="--port", cause=cause) from fault
-    return listener
 
 
 def silence_loggers() -> None:
@@ -179,25 +169,15 @@ class Server(uvicorn.Server):
 
     interrupted = False
 
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Handle signals while serving; unlike the base class, none is raised again afterwards."""
-        if threading.current_thread() is not threading.main_thread():
-            yield  # only the main thread may handle signals
-            return
-        handled = (signal.SIGINT, signal.SIGTERM)
-        before = {number: signal.signal(number, self.handle_exit) for number in handled}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """End the server; a second signal does not wait for running requests."""
+        """End the server; a second signal does not wait for running requests.
+
+        Unlike in the base class, the signal is not raised again afterwards.
+        """
+        del frame
         self.interrupted = self.interrupted or sig == signal.SIGINT
-        self.force_exit = self.force_exit or self.should_exit
-        super().handle_exit(sig, frame)
+        self.force_exit = self.should_exit
+        self.should_exit = True
 
 
 def _run_workers(config: uvicorn.Config, listener: socket.socket) -> Exit:

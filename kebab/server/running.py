@@ -34,11 +34,6 @@ class ServerFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    @property
-    def instance(self) -> str:
-        """The name of this run of the server, which tickets and sessions are for."""
-        return self.path.name
-
     def read(self) -> RunningServer | None:
         """Return what the server says of itself; None before it listens."""
         with suppress(OSError, msgspec.DecodeError):
@@ -55,9 +50,13 @@ class ServerFolder:
         with translate_os_errors(path, "write"), replace_file(path) as draft:
             draft.write(msgspec.json.encode(record))
 
-    def build_login(self, url: str, token: str, query: str | None = None) -> str:
-        """Return the address that lets a browser in once, and shows the hits of a query."""
-        fields = {"ticket": make_ticket(token, self.instance), **({"q": query} if query else {})}
+    def build_login(self, url: str, query: str | None = None) -> str:
+        """Return the address that lets a browser in once, and shows the hits of a query.
+
+        Raises:
+            IoError: The ticket cannot be written.
+        """
+        fields = {"ticket": make_ticket(self.path), **({"q": query} if query else {})}
         return f"{url}/login?{urlencode(fields)}"
 
 

@@ -1,88 +1,74 @@
 """Tickets that let a browser in once, and the sessions of the browsers that are in.
 
-Both are signed with the token of the server, so whoever can read its file can make a ticket, and
-the token itself is never sent. They name the run of the server that they are for. A ticket counts
-once, for two minutes; a session lasts as long as the server runs. What was used or ended is noted
-by an empty file, which all processes of the server see.
+Each is an empty file with an unguessable name in the private folder of a running server. So only
+who can write there can make a ticket, all processes of the server see it, and the token of the
+server is never sent. A ticket counts once, for two minutes; a session lasts as long as the server
+runs.
 """
 
-import hmac
-import os
+import re
 import secrets
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from kebab.errors.system import translate_os_errors
+
 TICKET_S = 120
 _BYTES = 32
+_NAME = re.compile(r"[\w-]{43}", re.ASCII)
 
 
-def make_ticket(token: str, instance: str, now: float | None = None) -> str:
-    """Return a ticket for the server with this token and instance."""
-    expires = int((time.time() if now is None else now) + TICKET_S)
-    return _sign(token, instance, f"ticket.{expires}.{secrets.token_urlsafe(_BYTES)}")
+def make_ticket(folder: Path) -> str:
+    """Return a ticket for the server with this private folder.
+
+    Raises:
+        IoError: It cannot be written.
+    """
+    with translate_os_errors(folder, "create"):
+        return _create(folder, "ticket")
 
 
-def _sign(token: str, instance: str, text: str) -> str:
-    """Return a text with its signature."""
-    signature = hmac.new(token.encode(), f"{instance} {text}".encode(), "sha256").hexdigest()
-    return f"{text}.{signature}"
+def _create(folder: Path, kind: str) -> str:
+    """Create the file of a ticket or of a session, and return its name."""
+    name = secrets.token_urlsafe(_BYTES)
+    (folder / f"{kind}.{name}").touch(0o600, exist_ok=False)
+    return name
 
 
 class Sessions:
-    """The sessions of one server.
+    """The sessions of the server with this private folder."""
 
-    Args:
-        token: The token of the server.
-        instance: The name of this run of the server.
-        folder: The private folder of this run.
-    """
-
-    def __init__(self, token: str, instance: str, folder: Path) -> None:
-        self._token = token
-        self._instance = instance
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def open(self, ticket: str) -> str | None:
         """Return the value of a new session; None for a ticket that is used, old or not ours."""
-        kind, expires, nonce = self._read(ticket)
-        if kind != "ticket" or int(expires) < time.time() or not self._spend(nonce):
+        if not _NAME.fullmatch(ticket):
             return None
-        return _sign(self._token, self._instance, f"session.0.{secrets.token_urlsafe(_BYTES)}")
+        path = self._folder / f"ticket.{ticket}"
+        try:
+            made = path.stat().st_mtime
+            path.unlink()
+        except FileNotFoundError:
+            return None
+        return _create(self._folder, "session") if time.time() - made < TICKET_S else None
 
     def admits(self, cookies: str, port: int) -> bool:
         """Return whether the header `Cookie` has a session of this server."""
-        return any(not (self._folder / nonce).exists() for nonce in self._list(cookies, port))
+        return any(path.exists() for path in self._list(cookies, port))
 
     def close(self, cookies: str, port: int) -> None:
         """End the session in the header `Cookie`."""
-        for nonce in self._list(cookies, port):
-            self._spend(nonce)
+        for path in self._list(cookies, port):
+            path.unlink(missing_ok=True)
 
-    def _list(self, cookies: str, port: int) -> Iterator[str]:
-        """Yield the names of the sessions in a header; other programs may have set any others."""
+    def _list(self, cookies: str, port: int) -> Iterator[Path]:
+        """Yield the files of the sessions in a header; other programs may have set any others."""
         for part in cookies.split(";"):
             name, _, value = part.strip().partition("=")
-            kind, _, nonce = self._read(value)
-            if name == _name_cookie(port) and kind == "session":
-                yield nonce
-
-    def _read(self, signed: str) -> tuple[str, str, str]:
-        """Return the kind, the end and the name of what is signed; empty when it is not ours."""
-        text = signed.rpartition(".")[0]
-        parts = text.split(".")
-        same = hmac.compare_digest(
-            signed.encode(), _sign(self._token, self._instance, text).encode()
-        )
-        return (parts[0], parts[1], parts[2]) if same else ("", "", "")
-
-    def _spend(self, nonce: str) -> bool:
-        """Note that something was used; return False when it was before."""
-        try:
-            os.close(os.open(self._folder / nonce, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        except FileExistsError:
-            return False
-        return True
+            if name == _name_cookie(port) and _NAME.fullmatch(value):
+                yield self._folder / f"session.{value}"
 
 
 def build_cookie(session: str, port: int) -> str:

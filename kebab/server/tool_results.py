@@ -1,4 +1,4 @@
-"""Declares the structured results of the MCP tools, and builds them from replies of operations.
+"""Declares the structured results of the MCP tools, which have fields of the replies of operations.
 
 A result holds what a program needs to go on: references, scores, counts and verdicts. The text that
 a model reads is not repeated in it. Fields with their default are left out. `coverage` tells how
@@ -8,40 +8,24 @@ has no file is named by the id of its document, `kebab://id/ID`. The fragment is
 citation. `kebab fetch` and the tool `read` take these URIs too.
 """
 
-from pathlib import Path
-from typing import Any, TypeAlias
+import os
+from typing import Any, TypeVar
 from urllib.parse import quote
 
-import msgspec
 from msgspec import Struct
 
-from kebab.app.conversions import format_timestamp
 from kebab.app.reference_syntax import ID_AUTHORITY
 from kebab.search.citations import find_fragment, format_hit_reference, get_cited_lines
-from kebab.wire.ask import Answer
 from kebab.wire.citation import Freshness
-from kebab.wire.coverage import Coverage
-from kebab.wire.fetch import FetchList, GrepResponse, Outline
-from kebab.wire.health import Introspection
-from kebab.wire.ingest import IngestReport
-from kebab.wire.library import FetchResult, PathExplanations
-from kebab.wire.record import NotFound
-from kebab.wire.search import ConfidenceName, SearchHit, SearchResponse
+from kebab.wire.search import ConfidenceName, SearchResponse
 
 SCHEME = "kebab://"
-TEMPLATE = f"{SCHEME}{{+path}}"
-"""The URI template of every document with a file."""
 
 
 def format_resource_uri(file: str | None, doc_id: str, fragment: str = "") -> str:
     """Return the URI of a document, or of the place in it that a fragment such as `#L5` names."""
-    path = encode_path(file) if file else f"{ID_AUTHORITY}/{doc_id}"
+    path = quote(os.fsencode(file)) if file else f"{ID_AUTHORITY}/{doc_id}"
     return f"{SCHEME}{path}{fragment}"
-
-
-def encode_path(path: str) -> str:
-    """Return a path as the template takes it: percent-encoded, except the slashes."""
-    return quote(path.encode("utf-8", "surrogateescape"))
 
 
 def list_hit_references(reply: SearchResponse) -> list[str]:
@@ -68,19 +52,10 @@ def build_hit_links(reply: SearchResponse) -> list[dict[str, Any]]:
             "type": "resource_link",
             "uri": format_resource_uri(hit.file, hit.doc_id, find_fragment(hit.citation.uri)),
             "name": hit.doc_path.rpartition("/")[2],
-            "annotations": {"priority": round(hit.score, 2)} | _read_time(hit),
+            "annotations": {"priority": round(hit.score, 2)},
         }
         for hit in reply.hits
     ]
-
-
-def _read_time(hit: SearchHit) -> dict[str, str]:
-    """Return when the file was changed; nothing for a file that is gone, or text without a file."""
-    try:
-        changed = Path(hit.file or "").stat().st_mtime
-    except OSError:
-        return {}
-    return {"lastModified": format_timestamp(changed)} if hit.file else {}
 
 
 class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -141,11 +116,10 @@ class OutlineResult(Result, frozen=True, kw_only=True):
 
 
 class ExplainResult(Result, frozen=True, kw_only=True):
-    """The verdict: with a query whether the search finds the document, else if it is indexed."""
+    """Whether a document is indexed, and why or why not."""
 
     found: bool
     reason: str
-    rank: int | None = None
 
 
 class StatusResult(Result, frozen=True, kw_only=True):
@@ -178,101 +152,11 @@ class AskResult(Result, frozen=True, kw_only=True):
     coverage: dict[str, Any] = {}
 
 
-Explained: TypeAlias = PathExplanations | NotFound
+F = TypeVar("F", bound=Struct)
 
 
-def _to_fields(coverage: Coverage | None) -> dict[str, Any]:
-    """Return what the index covers as plain fields: its schema would fill the list of tools."""
-    return {} if coverage is None else msgspec.to_builtins(coverage)
-
-
-def build_search_result(reply: SearchResponse) -> SearchResult:
-    """Return the references of the hits with their scores."""
-    return SearchResult(
-        hits=[
-            FoundPassage(
-                ref=ref,
-                score=round(hit.score, 2),
-                confidence=hit.confidence,
-                freshness=hit.freshness,
-            )
-            for hit, ref in zip(reply.hits, list_hit_references(reply), strict=True)
-        ],
-        convincing=bool(reply.hits) and reply.convincing,
-        next_cursor=reply.next_cursor,
-        coverage=_to_fields(reply.coverage),
-    )
-
-
-def build_read_result(reply: FetchList) -> ReadResult:
-    """Return the lines that were read, and the references that name nothing."""
-    return ReadResult(
-        places=[
-            ReadPlace(
-                ref=one.citation.uri,
-                first_line=one.start_line,
-                last_line=one.end_line,
-                freshness=one.freshness,
-                rest=one.rest,
-            )
-            for one in reply.results
-            if isinstance(one, FetchResult)
-        ],
-        missing=[one.name for one in reply.results if isinstance(one, NotFound)],
-    )
-
-
-def build_grep_result(reply: GrepResponse) -> GrepResult:
-    """Return the files that match."""
-    files = {found.file or found.doc_path: found.lines for found in reply.files}
-    return GrepResult(files=files, has_more=reply.has_more, coverage=_to_fields(reply.coverage))
-
-
-def build_outline_result(reply: Outline | NotFound) -> OutlineResult:
-    """Return the size of a document or a folder."""
-    if isinstance(reply, NotFound):
-        return OutlineResult(found=False)
-    return OutlineResult(
-        found=True,
-        documents=reply.documents,
-        sections=len(reply.sections),
-        tokens=reply.tokens,
-        coverage=_to_fields(reply.coverage),
-    )
-
-
-def build_explain_result(reply: Explained) -> ExplainResult:
-    """Return what the index says of a file."""
-    match reply:
-        case PathExplanations(paths=[only]):
-            return ExplainResult(found=only.indexed is not None, reason=only.reason)
-        case _:
-            return ExplainResult(found=False, reason="missing")
-
-
-def build_status_result(reply: Introspection) -> StatusResult:
-    """Return the figures of the index."""
-    stats = reply.stats
-    return StatusResult(
-        documents=stats.doc_count,
-        passages=stats.chunk_count,
-        changed=reply.coverage.changed if reply.coverage else stats.stale_doc_count,
-        pending=stats.pending_embeddings,
-        coverage=_to_fields(reply.coverage),
-    )
-
-
-def build_ingest_result(reply: IngestReport) -> IngestResult:
-    """Return the counts of a run."""
-    return msgspec.convert(reply, IngestResult, from_attributes=True)
-
-
-def build_ask_result(reply: Answer) -> AskResult:
-    """Return what an answer cites."""
-    cited = dict.fromkeys(one.citation.uri for one in reply.citations)
-    return AskResult(
-        grounded=reply.grounded,
-        refs=list(cited),
-        refusal_reason=reply.refusal_reason,
-        coverage=_to_fields(reply.coverage),
-    )
+def keep_fields(reply: Struct, form: type[F], **own: Any) -> F:
+    """Return a result with fields of its own, and those that a reply has under the same name."""
+    names = form.__struct_fields__
+    same = {name: value for name in names if (value := getattr(reply, name, None)) is not None}
+    return form(**(same | own))

@@ -1,7 +1,7 @@
 """Declares the tools: their arguments, their schemas, and the operations that they run.
 
-The order is that of `tools/list`, which never changes. The docstring of a field is its description
-in the schema, and an argument that is not declared is refused. The description of all tools is part
+The docstring of a class is the description of the tool, and that of a field the description in the
+schema; an argument that is not declared is refused. The description of all tools is part
 of the context of every model, so schemas are as short as they can be: fields without a docstring
 explain themselves by their names and values, and titles, null alternatives, and what is required
 inside of parts are left out. Some clients refuse a schema without `properties` or with `anyOf`, and
@@ -9,26 +9,31 @@ some models send numbers and lists as text and an empty string for what they lea
 `read_arguments` takes all of that.
 """
 
+import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import asdict
 
 from kebab.app.references import is_path
 from kebab.core.media import get_media_type
 from kebab.server import tool_results as results
+from kebab.server.tool_results import keep_fields
 from kebab.wire.coverage import describe_known_gaps
 from kebab.wire.record import NotFound, Reply, read_field_docstrings, to_invalid_input
-from kebab.wire.search import MAX_QUERIES, DetailName
+from kebab.wire.search import MAX_QUERIES, DetailName, SearchResponse
 
 if TYPE_CHECKING:
     from kebab.app.facade import Kebab
+    from kebab.wire.ask import Answer
+    from kebab.wire.fetch import FetchList, GrepResponse
+    from kebab.wire.fetch import Outline as OutlineReply
     from kebab.wire.health import Introspection
+    from kebab.wire.ingest import IngestReport
     from kebab.wire.library import SourceSummary
 
 _Positive = Annotated[int, Meta(ge=1)]
@@ -39,12 +44,45 @@ _Tags = Annotated[list[str], Meta(max_length=100)]
 _Paths = Annotated[list[str], Meta(max_length=1000)]
 
 
-class Arguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The arguments of a tool."""
+Schema = dict[str, Any]
+RunOperation = Callable[[str, dict[str, Any]], Any]
+"""Runs the operation with a name and the fields of its request; returns its reply."""
 
 
-class SearchArguments(Arguments, frozen=True, kw_only=True):
-    """The arguments of `search`."""
+class ToolOutput(NamedTuple):
+    """What a tool returns: the reply to show, or the text itself, and the structured result."""
+
+    shown: Reply | str
+    result: results.Result
+    links: Sequence[dict[str, Any]] = ()
+
+
+class Tool(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A call of a tool: its fields are the arguments."""
+
+    name: ClassVar[str]
+    operation: ClassVar[str]
+    """The operation that errors name."""
+    result: ClassVar[Any]
+    """The class of its structured result."""
+    is_read_only: ClassVar[bool] = True
+    permission: ClassVar[Any] = None
+    """The flag of `kebab mcp` that offers the tool; None means always."""
+
+    def call(self, run: RunOperation) -> ToolOutput:
+        """Call operations."""
+        raise NotImplementedError
+
+
+class Search(Tool, frozen=True, kw_only=True):
+    """Search the user's files by words and meaning.
+
+    Start here. Returns the best passages, each with a reference to cite or `read`; says when
+    nothing is convincing.
+    """
+
+    name = operation = "search"
+    result = results.SearchResult
 
     queries: _Queries
     """A question in plain words; several wordings or questions are searched together."""
@@ -60,9 +98,26 @@ class SearchArguments(Arguments, frozen=True, kw_only=True):
     cursor: str | None = None
     """`next_cursor` of the previous page."""
 
+    def call(self, run: RunOperation) -> ToolOutput:
+        """Search."""
+        fields = asdict(self)
+        fields["path_glob"] = fields.pop("path")
+        if len(self.queries) == 1:
+            (fields["query"],) = fields.pop("queries")
+        reply: SearchResponse = run("search", fields)
+        hits = [
+            keep_fields(hit, results.FoundPassage, ref=ref, score=round(hit.score, 2))
+            for hit, ref in zip(reply.hits, results.list_hit_references(reply), strict=True)
+        ]
+        convincing = bool(hits) and reply.convincing
+        result = keep_fields(reply, results.SearchResult, hits=hits, convincing=convincing)
+        return ToolOutput(reply, result, results.build_hit_links(reply))
 
-class ReadArguments(Arguments, frozen=True, kw_only=True):
-    """The arguments of `read`."""
+
+class Read(Tool, frozen=True, kw_only=True):
+    """Return the original lines of references, or whole files."""
+
+    name, operation, result = "read", "fetch", results.ReadResult
 
     refs: _Refs
     """References that other tools return, or paths."""
@@ -70,9 +125,26 @@ class ReadArguments(Arguments, frozen=True, kw_only=True):
     """Return the whole section around each place."""
     max_tokens: _Positive = 2000
 
+    def call(self, run: RunOperation) -> ToolOutput:
+        """Read."""
+        reply: FetchList = run("fetch", asdict(self))
+        places, missing = list[results.ReadPlace](), list[str]()
+        for one in reply.results:
+            if isinstance(one, NotFound):
+                missing.append(one.name)
+            else:
+                lines = {"first_line": one.start_line, "last_line": one.end_line}
+                places.append(keep_fields(one, results.ReadPlace, ref=one.citation.uri, **lines))
+        return ToolOutput(reply, results.ReadResult(places=places, missing=missing))
 
-class GrepArguments(Arguments, frozen=True, kw_only=True):
-    """The arguments of `grep`."""
+
+class Grep(Tool, frozen=True, kw_only=True):
+    """List all lines of the indexed files, as they are now, that match a regular expression.
+
+    For exact strings and complete lists.
+    """
+
+    name, operation, result = "grep", "grep", results.GrepResult
 
     pattern: str
     path: str | None = None
@@ -82,48 +154,146 @@ class GrepArguments(Arguments, frozen=True, kw_only=True):
     """Lines around each match."""
     limit: _Limit = 30
 
+    def call(self, run: RunOperation) -> ToolOutput:
+        """Match lines."""
+        fields = asdict(self)
+        path, around = fields.pop("path"), fields.pop("context")
+        fields |= {"paths": [path] if path else [], "before": around, "after": around}
+        reply: GrepResponse = run("grep", fields)
+        files = {found.file or found.doc_path: found.lines for found in reply.files}
+        return ToolOutput(reply, keep_fields(reply, results.GrepResult, files=files))
 
-class OutlineArguments(Arguments, frozen=True, kw_only=True):
-    """The arguments of `outline`."""
+
+class Outline(Tool, frozen=True, kw_only=True):
+    """Show the headings of a document with references and sizes, or the tree of a folder.
+
+    Use it before reading a long file.
+    """
+
+    name, operation, result = "outline", "outline", results.OutlineResult
 
     ref: str | None = None
     """A document or a folder; all folders when left out."""
     depth: _Positive | None = None
 
+    def call(self, run: RunOperation) -> ToolOutput:
+        """Outline."""
+        fields: dict[str, Any] = {"name": self.ref, "depth": self.depth}
+        if self.ref is None and self.depth is None:
+            fields["limit"] = 0  # an overview
+        reply: OutlineReply | NotFound = run("outline", fields)
+        if isinstance(reply, NotFound):
+            return ToolOutput(reply, results.OutlineResult(found=False))
+        own = {"found": True, "sections": len(reply.sections)}
+        return ToolOutput(reply, keep_fields(reply, results.OutlineResult, **own))
 
-class ExplainArguments(Arguments, frozen=True, kw_only=True):
-    """The arguments of `explain`."""
+
+class Explain(Tool, frozen=True, kw_only=True):
+    """Explain why a file is or is not indexed."""
+
+    name, operation, result = "explain", "explain_paths", results.ExplainResult
 
     path: str
     """The document or file."""
 
+    def call(self, run: RunOperation) -> ToolOutput:
+        """Explain the document of a name, or else the file at a path."""
+        reply = run("inspect_doc", {"name": self.path})
+        if not isinstance(reply, NotFound):
+            reply = run("explain_paths", {"paths": [reply.file or self.path]})
+        elif is_path(self.path):
+            explained = run("explain_paths", {"paths": [self.path]})
+            unknown = explained.paths[0].reason in {"missing", "no_source"}
+            if not unknown or (not reply.error.candidates and self.path.startswith(("/", "~"))):
+                reply = explained
+        if isinstance(reply, NotFound):
+            return ToolOutput(reply, results.ExplainResult(found=False, reason="missing"))
+        (only,) = reply.paths
+        is_indexed = only.indexed is not None
+        return ToolOutput(reply, results.ExplainResult(found=is_indexed, reason=only.reason))
 
-class StatusArguments(Arguments, frozen=True, kw_only=True):
-    """The arguments of `status`: none."""
+
+class Status(Tool, frozen=True, kw_only=True):
+    """Say what is indexed: folders, formats, languages, and whether it is current."""
+
+    name, operation, result = "status", "schema", results.StatusResult
+
+    def call(self, run: RunOperation) -> ToolOutput:
+        """Describe the index."""
+        reply: Introspection = run("schema", {})
+        stats = reply.stats
+        sources = run("source_list", {}).sources if stats.doc_count else []
+        text = "\n".join(describe_index(reply, sources, most=100))
+        result = keep_fields(
+            reply,
+            results.StatusResult,
+            documents=stats.doc_count,
+            passages=stats.chunk_count,
+            changed=reply.coverage.changed if reply.coverage else stats.stale_doc_count,
+            pending=stats.pending_embeddings,
+        )
+        return ToolOutput(text, result)
 
 
-class IngestArguments(Arguments, frozen=True, kw_only=True):
-    """The arguments of `ingest`."""
+class Ingest(Tool, frozen=True, kw_only=True):
+    """Bring the index up to date with the files. Files are never changed."""
+
+    name, operation, result = "ingest", "ingest", results.IngestResult
+    is_read_only, permission = False, "--allow-write"
 
     paths: _Paths = []
     """Absolute paths; all known folders when left out."""
 
+    def call(self, run: RunOperation) -> ToolOutput:
+        """Ingest."""
+        reply: IngestReport = run("ingest", asdict(self))
+        return ToolOutput(reply, keep_fields(reply, results.IngestResult))
 
-class AskArguments(Arguments, frozen=True, kw_only=True):
-    """The arguments of `ask`."""
+
+class Ask(Tool, frozen=True, kw_only=True):
+    """Let a local language model answer, with citations. Slow: prefer `search`."""
+
+    name, operation, result = "ask", "ask", results.AskResult
+    permission = "--with-ask"
 
     question: str
     path: str | None = None
 
+    def call(self, run: RunOperation) -> ToolOutput:
+        """Ask."""
+        reply: Answer = run("ask", {"question": self.question, "path_glob": self.path})
+        refs = [*dict.fromkeys(one.citation.uri for one in reply.citations)]
+        return ToolOutput(reply, keep_fields(reply, results.AskResult, refs=refs))
 
-Schema = dict[str, Any]
+
+TOOLS: tuple[type[Tool], ...] = (Search, Read, Grep, Outline, Explain, Status, Ingest, Ask)
+"""Every tool, in the order of `tools/list`, which never changes."""
+
+
+def select_tools(*, allow_write: bool, with_ask: bool) -> tuple[type[Tool], ...]:
+    """Return the tools that a server offers."""
+    given = {None, "--allow-write" if allow_write else None, "--with-ask" if with_ask else None}
+    return tuple(tool for tool in TOOLS if tool.permission in given)
+
+
+def describe_tool(tool: type[Tool], *, structured: bool) -> dict[str, Any]:
+    """Return the entry of `tools/list`; without structured results it has no output schema."""
+    entry = {
+        "name": tool.name,
+        "description": " ".join(inspect.cleandoc(tool.__doc__ or "").split()),
+        "inputSchema": build_input_schema(tool),
+    }
+    if structured:
+        entry["outputSchema"] = build_output_schema(tool.result)
+    hints = {"readOnlyHint": tool.is_read_only, "openWorldHint": False}
+    if not tool.is_read_only:
+        hints["destructiveHint"] = False
+    return {**entry, "annotations": hints}
 
 
 def build_input_schema(form: type[Struct]) -> Schema:
     """Return the closed schema of the arguments of a tool; null means left out."""
-    schema = _build_object(form)
-    schema["additionalProperties"] = False
-    return schema
+    return {**_build_object(form), "additionalProperties": False}
 
 
 def build_output_schema(form: type[Struct]) -> Schema:
@@ -148,38 +318,6 @@ def _build_object(form: type[Struct]) -> Schema:
     return {"type": "object", "properties": schema["properties"], **required}
 
 
-def read_arguments(tool: "Tool", given: Mapping[str, Any]) -> Arguments:
-    """Return the arguments of a call.
-
-    Null and an empty string mean left out, a number may be text, and a list may be its JSON or its
-    only element. A tool without arguments ignores what it is given.
-
-    Raises:
-        InvalidInput: The arguments break the schema of the tool.
-    """
-    properties = tool.input_schema["properties"]
-    kept = {
-        name: _read_list(value) if properties.get(name, {}).get("type") == "array" else value
-        for name, value in given.items()
-        if value not in (None, "") and properties
-    }
-    try:
-        return msgspec.convert(kept, tool.arguments, strict=False)
-    except (msgspec.ValidationError, RecursionError) as fault:
-        raise to_invalid_input(fault) from fault
-
-
-def _read_list(value: Any) -> Any:
-    """Return the list that a text stands for: its JSON, or the text as the only element."""
-    if not isinstance(value, str):
-        return [one for one in value if one != ""] if isinstance(value, list) else value
-    with suppress(ValueError):
-        found = json.loads(value) if value.lstrip().startswith("[") else None
-        if isinstance(found, list):
-            return [one for one in found if one != ""]
-    return [value]
-
-
 def _shorten(schema: Schema, components: dict[str, Schema]) -> Schema:
     """Return a schema with its references resolved, and without what a reader does not need."""
     if "$ref" in schema:
@@ -202,6 +340,41 @@ def _shorten(schema: Schema, components: dict[str, Schema]) -> Schema:
         if isinstance(short.get(key), dict):
             short[key] = _shorten(short[key], components)
     return short
+
+
+T = TypeVar("T", bound=Tool)
+
+
+def read_arguments(tool: type[T], given: Mapping[str, Any]) -> T:
+    """Return a call of a tool with the arguments that a client gives.
+
+    Null and an empty string mean left out, a number may be text, and a list may be its JSON or its
+    only element. A tool without arguments ignores what it is given.
+
+    Raises:
+        InvalidInput: The arguments break the schema of the tool.
+    """
+    properties = _build_object(tool)["properties"]
+    kept = {
+        name: _read_list(value) if properties.get(name, {}).get("type") == "array" else value
+        for name, value in given.items()
+        if value not in (None, "") and properties
+    }
+    try:
+        return msgspec.convert(kept, tool, strict=False)
+    except (msgspec.ValidationError, RecursionError) as fault:
+        raise to_invalid_input(fault) from fault
+
+
+def _read_list(value: Any) -> Any:
+    """Return the list that a text stands for: its JSON, or the text as the only element."""
+    if not isinstance(value, str):
+        return [one for one in value if one != ""] if isinstance(value, list) else value
+    with suppress(ValueError):
+        found = json.loads(value) if value.lstrip().startswith("[") else None
+        if isinstance(found, list):
+            return [one for one in found if one != ""]
+    return [value]
 
 
 _MOST_FOLDERS = 5
@@ -268,217 +441,3 @@ def _list_counts(counts: Mapping[str, int]) -> str:
 def _list_some(names: Sequence[str], most: int) -> str:
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
-
-
-RunOperation = Callable[[str, dict[str, Any]], Any]
-"""Runs the operation with a name and the fields of its request; returns its reply."""
-
-
-class ToolOutput(NamedTuple):
-    """What a tool returns: the reply to show, or the text itself, and the structured result."""
-
-    shown: Reply | str
-    result: results.Result
-    links: Sequence[dict[str, Any]] = ()
-
-
-@dataclass(frozen=True)
-class Tool:
-    """A tool: its declaration, and the function that calls operations."""
-
-    name: str
-    operation: str
-    """The operation that errors name."""
-    description: str
-    arguments: type[Arguments]
-    result: type[results.Result]
-    run: Callable[[RunOperation, Any], ToolOutput]
-    is_read_only: bool = True
-    permission: str | None = None
-    """The flag of `kebab mcp` that offers the tool; None means always."""
-
-    @cached_property
-    def input_schema(self) -> Schema:
-        """The closed schema of the arguments."""
-        return build_input_schema(self.arguments)
-
-    @cached_property
-    def output_schema(self) -> Schema:
-        """The schema of the structured result."""
-        return build_output_schema(self.result)
-
-    def describe(self, *, structured: bool) -> dict[str, Any]:
-        """Return the entry of `tools/list`; without structured results it has no output schema."""
-        entry = {
-            "name": self.name,
-            "description": self.description,
-            "inputSchema": self.input_schema,
-        }
-        if structured:
-            entry["outputSchema"] = self.output_schema
-        hints = {"readOnlyHint": self.is_read_only, "openWorldHint": False}
-        if not self.is_read_only:
-            hints["destructiveHint"] = False
-        return {**entry, "annotations": hints}
-
-
-def _search(run: RunOperation, arguments: SearchArguments) -> ToolOutput:
-    fields = {
-        "path_glob": arguments.path,
-        "since": arguments.since,
-        "tag": arguments.tag,
-        "limit": arguments.limit,
-        "max_tokens": arguments.max_tokens,
-        "detail": arguments.detail,
-        "cursor": arguments.cursor,
-    }
-    queries = arguments.queries
-    asked = {"queries": queries} if len(queries) > 1 else {"query": queries[0]}
-    reply = run("search", fields | asked)
-    return ToolOutput(reply, results.build_search_result(reply), results.build_hit_links(reply))
-
-
-def _read(run: RunOperation, arguments: ReadArguments) -> ToolOutput:
-    fields = {
-        "refs": arguments.refs,
-        "section": arguments.section,
-        "max_tokens": arguments.max_tokens,
-    }
-    reply = run("fetch", fields)
-    return ToolOutput(reply, results.build_read_result(reply))
-
-
-def _grep(run: RunOperation, arguments: GrepArguments) -> ToolOutput:
-    fields = {
-        "pattern": arguments.pattern,
-        "paths": [arguments.path] if arguments.path else [],
-        "fixed": arguments.fixed,
-        "ignore_case": arguments.ignore_case,
-        "before": arguments.context,
-        "after": arguments.context,
-        "limit": arguments.limit,
-    }
-    reply = run("grep", fields)
-    return ToolOutput(reply, results.build_grep_result(reply))
-
-
-def _outline(run: RunOperation, arguments: OutlineArguments) -> ToolOutput:
-    fields = {"name": arguments.ref, "depth": arguments.depth}
-    is_overview = arguments.ref is None and arguments.depth is None
-    reply = run("outline", fields | ({"limit": 0} if is_overview else {}))
-    return ToolOutput(reply, results.build_outline_result(reply))
-
-
-def _explain(run: RunOperation, arguments: ExplainArguments) -> ToolOutput:
-    """Explain why a file is indexed or not."""
-    reply = run("inspect_doc", {"name": arguments.path})
-    if not isinstance(reply, NotFound):
-        reply = run("explain_paths", {"paths": [reply.file or arguments.path]})
-    if isinstance(reply, NotFound) and is_path(arguments.path):
-        explained = run("explain_paths", {"paths": [arguments.path]})
-        unknown = explained.paths[0].reason in {"missing", "no_source"}
-        if not unknown or (not reply.error.candidates and arguments.path.startswith(("/", "~"))):
-            reply = explained
-    return ToolOutput(reply, results.build_explain_result(reply))
-
-
-def _status(run: RunOperation, _arguments: StatusArguments) -> ToolOutput:
-    reply = run("schema", {})
-    sources = run("source_list", {}).sources if reply.stats.doc_count else []
-    text = "\n".join(describe_index(reply, sources, most=100))
-    return ToolOutput(text, results.build_status_result(reply))
-
-
-def _ingest(run: RunOperation, arguments: IngestArguments) -> ToolOutput:
-    reply = run("ingest", {"paths": arguments.paths})
-    return ToolOutput(reply, results.build_ingest_result(reply))
-
-
-def _ask(run: RunOperation, arguments: AskArguments) -> ToolOutput:
-    reply = run("ask", {"question": arguments.question, "path_glob": arguments.path})
-    return ToolOutput(reply, results.build_ask_result(reply))
-
-
-TOOLS: tuple[Tool, ...] = (
-    Tool(
-        name="search",
-        operation="search",
-        description="Search the user's files by words and meaning. Start here. Returns the best"
-        " passages, each with a reference to cite or `read`; says when nothing is convincing.",
-        arguments=SearchArguments,
-        result=results.SearchResult,
-        run=_search,
-    ),
-    Tool(
-        name="read",
-        operation="fetch",
-        description="Return the original lines of references, or whole files.",
-        arguments=ReadArguments,
-        result=results.ReadResult,
-        run=_read,
-    ),
-    Tool(
-        name="grep",
-        operation="grep",
-        description="List all lines of the indexed files, as they are now, that match a regular"
-        " expression. For exact strings and complete lists.",
-        arguments=GrepArguments,
-        result=results.GrepResult,
-        run=_grep,
-    ),
-    Tool(
-        name="outline",
-        operation="outline",
-        description="Show the headings of a document with references and sizes, or the tree of a"
-        " folder. Use it before reading a long file.",
-        arguments=OutlineArguments,
-        result=results.OutlineResult,
-        run=_outline,
-    ),
-    Tool(
-        name="explain",
-        operation="explain_paths",
-        description="Explain why a file is or is not indexed.",
-        arguments=ExplainArguments,
-        result=results.ExplainResult,
-        run=_explain,
-    ),
-    Tool(
-        name="status",
-        operation="schema",
-        description="Say what is indexed: folders, formats, languages, and whether it is current.",
-        arguments=StatusArguments,
-        result=results.StatusResult,
-        run=_status,
-    ),
-    Tool(
-        name="ingest",
-        operation="ingest",
-        description="Bring the index up to date with the files. Files are never changed.",
-        arguments=IngestArguments,
-        result=results.IngestResult,
-        run=_ingest,
-        is_read_only=False,
-        permission="--allow-write",
-    ),
-    Tool(
-        name="ask",
-        operation="ask",
-        description="Let a local language model answer, with citations. Slow: prefer `search`.",
-        arguments=AskArguments,
-        result=results.AskResult,
-        run=_ask,
-        permission="--with-ask",
-    ),
-)
-"""Every tool."""
-
-
-def select_tools(*, allow_write: bool, with_ask: bool) -> tuple[Tool, ...]:
-    """Return the tools that a server offers."""
-    given = {
-        None,
-        *(["--allow-write"] if allow_write else []),
-        *(["--with-ask"] if with_ask else []),
-    }
-    return tuple(tool for tool in TOOLS if tool.permission in given)

@@ -7,7 +7,7 @@ foreground, and `kebab serve --watch` in a thread.
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -22,13 +22,13 @@ from kebab.core.ports import Clock
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import Locked, NotIndexed
 from kebab.errors.signal import Signal
-from kebab.server.notifier import Changes, FolderWatch, open_notifier, require_watchfiles
+from kebab.server.notifier import Changes, FolderWatch, Reports, require_watchfiles, watch_folders
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestReport, IngestRequest
 from kebab.wire.stream import WatchEvent, WatchReport, WatchTotals
 
 _TICK_S = 2.0
-"""The longest time to wait for changes before the folders themselves are looked at."""
+"""The time between two looks at the folders themselves."""
 
 _SCAN_INTERVAL_S = 3600.0
 """The time between two scans of everything while the system reports changes."""
@@ -83,10 +83,9 @@ class _Pending(Struct):
 class Watcher:
     """Watches the files that an index is made of, until it is cancelled."""
 
-    def __init__(self, ports: WatchPorts, paths: list[str], debounce_s: float) -> None:
+    def __init__(self, ports: WatchPorts, paths: list[str]) -> None:
         self._ports = ports
         self._paths = paths
-        self._debounce_s = debounce_s
         self._pending = _Pending()
         self._totals = WatchTotals()
         self._runs = self._failures = 0
@@ -113,11 +112,11 @@ class Watcher:
                 self._open_folders()
                 self._ports.emit(WatchEvent(kind="started", folders=self._ports.folders.locations))
             while not self._is_stopped:
-                self._collect()
                 if self._pending.due <= self._now and (
                     self._pending.everything or self._pending.paths
                 ):
                     self._index(self._ports.ingest)
+                self._collect()
         finally:
             self._ports.folders.close()
         return self._build_report()
@@ -146,10 +145,7 @@ class Watcher:
 
     def _collect(self) -> None:
         """Wait for changes, and look at the folders and at the clock."""
-        wait_s = _TICK_S
-        if self._pending.everything or self._pending.paths:
-            wait_s = min(wait_s, max(0.0, self._pending.due - self._now))
-        self._pending.add(self._ports.folders.wait(wait_s, self._debounce_s))
+        self._pending.add(self._ports.folders.wait())
         self._report_obstacle()
         if self._now - self._looked >= _TICK_S:
             self._looked = self._now
@@ -271,18 +267,19 @@ def build_watcher(  # noqa: PLR0913 - what differs between the foreground and a 
     def describe(signal: Signal) -> ErrorReply:
         return classify_error(signal, operation="watch", view=build_view(settings)).reply
 
+    def watch(folders: Sequence[str]) -> Reports:
+        return watch_folders(folders, has_ended, settings.watch.debounce_ms)
+
     ports = WatchPorts(
         ingest=ingest,
         ingest_first=ingest_first or ingest,
-        folders=FolderWatch(
-            find_folders, lambda folders: open_notifier(folders, has_ended), has_ended
-        ),
+        folders=FolderWatch(find_folders, watch),
         clock=SystemClock(),
         describe=describe,
         emit=emit,
         is_stopped=has_ended,
     )
-    return Watcher(ports, paths, settings.watch.debounce_ms / 1000)
+    return Watcher(ports, paths)
 
 
 _STOP_S = 10.0

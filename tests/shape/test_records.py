@@ -15,7 +15,7 @@ REASONS = {
     ("kebab.plugins.Plugin", "kebab.wire.health.PluginRow"): (
         "it names the object to import, and is a key of what was inspected"
     ),
-    ("kebab.server.tools.ReadArguments", "kebab.wire.fetch.FetchRequest"): (
+    ("kebab.server.tools.Read", "kebab.wire.fetch.FetchRequest"): (
         "one reference may stand alone, and models read its schema"
     ),
     ("kebab.core.progress.Progress", "kebab.wire.ingest.IngestProgress"): (

@@ -84,12 +84,12 @@ def command(context: CommandContext, /, ref: str | None, *, web: bool, print_onl
 def _open_page(context: CommandContext, query: str | None, *, print_only: bool) -> Exit:
     """Open the web page with the hits of a query."""
     from kebab.cli.editor import open_browser
-    from kebab.cli.web_page import build_login_url, find_or_start_server
+    from kebab.cli.web_page import find_or_start_server
     from kebab.wire.health import WebPageReport
 
     settings = context.load_settings()
     folder, record, started = find_or_start_server(context, settings)
-    url = build_login_url(folder, record, settings, query)
+    url = folder.build_login(record.url, query)
     if not print_only:
         open_browser(url, os.environ)
     shown = url if print_only else record.url

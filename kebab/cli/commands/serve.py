@@ -157,7 +157,7 @@ def _serve(context: CommandContext, settings: Settings, flags: _Flags) -> Exit:
             lines = [f"listening: {url}", f"token: {started.token_path}"]
             context.channels.err.write_lines(lines)
         if flags.opens:
-            open_page(context, started.folder.build_login(started.record.url, started.token))
+            open_page(context, started.folder.build_login(started.record.url))
         with _watch(context, settings, started) if flags.watches else nullcontext():
             yield
 

@@ -29,7 +29,7 @@ async function send(path, { body, accept = "application/json", signal } = {}) {
     reply.message = "this browser is not signed in any more";
     reply.hint = "kebab serve --open";
   }
-  throw buildError(reply);
+  throw buildError(reply.error || reply); // `not_found.v1` has its words one level down
 }
 
 /** Return the reply of an operation; `not_found.v1` is a reply too. */

@@ -17,7 +17,7 @@ from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import IoError
 from kebab.errors.signal import Signal
-from kebab.server.tools import TOOLS, ExplainArguments
+from kebab.server.tools import Explain
 from kebab.wire.library import ExplainPathsRequest
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import NotFound, encode_json
@@ -122,19 +122,17 @@ def test_no_operation_tells_where_another_user_lives(kebab, monkeypatch):
 
 
 def test_the_tool_explains_nothing_outside(shelf, kebab):
-    (tool,) = (one for one in TOOLS if one.name == "explain")
-
     def run(operation, fields):
         return kebab.run(convert_operation_request(operation, fields, Settings()))
 
     outside = shelf.folder / "out"
     asked = [
-        ExplainArguments(path=str(path))
+        Explain(path=str(path))
         for path in (outside / "file.md", outside / "folder", shelf.notes / "link.md")
     ]
-    there = [tool.run(run, one) for one in asked]
+    there = [one.call(run) for one in asked]
     shutil.rmtree(outside)
-    assert [tool.run(run, one) for one in asked] == there
+    assert [one.call(run) for one in asked] == there
 
 
 def test_a_path_outside_has_no_size_no_hint_and_no_resolved_name(kebab, shelf):

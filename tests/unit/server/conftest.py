@@ -30,7 +30,7 @@ from kebab.wire.ingest import IngestRequest
 from tests.fakes.facade import FakeKebab
 from tests.pdf_files import Text, build_pdf
 
-TOKEN, INSTANCE = "a-token-of-these-tests", "instance"
+TOKEN = "a-token-of-these-tests"
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
 ORIGIN = "http://127.0.0.1:7717"
 LIMIT = 10_000
@@ -133,7 +133,6 @@ def make_site(make_options, tmp_path) -> Callable[..., Site]:
         return Site(
             options=make_options(**changes),
             token=TOKEN,
-            instance=INSTANCE,
             folder=folder,
             hosts=hosts,
             any_address=any_address,
@@ -256,9 +255,9 @@ def make_settings(folder: Path) -> Settings:
 
 
 @pytest.fixture
-def ticket() -> Callable[[], str]:
+def ticket(tmp_path) -> Callable[[], str]:
     """Return a function that makes a ticket of the server."""
-    return partial(make_ticket, TOKEN, INSTANCE)
+    return partial(make_ticket, tmp_path / "server")
 
 
 @pytest.fixture

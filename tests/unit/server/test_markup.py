@@ -21,7 +21,9 @@ def test_characters_that_cannot_be_seen_do_no_harm():
         ("<p>The oven is hot.</p>", "oven  IS", "<p>The <m>oven is</m> hot.</p>"),
         ("<p>The <b>oven</b> is</p>", "The **oven**", "<p><m>The </m><b><m>oven</m></b> is</p>"),
         ("<p>1 &lt; 2</p>", "1 < 2", "<p><m>1 &lt; 2</m></p>"),
-        ("<p>STRASSE</p>", "straße", "<p><m>STRASSE</m></p>"),
+        ('<p class="oven">&lt;amp; Oven</p>', "oven", '<p class="oven">&lt;amp; <m>Oven</m></p>'),
+        ("<p>R&amp;D amp</p>", "amp", "<p>R&amp;D <m>amp</m></p>"),
+        ("<p>oven</p>", "*", ""),
         ("<p>오븐은 뜨겁다</p>", "오븐은\n뜨겁다", "<p><m>오븐은 뜨겁다</m></p>"),
     ],
 )

@@ -6,19 +6,17 @@ The client is that of the official package.
 import io
 import json
 from typing import Any
-from urllib.parse import unquote
 
 import anyio
 import jsonschema
 import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp_types import ResourceTemplateReference
 
 from kebab.core.progress import Cancel
 from kebab.server.mcp import McpServer
 from kebab.server.requests import Call
-from kebab.server.tools import TOOLS
+from kebab.server.tools import TOOLS, build_output_schema
 from kebab.wire.error import ErrorReply
 from kebab.wire.json_schema import build_schema
 from tests.shape.tree import ROOT
@@ -59,7 +57,7 @@ BROKEN = [
     ("read", {"refs": 5}, "refs (required)"),
     ("grep", {"pattern": "a("}, "pattern"),
 ]
-SCHEMAS = {tool.name: tool.output_schema for tool in TOOLS}
+SCHEMAS = {tool.name: build_output_schema(tool.result) for tool in TOOLS}
 
 
 def read_text(result):
@@ -198,16 +196,6 @@ def test_a_list_has_pages(ask_mcp, make_mcp, monkeypatch):
     assert (len(first.resources), len(second.resources), second.next_cursor) == (4, 4, None)
     with pytest.raises(MCPError, match="not a cursor"):
         ask_mcp("list_resources", cursor="nonsense")
-
-
-def test_a_path_is_completed_by_its_beginning_or_a_part(ask_mcp, base):
-    template = ResourceTemplateReference(type="ref/resource", uri="kebab://{+path}")
-    ask = {"name": "path", "value": "garten"}
-    found = ask_mcp("complete", template, ask).completion
-
-    assert [unquote(one) for one in found.values] == [f"{base}/notes/my plans/garten ü#1.md"]
-    other = ask_mcp("complete", template, {"name": "other", "value": "x"}).completion
-    assert other.values == []
 
 
 def serve(server: McpServer, lines: bytes) -> list[dict[str, Any]]:

@@ -1,45 +1,86 @@
 import sys
 import time
-from typing import Any
 
 import pytest
 
-from kebab.server.notifier import FileNotifier, NoNotifier, open_notifier
+from kebab.app.watched import WatchedFolder
+from kebab.core.files import ScanRules
+from kebab.server.notifier import EVERYTHING, FolderWatch, watch_folders
+from tests.fakes.waiting import wait_until
 from tests.shape.libraries import list_own_exceptions
 
 DEADLINE_S = 10.0
+SILENCE_MS = 200
 
 
 def stay():
     return False
 
 
-def watch(folder, stopped=stay):
-    opened: Any = open_notifier([str(folder)], stopped)
-    return opened
+def open_reports(*folders, stopped=stay):
+    return watch_folders(list(map(str, folders)), stopped, SILENCE_MS)
 
 
-def test_silence_ends_after_its_time(tmp_path):
-    opened = watch(tmp_path)
-    began = time.monotonic()
+def test_changes_are_reported_and_silence_ends(tmp_path):
+    reports = open_reports(tmp_path)
 
-    assert opened.wait(0.2) == set()
-    assert time.monotonic() - began < DEADLINE_S
-    opened.close()
+    assert next(reports) == set()
+    (tmp_path / "a.md").touch()
+    assert next(reports) == {f"{tmp_path}/a.md"}
+    assert next(reports) == set()
 
 
 def test_waiting_stops_when_it_is_asked_to(tmp_path):
-    opened = watch(tmp_path, lambda: True)
     began = time.monotonic()
 
-    assert opened.wait(60.0) == set()
+    assert list(open_reports(tmp_path, stopped=lambda: True)) == []
     assert time.monotonic() - began < DEADLINE_S
-    opened.close()
 
 
 def test_a_folder_that_is_gone_is_said(tmp_path):
     with pytest.raises(FileNotFoundError):
-        open_notifier([str(tmp_path / "nowhere")], stay)
+        next(open_reports(tmp_path / "nowhere"))
+
+
+@pytest.fixture
+def notes(tmp_path):
+    """A watch of a real folder."""
+    root = tmp_path / "notes"
+    (root / "sub").mkdir(parents=True)
+    (root / "node_modules/lib").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    (root / "out").symlink_to(tmp_path / "other")
+    found = [WatchedFolder(str(root), ScanRules())]
+    watch = FolderWatch(lambda: found, lambda folders: open_reports(*folders))
+    watch.open()
+    yield root, watch
+    watch.close()
+
+
+def collect(watch, *paths):
+    """Return the changes until they have all of these paths."""
+    seen = set()
+
+    def look():
+        seen.update(watch.wait().paths)
+        return {*map(str, paths)} <= seen
+
+    wait_until(look)
+    return seen
+
+
+def test_folders_are_followed_and_ignored_ones_and_links_to_others_are_not(notes):
+    root, watch = notes
+    (root / "node_modules/lib/x.md").touch()
+    (root / "out/y.md").touch()
+    (root / "sub/new/deep").mkdir(parents=True)
+    collect(watch, root / "sub/new")
+
+    (root / "sub/new/deep/a.md").touch()
+    seen = collect(watch, root / "sub/new/deep/a.md")
+
+    assert watch.obstacle is None
+    assert not {path for path in seen if "node_modules" in path or "/out/" in path}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify")
@@ -51,45 +92,20 @@ def test_a_folder_that_is_gone_is_said(tmp_path):
         (OSError("Input/output error"), "Input/output error", False),
     ],
 )
-def test_a_system_that_refuses_says_why(monkeypatch, tmp_path, fault, reason, has_hint):
-    from watchfiles import _rust_notify
-
-    error = _rust_notify.WatchfilesRustInternalError(fault) if isinstance(fault, str) else fault
-
-    def refuse(*_):
-        raise error
-
-    monkeypatch.setattr(_rust_notify, "RustNotify", refuse)
-    opened = open_notifier([str(tmp_path)], stay)
-
-    assert isinstance(opened, NoNotifier)
-    assert opened.reason.startswith(reason)
-    assert (opened.hint is not None) == has_hint
-
-
-class Broken:
-    def __init__(self, outcome):
-        self.outcome = outcome
-
-    def watch(self, *_):
-        if isinstance(self.outcome, Exception):
-            raise self.outcome
-        return self.outcome
-
-
-def open_broken(outcome):
-    watcher: Any = Broken(outcome)
-    return FileNotifier(watcher, stay)
-
-
-def test_a_notifier_that_breaks_is_told_apart_from_silence():
+def test_a_system_that_refuses_says_why(tmp_path, fault, reason, has_hint):
     from watchfiles._rust_notify import WatchfilesRustInternalError
 
-    for fault in (OSError("gone"), WatchfilesRustInternalError("limit")):
-        assert open_broken(fault).wait(1.0) is None
-    assert open_broken("timeout").wait(1.0) == set()
-    with pytest.raises(KeyboardInterrupt):
-        open_broken("signal").wait(1.0)
+    def refuse(_):
+        yield from ()
+        raise WatchfilesRustInternalError(fault) if isinstance(fault, str) else fault
+
+    watch = FolderWatch(lambda: [WatchedFolder(str(tmp_path), ScanRules())], refuse)
+    watch.open()
+
+    assert watch.obstacle
+    assert watch.obstacle.reason.startswith(reason)
+    assert (watch.obstacle.hint is not None) == has_hint
+    assert watch.wait() != EVERYTHING
 
 
 def test_every_exception_of_the_library_is_one_that_is_caught():

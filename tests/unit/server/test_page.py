@@ -3,7 +3,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from kebab.server.page import HEADERS, Assets
+from kebab.server.page import HEADERS
 from tests.unit.server.conftest import ORIGIN
 
 OWN = {"Origin": ORIGIN, "Sec-Fetch-Site": "same-origin"}
@@ -136,11 +136,10 @@ def test_no_path_leads_out(browser, path):
     assert "root:" not in answer.text
 
 
-def test_an_address_with_too_many_fields_is_refused(browser):
-    path = "/read/bread.md"
-    answer = browser.get(f"{path}?" + "tag=x&" * 51, headers=JSON)
+def test_a_line_that_is_no_number_is_refused(browser):
+    answer = browser.get("/read/bread.md?from=x", headers=JSON)
 
-    assert (answer.status_code, answer.json()["code"]) == (400, "usage_invalid")
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid_input")
 
 
 def test_the_editor_opens_for_this_machine_only(browser, make_browser, opened):
@@ -184,22 +183,16 @@ def test_requests_that_other_pages_began_are_refused(browser, headers):
     assert "Bread" not in answer.text
 
 
-def test_assets_name_the_version_of_each_other(tmp_path, browser):
-    (tmp_path / "app.js").write_text('import { a } from "./part.js";\nimport("./late.js");\n')
-    (tmp_path / "part.js").write_text('import "./deep.js";\n')
-    for name in ("deep.js", "late.js", "notes.md", ".hidden"):
-        (tmp_path / name).write_text("")
-    assets = Assets(tmp_path)
-
-    assert set(assets.files) == {"app.js", "part.js", "deep.js", "late.js", "types.js"}
-    assert b'"application/pdf": "PDF"' in assets.files["types.js"]
-    assert f'import("./late.js?v={assets.digest}")'.encode() in assets.files["app.js"]
+def test_files_of_the_page_are_kept_by_the_browser_while_they_are_the_same(browser):
     served = browser.get("/static/app.css")
-    assert served.headers["Cache-Control"] == "no-cache"
     again = browser.get("/static/app.css", headers={"If-None-Match": served.headers["ETag"]})
-    assert again.status_code == 304
-    digest = served.headers["ETag"].strip('"')
-    assert "immutable" in browser.get(f"/static/app.css?v={digest}").headers["Cache-Control"]
+
+    assert (served.status_code, again.status_code) == (200, 304)
+    for answer in (served, again):
+        assert answer.headers["Cache-Control"] == "no-cache"
+        assert answer.headers["X-Frame-Options"] == "DENY"
+    assert browser.get("/static/app.js").headers["Content-Type"].startswith("text/javascript")
+    assert '"application/pdf": "PDF"' in browser.get("/static/types.js").text
 
 
 def test_reading_changes_nothing_by_get_and_posts_say_their_origin(browser, opened):

@@ -96,4 +96,4 @@ def test_the_address_is_one_of_this_machine():
 
 def test_a_login_leads_to_a_search(tmp_path):
     with open_server_folder(tmp_path) as folder:
-        assert folder.build_login("http://x", "token", "a b").endswith("&q=a+b")
+        assert folder.build_login("http://x", "a b").endswith("&q=a+b")

@@ -1,13 +1,15 @@
+import os
+
 import pytest
 
 from kebab.server.sessions import TICKET_S, Sessions, build_cookie, make_ticket
 
-TOKEN, INSTANCE, PORT = "a-token-of-these-tests", "instance", 7717
+PORT = 7717
 
 
 @pytest.fixture
 def sessions(tmp_path):
-    return Sessions(TOKEN, INSTANCE, tmp_path)
+    return Sessions(tmp_path)
 
 
 def get_cookie(session, port=PORT):
@@ -15,44 +17,54 @@ def get_cookie(session, port=PORT):
 
 
 def test_a_ticket_counts_once_in_all_processes(sessions, tmp_path):
-    ticket = make_ticket(TOKEN, INSTANCE)
+    ticket = make_ticket(tmp_path)
     session = sessions.open(ticket)
 
     assert sessions.admits(f"other=x; {get_cookie(session)}", PORT)
     assert sessions.open(ticket) is None
-    other = Sessions(TOKEN, INSTANCE, tmp_path)
+    other = Sessions(tmp_path)
     assert other.open(ticket) is None
     assert other.admits(get_cookie(session), PORT)
+    other.close(get_cookie(session), PORT)
+    assert not sessions.admits(get_cookie(session), PORT)
 
 
 @pytest.mark.parametrize(("age", "counts"), [(TICKET_S - 5, True), (TICKET_S + 1, False)])
-def test_a_ticket_expires(sessions, age, counts, monkeypatch):
-    now = 1_000_000.0
-    ticket = make_ticket(TOKEN, INSTANCE, now)
-    monkeypatch.setattr("time.time", lambda: now + age)
+def test_a_ticket_expires(sessions, age, counts, tmp_path):
+    ticket = make_ticket(tmp_path)
+    file = tmp_path / f"ticket.{ticket}"
+    made = file.stat().st_mtime - age
+    os.utime(file, (made, made))
 
+    assert file.stat().st_mode & 0o777 == 0o600
     assert bool(sessions.open(ticket)) is counts
+    assert sessions.open(ticket) is None
 
 
-def test_a_changed_ticket_is_refused_and_a_session_is_none(sessions):
-    ticket = make_ticket(TOKEN, INSTANCE)
-    kind, expires, nonce, signature = ticket.split(".")
-    later = f"{kind}.{int(expires) + 1}.{nonce}.{signature}"
+def test_a_changed_ticket_is_refused_and_a_session_is_none(sessions, tmp_path):
+    ticket = make_ticket(tmp_path)
+    (tmp_path / "server.json").touch()
 
-    for forged in ("", "..", "x", later, f"{ticket}0", "é.é.é.é"):
+    changed = f"{'x' if ticket[0] != 'x' else 'y'}{ticket[1:]}"
+    for forged in ("", "..", "x", changed, f"{ticket}0", f"../{ticket}", "é" * 43, "/server.json"):
         assert sessions.open(forged) is None
     session = sessions.open(ticket)
     assert sessions.open(session) is None
-    assert not sessions.admits(get_cookie(make_ticket(TOKEN, INSTANCE)), PORT)
+    assert not sessions.admits(get_cookie(make_ticket(tmp_path)), PORT)
 
 
-@pytest.mark.parametrize("header", ["", "é=é"])
-def test_other_cookies_let_nobody_in(sessions, header):
-    assert not sessions.admits(header, PORT)
+@pytest.mark.parametrize("value", ["", "é=é", "kebab-7717=", "kebab-7717=../server.json"])
+def test_other_cookies_let_nobody_in(sessions, value, tmp_path):
+    (tmp_path / "server.json").touch()
+
+    assert not sessions.admits(value, PORT)
+    sessions.close(value, PORT)
+    assert (tmp_path / "server.json").exists()
 
 
 def test_a_cookie_belongs_to_one_port_and_one_run(sessions, tmp_path):
-    session = sessions.open(make_ticket(TOKEN, INSTANCE))
+    session = sessions.open(make_ticket(tmp_path))
 
-    assert not sessions.admits(get_cookie(session), 7718)
-    assert not Sessions(TOKEN, "another", tmp_path).admits(get_cookie(session), PORT)
+    assert not sessions.admits(get_cookie(session, 7718), PORT)
+    (tmp_path / "another").mkdir()
+    assert not Sessions(tmp_path / "another").admits(get_cookie(session), PORT)

@@ -10,9 +10,13 @@ from kebab.app.facade import Kebab
 from kebab.errors.catalog import InvalidInput
 from kebab.server.tools import (
     TOOLS,
+    Read,
+    Search,
+    Status,
     build_input_schema,
     build_instructions,
     build_output_schema,
+    describe_tool,
     read_arguments,
     select_tools,
 )
@@ -44,20 +48,20 @@ def test_writing_and_asking_are_offered_on_request_only(flags, names):
 
 @pytest.mark.parametrize("structured", [True, False])
 def test_the_list_of_all_tools_is_short(structured):
-    listed = {"tools": [tool.describe(structured=structured) for tool in TOOLS]} | ENVELOPE
+    listed = {"tools": [describe_tool(tool, structured=structured) for tool in TOOLS]} | ENVELOPE
 
     assert len(json.dumps(listed, separators=(",", ":"))) <= MOST_BYTES
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_a_tool_declares_closed_arguments_and_its_result(tool):
-    listed = tool.describe(structured=True)
+    listed = describe_tool(tool, structured=True)
 
     for name in ("inputSchema", "outputSchema"):
         jsonschema.Draft202012Validator.check_schema(listed[name])
         assert listed[name]["type"] == "object"
     assert listed["inputSchema"]["additionalProperties"] is False
-    assert "outputSchema" not in tool.describe(structured=False)
+    assert "outputSchema" not in describe_tool(tool, structured=False)
 
 
 MOST_WORDS = 150
@@ -118,22 +122,17 @@ def test_an_output_schema_takes_a_result_or_an_error(value):
     jsonschema.Draft202012Validator(build_output_schema(Whole)).validate(value)
 
 
-SEARCH, READ, STATUS = (
-    next(one for one in TOOLS if one.name == name) for name in ("search", "read", "status")
-)
-
-
 @pytest.mark.parametrize(
     ("tool", "given", "read"),
     [
-        (SEARCH, {"queries": "Doc", "path": "", "since": None, "cursor": ""}, {"queries": ["Doc"]}),
-        (SEARCH, {"queries": '["Doc 31", "draft"]'}, {"queries": ["Doc 31", "draft"]}),
-        (SEARCH, {"queries": "[draft] plan"}, {"queries": ["[draft] plan"]}),
-        (SEARCH, {"queries": ["a", ""], "limit": "2", "tag": "x"},
+        (Search, {"queries": "Doc", "path": "", "since": None, "cursor": ""}, {"queries": ["Doc"]}),
+        (Search, {"queries": '["Doc 31", "draft"]'}, {"queries": ["Doc 31", "draft"]}),
+        (Search, {"queries": "[draft] plan"}, {"queries": ["[draft] plan"]}),
+        (Search, {"queries": ["a", ""], "limit": "2", "tag": "x"},
          {"queries": ["a"], "limit": 2, "tag": ["x"]}),
-        (READ, {"refs": "[1]", "section": "true"}, None),
-        (READ, {"refs": "a.md#L1"}, {"refs": ["a.md#L1"]}),
-        (STATUS, {"all": True}, {}),
+        (Read, {"refs": "[1]", "section": "true"}, None),
+        (Read, {"refs": "a.md#L1"}, {"refs": ["a.md#L1"]}),
+        (Status, {"all": True}, {}),
     ],
 )  # fmt: skip
 def test_arguments_are_read_as_clients_send_them(tool, given, read):
@@ -141,4 +140,4 @@ def test_arguments_are_read_as_clients_send_them(tool, given, read):
         with pytest.raises(InvalidInput):
             read_arguments(tool, given)
         return
-    assert read_arguments(tool, given) == tool.arguments(**read)
+    assert read_arguments(tool, given) == tool(**read)

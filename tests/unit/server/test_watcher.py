@@ -6,11 +6,12 @@ from kebab.app.classify import build_error_reply
 from kebab.app.watched import WATCHES_RECURSIVELY, WatchedFolder
 from kebab.core.files import ScanRules
 from kebab.errors.catalog import IoError, Locked, NotIndexed
-from kebab.server.notifier import EVERYTHING, Changes, FolderWatch, NoNotifier
+from kebab.server.notifier import EVERYTHING, Changes, FolderWatch, Obstacle
 from kebab.server.watcher import Watcher, WatchPorts
 from tests.fakes import replies
 
 IDLE = Changes()
+LOOK_S = 2.0
 LOCKED = Locked(path="/data/lock", holder_pid=7)
 GONE = IoError(path="/notes", op="read", cause="missing")
 
@@ -34,7 +35,7 @@ class Clock:
 
 
 class Folders:
-    """Folders in which scripted changes happen; each look takes the time that it may take."""
+    """Folders in which scripted changes happen; each look takes a while."""
 
     def __init__(self, world):
         self.world = world
@@ -45,7 +46,7 @@ class Folders:
 
     def open(self):
         self.opened += 1
-        return frozenset()
+        return set()
 
     def close(self):
         self.closed = True
@@ -54,9 +55,8 @@ class Folders:
         moved, self.world.moved = self.world.moved, False
         return moved
 
-    def wait(self, seconds, debounce_s):
-        del debounce_s
-        self.world.clock.time += seconds
+    def wait(self):
+        self.world.clock.time += LOOK_S
         if not self.world.script:
             self.world.ended = True
             return IDLE
@@ -101,7 +101,7 @@ class World:
             is_stopped=lambda: self.ended,
             measure_work=self.clock.monotonic,
         )
-        return Watcher(ports, list(paths), 0.3).run()
+        return Watcher(ports, list(paths)).run()
 
     @property
     def runs(self):
@@ -192,7 +192,7 @@ def test_a_replaced_folder_is_watched_anew_and_scanned(world):
 
 
 def test_without_notifications_everything_is_scanned_often_and_it_is_said_once(world):
-    world.folders.obstacle = NoNotifier("the system watches no more folders", "sysctl x")
+    world.folders.obstacle = Obstacle("the system watches no more folders", "sysctl x")
 
     report = world.watch(*[IDLE] * 30)
 
@@ -219,53 +219,39 @@ def test_a_run_that_was_cut_short_ends_the_watcher(world):
     assert len(world.runs) == 3
 
 
-LIMIT = NoNotifier("no more", "sysctl")
-
-
-class Notifier:
-    """A notifier whose changes a test pushes."""
-
-    def __init__(self, system, watched):
-        self.system = system
-        self.watched = watched
-        self.is_open = True
-
-    def wait(self, seconds):
-        del seconds
-        return self.system.changes.pop(0) if self.system.changes else set()
-
-    def close(self):
-        self.is_open = False
-
-
 class System:
+    """A watch of a folder, with reports that a test pushes."""
+
     def __init__(self, root):
         self.root = root
         self.changes = []
-        self.notifiers = []
+        self.watched = []
         self.answers = []
         self.fault = None
         self.found = [WatchedFolder(str(root), ScanRules())]
-        self.watch = FolderWatch(self.find, self.open, lambda: False)
+        self.watch = FolderWatch(self.find, self.open)
 
     def find(self):
         if self.fault:
             raise self.fault
         return self.found
 
-    def open(self, watched):
-        answer = self.answers.pop(0) if self.answers else None
+    def open(self, folders):
+        answer = self.answers.pop(0) if self.answers else set()
         if isinstance(answer, Exception):
             raise answer
-        if answer:
-            return answer
-        self.notifiers.append(Notifier(self, list(watched)))
-        return self.notifiers[-1]
+        self.watched.append(folders)
+        yield answer
+        while True:
+            change = self.changes.pop(0) if self.changes else set()
+            if isinstance(change, Exception):
+                raise change
+            yield change
 
     def wait(self, *names, more=()):
         """Return what comes of changes below the root, and of those while it settles."""
         self.changes = [self.below(names), self.below(more)]
-        return self.watch.wait(0.0, 0.0)
+        return self.watch.wait()
 
     def below(self, names):
         return {f"{self.root}/{name}" if name else str(self.root) for name in names}
@@ -288,14 +274,17 @@ def test_ignored_files_wake_nobody(system):
     assert system.wait(".a.md.swp", "venv/lib/x.md").paths == frozenset()
 
 
+def test_changes_are_collected_until_the_files_are_quiet(system):
+    assert system.wait("a.md", more=["b.md"]).paths == system.below(["a.md", "b.md"])
+
+
 @linux
 @pytest.mark.parametrize("name", ["new", ".gitignore"])
 def test_a_change_of_folders_is_followed(system, name):
     (system.root / "new").mkdir()
 
     assert system.wait(name).paths == system.below([name])
-    assert system.notifiers[-1].watched == sorted(system.below(["", "new", "sub"]))
-    assert [one.is_open for one in system.notifiers] == [False, True]
+    assert system.watched[-1] == sorted(system.below(["", "new", "sub"]))
 
 
 @linux
@@ -304,77 +293,68 @@ def test_a_folder_that_is_gone_is_no_longer_watched(system):
 
     system.wait("sub")
 
-    assert system.notifiers[-1].watched == [str(system.root)]
+    assert system.watched[-1] == [str(system.root)]
 
 
 @linux
-def test_changes_that_the_replaced_notifier_still_had_are_not_lost(system):
+def test_changes_while_other_folders_are_opened_are_not_lost(system):
     (system.root / "new").mkdir()
     system.changes = [system.below(["new"]), set(), system.below(["late.md"])]
+    system.answers = [system.below(["first.md"])]
 
-    assert system.watch.wait(0.0, 0.0).paths == system.below(["new", "late.md"])
+    assert system.watch.wait().paths == system.below(["new", "first.md", "late.md"])
 
 
 @linux
-def test_folders_that_appear_while_others_are_opened_are_watched_too(system, monkeypatch):
+def test_a_folder_that_appears_while_others_are_opened_is_watched_soon(system):
     opened = system.open
 
-    def open_slowly(watched):
-        (system.root / f"more{len(system.notifiers)}").mkdir(exist_ok=len(system.notifiers) > 2)
-        return opened(watched)
+    def open_slowly(folders):
+        (system.root / "more").mkdir(exist_ok=True)
+        return opened(folders)
 
-    monkeypatch.setattr(system.watch, "_open_notifier", open_slowly)
-    (system.root / "new").mkdir()
-    system.wait("new")
+    system.watch._watch = open_slowly
+    system.watch.open()
 
-    assert str(system.root / "more1") in system.notifiers[-1].watched
+    assert system.watch.has_moved()
+    system.watch.open()
+    assert str(system.root / "more") in system.watched[-1]
+    assert not system.watch.has_moved()
 
 
 def test_very_many_changes_count_as_everything(system):
     assert system.wait(*(f"{number}.md" for number in range(1_001))) == EVERYTHING
 
 
-def test_a_notifier_that_fails_is_replaced_and_everything_may_have_changed(system):
-    system.changes = [None]
+@pytest.mark.parametrize("before", [[], ["a.md"]])
+@pytest.mark.parametrize("fault", [OSError("gone"), RuntimeError("limit")])
+def test_a_watch_that_fails_is_replaced_and_everything_may_have_changed(system, fault, before):
+    system.changes = [system.below(before)] * bool(before) + [fault]
 
-    assert system.watch.wait(0.0, 0.0) == EVERYTHING
-    assert [one.is_open for one in system.notifiers] == [False, True]
-
-
-def test_a_notifier_that_fails_while_files_settle_is_replaced(system):
-    system.changes = [system.below(["a.md"]), None]
-
-    assert system.watch.wait(0.0, 0.0) == EVERYTHING
+    assert system.watch.wait() == EVERYTHING
+    assert len(system.watched) == 2
 
 
 def test_a_system_that_refuses_is_told(tmp_path):
     system = System(tmp_path)
-    system.answers = [LIMIT]
+    system.answers = [OSError("Input/output error")]
 
     system.watch.open()
 
-    assert system.watch.obstacle == LIMIT
-    assert system.watch.wait(0.0, 0.0).paths == frozenset()
+    assert system.watch.obstacle == Obstacle("Input/output error")
+    assert system.watch.wait().paths == frozenset()
 
 
 @pytest.mark.parametrize("fault", [FileNotFoundError(), PermissionError()])
-def test_a_folder_that_vanishes_while_it_is_opened_is_listed_again(tmp_path, fault):
+def test_folders_that_vanish_while_they_are_opened_are_looked_at_again(tmp_path, fault):
     system = System(tmp_path)
     system.answers = [fault]
 
     system.watch.open()
 
-    assert len(system.notifiers) == 1
-    assert not system.watch.has_moved()
-
-
-def test_folders_that_never_come_to_rest_are_looked_at_again(tmp_path):
-    system = System(tmp_path)
-    system.answers = [FileNotFoundError()] * 9
-
-    system.watch.open()
-
     assert system.watch.has_moved()
+    system.watch.open()
+    assert not system.watch.has_moved()
 
 
 def test_a_root_that_was_replaced_has_moved(system):
@@ -394,8 +374,9 @@ def test_a_root_that_is_gone_leaves_nothing_to_watch(system):
 
     system.watch.open()
 
-    assert not system.notifiers[-1].is_open
+    assert len(system.watched) == 1
     assert system.watch.obstacle is None
+    assert system.watch.wait() == IDLE
 
 
 def test_a_new_source_has_moved(system, tmp_path_factory):
