@@ -23,6 +23,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kebab.app.facade import Kebab
+from kebab.core.progress import Progress, ProgressCallback, ProgressKind
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
 from kebab.errors.system import translate_os_errors
 from kebab.text.normalize import escape_undecodable
@@ -69,7 +70,7 @@ def evaluate(
     kebab: Kebab,
     queries: Path,
     settings: evals.EvalSettings,
-    send: Callable[[evals.EvalProgress], None],
+    send: ProgressCallback,
     *,
     modes: Sequence[ModeName] = (),
     qrels: Path | None = None,
@@ -103,13 +104,8 @@ def evaluate(
     return evals.EvalReport(
         golden=_describe_questions(kebab, queries, questions),
         settings=settings,
-        versions=evals.EvalVersions(
-            kebab=build.kebab_version,
-            parser=build.models.parser_version,
-            chunker=build.models.chunker_version,
-            embedding=build.models.embedding_version,
-            index=build.models.index_version,
-        ),
+        kebab_version=build.kebab_version,
+        models=build.models,
         corpus_revision=revision,
         modes=measured,
         skipped=skipped,
@@ -123,11 +119,12 @@ def _measure_mode(
     questions: Sequence[Question],
     mode: ModeName,
     settings: evals.EvalSettings,
-    send: Callable[[evals.EvalProgress], None],
+    send: ProgressCallback,
 ) -> evals.EvalMode:
     """Return the outcomes of all questions. The first is searched twice, once to load models."""
+    event = Progress(ProgressKind.HEARTBEAT, phase=mode, total=len(questions), unit="questions")
     started = last = time.monotonic()
-    send(evals.EvalProgress(name=mode, done=0, total=len(questions), elapsed_ms=0))
+    send(event._replace(done=0))
     _search(kebab, questions[0], mode, settings)
     degraded: Counter[tuple[str, str]] = Counter()
     outcomes: list[evals.EvalOutcome] = []
@@ -138,11 +135,8 @@ def _measure_mode(
         degraded.update((channel.channel, channel.reason) for channel in reply.degraded)
         now = time.monotonic()
         if now - last >= _INTERVAL_S or done == len(questions):
-            last, elapsed = now, int((now - started) * 1000)
-            progress = evals.EvalProgress(
-                name=mode, done=done, total=len(questions), elapsed_ms=elapsed
-            )
-            send(progress)
+            last = now
+            send(event._replace(done=done, elapsed_ms=int((now - started) * 1000)))
     return evals.EvalMode(
         mode=mode,
         figures=compute_figures(outcomes),

@@ -442,14 +442,6 @@ def _read_windows_time(pid: int) -> float:
     return (times[2].value + times[3].value) / _TICKS_PER_S if is_known else 0.0
 
 
-def read_machine_times() -> list[float]:
-    """Return the seconds of all processors: user, nice, system, idle, waiting for disks and others.
-
-    The list is empty where the system does not say.
-    """
-    return [ticks / os.sysconf("SC_CLK_TCK") for ticks in _read_numbers("/proc/stat")[:8]]
-
-
 def read_thread_time(thread: int) -> float | None:
     """Return the processor time of a running thread; None where no other thread can be asked."""
     find_clock = getattr(time, "pthread_getcpuclockid", None)

@@ -141,13 +141,11 @@ class SearchEncoder(EventEncoder[SearchEvent]):
 
     def build_end(self, reply: SearchResponse, status: Exit, **_: bool) -> Iterator[Line]:
         """Yield the page of hits and the end."""
-        shared = {*EventData.__struct_fields__} & {*reply.__struct_fields__}
-        fields = {name: getattr(reply, name) for name in shared}
-        fields |= {"hit_count": len(reply.hits), "coverage": reply.coverage or UNSET}
-        elapsed = self.elapsed_ms
+        elapsed, page = self.elapsed_ms, replace(reply, hits=[], **NO_ENVELOPE)
+        done = EventData(elapsed_ms=elapsed, hit_count=len(reply.hits), page=page)
         yield SearchEvent(type="progress", data=EventData(elapsed_ms=elapsed)), status
         yield SearchEvent(type="items", data=EventData(items=reply.hits)), status
-        yield SearchEvent(type="complete", data=EventData(elapsed_ms=elapsed, **fields)), status
+        yield SearchEvent(type="complete", data=done), status
         yield SearchEvent(type="end", data=EventData()), status
 
     def build_failure(self, error: ErrorReply, status: Exit) -> Iterator[Line]:

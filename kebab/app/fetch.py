@@ -18,22 +18,14 @@ from kebab.app.file_text import (
     join_passages,
     load_text,
 )
-from kebab.app.library import find_chunk, find_document
 from kebab.app.reference_syntax import Lines
 from kebab.app.references import build_lookup_fault
 from kebab.core.documents import DocumentDetail
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.queries import StoredChunk
-from kebab.errors.catalog import InvalidInput
 from kebab.search.citations import cite_chunk, quote_path
 from kebab.wire.citation import ABSENT, Citation, FetchedPlace, Freshness
-from kebab.wire.library import (
-    FetchChunkRequest,
-    FetchDocRequest,
-    FetchKind,
-    FetchResult,
-    FetchSpanRequest,
-)
+from kebab.wire.library import FetchKind, FetchResult
 from kebab.wire.record import NotFound
 
 
@@ -46,29 +38,17 @@ class Selection(Struct, frozen=True, kw_only=True):
     start: int
     end: int
     chunk: StoredChunk | None = None
-    max_chars: int | None = None
     citation: Citation | None = None
     """The citation of the lines; None where the text itself gives it."""
 
 
-def fetch_chunk(context: AppContext, request: FetchChunkRequest) -> FetchResult | NotFound:
+def fetch_passage(
+    context: AppContext, chunk: StoredChunk, detail: DocumentDetail, context_lines: int
+) -> FetchResult:
     """Return the lines of a passage, also where an edit moved them.
 
     When the file no longer contains the passage, the text is the one that was indexed.
     """
-    with context.open_catalogue() as catalogue:
-        found = find_chunk(catalogue, request.name)
-        if isinstance(found, NotFound):
-            return found
-        detail = catalogue.load_document(found[1].doc_id)
-    assert detail is not None, "one snapshot has the document of its passage"
-    return fetch_passage(context, found[0].chunk, detail, request)
-
-
-def fetch_passage(
-    context: AppContext, chunk: StoredChunk, detail: DocumentDetail, request: FetchChunkRequest
-) -> FetchResult:
-    """Return the lines of a passage of a document."""
     freshness = check_freshness(detail.summary)
     text = _load_present_text(context, detail, freshness)
     moved = locate_passage(text.lines, chunk) if freshness == "changed" and text else None
@@ -80,11 +60,10 @@ def fetch_passage(
         start=lines[0],
         end=lines[1],
         chunk=chunk,
-        max_chars=request.max_chars,
         citation=None if moved else cite_chunk(chunk),
     )
     if freshness == "fresh" or moved:
-        return build_lines(selection, request.context)
+        return build_lines(selection, context_lines)
     known = count_indexed_lines(detail.chunks) if freshness in ABSENT else 0
     count = len(text.lines) if text else known
     return build_indexed_text(selection, chunk.text, count)
@@ -102,61 +81,16 @@ def _load_present_text(
         return None
 
 
-def fetch_doc(context: AppContext, request: FetchDocRequest) -> FetchResult | NotFound:
-    """Return a whole file; when it is gone, the text that was indexed."""
-    found = _find_document(context, request.name)
-    if isinstance(found, NotFound):
-        return found
-    return fetch_document(context, found, request.max_chars)
-
-
-def fetch_document(
-    context: AppContext, found: DocumentDetail, max_chars: int | None = None
-) -> FetchResult:
+def fetch_document(context: AppContext, found: DocumentDetail) -> FetchResult:
     """Return a whole file; when it is gone, the text that was indexed."""
     freshness = check_freshness(found.summary)
     gone = freshness in ABSENT
     text = join_passages(found) if gone else load_text(context, found, freshness)
     count = count_indexed_lines(found.chunks) if gone else len(text.lines)
-    selection = Selection(
-        text=text, freshness=freshness, kind="doc", start=1, end=max(1, count), max_chars=max_chars
-    )
+    selection = Selection(text=text, freshness=freshness, kind="doc", start=1, end=max(1, count))
     if not gone or not has_own_lines(found.summary.media):
         return build_lines(selection)
     return build_indexed_text(selection, "\n\n".join(chunk.text for chunk in found.chunks), count)
-
-
-def fetch_span(context: AppContext, request: FetchSpanRequest) -> FetchResult | NotFound:
-    """Return lines of a file as it is now.
-
-    Raises:
-        InvalidInput: The lines do not exist.
-        IoError: The file is gone.
-    """
-    found = _find_document(context, request.name)
-    if isinstance(found, NotFound):
-        return found
-    freshness = check_freshness(found.summary)
-    text = load_text(context, found, freshness)
-    start = request.start
-    end = min(start if request.end is None else request.end, len(text.lines))
-    if not 1 <= start <= end:
-        cause = f"no lines {start} to {request.end or start} in a file of {len(text.lines)}"
-        raise InvalidInput(field="$.start", cause=cause)
-    selection = Selection(
-        text=text,
-        freshness=freshness,
-        kind="span",
-        start=start,
-        end=end,
-        max_chars=request.max_chars,
-    )
-    return build_lines(selection, request.context)
-
-
-def _find_document(context: AppContext, name: str) -> DocumentDetail | NotFound:
-    with context.open_catalogue() as catalogue:
-        return find_document(catalogue, name)
 
 
 def locate_passage(lines: Sequence[str], chunk: StoredChunk) -> tuple[int, int] | None:
@@ -204,26 +138,22 @@ def _build_result(
     *,
     is_indexed_text: bool,
 ) -> FetchResult:
-    """Return the reply; `span` is the first and the last line of the text before it is cut."""
+    """Return the reply; `span` is the first and the last line of the text."""
     document = selection.text.document
-    shown = text[: selection.max_chars]
-    truncated = len(shown) < len(text)
     first, last = span
-    last_shown = first + shown.removesuffix("\n").count("\n")
-    last = min(last, last_shown) if truncated else last
     return FetchResult(
         kind=selection.kind,
         doc_id=document.doc_id,
         doc_path=document.path,
         title=document.title,
         chunk_id=selection.chunk.chunk_id if selection.chunk else None,
-        text=shown,
+        text=text,
         start_line=first,
         end_line=last,
         line_count=line_count,
         citation=selection.citation or selection.text.cite(selection.start, selection.end),
         freshness=selection.freshness,
-        truncated=truncated,
+        truncated=False,
         is_indexed_text=is_indexed_text,
         places=_list_places(selection.text, first, last) or UNSET,
     )

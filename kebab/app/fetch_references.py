@@ -29,7 +29,7 @@ from kebab.text.model_input import estimate_tokens
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import FetchList, FetchRequest
-from kebab.wire.library import FetchChunkRequest, FetchResult
+from kebab.wire.library import FetchResult
 from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
@@ -212,8 +212,8 @@ def _fetch_chunk(
     context: AppContext, place: _Place, chunk: "StoredChunk", request: FetchRequest
 ) -> FetchResult:
     """Return a passage, or the section that contains it."""
-    span = FetchChunkRequest(name=chunk.chunk_id, context=0 if request.section else request.context)
-    found = fetch.fetch_passage(context, chunk, place.detail, span)
+    lines = 0 if request.section else request.context
+    found = fetch.fetch_passage(context, chunk, place.detail, lines)
     if not request.section or found.is_indexed_text:
         return found
     text = load_text(context, place.detail, found.freshness)

@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from kebab.wire.ingest import IngestRequest, IngestTextRequest
     from kebab.wire.library import (
         ExplainPathsRequest,
-        FetchChunkRequest,
-        FetchDocRequest,
-        FetchSpanRequest,
         InspectChunkRequest,
         InspectDocRequest,
         ListRequest,
@@ -107,9 +104,6 @@ class OperationMethods:
         inspect_chunk = _declare(InspectChunkRequest)
         outline = _declare(OutlineRequest)
         fetch = _declare(FetchRequest)
-        fetch_chunk = _declare(FetchChunkRequest)
-        fetch_doc = _declare(FetchDocRequest)
-        fetch_span = _declare(FetchSpanRequest)
         session_list = _declare(SessionListRequest)
         session_show = _declare(SessionShowRequest)
         session_rm = _declare(SessionRmRequest)

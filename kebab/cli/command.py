@@ -4,6 +4,7 @@
 """
 
 import importlib
+import inspect
 from collections.abc import Sequence
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
@@ -52,8 +53,6 @@ class Command(click.Command):
         attrs["params"] = [*own, *select_global_options(own)]
         attrs.setdefault("context_settings", _SETTINGS)
         super().__init__(name, **attrs)
-        self.owner: Group | None = None
-        """The group whose default command this is."""
         self.examples = tuple(examples)
         self.exits = list_exit_statuses(*exits)
 
@@ -73,8 +72,6 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command's own flags, then the global flags."""
-        if self.owner:
-            self.owner.format_commands(ctx, formatter)
         own: list[tuple[str, str]] = []
         shared: list[tuple[str, str]] = []
         for param in self.get_params(ctx):
@@ -96,6 +93,12 @@ class Command(click.Command):
             formatter.write_dl([(str(status), meaning) for status, meaning in self.exits])
 
 
+def summarize_help(command: click.Command) -> str:
+    """Return the first sentence of the help of a command, without the full stop."""
+    text = inspect.cleandoc(command.help or "")
+    return " ".join(text.partition("\n\n")[0].split()).partition(". ")[0].removesuffix(".")
+
+
 class Group(Command, click.Group):
     """A command with subcommands."""
 
@@ -104,14 +107,8 @@ class Group(Command, click.Group):
     def __init__(self, name: str | None = None, **attrs: Any) -> None:
         super().__init__(name, no_args_is_help=False, **attrs)
 
-    def select(self, ctx: click.Context, args: list[str]) -> click.Command:
-        """Return the command that runs with these arguments: the group, unless it has a default."""
-        return self
-
     def summarize_commands(self, ctx: click.Context) -> list[tuple[str, str]]:
         """Return the name and the summary of each subcommand."""
-        from kebab.cli.describe import summarize_help
-
         return [
             (name, summarize_help(command))
             for name in self.list_commands(ctx)
@@ -133,21 +130,25 @@ class Group(Command, click.Group):
         """
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
-            from kebab.cli.suggest import UnknownCommand
-
-            raise UnknownCommand(args, self.list_commands(ctx), ctx)
+            message = f"no such command `{name}`"
+            raise click.NoSuchCommand(name, message, self.list_commands(ctx), ctx)
         return super().resolve_command(ctx, args)
 
 
 def _show_help(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it
     if value and not ctx.resilient_parsing:
-        if _wants_json(ctx):
-            from kebab.cli.describe import describe_command
-
-            _print_json(ctx, describe_command(ctx.command, ctx.command_path))
-        else:
-            ctx.obj.channels.out.write(ctx.get_help() + "\n")
+        show_help(ctx)
         ctx.exit()
+
+
+def show_help(ctx: click.Context) -> None:
+    """Print the help of a command."""
+    if _wants_json(ctx):
+        from kebab.wire.command_help import HelpPage
+
+        _print_json(ctx, HelpPage(topic=ctx.command_path, text=ctx.get_help()))
+    else:
+        ctx.obj.channels.out.write(ctx.get_help() + "\n")
 
 
 def _wants_json(ctx: click.Context) -> bool:
@@ -214,13 +215,6 @@ COMMANDS = {name: summary for rows in SECTIONS.values() for name, summary in row
 class LazyGroup(Group):
     """A group that imports the module of a command when the command is called."""
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments name, for a group perhaps its default."""
-        name, command, rest = super().resolve_command(ctx, args)
-        return name, command.select(ctx, rest) if isinstance(command, Group) else command, rest
-
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the table."""
         return list(COMMANDS)
@@ -281,27 +275,3 @@ def root() -> None:
     kebab finds exact passages in your notes by words and by meaning, in English, Korean and other
     languages, with or without a network. Every command prints strict JSON with `--json`.
     """
-
-
-class DefaultGroup(Group):
-    """A group with a default command, which runs when the first argument names no subcommand."""
-
-    def __init__(self, name: str | None = None, *, default: Command, **attrs: Any) -> None:
-        super().__init__(name, **attrs)
-        self.default = default
-        default.owner = self
-
-    def select(self, ctx: click.Context, args: list[str]) -> click.Command:
-        """Return this group when the first argument is a subcommand, else the default command."""
-        # The parser of the default command tells arguments from flags and their values.
-        parser = self.default.make_parser(ctx)
-        parser.allow_interspersed_args = False
-        parser.ignore_unknown_options = True
-        try:
-            values, rest, _ = parser.parse_args(list(args))
-        except click.UsageError:
-            return self.default
-        arguments = [one.name for one in self.default.params if isinstance(one, click.Argument)]
-        words = [value for name in arguments if isinstance(value := values.get(name), tuple)]
-        first = [word for several in words for word in several] or rest
-        return self if first and first[0] in self.commands else self.default

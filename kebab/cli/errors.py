@@ -135,7 +135,6 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
 
     from kebab.app.classify import classify_error
     from kebab.cli.options import detect_error_language
-    from kebab.cli.suggest import suggest_correction
 
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     command, language = context.command, context.flags.lang
@@ -145,9 +144,8 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
     view = build_error_view(context, language)
     classified = classify_error(convert_click_error(error), operation=command, view=view)
     if ctx is not None:
-        corrected = _drop_unfit_line(suggest_correction(error, context.arguments))
-        hint = getattr(error, "hint", None) or corrected
-        classified = _replace_hint(classified, hint or f"{ctx.command_path} --help")
+        hint = getattr(error, "hint", None) or f"{ctx.command_path} --help"
+        classified = _replace_hint(classified, hint)
     return ErrorReport(error, classified, command, detect_json_output(context.arguments))
 
 
@@ -204,10 +202,15 @@ def convert_click_error(error: click.ClickException) -> UsageInvalid:
     from kebab.errors.catalog import UsageInvalid
 
     cause = error.format_message().removesuffix(".")
-    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-        from kebab.cli.suggest import describe_unknown_flag
+    if isinstance(error, click.NoSuchOption | click.NoSuchCommand):
+        from kebab.core.spelling import find_likely_name
 
-        cause = describe_unknown_flag(error.option_name, error.ctx.command.params)
+        cause, name = error.message, getattr(error, "command_name", "")
+        if isinstance(error, click.NoSuchOption):
+            name = error.option_name
+            cause = f"no such option `{name}`"
+        if near := find_likely_name(name, error.possibilities or ()):
+            cause += f", did you mean `{near}`?"
     option, param = getattr(error, "option_name", None), getattr(error, "param", None)
     if not isinstance(option, str):
         option = format_parameter(param) if isinstance(param, click.Parameter) else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
@@ -81,23 +80,6 @@ def detect_error_language(arguments: Sequence[str], command: click.Command) -> L
         if name == _LANG:
             return next((language for language in LANGUAGES if language == wanted), None)
     return None
-
-
-class FiniteRange(click.FloatRange):
-    """A range of numbers without `nan` and infinity."""
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Return the number; click reports the error.
-
-        Raises:
-            BadParameter: It is no number of the range.
-        """
-        number = float(super().convert(value, param, ctx))
-        if not isfinite(number):
-            self.fail(f"{value!r} is not a finite number", param, ctx)
-        return number
 
 
 class GlobalOption(click.Option):

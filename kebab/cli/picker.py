@@ -6,10 +6,10 @@ It draws on stderr, so that a shell can capture the chosen reference from stdout
 from __future__ import annotations
 
 import asyncio
-import io
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from kebab.cli.prompt import open_devices
 from kebab.cli.render.canvas import Canvas, limit_text_width, measure_width, pluralize, truncate
 from kebab.cli.render.excerpt import render_excerpt
 from kebab.cli.render.hits import fit_headings, fit_location
@@ -155,7 +155,7 @@ def pick_hit(
     with translate_import_errors("choosing a hit", "prompt-toolkit"):
         import prompt_toolkit  # noqa: F401 - the imports below are of its parts
 
-    keyboard, screen = devices or _open_devices(channel)
+    keyboard, screen = devices or open_devices(channel)
     selection = Selection(search, open_hit)
     selection.update(query)
 
@@ -165,14 +165,6 @@ def pick_hit(
 
     application = _build_application(selection, query, create_canvas, (keyboard, screen))
     return application.run()
-
-
-def _open_devices(channel: OutputChannel) -> tuple[Input, Output]:
-    from prompt_toolkit.input import create_input
-    from prompt_toolkit.output import create_output
-
-    file = io.FileIO(channel.descriptor, "w", closefd=False)
-    return create_input(), create_output(stdout=io.TextIOWrapper(file, "utf-8", write_through=True))
 
 
 def _build_application(

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from kebab.cli.channels import Display, OutputChannel, WorkDisplay
     from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
-    from kebab.wire.evals import EvalProgress
     from kebab.wire.ingest import IngestReport
     from kebab.wire.review import AgentItems
     from kebab.wire.stream import ReviewEvent
@@ -182,23 +181,6 @@ def choose_work_display(context: CommandContext, *, stream: bool) -> WorkDisplay
     channel = context.channels.err
     canvas = context.create_canvas(channel)
     return ProgressBar(channel, canvas) if canvas.live else ProgressLines(channel)
-
-
-@contextmanager
-def report_measurements(
-    context: CommandContext,
-) -> Iterator[Callable[[EvalProgress], None]]:
-    """Yield a callback that shows the progress of measurements: as events, or on one line."""
-    if context.flags.machine:
-        yield context.write_event
-        return
-    from kebab.cli.render.progress import MeasurementLine
-
-    line = MeasurementLine(context.channels.err)
-    try:
-        yield line
-    finally:
-        line.end()
 
 
 def run_review(

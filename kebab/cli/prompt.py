@@ -1,34 +1,29 @@
-"""Reads lines and confirmations from the person at the terminal.
-
-With readline, lines have editing and history. Readline writes to descriptors 1 and 2, which are
-the null device in kebab, so they are redirected to the terminal while a line is typed.
-"""
+"""Reads lines and confirmations from the person at the terminal."""
 
 from __future__ import annotations
 
+import io
 import os
-import re
-import signal
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kebab.cli.render.canvas import Canvas, create_canvas
 from kebab.errors.catalog import Cancelled, ConfirmationRequired
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
     from pathlib import Path
-    from types import FrameType, ModuleType
+
+    from prompt_toolkit.history import History
+    from prompt_toolkit.input import Input
+    from prompt_toolkit.output import Output
 
     from kebab.cli.channels import OutputChannel, OutputChannels
     from kebab.cli.context import CommandContext
     from kebab.cli.options import ColorChoice
 
-_OUTPUTS = (1, 2)
-_MAX_HISTORY_LINES = 1000
 _PROMPT = "> "
-_ESCAPE_SEQUENCE = re.compile(r"\x1b\[[\d;]*m")
 
 
 def find_terminal(channels: OutputChannels) -> OutputChannel | None:
@@ -70,29 +65,21 @@ def confirm(
 
 
 class Prompt:
-    """Reads lines from the person at a terminal.
+    """Reads lines from the person at a terminal, with editing and history.
 
     `history` is the file with the lines of earlier processes; None stores no lines.
     """
 
     def __init__(self, channel: OutputChannel, color: ColorChoice, history: Path | None) -> None:
-        self._channel = channel
-        self._history = history
-        self._readline: ModuleType | None = None
-        with suppress(ImportError):  # Python may be built without it
-            import readline
+        from prompt_toolkit import PromptSession
+        from prompt_toolkit.formatted_text import ANSI
 
-            self._readline = readline
-        self._typed = ""
-        canvas = create_canvas(channel, color)
-        self._prompt = canvas.strong(_PROMPT)
-        if self._readline:
-            # Readline ignores the width of text between these marks.
-            self._prompt = _ESCAPE_SEQUENCE.sub("\x01\\g<0>\x02", self._prompt)
-        if self._readline and self._history:
-            self._readline.set_history_length(_MAX_HISTORY_LINES)
-            with suppress(OSError):
-                self._readline.read_history_file(self._history)
+        keyboard, screen = open_devices(channel)
+        self._channel = channel
+        self._prompt = ANSI(create_canvas(channel, color).strong(_PROMPT))
+        self._session: PromptSession[str] = PromptSession(
+            input=keyboard, output=screen, history=_open_history(history)
+        )
 
     def __call__(self) -> str:
         """Return the next line, empty when Ctrl-C cleared it; the history keeps a cleared line.
@@ -101,57 +88,36 @@ class Prompt:
             EOFError: Ctrl-D.
             KeyboardInterrupt: Ctrl-C on an empty line.
         """
-        self._typed = ""
         try:
-            with _redirect_outputs(self._channel), self._note_interruptions():
-                line = input(self._prompt)
-        except EOFError:
-            self._channel.write("\n")
-            raise
+            return self._session.prompt(self._prompt).strip()
         except KeyboardInterrupt:
-            self._channel.write("\n")
-            if not self._typed:
+            typed = self._session.default_buffer.text
+            if not typed:
                 raise
-            if self._readline and self._typed.strip():  # the key Up recalls it
-                self._readline.add_history(self._typed)
-                self._write_history()
+            if typed.strip():  # the key Up recalls it
+                self._session.history.append_string(typed)
             return ""
-        self._write_history()
-        return line.strip()
-
-    @contextmanager
-    def _note_interruptions(self) -> Iterator[None]:
-        """Record on Ctrl-C what was typed, because readline discards it."""
-        before = signal.getsignal(signal.SIGINT)
-
-        def note(number: int, frame: FrameType | None) -> None:
-            self._typed = self._readline.get_line_buffer() if self._readline else ""
-            if callable(before):
-                before(number, frame)
-
-        signal.signal(signal.SIGINT, note)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-    def _write_history(self) -> None:
-        """Write the lines so far to a private file, if possible."""
-        if self._readline and self._history:
-            with suppress(OSError):
-                self._history.parent.mkdir(parents=True, exist_ok=True)
-                os.close(os.open(self._history, os.O_CREAT | os.O_WRONLY, 0o600))
-                self._readline.write_history_file(self._history)
 
 
-@contextmanager
-def _redirect_outputs(channel: OutputChannel) -> Iterator[None]:
-    saved = [os.dup(descriptor) for descriptor in _OUTPUTS]
-    try:
-        for descriptor in _OUTPUTS:
-            os.dup2(channel.descriptor, descriptor)
-        yield
-    finally:
-        for descriptor, before in zip(_OUTPUTS, saved, strict=True):
-            os.dup2(before, descriptor)
-            os.close(before)
+def open_devices(channel: OutputChannel) -> tuple[Input, Output]:
+    """Return the keyboard, and a channel as a screen."""
+    from prompt_toolkit.input import create_input
+    from prompt_toolkit.output import create_output
+
+    file = io.FileIO(channel.descriptor, "w", closefd=False)
+    screen = create_output(stdout=io.TextIOWrapper(file, "utf-8", write_through=True))
+    # A terminal that does not tell where its cursor is would get a warning.
+    screen.enable_cpr = False  # type: ignore[attr-defined]
+    return create_input(), screen
+
+
+def _open_history(path: Path | None) -> History:
+    """Return the lines of a private file; those of this process alone if it cannot be written."""
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
+
+    if path is not None:
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            return FileHistory(path)
+    return InMemoryHistory()

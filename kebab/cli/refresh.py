@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from kebab.cli.options import FiniteRange, add_options
+from kebab.cli.options import add_options
 from kebab.errors.catalog import Cancelled, Locked, NotIndexed
 from kebab.wire.search import IndexRefresh
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
-WAIT_S = 5.0
+WAIT_S = 5
 """The seconds that a search waits for vectors by default."""
 
 
@@ -42,9 +42,9 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--wait",
-        type=FiniteRange(min=0),
+        type=click.IntRange(0),
         metavar="SECONDS",
-        help=f"With `--in`, wait at most this long for vectors (default {WAIT_S:g}).",
+        help=f"With `--in`, wait at most this long for vectors (default {WAIT_S}).",
     ),
     click.option(
         "--refresh", is_flag=True, help="Index new and changed files of what is searched first."
@@ -56,7 +56,7 @@ class InFolder(NamedTuple):
     """The values of `--in` and `--wait`."""
 
     folder: str | None
-    wait: float | None
+    wait: int | None
 
 
 def refresh_folder(
@@ -91,7 +91,7 @@ def refresh_folder(
     return summarize_report(report, folder=place)
 
 
-def _ingest(context: CommandContext, kebab: Kebab, folder: str, wait: float) -> IngestReport:
+def _ingest(context: CommandContext, kebab: Kebab, folder: str, wait: int) -> IngestReport:
     from kebab.cli.progress import report_cancellable_work
     from kebab.wire.ingest import IngestRequest
 

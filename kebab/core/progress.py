@@ -23,9 +23,7 @@ class ProgressKind(StrEnum):
 class Progress(NamedTuple):
     """One event. `done` and `total` count files, bytes or chunks, as `unit` says.
 
-    `per_second` is the rate of the last minute, `seconds_left` what is left at this rate, and
-    `seconds_left_alone` what would be left if no other program used the processors; it is None
-    where that is about the same, or not known.
+    `per_second` is the rate of the last minute, and `seconds_left` what is left at this rate.
     """
 
     kind: ProgressKind
@@ -38,7 +36,6 @@ class Progress(NamedTuple):
     elapsed_ms: int = 0
     per_second: float | None = None
     seconds_left: float | None = None
-    seconds_left_alone: float | None = None
 
 
 ProgressCallback: TypeAlias = Callable[[Progress], None]

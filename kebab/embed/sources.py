@@ -271,7 +271,7 @@ class FetchProgress:
         self._reported = float("-inf")
         self._step = ("", "")
         # A download waits for the network, not for the processors.
-        self._meter = RateMeter(measure=lambda: None)
+        self._meter = RateMeter()
 
     def tick(self, phase: str, message: str, done: int | None, total: int | None) -> None:
         """Wait a moment; the first event of a step is sent at once, the others at intervals.

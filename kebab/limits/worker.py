@@ -68,16 +68,6 @@ class Reply(NamedTuple):
     fault: str = ""
 
 
-_running: set[int] = set()
-"""The numbers of the processes of workers that are not closed."""
-
-
-def measure_processor_time() -> float:
-    """Return the processor time in seconds of this process and of its workers, also ended ones."""
-    ended = os.times().children_user + os.times().children_system
-    return time.process_time() + ended + sum(map(platform.read_processor_time, tuple(_running)))
-
-
 class WorkerProcess(AbstractContextManager["WorkerProcess"]):
     """A process that calls a handler with each task; after it ended, `receive` returns None."""
 
@@ -98,7 +88,6 @@ class WorkerProcess(AbstractContextManager["WorkerProcess"]):
             undo.pop_all()
         for end in ends:
             end.close()
-        _running.add(self._process.pid)
         self.is_ready = False
         self._max_memory_mb = max_memory_mb
         self._own_peak = platform.read_peak_memory()
@@ -192,7 +181,6 @@ class WorkerProcess(AbstractContextManager["WorkerProcess"]):
         self.replies.close()
         if self._process.returncode is None:
             self._cause = self._end_process()
-        _running.discard(self._process.pid)
 
     def _end_process(self) -> str:
         # A worker that has just crashed gets a moment, so that its own signal is seen.

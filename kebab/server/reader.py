@@ -19,7 +19,6 @@ from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import (
     DocInspection,
-    FetchDocRequest,
     FetchResult,
     InspectDocRequest,
 )
@@ -85,7 +84,9 @@ async def load_part(run: Run, request: ReadRequest) -> Part:
     """
     detail = await run(InspectDocRequest(name=request.doc))
     name = detail.document.doc_id
-    whole = await run(FetchDocRequest(name=name))
+    (whole,) = (await run(FetchRequest(refs=[name]))).results
+    if isinstance(whole, NotFound):
+        raise build_missing(whole.name, whole.error.message)
     lines = whole.text.split("\n")
     passage, note = await _find_passage(run, request, detail)
     if whole.is_indexed_text and not note:

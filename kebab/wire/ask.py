@@ -88,7 +88,7 @@ class AnswerCitation(Struct, frozen=True, kw_only=True):
     heading_path: list[str]
     """The headings that lead to the passage."""
     chunk_id: str
-    """The id of the passage; `kebab fetch chunk ID` returns its whole text."""
+    """The id of the passage; `kebab fetch ID` returns its whole text."""
     quote: str
     """The quoted text, verbatim, from the cited lines."""
     spans: list[tuple[int, int]]

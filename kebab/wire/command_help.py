@@ -1,98 +1,10 @@
-"""Declares the help of a command and the version as wire records."""
+"""Declares pages of help, the list of commands and the version as wire records."""
 
 from typing import Any
 
 from msgspec import Struct
 
 from kebab.wire.record import Reply
-
-
-class HelpArgument(Struct, frozen=True, kw_only=True):
-    """An argument of a command, named by its position."""
-
-    name: str
-    """The name as in the usage line, such as `QUERY`."""
-    type: str
-    """The type of a value: `text`, `integer`, `float`, `choice` or `path`."""
-    choices: list[str] = []
-    """The allowed values; empty when every value of the type is allowed."""
-    required: bool = True
-    """Whether the argument must be given."""
-    repeatable: bool = False
-    """Whether several values can be given."""
-
-
-class HelpOption(Struct, frozen=True, kw_only=True):
-    """A flag of a command."""
-
-    name: str
-    """The long spelling, such as `--limit`."""
-    short: str | None = None
-    """The short spelling, such as `-n`."""
-    others: list[str] = []
-    """Further spellings; a flag that ends a pair, such as `--no-color`, is one of them."""
-    type: str
-    """The type of the value as in `HelpArgument`, or `boolean` for a flag without a value."""
-    metavar: str | None = None
-    """The placeholder for the value in help; null for a flag without a value."""
-    choices: list[str] = []
-    """The allowed values; empty when every value of the type is allowed."""
-    minimum: float | None = None
-    """The lowest allowed number."""
-    maximum: float | None = None
-    """The highest allowed number."""
-    default: Any = None
-    """The value that holds when the flag is not given; null when the settings decide or there is
-    none."""
-    required: bool = False
-    """Whether the flag must be given."""
-    repeatable: bool = False
-    """Whether the flag can be given several times."""
-    shared: bool = False
-    """Whether every command has the flag."""
-    help: str
-    """The meaning in one sentence."""
-
-
-class HelpExit(Struct, frozen=True, kw_only=True):
-    """An exit status of a command."""
-
-    status: int
-    """The exit status."""
-    meaning: str
-    """The meaning."""
-
-
-class HelpCommand(Struct, frozen=True, kw_only=True):
-    """A command below another one."""
-
-    name: str
-    """The name below its parent."""
-    summary: str
-    """The purpose in one sentence."""
-
-
-class Help(Reply, frozen=True, kw_only=True, tag="help.v1"):
-    """The help of one command, as `--help` shows it."""
-
-    name: str
-    """The command with its parents, such as `kebab model pull`."""
-    usage: str
-    """The usage line."""
-    summary: str
-    """The purpose in one sentence."""
-    description: str
-    """What the command does; Markdown."""
-    arguments: list[HelpArgument]
-    """The arguments in order."""
-    options: list[HelpOption]
-    """The flags, those that every command has last."""
-    commands: list[HelpCommand]
-    """The commands below this one."""
-    examples: list[str]
-    """Examples for a shell."""
-    exits: list[HelpExit]
-    """The exit statuses."""
 
 
 class HelpTopic(Struct, frozen=True, kw_only=True):
@@ -112,12 +24,12 @@ class HelpTopics(Reply, frozen=True, kw_only=True, tag="help_topics.v1"):
 
 
 class HelpPage(Reply, frozen=True, kw_only=True, tag="help_page.v1"):
-    """A page of the documentation."""
+    """A page of the documentation, or the help of a command as `--help` shows it."""
 
     topic: str
-    """The name of the page."""
+    """The name of the page, or the command with its parents, such as `kebab model pull`."""
     text: str
-    """The page; Markdown."""
+    """The page in Markdown, or the help as text."""
 
 
 class Version(Reply, frozen=True, kw_only=True, tag="version.v1"):

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from kebab.wire.citation import Count, Positive
+from kebab.wire.health import ModelInfo
 from kebab.wire.record import Reply, Request
 from kebab.wire.search import ConfidenceName, ModeName, Unit
 
@@ -139,21 +140,6 @@ class EvalSettings(Struct, frozen=True, kw_only=True):
     """Whether any passage of the right document counts as right, whatever its lines."""
 
 
-class EvalVersions(Struct, frozen=True, kw_only=True):
-    """The versions that were measured."""
-
-    kebab: str
-    """The version of kebab."""
-    parser: str
-    """The version of the Markdown parser."""
-    chunker: str
-    """The version of the chunker."""
-    embedding: str | None
-    """The embedding version; null without a model."""
-    index: str
-    """The version of the vector index."""
-
-
 class EvalGolden(Struct, frozen=True, kw_only=True):
     """The golden set."""
 
@@ -178,8 +164,10 @@ class EvalReport(Reply, frozen=True, kw_only=True, tag="eval_report.v1"):
     """The golden set."""
     settings: EvalSettings
     """The settings of the measurement."""
-    versions: EvalVersions
-    """The versions that were measured."""
+    kebab_version: str
+    """The version of kebab."""
+    models: ModelInfo
+    """The versions that shape the index."""
     corpus_revision: int
     """The revision of the index at the last question."""
     modes: list[EvalMode]
@@ -190,16 +178,3 @@ class EvalReport(Reply, frozen=True, kw_only=True, tag="eval_report.v1"):
     """The duration of the run."""
     moved: bool = False
     """Whether the index changed during the run, so that not all questions met the same revision."""
-
-
-class EvalProgress(Reply, frozen=True, kw_only=True, tag="eval_progress.v1"):
-    """The progress of a run; written to stderr."""
-
-    name: str
-    """The name of the current step."""
-    done: Count
-    """The number of finished questions."""
-    total: Count
-    """The number of all questions."""
-    elapsed_ms: Count
-    """The time since the run began."""

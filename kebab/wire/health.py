@@ -371,28 +371,19 @@ class InstalledFile(Struct, frozen=True, kw_only=True):
     path: str
     """The file."""
     change: FileChange
-    """The change as in `install_report.v1`."""
+    """The change. `keep` leaves the file as it is, `none` found nothing to remove. In a file that
+    also has other settings `add` and `update` change the entry of kebab only, and `remove` leaves
+    the other settings."""
     backup: str | None = None
     """The copy of an edited skill; null when none was needed."""
 
 
 class InstallReport(Reply, frozen=True, kw_only=True, tag="install_report.v1"):
-    """What `install` did with the files of a client.
-
-    `path`, `change` and `backup` are those of the first file that changed, else of the first one.
-    """
+    """What `install` did with the files of a client."""
 
     integration: str
     """The program that uses kebab, such as `claude-code`."""
-    path: str
-    """The file."""
-    change: FileChange
-    """The change. `keep` leaves the file as it is, `none` found nothing to remove. In a file that
-    also has other settings `add` and `update` change the entry of kebab only, and `remove` leaves
-    the other settings."""
-    backup: str | None = None
-    """The copy of an edited file; null when none was needed."""
-    files: list[InstalledFile] = field(default_factory=list)
+    files: list[InstalledFile]
     """All files, the skill first."""
     dry_run: bool = False
     """Whether nothing was written, because the caller only wants to see the change."""

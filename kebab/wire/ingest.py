@@ -222,9 +222,6 @@ class IngestProgress(Reply, frozen=True, kw_only=True, tag="ingest_progress.v1")
     """The amount finished in a second of the last minute."""
     seconds_left: float | UnsetType = UNSET
     """The time until `done` is `total`, at the rate of the last minute."""
-    seconds_left_alone: float | UnsetType = UNSET
-    """The same if no other program used the processors; left out where that is about the same, or
-    not known."""
     report: IngestReport | UnsetType = UNSET
     """The report, part of the terminal event under `--stream`."""
 

@@ -151,7 +151,7 @@ class ChunkInspection(Reply, frozen=True, kw_only=True, tag="chunk_inspection.v1
 FetchKind = Literal["chunk", "doc", "span", "section", "page", "slide", "cell"]
 
 
-class FetchResult(Reply, frozen=True, kw_only=True, tag="fetch_result.v1"):
+class FetchResult(Record, frozen=True, kw_only=True, tag="fetch_result.v1"):
     """Original text of the user's file.
 
     Lines are those of the file. For a format that is not cited by lines, such as PDF, they are
@@ -183,11 +183,11 @@ class FetchResult(Reply, frozen=True, kw_only=True, tag="fetch_result.v1"):
     truncated: bool
     """Whether a limit cut the text."""
     ref: str | UnsetType = UNSET
-    """The reference as given; only in `fetch_list.v1`."""
+    """The reference as given."""
     file: str | UnsetType | None = UNSET
-    """The absolute path of the file, null for text from standard input; in `fetch_list.v1`."""
+    """The absolute path of the file, null for text from standard input."""
     heading_path: list[str] | UnsetType = UNSET
-    """The headings that lead to the place; only in `fetch_list.v1`."""
+    """The headings that lead to the place."""
     is_indexed_text: bool = False
     """Whether `text` and its lines are those that were indexed, because the file is gone or no
     longer contains the passage; `line_count` is that of the present file while there is one."""
@@ -238,47 +238,6 @@ class InspectChunkRequest(
 
     name: str
     """The id of a passage, or a unique prefix of one."""
-
-
-class FetchDocRequest(
-    LookupRequest["FetchResult"], frozen=True, kw_only=True, tag="fetch_doc_request.v1"
-):
-    """The file to fetch."""
-
-    name: str
-    """An id of a document, a unique prefix of one, or a path."""
-    max_chars: Positive | None = None
-    """The maximum length of the text in code points; null means all."""
-
-
-class FetchChunkRequest(
-    LookupRequest["FetchResult"], frozen=True, kw_only=True, tag="fetch_chunk_request.v1"
-):
-    """The passage to fetch."""
-
-    name: str
-    """The id of a passage, or a unique prefix of one."""
-    context: Count = 0
-    """The number of lines to add before and after the passage."""
-    max_chars: Positive | None = None
-    """The maximum length of the text in code points; null means all."""
-
-
-class FetchSpanRequest(
-    LookupRequest["FetchResult"], frozen=True, kw_only=True, tag="fetch_span_request.v1"
-):
-    """The lines of a file to fetch."""
-
-    name: str
-    """An id of a document, a unique prefix of one, or a path."""
-    start: Positive
-    """The first line."""
-    end: Positive | None = None
-    """The last line, inclusive; null means one line."""
-    context: Count = 0
-    """The number of lines to add before and after."""
-    max_chars: Positive | None = None
-    """The maximum length of the text in code points; null means all."""
 
 
 class RmRequest(LookupRequest["RemoveReport"], frozen=True, kw_only=True, tag="rm_request.v1"):

@@ -21,7 +21,7 @@ class MatchedPassage(Struct, frozen=True, kw_only=True):
     """One passage of a pair."""
 
     chunk_id: str
-    """The id of the passage; `kebab fetch chunk ID` returns its whole text."""
+    """The id of the passage; `kebab fetch ID` returns its whole text."""
     heading_path: list[str]
     """The headings that lead to the passage."""
     citation: Citation

@@ -215,7 +215,7 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     heading_path: list[str]
     """The headings that lead to the passage."""
     chunk_id: str
-    """The id of the passage; `kebab fetch chunk ID` returns its whole text."""
+    """The id of the passage; `kebab fetch ID` returns its whole text."""
     snippet: str
     """A part of the original text around the best match; empty unless `detail` is `snippets`."""
     highlights: list[tuple[int, int]]

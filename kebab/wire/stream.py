@@ -6,12 +6,11 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from kebab.wire.citation import Count
-from kebab.wire.coverage import Coverage
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestReport
 from kebab.wire.record import Hinted, Reply
 from kebab.wire.review import AgentItems
-from kebab.wire.search import DegradedChannel, LeftOut, QueryParsed, SearchHit, SearchResponse
+from kebab.wire.search import SearchHit, SearchResponse
 
 
 class BulkSearchItem(Reply, frozen=True, kw_only=True, tag="bulk_search_item.v1"):
@@ -38,30 +37,8 @@ class EventData(Struct, frozen=True, kw_only=True):
     """`progress`, `complete`: the time since the search began."""
     hit_count: int | UnsetType = UNSET
     """`complete`: the number of hits that were sent."""
-    queries: list[str] | UnsetType = UNSET
-    """`complete`: the queries, when the request has `queries`."""
-    has_more: bool | UnsetType = UNSET
-    """`complete`: whether there are further hits."""
-    next_cursor: str | UnsetType | None = UNSET
-    """`complete`: the cursor of the next page."""
-    truncated: bool | UnsetType = UNSET
-    """`complete`: whether `max_tokens` shortened the page."""
-    left_out: LeftOut | UnsetType = UNSET
-    """`complete`: what `max_tokens` left out, if anything."""
-    degraded: list[DegradedChannel] | UnsetType = UNSET
-    """`complete`: the channels that were not available."""
-    corpus_revision: int | UnsetType = UNSET
-    """`complete`: the revision of the index."""
-    query_parsed: QueryParsed | UnsetType = UNSET
-    """`complete`: how the query was read."""
-    absent_terms: list[str] | UnsetType = UNSET
-    """`complete`: words and phrases that occur nowhere in what was searched."""
-    coverage: Coverage | UnsetType = UNSET
-    """`complete`: what the index covers of what was searched."""
-    convincing: bool | UnsetType = UNSET
-    """`complete`: whether the best hit of the whole search is above `weak`."""
-    convincing_queries: list[int] | UnsetType = UNSET
-    """`complete`: the queries for which this holds, when the request has `queries`."""
+    page: SearchResponse | UnsetType = UNSET
+    """`complete`: the page without its hits and without an envelope."""
     error: ErrorReply | UnsetType = UNSET
     """`error`: the error."""
 

@@ -91,28 +91,3 @@ def test_a_reader_of_one_line_ends_the_stream(empty, started):
     _, err = process.communicate(timeout=60)
 
     assert (process.returncode, err) == (141, b"")
-
-
-def test_a_chat_of_lines_has_the_worst_status(empty, program):
-    ran = program("chat", module=SCRIPTED, stdin=b"x\nweak\ncut\nx\n")
-
-    assert ran.status == 2
-    assert ran.out.count(WHOLE) == 2
-    assert "noise" not in ran.out + ran.err
-    assert [line.split()[0] for line in ran.err.splitlines()] == [
-        "session:",
-        "hint:",
-        "error:",
-        "hint:",
-        "code:",
-    ]
-
-
-def test_a_chat_whose_reader_goes_away_ends_quietly(empty, started):
-    process = started("chat", stdin=-1, stdout=-1, stderr=-1)
-    process.stdout.close()
-    process.stdout = None
-    _, err = process.communicate(b"x\nx\n", timeout=60)
-
-    assert process.returncode == 141
-    assert b"error" not in err

@@ -68,9 +68,9 @@ def test_help_under_json_is_one_object(kebab):
 
             (reply,) = check_channel(ran.out, status=0, command=path or "kebab")
             assert (ran.status, ran.err) == (0, "")
-            assert reply["schema_version"] == "help.v1"
-            assert reply["name"] == f"kebab {path}".strip()
-            assert {"--json", "--config"} <= {one["name"] for one in reply["options"]}
+            assert reply["schema_version"] == "help_page.v1"
+            assert reply["topic"] == f"kebab {path}".strip()
+            assert all(f"  {flag} " in reply["text"] for flag in ("--json", "--config"))
 
 
 def test_the_version_under_json_is_one_object(kebab):

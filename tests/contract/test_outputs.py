@@ -67,12 +67,6 @@ OUTCOMES = r"""
 1 fetch_list.v1          fetch {doc}:2 nowhere --max-tokens 5
 1 fetch_list.v1          fetch -
 2 usage_invalid          fetch {doc} --max-tokens 0
-0 fetch_result.v1        fetch chunk {chunk} --context 2
-1 not_found.v1           fetch chunk nowhere
-0 fetch_result.v1        fetch doc {doc} --max-chars 20
-1 not_found.v1           fetch doc nowhere
-0 fetch_result.v1        fetch span {doc} 2 4
-1 not_found.v1           fetch span nowhere 1
 0 related_docs.v1        related {doc}
 2 invalid_input          related {doc} --since whenever
 2 usage_invalid          related {doc} -n many

@@ -199,21 +199,3 @@ def test_a_server_with_the_other_protocol_gets_a_key_that_nobody_sees(library):
     for one in (*said, *kept):
         assert KEY.encode() not in one
         assert wrong.encode() not in one
-
-
-def test_questions_follow_each_other_in_a_chat_of_lines(library, server):
-    server.enqueue(Say(CHECKED), Say(RESTORE), Say("NOT_IN_NOTES"))
-    said = library(
-        "chat",
-        "--limit",
-        "1",
-        "--session",
-        "lines",
-        status=1,
-        given=f"{RESTORE}\n{RESTORE}\n".encode(),
-    )
-
-    assert said.out.decode().count(f"> {RESTORE}") == 2
-    assert CHECKED in said.out.decode()
-    turns = library.json("session", "show", "lines")["turns"]
-    assert [one["refusal_reason"] for one in turns] == [None, "llm_self_judge"]

@@ -54,7 +54,7 @@ def test_an_interruption_leaves_an_older_report_alone(library, golden):
     kept.write_text("before", encoding="utf-8")
 
     process = library.start("eval", golden, "--mode", "lexical", "--out", kept, "--json")
-    assert json.loads(process.stderr.readline())["schema_version"] == "eval_progress.v1"
+    assert json.loads(process.stderr.readline())["schema_version"] == "ingest_progress.v1"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
 

@@ -25,17 +25,17 @@ def test_from_nothing_to_an_index_and_back_to_nothing(cli):
 
     hit = cli.json("search", "restore the database")["hits"][0]
     span = hit["citation"]["line"]
-    fetched = cli.json("fetch", "chunk", hit["chunk_id"])
+    [fetched] = cli.json("fetch", hit["chunk_id"])["results"]
     assert hit["doc_path"] == "ops/backup.md"
     assert fetched["text"] == "\n".join(BACKUP.splitlines()[span["start"] - 1 : span["end"]])
     assert cli.json("search", "각주")["hits"][0]["lang"] == "ko"
     assert cli.json("list")["total"] == 3
     assert cli.json("inspect", "doc", "ops/backup.md")["document"]["title"] == "Backup"
     assert cli.json("inspect", "chunk", hit["chunk_id"][:12])["text"] == fetched["text"]
-    assert cli.json("fetch", "span", "ops/backup.md", "3")["text"] == BACKUP.splitlines()[2]
+    assert cli.json("fetch", "ops/backup.md:3")["results"][0]["text"] == BACKUP.splitlines()[2]
     cursor = cli.json("search", "the", "--limit", "1")["next_cursor"]
     cli.write("cat.txt", "the dog runs in the park\n")
-    assert cli.json("fetch", "doc", "cat.txt")["freshness"] == "changed"
+    assert cli.json("fetch", "cat.txt")["results"][0]["freshness"] == "changed"
     assert [item["kind"] for item in cli.json("ingest")["items"]] == ["updated"]
     cli.fails("stale_cursor", "search", "the", "--limit", "1", "--cursor", cursor)
     assert cli.json("search", "dog")["hits"][0]["doc_path"] == "cat.txt"
@@ -68,7 +68,7 @@ def test_vectors_are_made_found_checked_and_changed(local):
 ODD: list[tuple[list[str | bytes], int]] = [
     (["search", b"caf\xe9"], 2),
     (["inspect", "doc", b"caf\xe9"], 1),
-    (["fetch", "chunk", b"caf\xe9"], 1),
+    (["fetch", b"caf\xe9"], 1),
     (["rm", b"caf\xe9"], 1),
     (["list", "--tag", b"caf\xe9"], 2),
     (["ingest", b"caf\xe9"], 2),
@@ -119,7 +119,7 @@ def test_two_writers_one_is_locked_and_readers_go_on(cli, read_lines):
 @pytest.mark.skipif(shutil.which("bash") is None, reason="the pipe is a shell's")
 @pytest.mark.parametrize(
     "command",
-    ["fetch doc long.txt", "fetch doc long.txt --json", "search --bulk"],
+    ["fetch long.txt", "fetch long.txt --json", "search --bulk"],
 )
 def test_a_reader_that_goes_away_is_quietly_accepted(cli, command):
     cli.write("long.txt", "a long line about the cat\n" * 20_000)

@@ -66,10 +66,6 @@ from kebab.wire.library import (
     DocInspection,
     DocList,
     ExplainPathsRequest,
-    FetchChunkRequest,
-    FetchDocRequest,
-    FetchResult,
-    FetchSpanRequest,
     InspectChunkRequest,
     InspectDocRequest,
     ListRequest,
@@ -314,18 +310,6 @@ class FakeKebab:
         missing = sum(map(_absent, request.refs))
         return FetchList(results=results, missing=missing, truncated=False)
 
-    def fetch_chunk(self, request: FetchChunkRequest) -> FetchResult | NotFound:
-        """Fetch lines."""
-        return self._fetch(request)
-
-    def fetch_doc(self, request: FetchDocRequest) -> FetchResult | NotFound:
-        """Fetch lines."""
-        return self._fetch(request)
-
-    def fetch_span(self, request: FetchSpanRequest) -> FetchResult | NotFound:
-        """Fetch lines."""
-        return self._fetch(request)
-
     def rm(self, request: RmRequest) -> RemoveReport | NotFound:
         """Remove documents."""
         self._note("rm", request)
@@ -507,12 +491,6 @@ class FakeKebab:
     def model_use(self, request: ModelUseRequest, report: Report, cancel: Cancel) -> ModelReport:
         """Change the model."""
         return self.model_pull(ModelPullRequest(name=request.name), report, cancel)
-
-    def _fetch(
-        self, request: FetchChunkRequest | FetchDocRequest | FetchSpanRequest
-    ) -> FetchResult | NotFound:
-        self._note("fetch", request)
-        return replies.not_found() if _absent(request.name) else replies.fetch_result()
 
     def _note(self, what: str, request: Any) -> None:
         self.asked.append((what, request))

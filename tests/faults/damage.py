@@ -43,7 +43,7 @@ FORMS: Mapping[str, Callable[[Path], None]] = {
 
 COMMANDS = (
     *("vector search", "hybrid search", "ingest of nothing new", "forced ingest", "doctor"),
-    *("extractive ask", "list", "fetch chunk", "session show", "schema", "model list", "rm"),
+    *("extractive ask", "list", "fetch", "session show", "schema", "model list", "rm"),
 )
 """The commands that meet damaged files."""
 

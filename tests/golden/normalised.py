@@ -91,7 +91,5 @@ class Normaliser:
 
 def _is_heartbeat(one: dict[str, Any]) -> bool:
     """Return whether an object only breaks a silence."""
-    if one.get("schema_version") == "eval_progress.v1":
-        return one["done"] not in (0, one["total"])
     beat = "heartbeat" in (one.get("kind"), one.get("type"))
     return beat and not one.get("message")

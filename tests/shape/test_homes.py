@@ -67,7 +67,7 @@ HOMES = {
     "pathspec": ("kebab.source.ignore",),
     "PIL": ("kebab.llm.pictures",),
     "platformdirs": ("kebab.config.settings",),
-    "prompt_toolkit": ("kebab.cli.picker",),
+    "prompt_toolkit": ("kebab.cli.picker", "kebab.cli.prompt"),
     "py_rust_stemmers": ("kebab.text.tokenizer",),
     "pyarrow": (
         "kebab.cluster.ray_data",

@@ -75,19 +75,6 @@ def build_ask_request(settings: Settings, question: str, flags: dict[str, Any]) 
     return build_request({"question": question, **merge_flags(defaults, flags)}, AskRequest)
 
 
-def check_question_size(raw: bytes) -> bytes:
-    """Return a question from stdin after a check of its size.
-
-    Raises:
-        TooLarge: The question has too many bytes.
-    """
-    if len(raw) > MAX_QUESTION_BYTES:
-        from kebab.errors.catalog import TooLarge
-
-        raise TooLarge(what="question", size=len(raw), limit=MAX_QUESTION_BYTES)
-    return raw
-
-
 def answer_question(
     context: CommandContext, kebab: Kebab, request: AskRequest, display: Display[AnswerEvent]
 ) -> Answer:
@@ -167,6 +154,14 @@ def command(context: CommandContext, /, question: tuple[str, ...], **flags: Any)
 
 
 def read_question() -> str:
-    """Return the question on stdin."""
+    """Return the question on stdin.
+
+    Raises:
+        TooLarge: It has too many bytes.
+    """
     raw = sys.stdin.buffer.read(MAX_QUESTION_BYTES + 1) if sys.stdin else b""
-    return check_question_size(raw).decode("utf-8-sig", "surrogateescape").strip()
+    if len(raw) > MAX_QUESTION_BYTES:
+        from kebab.errors.catalog import TooLarge
+
+        raise TooLarge(what="question", size=len(raw), limit=MAX_QUESTION_BYTES)
+    return raw.decode("utf-8-sig", "surrogateescape").strip()

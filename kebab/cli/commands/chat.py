@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import sys
 import time
-from io import BytesIO
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +11,9 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.commands.ask import (
-    MAX_QUESTION_BYTES,
     answer_question,
     ask_options,
     build_ask_request,
-    check_question_size,
     choose_answer_display,
     print_answer,
 )
@@ -31,7 +27,7 @@ from kebab.wire.ask import Answer, SessionShowRequest
 from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
 
     from kebab.app.facade import Kebab
     from kebab.cli.context import CommandContext
@@ -47,31 +43,20 @@ _HELP = (
     ("Up", "bring back the line before, also one that was cleared or stopped"),
     ("Ctrl-D", "leave, like `exit` and `quit`"),
 )
-_FINAL_STATUSES = (Exit.INTERRUPTED, Exit.READER_GONE)
 
 
 class Chat:
-    """Runs a chat with one knowledge base; messages about the chat go to stderr.
-
-    With `starts_session` a chat without a named session starts one. A chat of a program does not,
-    because nobody asked for its questions to be stored.
-    """
+    """Runs a chat with one knowledge base; messages about the chat go to stderr."""
 
     def __init__(
-        self,
-        context: CommandContext,
-        kebab: Kebab,
-        settings: Settings,
-        flags: dict[str, Any],
-        *,
-        starts_session: bool,
+        self, context: CommandContext, kebab: Kebab, settings: Settings, flags: dict[str, Any]
     ) -> None:
         self._context = context
         self._kebab = kebab
         self._settings = settings
         self._flags = flags
-        stores = settings.ask.history and not context.flags.read_only
-        self._starts_session = starts_session and stores
+        self.stores = settings.ask.history and not context.flags.read_only
+        """Whether questions and answers are stored."""
         self._name: str | None = flags["session"] or self._find_new_name()
         self._last: Answer | None = None
         self._degraded: list[DegradedChannel] = []
@@ -83,7 +68,7 @@ class Chat:
         }
         self._print_session()
 
-    def run_interactive(self, prompt: Callable[[], str]) -> Exit:
+    def run(self, prompt: Callable[[], str]) -> Exit:
         """Answer questions until the person leaves; return the exit status."""
         self._print(self._canvas.dim("/help lists commands, Ctrl-D leaves"))
         interrupts = self._context.interrupts
@@ -108,21 +93,6 @@ class Chat:
                 return status
             self._print(*[""] * bool(line))
         return Exit.INTERRUPTED if interrupts.terminated else Exit.DONE
-
-    def run_lines(self, lines: Iterable[str]) -> Exit:
-        """Answer line by line; return the worst exit status."""
-        worst = Exit.DONE
-        for line in lines:
-            if line in _LEAVE_WORDS:
-                break
-            if not _COMMAND.fullmatch(line):
-                self._context.channels.out.write(f"> {clean(line)}\n\n")
-            status = self._run_line(line)
-            self._context.channels.out.write("\n")
-            worst = max(worst, status)
-            if status in _FINAL_STATUSES:
-                break
-        return worst
 
     def _run_line(self, line: str) -> Exit:
         if _COMMAND.fullmatch(line):
@@ -166,8 +136,8 @@ class Chat:
         self._print_session()
 
     def _find_new_name(self) -> str | None:
-        """Return an unused session name, None when this chat starts no session."""
-        if not self._starts_session:
+        """Return an unused session name, None when nothing is stored."""
+        if not self.stores:
             return None
         name = stem = time.strftime("chat-%Y-%m-%d-%H%M")
         numbers = count(2)
@@ -186,7 +156,7 @@ class Chat:
 class ChatNeedsPersonError(click.UsageError):
     """A program asks for a chat; `hint` is the command for programs."""
 
-    hint = "kebab ask --session NAME --json"
+    hint = "kebab ask --session NAME QUESTION"
 
 
 @click.command(
@@ -196,7 +166,6 @@ class ChatNeedsPersonError(click.UsageError):
     examples=(
         "kebab chat",
         "kebab chat --session move --tag home",
-        "cat questions.txt | kebab chat --extractive",
     ),
 )
 @ask_options
@@ -206,26 +175,13 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
 
     Follow-up questions may refer to earlier ones. Ctrl-C stops an answer and keeps its beginning in
     the session, or clears the line; Up brings a line back. Ctrl-D leaves, and `/help` lists more.
-    Without `--session`, the chat starts a new session. When stdin is no terminal, each line is a
-    question, the exit status is that of the worst answer, and nothing is stored unless `--session`
-    names a session.
+    Without `--session`, the chat starts a new session.
     """
-    if context.flags.machine:
-        raise ChatNeedsPersonError("a chat is for people")
-    settings = context.load_settings()
     terminal = find_terminal(context.channels)
+    if context.flags.machine or terminal is None:
+        raise ChatNeedsPersonError("a chat is for people at a terminal")
+    settings = context.load_settings()
     with context.open_kebab(settings) as kebab:
-        chat = Chat(context, kebab, settings, flags, starts_session=terminal is not None)
-        if terminal is None:
-            return chat.run_lines(_read_lines())
-        stores = settings.ask.history and not context.flags.read_only
-        history = resolve_paths(settings).state / "chat_history" if stores else None
-        return chat.run_interactive(Prompt(terminal, context.flags.color, history))
-
-
-def _read_lines() -> Iterator[str]:
-    source = sys.stdin.buffer if sys.stdin else BytesIO()
-    while raw := source.readline(MAX_QUESTION_BYTES + 1):
-        line = check_question_size(raw).decode("utf-8", "surrogateescape").strip("\ufeff \t\r\n")
-        if line:
-            yield line
+        chat = Chat(context, kebab, settings, flags)
+        history = resolve_paths(settings).state / "chat_history" if chat.stores else None
+        return chat.run(Prompt(terminal, context.flags.color, history))

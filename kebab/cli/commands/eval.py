@@ -8,7 +8,7 @@ import click
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import MODES, per_doc_option
-from kebab.cli.progress import report_measurements
+from kebab.cli.progress import report_work
 from kebab.cli.render.evals import render_evaluation
 from kebab.errors.catalog import UsageInvalid
 from kebab.errors.signal import Exit
@@ -75,10 +75,11 @@ def command(
             raise UsageInvalid(option="--out", cause=f"{out} is an input file")
     with (
         context.open_kebab(settings, read_only=True) as kebab,
-        report_measurements(context) as report,
+        report_work(context) as reporter,
     ):
         measured = EvalSettings(**flags)
-        reply = evaluate(kebab, queries, measured, report, modes=modes, qrels=qrels)
+        reply = evaluate(kebab, queries, measured, reporter, modes=modes, qrels=qrels)
+        reporter.finish(Exit.DONE, cancelled=False)
     if out:
         write_file(out, context.encode_reply(reply, Exit.DONE))
     return context.print_reply(reply, render_evaluation)

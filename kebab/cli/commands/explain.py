@@ -16,17 +16,14 @@ from kebab.wire.error import ExplainRequest
     "explain",
     cls=Command,
     exits=(Exit.NO,),
-    examples=(f"kebab explain {NotIndexed.code}", "kebab explain --all"),
+    examples=(f"kebab explain {NotIndexed.code}",),
 )
-@click.argument("code", required=False, shell_complete=complete("codes"))
-@click.option("--all", "all_codes", is_flag=True, help="Explain every code.")
+@click.argument("code", shell_complete=complete("codes"))
 @click.pass_obj
-def command(context: CommandContext, /, code: str | None, *, all_codes: bool) -> Exit:
+def command(context: CommandContext, /, code: str) -> Exit:
     """Explain an error code.
 
     The command needs neither settings nor a network. `kebab schema --errors` lists all codes.
     """
-    if all_codes is (code is not None):
-        raise click.UsageError("name one CODE, or take `--all`")
     reply = context.run(ExplainRequest(code=code), Settings())
     return context.print_reply(reply, render_error_explanations)

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kebab.cli.command import COMMANDS, Command, Group
-from kebab.cli.describe import describe_command
+from kebab.cli.command import COMMANDS, Command, Group, show_help
 from kebab.cli.render.canvas import pad
-from kebab.cli.suggest import UnknownCommand
 from kebab.errors.signal import Exit
 from kebab.wire.command_help import HelpPage, HelpTopic, HelpTopics
 
@@ -76,15 +74,12 @@ def _print_command_help(context: click.Context, words: tuple[str, ...]) -> Exit:
         names = group.list_commands(at) if isinstance(group, Group) else []
         if word not in names:
             names = names if at.parent else [*TOPICS, *names]
-            raise UnknownCommand([word], names, context, "page or command")
+            raise click.NoSuchCommand(word, f"no such page or command `{word}`", names, context)
         assert isinstance(group, Group)
         below = group.get_command(at, word)
         assert below is not None
         at = click.Context(below, at, info_name=word, obj=call, **below.context_settings)
-    if call.flags.machine:
-        call.write_json(describe_command(at.command, at.command_path), Exit.DONE)
-    else:
-        call.channels.out.write(at.get_help() + "\n")
+    show_help(at)
     return Exit.DONE
 
 

@@ -35,7 +35,6 @@ from kebab.errors.signal import Exit
 from kebab.errors.system import resolve_path
 from kebab.wire.health import (
     InstallableClient,
-    InstalledFile,
     InstallOverview,
     InstallReport,
     InstallSnippet,
@@ -107,9 +106,8 @@ def command(context: CommandContext, /, client: str | None, **flags: bool) -> Ex
     if any(plan.is_needed for plan in plans) and not (flags["yes"] or dry_run):
         confirm(context, f"install {client}", partial(_render_diffs, plans))
     files = [describe_plan(plan) if dry_run else apply_plan(plan) for plan in plans]
-    return context.print_reply(
-        _build_report(client, files, dry_run=dry_run), partial(_render_report, plans)
-    )
+    report = InstallReport(integration=client, files=files, dry_run=dry_run)
+    return context.print_reply(report, partial(_render_report, plans))
 
 
 def _refuse_contradictions(client: str | None, flags: Mapping[str, bool]) -> None:
@@ -121,18 +119,6 @@ def _refuse_contradictions(client: str | None, flags: Mapping[str, bool]) -> Non
         raise click.UsageError(cause)
     if client is None and (flags["print_only"] or changes):
         raise click.UsageError("name the client")
-
-
-def _build_report(client: str, files: list[InstalledFile], *, dry_run: bool) -> InstallReport:
-    first = next((one for one in files if one.change not in ("keep", "none")), files[0])
-    return InstallReport(
-        integration=client,
-        path=first.path,
-        change=first.change,
-        backup=first.backup,
-        files=files,
-        dry_run=dry_run,
-    )
 
 
 def _choose_kinds(client: Client, flags: Mapping[str, bool]) -> tuple[IntegrationKind, ...]:

@@ -1,17 +1,16 @@
 """`kebab schema` describes this build: its statistics, its commands, its schemas."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from kebab.cli.command import EXIT_MEANINGS, Command, DefaultGroup, Group, root
+from kebab.cli.command import EXIT_MEANINGS, Command, Group, root, summarize_help
 from kebab.cli.context import CommandContext
-from kebab.cli.describe import describe_argument, describe_option, summarize_help
 from kebab.cli.options import MODES, GlobalOption, complete, create_global_options, filter_options
 from kebab.errors.signal import Exit
-from kebab.wire.command_help import CommandList, CommandUsage, HelpArgument, HelpOption
+from kebab.wire.command_help import CommandList, CommandUsage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -73,11 +72,10 @@ def _render(reply: "Introspection", canvas: "Canvas", *, verbose: bool) -> "Iter
     return render_schema(reply, canvas, verbose=verbose)
 
 
-_FILTERS = "FILTERS"
 _LONGEST_CHOICES = 30
 """Longer lists of values are only in the help of their command."""
 
-_MODES, _MODE = "|".join(MODES.choices), "MODE"
+_MODES = "|".join(MODES.choices)
 
 
 def iterate_commands() -> Iterator[tuple[str, Command]]:
@@ -86,8 +84,6 @@ def iterate_commands() -> Iterator[tuple[str, Command]]:
     for name in root.list_commands(context):
         command = root.get_command(context, name)
         assert isinstance(command, Command)
-        if isinstance(command, DefaultGroup):
-            yield name, command.default
         if isinstance(command, Group):
             for below, inner in command.commands.items():
                 assert isinstance(inner, Command)
@@ -102,12 +98,12 @@ def list_commands() -> CommandList:
     @filter_options
     def carry() -> None: ...
 
-    filters = _describe(click.command()(carry).params)
+    filters = {_format_option(one): one for one in click.command()(carry).params}
     # `--output-format json` is `--json`.
-    shared = [one for one in _describe(create_global_options()) if one.name != "--output-format"]
+    shared = [one for one in create_global_options() if one.name != "output_format"]
     return CommandList(
         global_flags=_format_options(shared),
-        filters=_format_options(filters),
+        filters=_format_options([*filters.values()]),
         modes=_MODES,
         commands=[
             CommandUsage(
@@ -119,47 +115,52 @@ def list_commands() -> CommandList:
     )
 
 
-def _format_usage(path: str, command: Command, filters: Sequence[HelpOption]) -> str:
+def _format_usage(path: str, command: Command, filters: Mapping[str, click.Parameter]) -> str:
     context = click.Context(command, info_name=path)
     arguments = [
-        _format_argument(describe_argument(param, context))
-        for param in command.params
-        if isinstance(param, click.Argument)
+        _format_argument(one, context) for one in command.params if isinstance(one, click.Argument)
     ]
-    options = _describe([param for param in command.params if not isinstance(param, GlobalOption)])
-    shared = [option for option in options if option in filters]
-    own = [option for option in options if option not in shared]
+    options = [one for one in command.params if not isinstance(one, GlobalOption | click.Argument)]
+    shared: list[click.Parameter] = []
+    own: list[click.Parameter] = []
+    for option in options:
+        same = filters.get(_format_option(option))
+        is_filter = same is not None and vars(same).get("help") == vars(option).get("help")
+        (shared if is_filter else own).append(option)
     # A command that takes all filters but one, as `related` does, still names the group.
-    group = [f"[{_FILTERS}]"] if len(shared) > 1 else [_format_options(shared)]
+    group = ["[FILTERS]"] if len(shared) > 1 else [_format_options(shared)]
     return " ".join(filter(None, [path, *arguments, *group, _format_options(own)]))
 
 
-def _describe(params: Sequence[click.Parameter]) -> list[HelpOption]:
-    options = [param for param in params if isinstance(param, click.Option)]
-    return [describe_option(option) for option in options if not option.hidden]
-
-
-def _format_argument(argument: HelpArgument) -> str:
-    words = argument.name + ("…" if argument.repeatable else "")
+def _format_argument(argument: click.Argument, context: click.Context) -> str:
+    words = argument.make_metavar(context).strip("[]….{}") + "…" * (argument.nargs != 1)
     return words if argument.required else f"[{words}]"
 
 
-def _format_options(options: Sequence[HelpOption]) -> str:
+def _format_options(options: Sequence[click.Parameter]) -> str:
     """Return flags in brackets; neighbours share a pair, except those that can be repeated."""
     parts: list[str] = []
     for option in options:
-        ending = "]…" if option.repeatable else "]"
-        if parts and parts[-1].endswith("]") and not option.repeatable:
+        if getattr(option, "hidden", False):
+            continue
+        ending = "]…" if option.multiple else "]"
+        if parts and parts[-1].endswith("]") and not option.multiple:
             parts[-1] = f"{parts[-1][:-1]} {_format_option(option)}]"
         else:
             parts.append(f"[{_format_option(option)}{ending}")
     return " ".join(parts)
 
 
-def _format_option(option: HelpOption) -> str:
-    value = "|".join(option.choices)
+def _format_option(option: click.Parameter) -> str:
+    short = next((name for name in option.opts if not name.startswith("--")), "")
+    name = short or max(option.opts, key=len)
+    if getattr(option, "is_flag", False):
+        return name
+    kind = option.type
+    value = "|".join(map(str, kind.choices)) if isinstance(kind, click.Choice) else ""
     if value == _MODES:
-        value = _MODE
-    elif not value or len(value) > _LONGEST_CHOICES:
-        value = option.metavar or ""
-    return " ".join(filter(None, (option.short or option.name, value)))
+        return f"{name} MODE"
+    if not value or len(value) > _LONGEST_CHOICES:
+        is_number = isinstance(kind, click.types.IntParamType | click.types.FloatParamType)
+        value = option.metavar or ("N" if is_number else str(option.name).upper())
+    return f"{name} {value}"

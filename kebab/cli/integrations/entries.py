@@ -8,10 +8,10 @@ be lost. In TOML the lines of the entry's own table are changed, and the result 
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from kebab.cli.integrations.clients import Entry, EntryError, is_current, keeps_members
 
@@ -114,57 +114,28 @@ def _read_toml(text: str) -> dict[str, Any]:
 
 
 def _change_toml(text: str, place: Place, entry: Entry | None) -> str:
-    """Replace or remove the lines of the entry's tables, or add a table at the end."""
+    """Take the lines of the entry's table out, and add its table at the end; comments stay.
+
+    Tables below it stay too, unless the entry is removed.
+    """
     name = ".".join(place)
     lines = text.replace("\r\n", "\n").splitlines(keepends=True)
-    tables = {head: (start, end) for head, start, end in _iterate_tables(lines)}
-    below = [head for head in tables if head.startswith(f"{name}.")]
-    if entry is None:
-        for start, end in sorted((tables[one] for one in (name, *below)), reverse=True):
-            blank = start > 0 and not lines[start - 1].strip()
-            del lines[start - blank : end]
-        return _keep_line_ends("".join(lines), text)
-    if name in tables:
-        start, end = tables[name]
-    elif below or find_entry(Path("x.toml"), text, place).entry is not None:
-        _refuse_form(place)
-    elif lines:
-        lines[-1:] = [lines[-1].rstrip("\n") + "\n", "\n"]
-        start = end = len(lines)
-    else:
-        start = end = 0
-    comments = [line for line in lines[start + 1 : end] if line.lstrip().startswith("#")]
-    keys = [key for key in entry if f"{name}.{key}" not in below]
-    rows = [f"{key} = {_write_toml(entry[key], place)}\n" for key in keys]
-    lines[start:end] = [f"[{name}]\n", *comments, *rows]
-    return _keep_line_ends("".join(lines), text)
-
-
-def _iterate_tables(lines: list[str]) -> Iterator[tuple[str, int, int]]:
-    """Yield the name of each table with its lines [start, end).
-
-    Comments and blank lines above the next table belong to that one.
-    """
     heads = [index for index, line in enumerate(lines) if line.lstrip().startswith("[")]
-    for start, stop in pairwise((*heads, len(lines))):
-        end = stop
-        while end > start + 1 and lines[end - 1].strip()[:1] in ("", "#"):
-            end -= 1
-        yield lines[start].split("#")[0].strip()[1:-1], start, end
-
-
-def _write_toml(value: Any, place: Place) -> str:
-    """Return a value as TOML has it; JSON writes texts, numbers and their lists in the same way."""
-    if isinstance(value, dict):
-        pairs = [f"{json.dumps(key)} = {_write_toml(one, place)}" for key, one in value.items()]
-        return f"{{ {', '.join(pairs)} }}"
-    if value is None or not isinstance(value, str | bool | int | float | list):
-        _refuse_form(place)
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _refuse_form(place: Place) -> NoReturn:
-    raise EntryError(f"`{place[0]}` has a form in which no entry can be changed")
+    for start, end in reversed([*pairwise((*heads, len(lines)))]):
+        head = lines[start].split("#")[0].strip()[1:-1]
+        if head == name or (entry is None and head.startswith(f"{name}.")):
+            lines[start:end] = [line for line in lines[start:end] if line.lstrip().startswith("#")]
+    kept = "".join(lines).rstrip("\n")
+    parts = [f"{kept}\n"] if kept else []
+    if entry is not None:
+        values = {key: one for key, one in entry.items() if not isinstance(one, dict)}
+        try:
+            # JSON writes texts, numbers and their lists as TOML does.
+            rows = [f"{key} = {json.dumps(values[key], ensure_ascii=False)}\n" for key in values]
+        except TypeError as fault:
+            raise EntryError(f"`{name}` has a value that cannot be written again") from fault
+        parts.append(f"[{name}]\n{''.join(rows)}")
+    return _keep_line_ends("\n".join(parts), text)
 
 
 def _keep_line_ends(changed: str, text: str) -> str:

@@ -27,9 +27,8 @@ _LABEL, _COLUMN = 20, 10
 
 def render_evaluation(reply: evals.EvalReport, canvas: Canvas) -> Iterator[str]:
     """Yield the questions, a table of every metric by mode, and notes."""
-    golden, versions = reply.golden, reply.versions
-    model = versions.embedding or "no embedding model"
-    yield canvas.strong(f"kebab v{versions.kebab}") + f", {model}"
+    golden, model = reply.golden, reply.models.embedding_version or "no embedding model"
+    yield canvas.strong(f"kebab v{reply.kebab_version}") + f", {model}"
     source = f"{pluralize(golden.answerable, 'question')} of {clean(golden.path)}"
     nothing = f", {golden.unanswerable} that nothing answers" if golden.unanswerable else ""
     yield f"{source}{nothing}; {reply.settings.limit} hits each, revision {reply.corpus_revision}"

@@ -5,8 +5,6 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from msgspec import UNSET
-
 from kebab.app.reference_syntax import decode_percent
 from kebab.cli.render.canvas import (
     Canvas,
@@ -79,8 +77,7 @@ def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
             for line in _insert_marks(clean_lines(text), reply.start_line, marks):
                 yield from canvas.hang(line.expandtabs(4), "", 0)
     if reply.truncated:
-        flag = canvas.name_flag("--max-chars" if reply.ref is UNSET else "--max-tokens")
-        yield canvas.dim(f"cut off by {flag}")
+        yield canvas.dim(f"cut off by {canvas.name_flag('--max-tokens')}")
 
 
 def _render_numbered(

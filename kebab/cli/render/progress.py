@@ -15,12 +15,10 @@ from kebab.cli.render.canvas import (
     format_bytes,
     format_duration,
     format_rate,
-    truncate,
     truncate_path,
 )
 from kebab.core.progress import Progress, ProgressKind
 from kebab.wire.coverage import format_left
-from kebab.wire.evals import EvalProgress
 
 SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
 """Restores a terminal when a live display ends early."""
@@ -55,6 +53,9 @@ _PHASES = {
     "vectors": "storing vectors",
     "publish": "sending",
     "index": "building the indexes of the store",
+    "hybrid": "measuring both channels",
+    "lexical": "measuring words",
+    "vector": "measuring meaning",
 }
 
 
@@ -190,28 +191,6 @@ class ProgressBar(WorkDisplay):
         return Group(self._progress, *(Text(f"  {text}", style="dim") for text in texts))
 
 
-class MeasurementLine:
-    """Shows measurements: on a terminal as one line that changes, else as one line per step."""
-
-    def __init__(self, channel: OutputChannel) -> None:
-        self._channel = channel
-        self._name = ""
-
-    def __call__(self, event: EvalProgress) -> None:
-        """Show an event."""
-        text = f"{event.name}, {event.done} of {event.total}, {event.elapsed_ms / 1000:.0f} s"
-        if self._channel.is_terminal:
-            self._channel.write(CLEAR_LINE + truncate(text, self._channel.columns - 1))
-        elif event.name != self._name:
-            self._channel.write(f"{event.name}, {event.elapsed_ms / 1000:.0f} s\n")
-        self._name = event.name
-
-    def end(self) -> None:
-        """Remove the line."""
-        if self._channel.is_terminal:
-            self._channel.write(CLEAR_LINE)
-
-
 def create_console(channel: OutputChannel, canvas: Canvas) -> Any:
     """Return rich's console for a channel."""
     from rich.console import Console
@@ -280,6 +259,4 @@ def format_estimate(event: Progress) -> list[str]:
     parts = [format_rate(event.per_second, _UNITS.get(event.unit, event.unit))]
     if event.seconds_left is not None:
         parts.append(f"about {format_left(event.seconds_left)} left")
-    if event.seconds_left_alone is not None:
-        parts.append(f"{format_left(event.seconds_left_alone)} without other programs")
     return parts

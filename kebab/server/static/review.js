@@ -20,7 +20,7 @@ function buildLineFinder(text, size) {
 }
 
 async function loadFindings(doc, withModel, onProgress, signal) {
-  const found = await call("fetch_doc", { name: doc }, signal);
+  const { results: [found] } = await call("fetch", { refs: [doc] }, signal);
   const listed = await call("inspect_doc", { name: doc }, signal);
   const findLine = buildLineFinder(found.text || "", listed.document?.size || 0);
   const request = { names: [doc], all_pages: true, limit: 500, no_llm: !withModel };

@@ -32,7 +32,7 @@ function addEvent(state, event) {
   if (!event.total) return state;
   const { done, total, unit } = event;
   const label = event.kind === "embed_batch" ? "computing vectors" : "reading";
-  return { label, done, total, unit, left: event.seconds_left_alone ?? event.seconds_left };
+  return { label, done, total, unit, left: event.seconds_left };
 }
 
 function describeReport(report) {

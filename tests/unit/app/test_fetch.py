@@ -1,12 +1,10 @@
 import pytest
 
-from kebab.app.fetch import fetch_chunk, fetch_doc, fetch_span
 from kebab.app.fetch_references import fetch_references
 from kebab.app.grep import grep
 from kebab.app.outline import outline
-from kebab.errors.catalog import InvalidInput, IoError
 from kebab.wire.fetch import FetchRequest, GrepRequest, Outline, OutlineRequest
-from kebab.wire.library import FetchChunkRequest, FetchDocRequest, FetchResult, FetchSpanRequest
+from kebab.wire.library import FetchResult
 from kebab.wire.record import NotFound
 from tests.fakes.placed import register_formats
 
@@ -26,21 +24,11 @@ def _made(reply):
     return reply
 
 
-def _doc(desk, name="garden.txt", **options):
-    return _made(fetch_doc(desk.context(), FetchDocRequest(name=name, **options)))
-
-
-def _span(desk, start, end=None, **options):
-    asked = FetchSpanRequest(name="garden.txt", start=start, end=end, **options)
-    return _made(fetch_span(desk.context(), asked))
-
-
 def _chunk(desk, **options):
     """Return the second passage and what fetching it gives."""
     found = sorted(desk.search("garden", limit=50).hits, key=lambda hit: hit.citation.line.start)
     hit = found[1]
-    asked = FetchChunkRequest(name=hit.chunk_id, **options)
-    return hit, _made(fetch_chunk(desk.context(), asked))
+    return hit, _made(fetch(desk, hit.chunk_id, **options))
 
 
 def test_a_passage_is_fetched_from_its_file(garden):
@@ -66,31 +54,6 @@ def test_a_passage_of_a_file_that_changed_is_the_text_that_was_indexed(garden, s
     assert found.freshness == {"change": "changed", "delete": "gone"}[spoil]
     assert found.text == "\n".join(LINES[hit.citation.line.start - 1 : hit.citation.line.end])
     assert (found.start_line, found.end_line) == (hit.citation.line.start, hit.citation.line.end)
-
-
-@pytest.mark.parametrize(("start", "end"), [(41, 50), (-1, 3)])
-def test_lines_that_do_not_exist_are_refused(garden, start, end):
-    with pytest.raises(InvalidInput, match="40") as caught:
-        _span(garden, start, end)
-
-    assert caught.value.field == "$.start"
-
-
-def test_a_span_of_a_file_that_is_gone_cannot_be_read(garden):
-    (garden.notes / "garden.txt").unlink()
-
-    with pytest.raises(IoError) as caught:
-        _span(garden, 1)
-
-    assert caught.value.path == str(garden.notes / "garden.txt")
-
-
-def test_max_chars_cuts_the_text_and_adjusts_the_last_line(garden):
-    found = _doc(garden, max_chars=len(LINES[0]) + 1 + len(LINES[1]) + 5)
-
-    assert found.text == f"{LINES[0]}\n{LINES[1]}\nline"
-    assert (found.truncated, found.start_line, found.end_line) == (True, 1, 3)
-    assert (found.line_count, found.citation.uri) == (40, "garden.txt#L1-L40")
 
 
 def test_a_passage_that_an_edit_moved_is_fetched_where_it_is_now(garden):

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 from PIL import Image, ImageDraw
 
-from kebab.app.fetch import fetch_doc
+from kebab.app.fetch_references import fetch_references
 from kebab.app.library import inspect_doc
 from kebab.app.search import search
 from kebab.errors.catalog import ConfigInvalid
-from kebab.wire.library import DocInspection, FetchDocRequest, FetchResult, InspectDocRequest
+from kebab.wire.fetch import FetchRequest
+from kebab.wire.library import DocInspection, FetchResult, InspectDocRequest
 from kebab.wire.search import SearchRequest
 from tests.fakes.ollama import Fail, Model, Say, fake_ollama
 
@@ -67,7 +68,8 @@ def test_text_and_caption_are_stored_apart_and_marked_as_a_models(desk, server):
     request = server.bodies()[0]["messages"][1]
     sent = Image.open(io.BytesIO(base64.b64decode(request["images"][0])))
     assert (sent.format, max(sent.size)) == ("JPEG", 1568)
-    whole = fetch_doc(desk.context(**flags(server, **BOTH)), FetchDocRequest(name="shop.png"))
+    context = desk.context(**flags(server, **BOTH))
+    [whole] = fetch_references(context, FetchRequest(refs=["shop.png"])).results
     assert isinstance(whole, FetchResult)
     assert whole.text.split("\n\n") == ["Sale of walnuts", "A photo of a shop window."]
 

@@ -7,7 +7,7 @@ import pytest
 
 from kebab.app.context import AppContext
 from kebab.app.doctor import check_health
-from kebab.app.fetch import fetch_doc
+from kebab.app.fetch_references import fetch_references
 from kebab.app.publish import publish
 from kebab.app.published_copy import PublishedCopy
 from kebab.app.search import search
@@ -15,8 +15,9 @@ from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
 from kebab.errors.catalog import InvalidInput, IoError, Locked, NotIndexed, StoreCorrupt
 from kebab.store import copies, objects, published
+from kebab.wire.fetch import FetchRequest
 from kebab.wire.health import DoctorRequest
-from kebab.wire.library import FetchDocRequest, FetchResult
+from kebab.wire.library import FetchResult
 from kebab.wire.published import PublishRequest
 from kebab.wire.search import SearchRequest
 from tests.fakes.object_server import BUCKET, serve_folder, serve_s3, use_s3
@@ -254,7 +255,7 @@ def test_a_file_of_the_publisher_is_neither_fresh_nor_gone(desk, base):
     reader = _open(desk, f"file://{base}")
 
     assert [hit.freshness for hit in _search(reader, "cats").hits] == ["published"]
-    found = fetch_doc(reader, FetchDocRequest(name="n0.md"))
+    [found] = fetch_references(reader, FetchRequest(refs=["n0.md"])).results
     assert isinstance(found, FetchResult)
     assert "cats" in found.text
 

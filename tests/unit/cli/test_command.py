@@ -7,10 +7,10 @@ from kebab.errors.signal import Exit
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_help_is_on_stdout_in_both_spellings(kebab, flag):
-    ran = kebab("fetch", flag)
+    ran = kebab("model", flag)
 
     assert (ran.status, ran.err) == (0, "")
-    assert "  span" in ran.out
+    assert "  pull" in ran.out
 
 
 def test_a_mistyped_command_gets_the_nearest_name(kebab):
@@ -30,19 +30,6 @@ def test_help_is_at_most_a_hundred_columns_wide(monkeypatch):
     formatter = Command("x").make_context("x", []).make_formatter()
 
     assert formatter.width == 100 - 2  # click leaves two columns free
-
-
-@pytest.mark.parametrize(
-    ("arguments", "command"),
-    [
-        (["a.md"], "fetch"),
-        (["chunk", "x"], "fetch chunk"),
-        (["--color", "never", "chunk", "x"], "fetch chunk"),
-        (["a.md", "chunk"], "fetch"),
-    ],
-)
-def test_the_first_argument_selects_the_subcommand_or_the_default(kebab, arguments, command):
-    assert kebab("fetch", *arguments, "--json").reply["command"] == command
 
 
 def test_every_status_has_a_meaning():

@@ -136,7 +136,7 @@ def test_the_language_of_the_environment_holds_also_without_usable_settings(
 @pytest.mark.parametrize(
     ("fault", "option", "cause"),
     [
-        (click.NoSuchOption("--colour"), "--colour", "no such option '--colour'"),
+        (click.NoSuchOption("--colour"), "--colour", "no such option `--colour`"),
         (click.BadParameter("x", param=click.Option(["-n", "--limit"])), "--limit", None),
         (click.MissingParameter(param=click.Argument(["name"])), "NAME", None),
         (click.UsageError("Missing command."), "", "missing command"),

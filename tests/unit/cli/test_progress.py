@@ -418,7 +418,7 @@ def test_a_page_is_written_as_frames_that_end_with_complete_and_end(kebab):
     assert [one["type"] for one in ran.events] == ["stage", "progress", "items", "complete", "end"]
     assert len(ran.events[2]["data"]["items"]) == 2
     assert ran.events[3]["data"]["hit_count"] == 2
-    assert ran.events[3]["data"]["next_cursor"] == "CURSOR"
+    assert ran.events[3]["data"]["page"]["next_cursor"] == "CURSOR"
     assert [one["exit_code"] for one in ran.events] == [None, 0, 0, 0, 0]
     assert (ran.status, ran.err) == (0, "")
 

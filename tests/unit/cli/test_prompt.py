@@ -10,11 +10,10 @@ import time
 
 import pytest
 
-from kebab.cli import prompt
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext, Interrupts
 from kebab.cli.options import Flags
-from kebab.cli.prompt import Prompt, confirm, find_terminal
+from kebab.cli.prompt import confirm, find_terminal
 from kebab.errors.catalog import Cancelled, ConfirmationRequired
 from tests.shape.tree import ROOT
 
@@ -33,6 +32,10 @@ while True:
         if isinstance(fault, EOFError):
             break
 """
+
+
+SIGN = "\x1b[2C"
+"""The move of the cursor behind the sign of the prompt."""
 
 
 class Terminal:
@@ -57,7 +60,7 @@ class Terminal:
         os.write(self.near, keys.encode())
 
     def interrupt_for(self, words):
-        """Interrupt until these words show: readline may be about to wait for a key just then."""
+        """Interrupt until these words show."""
         for _ in range(10):
             self.process.send_signal(signal.SIGINT)
             if self.sees(words, tries=40):
@@ -93,7 +96,7 @@ def at_terminal():
 
     def start(*arguments):
         opened.append(Terminal(*arguments))
-        opened[-1].wait_for("> ")
+        opened[-1].wait_for(SIGN)
         return opened[-1]
 
     yield start
@@ -105,7 +108,7 @@ def test_a_line_can_be_edited(at_terminal):
     person = at_terminal()
     person.type("한글 restroe\x08\x08oer\x01\x0bx 백업 \n")
     person.wait_for("<x 백업>")
-    person.wait_for("> ")  # before that readline would not see the key
+    person.wait_for(SIGN)
     person.type("\x04")
     person.wait_for("EOFError")
 
@@ -147,7 +150,7 @@ def test_ctrl_c_clears_a_line_and_interrupts_on_an_empty_line(at_terminal):
     person.type("half")
     person.wait_for("half")
     person.interrupt_for("<>")
-    person.wait_for("> ")
+    person.wait_for(SIGN)
     person.interrupt_for("KeyboardInterrupt")
 
 
@@ -157,7 +160,7 @@ def test_a_line_that_ctrl_c_cleared_comes_back_with_up(at_terminal, tmp_path):
     person.type("한글 half")
     person.wait_for("half")
     person.interrupt_for("<>")
-    person.wait_for("> ")
+    person.wait_for(SIGN)
     person.type("\x1b[A!\n")
     person.wait_for("<한글 half!>")
 
@@ -171,22 +174,9 @@ def test_an_empty_line_that_ctrl_c_ends_is_not_kept(at_terminal, tmp_path):
     person.type("one\n")
     person.wait_for("<one>")
     person.interrupt_for("KeyboardInterrupt")
-    person.wait_for("> ")
+    person.wait_for(SIGN)
     person.type("\x1b[A\n")
     person.wait_for("<one>")
-
-
-def test_escape_sequences_of_the_prompt_are_marked_for_readline(monkeypatch):
-    near, far = pty.openpty()
-    try:
-        monkeypatch.setattr(prompt, "input", lambda sign: sign, raising=False)
-
-        sign = Prompt(OutputChannel(far, "<stderr>"), "always", None)()
-    finally:
-        os.close(near)
-        os.close(far)
-
-    assert sign == "\x01\x1b[1m\x02> \x01\x1b[0m\x02"
 
 
 def test_there_is_no_person_without_a_terminal_at_both_ends(monkeypatch, tmp_path):

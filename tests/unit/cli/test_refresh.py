@@ -22,20 +22,13 @@ def test_the_folder_is_indexed_first_and_only_it_is_searched(kebab, opened, tmp_
 
 
 def test_the_wait_reaches_the_ingest(kebab, opened, tmp_path):
-    kebab("search", "restore", "--in", str(tmp_path), "--wait", "0.5")
+    kebab("search", "restore", "--in", str(tmp_path), "--wait", "3")
 
-    assert opened[0].asked[0][1].vector_seconds == 0.5
+    assert opened[0].asked[0][1].vector_seconds == 3
 
 
 def test_a_wait_without_a_folder_is_refused(kebab):
     assert kebab("search", "x", "--wait", "1", "--json").fault["code"] == "usage_invalid"
-
-
-@pytest.mark.parametrize("wait", ["nan", "inf", "-1", "soon"])
-def test_a_wait_is_a_finite_number(kebab, tmp_path, wait):
-    ran = kebab("search", "x", "--in", str(tmp_path), "--wait", wait, "--json")
-
-    assert ran.fault["code"] == "usage_invalid"
 
 
 def test_read_only_searches_the_index_as_it_is_and_says_so(kebab, opened, tmp_path):

@@ -11,12 +11,10 @@ import pytest
 from kebab.limits.worker import (
     Reply,
     WorkerProcess,
-    measure_processor_time,
     run_handler,
     serve,
     wait_for_replies,
 )
-from kebab.platform import read_processor_time
 
 LIMIT_MB = 300
 
@@ -63,16 +61,6 @@ def test_a_busy_worker_gets_no_more_than_its_pipe_holds(worker):
     assert worker.send("short")
     assert [receive(worker).result for _ in range(3)] == [None, long, "short"]
     assert worker.send(long)
-
-
-def test_the_processor_time_of_a_closed_worker_still_counts(worker):
-    receive(worker)
-    spent = read_processor_time(worker._process.pid)
-    before = measure_processor_time()
-
-    worker.close()
-
-    assert measure_processor_time() >= before - spent / 2
 
 
 def test_a_worker_that_left_is_explained_by_its_status():

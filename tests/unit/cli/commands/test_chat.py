@@ -11,19 +11,6 @@ from tests.fakes import replies
 from tests.fakes.facade import FakeKebab
 
 
-def questions(opened):
-    return [request.question for what, request in opened[0].asked if what == "ask"]
-
-
-def test_without_a_terminal_each_line_is_a_question(kebab, opened):
-    ran = kebab("chat", stdin="\ufeffone\n\n  백업은?  \r\nthree".encode())
-
-    assert questions(opened) == ["one", "백업은?", "three"]
-    assert (ran.status, ran.out.count("> ")) == (0, 3 + 3)
-    assert ran.err == "session: none, each question stands alone\n"
-    assert [request.session for what, request in opened[0].asked if what == "ask"] == [None] * 3
-
-
 @pytest.mark.parametrize("flags", [["--json"], ["--output-format", "json"]])
 def test_a_program_gets_a_hint_to_ask(kebab, opened, flags):
     ran = kebab("chat", *flags)
@@ -31,7 +18,7 @@ def test_a_program_gets_a_hint_to_ask(kebab, opened, flags):
     assert (ran.status, ran.out, opened) == (2, "", [])
     assert (ran.fault["code"], ran.fault["hint"]) == (
         "usage_invalid",
-        "kebab ask --session NAME --json",
+        "kebab ask --session NAME QUESTION",
     )
 
 
@@ -53,9 +40,8 @@ class Talk:
         self.files = opened
         return OutputChannels(*(OutputChannel(one.fileno(), one.name) for one in opened))
 
-    def start(self, *, starts_session=True):
-        flags = {"session": self.name}
-        return Chat(self.context, self.kebab, self.settings, flags, starts_session=starts_session)
+    def start(self):
+        return Chat(self.context, self.kebab, self.settings, {"session": self.name})
 
     @property
     def out(self):
@@ -100,7 +86,7 @@ def typing(*lines):
 
 def test_a_new_session_gets_a_name_that_is_shown(talking):
     talk = talking()
-    talk.start().run_lines(["one", "two"])
+    talk.start().run(typing("one", "two"))
 
     (name,) = NAME.findall(talk.err)
     assert talk.asked == [("one", name), ("two", name)]
@@ -118,34 +104,9 @@ def test_a_name_that_is_taken_gets_a_number(talking):
     assert re.search(NAME.pattern + "-3\n", talk.err)
 
 
-def test_a_chat_of_a_program_stores_nothing_unless_a_session_is_named(talking):
-    talk = talking()
-    talk.start(starts_session=False).run_lines(["one", "/new", "two"])
-    named = talking(name="move")
-    named.start(starts_session=False).run_lines(["three"])
-
-    assert talk.asked == [("one", None), ("two", None)]
-    assert named.asked == [("three", "move")]
-
-
-@pytest.mark.parametrize(
-    ("lines", "worst"),
-    [
-        (["one", "two"], 0),
-        (["weak", "one"], 1),
-        (["weak", "cut", "one"], 2),
-        (["broken", "cut"], 3),
-        ([], 0),
-        (["exit", "cut"], 0),
-    ],
-)
-def test_the_exit_status_is_the_worst_of_all_answers(talking, lines, worst):
-    assert talking().start().run_lines(lines) == worst
-
-
 def test_each_error_is_shown_and_the_chat_continues(talking):
     talk = talking()
-    talk.start().run_lines(["cut", "cut", "one"])
+    talk.start().run(typing("cut", "cut", "one"))
 
     assert talk.err.count("code: model_unreachable") == 2
     assert len(talk.asked) == 3
@@ -153,7 +114,7 @@ def test_each_error_is_shown_and_the_chat_continues(talking):
 
 def test_sources_help_and_new_are_commands(talking):
     talk = talking()
-    talk.start().run_lines(["/sources", "one", "/sources", "/new", "/sources", "/help", "/nope"])
+    talk.start().run(typing("/sources", "one", "/sources", "/new", "/sources", "/help", "/nope"))
 
     assert [question for question, _ in talk.asked] == ["one"]
     assert talk.out.count(" [1] ops/backup.md:12-13") == 2
@@ -167,7 +128,7 @@ def test_sources_help_and_new_are_commands(talking):
 def test_an_interactive_chat_ends_with_exit_status_0(talking, last):
     talk = talking()
 
-    assert talk.start().run_interactive(typing("cut", "", "weak", last, "never")) == 0
+    assert talk.start().run(typing("cut", "", "weak", last, "never")) == 0
     assert [question for question, _ in talk.asked] == ["cut", "weak"]
 
 
@@ -175,7 +136,7 @@ def test_a_second_ctrl_c_at_the_prompt_leaves(talking):
     talk = talking()
     again = KeyboardInterrupt()
 
-    status = talk.start().run_interactive(typing(again, "one", again, again, "never"))
+    status = talk.start().run(typing(again, "one", again, again, "never"))
 
     assert (status, len(talk.asked)) == (0, 1)
     assert talk.err.count("Ctrl-C again or Ctrl-D leaves") == 2
@@ -196,19 +157,11 @@ class Interrupted(FakeKebab):
         return replies.answer()
 
 
-def test_without_a_terminal_an_interruption_ends_the_chat(talking):
-    talk = talking(Interrupted)
-    talk.kebab.interrupts = talk.context.interrupts
-
-    assert talk.start().run_lines(["one", "two"]) == 130
-    assert len(talk.asked) == 1
-
-
 def test_a_repeated_interruption_leaves(talking):
     talk = talking(Interrupted)
     talk.kebab.interrupts, talk.kebab.times = talk.context.interrupts, 2
 
-    assert talk.start().run_interactive(typing("one", "two")) == 130
+    assert talk.start().run(typing("one", "two")) == 130
     assert len(talk.asked) == 1
 
 
@@ -217,7 +170,7 @@ def test_sigterm_ends_the_chat(talking):
     talk.kebab.interrupts = talk.context.interrupts
     talk.context.interrupts.terminated = True
 
-    assert talk.start().run_interactive(typing("one")) == 130
+    assert talk.start().run(typing("one")) == 130
 
 
 def test_a_closed_pipe_ends_the_chat(talking):
@@ -226,10 +179,7 @@ def test_a_closed_pipe_ends_the_chat(talking):
             self._note("ask", request)
             raise BrokenPipeError
 
-    for start in (
-        lambda talk: talk.run_lines(["a", "b"]),
-        lambda talk: talk.run_interactive(typing("a", "b")),
-    ):
-        talk = talking(Gone)
-        assert start(talk.start()) == 141
-        assert len(talk.asked) == 1
+    talk = talking(Gone)
+
+    assert talk.start().run(typing("a", "b")) == 141
+    assert len(talk.asked) == 1

@@ -17,8 +17,3 @@ from kebab.wire.fetch import GrepRequest
 def test_flags_reach_the_library(kebab, opened, arguments, wanted):
     assert kebab("grep", *arguments).status == 0
     assert opened[0].asked == [("grep", wanted)]
-
-
-@pytest.mark.parametrize("flags", [["-l", "-c"], ["-l", "--format", "vimgrep"]])
-def test_forms_exclude_each_other(kebab, flags):
-    assert kebab("grep", "x", *flags, "--json").fault["code"] == "usage_invalid"

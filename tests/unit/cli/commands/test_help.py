@@ -33,7 +33,7 @@ def test_a_page_is_printed_without_its_marks(kebab):
 @pytest.mark.parametrize("words", [("search",), ("model", "pull")])
 def test_the_name_of_a_command_shows_its_help(kebab, words):
     assert kebab("help", *words).out == kebab(*words, "--help").out
-    assert kebab("help", *words, "--json").reply["name"] == " ".join(("kebab", *words))
+    assert kebab("help", *words, "--json").reply["topic"] == " ".join(("kebab", *words))
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ def test_the_skill_is_installed_and_removed(kebab, home):
     first = kebab("install", "claude-code", "--yes", "--json")
     again = kebab("install", "claude-code", "--json")
 
-    assert (first.reply["change"], first.reply["path"]) == ("create", str(path))
-    assert (again.status, again.reply["change"]) == (0, "keep")
+    [(made, kept)] = zip(first.reply["files"], again.reply["files"], strict=True)
+    assert (made["change"], made["path"], kept["change"]) == ("create", str(path), "keep")
     assert path.read_bytes() == SKILL.read_bytes()
     assert kebab("install", "claude-code", "--uninstall", "--yes").out == f"removed: {path}\n"
     assert not path.exists()
@@ -35,8 +35,10 @@ def test_a_second_run_changes_nothing_and_removal_removes_everything(kebab, home
     removed = kebab("install", name, "--uninstall", "--yes", "--json").reply
     nothing = kebab("install", name, "--uninstall", "--json").reply
 
-    assert (first["change"], again["change"]) == ("create", "keep")
-    assert (removed["change"], removed["path"]) == ("remove", first["path"])
+    assert (first["files"][0]["change"], again["files"][0]["change"]) == ("create", "keep")
+    assert ("remove", first["files"][0]["path"]) in {
+        (one["change"], one["path"]) for one in removed["files"]
+    }
     assert {one["change"] for one in nothing["files"]} == {"none"}
     assert not [path for path in list_written(home) if path.is_file()]
 
@@ -57,7 +59,7 @@ def test_a_moved_program_is_an_update(kebab, home, monkeypatch):
     ran = kebab("install", "cursor", "--yes", "--json").reply
     entry = json.loads((home / ".cursor/mcp.json").read_text())["mcpServers"]["kebab"]
 
-    assert ran["change"] == "update"
+    assert [one["change"] for one in ran["files"]] == ["update"]
     assert entry["command"] == str(home / "elsewhere/python")
     assert entry["args"] == ["-m", "kebab", "mcp"]
 
@@ -85,8 +87,9 @@ def test_a_dry_run_shows_the_change_and_writes_nothing(kebab, home, name):
     reply = kebab("install", name, "--dry-run", "--json").reply
 
     assert any(line.startswith("+") and "kebab" in line for line in shown.out.splitlines())
-    assert shown.out.splitlines()[-1] == f"would be written: {reply['path']}"
-    assert (reply["change"], reply["dry_run"]) == ("create", True)
+    [file] = reply["files"]
+    assert shown.out.splitlines()[-1] == f"would be written: {file['path']}"
+    assert (file["change"], reply["dry_run"]) == ("create", True)
     assert not list_written(home)
 
 

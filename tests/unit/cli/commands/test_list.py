@@ -31,12 +31,6 @@ def test_a_terminal_gets_a_hundred_documents_unless_told_otherwise(
     assert opened[0].asked[0][1].limit == limit
 
 
-def test_a_limit_and_all_exclude_each_other(kebab):
-    ran = kebab("list", "--all", "-n", "3", "--json")
-
-    assert (ran.status, ran.fault["code"]) == (2, "usage_invalid")
-
-
 def test_a_filter_that_matches_nothing_is_explained_beside_the_pipe(kebab):
     ran = kebab("list", "--tag", "none")
 

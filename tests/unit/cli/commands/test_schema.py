@@ -25,7 +25,7 @@ def test_every_command_with_its_flags_is_a_short_read(kebab):
     usages = {usage["usage"].split(" [")[0]: usage["usage"] for usage in ran.reply["commands"]}
 
     assert len(ran.out.encode()) < MOST_BYTES
-    assert {"search", "fetch doc NAME", "model pull"} <= {one.rstrip() for one in usages}
+    assert {"search", "source list", "model pull"} <= {one.rstrip() for one in usages}
     assert "--mode MODE" in usages["search"]
     assert ran.reply["modes"] == "hybrid|lexical|vector"
     assert "[FILTERS]" in usages["search"]

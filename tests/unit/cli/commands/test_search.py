@@ -62,7 +62,7 @@ def test_a_line_of_bulk_that_does_not_convince_counts_as_nothing_found(kebab):
 def test_a_stream_ends_with_how_the_query_was_read(kebab):
     lines = [json.loads(line) for line in kebab("search", "doubt", "--stream").out.splitlines()]
 
-    [complete] = [line["data"] for line in lines if line["type"] == "complete"]
+    [complete] = [line["data"]["page"] for line in lines if line["type"] == "complete"]
     assert complete["convincing"] is False
     assert {"query_parsed", "absent_terms"} <= complete.keys()
 

@@ -10,8 +10,8 @@ from kebab.wire.evals import (
     EvalReport,
     EvalSettings,
     EvalSkipped,
-    EvalVersions,
 )
+from tests.fakes import replies
 
 FIGURES: dict[Any, float | None] = {
     "hit@1": 0.5,
@@ -49,9 +49,8 @@ def drawn(*modes, missing=(), missing_count=0, **changes):
     reply = EvalReport(
         golden=golden,
         settings=EvalSettings(limit=10, per_doc=None, by_doc=False),
-        versions=EvalVersions(
-            kebab="0.1.0", parser="m", chunker="h", embedding=None, index="flat-v1"
-        ),
+        kebab_version="0.1.0",
+        models=replies.introspection().models,
         corpus_revision=7,
         modes=list(modes),
         duration_ms=1,

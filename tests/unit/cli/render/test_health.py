@@ -90,14 +90,7 @@ ENTRY = InstalledFile(kind="mcp", path="/m", change="add")
 
 
 def report(*files, dry_run=False):
-    first = files[0]
-    return InstallReport(
-        integration="zed",
-        path=first.path,
-        change=first.change,
-        files=list(files),
-        dry_run=dry_run,
-    )
+    return InstallReport(integration="zed", files=list(files), dry_run=dry_run)
 
 
 def test_each_file_has_a_line():

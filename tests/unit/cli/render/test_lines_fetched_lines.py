@@ -32,7 +32,7 @@ def test_cut_or_stale_text_is_reported():
     )
 
     assert lines[0].endswith("file is gone, indexed text")
-    assert lines[-1] == "cut off by --max-chars"
+    assert lines[-1] == "cut off by --max-tokens"
 
 
 PAGES = {

@@ -6,14 +6,12 @@ import pytest
 from kebab.cli.channels import OutputChannel
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.progress import (
-    MeasurementLine,
     ProgressBar,
     ProgressLines,
     format_estimate,
     format_event,
 )
 from kebab.core.progress import Progress, ProgressKind
-from kebab.wire.evals import EvalProgress
 
 READING = Progress(kind=ProgressKind.ASSET_STARTED, path="a\x1b.md", done=1, total=3, unit="files")
 FETCHING = Progress(kind=ProgressKind.MODEL_FETCH, done=1_000_000, total=2_000_000, unit="bytes")
@@ -56,26 +54,18 @@ def test_an_event_is_one_plain_line(event, text):
 
 
 @pytest.mark.parametrize(
-    ("unit", "rate", "left", "alone", "text"),
+    ("unit", "rate", "left", "text"),
     [
-        ("files", None, None, None, ""),
-        ("files", 12.34, None, None, "12.3 files/s"),
-        ("chunks", 69.4, 8.2, None, "69 passages/s, about 8 s left"),
-        (None, 7.0, 0.1, None, "7.0/s, about 1 s left"),
-        (
-            "files",
-            1234.5,
-            700,
-            200,
-            "1,234 files/s, about 12 min left, 3 min without other programs",
-        ),
-        ("bytes", 2_500_000.0, 7_230, None, "2.5 MB/s, about 2 h 0 min left"),
+        ("files", None, None, ""),
+        ("files", 12.34, None, "12.3 files/s"),
+        ("chunks", 69.4, 8.2, "69 passages/s, about 8 s left"),
+        (None, 7.0, 0.1, "7.0/s, about 1 s left"),
+        ("files", 1234.5, 700, "1,234 files/s, about 12 min left"),
+        ("bytes", 2_500_000.0, 7_230, "2.5 MB/s, about 2 h 0 min left"),
     ],
 )
-def test_an_estimate_has_the_rate_with_its_unit_and_the_time_left(unit, rate, left, alone, text):
-    event = READING._replace(
-        unit=unit, per_second=rate, seconds_left=left, seconds_left_alone=alone
-    )
+def test_an_estimate_has_the_rate_with_its_unit_and_the_time_left(unit, rate, left, text):
+    event = READING._replace(unit=unit, per_second=rate, seconds_left=left)
 
     assert ", ".join(format_estimate(event)) == text
 
@@ -160,16 +150,3 @@ def test_leaving_at_once_shows_the_cursor_again(terminal):
     ProgressBar(channel, Canvas(width=80)).abort()
 
     assert shown(near).startswith("\x1b[?25h")
-
-
-def test_without_a_terminal_each_step_is_one_line():
-    reading, writing = os.pipe()
-    lines = MeasurementLine(OutputChannel(writing, "<stderr>"))
-
-    for name, done in (("search", 0), ("search", 1), ("embedding", 0)):
-        lines(EvalProgress(name=name, done=done, total=2, elapsed_ms=3000))
-    lines.end()
-    os.close(writing)
-
-    with os.fdopen(reading) as told:
-        assert told.read() == "search, 3 s\nembedding, 3 s\n"
