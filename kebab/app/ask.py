@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import UNSET, Struct, UnsetType, field, structs
 from msgspec.structs import replace
 
-from kebab.app.bases import LOCAL, choose_bases
+from kebab.app.bases import LOCAL, MergedNotes, choose_bases
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness, format_timestamp, to_search_hit
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, refresh_index
 from kebab.app.indexing import explain_degraded
 from kebab.app.library import build_not_found
-from kebab.app.merged_notes import MergedNotes
 from kebab.app.search import build_filters, read_filters, require_utf8
 from kebab.core.answers import AskOutcome, AskQuery, Refusal, StoredSession, SupportingQuote, Turn
 from kebab.core.queries import Hit, Mode, Page
@@ -281,7 +280,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
     refresh = refresh_index(context, request, read_filters) if request.refresh and is_own else None
     with ExitStack() as stack:
         notes = MergedNotes(choice, query.filters, stack)
-        listener = _EventListener(report, notes.to_search_hit)
+        listener = _EventListener(report, to_search_hit)
         writer = _build_writer(context, notes, request, listener)
         engine = AskEngine(notes.search, writer, count_occurrences=notes.count_occurrences)
         outcome = engine.answer(query, recent, listener)
@@ -314,7 +313,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         indexing=indexing or UNSET,
         coverage=coverage,
         refresh=refresh,
-        convert=notes.to_search_hit,
+        convert=to_search_hit,
     )
     return to_answer(replace(outcome, warnings=warnings), facts)
 

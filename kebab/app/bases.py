@@ -1,38 +1,64 @@
-"""Chooses the bases that an operation reads, and merges what they find and cover.
+"""Chooses the bases that an operation reads, and reads several as one library.
 
 Scores are probabilities, so hits of several bases are comparable. The order of each base is kept.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace as replace_query
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from msgspec import UNSET
-from msgspec.structs import replace
+from msgspec import UNSET, structs
 
 from kebab.app.context import AppContext
-from kebab.app.search import build_query, read_filters, search, search_once
+from kebab.app.conversions import to_search_hit, to_search_response
+from kebab.app.coverage import (
+    QUICK_S,
+    THOROUGH_S,
+    find_indexing,
+    measure_coverage,
+    refresh_index,
+)
+from kebab.app.search import (
+    build_engine,
+    build_query,
+    describe_published,
+    find_candidates,
+    find_unmatched,
+    load_query_embedder,
+    read_filters,
+    resolve_request_filters,
+    search,
+)
 from kebab.core.documents import CURSOR_SALT
-from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, StoreCorrupt
-from kebab.search.budget import estimate_text_tokens
+from kebab.core.ids import Key
+from kebab.core.queries import Filters, Hit, Page, Query, StoredChunk
+from kebab.errors.catalog import (
+    EmbeddingMismatch,
+    EmbeddingUnavailable,
+    InvalidInput,
+    IoError,
+    NotIndexed,
+    StoreCorrupt,
+)
 from kebab.search.engine import decode_cursor, encode_cursor
-from kebab.wire.coverage import MOST_NAMED, Coverage
+from kebab.wire.coverage import MOST_NAMED, Coverage, Indexing
 from kebab.wire.record import Reply
 from kebab.wire.search import (
     MAX_LIMIT,
     DegradedChannel,
     FilteredRequest,
-    LeftOut,
-    SearchHit,
     SearchRequest,
     SearchResponse,
     UnmatchedFilter,
 )
 
 if TYPE_CHECKING:
+    from kebab.core.ports import Embedder
     from kebab.errors.signal import Signal
+    from kebab.store.sqlite.reader import SqliteReader
 
 
 LOCAL = "local"
@@ -103,7 +129,7 @@ class Choice:
             for name, one in zip(names, known, strict=True)
             for path, reason in zip(one.partial_examples, one.partial_reasons, strict=True)
         ][:MOST_NAMED]
-        return replace(
+        return structs.replace(
             known[0],
             complete=not self.faults and all(one.complete for one in known),
             unlisted=[folder for one in known for folder in one.unlisted],
@@ -124,7 +150,7 @@ class Choice:
             return []
         named = [{(one.filter, one.value): one for one in some} for some in found]
         merged = [
-            replace(
+            structs.replace(
                 one,
                 documents=sum(some[key].documents for some in named),
                 nearest=list(dict.fromkeys(near for some in named for near in some[key].nearest)),
@@ -190,8 +216,6 @@ def _require_known(name: str, known: set[str]) -> None:
 
 H = TypeVar("H")
 
-_REVISION_BYTES = 6
-
 
 def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
     """Return one page of hits of the knowledge base and of its published bases.
@@ -203,112 +227,201 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
     choice = choose_bases(context, request)
     if choice.is_local:
         return search(context, request)
-    refresh = None
-    if request.refresh and any(base.name == LOCAL for base in choice.bases):
-        from kebab.app.coverage import refresh_index
-
-        refresh = refresh_index(context, request, read_filters)
-    response = _Merger(context, request, choice).run()
-    return replace(response, refresh=refresh) if refresh else response
-
-
-class _Merger:
-    """One search over several bases."""
-
-    def __init__(self, context: AppContext, request: SearchRequest, choice: Choice) -> None:
-        self._context, self._request, self._choice = context, request, choice
-
-    def run(self) -> SearchResponse:
-        request, choice = self._request, self._choice
-        query = build_query(request, self._context.clock.now())
-        salt = self._context.bases.load().salt
-        revision = self._compute_revision()
-        offset = 0
+    is_own = any(base.name == LOCAL for base in choice.bases)
+    refresh = refresh_index(context, request, read_filters) if request.refresh and is_own else None
+    query = build_query(request, context.clock.now())
+    with ExitStack() as stack:
+        notes = MergedNotes(choice, query.filters, stack)
+        revision, salt = notes.compute_revision(), context.bases.load().salt
+        offset = ((request.page or 1) - 1) * query.page_size
         if request.cursor is not None:
             if request.page is not None:
                 raise InvalidInput(field="$.page", cause="it excludes `cursor`")
             offset = decode_cursor(request.cursor, query, revision, salt)
-        elif request.page is not None:
-            offset = (request.page - 1) * query.page_size
-        end = offset + query.page_size
-        inner = replace(
-            request, cursor=None, page=None, limit=min(end, MAX_LIMIT), max_tokens=None, base=[]
+        query = replace(query, offset=offset)
+        page = notes.search(query)
+        following = page.next_offset
+        cursor = None if following is None else encode_cursor(query, following, revision, salt)
+        response = to_search_response(page, query, cursor, several=bool(request.queries))
+        texts = (query.text, *query.more)
+        unmatched = [] if page.hits else notes.explain_filters(request, texts)
+        indexing = find_indexing(context) if is_own else None
+        found = page.hits and page.convincing and not page.absent_terms
+        coverage = notes.measure_coverage(
+            page.hits, seconds=QUICK_S if found else THOROUGH_S, indexing=indexing
         )
-        found: list[SearchResponse] = []
-        for base in choice.bases:
-            with choice.leave_out(base):
-                found.append(search_once(base.context, inner))
-        merged = merge_hits(choice.bases, [one.hits for one in found], lambda hit: hit.score)
-        ranked = [replace(hit, rank=rank) for rank, (_, hit) in enumerate(merged, 1)]
-        hits = ranked[offset:end]
-        kept = self._cut(hits)
-        rest = hits[len(kept) :]
-        has_more = len(ranked) > offset + len(kept) or (
-            end < MAX_LIMIT and any(response.has_more for response in found)
-        )
-        following = offset + len(kept) if has_more and kept else None
-        return replace(
-            self._combine(found),
-            hits=kept,
-            has_more=has_more,
-            next_cursor=None
-            if following is None
-            else encode_cursor(replace_query(query, offset=offset), following, revision, salt),
-            truncated=len(kept) < len(hits),
-            left_out=LeftOut(hits=len(rest), tokens=sum(map(_estimate_tokens, rest)))
-            if rest
-            else UNSET,
-        )
+    hint = None
+    if indexing is not None:
+        from kebab.app.indexing import add_indexing
 
-    def _compute_revision(self) -> int:
+        response = add_indexing(response, indexing)
+    if unmatched:
+        from kebab.app.filters import suggest_filters
+
+        hint = suggest_filters(request, unmatched)
+    return structs.replace(
+        response, coverage=coverage, unmatched_filters=unmatched, hint=hint, refresh=refresh
+    )
+
+
+_REVISION_BYTES = 6
+_KEY_BITS = 48
+"""Keys of passages are below this power of two in every base."""
+
+
+class _Snapshot(NamedTuple):
+    """A snapshot of a base, and the filters as it names things."""
+
+    base: Base
+    reader: "SqliteReader"
+    filters: Filters
+
+
+class MergedNotes:
+    """Snapshots of all chosen bases, until the stack of their readers is closed.
+
+    Raises:
+        Signal: No base can be read; otherwise one that cannot is left out.
+    """
+
+    def __init__(self, choice: Choice, filters: Filters, stack: ExitStack) -> None:
+        self._choice = choice
+        self._filters = filters
+        self._stack = stack
+        self._snapshots: list[_Snapshot] = []
+        for base in [*choice.bases]:
+            with choice.leave_out(base):
+                reader = stack.enter_context(base.context.open_reader())
+                resolved = resolve_request_filters(base.context, reader, filters)
+                self._snapshots.append(_Snapshot(base, reader, resolved))
+
+    def compute_revision(self) -> int:
         """Return a number of the states of all bases together, which a cursor is bound to."""
         states = []
-        for base in self._choice.bases:
+        for base, reader, _ in self._snapshots:
             copy = base.context.published
-            if copy and copy.state:
-                states.append((base.name, copy.state.digest))
-            else:
-                with self._choice.leave_out(base), base.context.open_reader() as reader:
-                    salt = reader.get_value(CURSOR_SALT)
-                    states.append((base.name, f"{reader.get_revision()} {salt}"))
+            state = f"{reader.get_revision()} {reader.get_value(CURSOR_SALT)}"
+            states.append((base.name, copy.state.digest if copy and copy.state else state))
         digest = blake2b(repr(states).encode(), digest_size=_REVISION_BYTES).digest()
         return int.from_bytes(digest, "big")
 
-    def _cut(self, hits: list[SearchHit]) -> list[SearchHit]:
-        """Return the first hits, as many as `max_tokens` allows, and one at least."""
-        limit = self._request.max_tokens
-        if limit is None:
-            return hits
-        kept, used = hits[:1], sum(map(_estimate_tokens, hits[:1]))
-        for hit in hits[1:]:
-            used += _estimate_tokens(hit)
-            if used > limit:
-                break
-            kept.append(hit)
-        return kept
+    def search(self, query: Query) -> Page:
+        """Return a page of the best passages of all bases; that of one base stays as it is."""
+        end = query.offset + query.page_size
+        inner = query
+        if len(self._snapshots) > 1:
+            inner = replace(query, offset=0, limit=min(end, MAX_LIMIT), max_tokens=None)
+        pages: list[Page] = []
+        for number, one in enumerate(self._snapshots):
+            with self._choice.leave_out(one.base):
+                context, reader, filters = one.base.context, one.reader, one.filters
+                if find_candidates(context, query):  # the store has chosen anew
+                    reader = self._stack.enter_context(context.open_reader())
+                    filters = resolve_request_filters(context, reader, self._filters)
+                    self._snapshots[number] = _Snapshot(one.base, reader, filters)
+                engine = build_engine(context, reader)
+                pages.append(engine.search(replace(inner, filters=filters)))
+        self._snapshots = [one for one in self._snapshots if one.base in self._choice.bases]
+        notes = [note for one in self._snapshots for note in describe_published(one.base.context)]
+        degraded = dict.fromkeys(one for page in pages for one in page.degraded)
+        degraded |= dict.fromkeys((*notes, *self._choice.list_degraded()))
+        merged = pages[0] if inner is query else self._merge(pages, query)
+        return merged._replace(degraded=(*degraded,))
 
-    def _combine(self, found: list[SearchResponse]) -> SearchResponse:
-        """Return what the responses say about the whole search."""
-        first, choice = found[0], self._choice
-        queries = {number for one in found for number in one.convincing_queries or ()}
-        degraded = dict.fromkeys(one for response in found for one in response.degraded)
-        unmatched = choice.merge_unmatched([one.unmatched_filters for one in found])
-        hint = None
-        if unmatched:
-            from kebab.app.filters import suggest_filters
+    def _merge(self, pages: Sequence[Page], query: Query) -> Page:
+        """Return the page of a query from the first pages of all bases."""
+        bases, end = [one.base for one in self._snapshots], query.offset + query.page_size
+        merged = list(merge_hits(bases, [page.hits for page in pages], lambda hit: hit.score))
+        names = {base.name for base, _ in merged[query.offset : end]}
+        hits = [
+            hit._replace(rank=rank, chunk=self._mark(base, hit.chunk))
+            for rank, (base, hit) in enumerate(merged, 1)
+        ][query.offset : end]
+        left_out = None
+        if query.max_tokens is not None:
+            from kebab.search.budget import fit_budget
 
-            hint = suggest_filters(self._request, unmatched)
-        return replace(
-            first,
-            degraded=[*degraded, *choice.list_degraded()],
-            absent_terms=intersect([one.absent_terms for one in found]),
-            convincing=any(one.convincing for one in found),
-            convincing_queries=UNSET if first.convincing_queries is UNSET else sorted(queries),
-            coverage=choice.merge_coverage([one.coverage for one in found]),
-            timing_ms=sum(one.timing_ms for one in found),
-            unmatched_filters=unmatched,
-            hint=hint,
+            hits, left_out = fit_budget(hits, query, lambda _: {})
+        following = query.offset + len(hits)
+        has_more = following < len(merged) or (
+            end < MAX_LIMIT and any(page.has_more for page in pages)
         )
+        rated = [
+            page.answerability
+            for base, page in zip(bases, pages, strict=True)
+            if base.name in names
+        ]
+        return pages[0]._replace(
+            hits=tuple(hits),
+            has_more=has_more,
+            next_offset=following if has_more and hits else None,
+            left_out=left_out,
+            timing_ms=sum(page.timing_ms for page in pages),
+            term_rarities=_take_least([page.term_rarities for page in pages]),
+            answerability=max(rated, default=0.0),
+            absent_terms=tuple(intersect([page.absent_terms for page in pages])),
+            convincing=any(page.convincing for page in pages),
+            convincing_queries=(*sorted({n for page in pages for n in page.convincing_queries}),),
+        )
+
+    def _mark(self, base: Base, chunk: StoredChunk) -> StoredChunk:
+        """Return a passage with its base, and with a key that no passage of another base has."""
+        number = self._choice.bases.index(base)
+        key = Key(chunk.key + (number << _KEY_BITS))
+        return chunk._replace(key=key, base=base.context.base)
+
+    def count_occurrences(self, tokens: Collection[str]) -> dict[str, int]:
+        """Return in how many passages of all bases each token occurs."""
+        counts: Counter[str] = Counter()
+        for one in self._snapshots:
+            counts.update(one.reader.get_document_frequencies(tokens))
+        return counts
+
+    def load_embedder(self) -> "Embedder | None":
+        """Return the embedder of the first vectors that have one here."""
+        for one in self._snapshots:
+            with suppress(EmbeddingUnavailable, EmbeddingMismatch):
+                return load_query_embedder(one.base.context, one.reader)
+        return None
+
+    def measure_coverage(
+        self, hits: Sequence[Hit], *, seconds: float, indexing: Indexing | None
+    ) -> Coverage | None:
+        """Return what is covered of all bases; `indexing` is the ingest of the own notes."""
+        shown = list(map(to_search_hit, hits))
+        return self._choice.merge_coverage(
+            [
+                measure_coverage(
+                    one.base.context,
+                    one.reader,
+                    one.filters,
+                    seconds=seconds,
+                    hits=[hit for hit in shown if (hit.base or LOCAL) == one.base.name],
+                    indexing=indexing if one.base.name == LOCAL else None,
+                )
+                for one in self._snapshots
+            ]
+        )
+
+    def explain_filters(
+        self, request: FilteredRequest[Reply], texts: Sequence[str] = ()
+    ) -> list[UnmatchedFilter]:
+        """Return the filters, also those in the texts of queries, that no document passes."""
+        return self._choice.merge_unmatched(
+            [
+                find_unmatched(one.base.context, one.reader, one.filters, request, texts)
+                for one in self._snapshots
+            ]
+        )
+
+
+def _take_least(rarities: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return how rare terms are where they are most frequent."""
+    least: dict[str, float] = {}
+    for some in rarities:
+        for term, rarity in some.items():
+            least[term] = min(rarity, least.get(term, rarity))
+    return least
 
 
 def intersect(lists: Sequence[Sequence[str]]) -> list[str]:
@@ -328,8 +441,3 @@ def merge_hits(
             least = min(least, get_score(hit) * base.weight)
             rows.append((-least, number, hit))
     yield from ((bases[number], hit) for _, number, hit in sorted(rows, key=lambda row: row[:2]))
-
-
-def _estimate_tokens(hit: SearchHit) -> int:
-    text = hit.text if isinstance(hit.text, str) else hit.snippet
-    return estimate_text_tokens(hit.doc_path, *hit.heading_path, text)

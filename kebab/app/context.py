@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kebab.config.load import SettingsReport
     from kebab.core.ports import Embedder, LibraryReader
     from kebab.store.sqlite.catalogue import Catalogue
-    from kebab.store.sqlite.reader import QueryCache, ReaderPool, SqliteReader
+    from kebab.store.sqlite.reader import QueryCache, SqliteReader
     from kebab.store.sqlite.reviews import SqliteReviewStore
     from kebab.store.sqlite.sessions import SqliteSessionStore
     from kebab.store.sqlite.writer import SqliteWriter
@@ -156,7 +156,7 @@ class AppContext:
         """Read another data folder from now on; None means that of the settings."""
         paths = self.paths
         self.close()
-        for name in ("paths", "_readers", "session_store", "cache"):
+        for name in ("paths", "session_store", "cache"):
             self.__dict__.pop(name, None)
         if data is not None:
             self.__dict__["paths"] = paths._replace(data=data)
@@ -200,15 +200,10 @@ class AppContext:
         Raises:
             NotIndexed: There is no library that this version can read.
         """
-        self.close_changed_database()
-        return self._readers.acquire()
-
-    @cached_property
-    def _readers(self) -> "ReaderPool":
         from kebab.search.lexical import COLUMN_WEIGHTS
-        from kebab.store.sqlite.reader import ReaderPool
+        from kebab.store.sqlite.reader import SqliteReader
 
-        return ReaderPool(self.paths.data, COLUMN_WEIGHTS)
+        return SqliteReader(self.paths.data, COLUMN_WEIGHTS)
 
     def build_catalogue(self, reader: "SqliteReader") -> "Catalogue":
         """Return the catalogue of a snapshot, which finds documents and chunks by name."""
@@ -233,14 +228,12 @@ class AppContext:
         from kebab.text.tokenizer import join_tokens
 
         self.refuse_when_read_only(operation)
-        self._close_readers()
         return SqliteWriter(self.paths.data, join_tokens, self.clock.now)
 
     def acquire_writer_lock(self) -> AbstractContextManager[object]:
         """Acquire the writer lock."""
         from kebab.store.sqlite.lock import WriterLock
 
-        self._close_readers()
         return WriterLock(self.paths.data)
 
     @cached_property
@@ -385,33 +378,15 @@ class AppContext:
         """The published bases that are searched with this one."""
         return PublishedBases(self)
 
-    def _close_readers(self) -> None:
-        """Close unused readers, so that a writer has the database to itself."""
-        if "_readers" in self.__dict__:
-            self._readers.close()
-
-    def close_changed_database(self) -> None:
-        """Close the connections to a database whose files may have changed.
-
-        They share memory, which only the last one that is closed gives up.
-        """
-        if "_readers" in self.__dict__ and not self._readers.is_current():
-            self._readers.close()
-            if "cache" in self.__dict__ and self.cache is not None:
-                self.cache.close()
-
     def close(self) -> None:
         """Close the stores that stay open between calls; the next call opens them again.
 
         What readers keep in memory stays, and serves the same state of the library.
         """
-        self._close_readers()
         self._indexes.clear()
         self._vectors.clear()
         if "bases" in self.__dict__:
             self.bases.close()
-        if "cache" in self.__dict__ and self.cache is not None:
-            self.cache.close()
 
 
 class PublishedBases:

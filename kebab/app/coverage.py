@@ -186,7 +186,7 @@ def _describe_published(context: AppContext, reader: "SqliteReader") -> Coverage
     A copy that may be old is not complete.
     """
     state = context.published.state if context.published else None
-    known = state.coverage if state else None
+    known = state.manifest.coverage if state else None
     pending = reader.count_pending()
     if state is None or known is None:
         known = Coverage(
@@ -198,7 +198,7 @@ def _describe_published(context: AppContext, reader: "SqliteReader") -> Coverage
             new=0,
             gone=0,
             checked=0,
-            checked_at=state.created_at if state else format_timestamp(0),
+            checked_at=state.manifest.created_at if state else format_timestamp(0),
             unchecked_folders=0,
             unlisted=[],
             pending_vectors=pending,

@@ -107,9 +107,6 @@ class KebabPool:
     def _take(self, key: _Key) -> "Kebab | None":
         """Return the idle knowledge base that was used last, None when all are leased."""
         with self._lock:
-            for other, kebab in self._idle:
-                if other.paths.data == key.paths.data:
-                    kebab.close_changed_database()
             fitting = [one for one in self._idle if one[0] == key]
             if not fitting:
                 return None

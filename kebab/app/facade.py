@@ -60,10 +60,6 @@ class Kebab(OperationMethods, AbstractContextManager["Kebab"]):
         """Close the stores that stay open between calls; the next call opens them again."""
         self._context.close()
 
-    def close_changed_database(self) -> None:
-        """Close the connections to a database whose files may have changed."""
-        self._context.close_changed_database()
-
     def run(
         self,
         request: Request[R],

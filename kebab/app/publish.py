@@ -205,7 +205,9 @@ class _Publication:
         from kebab.store import published
         from kebab.store.sqlite.transfer import iterate_documents
 
-        index = self._context.open_vector_index(self._version) if self._version else None
+        version, index = self._version, None
+        if version is not None:
+            index = self._context.open_vector_index(version).load_index()
         done = 0
         for document in iterate_documents(self._reader):
             keys = published.build_passage_keys(document, self._version)

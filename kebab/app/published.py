@@ -30,14 +30,15 @@ def describe_base(context: AppContext, base: Registration) -> PublishedBase:
     """Return what is known of a base, without a look at its store."""
     copy = PublishedCopy(choose_settings(context.settings, base))
     state = copy.build_copy().read_state()
+    found = state and state.manifest
     return PublishedBase(
         **asdict(base),
-        documents=state.documents if state else 0,
-        chunks=state.chunks if state else 0,
-        created_at=state.created_at if state else None,
+        documents=found.documents if found else 0,
+        chunks=found.chunks if found else 0,
+        created_at=found.created_at if found else None,
         checked_at=format_timestamp(state.checked_at) if state else None,
         problem=state.problem if state else "there is no copy yet",
-        coverage=state.coverage if state else None,
+        coverage=found.coverage if found else None,
     )
 
 

@@ -1,7 +1,5 @@
 """Follows published bases: brings their copies up to date, or asks their stores for candidates."""
 
-import os
-import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -9,7 +7,6 @@ from typing import TYPE_CHECKING, Literal
 
 from kebab.config.load import replace_setting
 from kebab.config.settings import AUTO, Settings, find_copy_folder
-from kebab.core.durable import create_folder, delete_path
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.system import translate_os_errors
 
@@ -21,8 +18,6 @@ if TYPE_CHECKING:
 PULL: Literal["pull"] = "pull"
 REMOTE: Literal["remote"] = "remote"
 _MB = 1_000_000
-_FOUND, _KEPT_S = "found-", 3_600.0
-"""How the folders with candidates begin, and how long those of other processes are kept."""
 
 _CANDIDATES = 1_000
 """How many passages a store is asked for by words, and as many by meaning."""
@@ -41,6 +36,7 @@ class PublishedCopy:
         self.url = settings.data_dir
         self.settings = replace_setting(settings, "models.embedding.model", AUTO)
         self.state: CopyState | None = None
+        self._discard: Callable[[], object] = lambda: None
 
     @cached_property
     def mode(self) -> Literal["pull", "remote"]:
@@ -100,26 +96,25 @@ class PublishedCopy:
     def find_candidates(
         self, words: Sequence[str], vector: "Vector | None", weights: Sequence[float]
     ) -> Path:
-        """Return the folder with an index of what the store finds for a query.
+        """Return a folder with an index of what the store finds for a query.
 
-        Each process has a folder of its own, which its next query replaces.
+        It is deleted before that of the next query, or when this process ends.
         """
-        from kebab.app.published_index import index_candidates
-        from kebab.store.objects import ObjectStore
-        from kebab.store.published import Dataset, require_base
+        from shutil import rmtree
+        from tempfile import gettempdir, mkdtemp
+        from weakref import finalize
 
-        manifest = require_base(ObjectStore(self.url)).manifest
-        dataset = Dataset(self.url)
+        from kebab.app.published_index import index_candidates
+        from kebab.store.published import Dataset
+
+        assert self.state is not None, "the base was opened"
+        manifest, dataset = self.state.manifest, Dataset(self.url)
         dataset.checkout(manifest.versions)
         found = dataset.find_candidates(words, vector, weights, _CANDIDATES)
-        copies = find_copy_folder(self.url) / REMOTE
-        folder = copies / f"{_FOUND}{os.getpid()}"
-        with translate_os_errors(copies, "write"):
-            oldest = time.time() - _KEPT_S
-            for path in copies.glob(f"{_FOUND}*"):
-                if path == folder or path.stat().st_mtime < oldest:
-                    delete_path(path)
-            create_folder(folder, 0o700)
+        self._discard()
+        with translate_os_errors(gettempdir(), "create"):
+            folder = Path(mkdtemp(prefix="kebab-found-"))
+        self._discard = finalize(self, rmtree, folder, ignore_errors=True)
         index_candidates(folder, manifest, dataset, found)
         return folder
 
@@ -127,7 +122,7 @@ class PublishedCopy:
         """Return how old the copy is when the store could not be asked; None else."""
         if self.state is None or self.state.problem is None:
             return None
-        return f"the copy of {self.state.created_at} is searched: {self.state.problem}"
+        return f"the copy of {self.state.manifest.created_at} is searched: {self.state.problem}"
 
     def describe_reading(self) -> str | None:
         """Return that the store is searched; None of a copy."""

@@ -41,8 +41,7 @@ def update_index(folder: Path, manifest: PublishedManifest, dataset: Dataset | N
         stored = msgspec.json.decode(library.get_value(_KEYS) or "{}", type=dict[str, str])
         documents = {row["document"]: row for row in dataset.read_documents()}
         changed = {name: row for name, row in documents.items() if stored.get(name) != row["key"]}
-        whole = len(changed) == len(documents)
-        passages = dataset.iterate_passages(None if whole else changed)
+        passages = dataset.iterate_passages(changed)
         vectors = open_vectors(folder, manifest)
         with library.transaction():
             gone = [DocId(name) for name in stored.keys() - documents.keys()]
@@ -87,9 +86,10 @@ def fill_index(
         library.set_value(EMBEDDING_VERSION, version)
         reconcile(library, vectors, version)
     for row, passages in pairs:
-        document = read_document(row, passages)
+        ordered = _sort(passages)
+        document = read_document(row, ordered)
         library.put_document(document)
-        for chunk, passage in zip(document.chunks, _sort(passages), strict=True):
+        for chunk, passage in zip(document.chunks, ordered, strict=True):
             if passage["vector"] is not None:
                 found[chunk.chunk_id] = passage["vector"]
     if vectors is not None and version:

@@ -59,7 +59,7 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
             if version is not None:
                 model = context.embedders.find_model(version)
                 space = VectorSpace(
-                    vectors=context.open_vector_index(version),
+                    vectors=context.open_vector_index(version).load_index,
                     scale=model.cosine_scale,
                     load_axes=model.load_language_axes,
                 )

@@ -27,7 +27,7 @@ from kebab.wire.search import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from kebab.core.ports import Embedder, Vectors
     from kebab.store.sqlite.reader import SqliteReader
@@ -160,7 +160,10 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
             offset = decode_cursor(request.cursor, query, reader.get_revision(), salt)
             query = replace(query, offset=offset)
         page = build_engine(context, reader).search(query)
-        unmatched = [] if page.hits else _explain_filters(context, reader, query, request)
+        texts = (query.text, *query.more)
+        unmatched = (
+            [] if page.hits else find_unmatched(context, reader, query.filters, request, texts)
+        )
         following = page.next_offset
         cursor = None if following is None else encode_cursor(query, following, page.revision, salt)
         response = to_search_response(page, query, cursor, several=bool(request.queries))
@@ -202,7 +205,7 @@ def find_candidates(context: AppContext, query: Query) -> bool:
     words = [term.text for one in parsed for term in one.terms or one.stop_terms]
     _ = context.paths
     state, vector = context.published.state, None
-    version = state.embedding_version if state else None
+    version = state.manifest.embedding_version if state else None
     if version and query.mode is not Mode.LEXICAL:
         embedder = context.embedders.load_installed(version)
         if embedder is not None and embedder.supports(query.text):
@@ -246,17 +249,21 @@ def read_filters(
     return resolve_request_filters(context, reader, filters)
 
 
-def _explain_filters(
-    context: AppContext, reader: "SqliteReader", query: Query, request: SearchRequest
+def find_unmatched(
+    context: AppContext,
+    reader: "SqliteReader",
+    filters: Filters,
+    request: FilteredRequest[Reply],
+    texts: "Sequence[str]",
 ) -> list[UnmatchedFilter]:
-    """Return the filters of the request and of its first such query that no document passes."""
-    parsed = (parse_query(text, query.filters).filters for text in (query.text, *query.more))
-    active = dict.fromkeys(filters for filters in parsed if filters.is_active)
+    """Return the filters, of the first query that has such ones, that no document passes."""
+    parsed = [parse_query(text, filters).filters for text in texts] or [filters]
+    active = [one for one in dict.fromkeys(parsed) if one.is_active]
     if not active:
         return []
     from kebab.app.filters import explain_filters
 
-    explained = (explain_filters(context, reader, filters, request) for filters in active)
+    explained = (explain_filters(context, reader, one, request) for one in active)
     return next(filter(None, explained), [])
 
 

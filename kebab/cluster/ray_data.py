@@ -25,7 +25,6 @@ from kebab.errors.catalog import ClusterUnreachable
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
 from kebab.limits.worker import WorkerProcess
-from kebab.platform import rename_over
 
 LOCAL = "local"
 """The address of a cluster that this run starts and ends."""
@@ -66,20 +65,12 @@ class _Failure(NamedTuple):
     signal: Signal
 
 
-class _File(NamedTuple):
-    """The size of a file, the digest of its bytes, and their reference in the object store."""
-
-    size: int
-    digest: str
-    reference: Any
-
-
 class _Folder(NamedTuple):
-    """A folder of the machine of the driver with its files, and a digest of them all."""
+    """A folder of the machine of the driver, and its files in the object store of the cluster."""
 
     path: str
-    digest: str
-    files: dict[str, _File]
+    stamp: str
+    files: dict[str, Any]
 
 
 class RayCluster:
@@ -329,12 +320,22 @@ class RayDriver:
 def _put_folder(path: str) -> _Folder:
     import ray
 
-    files = {}
-    for file in sorted(one for one in Path(path).iterdir() if one.is_file()):
-        data = file.read_bytes()
-        files[file.name] = _File(len(data), sha256(data).hexdigest(), ray.put(data))
-    names = "".join(f"{name}\0{file.digest}\0" for name, file in files.items())
-    return _Folder(path, sha256(names.encode()).hexdigest(), files)
+    files = {one.name: ray.put(one.read_bytes()) for one in Path(path).iterdir() if one.is_file()}
+    return _Folder(path, stamp_folder(Path(path)), files)
+
+
+def stamp_folder(path: Path) -> str:
+    """Return a digest of the names and sizes of the files in a folder, and of the small files.
+
+    The manifest of a model is small and has the hashes of the others.
+    """
+    found = sha256()
+    for file in sorted(one for one in path.iterdir() if one.is_file()):
+        size = file.stat().st_size
+        found.update(f"{file.name}\0{size}\0".encode())
+        if size <= _COMPARED_BYTES:
+            found.update(file.read_bytes())
+    return found.hexdigest()
 
 
 class NodeActor:
@@ -380,43 +381,26 @@ def obtain_folder(folder: _Folder) -> str:
     """Return a folder of this node with the same files, written once for all actors if necessary.
 
     The folder of the driver is used where this node has it. The copy lies beside the models of
-    kebab, under the digest of its bytes.
+    kebab, under its stamp.
     """
-    if _has_files(Path(folder.path), folder):
-        return folder.path
     import ray
 
     place = resolve_paths(Settings()).models / "cluster"
-    target = place / folder.digest
-    if not _has_files(target, folder):
-        place.mkdir(parents=True, exist_ok=True)
-        ready = Path(tempfile.mkdtemp(prefix=".copy-", dir=place))
-        for name, file in folder.files.items():
-            (ready / name).write_bytes(ray.get(file.reference))
-        try:
-            ready.rename(target)
-        except OSError:  # another actor was first, or a copy is incomplete
-            if not _has_files(target, folder):
-                for name in folder.files:
-                    rename_over(str(ready / name), target / name)
-            shutil.rmtree(ready, ignore_errors=True)
-        sync_names(place)
-    return str(target)
-
-
-def _has_files(path: Path, folder: _Folder) -> bool:
-    """Return whether a folder has the files: all in their sizes, and small ones byte by byte.
-
-    The manifest of a model is small and has the hashes of the others.
-    """
+    target = place / folder.stamp
+    for path in (Path(folder.path), target):
+        with contextlib.suppress(OSError):
+            if stamp_folder(path) == folder.stamp:
+                return str(path)
+    place.mkdir(parents=True, exist_ok=True)
+    ready = Path(tempfile.mkdtemp(prefix=".copy-", dir=place))
+    for name, reference in folder.files.items():
+        (ready / name).write_bytes(ray.get(reference))
     try:
-        for name, file in folder.files.items():
-            if (path / name).stat().st_size != file.size:
-                return False
-            if file.size <= _COMPARED_BYTES:
-                found = sha256((path / name).read_bytes()).hexdigest()
-                if found != file.digest:
-                    return False
-    except OSError:
-        return False
-    return True
+        ready.rename(target)
+    except OSError:  # another actor was first, or files of a copy were changed
+        if stamp_folder(target) != folder.stamp:
+            shutil.rmtree(target)
+            ready.rename(target)
+        shutil.rmtree(ready, ignore_errors=True)
+    sync_names(place)
+    return str(target)

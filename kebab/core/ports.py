@@ -416,8 +416,11 @@ class Vectors(Protocol):
         """Return how many rows the index holds."""
 
 
-class VectorWriter(Vectors, Protocol):
-    """The vector index under the writer lock."""
+class VectorWriter(Protocol):
+    """The vectors of one embedding version under the writer lock."""
+
+    def get(self, keys: Collection[Key]) -> Mapping[Key, Vector]:
+        """Return the saved vectors of those of these chunks that have one."""
 
     def prepare(self) -> None:
         """Start to load the libraries for writing in the background."""

@@ -128,6 +128,7 @@ class _ModelChange(BatchEmbedder):
             self._vectors.rebuild()
             damaged = self._vectors.find_damaged_keys()
         self._vectors.delete(damaged)
+        self._vectors.save()
         return set(map(Key, self._vectors.list_keys(verify=True)))
 
     def _embed_batch(self, chunks: list[PendingChunk], collected: set[Key], total: int) -> None:

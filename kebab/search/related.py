@@ -72,7 +72,7 @@ _NO_KEYWORDS = (0.0, Key(0))
 class VectorSpace(Struct, frozen=True, kw_only=True):
     """The vectors of the library, and the cosine scale and the language axes of their model."""
 
-    vectors: Vectors
+    vectors: Callable[[], Vectors | None]
     scale: CosineScale
     load_axes: "Callable[[], Matrix | None]" = lambda: None
 
@@ -94,6 +94,7 @@ class DocumentVectors:
     ) -> None:
         self._library = library
         self._space = space
+        self._vectors = space.vectors()
         self._own = frozenset(chunk.key for chunk in chunks)
         held = sorted(library.find_committed_keys(self._own))
         step = max(1, -(-len(held) // _MAX_PROBES))
@@ -104,18 +105,19 @@ class DocumentVectors:
         self, filters: Filters, others: Iterable[DocId]
     ) -> dict[DocId, VectorSimilarity]:
         """Return the similarity of the nearest documents, and of the first of some others."""
-        if not self.keys:
+        if self._vectors is None or not self.keys:
             return {}
-        wanted = dict.fromkeys([*self._find_nearest(filters), *list(others)[:_MAX_MEASURED]])
+        nearest = self._find_nearest(self._vectors, filters)
+        wanted = dict.fromkeys([*nearest, *list(others)[:_MAX_MEASURED]])
         found = {doc: self._measure(doc) for doc in wanted}
         return {doc: one for doc, one in found.items() if one is not None}
 
-    def _find_nearest(self, filters: Filters) -> list[DocId]:
+    def _find_nearest(self, vectors: Vectors, filters: Filters) -> list[DocId]:
         scope = vector.SearchScope(self._library.list_allowed_keys(filters), self._own)
         cosines: dict[Key, float] = defaultdict(float)
         for row in self._rows:
             for key, cosine in vector.find_nearest(
-                self._library, self._space.vectors, row, _MAX_NEAREST, scope
+                self._library, vectors, row, _MAX_NEAREST, scope
             ):
                 cosines[key] += cosine
         totals: dict[DocId, float] = defaultdict(float)
@@ -145,7 +147,7 @@ class DocumentVectors:
         with translate_import_errors("vectors", "numpy"):
             import numpy as np
 
-        found = self._space.vectors.get(keys)
+        found = {} if self._vectors is None else self._vectors.get(keys)
         rows = np.stack(list(found.values())) if found else np.empty((0, 0), np.float32)
         return list(found), rows
 

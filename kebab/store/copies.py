@@ -20,7 +20,6 @@ from kebab.errors.catalog import IoError, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
 from kebab.store.objects import ObjectStore, StoredObject
 from kebab.store.published import Dataset, FoundBase, require_base
-from kebab.wire.coverage import Coverage
 from kebab.wire.published import PublishedFile, PublishedManifest
 
 UpdateIndex: TypeAlias = Callable[[Path, PublishedManifest, Dataset | None], None]
@@ -33,18 +32,17 @@ _LOADERS = 4
 
 
 class CopyState(Struct, frozen=True, kw_only=True):
-    """What a copy holds, and when the store was read and tried last, in seconds since the epoch."""
+    """What a copy holds, and when the store was read and tried last, in seconds since the epoch.
+
+    The manifest names no files.
+    """
 
     url: str
     index: str
     digest: str
-    created_at: str
+    manifest: PublishedManifest
     checked_at: float
     tried_at: float
-    documents: int
-    chunks: int
-    embedding_version: str | None = None
-    coverage: Coverage | None = None
     problem: str | None = None
 
 
@@ -139,13 +137,9 @@ class BaseCopy:
             url=self._url,
             index=index,
             digest=digest,
-            created_at=manifest.created_at,
+            manifest=replace(manifest, files=[]),
             checked_at=now,
             tried_at=now,
-            documents=manifest.documents,
-            chunks=manifest.chunks,
-            embedding_version=manifest.embedding_version,
-            coverage=manifest.coverage,
         )
 
     def _load_files(self, manifest: PublishedManifest) -> None:

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import cache
@@ -86,8 +86,6 @@ def read_table_version(table: Path) -> int | None:
 _PANIC_MODULES = ("pyo3_runtime", "pyo3_async_runtimes")
 _SOURCE_FILE = re.compile(r"(?<!\S)(?=\S*(?:\.rs\b|/\.cargo/))\S*")
 
-SignalBuilder: TypeAlias = Callable[[str, Op, str], Signal]
-
 # The engine reports most faults as one class and names the kind only in its text. That text holds
 # paths of its source code, so only the audit log has it.
 _LOCKED = ("commit conflict", "Too many concurrent writers")
@@ -101,32 +99,8 @@ _DAMAGED = "the vector index cannot be read"
 _STOPPED = "the engine of the vector index stopped"
 
 
-def _build_engine_error(path: str, op: Op, cause: str) -> Signal:
-    if any(mark in cause for mark in _LOCKED):
-        return Locked(path=path, holder_pid=None)
-    for refusal in _REFUSED:
-        if refusal in cause:
-            return IoError(path=path, op=op, cause=refusal)
-    return StoreCorrupt(path=path, cause=_DAMAGED)
-
-
-def _build_panic_error(path: str, op: Op, cause: BaseException) -> Signal:
-    """Return the signal of a panic: of damaged data, or of a lack of memory or threads."""
-    # Where the address space is limited, a panic proves no damage.
-    if is_memory_fault(cause) or read_memory_limit() is not None:
-        return IoError(path=path, op=op, cause="out of memory")
-    return StoreCorrupt(path=path, cause=_STOPPED)
-
-
-def _build_io_error(path: str, op: Op, cause: str) -> Signal:
-    # A lack of memory is as temporary as a full disk, and often comes without a message.
-    refusal = next((mark for mark in _REFUSED if mark in cause), None)
-    text = _SOURCE_FILE.split(cause, maxsplit=1)[0].strip(" ,:;")
-    return IoError(path=path, op=op, cause=refusal or text or "out of memory")
-
-
 @cache
-def build_signal_table() -> Mapping[type[Exception], SignalBuilder | None]:
+def build_signal_table() -> Mapping[type[Exception], type[Signal] | None]:
     """Return what each class means; None marks those that only a fault in kebab can raise.
 
     A class that is not listed means what its nearest listed ancestor means. The table is built on
@@ -136,16 +110,16 @@ def build_signal_table() -> Mapping[type[Exception], SignalBuilder | None]:
     from pyarrow import lib
 
     return {
-        OSError: _build_io_error,
-        RuntimeError: _build_engine_error,
-        ValueError: _build_engine_error,
-        KeyError: _build_engine_error,
-        LanceNamespaceError: _build_engine_error,
-        lib.ArrowException: _build_engine_error,
+        OSError: IoError,
+        RuntimeError: StoreCorrupt,
+        ValueError: StoreCorrupt,
+        KeyError: StoreCorrupt,
+        LanceNamespaceError: StoreCorrupt,
+        lib.ArrowException: StoreCorrupt,
         lib.ArrowTypeError: None,
         lib.ArrowIndexError: None,
-        MemoryError: _build_io_error,
-        lib.ArrowMemoryError: _build_io_error,
+        MemoryError: IoError,
+        lib.ArrowMemoryError: IoError,
     }
 
 
@@ -156,10 +130,15 @@ def build_signal(error: Exception, path: str, op: Op) -> Signal | None:
     """
     if is_memory_fault(error):
         return IoError(path=path, op=op, cause="out of memory")
-    builders = build_signal_table()
-    kinds = (kind for kind in type(error).__mro__ if kind in builders)
-    build = builders.get(next(kinds, Exception))
-    return build(path, op, str(error).partition("\n")[0]) if build else None
+    table, text = build_signal_table(), str(error).partition("\n")[0]
+    kind = next((table[one] for one in type(error).__mro__ if one in table), None)
+    refusal = next((mark for mark in _REFUSED if mark in text), None)
+    if kind is IoError or (kind and refusal):
+        said = _SOURCE_FILE.split(text, maxsplit=1)[0].strip(" ,:;")
+        return IoError(path=path, op=op, cause=refusal or said or "out of memory")
+    if kind and any(mark in text for mark in _LOCKED):
+        return Locked(path=path, holder_pid=None)
+    return StoreCorrupt(path=path, cause=_DAMAGED) if kind else None
 
 
 @contextmanager
@@ -178,7 +157,10 @@ def translate_lance_errors(path: str, op: Op) -> Iterator[None]:
     except BaseException as error:
         # The classes of a panic cannot be imported, so their module's name identifies them.
         if type(error).__module__ in _PANIC_MODULES:
-            raise _build_panic_error(path, op, error) from error
+            # Where the address space is limited, a panic proves no damage.
+            if is_memory_fault(error) or read_memory_limit() is not None:
+                raise IoError(path=path, op=op, cause="out of memory") from error
+            raise StoreCorrupt(path=path, cause=_STOPPED) from error
         signal = build_signal(error, path, op) if isinstance(error, Exception) else None
         if signal is None:
             raise
@@ -194,7 +176,6 @@ With less it aborts the process or waits for ever for a thread.
 _BATCH_ROWS, _KEYS_PER_DELETE = 65_536, 10_000
 _MAX_FRAGMENTS, _FRAGMENTS_PER_ROOT = 8, 0.25
 _MAX_VERSIONS, _MAX_DELETED_SHARE = 16, 0.2
-_READ_ATTEMPTS = 4
 _KEEP_ALL, _KEEP_LATEST = timedelta(days=10_000), timedelta(0)
 _TABLE_FOLDERS = ("data", "_deletions", "_transactions", "_versions")
 
@@ -266,22 +247,9 @@ class LanceTable:
     def read_rows(self) -> "tuple[KeyArray, HalfMatrix]":
         """Return the keys and vectors of the newest version, in the order of the table.
 
-        They are read again when the writer has deleted that version meanwhile.
-
         Raises:
             StoreCorrupt: The table cannot be read.
         """
-        for _ in range(_READ_ATTEMPTS - 1):
-            before = read_table_version(self.path)
-            try:
-                return self._read_rows()
-            except StoreCorrupt:
-                if read_table_version(self.path) in (before, None):
-                    raise
-                self._table = None
-        return self._read_rows()
-
-    def _read_rows(self) -> "tuple[KeyArray, HalfMatrix]":
         with translate_import_errors(FEATURE, "numpy"):
             import numpy as np
 
@@ -351,7 +319,7 @@ class LanceTable:
         if table.schema.names != ["key", "vector"] or not pa.types.is_float16(
             table.schema.field("vector").type.value_type
         ):
-            data = self._build_rows(*self._read_rows())
+            data = self._build_rows(*self.read_rows())
             table = self._connect().create_table(self._name, data, mode="overwrite")
             self._table, self._version = table, read_table_version(self.path)
         return table

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kebab.config.settings import FILE_ADDRESS, is_address
-from kebab.core.durable import hold_lock, replace_file
+from kebab.core.durable import replace_file
 from kebab.errors.catalog import InvalidInput, IoError, Op
 from kebab.errors.system import build_io_error, translate_import_errors, translate_os_errors
 
 FEATURE, EXTRA = "published knowledge bases", "published"
 _WEB = ("http://", "https://")
-_LOCK_NAME = ".publish.lock"
 _CONNECT_S, _REQUEST_S, _RETRIES, _RETRY_S = 5, 120, 3, 30
 _SECRETS = re.compile(r"SECRET|TOKEN|KEY|PASSWORD|SIGNATURE", re.IGNORECASE)
 _ATTEMPTS = re.compile(r"Error performing [A-Z]+ \S+ in \S+?(, after [^-]*)? - ")
@@ -140,11 +139,6 @@ class ObjectStore:
         cause = (code and _REASONS.get(code[1])) or CAUSES.get(type(fault).__name__)
         return IoError(path=self.describe(name), op=op, cause=cause or _shorten(fault))
 
-    def read(self, name: str) -> bytes | None:
-        """Return the content of an object; None when there is none."""
-        found = self.read_version(name)
-        return found and found.data
-
     def read_version(self, name: str) -> Versioned | None:
         """Return the content of an object with its version; None when there is none."""
         if not self._exists:
@@ -158,42 +152,29 @@ class ObjectStore:
             known = {part: found.meta.get(part) for part in ("e_tag", "version")}
         return Versioned(data, {part: value for part, value in known.items() if value})
 
-    def write(self, name: str, data: bytes) -> None:
-        """Write an object as a whole."""
-        with self._translate(name, "write"):
-            self._create_folder()
-            self._open().put(name, data, use_multipart=False)
-
     def replace(self, name: str, data: bytes, before: Versioned | None) -> bool:
-        """Write an object if it still has a version, or is still missing; return whether it had."""
+        """Write an object if it still has a version, or is still missing; return whether it had.
+
+        A file system has no conditional writes: of a folder the caller holds the lock.
+        """
         if self._is_local:
-            return self._replace_file(name, data, before)
+            path = Path(self.address, name)
+            with translate_os_errors(path, "write"):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                if (path.read_bytes() if path.exists() else None) != (before and before.data):
+                    return False
+                with replace_file(path, 0o644) as draft:
+                    draft.write(data)
+            return True
         mode: Any = "create" if before is None else {**before.tag}
         with self._translate(name, "write"):
             try:
                 self._open().put(name, data, mode=mode, use_multipart=False)
             except (self._faults.AlreadyExistsError, self._faults.PreconditionError):
                 # A request that was repeated after a lost reply meets what it wrote itself.
-                return self.read(name) == data
+                found = self.read_version(name)
+                return found is not None and found.data == data
         return True
-
-    def _replace_file(self, name: str, data: bytes, before: Versioned | None) -> bool:
-        """Replace a file under a lock, because a file system has no conditional writes."""
-        self._create_folder()
-        path = Path(self.address, name)
-        lock = hold_lock(path.with_name(_LOCK_NAME), wait=False)
-        with translate_os_errors(path, "write"), lock as held:
-            found = path.read_bytes() if path.exists() else None
-            if not held or found != (before and before.data):
-                return False
-            with replace_file(path, 0o644) as draft:
-                draft.write(data)
-        return True
-
-    def _create_folder(self) -> None:
-        if self._is_local:
-            with translate_os_errors(self.address, "create"):
-                Path(self.address).mkdir(parents=True, exist_ok=True)
 
     def list(self, folder: str) -> Iterator[StoredObject]:
         """Yield the objects below a folder."""
@@ -221,14 +202,6 @@ class ObjectStore:
             if size != one.size:
                 cause = f"{size} bytes came instead of {one.size}"
                 raise IoError(path=self.describe(one.name), op="read", cause=cause)
-
-    def delete(self, name: str) -> None:
-        """Delete an object; one that is missing is no error."""
-        with self._translate(name, "write"):
-            try:
-                self._open().delete(name)
-            except FileNotFoundError:
-                return
 
 
 def _shorten(fault: BaseException) -> str:

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from kebab.config.settings import FILE_ADDRESS, is_address
-from kebab.core.chunks import Chunk, ChunkRow, Place, add_tokens
-from kebab.core.documents import DocumentRow
+from kebab.core.chunks import ChunkRow, add_tokens
+from kebab.core.documents import DocumentRow, FileStamp
 from kebab.core.durable import create_folder, hold_lock
-from kebab.core.ids import Key, compute_digest
+from kebab.core.ids import DocId, Key, compute_digest
 from kebab.errors.catalog import IoError, Locked, NotIndexed, Op, StoreCorrupt
 from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.store.lance import import_lancedb, translate_lance_errors
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from kebab.core.chunks import Vector
 
 BASE, DOCUMENTS, PASSAGES = "base.json", "documents", "passages"
-FORMAT_VERSION = 2
-"""Format 1 was packs of pages of the database."""
+FORMAT_VERSION = 3
+"""The version of the tables and of `base.json`; rows of another one are sent anew."""
 
 _LOCK = ".publishing.lock"
 _BATCH, _KEYS_PER_DELETE = 4_096, 5_000
@@ -80,11 +80,14 @@ class PublishedPassage(NamedTuple):
     record: str
 
 
-class _Rest(msgspec.Struct, array_like=True):
+_READ = [name for name in PublishedPassage._fields if name != "title_tokens"]
+"""The columns of a passage that its reader needs."""
+
+
+class _Rest(msgspec.Struct):
     """What a row of a document holds besides its columns."""
 
-    size: int
-    mtime_ns: int
+    stamp: FileStamp
     content_hash: str
     recipe: str
     parser_version: str
@@ -95,20 +98,8 @@ class _Rest(msgspec.Struct, array_like=True):
     links: tuple[str, ...]
 
 
-class _Position(msgspec.Struct, array_like=True):
-    """What a row of a passage holds besides its columns."""
-
-    chunk_id: str
-    text_hash: str
-    embed_hash: str
-    start: int
-    end: int
-    start_line: int
-    end_line: int
-    heading_path: tuple[str, ...]
-    context: str
-    place: Place | None
-
+_COLUMNS = ("source", "path", "title", "media", "lang", "date")
+"""The columns that are named like the fields of a document."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -118,8 +109,8 @@ def build_passage_keys(document: WholeDocument, version: str | None) -> list[str
     row = document.row
     return [
         compute_digest(
-            *(row.doc_id, row.title, _encode(row.aliases).decode(), _encode(chunk[:4]).decode()),
-            "" if key is None else version or "",
+            *(str(FORMAT_VERSION), row.doc_id, row.title, _encode(row.aliases).decode()),
+            *(_encode(chunk[:4]).decode(), "" if key is None else version or ""),
         )
         for chunk, key in zip(row.chunks, document.keys, strict=True)
     ]
@@ -128,22 +119,11 @@ def build_passage_keys(document: WholeDocument, version: str | None) -> list[str
 def build_document(document: WholeDocument, keys: Sequence[str]) -> PublishedDocument:
     """Return the row of a document whose passages have these keys."""
     row = document.row
-    rest = _Rest(
-        size=row.stamp.size,
-        mtime_ns=row.stamp.mtime_ns,
-        content_hash=row.content_hash,
-        recipe=row.recipe,
-        parser_version=row.parser_version,
-        chunker_version=row.chunker_version,
-        warnings=row.warnings,
-        authors=row.authors,
-        aliases=row.aliases,
-        links=row.links,
-    )
-    columns = (row.doc_id, row.source, row.path, row.title, row.media, row.lang, row.date)
+    rest = _Rest(**{name: getattr(row, name) for name in _Rest.__struct_fields__})
+    columns = {name: getattr(row, name) for name in _COLUMNS}
     record = _encode(rest).decode()
-    key = compute_digest(_encode((columns, row.tags, keys)).decode(), record)
-    return PublishedDocument(key, *columns, [*row.tags], record)
+    key = compute_digest(_encode((row.doc_id, columns, row.tags, keys)).decode(), record)
+    return PublishedDocument(key, row.doc_id, **columns, tags=[*row.tags], record=record)
 
 
 def build_passages(
@@ -156,11 +136,8 @@ def build_passages(
     row = document.row
     title = " ".join(map(tokens, (row.title, *row.aliases)))
     for key, number, chunk in zip(keys, document.keys, add_tokens(row.chunks, tokens), strict=True):
-        found, chunk_id, text_hash, embed_hash, headings, words = chunk
-        position = _Position(
-            *(chunk_id, text_hash, embed_hash, found.start, found.end),
-            *(found.start_line, found.end_line, found.heading_path, found.context, found.place),
-        )
+        found = chunk.chunk
+        rest = chunk._replace(chunk=found._replace(text=""), headings=None, words=None)
         yield PublishedPassage(
             key=key,
             document=row.doc_id,
@@ -169,64 +146,37 @@ def build_passages(
             heading=" > ".join(found.heading_path),
             text=found.text,
             title_tokens=title,
-            heading_tokens=headings or "",
-            body_tokens=words or "",
+            heading_tokens=chunk.headings or "",
+            body_tokens=chunk.words or "",
             vector=None if number is None else vectors.get(number),
-            record=_encode(position).decode(),
+            record=_encode(rest).decode(),
         )
 
 
 def read_document(row: Mapping[str, Any], passages: Sequence[Mapping[str, Any]]) -> DocumentRow:
-    """Return the document of a row with the chunks of its passages.
+    """Return the document of a row with the chunks of its passages, which are in order.
 
     Raises:
         StoreCorrupt: A record is none of kebab.
     """
-    from kebab.core.documents import FileStamp
-    from kebab.core.ids import ChunkId, DocId
-
+    chunks = []
     try:
         rest = msgspec.json.decode(row["record"], type=_Rest)
-        chunks = []
-        for one in sorted(passages, key=lambda passage: int(passage["ordinal"])):
-            place = msgspec.json.decode(one["record"], type=_Position)
-            chunk = Chunk(
-                ordinal=one["ordinal"],
-                text=one["text"],
-                start=place.start,
-                end=place.end,
-                start_line=place.start_line,
-                end_line=place.end_line,
-                heading_path=place.heading_path,
-                context=place.context,
-                place=place.place,
-            )
-            tokens = one["heading_tokens"], one["body_tokens"]
-            ids = ChunkId(place.chunk_id), place.text_hash, place.embed_hash
-            chunks.append(ChunkRow(chunk, *ids, *tokens))
+        for one in passages:
+            read = msgspec.json.decode(one["record"], type=ChunkRow)
+            chunk = read.chunk._replace(ordinal=one["ordinal"], text=one["text"])
+            tokens = {"headings": one["heading_tokens"], "words": one["body_tokens"]}
+            chunks.append(read._replace(chunk=chunk, **tokens))
     except msgspec.MsgspecError as fault:
         raise StoreCorrupt(
             path=str(row["path"]), cause="a record cannot be read", published=True
         ) from fault
     return DocumentRow(
         doc_id=DocId(row["document"]),
-        source=row["source"],
-        path=row["path"],
-        title=row["title"],
-        media=row["media"],
-        lang=row["lang"],
         tags=tuple(row["tags"]),
-        stamp=FileStamp(size=rest.size, mtime_ns=rest.mtime_ns, inode=0),
-        content_hash=rest.content_hash,
-        recipe=rest.recipe,
-        parser_version=rest.parser_version,
-        chunker_version=rest.chunker_version,
-        warnings=rest.warnings,
-        authors=rest.authors,
-        date=row["date"],
-        aliases=rest.aliases,
-        links=rest.links,
         chunks=tuple(chunks),
+        **{name: row[name] for name in _COLUMNS},
+        **msgspec.structs.asdict(rest),
     )
 
 
@@ -311,21 +261,15 @@ class Dataset:
             return list(self._read(DOCUMENTS, list(PublishedDocument._fields), where))
 
     def iterate_passages(
-        self, documents: Collection[str] | None = None
+        self, documents: Collection[str]
     ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-        """Yield the rows of the passages of documents, all by default, document by document."""
-        names = sorted(documents) if documents is not None else None
-        columns = [name for name in PublishedPassage._fields if name != "title_tokens"]
-        found: dict[str, list[dict[str, Any]]] = {}
-        with self._translate("read"):
-            for part in _split(names) if names is not None else [None]:
-                where = None if part is None else f"document IN ({_quote(part)})"
-                for row in self._read(PASSAGES, columns, where):
+        """Yield the rows of the passages of documents, document by document."""
+        for part in _split(sorted(documents)):
+            found: dict[str, list[dict[str, Any]]] = {}
+            with self._translate("read"):
+                for row in self._read(PASSAGES, _READ, f"document IN ({_quote(part)})"):
                     found.setdefault(row["document"], []).append(row)
-                if part is not None:
-                    yield from found.items()
-                    found = {}
-        yield from found.items()
+            yield from found.items()
 
     def _read(self, name: str, columns: list[str], where: str | None = None) -> Iterator[Any]:
         table = self._open(name)
@@ -341,7 +285,6 @@ class Dataset:
         """Return the passages that the store finds by words and by a vector, each once."""
         from lancedb.query import MultiMatchQuery
 
-        columns = [name for name in PublishedPassage._fields if name != "title_tokens"]
         rows: dict[str, dict[str, Any]] = {}
         with self._translate("read"):
             table = self._open(PASSAGES)
@@ -353,7 +296,7 @@ class Dataset:
                 nearest = table.search(vector, vector_column_name="vector")
                 queries.append((nearest.distance_type("l2"), "_distance"))
             for query, score in queries:
-                for row in query.select([*columns, score]).limit(limit).to_list():
+                for row in query.select([*_READ, score]).limit(limit).to_list():
                     rows.setdefault(row["key"], row)
         return list(rows.values())
 
@@ -486,6 +429,9 @@ def read_base(store: ObjectStore) -> FoundBase | None:
         version = int(msgspec.json.decode(found.data)["format_version"])
         if version > FORMAT_VERSION:
             raise NotIndexed(data_dir=address, expected=FORMAT_VERSION, found=version)
+        if version < FORMAT_VERSION:
+            cause = "an earlier kebab published it; `kebab publish` writes it anew"
+            raise StoreCorrupt(path=address, cause=cause, published=True)
         manifest = msgspec.json.decode(found.data, type=PublishedManifest)
     except (msgspec.MsgspecError, ValueError, KeyError, TypeError) as fault:
         cause = "it is no description of a published base"

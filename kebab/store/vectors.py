@@ -2,14 +2,13 @@
 
 LanceDB holds the vectors. After a write the writer saves the rows of the table as two files of
 numpy, the keys in rising order and their vectors, named by the version of the table. Readers map
-them and compare exactly, in 32 bits. Without the files of the newest version they read the table.
+the newest and compare exactly, in 32 bits. Without one they read the table.
 
 The order of a write is: the table, the snapshot, the mark in the database. So every vector that the
-database marks is in the snapshot that was there when the mark was read.
+database marks is in the newest snapshot, also while a later commit still lacks its own.
 """
 
 import re
-import time
 from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -53,35 +52,12 @@ _HEAD, _COMPONENT_BYTES = 10, 2
 _OWN = re.compile(r"\.?[A-Za-z0-9._-]+\.(?:lance|gone|keys|binary|npy)(?:\.\d+)?")
 """Matches what kebab writes into the folder of tables, drafts and files of earlier builds too."""
 
-_COMMIT_S = 2.0
-"""A commit so young may still get its snapshot; the database marks none of its vectors yet."""
-
 MAX_LENGTH_ERROR = 0.01
 
 
 def is_own(name: str) -> bool:
     """Return whether only kebab gives this name to an entry of the folder of tables."""
     return _OWN.fullmatch(name) is not None
-
-
-def list_unused(data_dir: Path, versions: Collection[str]) -> list[Path]:
-    """Return the tables, snapshots and drafts that belong to none of these embedding versions.
-
-    Raises:
-        OSError: The file system refused.
-    """
-    folder = get_tables_folder(data_dir)
-    names = [build_table_name(version) for version in versions]
-    kept = {f"{name}.lance" for name in names}
-    snapshots = re.compile(
-        rf"(?:{'|'.join(map(re.escape, names))})-\d+(?:{re.escape(_KEYS)}|{re.escape(_VECTORS)})"
-    )
-    found = sorted(folder.iterdir()) if folder.is_dir() else []
-    return [
-        path
-        for path in found
-        if is_own(path.name) and path.name not in kept and not snapshots.fullmatch(path.name)
-    ]
 
 
 def list_vector_files(data_dir: Path, version: str) -> list[Path]:
@@ -112,10 +88,7 @@ def _name_files(folder: Path, version: str, number: int) -> tuple[Path, Path]:
 
 
 class MappedVectors:
-    """The `Vectors` of an embedding version, for search.
-
-    With language axes, cosines compare what `remove_language` leaves of two vectors.
-    """
+    """The vectors of an embedding version, for readers."""
 
     def __init__(
         self,
@@ -132,50 +105,21 @@ class MappedVectors:
         self._number: int | None = None
         self._loaded: ExactIndex | None = None
 
-    def find_nearest(
-        self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
-    ) -> list[KeyedScore]:
-        """Return the chunks of highest cosine; filters apply before the limit.
-
-        Raises:
-            StoreCorrupt: There is no snapshot, and the table cannot be read.
-        """
-        index = self.load_index()
-        return index.find_nearest(query, limit, allowed) if index else []
-
-    def compute_cosines(self, query: "Vector", keys: Collection[Key]) -> dict[Key, float]:
-        """Return the cosine of those of these chunks that have a vector."""
-        index = self.load_index()
-        return index.compute_cosines(query, keys) if index else {}
-
-    def measure_background(self, query: "Vector") -> CosineBackground:
-        """Return the mean and the deviation of the cosines of evenly spaced keys."""
-        index = self.load_index()
-        return index.measure_background(query) if index else NO_BACKGROUND
-
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
         """Return the stored vectors of those of these chunks that have one."""
         index = self.load_index()
         return index.get(keys) if index else {}
 
-    def count(self) -> int:
-        """Return how many chunks have a vector."""
-        index = self.load_index()
-        return index.count() if index else 0
-
     def load_index(self) -> "ExactIndex | None":
-        """Return the index of the newest version, which never changes; None without a table."""
-        number = read_table_version(self._table.path)
+        """Return the index of the newest state, which never changes; None without a table."""
+        number = max(
+            _list_snapshots(self._folder, self._version),
+            default=read_table_version(self._table.path),
+        )
         if number is None:
             self._number = self._loaded = None
         elif number != self._number:
-            rows = self._map_snapshot(number)
-            if rows is None and self._is_commit_young():
-                older = _list_snapshots(self._folder, self._version)
-                rows = self._map_snapshot(older[-1]) if older else None
-                number = -1  # look again at the next call
-            if rows is None:
-                rows = _sort_rows(*self._table.read_rows())
+            rows = self._map_snapshot(number) or _sort_rows(*self._table.read_rows())
             self._loaded = ExactIndex(*rows, self._load_axes())
             self._number = number
         return self._loaded
@@ -193,12 +137,6 @@ class MappedVectors:
             if (keys.dtype, vectors.dtype, vectors.shape) == (np.int64, np.float16, shape):
                 return keys, vectors
         return None
-
-    def _is_commit_young(self) -> bool:
-        with suppress(OSError):
-            age = time.time() - (self._table.path / "_versions").stat().st_mtime
-            return abs(age) < _COMMIT_S
-        return False
 
 
 def _sort_rows(keys: "KeyArray", vectors: "HalfMatrix") -> "tuple[KeyArray, HalfMatrix]":
@@ -219,9 +157,6 @@ class LanceVectors(MappedVectors):
     Every method raises `IoError` when the file system refuses and `StoreCorrupt` when the table
     cannot be read.
     """
-
-    def _is_commit_young(self) -> bool:
-        return False  # this object alone writes
 
     def prepare(self) -> None:
         """Start to import LanceDB in a thread, so that the first write waits less.
@@ -294,11 +229,14 @@ class LanceVectors(MappedVectors):
 
     def delete_others(self, versions: Collection[str]) -> None:
         """Delete what belongs to other embedding versions than these, and drafts."""
-        folder = get_tables_folder(self._folder.parent)
-        with translate_os_errors(folder, "write"):
-            for path in list_unused(self._folder.parent, versions):
-                with suppress(PermissionError):  # some systems keep a file that is open
-                    delete_path(path)
+        names = "|".join(re.escape(build_table_name(version)) for version in versions)
+        files = "|".join(map(re.escape, (_KEYS, _VECTORS)))
+        kept = re.compile(rf"(?:{names})(?:\.lance|-\d+(?:{files}))")
+        with translate_os_errors(self._folder, "write"):
+            for path in list(self._folder.iterdir()) if self._folder.is_dir() else []:
+                if is_own(path.name) and not kept.fullmatch(path.name):
+                    with suppress(PermissionError):  # some systems keep a file that is open
+                        delete_path(path)
 
     def list_keys(self, *, verify: bool = False) -> Keys:
         """Return the key of every row in rising order; `verify` reads the table itself."""

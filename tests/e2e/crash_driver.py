@@ -137,7 +137,7 @@ def dump_library(data: Path) -> dict[str, Any]:
         rows = Counter(map(Key, vectors.list_keys()))
         chunks = reader.load_chunks(sorted(rows))
         ids = {chunk.key: chunk.chunk_id for chunk in chunks}
-        stored = vectors.get(list(ids))
+        stored, index = vectors.get(list(ids)), vectors.load_index()
         return {
             "version": version,
             "files": sorted(
@@ -158,8 +158,9 @@ def dump_library(data: Path) -> dict[str, Any]:
                 for query in QUERIES
             ],
             "nearest": [
-                name_document(vectors.find_nearest(HashingEmbedder().embed_query(query), 20), ids)
+                name_document(index.find_nearest(HashingEmbedder().embed_query(query), 20), ids)
                 for query in QUERIES
+                if index is not None
             ],
         }
 

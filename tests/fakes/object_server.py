@@ -13,8 +13,22 @@ from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, Thread
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kebab.store.objects import ObjectStore
+
 if TYPE_CHECKING:
     import pytest
+
+
+class WritableStore(ObjectStore):
+    """A store in which a test can write objects, and delete them."""
+
+    def write(self, name: str, data: bytes) -> None:
+        with self._translate(name, "write"):
+            self._open().put(name, data, use_multipart=False)
+
+    def delete(self, name: str) -> None:
+        self._open().delete(name)
+
 
 BUCKET = "team-bucket"
 CREDENTIALS = {

@@ -60,10 +60,11 @@ def _describe_vectors(data: Path, version: str, names: dict[int, str]) -> dict[s
     vectors = LanceVectors(data, version, _DIMENSION)
     rows, mapped = _read_table(data, version), vectors.list_keys()
     probe = np.ones(_DIMENSION, np.float32) / np.sqrt(np.float32(_DIMENSION))
+    index = vectors.load_index()
     return {
         "rows": sorted((names.get(key, "stray"), digest) for key, digest in rows.elements()),
         "mapped": sorted(names.get(key, "stray") for key in mapped),
-        "near": _name_keys(vectors.find_nearest(probe, 20), names),
+        "near": _name_keys(index.find_nearest(probe, 20) if index else [], names),
     }
 
 

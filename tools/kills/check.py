@@ -327,7 +327,8 @@ def _describe_vectors(
         else []
     )
     probe = np.ones(_DIMENSION, np.float32) / np.sqrt(np.float32(_DIMENSION))
-    near = [key for key, _ in vectors.find_nearest(probe, len(names) + 100)]
+    index = vectors.load_index()
+    near = [key for key, _ in index.find_nearest(probe, len(names) + 100)] if index else []
     folder = data / "lance"
     return {
         "rows": sorted(rows),

@@ -91,7 +91,7 @@ def _change_published(home: Path) -> None:
 
 def _write_mistakes(home: Path) -> None:
     with (home / "notes" / "mistakes.md").open("w", encoding="utf-8") as file:
-        file.write("# Mistakes\n\nThe the cat sleeps on the mat. The dog runs runs in the park.\n")
+        file.write("# Mistakes\n\nSee [the cat](0.md) and [the dog](gone.md).\n")
 
 
 def _write_settings(home: Path) -> None:
@@ -101,7 +101,7 @@ def _write_settings(home: Path) -> None:
         file.write(_OWN_SETTINGS)
     (home / ".cursor").mkdir()
     with (home / ".cursor" / "mcp.json").open("w", encoding="utf-8") as file:
-        file.write('{\n  // mine\n  "mcpServers": {"other": {"command": "other"}}\n}\n')
+        file.write('{\n  "mcpServers": {"other": {"command": "other"}}\n}\n')
 
 
 def _change_nothing(_: Path) -> None:
@@ -134,7 +134,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         "apply",
         _change_nothing,
-        (("review", "NOTES/mistakes.md", "--no-llm", "--apply", "--yes"), _INGEST),
+        (("review", "NOTES/mistakes.md", "--no-llm", "--apply", "--unsafe", "--yes"), _INGEST),
         statuses=(0, 1),
     ),
     Step(

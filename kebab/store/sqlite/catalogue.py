@@ -2,7 +2,6 @@
 
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 import apsw
@@ -60,6 +59,9 @@ _SOURCES = (
     " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50"
 )
 
+_LAST_CHANGE = "SELECT finished FROM runs WHERE changed > 0 ORDER BY run DESC LIMIT 1"
+"""When the last run that changed anything finished."""
+
 _VALUES: Mapping[str, str] = {
     "tag": "SELECT t.tag FROM document_tags t GROUP BY t.tag ORDER BY count(*) DESC, t.tag",
     "lang": "SELECT d.lang FROM documents d WHERE d.lang IS NOT NULL"
@@ -109,6 +111,7 @@ class Catalogue:
     measure_languages = forward(documents.measure_languages)
     sample_files = forward(documents.sample_files)
     list_committed_keys = forward(chunks.list_committed_keys)
+    list_sources = forward(documents.list_sources)
     find_word_fault = forward(chunks.find_word_fault)
 
     def __init__(self, reader: SqliteReader) -> None:
@@ -136,12 +139,6 @@ class Catalogue:
             return []
         with translate_sqlite_errors(self.path, "read"):
             return [str(value) for (value,) in self._database.execute(query)]
-
-    def list_sources(self) -> list[Source]:
-        """Return the registered sources by name."""
-        with translate_sqlite_errors(self.path, "read"):
-            rows = self._database.execute("SELECT name, root, kind FROM sources ORDER BY name")
-            return [Source(name=name, root=root, kind=kind) for name, root, kind in rows]
 
     def count_sources(self) -> list[SourceCounts]:
         """Return the registered sources by name, with the numbers of their documents."""
@@ -375,7 +372,7 @@ class Catalogue:
                 chunks=sum(states.values()),
                 assets=self._database.execute("SELECT count(*) FROM assets").get,
                 pending=states.get("pending", 0),
-                last_change=documents.read_last_change(self._database),
+                last_change=self._database.execute(_LAST_CHANGE).get,
                 media=media,
                 lang=lang,
                 months=self._count_by(_MONTHS),
@@ -389,12 +386,6 @@ class Catalogue:
     def find_damage(self) -> list[str]:
         """Return the faults of the file, the schema and the references, one phrase each."""
         with translate_sqlite_errors(self.path, "read"):
-            # FTS5 keeps the structure of its index, and only a query looks whether a writer changed
-            # it: without one the check of a reader that stays open would take that for damage.
-            with suppress(apsw.Error):
-                self._database.execute(
-                    "SELECT 1 FROM chunks_fts WHERE chunks_fts MATCH '\"\"'"
-                ).fetchall()
             if faults := find_file_faults(self._database):
                 return faults
             broken = self._count_by(

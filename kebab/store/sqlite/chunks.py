@@ -18,27 +18,11 @@ from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys
 from kebab.core.queries import StoredChunk, VectorState
 from kebab.store.sqlite import connection, fts
 from kebab.store.sqlite.fts import parse_place, parse_strings, to_json
-from kebab.text.normalize import RAISED_DIGITS
 
 if TYPE_CHECKING:
     from kebab.core.documents import ChunkChanges, DocumentRow
 
 
-def store_pending_count(database: apsw.Connection) -> None:
-    """Store the number of pending chunks for the present revision."""
-    revision, count = connection.get_revision(database), count_chunks_in_state(database, "pending")
-    connection.set_value(database, _PENDING_COUNT, f"{revision} {count}")
-
-
-def count_pending(database: apsw.Connection, revision: int) -> int:
-    """Return the number of pending chunks: the stored one of this revision, or else count them."""
-    stored = (connection.get_value(database, _PENDING_COUNT) or "").split()
-    if stored[:1] == [str(revision)] and stored[-1].isdecimal():
-        return int(stored[1])
-    return count_chunks_in_state(database, "pending")
-
-
-_PENDING_COUNT = "pending_count"
 _CHUNK_COLUMNS = (
     "v.key, c.chunk_id, d.doc_id, d.title, c.heading_path, c.text, c.embed_hash, c.context"
 )
@@ -102,14 +86,6 @@ def set_vector_state(
         (state, version, to_json(keys)),
     )
     return database.total_changes() - before
-
-
-def replace_vector_states(
-    database: apsw.Connection, version: str, unsupported: Collection[Key]
-) -> None:
-    """Make every chunk committed under a version, or unsupported."""
-    database.execute("UPDATE vectors SET state = 'committed', version = ?", (version,))
-    set_vector_state(database, unsupported, "unsupported", version)
 
 
 def list_committed_keys(database: apsw.Connection) -> Keys:
@@ -253,55 +229,28 @@ def _build_index_rows(
         yield key, title, headings or "", words or ""
 
 
-def rebuild_word_index(database: apsw.Connection, tokens: fts.Tokenizer) -> None:
-    """Write the word index again from the stored passages."""
-    database.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')")
-    _insert_words(database, database.execute(_INDEXED + " ORDER BY c.key"), tokens)
-
-
-_WORD_RULE = "2"
-"""The rule by which words are cut: raise it when the tokens of a text change."""
-
-_CHANGED_WORDS = f"*[{RAISED_DIGITS}]*"
-"""The texts whose tokens differ from those of the rule before."""
-
-
-_CHANGED_ALIASES = "SELECT doc FROM document_aliases WHERE alias GLOB ?1"
+_WORD_RULE = "3"
+"""The rule by which words are cut: raise it when the tokens of a text or of a name change."""
 
 
 def update_words(database: apsw.Connection, tokens: fts.Tokenizer) -> None:
-    """Write the words again that an earlier version cut in another way."""
+    """Write all words again when an earlier version cut them, perhaps in another way."""
     if connection.get_value(database, "word_rule") == _WORD_RULE:
         return
     with database:
-        rows: list[Any] = database.execute(
-            _INDEXED + " WHERE d.title || c.heading_path || c.context || c.text GLOB ?1"
-            f" OR d.doc IN ({_CHANGED_ALIASES})",
-            (_CHANGED_WORDS,),
-        ).fetchall()
-        keys = [row[:1] for row in rows]
-        database.executemany("DELETE FROM chunks_fts WHERE rowid = ?", keys)
-        _insert_words(database, rows, tokens)
-        database.execute(
-            "DELETE FROM document_names WHERE doc IN"  # noqa: S608 - a constant
-            f" (SELECT doc FROM documents WHERE title || path GLOB ?1 UNION {_CHANGED_ALIASES})",
-            (_CHANGED_WORDS,),
-        )
+        rebuild_words(database, tokens)
         connection.set_value(database, "word_rule", _WORD_RULE)
-        if rows:
+        if database.execute("SELECT EXISTS (SELECT 1 FROM documents)").get:
             connection.advance_revision(database)
 
 
-_INDEXED = (
-    "SELECT c.key, d.title, c.heading_path, c.context, c.text,"
-    " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
-    " FROM chunks c JOIN documents d ON d.doc = c.doc"
-)
-
-
-def _insert_words(
-    database: apsw.Connection, rows: Iterable[tuple[Any, ...]], tokens: fts.Tokenizer
-) -> None:
+def rebuild_words(database: apsw.Connection, tokens: fts.Tokenizer) -> None:
+    """Write the words of all passages and names again from what is stored."""
+    database.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')")
+    rows = database.execute(
+        f"SELECT c.key, d.title, c.heading_path, c.context, c.text, {fts.ALIASES}"  # noqa: S608 - a constant
+        " FROM chunks c JOIN documents d ON d.doc = c.doc ORDER BY c.key"
+    )
     database.executemany(
         "INSERT INTO chunks_fts (rowid, title, headings, body) VALUES (?, ?, ?, ?)",
         (
@@ -314,6 +263,11 @@ def _insert_words(
             for key, title, headings, context, text, aliases in rows
         ),
     )
+    named: list[Any] = database.execute(
+        f"SELECT d.doc, d.path, d.title, {fts.ALIASES} FROM documents d"  # noqa: S608 - a constant
+    ).fetchall()
+    for doc, path, title, aliases in named:
+        fts.write_names(database, doc, path, title, parse_strings(aliases))
 
 
 _SAMPLE = 200

@@ -6,7 +6,7 @@ One table translates the exceptions of SQLite to signals.
 import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
@@ -129,8 +129,6 @@ def forward(
 
 
 FILE_NAME = replacement.FILES[0]
-MOUNTED: dict[str, list[str]] = {}
-"""The virtual file systems of databases that are in a store, by the path of each."""
 
 _BUSY_MS = 5_000
 _PAUSE_S = 0.001
@@ -173,9 +171,9 @@ def open_reader(data_dir: Path) -> apsw.Connection:
 
 def connect_read_only(path: Path) -> apsw.Connection:
     """Open an existing database for reading, also in a folder without write permission."""
-    flags, systems = apsw.SQLITE_OPEN_READONLY, [None, *MOUNTED.get(str(path), ())]
+    flags = apsw.SQLITE_OPEN_READONLY
     try:
-        return _prepare_reader(apsw.Connection(str(path), flags=flags, vfs=systems[-1]))
+        return _prepare_reader(apsw.Connection(str(path), flags=flags))
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         # SQLite cannot create its shared memory in a read-only folder. The database file alone is
         # complete only when there is no log beside it.
@@ -220,11 +218,6 @@ def open_writer(
     path = get_database_path(data_dir)
     with translate_os_errors(data_dir, "create"):
         create_folder(data_dir, 0o700)
-        # SQLite would ignore the log of a database file without a byte. A process that had opened
-        # the file before it was emptied keeps locks on it; it does not hold a new file.
-        if path.exists() and not path.stat().st_size:
-            for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
-                path.with_name(name).unlink(missing_ok=True)
     with translate_sqlite_errors(str(path), "write"), ExitStack() as undo:
         database = apsw.Connection(str(path))
         undo.callback(database.close)
@@ -273,12 +266,27 @@ def persist_log(database: apsw.Connection) -> None:
     database.file_control("main", apsw.SQLITE_FCNTL_PERSIST_WAL, flag.buffer_info()[0])
 
 
-def configure_side_writer(database: apsw.Connection) -> None:
-    """Set up a connection that writes without the writer lock, in short transactions."""
-    database.execute("PRAGMA synchronous = NORMAL")
-    # Closing must be cheap, so the next ingest moves the log into the database.
-    database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    persist_log(database)
+@contextmanager
+def open_side_writer(data_dir: Path, wait_s: float) -> Iterator[apsw.Connection]:
+    """Yield an existing database for short writes without the writer lock.
+
+    Other writers are waited for so many seconds. A transaction that is open at the end is undone.
+
+    Raises:
+        NotIndexed: There is no database with the schema of this build.
+    """
+    path = get_database_path(data_dir)
+    if not path.exists():
+        expected = get_expected_schema_version()
+        raise NotIndexed(data_dir=str(data_dir), expected=expected, found=None)
+    with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as database:
+        database.set_busy_handler(build_busy_handler(wait_s) if wait_s else None)
+        check_schema_version(database, data_dir)
+        database.execute("PRAGMA synchronous = NORMAL")
+        # Closing must be cheap, so the next ingest moves the log into the database.
+        database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        persist_log(database)
+        yield database
 
 
 def build_busy_handler(seconds: float) -> Callable[[int], bool]:
@@ -336,7 +344,17 @@ def check_schema_version(database: apsw.Connection, data_dir: Path, below: str =
     """
     version, wanted = read_schema_version(database), get_expected_schema_version(below)
     if version != wanted:
-        raise NotIndexed(data_dir=str(data_dir), expected=wanted, found=version)
+        raise _refuse(database, data_dir, below)
+
+
+def _refuse(database: apsw.Connection, data_dir: Path, below: str) -> NotIndexed:
+    """Return the signal of another schema; it names a file other than the index."""
+    return NotIndexed(
+        data_dir=str(data_dir),
+        expected=get_expected_schema_version(below),
+        found=read_schema_version(database),
+        file=database.filename if below else None,
+    )
 
 
 def keep_copy_before_migration(database: apsw.Connection, below: str = "") -> Path | None:
@@ -355,29 +373,21 @@ def migrate(database: apsw.Connection, data_dir: Path, below: str = "") -> None:
     Raises:
         NotIndexed: The database comes from a newer build.
     """
-    version, wanted = read_schema_version(database), get_expected_schema_version(below)
-    if version > wanted:
-        raise NotIndexed(data_dir=str(data_dir), expected=wanted, found=version)
+    version = read_schema_version(database)
+    if version > get_expected_schema_version(below):
+        raise _refuse(database, data_dir, below)
     with database:
         for script in read_migrations(below):
             if parse_schema_version(script) > version:
-                _apply(database, script)
+                database.execute(script.read_text(encoding="utf-8"))
+                database.execute(f"PRAGMA user_version = {parse_schema_version(script)}")
 
 
-def create_schema(below: str = "", version: int | None = None) -> apsw.Connection:
-    """Return an empty database in memory with a schema, by default that of this build."""
+def create_schema(below: str = "") -> apsw.Connection:
+    """Return an empty database in memory with the schema of this build."""
     database = apsw.Connection(":memory:")
-    for script in read_migrations(below):
-        if version is None or parse_schema_version(script) <= version:
-            _apply(database, script)
+    migrate(database, Path(), below)
     return database
-
-
-def _apply(database: apsw.Connection, script: Path) -> None:
-    sql = script.read_text(encoding="utf-8")
-    with database:
-        database.execute(sql)
-        database.execute(f"PRAGMA user_version = {parse_schema_version(script)}")
 
 
 _UNITS_PER_COMMIT = 256

@@ -82,6 +82,12 @@ def _read_known_documents(rows: Iterable[tuple[Any, ...]]) -> dict[str, KnownDoc
     }
 
 
+def list_sources(database: apsw.Connection) -> list[Source]:
+    """Return the registered sources by name."""
+    rows = database.execute("SELECT name, root, kind FROM sources ORDER BY name")
+    return [Source(name=name, root=root, kind=kind) for name, root, kind in rows]
+
+
 def remove_source(database: apsw.Connection, name: str) -> int:
     """Delete a source with its documents; return how many chunks these had."""
     rows = database.execute(
@@ -105,7 +111,9 @@ def has_document(database: apsw.Connection, doc_id: DocId) -> bool:
     return row is not None
 
 
-_SOURCE = "(SELECT source FROM sources WHERE name = ?)"
+SOURCE = "(SELECT source FROM sources WHERE name = ?)"
+"""Selects the number of a source."""
+
 _COLUMNS = (
     *("path", "asset", "title", "media", "lang", "size", "mtime_ns", "inode", "recipe"),
     *("parser_version", "chunker_version", "indexed_at", "warnings", "date", "date_ns"),
@@ -113,7 +121,7 @@ _COLUMNS = (
 )
 _SAVE = (
     f"INSERT INTO documents (doc_id, source, {', '.join(_COLUMNS)})"  # noqa: S608 - constants
-    f" VALUES (?, {_SOURCE}{', ?' * len(_COLUMNS)}) ON CONFLICT (doc_id) DO UPDATE SET"
+    f" VALUES (?, {SOURCE}{', ?' * len(_COLUMNS)}) ON CONFLICT (doc_id) DO UPDATE SET"
     f" {', '.join(f'{name} = excluded.{name}' for name in ('source', *_COLUMNS))} RETURNING doc"
 )
 
@@ -159,15 +167,6 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> tu
     return doc, not is_same
 
 
-def add_late_warnings(database: apsw.Connection, doc: int, row: DocumentRow) -> None:
-    """Store the warnings that came up while the chunks of a document were stored."""
-    warnings = (*row.warnings, *row.late_warnings)
-    database.execute(
-        "UPDATE documents SET warnings = ?, partial = ? WHERE doc = ?",
-        (to_json(warnings), is_partial(warnings), doc),
-    )
-
-
 def _to_columns(stamp: FileStamp) -> tuple[int, int, int]:
     return clamp_to_signed(stamp.size), clamp_to_signed(stamp.mtime_ns), to_signed(stamp.inode)
 
@@ -206,7 +205,7 @@ def move_document(
     """Store the new path and stamp of a document."""
     path, stamp = file
     doc, title, aliases, warnings = database.execute(
-        f"UPDATE documents SET source = {_SOURCE}, path = ?, size = ?, mtime_ns = ?, inode = ?,"  # noqa: S608 - a constant
+        f"UPDATE documents SET source = {SOURCE}, path = ?, size = ?, mtime_ns = ?, inode = ?,"  # noqa: S608 - a constant
         " indexed_at = ? WHERE doc_id = ? RETURNING doc, title,"
         " (SELECT json_group_array(alias) FROM document_aliases a WHERE a.doc = documents.doc),"
         " warnings",
@@ -215,15 +214,6 @@ def move_document(
     fts.write_names(database, doc, path, title, parse_strings(aliases))
     count = database.execute("SELECT count(*) FROM chunks WHERE doc = ?", (doc,)).get
     return MovedDocument(int(count), parse_strings(warnings))
-
-
-def find_document_at(database: apsw.Connection, source: str, path: str) -> DocId | None:
-    """Return the document at a path of a source."""
-    row = database.execute(
-        f"SELECT doc_id FROM documents WHERE source = {_SOURCE} AND path = ?",  # noqa: S608 - a constant
-        (source, path),
-    ).fetchone()
-    return None if row is None else DocId(row[0])
 
 
 def remove_documents(database: apsw.Connection, doc_ids: Collection[DocId]) -> int:
@@ -279,7 +269,7 @@ def measure_languages(database: apsw.Connection) -> dict[str, int]:
 def load_listing(database: apsw.Connection, source: str) -> Listing:
     """Return the rules of the last complete scan of a source, and its unread files."""
     rules = database.execute("SELECT listed_rules FROM sources WHERE name = ?", (source,)).get
-    sql = f"SELECT path FROM unread_files WHERE source = {_SOURCE}"  # noqa: S608 - a constant
+    sql = f"SELECT path FROM unread_files WHERE source = {SOURCE}"  # noqa: S608 - a constant
     return Listing(rules, {path for (path,) in database.execute(sql, (source,))})
 
 
@@ -290,16 +280,16 @@ def store_plan(database: apsw.Connection, plan: SourcePlan) -> None:
         where, values = _match_below(path)
         for table in ("unread_files", "listed_folders"):
             database.execute(
-                f"DELETE FROM {table} WHERE source = {_SOURCE} AND {where}",  # noqa: S608 - constants
+                f"DELETE FROM {table} WHERE source = {SOURCE} AND {where}",  # noqa: S608 - constants
                 (plan.source, *values),
             )
     database.executemany(
         "INSERT OR REPLACE INTO unread_files (source, path, indexed, reason)"  # noqa: S608 - a constant
-        f" VALUES ({_SOURCE}, ?, ?, ?)",
+        f" VALUES ({SOURCE}, ?, ?, ?)",
         ((plan.source, *file) for file in plan.unread),
     )
     database.executemany(
-        f"INSERT OR REPLACE INTO listed_folders (source, path, mtime_ns) VALUES ({_SOURCE}, ?, ?)",  # noqa: S608 - a constant
+        f"INSERT OR REPLACE INTO listed_folders (source, path, mtime_ns) VALUES ({SOURCE}, ?, ?)",  # noqa: S608 - a constant
         ((plan.source, path, mtime_ns) for path, mtime_ns in plan.folders.items()),
     )
     if plan.files is None and not plan.below:
@@ -308,18 +298,10 @@ def store_plan(database: apsw.Connection, plan: SourcePlan) -> None:
         )
 
 
-def mark_failed(database: apsw.Connection, source: str, path: str, reason: str) -> None:
-    """Store why a planned file could not be read."""
-    database.execute(
-        f"UPDATE unread_files SET reason = ? WHERE source = {_SOURCE} AND path = ?",  # noqa: S608 - a constant
-        (reason, source, path),
-    )
-
-
 def forget_unread(database: apsw.Connection, source: str, path: str) -> None:
     """Delete a planned file, because it was stored or is gone."""
     database.execute(
-        f"DELETE FROM unread_files WHERE source = {_SOURCE} AND path = ?",  # noqa: S608 - a constant
+        f"DELETE FROM unread_files WHERE source = {SOURCE} AND path = ?",  # noqa: S608 - a constant
         (source, path),
     )
 
@@ -330,7 +312,7 @@ def list_children(database: apsw.Connection, source: str, folder: str) -> set[st
     children: set[str] = set()
     for table in ("documents", "unread_files", "listed_folders"):
         rows = database.execute(
-            f"SELECT path FROM {table} WHERE source = {_SOURCE} AND {where}",  # noqa: S608 - constants
+            f"SELECT path FROM {table} WHERE source = {SOURCE} AND {where}",  # noqa: S608 - constants
             (source, *values),
         )
         children.update(path for (path,) in rows)
@@ -459,28 +441,3 @@ class KnownFiles:
         sql = f"SELECT {columns} FROM {table} WHERE source = ? AND {where}{condition}"  # noqa: S608 - constants
         with translate_sqlite_errors(self._path, "read"):
             yield from self._database.execute(sql, (extent.number, *values))
-
-
-_MAX_RUNS = 256
-
-
-def record_run(
-    database: apsw.Connection, scope: str, started: float, finished: float, changed: int
-) -> None:
-    """Record a run and delete old ones, but never the last that changed anything."""
-    database.execute(
-        "INSERT INTO runs (scope, started, finished, changed) VALUES (?, ?, ?, ?)",
-        (scope, started, finished, changed),
-    )
-    database.execute(
-        "DELETE FROM runs WHERE run <= (SELECT max(run) FROM runs) - ?"
-        " AND run <> (SELECT max(run) FROM runs WHERE changed > 0)",
-        (_MAX_RUNS,),
-    )
-
-
-def read_last_change(database: apsw.Connection) -> float | None:
-    """Return when the last run that changed anything finished."""
-    sql = "SELECT finished FROM runs WHERE changed > 0 ORDER BY run DESC LIMIT 1"
-    row = database.execute(sql).fetchone()
-    return None if row is None else float(row[0])

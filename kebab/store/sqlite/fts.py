@@ -262,18 +262,8 @@ def write_names(
     )
 
 
-_ALIASES = "(SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
-
-
-def add_missing_names(database: apsw.Connection) -> None:
-    """Write the names of the documents that an earlier version stored."""
-    rows: list[Any] = database.execute(
-        f"SELECT d.doc, d.path, d.title, {_ALIASES} FROM documents d"  # noqa: S608 - a constant
-        " WHERE NOT EXISTS (SELECT 1 FROM document_names n WHERE n.doc = d.doc)"
-    ).fetchall()
-    with database:
-        for doc, path, title, aliases in rows:
-            write_names(database, doc, path, title, parse_strings(aliases))
+ALIASES = "(SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
+"""Selects the aliases of a document `d`."""
 
 
 def find_named_documents(
@@ -294,7 +284,7 @@ def find_named_documents(
         where, values = build_condition(filters)
         allowed = f" WHERE n.doc IN (SELECT d.doc FROM documents d WHERE {where})"  # noqa: S608 - values are bound
     rows = database.execute(
-        f"SELECT d.doc, c.key, d.path, d.title, {_ALIASES}"  # noqa: S608 - values are bound
+        f"SELECT d.doc, c.key, d.path, d.title, {ALIASES}"  # noqa: S608 - values are bound
         " FROM (SELECT n.doc, sum(w.value) AS weight FROM json_each(?) w"
         f" CROSS JOIN document_names n ON n.token = w.key{allowed} GROUP BY n.doc) found"
         " JOIN documents d ON d.doc = found.doc"

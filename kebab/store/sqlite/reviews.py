@@ -25,7 +25,7 @@ from kebab.core.review import (
     UnitResult,
     UnitState,
 )
-from kebab.errors.catalog import NotIndexed, ReadOnly
+from kebab.errors.catalog import ReadOnly
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.catalogue import find_file_faults
@@ -42,7 +42,7 @@ def get_reviews_path(data_dir: Path) -> Path:
     return data_dir / REVIEWS_NAME
 
 
-class ReviewDatabase:
+class ReviewDatabase(AbstractContextManager[Any]):
     """One connection, opened by the first use. Reading creates no file."""
 
     def __init__(self, data_dir: Path | None, *, read_only: bool, wait_s: float) -> None:
@@ -51,14 +51,16 @@ class ReviewDatabase:
             await_replacement(data_dir)
         self.path = get_reviews_path(data_dir or Path(":memory:"))
         self._data_dir = data_dir or Path()
-        self._in_memory = data_dir is None
         self._read_only = read_only
         self._wait_s = wait_s
-        self._database = connection.create_schema(MIGRATIONS) if self._in_memory else None
+        self._database = connection.create_schema(MIGRATIONS) if data_dir is None else None
 
     def exists(self) -> bool:
         """Return whether anything was stored."""
         return self._database is not None or self.path.exists()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Close the connection."""
@@ -91,7 +93,7 @@ class ReviewDatabase:
         if self._read_only:
             raise ReadOnly(operation=operation)
         with translate_sqlite_errors(str(self.path), "write"):
-            database = self._database = self._database or self._create()
+            database = self._database = self._database or self._open()
             database.set_busy_handler(connection.build_busy_handler(self._wait_s))
             database.execute("BEGIN IMMEDIATE")
             with ExitStack() as undo:
@@ -100,11 +102,6 @@ class ReviewDatabase:
                 database.execute("COMMIT")
                 undo.pop_all()
 
-    def _create(self) -> apsw.Connection:
-        with translate_os_errors(self._data_dir, "create"):
-            create_folder(self._data_dir, 0o700)
-        return self._open()
-
     def _open_read_only(self) -> apsw.Connection | None:
         """Return the database, or None when its creation was interrupted."""
         database = connection.connect_read_only(self.path)
@@ -112,13 +109,14 @@ class ReviewDatabase:
             undo.callback(database.close)
             if not connection.read_schema_version(database):
                 return None
-            with self._name_file():
-                connection.check_schema_version(database, self._data_dir, MIGRATIONS)
+            connection.check_schema_version(database, self._data_dir, MIGRATIONS)
             undo.pop_all()
         return database
 
     def _open(self) -> apsw.Connection:
         """Open the database for writing; create or migrate it if needed."""
+        with translate_os_errors(self._data_dir, "create"):
+            create_folder(self._data_dir, 0o700)
         database = apsw.Connection(str(self.path))
         with ExitStack() as undo:
             undo.callback(database.close)
@@ -139,17 +137,8 @@ class ReviewDatabase:
         with translate_os_errors(self.path, "write"):
             connection.keep_copy_before_migration(database, MIGRATIONS)
         database.execute("BEGIN IMMEDIATE")
-        with self._name_file():
-            connection.migrate(database, self._data_dir, MIGRATIONS)
+        connection.migrate(database, self._data_dir, MIGRATIONS)
         database.execute("COMMIT")
-
-    @contextmanager
-    def _name_file(self) -> Iterator[None]:
-        """Name this file in the error about its schema."""
-        try:
-            yield
-        except NotIndexed as signal:
-            raise NotIndexed(**{**signal.details(), "file": str(self.path)}) from None
 
 
 def _roll_back(database: apsw.Connection) -> None:
@@ -184,7 +173,7 @@ _units_decoder = msgspec.json.Decoder(tuple[Unit, ...])
 _files_decoder = msgspec.json.Decoder(tuple[str, ...])
 
 
-class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
+class SqliteReviewStore(ReviewDatabase):
     """Implements the port `ReviewStore` in a database file or in memory; close it after use.
 
     The connection opens with the first call. Reading creates no file. Every method raises
@@ -202,25 +191,13 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
         now: Callable[[], float] = time.time,
     ) -> None:
         """Keep runs for `keep_days` days after their last work; without a directory, in memory."""
-        self._database = ReviewDatabase(data_dir, read_only=read_only, wait_s=wait_s)
-        self._read_only = read_only
+        super().__init__(data_dir, read_only=read_only, wait_s=wait_s)
         self._keep_s = keep_days * _DAY_S
         self._now = now
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._database.close()
-
-    def find_damage(self) -> list[str]:
-        """Return the faults of the file as phrases; none without a file."""
-        return self._database.find_damage()
-
     def add_run(self, run: StoredRun) -> None:
         """Store a new run, and delete those without work within the age limit."""
-        with self._database.write("review") as database:
+        with self.write("review") as database:
             database.execute(
                 "DELETE FROM runs WHERE max(created, coalesce("
                 "(SELECT max(finished) FROM units WHERE units.run = runs.run), created)) < ?",
@@ -235,7 +212,7 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
     def load_run(self, run_id: str) -> StoredRun | None:
         """Return a run, or None."""
         sql = f"SELECT {_RUN_COLUMNS}, files FROM runs WHERE run_id = ?"  # noqa: S608 - fixed names
-        with self._database.read() as database:
+        with self.read() as database:
             for *values, files in _fetch_all(database, sql, (run_id,)):
                 fields = dict(zip(_RUN_COLUMNS.split(", "), values, strict=True))
                 return StoredRun(**fields, files=_files_decoder.decode(files))
@@ -243,21 +220,21 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
 
     def list_runs(self) -> list[RunSummary]:
         """Return every run, the newest first."""
-        with self._database.read() as database:
+        with self.read() as database:
             rows = _fetch_all(database, _LIST_RUNS)
             return [RunSummary._make((*row[:-1], bool(row[-1]))) for row in rows]
 
     def delete_run(self, run_id: str) -> bool:
         """Delete a run with all that belongs to it; return whether there was one."""
-        if not self._read_only and not self._database.exists():
+        if not self._read_only and not self.exists():
             return False
-        with self._database.write("review --forget") as database:
+        with self.write("review --forget") as database:
             database.execute("DELETE FROM runs WHERE run_id = ?", (run_id,))
             return database.changes() > 0
 
     def add_document(self, run_id: str, document: PlannedDocument) -> PlannedDocument | None:
         """Store the plan of a document, and return the stored one; None without the run."""
-        with self._database.write("review") as database:
+        with self.write("review") as database:
             database.execute(
                 "INSERT OR IGNORE INTO documents (run, number, content_hash, units)"
                 " SELECT run, ?, ?, ? FROM runs WHERE run_id = ?",
@@ -271,7 +248,7 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
     def list_documents(self, run_id: str) -> list[PlannedDocument]:
         """Return the documents of a run that have a plan, in order."""
         sql = f"SELECT number, content_hash, units FROM documents WHERE {_RUN} ORDER BY number"  # noqa: S608 - fixed names
-        with self._database.read() as database:
+        with self.read() as database:
             return [
                 PlannedDocument(number, content_hash, _units_decoder.decode(units))
                 for number, content_hash, units in _fetch_all(database, sql, (run_id,))
@@ -284,7 +261,7 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
         """
         is_answered = not unit.result.usage.unanswered
         values = (unit.number, *unit.key, is_answered, len(unit.result.items), self._now())
-        with self._database.write("review") as database:
+        with self.write("review") as database:
             database.execute(
                 "INSERT OR IGNORE INTO units"
                 " (run, number, document, place, answered, items, finished, result)"
@@ -296,7 +273,7 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
     def list_states(self, run_id: str) -> list[UnitState]:
         """Return the list of finished units without their results."""
         sql = f"SELECT document, place, answered FROM units WHERE {_RUN} ORDER BY number"  # noqa: S608 - fixed names
-        with self._database.read() as database:
+        with self.read() as database:
             return [
                 UnitState(UnitKey(document, place), bool(answered))
                 for document, place, answered in _fetch_all(database, sql, (run_id,))
@@ -308,7 +285,7 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
             f"SELECT number, document, place, result FROM units WHERE {_RUN}"  # noqa: S608 - fixed names
             " AND number >= ? AND number < ? ORDER BY number"
         )
-        with self._database.read() as database:
+        with self.read() as database:
             return [
                 FinishedUnit(number, UnitKey(document, place), _result_decoder.decode(result))
                 for number, document, place, result in _fetch_all(
@@ -318,7 +295,7 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
 
     def add_page(self, run_id: str, cursor: str, page: StoredPage) -> StoredPage:
         """Store the page of a cursor, and return the stored one; its first end stays."""
-        with self._database.write("review") as database:
+        with self.write("review") as database:
             database.execute(
                 "INSERT INTO pages (run, cursor, unit, offset, end_unit, end_offset)"
                 " SELECT run, ?, ?, ?, ?, ? FROM runs WHERE run_id = ?"
@@ -331,7 +308,7 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
     def find_page(self, run_id: str, cursor: str) -> StoredPage | None:
         """Return the page of a cursor of a run, or None."""
         sql = f"SELECT unit, offset, end_unit, end_offset FROM pages WHERE {_RUN} AND cursor = ?"  # noqa: S608 - fixed names
-        with self._database.read() as database:
+        with self.read() as database:
             for unit, offset, end_unit, end_offset in _fetch_all(database, sql, (run_id, cursor)):
                 end = None if end_unit is None else Position(end_unit, end_offset)
                 return StoredPage(Position(unit, offset), end)

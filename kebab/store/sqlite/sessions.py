@@ -4,7 +4,7 @@ A turn is a question with its answer; `standalone` is the question completed fro
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import apsw
 import msgspec
 
 from kebab.core.answers import StoredSession, Turn
-from kebab.errors.catalog import NotIndexed, ReadOnly
+from kebab.errors.catalog import ReadOnly
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import get_database_path, open_reader, translate_sqlite_errors
@@ -109,23 +109,12 @@ class SqliteSessionStore:
         """Yield the database in an exclusive write transaction."""
         if self._read_only:
             raise ReadOnly(operation=operation)
-        with translate_sqlite_errors(self._path, "write"), closing(self._open()) as database:
+        with (
+            translate_sqlite_errors(self._path, "write"),
+            connection.open_side_writer(self._data_dir, self._wait_s) as database,
+        ):
             database.execute("BEGIN IMMEDIATE")
             yield database
             database.execute("COMMIT")
             with translate_os_errors(self._path, "write"):
                 connection.sync_log(Path(self._path))
-
-    def _open(self) -> apsw.Connection:
-        """Open an existing database for writing; closing it rolls back an open transaction."""
-        if not Path(self._path).exists():
-            expected = connection.get_expected_schema_version()
-            raise NotIndexed(data_dir=str(self._data_dir), expected=expected, found=None)
-        database = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READWRITE)
-        with ExitStack() as undo:
-            undo.callback(database.close)
-            database.set_busy_handler(connection.build_busy_handler(self._wait_s))
-            connection.check_schema_version(database, self._data_dir)
-            connection.configure_side_writer(database)
-            undo.pop_all()
-        return database

@@ -17,6 +17,7 @@ from kebab.core.documents import (
     MovedDocument,
     Source,
     SourcePlan,
+    is_partial,
 )
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.queries import VectorState
@@ -33,6 +34,8 @@ from kebab.store.sqlite.connection import (
 )
 from kebab.store.sqlite.lock import IngestState, WriterLock
 
+_MAX_RUNS = 256
+
 
 class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     """A `LibraryWriter` that holds the writer lock of its data directory until `close`."""
@@ -40,6 +43,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     load_known_documents = forward(documents.load_known_documents)
     list_children = forward(documents.list_children)
     load_listing = forward(documents.load_listing)
+    list_sources = forward(documents.list_sources)
     has_document = forward(documents.has_document)
     list_pending = forward(chunks.list_pending)
     list_chunks = forward(chunks.list_chunks_after)
@@ -71,7 +75,6 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         self.path = str(get_database_path(data_dir))
         with translate_sqlite_errors(self.path, "write"):
             chunks.update_words(self._database, tokens)
-            fts.add_missing_names(self._database)
             sources.restore_sources(self._database, data_dir)
         self._data_dir = data_dir
         self._tokens = tokens
@@ -128,17 +131,8 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     def rebuild_words(self) -> None:
         """Write the words of all passages and names again from what is stored."""
         with self._transactions.unit():
-            chunks.rebuild_word_index(self._database, self._tokens)
-            self._database.execute("DELETE FROM document_names")
+            chunks.rebuild_words(self._database, self._tokens)
             self._transactions.mark_changed()
-        with translate_sqlite_errors(self.path, "write"):
-            fts.add_missing_names(self._database)
-
-    def list_sources(self) -> list[Source]:
-        """Return the registered sources."""
-        with translate_sqlite_errors(self.path, "read"):
-            rows = self._database.execute("SELECT name, root, kind FROM sources ORDER BY source")
-            return [Source(name=name, root=root, kind=kind) for name, root, kind in rows]
 
     def remove_source(self, name: str) -> int:
         """Delete a source with its documents; return how many chunks these had."""
@@ -157,7 +151,11 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     def mark_failed(self, source: str, path: str, reason: str) -> None:
         """Store why a planned file could not be read."""
         with self._transactions.unit():
-            documents.mark_failed(self._database, source, path, reason)
+            self._database.execute(
+                f"UPDATE unread_files SET reason = ? WHERE source = {documents.SOURCE}"  # noqa: S608 - a constant
+                " AND path = ?",
+                (reason, source, path),
+            )
 
     def commit_when_due(self) -> None:
         """Commit what was written a while ago, so that waiting blocks no other writer."""
@@ -178,7 +176,11 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
             target = chunks.ChunkTarget(self._tokens, document, *saved)
             written = chunks.replace_chunks(self._database, target)
             if document.more_chunks != ():
-                documents.add_late_warnings(self._database, target.doc, document)
+                warnings = (*document.warnings, *document.late_warnings)
+                self._database.execute(
+                    "UPDATE documents SET warnings = ?, partial = ? WHERE doc = ?",
+                    (fts.to_json(warnings), is_partial(warnings), target.doc),
+                )
             documents.forget_unread(self._database, document.source, document.path)
             self._transactions.mark_changed()
         removed = written.removed + evicted
@@ -204,10 +206,14 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
             self._transactions.mark_changed()
 
     def _evict(self, doc_id: DocId, source: str, path: str) -> int:
-        other = documents.find_document_at(self._database, source, path)
-        if other is None or other == doc_id:
-            return 0
-        return documents.remove_documents(self._database, [other])
+        """Delete another document at a path; return how many chunks it had."""
+        rows = self._database.execute(
+            f"SELECT doc_id FROM documents WHERE source = {documents.SOURCE} AND path = ?"  # noqa: S608 - a constant
+            " AND doc_id <> ?",
+            (source, path, doc_id),
+        ).fetchall()
+        evicted = [DocId(str(doc)) for (doc,) in rows]
+        return documents.remove_documents(self._database, evicted) if evicted else 0
 
     def remove_documents(self, doc_ids: Sequence[DocId]) -> int:
         """Delete documents with their chunks; return how many chunks that were."""
@@ -248,7 +254,10 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     def replace_vectors(self, version: str, reason: str | None, unknown: Collection[Key]) -> None:
         """Make all chunks committed under another version, and the unknown ones unsupported."""
         with self._transactions.unit():
-            chunks.replace_vector_states(self._database, version, unknown)
+            self._database.execute(
+                "UPDATE vectors SET state = 'committed', version = ?", (version,)
+            )
+            chunks.set_vector_state(self._database, unknown, "unsupported", version)
             connection.set_value(self._database, NEXT_VECTORS, None)
             connection.set_value(self._database, EMBEDDING_VERSION, version)
             connection.set_value(self._database, EMBEDDING_REASON, reason)
@@ -272,10 +281,17 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
             connection.set_value(self._database, name, value)
 
     def record_run(self, scope: str, started: float, finished: float, changed: int) -> None:
-        """Record a run; `last_ingest_at` is the finish of the last run that changed anything."""
+        """Record a run and delete old ones, but never the last that changed anything."""
         with self._transactions.unit():
-            documents.record_run(self._database, scope, started, finished, changed)
-            chunks.store_pending_count(self._database)
+            self._database.execute(
+                "INSERT INTO runs (scope, started, finished, changed) VALUES (?, ?, ?, ?)",
+                (scope, started, finished, changed),
+            )
+            self._database.execute(
+                "DELETE FROM runs WHERE run <= (SELECT max(run) FROM runs) - ?"
+                " AND run <> (SELECT max(run) FROM runs WHERE changed > 0)",
+                (_MAX_RUNS,),
+            )
 
     def checkpoint(self) -> None:
         """Merge the segments of the word index and move the write-ahead log into the database."""

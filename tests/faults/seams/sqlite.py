@@ -131,7 +131,7 @@ def _is_closing() -> bool:
     """
     caller = sys._getframe(3)
     name = caller.f_code.co_name
-    if name in {"close", "close_connection"} or caller.f_code.co_filename == contextlib.__file__:
+    if name == "close" or caller.f_code.co_filename == contextlib.__file__:
         return True
     return isinstance(caller.f_locals.get("self"), closing)
 

@@ -8,11 +8,10 @@ from kebab.app.search import search
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.errors.catalog import DependencyMissing, InvalidInput, IoError
 from kebab.store import objects
-from kebab.store.objects import ObjectStore
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.library import SourceListRequest, SourceRmRequest
 from kebab.wire.search import SearchRequest
-from tests.fakes.object_server import BUCKET, serve_s3, use_s3
+from tests.fakes.object_server import BUCKET, WritableStore, serve_s3, use_s3
 
 NOTE = b"# Keys\n\nThe lighthouse keys rotate weekly.\n"
 
@@ -31,7 +30,7 @@ def s3():
 @pytest.fixture
 def store(s3, monkeypatch, desk):
     use_s3(s3, monkeypatch)
-    found = ObjectStore(f"s3://{BUCKET}/{desk.folder.name}")
+    found = WritableStore(f"s3://{BUCKET}/{desk.folder.name}")
     found.write("keys.md", NOTE)
     return found
 

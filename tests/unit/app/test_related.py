@@ -51,7 +51,7 @@ def test_unreadable_vectors_leave_the_comparison_by_words(lab, monkeypatch):
     def torn(*_):
         raise StoreCorrupt(path="x.lance", cause="torn")
 
-    monkeypatch.setattr(MappedVectors, "get", torn)
+    monkeypatch.setattr(MappedVectors, "load_index", torn)
 
     found = neighbours(lab)
 

@@ -1,7 +1,6 @@
 import pickle
 import socket
 import sys
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -147,13 +146,8 @@ def model(tmp_path):
 
 
 def describe(folder):
-    files = {
-        path.name: ray_data._File(
-            path.stat().st_size, sha256(path.read_bytes()).hexdigest(), path.read_bytes()
-        )
-        for path in folder.iterdir()
-    }
-    return ray_data._Folder(str(folder), "digest", files)
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    return ray_data._Folder(str(folder), ray_data.stamp_folder(folder), files)
 
 
 def test_a_node_that_has_the_folder_of_the_driver_uses_it(model):

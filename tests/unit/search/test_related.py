@@ -23,7 +23,9 @@ def _finder(base, path, *, space=True):
         reader.list_allowed_keys(Filters(doc_id=make_doc_id("notes", path)))
     )
     vectors = (
-        VectorSpace(vectors=base.vectors, scale=CosineScale(0.0, 1.0)) if space is True else space
+        VectorSpace(vectors=lambda: base.vectors, scale=CosineScale(0.0, 1.0))
+        if space is True
+        else space
     )
     return RelatedFinder(reader, chunks, vectors)
 
@@ -126,7 +128,7 @@ def test_unreadable_vectors_degrade_the_channel(filled):
             raise StoreCorrupt(path="x.lance", cause="torn")
 
     near = _finder(
-        filled, "vault.md", space=VectorSpace(vectors=Broken(), scale=CosineScale(0.0, 1.0))
+        filled, "vault.md", space=VectorSpace(vectors=Broken, scale=CosineScale(0.0, 1.0))
     )
 
     assert {*paths(near.find(10, Filters()))} == {"disk.md", "weekly.md"}
@@ -181,7 +183,7 @@ def document_vectors(base, path, scale=PLAIN):
     chunks = reader.load_chunks(
         reader.list_allowed_keys(Filters(doc_id=make_doc_id("notes", path)))
     )
-    return DocumentVectors(reader, VectorSpace(vectors=base.vectors, scale=scale), chunks)
+    return DocumentVectors(reader, VectorSpace(vectors=lambda: base.vectors, scale=scale), chunks)
 
 
 def near(base, path, *, filters=None, others=(), scale=PLAIN):

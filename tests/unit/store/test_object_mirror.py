@@ -10,8 +10,8 @@ from kebab.store.object_mirror import (
     list_addresses,
     read_state,
 )
-from kebab.store.objects import ObjectStore, StoredObject
-from tests.fakes.object_server import BUCKET, serve_s3, use_s3
+from kebab.store.objects import StoredObject
+from tests.fakes.object_server import BUCKET, WritableStore, serve_s3, use_s3
 
 NOW = 1_800_000_000.0
 
@@ -30,7 +30,7 @@ def s3():
 @pytest.fixture
 def store(s3, monkeypatch, tmp_path):
     use_s3(s3, monkeypatch)
-    return ObjectStore(f"s3://{BUCKET}/{tmp_path.name}")
+    return WritableStore(f"s3://{BUCKET}/{tmp_path.name}")
 
 
 @pytest.fixture

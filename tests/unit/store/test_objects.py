@@ -44,18 +44,13 @@ def test_every_exception_of_the_library_is_in_the_table():
     assert classes == {*CAUSES}
 
 
-def test_what_is_written_is_read_listed_and_deleted(store):
-    assert store.read("packs/a") is None
-    assert list(store.list("packs")) == []
-    store.write("packs/a", b"one")
-    store.write("packs/a", b"one")
-    store.write("other/b", b"two")
+def test_what_is_written_is_read_and_listed(store):
+    assert store.read_version("base.json") is None
+    assert list(store.list("")) == []
+    store.replace("base.json", b"one", None)
 
-    assert store.read("packs/a") == b"one"
-    assert [(one.name, one.size) for one in store.list("packs")] == [("packs/a", 3)]
-    store.delete("packs/a")
-    store.delete("packs/a")
-    assert store.read("packs/a") is None
+    assert store.read_version("base.json").data == b"one"
+    assert [(one.name, one.size) for one in store.list("")] == [("base.json", 3)]
 
 
 def test_an_object_is_replaced_only_at_the_version_that_was_read(store):
@@ -64,7 +59,7 @@ def test_an_object_is_replaced_only_at_the_version_that_was_read(store):
     first = store.read_version("current.json")
     assert store.replace("current.json", b"3", first)
     assert not store.replace("current.json", b"4", first)
-    assert store.read("current.json") == b"3"
+    assert store.read_version("current.json").data == b"3"
 
 
 def test_a_web_server_only_sends(tmp_path):
@@ -72,8 +67,10 @@ def test_a_web_server_only_sends(tmp_path):
     with serve_folder(tmp_path) as server:
         store = ObjectStore(f"http://127.0.0.1:{server.port}")
         assert not store.can_write
-        assert store.read("a") == b"text"
-        assert store.read("b") is None
+        found = store.read_version("a")
+        assert found is not None
+        assert found.data == b"text"
+        assert store.read_version("b") is None
 
 
 @pytest.mark.parametrize("fault", ["503", "403", "truncated", "reset"])
@@ -83,7 +80,7 @@ def test_a_fault_of_the_server_is_an_io_error(tmp_path, fault):
         server.faults["a"] = fault
         store = ObjectStore(f"http://127.0.0.1:{server.port}")
         with pytest.raises(IoError) as caught:
-            store.read("a")
+            store.read_version("a")
     assert caught.value.path.endswith("/a")
     assert ("access denied" in caught.value.cause) == (fault == "403")
 
@@ -91,10 +88,10 @@ def test_a_fault_of_the_server_is_an_io_error(tmp_path, fault):
 def test_credentials_are_in_no_message(s3, bucket):
     s3.faults[BUCKET] = "403"
     with pytest.raises(IoError) as denied:
-        ObjectStore(bucket).write("a", b"1")
+        ObjectStore(bucket).replace("a", b"1", None)
     s3.faults[BUCKET] = "503"
     with pytest.raises(IoError) as failed:
-        ObjectStore(bucket).read("a")
+        ObjectStore(bucket).read_version("a")
     for caught in (denied, failed):
         assert "secret" not in caught.value.format_message()
         assert "\n" not in caught.value.cause
@@ -110,7 +107,7 @@ def test_credentials_are_in_no_message(s3, bucket):
 def test_the_reason_that_a_store_gives_is_told(s3, bucket, fault, words):
     s3.faults[BUCKET] = fault
     with pytest.raises(IoError, match=words):
-        ObjectStore(bucket).write("a", b"1")
+        ObjectStore(bucket).replace("a", b"1", None)
 
 
 def test_a_conditional_write_whose_reply_is_lost_is_no_conflict(s3, bucket):
@@ -119,9 +116,11 @@ def test_a_conditional_write_whose_reply_is_lost_is_no_conflict(s3, bucket):
     with contextlib.suppress(IoError):  # the library may stop to try again
         assert store.replace("current.json", b"1", None)
     s3.faults.clear()
-    assert store.read("current.json") == b"1"
+    found = store.read_version("current.json")
+    assert found is not None
+    assert found.data == b"1"
 
 
 def test_an_address_that_cannot_be_read_is_refused():
     with pytest.raises((InvalidInput, IoError)):
-        ObjectStore("http://[bad/x").read("a")
+        ObjectStore("http://[bad/x").read_version("a")

@@ -115,17 +115,6 @@ class TestReferences:
 
 
 class TestDamage:
-    def test_a_reader_that_stays_open_takes_no_later_change_for_damage(self, tmp_path, writer):
-        for number in range(20):
-            writer.put_document(document(f"{number}.md", [f"word{number}"]))
-        reader = SqliteReader(tmp_path, on_close=lambda _: True)
-        for turn in range(30):
-            assert Catalogue(reader).find_damage() == []
-            reader.close()
-            writer.put_document(document(f"{turn % 20}.md", [f"turn{turn}"]))
-            assert reader.begin_snapshot()
-        reader.close_connection()
-
     def test_an_index_without_its_last_document_has_no_word_fault(self, catalogue, writer):
         writer.put_document(document("a.md", ["one"]))
         writer.remove_documents([make_doc_id("notes", "a.md")])

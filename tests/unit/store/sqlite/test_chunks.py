@@ -2,7 +2,7 @@ import pytest
 from msgspec.structs import replace
 
 from kebab.core.ids import make_doc_id, sort_keys
-from kebab.store.sqlite import chunks, connection, fts
+from kebab.store.sqlite import chunks, fts
 from tests.fakes.rows import document
 
 
@@ -80,15 +80,3 @@ def test_pending_chunks_are_found_without_scanning_committed_ones(stored, look):
     plan = [row[3] for row in stored.database.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
     first = next(step for step in plan if step.startswith(("SCAN", "SEARCH")))
     assert "vectors_open" in first
-
-
-def test_the_stored_count_of_pending_chunks_serves_its_revision_only(stored):
-    keys = stored(["one", "two", "three"])
-    database = stored.database
-    chunks.store_pending_count(database)
-    revision = connection.get_revision(database)
-    chunks.set_vector_state(database, keys[:1], "committed", "v1")
-
-    counts = [chunks.count_pending(database, one) for one in (revision, revision + 1)]
-
-    assert counts == [3, 2]

@@ -2,7 +2,7 @@ import apsw
 import pytest
 
 from kebab.errors.catalog import IoError, StoreCorrupt
-from kebab.store.sqlite import connection, documents
+from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import Transactions, open_reader, open_writer
 
 
@@ -113,11 +113,3 @@ def test_a_full_disk_in_a_batch_rolls_back_to_the_last_commit(transactions, data
 def test_a_broken_rule_of_the_schema_is_corruption(transactions, database):
     with pytest.raises(StoreCorrupt), transactions.unit():
         database.execute("INSERT INTO document_tags VALUES (77, 'orphan')")
-
-
-def test_old_runs_are_deleted_but_not_the_last_change(database):
-    documents.record_run(database, "all", 1.0, 2.0, 3)
-    for _ in range(300):
-        documents.record_run(database, "all", 4.0, 5.0, 0)
-    assert documents.read_last_change(database) == 2.0
-    assert database.execute("SELECT count(*) FROM runs").get == 257

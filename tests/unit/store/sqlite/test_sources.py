@@ -35,7 +35,7 @@ def test_a_new_database_starts_with_the_sources_and_their_single_files(tmp_path)
     lose_database(tmp_path)
 
     with SqliteWriter(tmp_path, str) as library:
-        assert library.list_sources() == [NOTES, FILES]
+        assert library.list_sources() == [FILES, NOTES]
         assert library.list_children(FILES.name, "") == {"b.md"}
         assert library.get_value(build_named_files_key(NOTES.name)) == '["log.txt"]'
     assert [one.name for one in load_sources(tmp_path)] == [NOTES.name, FILES.name]
