@@ -4,9 +4,9 @@ import unicodedata
 import uuid
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from msgspec import UNSET, Struct, UnsetType, field, structs
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from kebab.app.bases import LOCAL, MergedNotes, choose_bases
@@ -17,7 +17,7 @@ from kebab.app.indexing import explain_degraded
 from kebab.app.library import build_not_found
 from kebab.app.search import build_filters, read_filters, require_utf8
 from kebab.core.answers import AskOutcome, AskQuery, Refusal, StoredSession, SupportingQuote, Turn
-from kebab.core.queries import Hit, Mode, Page
+from kebab.core.queries import Mode, Page
 from kebab.errors.catalog import InvalidInput, IoError, Locked
 from kebab.rag import PROMPT_VERSION
 from kebab.rag.answer_check import DoubtKind
@@ -41,12 +41,8 @@ from kebab.wire.ask import (
     SessionTranscript,
     SessionTurn,
 )
-from kebab.wire.coverage import Coverage, Indexing, Statement, describe_absent_words, describe_gaps
+from kebab.wire.coverage import Coverage, Statement, describe_absent_words, describe_gaps
 from kebab.wire.record import NotFound
-from kebab.wire.search import SearchHit
-
-if TYPE_CHECKING:
-    from kebab.wire.search import IndexRefresh, UnmatchedFilter
 
 _MAX_NAME_CHARS = 100
 _FORBIDDEN_CATEGORIES = ("Cc", "Zl", "Zp")
@@ -172,60 +168,42 @@ _RECENT_TURNS = 3
 """The number of earlier turns that a follow-up question may refer to."""
 
 
-class AnswerContext(Struct, frozen=True, kw_only=True):
-    """The facts about an answer that its outcome lacks; `created` is in seconds since the epoch."""
-
-    query: AskQuery
-    session: str | None
-    turn: int | None
-    created: float
-    prompted: bool = False
-    unmatched: "list[UnmatchedFilter]" = field(default_factory=list)
-    indexing: Indexing | UnsetType = UNSET
-    coverage: Coverage | None = None
-    refresh: "IndexRefresh | None" = None
-    convert: Callable[[Hit], SearchHit] = to_search_hit
-
-
-def to_answer(outcome: AskOutcome, context: AnswerContext) -> Answer:
-    """Convert the outcome of a question."""
+def build_answer(outcome: AskOutcome, query: AskQuery, created: float) -> Answer:
+    """Return the answer of an outcome, as far as that tells; `created` is in seconds."""
     retrieved = outcome.retrieved
     hits = retrieved.page.hits
     near = (one.chunk for one in hits if one.retrieval.vector_score is not None)
     return Answer(
-        question=context.query.question,
+        question=query.question,
         answer=outcome.text,
         grounded=outcome.grounded,
         refusal_reason=outcome.refusal.value if outcome.refusal else None,
         answers_question=_rate_answer(outcome),
         absent_terms=list(outcome.absent_terms),
         citations=[_to_citation(support) for support in outcome.citations],
-        suggestions=[] if outcome.grounded else [*map(context.convert, hits[:SUGGESTIONS])],
+        suggestions=[] if outcome.grounded else [*map(to_search_hit, hits[:SUGGESTIONS])],
         mode=outcome.mode.value,
         model=outcome.model,
         # None when vectors found none of the hits.
         embedding=next((chunk.embedding_version for chunk in near), None),
-        prompt_template_version=PROMPT_VERSION if context.prompted else None,
+        prompt_template_version=None,
         retrieval=AnswerRetrieval(
             trace_id=uuid.uuid4().hex,
             query=retrieved.question,
-            mode=context.query.mode.value,
-            limit=context.query.limit,
-            chunks_returned=len(retrieved.page.hits),
+            mode=query.mode.value,
+            limit=query.limit,
+            chunks_returned=len(hits),
             chunks_used=retrieved.used,
             top_score=retrieved.top_score,
             score_gate=retrieved.gate,
-            degraded=explain_degraded(retrieved.page.degraded, context.indexing),
+            degraded=list(retrieved.page.degraded),
             corpus_revision=retrieved.page.revision,
-            unmatched_filters=context.unmatched,
-            refresh=context.refresh,
         ),
         usage=outcome.usage,
         warnings=list(outcome.warnings),
-        session_id=context.session,
-        turn_index=context.turn,
-        created_at=format_timestamp(context.created),
-        coverage=context.coverage,
+        session_id=None,
+        turn_index=None,
+        created_at=format_timestamp(created),
     )
 
 
@@ -280,7 +258,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
     refresh = refresh_index(context, request, read_filters) if request.refresh and is_own else None
     with ExitStack() as stack:
         notes = MergedNotes(choice, query.filters, stack)
-        listener = _EventListener(report, to_search_hit)
+        listener = _EventListener(report)
         writer = _build_writer(context, notes, request, listener)
         engine = AskEngine(notes.search, writer, count_occurrences=notes.count_occurrences)
         outcome = engine.answer(query, recent, listener)
@@ -303,19 +281,21 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
                 *warnings,
                 AnswerWarning(code="turn_not_kept", message=message, marker=None, span=None),
             )
-    facts = AnswerContext(
-        query=query,
-        session=session,
-        turn=index,
-        created=created,
-        prompted=writer.model is not None,
-        unmatched=unmatched,
-        indexing=indexing or UNSET,
-        coverage=coverage,
+    answer = build_answer(replace(outcome, warnings=warnings), query, created)
+    retrieval = replace(
+        answer.retrieval,
+        degraded=explain_degraded(answer.retrieval.degraded, indexing or UNSET),
+        unmatched_filters=unmatched,
         refresh=refresh,
-        convert=to_search_hit,
     )
-    return to_answer(replace(outcome, warnings=warnings), facts)
+    return replace(
+        answer,
+        prompt_template_version=PROMPT_VERSION if writer.model else None,
+        retrieval=retrieval,
+        session_id=session,
+        turn_index=index,
+        coverage=coverage,
+    )
 
 
 _NOT_FOUND = frozenset(
@@ -341,17 +321,16 @@ def _reword(warning: AnswerWarning, coverage: Coverage | None) -> AnswerWarning:
     if warning.code != DoubtKind.ABSENT_TERM:
         return warning
     term = warning.message.partition(": ")[2]
-    return structs.replace(warning, message=describe_absent_words(term, coverage, "the notes"))
+    return replace(warning, message=describe_absent_words(term, coverage, "the notes"))
 
 
 class _EventListener(Struct, frozen=True):
     """Converts the progress of an answer to events."""
 
     report: AnswerCallback
-    convert: Callable[[Hit], SearchHit]
 
     def on_retrieved(self, page: Page) -> None:
-        hits = [*map(self.convert, page.hits)]
+        hits = [*map(to_search_hit, page.hits)]
         self.report(AnswerEvent(type="retrieval_done", hits=hits))
 
     def on_token(self, text: str) -> None:

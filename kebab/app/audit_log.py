@@ -11,7 +11,7 @@ import stat
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -20,13 +20,12 @@ from kebab import __version__
 from kebab.app.classify import ClassifiedError, list_causes, redact, redact_arguments, redact_start
 from kebab.app.conversions import format_timestamp
 from kebab.config.settings import Settings, resolve_paths
+from kebab.core.durable import hold_lock
 from kebab.errors.catalog import DependencyMissing, UsageInvalid, build_catalog
 from kebab.errors.signal import Exit
 from kebab.platform import (
-    close_locked,
     is_own,
     is_private,
-    lock_descriptor,
     make_private,
     open_descriptor,
     read_at,
@@ -45,7 +44,6 @@ MAX_LINE_BYTES = 1_000_000
 """The maximum length of a line in bytes; a longer line is not from kebab."""
 
 _LOCK_TIMEOUT_S = 0.25
-_LOCK_POLL_S = 0.01
 _MAX_TEXT_CHARS = 4_000
 _MAX_LINE_CHARS = 300
 _MAX_ARGUMENTS = 100
@@ -142,7 +140,8 @@ def append_line(log: Path, line: bytes) -> bool:
         status = log.parent.lstat()
         if stat.S_ISDIR(status.st_mode) and is_own(status) and not is_private(status):
             log.parent.chmod(0o700)
-        with _lock(log) as locked:
+        lock = log.with_name(f"{log.name}.lock")
+        with hold_lock(lock, most_s=_LOCK_TIMEOUT_S) as locked:
             size = 0
             with suppress(FileNotFoundError):
                 size = log.lstat().st_size
@@ -174,22 +173,6 @@ def read_lines(log: Path) -> Iterator[bytes]:
 
 def _list_files(log: Path) -> list[Path]:
     return [log, *(log.with_name(f"{log.name}.{number}") for number in range(1, FILES))]
-
-
-@contextmanager
-def _lock(log: Path) -> Iterator[bool]:
-    """Lock the log; yield whether the lock was acquired before the timeout."""
-    lock = _open(log.with_name(f"{log.name}.lock"), os.O_RDWR | os.O_CREAT)
-    deadline = time.monotonic() + _LOCK_TIMEOUT_S
-    locked = False
-    try:
-        while not locked and time.monotonic() <= deadline:
-            locked = lock_descriptor(lock)
-            if not locked:
-                time.sleep(_LOCK_POLL_S)
-        yield locked
-    finally:
-        close_locked(lock)
 
 
 def _open(path: Path, flags: int) -> int:

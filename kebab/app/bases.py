@@ -222,13 +222,14 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
 
     A base that cannot be used is named in `degraded`, unless none can.
 
-    Raises what `search_once` raises, and `InvalidInput` when no base has a name.
+    Raises what `search` raises, and `InvalidInput` when no base has a name.
     """
     choice = choose_bases(context, request)
-    if choice.is_local:
-        return search(context, request)
     is_own = any(base.name == LOCAL for base in choice.bases)
     refresh = refresh_index(context, request, read_filters) if request.refresh and is_own else None
+    if choice.is_local:
+        response = search(context, request)
+        return structs.replace(response, refresh=refresh) if refresh else response
     query = build_query(request, context.clock.now())
     with ExitStack() as stack:
         notes = MergedNotes(choice, query.filters, stack)
@@ -252,9 +253,10 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
         )
     hint = None
     if indexing is not None:
-        from kebab.app.indexing import add_indexing
+        from kebab.app.indexing import explain_degraded
 
-        response = add_indexing(response, indexing)
+        degraded = explain_degraded(response.degraded, indexing)
+        response = structs.replace(response, degraded=degraded, indexing=indexing)
     if unmatched:
         from kebab.app.filters import suggest_filters
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kebab.app.model_adapters import Embedders
     from kebab.chunk.budget import Budget
     from kebab.config.load import SettingsReport
+    from kebab.core.chunks import Matrix
     from kebab.core.ports import Embedder, LibraryReader
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import QueryCache, SqliteReader
@@ -265,15 +266,10 @@ class AppContext:
 
         Those of a model that is not known here can only be counted.
         """
-        from kebab.embed.install import find_version
         from kebab.store.vectors import MappedVectors
 
         if version not in self._indexes:
-            model = find_version(version, self.paths.models)
-            dimension = model.dimension if model else parse_dimension(version)
-            load_axes = model.load_language_axes if model else lambda: None
-            data = self.paths.data
-            self._indexes[version] = MappedVectors(data, version, dimension, load_axes)
+            self._indexes[version] = MappedVectors(*self._describe_vectors(version))
         return self._indexes[version]
 
     def open_vector_table(self, version: str) -> "LanceVectors":
@@ -281,20 +277,22 @@ class AppContext:
 
         Those of a model that is not known here can only be listed and deleted.
         """
-        from kebab.embed.install import find_version
         from kebab.store.vectors import LanceVectors
 
         if version not in self._vectors:
-            model = find_version(version, self.paths.models)
-            # The run may install the model only later.
-            dimension = model.dimension if model else parse_dimension(version)
-            self._vectors[version] = LanceVectors(
-                self.paths.data,
-                version,
-                dimension,
-                model.load_language_axes if model else lambda: None,
-            )
+            self._vectors[version] = LanceVectors(*self._describe_vectors(version))
         return self._vectors[version]
+
+    def _describe_vectors(
+        self, version: str
+    ) -> "tuple[Path, str, int, Callable[[], Matrix | None]]":
+        """Return the folder, version and dimension of vectors, and what loads their axes."""
+        from kebab.embed.install import find_version
+
+        model = find_version(version, self.paths.models)
+        if model is None:  # the run may install the model only later
+            return self.paths.data, version, parse_dimension(version), lambda: None
+        return self.paths.data, version, model.dimension, model.load_language_axes
 
     @cached_property
     def embedders(self) -> "Embedders":

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from kebab.app.context import format_index_version
 from kebab.core.documents import PUBLISHED_ROOT, StoredDocument, find_emptiness, is_cut
 from kebab.core.files import CONTAINERS, FileState, find_container, join_root
-from kebab.core.queries import Detail, Hit, Page, Query, QueryInterpretation, StoredChunk
+from kebab.core.queries import Detail, Hit, Page, Query, StoredChunk
 from kebab.errors.catalog import InvalidInput
 from kebab.search.citations import build_file_path, cite_chunk
 from kebab.wire.citation import Freshness
@@ -116,7 +116,7 @@ def to_search_response(
     several: bool = False,
 ) -> SearchResponse:
     """Convert a page of hits; with `several` it says which queries found each hit."""
-    queries = (query.text, *query.more)
+    queries, read = (query.text, *query.more), page.interpretation
     return SearchResponse(
         query=" | ".join(queries),
         queries=list(queries) if several else UNSET,
@@ -129,21 +129,16 @@ def to_search_response(
         degraded=list(page.degraded),
         corpus_revision=page.revision,
         timing_ms=page.timing_ms,
-        query_parsed=to_query_parsed(page.interpretation),
+        query_parsed=QueryParsed(
+            terms=list(read.terms),
+            phrases=list(read.phrases),
+            excluded=list(read.excluded),
+            filters={name: _to_json(value) for name, value in read.filters.list_active().items()},
+        ),
         absent_terms=list(page.absent_terms),
         convincing=page.convincing,
         convincing_queries=list(page.convincing_queries) if several else UNSET,
         trace=list(page.stages) if query.trace else UNSET,
-    )
-
-
-def to_query_parsed(found: QueryInterpretation) -> QueryParsed:
-    """Convert how a query was read; filters that are not set are left out."""
-    return QueryParsed(
-        terms=list(found.terms),
-        phrases=list(found.phrases),
-        excluded=list(found.excluded),
-        filters={name: _to_json(value) for name, value in found.filters.list_active().items()},
     )
 
 

@@ -540,11 +540,6 @@ def refresh_index(
     return _index(context, paths, checked)
 
 
-def has_changed_index(refresh: IndexRefresh) -> bool:
-    """Return whether a search may now find something else."""
-    return bool(refresh.new or refresh.updated or refresh.removed or refresh.errors)
-
-
 def _index(context: AppContext, paths: list[str], checked: int) -> IndexRefresh:
     from kebab.app.ingest import ingest
 

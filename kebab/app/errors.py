@@ -17,12 +17,13 @@ from kebab.app.audit_log import read_lines
 from kebab.app.context import AppContext
 from kebab.app.conversions import format_timestamp, parse_time
 from kebab.app.library import build_not_found
+from kebab.app.references import build_lookup_fault
 from kebab.core.documents import AmbiguousName
 from kebab.errors.catalog import build_catalog
 from kebab.errors.system import translate_os_errors
 from kebab.text.normalize import escape_undecodable
 from kebab.wire import error
-from kebab.wire.record import DECODE_ERRORS, LookupFault, NotFound
+from kebab.wire.record import DECODE_ERRORS, NotFound
 
 _DIMENSIONS: tuple[error.Dimension, ...] = get_args(error.Dimension)
 """The fields of `ErrorAudit` that errors are counted by; the code is the first."""
@@ -97,10 +98,7 @@ def explain_codes(
         return error.ErrorCatalog(errors=[error.build_error_row(signal)])
     code = escape_undecodable(request.code)
     near = difflib.get_close_matches(code, build_catalog(), n=3)
-    fault = LookupFault(
-        kind="not_found", message=f"no such code: {code}", retryable=False, candidates=near
-    )
-    return NotFound(name=code, found=False, error=fault)
+    return build_lookup_fault(code, f"no such code: {code}", near)
 
 
 def _read_entries(log: Path) -> tuple[list[_LogEntry], int]:

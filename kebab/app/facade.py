@@ -1,16 +1,22 @@
-"""The facade: a knowledge base that runs the operations of `kebab.wire.operations`."""
+"""The facade: a knowledge base that runs the operations of `kebab.wire.operations`.
+
+Python programs call them as methods: `kebab.open().search("…")`.
+"""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
+from functools import cache, partial
+from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from msgspec.structs import fields
+
 from kebab.app.context import AppContext
-from kebab.app.python_api import OperationMethods
+from kebab.app.request_defaults import convert_operation_request
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel, ignore_progress
-from kebab.wire.operations import find_operation
+from kebab.wire.operations import OPERATIONS, Operation, find_operation
 from kebab.wire.record import Reply, Request
 
 if TYPE_CHECKING:
@@ -20,10 +26,13 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Reply)
 
 
-class Kebab(OperationMethods, AbstractContextManager["Kebab"]):
+class Kebab(AbstractContextManager["Kebab"]):
     """One knowledge base. Stores and models are opened when an operation first needs them.
 
-    Use it as a context manager, or call `close`.
+    Use it as a context manager, or call `close`. Each operation is also a method that takes the
+    fields of its request, `report` and `cancel`, and returns its reply. The first argument may be
+    positional: it is the first field that the request declares itself, and a single value stands
+    for a list with it. Fields that are left out have the values of the settings.
     """
 
     def __init__(
@@ -55,6 +64,31 @@ class Kebab(OperationMethods, AbstractContextManager["Kebab"]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        operation = OPERATIONS.get(name.removesuffix("_"))
+        if operation is None:
+            message = f"{type(self).__name__} has no operation: {name}"
+            raise AttributeError(message, name=name, obj=self)
+        return partial(self._call, operation)
+
+    def _call(
+        self,
+        operation: Operation,
+        /,
+        *first: object,
+        report: Callable[[Any], None] | None = None,
+        cancel: Cancel | None = None,
+        **given: object,
+    ) -> Reply:
+        form = operation.request
+        if first:
+            own = [*vars(form).get("__annotations__", ()), *form.__struct_fields__]
+            given |= zip(own[:1], first, strict=True)
+        lists = {one.name for one in fields(form) if "list[" in str(one.type)}
+        values = {name: _read(value, is_list=name in lists) for name, value in given.items()}
+        request = convert_operation_request(operation.name, values, self.settings)
+        return self.run(request, report=report, cancel=cancel)
 
     def close(self) -> None:
         """Close the stores that stay open between calls; the next call opens them again."""
@@ -103,3 +137,11 @@ class Kebab(OperationMethods, AbstractContextManager["Kebab"]):
         with hidden:
             reply: R = handler(context, request, *options)
         return masks.mask_reply(reply)
+
+
+def _read(value: object, *, is_list: bool) -> object:
+    """Return a value as a request has it: a path is text, and a single value a list if need be."""
+    if is_list:
+        many = value if isinstance(value, list | tuple) else [value]
+        return [_read(one, is_list=False) for one in many]
+    return fspath(value) if isinstance(value, PathLike) else value

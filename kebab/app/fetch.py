@@ -1,318 +1,345 @@
-"""Returns original text of the user's files: lines, pages, slides, cells, rows, sections."""
+"""Fetches what references name, with context, as sections, and within a token budget."""
 
 import difflib
-import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET
+from msgspec.structs import replace
 
+from kebab.app import places
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness
 from kebab.app.file_text import (
-    UNREADABLE,
     FileText,
-    PlaceLines,
-    cite_place_lines,
+    Section,
+    find_section,
+    find_section_by_title,
     has_own_lines,
     join_passages,
     load_text,
+    make_anchor,
 )
 from kebab.app.reference_syntax import Lines
-from kebab.app.references import build_lookup_fault
+from kebab.app.references import ReferenceFinder, Target, build_lookup_fault
 from kebab.core.documents import DocumentDetail
-from kebab.core.media import CitationKind, get_media_type
-from kebab.core.queries import StoredChunk
-from kebab.search.citations import cite_chunk, quote_path
-from kebab.wire.citation import ABSENT, Citation, FetchedPlace, Freshness
+from kebab.search.citations import build_file_path, format_reference, quote_path
+from kebab.text.model_input import estimate_tokens
+from kebab.text.normalize import escape_undecodable
+from kebab.wire.citation import ABSENT
+from kebab.wire.fetch import FetchList, FetchRequest
 from kebab.wire.library import FetchKind, FetchResult
 from kebab.wire.record import NotFound
 
-
-class Selection(Struct, frozen=True, kw_only=True):
-    """The lines of a text that are cited, 1-based and inclusive."""
-
-    text: FileText
-    freshness: Freshness
-    kind: FetchKind
-    start: int
-    end: int
-    chunk: StoredChunk | None = None
-    citation: Citation | None = None
-    """The citation of the lines; None where the text itself gives it."""
+if TYPE_CHECKING:
+    from kebab.core.queries import StoredChunk
+    from kebab.store.sqlite.catalogue import Catalogue
+    from kebab.wire.published import Registration
 
 
-def fetch_passage(
-    context: AppContext, chunk: StoredChunk, detail: DocumentDetail, context_lines: int
-) -> FetchResult:
-    """Return the lines of a passage, also where an edit moved them.
+def fit_budget(
+    results: Sequence[FetchResult | NotFound], names: Sequence[str], max_tokens: int
+) -> list[FetchResult | NotFound]:
+    """Return the results with texts of at most `max_tokens` estimated tokens in total.
 
-    When the file no longer contains the passage, the text is the one that was indexed.
+    Each text gets an equal share; what short texts leave is given to longer ones. Texts are cut
+    between lines, and keep at least their first line or the beginning of it.
     """
-    freshness = check_freshness(detail.summary)
-    text = _load_present_text(context, detail, freshness)
-    moved = locate_passage(text.lines, chunk) if freshness == "changed" and text else None
-    lines = moved or (chunk.start_line, chunk.end_line)
-    selection = Selection(
-        text=text or join_passages(detail),
-        freshness=freshness,
-        kind="chunk",
-        start=lines[0],
-        end=lines[1],
-        chunk=chunk,
-        citation=None if moved else cite_chunk(chunk),
-    )
-    if freshness == "fresh" or moved:
-        return build_lines(selection, context_lines)
-    known = count_indexed_lines(detail.chunks) if freshness in ABSENT else 0
-    count = len(text.lines) if text else known
-    return build_indexed_text(selection, chunk.text, count)
-
-
-def _load_present_text(
-    context: AppContext, detail: DocumentDetail, freshness: Freshness
-) -> FileText | None:
-    """Return the text of the file, None when it is gone or can no longer be read."""
-    if freshness == "fresh":
-        return load_text(context, detail, freshness)
-    try:
-        return None if freshness in ABSENT else load_text(context, detail, freshness)
-    except UNREADABLE:
-        return None
-
-
-def fetch_document(context: AppContext, found: DocumentDetail) -> FetchResult:
-    """Return a whole file; when it is gone, the text that was indexed."""
-    freshness = check_freshness(found.summary)
-    gone = freshness in ABSENT
-    text = join_passages(found) if gone else load_text(context, found, freshness)
-    count = count_indexed_lines(found.chunks) if gone else len(text.lines)
-    selection = Selection(text=text, freshness=freshness, kind="doc", start=1, end=max(1, count))
-    if not gone or not has_own_lines(found.summary.media):
-        return build_lines(selection)
-    return build_indexed_text(selection, "\n\n".join(chunk.text for chunk in found.chunks), count)
-
-
-def locate_passage(lines: Sequence[str], chunk: StoredChunk) -> tuple[int, int] | None:
-    """Return the lines that contain the text of a passage now, nearest to where it was."""
-    text, wanted = "\n".join(lines), chunk.text
-    starts = []
-    position = text.find(wanted) if wanted else -1
-    while position >= 0:
-        starts.append(text.count("\n", 0, position) + 1)
-        position = text.find(wanted, position + len(wanted))
-    if not starts:
-        return None
-    first = min(starts, key=lambda start: abs(start - chunk.start_line))
-    return first, first + wanted.count("\n")
-
-
-def count_indexed_lines(chunks: Sequence[StoredChunk]) -> int:
-    """Return the last line that the passages of a document cover."""
-    return max((chunk.end_line for chunk in chunks), default=1)
-
-
-def build_lines(selection: Selection, context_lines: int = 0) -> FetchResult:
-    """Return the selected lines of a text, with further lines on both sides."""
-    lines = selection.text.lines
-    first = max(1, selection.start - context_lines)
-    last = min(len(lines), selection.end + context_lines)
-    text = "\n".join(lines[first - 1 : last])
-    indexed = selection.freshness in ABSENT
-    return _build_result(
-        selection, text, (first, max(first, last)), len(lines), is_indexed_text=indexed
-    )
-
-
-def build_indexed_text(selection: Selection, text: str, line_count: int) -> FetchResult:
-    """Return text that was indexed, with the lines that it had then."""
-    span = (selection.start, selection.end)
-    return _build_result(selection, text, span, line_count, is_indexed_text=True)
-
-
-def _build_result(
-    selection: Selection,
-    text: str,
-    span: tuple[int, int],
-    line_count: int,
-    *,
-    is_indexed_text: bool,
-) -> FetchResult:
-    """Return the reply; `span` is the first and the last line of the text."""
-    document = selection.text.document
-    first, last = span
-    return FetchResult(
-        kind=selection.kind,
-        doc_id=document.doc_id,
-        doc_path=document.path,
-        title=document.title,
-        chunk_id=selection.chunk.chunk_id if selection.chunk else None,
-        text=text,
-        start_line=first,
-        end_line=last,
-        line_count=line_count,
-        citation=selection.citation or selection.text.cite(selection.start, selection.end),
-        freshness=selection.freshness,
-        truncated=False,
-        is_indexed_text=is_indexed_text,
-        places=_list_places(selection.text, first, last) or UNSET,
-    )
-
-
-def _list_places(text: FileText, first: int, last: int) -> list[FetchedPlace]:
-    """Return the pages, slides or cells of lines."""
-    path, kind = text.document.path, get_media_type(text.document.media).cites
-    inside = (one for one in text.places if one.first <= last and first <= one.last)
+    sizes = [
+        estimate_tokens(result.text) if isinstance(result, FetchResult) else 0 for result in results
+    ]
+    shares = share_budget(sizes, max_tokens)
     return [
-        FetchedPlace(
-            line=max(one.first, first),
-            uri=cite_place_lines(path, one, kind, first, last).uri,
-            origin=one.place.origin or UNSET,
-        )
-        for one in inside
+        _cut_result(result, name, share) if isinstance(result, FetchResult) else result
+        for result, name, share in zip(results, names, shares, strict=True)
     ]
 
 
-_UNITS: dict[CitationKind, FetchKind] = {
-    CitationKind.PAGE: "page",
-    CitationKind.SLIDE: "slide",
-    CitationKind.CELL: "cell",
-}
-_FEW_SHEETS = 3
-_NUMBERS = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
-_ROWS = re.compile(r"[A-Z]*(\d{1,9})(?::[A-Z]*(\d{1,9}))?", re.IGNORECASE)
-_NAMED_UNITS = {"page": "pages", "slide": "slides", "cell": "cells", "section": "sections"}
+def share_budget(sizes: Sequence[float], total: float) -> list[float]:
+    """Divide a total: what is smaller than an equal share leaves the rest of it to the others."""
+    shares = [0.0] * len(sizes)
+    waiting = sorted(range(len(sizes)), key=sizes.__getitem__)
+    for position, index in enumerate(waiting):
+        shares[index] = min(sizes[index], total / (len(sizes) - position))
+        total -= shares[index]
+    return shares
 
 
-class PlaceRequest(NamedTuple):
-    """A reference to a place: as given, the shortest name of its document, and the context."""
-
-    reference: str
-    name: str
-    context: int
-
-
-def get_unit(media: str) -> FetchKind | None:
-    """Return what a format is divided into; None for lines and sections."""
-    return _UNITS.get(get_media_type(media).cites)
-
-
-def find_foreign_unit(media: str, fragment: str) -> str | None:
-    """Return the units of a fragment such as `page=3` that a format does not have."""
-    name, mark, _ = fragment.partition("=")
-    unit = _NAMED_UNITS.get(name) if mark else None
-    return None if name == get_unit(media) else unit
+def _cut_result(result: FetchResult, name: str, tokens: float) -> FetchResult:
+    if estimate_tokens(result.text) <= tokens:
+        return result
+    lines = result.text.split("\n")
+    count = _find_longest(
+        len(lines), tokens, lambda number: estimate_tokens("\n".join(lines[:number]))
+    )
+    text = "\n".join(lines[:count])
+    if not count:
+        line = lines[0]
+        text = line[: _find_longest(len(line), tokens, lambda end: estimate_tokens(line[:end]))]
+    last = result.start_line + max(count, 1) - 1
+    more = last < result.end_line and not result.is_indexed_text
+    rest = format_reference(name, last + 1, result.end_line) if more else None
+    return replace(result, text=text, end_line=last, truncated=True, rest=rest)
 
 
-def describe_units(media: str) -> str:
-    """Return what a document of a format has instead of other units."""
-    unit = get_unit(media)
-    if unit:
-        return f"{unit}s"
-    return "sections" if get_media_type(media).cites is CitationKind.SECTION else "lines"
+def _find_longest(most: int, tokens: float, measure: Callable[[int], float]) -> int:
+    """Return the largest number up to `most` whose measure is within a limit."""
+    return bisect_right(range(1, most + 1), tokens, key=measure)
 
 
-def fetch_fragment(
-    text: FileText, fragment: str, freshness: Freshness, request: PlaceRequest
-) -> FetchResult | NotFound | None:
-    """Return the places that a fragment names; None when it names none in any form.
+def fetch(context: AppContext, request: FetchRequest) -> FetchList:
+    """Return the text of each reference, within the budget of all.
 
-    The forms are `page=3`, `page=3-5`, `slide=4`, `cell=0`, `Sheet1` and `Sheet1!A2:F20`.
+    Raises:
+        NotIndexed: There is no index.
+        IoError: A file cannot be read.
     """
-    unit = get_unit(text.document.media)
-    if unit is None:
-        return None
-    name, _, numbers = fragment.partition("=")
-    match = _NUMBERS.fullmatch(numbers)
-    if name.lower() == unit and match:
-        first, last = int(match[1]), int(match[2] or match[1])
-        return fetch_numbers(text, Lines(min(first, last), max(first, last)), freshness, request)
-    sheet, _, cells = fragment.rpartition("!") if "!" in fragment else (fragment, "", "")
-    # A sheet or some of its rows, whole, and with context the rows around them.
-    inside = [
-        one for one in text.places if one.place.row and one.place.label.lower() == sheet.lower()
+    if context.has_bases:
+        bases = {one.name: one for one in context.bases.load().bases}
+        names = [ref.partition(":")[0] for ref in request.refs]
+        if any(name in bases for name in names):
+            results = [
+                _fetch_of_base(context, bases.get(name), request, ref)
+                for name, ref in zip(names, request.refs, strict=True)
+            ]
+            paths = ["" if isinstance(one, NotFound) else one.doc_path for one in results]
+            starts = [f"{name}:" if name in bases else "" for name in names]
+            full = [start + path for start, path in zip(starts, paths, strict=True)]
+            return _build_list(results, full, request)
+    return _fetch_local(context, request)
+
+
+def _fetch_local(context: AppContext, request: FetchRequest) -> FetchList:
+    with context.open_catalogue() as catalogue:
+        finder = ReferenceFinder(catalogue)
+        found = [_find_place(catalogue, finder, reference) for reference in request.refs]
+    results = [
+        place if isinstance(place, NotFound) else place.fetch(context, request) for place in found
     ]
-    match = _ROWS.fullmatch(cells)
-    if not inside or (cells and not match):
-        return None
-    if not match:
-        return _build_places(text, inside, inside, "cell", freshness)
-    first, last = int(match[1]), int(match[2] or match[1])
-    found = _cut_rows(inside, first, last)
-    if not found:
-        cited = [cite_place_lines(request.name, one, CitationKind.CELL, one.first, one.last).uri
-                 for one in inside]  # fmt: skip
-        message = f"no text in these cells: {request.reference}"
-        return build_lookup_fault(request.reference, message, cited)
-    around = _cut_rows(inside, first - request.context, last + request.context)
-    return _build_places(text, found, around, "cell", freshness)
+    names = ["" if isinstance(place, NotFound) else place.name for place in found]
+    return _build_list(results, names, request)
 
 
-def fetch_numbers(
-    text: FileText, numbers: Lines, freshness: Freshness, request: PlaceRequest
+def _fetch_of_base(
+    context: AppContext, base: "Registration | None", request: FetchRequest, ref: str
 ) -> FetchResult | NotFound:
-    """Return the places with these numbers, and with context their neighbours."""
-    unit = get_unit(text.document.media)
-    found = [one for one in text.places if numbers.first <= one.place.number <= numbers.last]
-    if not found or unit is None:
-        return _build_missing(text, numbers.first, request)
-    first, last = text.places.index(found[0]), text.places.index(found[-1])
-    first, last = max(0, first - request.context), last + request.context
-    around = text.places[first : last + 1]
-    return _build_places(text, found, around, unit, freshness)
+    """Return the text of a reference that begins with the name of a published base and a colon."""
+    if base is None:
+        return _fetch_local(context, replace(request, refs=[ref], max_tokens=None)).results[0]
+    inner = replace(request, refs=[ref.partition(":")[2]], max_tokens=None)
+    found = fetch(context.bases.open(base), inner).results[0]
+    if isinstance(found, NotFound):
+        near = [f"{base.name}:{one}" for one in found.error.candidates]
+        return replace(found, name=ref, error=replace(found.error, candidates=near))
+    citation = replace(found.citation, uri=f"{base.name}:{found.citation.uri}")
+    return replace(found, ref=ref, citation=citation)
 
 
-def _build_missing(text: FileText, number: int, request: PlaceRequest) -> NotFound:
-    """Return the reply that a document has no such place, with the nearest that has text."""
-    unit = get_unit(text.document.media)
-    near = sorted(text.places, key=lambda one: abs(one.place.number - number))[:2]
-    candidates = [f"{quote_path(request.name)}#{unit}={one.place.number}" for one in near]
-    last = max((max(one.place.number, one.place.of) for one in text.places), default=0)
-    message = f"the last {unit} is {last}" if number > last else f"{unit} {number} has no text"
-    return build_lookup_fault(
-        request.reference, f"{message}: {request.reference}", dict.fromkeys(candidates)
+def _build_list(
+    results: list[FetchResult | NotFound], names: Sequence[str], request: FetchRequest
+) -> FetchList:
+    if request.max_tokens is not None:
+        results = fit_budget(results, names, request.max_tokens)
+    return FetchList(
+        results=results,
+        missing=sum(isinstance(result, NotFound) for result in results),
+        truncated=any(isinstance(result, FetchResult) and result.truncated for result in results),
     )
 
 
-def find_missing_sheet(text: FileText, fragment: str, request: PlaceRequest) -> NotFound | None:
-    """Return the reply that a workbook has no such sheet; None for other fragments."""
-    sheet, mark, _ = fragment.rpartition("!")
-    sheets = list(dict.fromkeys(one.place.label for one in text.places if one.place.row))
-    if not mark or not sheets:
-        return None
-    near = difflib.get_close_matches(sheet, sheets) or sheets[:_FEW_SHEETS]
-    candidates = [f"{quote_path(request.name)}#{quote_path(one)}" for one in near]
-    return build_lookup_fault(request.reference, f"no such sheet: {sheet}", candidates)
+def _find_place(
+    catalogue: "Catalogue", finder: ReferenceFinder, reference: str
+) -> "_Place | NotFound":
+    target = finder.find(reference)
+    if isinstance(target, NotFound):
+        return target
+    stored = catalogue.load_chunk(target.chunk_id) if target.chunk_id else None
+    chunk = stored.chunk if stored else None
+    doc_id = chunk.doc_id if chunk else target.doc_id
+    detail = catalogue.load_document(doc_id) if doc_id else None
+    if detail is None:
+        return finder.suggest(reference)
+    return _Place(reference, target, detail, chunk, finder.format_name(detail.summary))
 
 
-def _cut_rows(places: Sequence[PlaceLines], first: int, last: int) -> list[PlaceLines]:
-    found = []
-    for one in places:
-        top = max(first, one.place.row)
-        bottom = min(last, one.place.row + one.last - one.first)
-        if top <= bottom:
-            start = one.first + top - one.place.row
-            place = one.place._replace(row=top)
-            found.append(PlaceLines(place, start, start + bottom - top))
-    return found
+class _Place:
+    """The place that a reference names in a document, and how it is fetched.
+
+    `name` is the shortest path of the document that is unambiguous, and `chunk` the passage that is
+    named.
+    """
+
+    def __init__(
+        self,
+        reference: str,
+        target: Target,
+        detail: DocumentDetail,
+        chunk: "StoredChunk | None",
+        name: str,
+    ) -> None:
+        self.name = name
+        self._reference = reference
+        self._target = target
+        self._detail = detail
+        self._document = detail.summary
+        self._freshness = check_freshness(detail.summary)
+        self._chunk = chunk
+
+    def fetch(self, context: AppContext, request: FetchRequest) -> FetchResult | NotFound:
+        """Return the text, or the reply that the document has no such place."""
+        self._context, self._request = context, request
+        if self._target.place is not None:
+            found = self._fetch_named(self._target.place)
+        elif self._target.lines is not None:
+            found = self._fetch_numbers(self._target.lines)
+        elif self._chunk is not None:
+            found = self._fetch_chunk(self._chunk)
+        else:
+            found = places.fetch_document(context, self._detail)
+        if isinstance(found, NotFound):
+            return found
+        file = build_file_path(self._document)
+        path = found.heading_path
+        path = self._find_heading_path(found) if path is UNSET else path
+        return replace(found, ref=escape_undecodable(self._reference), file=file, heading_path=path)
+
+    def _find_heading_path(self, found: FetchResult) -> list[str]:
+        """Return the headings of the indexed passage at the first requested line."""
+        if found.kind == "doc" or (found.freshness == "changed" and found.chunk_id is None):
+            return []
+        if self._chunk is not None and found.chunk_id is not None:
+            return list(self._chunk.heading_path)
+        named = self._target.lines if found.kind in {"span", "section"} else None
+        line = named.first if named else found.start_line
+        inside = (one for one in self._detail.chunks if one.start_line <= line <= one.end_line)
+        return next((list(chunk.heading_path) for chunk in inside), [])
+
+    def _load_text(self) -> FileText:
+        return load_text(self._context, self._detail, self._freshness)
+
+    def _select(self, text: FileText, kind: FetchKind, lines: Lines) -> places.Selection:
+        return places.Selection(
+            text=text, freshness=self._freshness, kind=kind, start=lines.first, end=lines.last
+        )
+
+    def _build_fault(self, message: str, *candidates: str) -> NotFound:
+        return build_lookup_fault(self._reference, f"{message}: {self._reference}", candidates)
+
+    def _fetch_chunk(self, chunk: "StoredChunk") -> FetchResult:
+        """Return a passage, or the section that contains it."""
+        is_wider = self._request.section
+        context_lines = 0 if is_wider else self._request.context
+        found = places.fetch_passage(self._context, chunk, self._detail, context_lines)
+        if not is_wider or found.is_indexed_text:
+            return found
+        return self._fetch_section(self._load_text(), Lines(found.start_line, found.end_line))
+
+    def _fetch_numbers(self, lines: Lines) -> FetchResult | NotFound:
+        """Return the lines, or with bare numbers the pages, slides, cells or a heading."""
+        is_bare, media = self._target.bare, self._document.media
+        if is_bare and places.get_unit(media):
+            text = self._load_text()
+            found = places.fetch_numbers(text, lines, self._freshness, self._build_request())
+            return self._widen(text, found)
+        if is_bare and not has_own_lines(media):
+            text = self._load_text()
+            title = self._document.title
+            section = find_section_by_title(text.sections, str(lines.first), title)
+            if section is not None:
+                return self._build_section(section, text)
+        if self._freshness in ABSENT and has_own_lines(media):
+            return self._fetch_indexed_lines(lines)
+        return self._fetch_lines(lines)
+
+    def _build_request(self) -> places.PlaceRequest:
+        context_lines = 0 if self._request.section else self._request.context
+        return places.PlaceRequest(self._reference, self.name, context_lines)
+
+    def _widen(self, text: FileText, found: FetchResult | NotFound) -> FetchResult | NotFound:
+        """Return the section around the first line of a place if asked for and if there are any."""
+        if isinstance(found, NotFound) or not self._request.section or not text.sections:
+            return found
+        return self._fetch_section(text, Lines(found.start_line, found.start_line))
+
+    def _fetch_lines(self, lines: Lines) -> FetchResult | NotFound:
+        """Return lines of the present file."""
+        text = self._load_text()
+        count = len(text.lines)
+        if not 1 <= lines.first <= max(1, count):
+            return self._build_missing_line(lines, count)
+        inside = Lines(lines.first, max(lines.first, min(lines.last, count)))
+        if self._request.section:
+            return self._fetch_section(text, inside)
+        return places.build_lines(self._select(text, "span", inside), self._request.context)
+
+    def _build_missing_line(self, lines: Lines, count: int) -> NotFound:
+        message = f"no line {lines.first} in a file of {count}"
+        return self._build_fault(message, format_reference(self.name, 1, count))
+
+    def _fetch_indexed_lines(self, lines: Lines) -> FetchResult | NotFound:
+        """Return the indexed passages around lines of a file that is gone."""
+        chunks = self._detail.chunks
+        count = places.count_indexed_lines(chunks)
+        inside = [
+            one for one in chunks if one.start_line <= lines.last and lines.first <= one.end_line
+        ]
+        if not inside:
+            return self._build_missing_line(lines, count)
+        around = Lines(inside[0].start_line, inside[-1].end_line)
+        selection = self._select(join_passages(self._detail), "span", around)
+        return places.build_indexed_text(selection, "\n\n".join(one.text for one in inside), count)
+
+    def _fetch_section(self, text: FileText, lines: Lines) -> FetchResult:
+        section = find_section(text.sections, *lines)
+        return self._build_section(section or _build_unnamed_section(text, lines), text)
+
+    def _build_section(self, section: Section, text: FileText) -> FetchResult:
+        lines = Lines(section.first, max(section.first, section.last))
+        selection = replace(self._select(text, "section", lines), chunk=self._chunk)
+        found = places.build_lines(selection, self._request.context)
+        return replace(found, heading_path=list(section.path))
+
+    def _fetch_named(self, fragment: str) -> FetchResult | NotFound:
+        """Return the page, slide, cells or section that a fragment names."""
+        media = self._document.media
+        foreign = places.find_foreign_unit(media, fragment)
+        if self._freshness in ABSENT and not foreign and has_own_lines(media):
+            published = self._freshness == "published"
+            state = "stayed with the publisher" if published else "is gone"
+            return self._build_fault(f"the file {state}")
+        if foreign and has_own_lines(media):
+            return self._build_foreign_unit(foreign, f"{quote_path(self.name)}#L1")
+        text = self._load_text()
+        found = places.fetch_fragment(text, fragment, self._freshness, self._build_request())
+        return self._fetch_heading(text, fragment) if found is None else self._widen(text, found)
+
+    def _build_foreign_unit(self, units: str, candidate: str) -> NotFound:
+        own = places.describe_units(self._document.media)
+        return self._build_fault(f"this document has {own} and no {units}", candidate)
+
+    def _fetch_heading(self, text: FileText, fragment: str) -> FetchResult | NotFound:
+        """Return the section whose heading a fragment names."""
+        document, name = self._document, quote_path(self.name)
+        section = find_section_by_title(text.sections, fragment, document.title)
+        if section is None and make_anchor(fragment) == make_anchor(document.title):
+            section = _build_unnamed_section(text, Lines(1, 1))
+        if section is not None:
+            return self._build_section(section, text)
+        if foreign := places.find_foreign_unit(document.media, fragment):
+            first = text.cite(1, 1).uri.removeprefix(quote_path(document.path))
+            return self._build_foreign_unit(foreign, name + first)
+        if missing := places.find_missing_sheet(text, fragment, self._build_request()):
+            return missing
+        anchors = [make_anchor(other.title) for other in text.sections]
+        near = difflib.get_close_matches(make_anchor(fragment), anchors)
+        candidates = [f"{name}#{anchor}" for anchor in near]
+        return build_lookup_fault(self._reference, f"no such heading: {fragment}", candidates)
 
 
-def _build_places(
-    text: FileText,
-    found: Sequence[PlaceLines],
-    around: Sequence[PlaceLines],
-    unit: FetchKind,
-    freshness: Freshness,
-) -> FetchResult:
-    """Return the text of the places around; the citation is that of the first one found."""
-    document = text.document
-    kind = get_media_type(document.media).cites
-    selection = Selection(
-        text=text,
-        freshness=freshness,
-        kind=unit,
-        start=around[0].first,
-        end=around[-1].last,
-        citation=cite_place_lines(document.path, found[0], kind, found[0].first, found[0].last),
-    )
-    return build_lines(selection)
+def _build_unnamed_section(text: FileText, lines: Lines) -> Section:
+    """Return the lines without a heading: those before the first one, or the whole text."""
+    count = len(text.lines)
+    before = text.sections[0].first - 1 if text.sections else count
+    last = before if lines.last <= before else count
+    return Section(level=0, title="", path=(), first=1, last=last, end=last)

@@ -5,10 +5,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from itertools import chain, islice
-from re import _constants as code  # type: ignore[attr-defined] # the stubs do not name it
-from re import _parser  # type: ignore[attr-defined]
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness, compare_status
@@ -247,6 +245,8 @@ DEADLINE_S = 5.0
 """The time limit for one file; a pattern that needs longer backtracks without end."""
 
 _SPECIAL = frozenset(".^$*+?{}[]\\|()")
+_UNSAFE, _UNSAFE_ANY_CASE = frozenset(";K`"), frozenset(";`iks")
+"""The letters of ASCII that NFC makes of others, or that equal others when case is ignored."""
 _REPEATS = frozenset("*+{")
 """Signs of a repetition; a pattern without one takes time in proportion to the text."""
 _SHARE_BEFORE = 3
@@ -281,25 +281,23 @@ class LinePattern:
         flags = re.IGNORECASE if request.ignore_case else 0
         self._regex = _compile(expression, source, flags)
         self._ignores_case = bool(self._regex.flags & re.IGNORECASE)
-        parsed = _parser.parse(expression, flags)
-        literals = _find_literals(parsed, ignores_case=self._ignores_case)
-        self._literals = [literal.encode() for literal in literals]
         is_plain = request.fixed or not _SPECIAL.intersection(source)
         self._fits_lines = is_plain and "\n" not in source
+        # Letters outside of ASCII may have other bytes in the codec of a file.
+        literal = source.lower() if self._ignores_case else source
+        unsafe = _UNSAFE_ANY_CASE if self._ignores_case else _UNSAFE
+        is_known = is_plain and literal.isascii() and unsafe.isdisjoint(literal)
+        self._literal = literal.encode() if is_known else b""
 
     def can_match(self, data: bytes) -> bool:
         """Return whether a file with these bytes can have a match; a cheap test before decoding."""
-        if not self._literals or b"\0" in data or b"\x1b" in data:
+        if not self._literal or b"\0" in data or b"\x1b" in data:
             return True  # a letter of ASCII may have other bytes than its own
         if b"~" in data and b"~{" in data:  # looking for one byte is much faster
             return True
-        is_ascii = data.isascii()
-        if not is_ascii and b" " not in data:
+        if not data.isascii() and b" " not in data:
             return True  # it may be EBCDIC
-        if self._ignores_case:
-            data = data.lower()
-        # The codec of a file decides the bytes of letters that are not ASCII.
-        return any(one in data if one.isascii() else not is_ascii for one in self._literals)
+        return self._literal in (data.lower() if self._ignores_case else data)
 
     def find_lines(self, text: str) -> Iterator[tuple[int, str]]:
         """Yield the lines that match, with their indexes."""
@@ -342,46 +340,6 @@ def _compile(expression: str, source: str, flags: int) -> re.Pattern[str]:
         raise InvalidInput(field="$.pattern", cause=cause) from fault
     except (OverflowError, RecursionError, MemoryError) as fault:
         raise InvalidInput(field="$.pattern", cause="the pattern is too large") from fault
-
-
-_UNSAFE, _UNSAFE_ANY_CASE = frozenset(";K`"), frozenset(";`iks")
-"""The letters of ASCII that NFC makes of others, or that equal others when case is ignored."""
-
-_MOST_LITERALS = 8
-"""How many texts are looked for in a file at most, instead of the pattern."""
-
-_REPEATED = frozenset((code.MAX_REPEAT, code.MIN_REPEAT, code.POSSESSIVE_REPEAT))
-
-
-def _find_literals(parsed: Any, *, ignores_case: bool) -> tuple[str, ...]:
-    """Return texts of which every match of a parsed pattern has one; empty when none is known."""
-    found: list[tuple[str, ...]] = []
-    unsafe = _UNSAFE_ANY_CASE if ignores_case else _UNSAFE
-    run = ""
-    for name, value in (*parsed, (None, None)):
-        letter = chr(value) if name is code.LITERAL else ""
-        letter = letter.lower() if ignores_case else letter
-        if letter and letter not in unsafe and (letter.isascii() or not ignores_case):
-            run += letter
-            continue
-        found.append((run,) if run else ())
-        run = ""
-        inner: list[Any] = []
-        if name is code.BRANCH:
-            inner = value[1]
-        elif _is_needed(name, value):
-            inner = [value[-1]]
-        branches = [_find_literals(one, ignores_case=ignores_case) for one in inner]
-        found.append(tuple(chain(*branches)) if all(branches) else ())
-    usable = [one for one in found if 0 < len(one) <= _MOST_LITERALS]
-    return max(usable, key=lambda one: min(map(len, one)), default=())
-
-
-def _is_needed(name: Any, value: Any) -> bool:
-    """Return whether every match has a part that matches the inner pattern of a node."""
-    if name is code.SUBPATTERN:
-        return not value[1] & re.IGNORECASE
-    return name in _REPEATED and value[0] > 0
 
 
 class MatchTask(NamedTuple):

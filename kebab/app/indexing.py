@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kebab.core.progress import Progress, ProgressCallback
     from kebab.store.sqlite.writer import SqliteWriter
     from kebab.wire.health import Doctor
-    from kebab.wire.search import DegradedChannel, SearchResponse
+    from kebab.wire.search import DegradedChannel
 
 INTERVAL_S = 1.0
 """The shortest time between two writes of the progress."""
@@ -80,12 +80,6 @@ def read_indexing(context: "AppContext") -> Indexing | UnsetType:
         per_second=state.rate,
         seconds_left=state.left,
     )
-
-
-def add_indexing(reply: "SearchResponse", indexing: Indexing) -> "SearchResponse":
-    """Return a page of hits with the ingest that runs now."""
-    degraded = explain_degraded(reply.degraded, indexing)
-    return structs.replace(reply, degraded=degraded, indexing=indexing)
 
 
 def explain_degraded(

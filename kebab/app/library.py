@@ -16,7 +16,7 @@ from kebab.app.filters import (
     suggest_filters,
 )
 from kebab.app.published import describe_base, remove_base
-from kebab.app.references import ReferenceFinder, make_absolute
+from kebab.app.references import ReferenceFinder, build_lookup_fault, make_absolute
 from kebab.app.search import build_filters
 from kebab.core.chunks import build_embed_text
 from kebab.core.documents import (
@@ -24,7 +24,6 @@ from kebab.core.documents import (
     STDIN,
     AmbiguousName,
     ChunkDetail,
-    DocumentDetail,
     DocumentOrder,
     FileStamp,
     SourceCounts,
@@ -56,7 +55,7 @@ from kebab.wire.library import (
     SourceRmRequest,
     SourceSummary,
 )
-from kebab.wire.record import LookupFault, NotFound
+from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue
@@ -97,7 +96,7 @@ def list_documents(context: AppContext, request: ListRequest) -> DocList:
 def inspect_doc(context: AppContext, request: InspectDocRequest) -> DocInspection | NotFound:
     """Return everything that the library holds about a document."""
     with context.open_catalogue() as catalogue:
-        found = find_document(catalogue, request.name)
+        found = ReferenceFinder(catalogue, chunks=False).find_document(request.name)
         if isinstance(found, NotFound):
             return found
         links = describe_links(catalogue, found.summary.doc_id)
@@ -183,16 +182,6 @@ def _to_brief(chunk: StoredChunk) -> ChunkBrief:
     )
 
 
-def find_document(catalogue: "Catalogue", name: str) -> DocumentDetail | NotFound:
-    """Return the document that a reference names; lines in the reference are ignored."""
-    finder = ReferenceFinder(catalogue, chunks=False)
-    target = finder.find(name)
-    if isinstance(target, NotFound):
-        return target
-    found = catalogue.load_document(target.doc_id) if target.doc_id else None
-    return found or finder.suggest(name)
-
-
 def find_document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
     """Return the document of an id, the start of an id, or a whole path; similar names count not.
 
@@ -208,33 +197,22 @@ def find_document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
 
 
 def find_chunk(catalogue: "Catalogue", name: str) -> tuple[ChunkDetail, StoredDocument] | NotFound:
-    """Return the passage of an id, and its document."""
-    found = find_chunk_id(catalogue, name)
-    if isinstance(found, NotFound):
-        return found
-    detail = catalogue.load_chunk(found)
-    document = catalogue.load_summary(detail.chunk.doc_id) if detail else None
-    return (detail, document) if detail and document else build_not_found(name, "passage")
-
-
-def find_chunk_id(catalogue: "Catalogue", name: str) -> ChunkId | NotFound:
-    """Return the id of the passage whose id begins with a name."""
+    """Return the passage whose id is or begins with a name, and its document."""
     name = escape_undecodable(name)
     found = catalogue.resolve_chunk(name)
-    return found if isinstance(found, str) else build_not_found(name, "passage", found)
+    detail = catalogue.load_chunk(ChunkId(found)) if isinstance(found, str) else None
+    document = catalogue.load_summary(detail.chunk.doc_id) if detail else None
+    if detail and document:
+        return detail, document
+    return build_not_found(name, "passage", found if isinstance(found, AmbiguousName) else None)
 
 
 def build_not_found(name: str, what: str, ambiguous: AmbiguousName | None = None) -> NotFound:
     """Return the reply that no object, or more than one, has this name."""
-    candidates = list(ambiguous.candidates) if ambiguous else []
-    message = f"several {what}s go by this name" if ambiguous else f"no such {what}: {name}"
-    fault = LookupFault(
-        kind="ambiguous" if ambiguous else "not_found",
-        message=message,
-        retryable=False,
-        candidates=candidates,
-    )
-    return NotFound(name=name, found=False, error=fault)
+    if ambiguous is None:
+        return build_lookup_fault(name, f"no such {what}: {name}")
+    message = f"several {what}s go by this name"
+    return build_lookup_fault(name, message, ambiguous.candidates, ambiguous=True)
 
 
 def list_sources(context: AppContext, _request: SourceListRequest) -> SourceList:
@@ -309,10 +287,9 @@ def _find_source(context: AppContext, reader: "SqliteReader", name: str) -> Sour
         return build_not_found(name, "source", AmbiguousName(tuple(names)))
     if names[0] in sources:
         return sources[names[0]]
-    missing = build_not_found(name, "source")
     ends = {Path(one).name: one for one in sources}
     near = [ends[end] for end in find_nearest(Path(name).name, ends)]
-    return structs.replace(missing, error=structs.replace(missing.error, candidates=near))
+    return build_lookup_fault(name, f"no such source: {name}", near)
 
 
 def _summarize(counts: SourceCounts, reader: "SqliteReader") -> SourceSummary:

@@ -9,7 +9,6 @@ from msgspec import Struct, field, structs
 from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
-from kebab.app.fetch import get_unit
 from kebab.app.file_text import (
     FileText,
     Section,
@@ -19,6 +18,7 @@ from kebab.app.file_text import (
     join_passages,
     load_text,
 )
+from kebab.app.places import get_unit
 from kebab.app.references import (
     DocumentNames,
     ReferenceFinder,
@@ -179,12 +179,9 @@ def _outline(
     if folders:
         return _outline_folder(catalogue, folders[0], request), Filters(folder=folders[0])
     finder = ReferenceFinder(catalogue, chunks=False)
-    target = finder.find(request.name)
-    if isinstance(target, NotFound):
-        return target, Filters()
-    detail = catalogue.load_document(target.doc_id) if target.doc_id else None
-    if detail is None:
-        return finder.suggest(request.name), Filters()
+    detail = finder.find_document(request.name)
+    if isinstance(detail, NotFound):
+        return detail, Filters()
     name = finder.format_name(detail.summary)
     filters = Filters(doc_id=detail.summary.doc_id)
     return _outline_document(context, detail, name, request.depth), filters

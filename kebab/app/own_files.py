@@ -15,7 +15,7 @@ from pathlib import Path
 from kebab.app.context import AppContext
 from kebab.config.settings_file import build_toml
 from kebab.core import durable
-from kebab.core.durable import create_folder, delete_path, sync_names
+from kebab.core.durable import create_copy, create_folder, delete_path
 from kebab.embed import registry
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.platform import can_remove_open_files, is_own
@@ -191,22 +191,8 @@ def keep_copy(path: Path, text: str) -> Path | None:
     old = target.read_bytes()
     if old == text.encode():
         return None
-    for number in count():
-        copy = target.with_name(f"{target.name}.bak{f'.{number}' if number else ''}")
-        try:
-            with copy.open("xb") as file:
-                file.write(old)
-                file.flush()
-                os.fsync(file.fileno())
-        except FileExistsError:
-            continue
-        except OSError:  # a full disk leaves no part of a copy
-            copy.unlink(missing_ok=True)
-            raise
-        shutil.copystat(target, copy)
-        sync_names(copy.parent)
-        return copy
-    return None  # pragma: no cover - there is always another name
+    names = ("".join([target.name, ".bak", f".{number}" * bool(number)]) for number in count())
+    return create_copy(map(target.with_name, names), old, target.stat())
 
 
 def replace_file(path: Path, data: bytes) -> None:

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from kebab.app.reference_syntax import Lines, Reading, read_reference
 from kebab.config.settings import Settings, resolve_paths
-from kebab.core.documents import AmbiguousName, DocumentName, StoredDocument
+from kebab.core.documents import AmbiguousName, DocumentDetail, DocumentName, StoredDocument
 from kebab.core.files import add_working_folder, is_below, join_root, resolve_links, to_slashes
 from kebab.core.ids import ChunkId, DocId, compute_digest
 from kebab.errors.system import build_read_error
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 _ELLIPSIS = "…"
 _REPLACEMENT = "\ufffd"
 _MAX_SUGGESTIONS = 5
-_SIMILAR = 0.75
-"""The ratio of equal letters from which two names are near; two letters of eight may differ."""
 
 
 def fold_name(name: str) -> str:
@@ -98,18 +96,12 @@ class DocumentNames:
         ]
 
     def suggest(self, name: str) -> list[DocumentName]:
-        """Return the documents with a similar name: the same file elsewhere, then spellings."""
-        from difflib import get_close_matches
+        """Return the documents whose file names are most like this one."""
+        from kebab.search.nearest import find_nearest
 
-        wanted = _fold_case(name).rpartition("/")[2]
-        if not wanted:
-            return []
-        named = self._by_folded_case
-        near = [wanted] if wanted in named else []
-        near += [known for known in named if known.partition(".")[0] == wanted and known != wanted]
-        near += get_close_matches(wanted, named, n=_MAX_SUGGESTIONS, cutoff=_SIMILAR)
-        found = list(dict.fromkeys(name for known in near for name in named[known]))
-        return sorted(found, key=lambda one: _rate_distance(name, one))[:_MAX_SUGGESTIONS]
+        wanted, named = _fold_case(name).rpartition("/")[2], self._by_folded_case
+        near = find_nearest(wanted, named, _MAX_SUGGESTIONS) if wanted else []
+        return [found for one in near for found in named[one]][:_MAX_SUGGESTIONS]
 
     def format(self, found: DocumentName) -> str:
         """Return the shortest path that names only this document."""
@@ -221,14 +213,6 @@ def _group(pairs: Iterable[tuple[str, DocumentName]]) -> dict[str, list[Document
     return dict(groups)
 
 
-def _rate_distance(name: str, found: DocumentName) -> tuple[float, str]:
-    """Return how far a path is from a name; smaller is nearer."""
-    from difflib import SequenceMatcher
-
-    ratio = SequenceMatcher(None, _fold_case(name), _fold_case(found.path)).ratio()
-    return -ratio, found.path
-
-
 _MAX_CANDIDATES = 20
 _FOLDER_EXAMPLES = 5
 
@@ -282,6 +266,14 @@ class ReferenceFinder:
                 if matches := stage(reading.name):
                     return _choose(matches, reading, escape_undecodable(reference))
         return self.suggest(reference)
+
+    def find_document(self, reference: str) -> DocumentDetail | NotFound:
+        """Return the document that a reference names; lines in the reference are ignored."""
+        target = self.find(reference)
+        if isinstance(target, NotFound):
+            return target
+        found = self._catalogue.load_document(target.doc_id) if target.doc_id else None
+        return found or self.suggest(reference)
 
     def suggest(self, reference: str) -> NotFound:
         """Return the reply that nothing has this name, with names that are nearly the same."""

@@ -6,7 +6,7 @@ from kebab.app.context import AppContext
 from kebab.app.conversions import check_freshness, format_timestamp, to_doc_summary
 from kebab.app.filters import describe_backlinks, describe_links, explain_filters, resolve_filters
 from kebab.app.indexing import explain_degraded, read_indexing
-from kebab.app.library import find_document
+from kebab.app.references import ReferenceFinder
 from kebab.app.search import build_filters
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
 from kebab.core.ports import LibraryReader
@@ -48,7 +48,8 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
     started = context.clock.monotonic()
     with context.open_reader() as reader:
         filters = resolve_filters(context, reader, filters)
-        document = find_document(context.build_catalogue(reader), request.name)
+        catalogue = context.build_catalogue(reader)
+        document = ReferenceFinder(catalogue, chunks=False).find_document(request.name)
         if isinstance(document, NotFound):
             return document
         nearest: list[RelatedDocument] = []
@@ -65,7 +66,7 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
                 )
             finder = RelatedFinder(reader, document.chunks, space)
             nearest, degraded = finder.find(request.limit, filters), finder.degraded
-        catalogue, doc_id = context.build_catalogue(reader), document.summary.doc_id
+        doc_id = document.summary.doc_id
         links, backlinks = describe_links(catalogue, doc_id), describe_backlinks(catalogue, doc_id)
         missed = filters.is_active and not nearest
         unmatched = explain_filters(context, reader, filters, request) if missed else []

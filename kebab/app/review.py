@@ -13,6 +13,7 @@ from kebab.app.context import AppContext
 from kebab.app.conversions import format_timestamp
 from kebab.app.library import build_not_found
 from kebab.app.model_adapters import require_language_model
+from kebab.app.references import build_lookup_fault
 from kebab.app.review_changes import RunChanges, find_changes
 from kebab.app.review_start import (
     UNLIMITED,
@@ -21,9 +22,6 @@ from kebab.app.review_start import (
     build_worker,
     continue_run,
     create_run,
-    describe_failure,
-    describe_left_out,
-    describe_unanswered,
     find_given_target,
     find_targets,
     keep_name,
@@ -56,6 +54,7 @@ from kebab.wire.review import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kebab.wire.search import DegradedChannel
     from kebab.wire.stream import ReviewEvent
 
 
@@ -116,10 +115,9 @@ def list_rules(context: AppContext, request: ReviewRulesRequest) -> ReviewRules 
     known = find_rules(context.settings.plugins)
     rules = [describe_rule(rule, settings) for rule in known if request.rule in (None, rule.id)]
     if request.rule is not None and not rules:
-        missing = build_not_found(request.rule, "rule")
         near = find_likely_name(request.rule, [rule.id for rule in known])
-        candidates = [near] if near else []
-        return replace(missing, error=replace(missing.error, candidates=candidates))
+        message = f"no such rule: {request.rule}"
+        return build_lookup_fault(request.rule, message, [near] if near else [])
     return ReviewRules(rules=rules)
 
 
@@ -127,15 +125,11 @@ _PAGE_ITEMS: dict[ReviewTierName, int] = {"quick": 32, "deep": 48}
 
 
 class _Started(NamedTuple):
-    """A run with its first request, and the changes that it is about.
-
-    `left_out` is how many texts of its folders are no documents.
-    """
+    """A run with its first request, and the changes that it is about."""
 
     run: StoredRun
     first: ReviewRequest
     changes: RunChanges | None
-    left_out: int = 0
 
 
 def review(
@@ -167,8 +161,8 @@ def review(
         started = begin(context, library, store, request)
         if isinstance(started, NotFound):
             return started
-        run, first, changes, left_out = started
-        missing = {one.reason: one for one in describe_left_out(left_out)}
+        run, first, changes = started
+        missing: dict[str, DegradedChannel] = {}
         worker, lacking = build_worker(
             context, run, first, changes, lambda one: missing.setdefault(one.reason, one)
         )
@@ -192,14 +186,7 @@ def review(
             required=is_required,
         )
         missing |= {one.reason: one for one in lacking if asks_model}
-        stored_id = run.run_id if is_stored else None
-        options = PageOptions(
-            fail_on=request.fail_on,
-            is_stored=is_stored,
-            describe_failure=lambda failure: describe_failure(failure, "review", stored_id),
-            describe_unanswered=lambda count: describe_unanswered(count, "review", stored_id),
-            missing=missing.values(),
-        )
+        options = PageOptions(request.fail_on, is_stored, missing.values())
         return RunPages(run, ports, options).build(request.cursor, all_pages=request.all_pages)
 
 
@@ -248,12 +235,11 @@ def _create_run(
 ) -> _Started | NotFound:
     """Return a new run of the documents that the request names; it is not stored yet."""
     if request.text is None:
-        found = find_targets(context, library, request.names)
+        files = find_targets(context, library, request.names)
     else:
-        found = find_given_target(library, request.names[0])
-    if isinstance(found, NotFound):
-        return found
-    files = found.files
+        files = find_given_target(library, request.names[0])
+    if isinstance(files, NotFound):
+        return files
     request = replace(request, names=[keep_name(name) for name in request.names])
     changes = None
     if request.changed is not None:
@@ -264,7 +250,7 @@ def _create_run(
         raise ReadOnly(operation="review of several documents")
     limit = request.limit or _PAGE_ITEMS[request.tier] if request.text is None else UNLIMITED
     run = create_run(context, request, files, _choose_model(context, request), limit)
-    return _Started(run, request, changes, 0 if changes else found.left_out)
+    return _Started(run, request, changes)
 
 
 def _choose_model(context: AppContext, request: ReviewRequest) -> str | None:

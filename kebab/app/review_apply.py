@@ -8,7 +8,6 @@ import difflib
 import os
 import stat
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
 from errno import EACCES
 from io import StringIO
 from os.path import lexists
@@ -19,14 +18,14 @@ from msgspec import Struct
 
 from kebab.app.context import AppContext
 from kebab.app.library import build_not_found
-from kebab.core.durable import replace_file, sync_names
+from kebab.core.durable import create_copy, replace_file
 from kebab.core.ids import hash_content
 from kebab.core.media import MARKDOWN, detect_media_type
 from kebab.core.review import ReviewStore, StoredRun
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.system import translate_os_errors
 from kebab.parse.encoding import decode_raw, encode_raw
-from kebab.platform import copy_owner, open_descriptor
+from kebab.platform import copy_owner
 from kebab.review.structure import PageStructure, keep_harmless, read_structure
 from kebab.wire.record import NotFound
 from kebab.wire.review import (
@@ -265,8 +264,10 @@ def write_file(file: FixedFile) -> Path:
         if target.read_bytes() != file.before:
             raise InvalidInput(field=_RUN, cause=f"the file changed since the review: {file.path}")
         status = target.stat()
-        backup = _create_copy(target, file.before, status)
-        sync_names(target.parent)  # a cut must not leave the new text without the copy
+        ends = (".orig", *(f".orig.{number}" for number in range(2, _MOST_COPIES)))
+        names = (target.with_name(target.name + end) for end in ends)
+        # A cut must not leave the new text without the copy.
+        backup = create_copy(names, file.before, status)
         try:
             with replace_file(target) as draft:
                 draft.write(file.after)
@@ -275,23 +276,3 @@ def write_file(file: FixedFile) -> Path:
             backup.unlink()
             raise
     return backup
-
-
-def _create_copy(target: Path, data: bytes, status: os.stat_result) -> Path:
-    """Write the bytes to `FILE.orig`, or to `FILE.orig.2` and so on when that exists."""
-    for number in range(1, _MOST_COPIES):
-        end = ".orig" if number == 1 else f".orig.{number}"
-        path = target.with_name(target.name + end)
-        with suppress(FileExistsError):
-            handle = open_descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-            try:
-                with os.fdopen(handle, "wb") as copy:
-                    copy.write(data)
-                    copy.flush()
-                    copy_owner(copy.fileno(), status)
-                    os.fsync(copy.fileno())
-            except BaseException:
-                path.unlink()
-                raise
-            return path
-    raise FileExistsError(EACCES, "too many copies of the original", str(target))

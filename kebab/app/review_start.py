@@ -8,18 +8,17 @@ The index is asked for what it knows about these files; a review needs no index.
 
 import glob
 import os
+import re
 import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.app.context import AppContext
 from kebab.app.model_adapters import build_language_model, resolve_endpoint
 from kebab.app.references import (
-    ReferenceFinder,
     build_lookup_fault,
     join_path,
     make_absolute,
@@ -34,10 +33,10 @@ from kebab.app.review_surroundings import (
     list_terms,
 )
 from kebab.app.review_text import build_review_text, read_reviewed_file
-from kebab.core.documentation import choose_documents
 from kebab.core.documents import StoredDocument
 from kebab.core.files import cut_root, is_below, resolve_links, to_slashes
-from kebab.core.media import detect_media_type, is_prose
+from kebab.core.ids import DocId
+from kebab.core.media import is_prose
 from kebab.core.queries import Filters
 from kebab.core.review import ReviewStore, RunKind, StoredRun
 from kebab.errors.catalog import (
@@ -45,7 +44,6 @@ from kebab.errors.catalog import (
     InvalidInput,
     IoError,
     Locked,
-    ModelProtocol,
     NotIndexed,
     ParseFailed,
     ReadOnly,
@@ -53,7 +51,7 @@ from kebab.errors.catalog import (
     UnsupportedMedia,
 )
 from kebab.errors.hints import NOT_UTF8
-from kebab.errors.signal import Retry, Signal
+from kebab.errors.signal import Signal
 from kebab.errors.system import build_read_error, translate_os_errors
 from kebab.plugins import OWN_PROVIDERS
 from kebab.review.document import ReviewDocument
@@ -71,12 +69,11 @@ from kebab.wire.record import NotFound, encode_json
 from kebab.wire.review import ReviewRequest, TranslateRequest
 from kebab.wire.search import DegradedChannel
 
-if TYPE_CHECKING:
-    from kebab.store.sqlite.catalogue import Catalogue
-
-_UNUSABLE = (IoError, Locked, StoreCorrupt)
+_LICENCE = re.compile(r"(?:UN)?LICEN[CS]ES?(?:[-._].*)?|COPYING(?:[-._].*)?")
+"""The name of a file with a licence, whose words nobody changes."""
 _FEW_FILES = 20
-"""Up to how many documents are looked up one by one."""
+"""Up to how many documents are looked up one by one, which reads all of their paths each time."""
+_UNUSABLE = (IoError, Locked, NotIndexed, StoreCorrupt)
 
 
 class ReviewLibrary:
@@ -86,29 +83,15 @@ class ReviewLibrary:
         self._context = context
         self._lookups = 0
 
-    @contextmanager
-    def open(self) -> "Iterator[Catalogue | None]":
-        """Yield the catalogue of the index, or None without an index."""
-        try:
-            reader = self._context.open_reader()
-        except NotIndexed:
-            yield None
-            return
-        with reader:
-            yield self._context.build_catalogue(reader)
-
     def find_document(self, path: str) -> StoredDocument | None:
         """Return the document of a file; None when it is unknown or the index is damaged."""
         self._lookups += 1
         try:
             if self._lookups > _FEW_FILES:
                 return self._documents.get(path)
-            with self.open() as catalogue:
-                if catalogue is None:
-                    return None
+            with self._context.open_catalogue() as catalogue:
                 found = catalogue.resolve_document(path)
-                detail = catalogue.load_document(found) if isinstance(found, str) else None
-                return detail.summary if detail else None
+                return catalogue.load_summary(DocId(found)) if isinstance(found, str) else None
         except _UNUSABLE:
             return None
 
@@ -124,7 +107,7 @@ class ReviewLibrary:
     def _knows(self, path: str) -> bool:
         """Return whether the index has a folder above a path, or the path itself."""
         try:
-            return self.find_root(path) is not None or path in self._documents
+            return self.find_root(path) is not None or self.find_document(path) is not None
         except _UNUSABLE:
             return False
 
@@ -135,8 +118,8 @@ class ReviewLibrary:
 
     @cached_property
     def _documents(self) -> Mapping[str, StoredDocument]:
-        with self.open() as catalogue:
-            found = catalogue.list_documents(Filters(), limit=-1).documents if catalogue else ()
+        with self._context.open_catalogue() as catalogue:
+            found = catalogue.list_documents(Filters(), limit=-1).documents
         return {join_path(one): one for one in found}
 
     @cached_property
@@ -144,20 +127,13 @@ class ReviewLibrary:
         return self._context.list_folders()
 
 
-class Targets(NamedTuple):
-    """The absolute paths of the files of names, and how many texts of folders are no documents."""
-
-    files: list[str]
-    left_out: int = 0
-
-
 def find_targets(
     context: AppContext, library: ReviewLibrary, names: Sequence[str]
-) -> Targets | NotFound:
-    """Return the files in order, each once, or which name means none.
+) -> list[str] | NotFound:
+    """Return the absolute paths of the files in order, each once, or which name means none.
 
-    A path on disk wins over a document of the index. Files of other formats and test data are left
-    out of folders and patterns.
+    A name is a path or a pattern of paths. Files of other formats and licences are left out of
+    folders and patterns.
 
     Raises:
         UnsupportedMedia: A file is named that is no prose.
@@ -170,16 +146,16 @@ def find_targets(
         if isinstance(found, NotFound):
             return found
         files |= dict.fromkeys(found)
-    return Targets(list(files), len(finder.left_out.difference(files)))
+    return list(files)
 
 
-def find_given_target(library: ReviewLibrary, name: str) -> Targets | NotFound:
+def find_given_target(library: ReviewLibrary, name: str) -> list[str] | NotFound:
     """Return the absolute path of a file whose text is given, so that it need not exist."""
     require_path(name)
     path = resolve_folder_of(name)
     if not library.may_read(path):
         return build_lookup_fault(name, f"no such document: {name}")
-    return Targets([path])
+    return [path]
 
 
 class _TargetFinder:
@@ -187,7 +163,6 @@ class _TargetFinder:
 
     def __init__(self, context: AppContext, library: ReviewLibrary) -> None:
         self._library = library
-        self.left_out: set[str] = set()
         self._rules = context.build_scan_rules()
 
     def find(self, name: str) -> list[str] | NotFound:
@@ -196,18 +171,17 @@ class _TargetFinder:
             raise build_read_error(escape_undecodable(name), NOT_UTF8)
         path = resolve_folder_of(name)
         if not self._library.may_read(path):
-            return self._find_indexed(name)
+            return build_lookup_fault(name, f"no such document: {name}")
         if os.path.isdir(path):  # noqa: PTH112 - a plain string
             return list(self._scan(resolve_links(path)))
         if os.path.lexists(path):  # a broken link is an error, too
             self._check_file(path)
             return [path]
-        if glob.has_magic(name):
-            return list(self._match(name)) or self._find_indexed(name)
-        return self._find_indexed(name)
+        found = list(self._match(name)) if glob.has_magic(name) else []
+        return found or build_lookup_fault(name, f"no such document: {name}")
 
     def _scan(self, folder: str, pattern: str = "**") -> Iterator[str]:
-        """Yield the documents of a folder that match, by the ignore rules of its source."""
+        """Yield the prose of a folder that matches, by the ignore rules of its source."""
         from kebab.source.walk import FolderScanner
 
         root = self._library.find_root(folder) or folder
@@ -215,18 +189,13 @@ class _TargetFinder:
         with translate_os_errors(folder, "read"):
             found = FolderScanner().scan(root, self._rules, below=below)
         top = f"{folder.rstrip('/')}/"
-        files = {one.absolute.removeprefix(top): one for one in found.entries}
-        chosen = set(choose_documents((path, one.media) for path, one in files.items()))
         counts = Counter(one.inode for one in found.entries)
-        for path, one in files.items():
+        for one in found.entries:
             if counts[one.inode] > 1 and _is_link_within(one.absolute, top):
                 continue  # the file that it leads to is one of these
-            if not is_prose(one.media) or not matches_glob(pattern, one.absolute):
-                continue
-            if path in chosen:
+            is_licence = _LICENCE.fullmatch(one.absolute.rpartition("/")[2])
+            if is_prose(one.media) and not is_licence and matches_glob(pattern, one.absolute):
                 yield one.absolute
-            else:
-                self.left_out.add(one.absolute)
 
     def _match(self, pattern: str) -> Iterator[str]:
         """Yield the files that match a pattern, by the ignore rules."""
@@ -236,26 +205,6 @@ class _TargetFinder:
         folder = make_absolute(fixed or ("/" if pattern.startswith("/") else "."))
         if os.path.isdir(folder):  # noqa: PTH112 - a plain string
             yield from self._scan(folder, f"{glob.escape(folder.rstrip('/'))}/{rest}")
-
-    def _find_indexed(self, name: str) -> list[str] | NotFound:
-        """Return the file of a document of the index, or those that a pattern matches."""
-        with self._library.open() as catalogue:
-            if catalogue is None:
-                return build_lookup_fault(name, f"no such document: {name}")
-            names = catalogue.list_names()
-            if glob.has_magic(name):
-                found = [join_path(one) for one in names if matches_glob(name, one.path)]
-                if prose := [path for path in found if is_prose(detect_media_type(path))]:
-                    return prose
-            finder = ReferenceFinder(catalogue, chunks=False)
-            target = finder.find(name)
-        if isinstance(target, NotFound):
-            return target
-        path = next(join_path(one) for one in names if one.doc_id == target.doc_id)
-        if not self._library.may_read(path):  # it became a link
-            return build_lookup_fault(name, f"no such file: {name}")
-        self._check_file(path)
-        return [path]
 
     def _check_file(self, path: str) -> None:
         """Raise what is wrong with a file that was named."""
@@ -315,35 +264,6 @@ def build_worker(
         keep_doubtful=first.rules is not None,
     )
     return selecting, (NO_INDEX,) if is_alone else ()
-
-
-def describe_left_out(count: int) -> tuple[DegradedChannel, ...]:
-    """Return that texts were left out of folders that are named."""
-    if not count:
-        return ()
-    files = "1 text file is" if count == 1 else f"{count:,} text files are"
-    reason = f"{files} test data, files of programs, or licences"
-    return (DegradedChannel(channel="files", reason=reason, hint="kebab review FILE"),)
-
-
-def describe_failure(failure: Signal, operation: str, run_id: str | None) -> DegradedChannel:
-    """Return that the language model was not available, and why.
-
-    A run that is stored can be continued when the server is back.
-    """
-    hint = failure.format_hint()
-    is_misplaced = isinstance(failure, ModelProtocol) and failure.setting
-    if failure.retry is Retry.TRANSIENT and not is_misplaced and run_id:
-        hint = f"kebab {operation} --run-id {run_id}"
-    return DegradedChannel(channel="llm", reason=failure.format_message(), hint=hint)
-
-
-def describe_unanswered(count: int, operation: str, run_id: str | None) -> DegradedChannel:
-    """Return that the language model did not answer about so many parts of the text."""
-    parts = "1 part" if count == 1 else f"{count:,} parts"
-    reason = f"the model gave no usable answer to {parts} of the text"
-    hint = f"kebab {operation} --run-id {run_id}" if run_id else None
-    return DegradedChannel(channel="llm", reason=reason, hint=hint)
 
 
 def build_unusable_failure(context: AppContext, operation: str, count: int) -> Signal:

@@ -10,7 +10,6 @@ import os
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from copy import copy
 from datetime import UTC, date, datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
@@ -148,12 +147,6 @@ class ReviewSurroundings:
         self._load_files = lru_cache(4)(load_files)
         self._load_resolver = lru_cache(4)(self._build_resolver)
         self._load_headings = lru_cache(4)(lambda root: read_headings(root, self._load_files(root)))
-
-    def replace_stale_days(self, stale_days: int) -> "ReviewSurroundings":
-        """Return the same surroundings, caches included, with another age of statements."""
-        other = copy(self)
-        other.stale_days = stale_days
-        return other
 
     def exists(self, path: Path | str) -> bool:
         """Return whether a file or a folder exists; the case of its name must be right."""

@@ -120,22 +120,6 @@ def resolve_folder(folder: str) -> str:
 
 
 def search(context: AppContext, request: SearchRequest) -> SearchResponse:
-    """Return one page of hits; with `refresh` the index is brought up to date before.
-
-    Raises what `search_once` raises.
-    """
-    response = search_once(context, request)
-    if not request.refresh:
-        return response
-    from kebab.app.coverage import has_changed_index, refresh_index
-
-    refresh = refresh_index(context, request, read_filters)
-    if has_changed_index(refresh):
-        response = search_once(context, request)
-    return structs.replace(response, refresh=refresh)
-
-
-def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
     """Return one page of hits from the index as it is.
 
     Raises:
@@ -167,11 +151,16 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
         following = page.next_offset
         cursor = None if following is None else encode_cursor(query, following, page.revision, salt)
         response = to_search_response(page, query, cursor, several=bool(request.queries))
-        indexing = find_indexing(context)
-        if indexing is not None:
-            from kebab.app.indexing import add_indexing
+        if unmatched:
+            from kebab.app.filters import suggest_filters
 
-            response = add_indexing(response, indexing)
+            hint = suggest_filters(request, unmatched)
+            response = structs.replace(response, unmatched_filters=unmatched, hint=hint)
+        if indexing := find_indexing(context):
+            from kebab.app.indexing import explain_degraded
+
+            degraded = explain_degraded(response.degraded, indexing)
+            response = structs.replace(response, degraded=degraded, indexing=indexing)
         found = page.hits and page.convincing and not page.absent_terms
         coverage = measure_coverage(
             context,
@@ -181,15 +170,8 @@ def search_once(context: AppContext, request: SearchRequest) -> SearchResponse:
             hits=response.hits,
             indexing=indexing,
         )
-        response = structs.replace(response, coverage=coverage)
-    if notes := describe_published(context):
-        response = structs.replace(response, degraded=[*response.degraded, *notes])
-    if unmatched:
-        from kebab.app.filters import suggest_filters
-
-        hint = suggest_filters(request, unmatched)
-        response = structs.replace(response, unmatched_filters=unmatched, hint=hint)
-    return response
+    degraded = [*response.degraded, *describe_published(context)]
+    return structs.replace(response, coverage=coverage, degraded=degraded)
 
 
 def find_candidates(context: AppContext, query: Query) -> bool:

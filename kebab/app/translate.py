@@ -14,8 +14,6 @@ from kebab.app.review_start import (
     build_unusable_failure,
     continue_run,
     create_run,
-    describe_failure,
-    describe_unanswered,
     find_targets,
     keep_name,
     load_document,
@@ -100,18 +98,9 @@ def translate(
             build_failure=partial(build_unusable_failure, context, "translate"),
             required=True,
         )
-        options = _build_options(request, None if context.read_only else run.run_id)
+        options = PageOptions(request.fail_on, is_stored=not context.read_only)
         pages = RunPages(run, ports, options)
         return complete(pages.build(request.cursor, all_pages=request.all_pages))
-
-
-def _build_options(request: TranslateRequest, stored_id: str | None) -> PageOptions:
-    return PageOptions(
-        fail_on=request.fail_on,
-        is_stored=stored_id is not None,
-        describe_failure=lambda failure: describe_failure(failure, "translate", stored_id),
-        describe_unanswered=lambda count: describe_unanswered(count, "translate", stored_id),
-    )
 
 
 def _check_request(request: TranslateRequest) -> None:
@@ -137,10 +126,9 @@ def _start_run(
     name = request.name or ""
     if context.is_owner and Path(name).is_dir():
         raise InvalidInput(field="$.name", cause="it is a folder, and one document is translated")
-    found = find_targets(context, library, [name])
-    if isinstance(found, NotFound):
-        return found
-    files = found.files
+    files = find_targets(context, library, [name])
+    if isinstance(files, NotFound):
+        return files
     if len(files) != 1:
         cause = f"one document is translated, and {len(files):,} are named"
         raise InvalidInput(field="$.name", cause=cause)

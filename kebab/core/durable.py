@@ -8,13 +8,22 @@ folder is synced; in another order a cut may leave an empty file.
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from errno import EEXIST
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import BinaryIO
 
-from kebab.platform import close_locked, lock_descriptor, open_descriptor, rename_over, sync_path
+from kebab.platform import (
+    close_locked,
+    copy_owner,
+    lock_descriptor,
+    open_descriptor,
+    rename_over,
+    sync_path,
+)
 
 _PAUSE_S = 0.01
 """The time between two tries to take a lock."""
@@ -41,6 +50,31 @@ def replace_file(target: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def create_copy(paths: Iterable[Path], data: bytes, status: os.stat_result) -> Path:
+    """Write a copy to the first path that is free; it gets the owner and permissions of a status.
+
+    Raises:
+        OSError: The system refuses; no part of a copy stays.
+    """
+    for path in paths:
+        try:
+            file = open_descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        except FileExistsError:
+            continue
+        try:
+            with os.fdopen(file, "wb") as copy:
+                copy.write(data)
+                copy.flush()
+                copy_owner(copy.fileno(), status)
+                os.fsync(copy.fileno())
+        except BaseException:
+            path.unlink()
+            raise
+        sync_names(path.parent)
+        return path
+    raise FileExistsError(EEXIST, "too many copies of the original")
 
 
 def sync_names(folder: Path) -> None:
@@ -72,18 +106,18 @@ def delete_path(path: Path) -> None:
 
 
 @contextmanager
-def hold_lock(path: Path, *, wait: bool = True) -> Iterator[bool]:
+def hold_lock(path: Path, *, wait: bool = True, most_s: float = inf) -> Iterator[bool]:
     """Yield whether this process alone holds the lock of a file, which is made if it is missing.
 
-    The system frees the lock of a process that ends.
+    It waits at most `most_s`. The system frees the lock of a process that ends.
 
     Raises:
         OSError: The system refuses.
     """
     file = open_descriptor(path, os.O_RDWR | os.O_CREAT, follow=False)
     try:
-        held = lock_descriptor(file)
-        while wait and not held:
+        held, deadline = lock_descriptor(file), time.monotonic() + most_s
+        while wait and not held and time.monotonic() < deadline:
             time.sleep(_PAUSE_S)
             held = lock_descriptor(file)
         yield held

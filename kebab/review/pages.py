@@ -2,14 +2,14 @@
 
 import hashlib
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, cast
 
 import msgspec
 
 from kebab.core.review import FinishedUnit, Position, StoredPage, StoredRun, UnitUsage
-from kebab.errors.catalog import Cancelled, InvalidCursor
-from kebab.errors.signal import Signal
+from kebab.errors.catalog import Cancelled, InvalidCursor, ModelProtocol
+from kebab.errors.signal import Retry, Signal
 from kebab.review.run import RunReporter, RunStopped, RunUnits
 from kebab.review.worker import RunPorts
 from kebab.wire.review import (
@@ -35,15 +35,11 @@ class PageOptions(NamedTuple):
         fail_on: The least severity that makes the exit status 1.
         is_stored: Whether the run can be continued later; otherwise a page has all items of a
             document.
-        describe_failure: Describes a failure of the language model.
-        describe_unanswered: Describes so many texts that the language model did not answer.
         missing: What else was not available, or not reviewed; it may grow with the work.
     """
 
     fail_on: FailOnName
-    is_stored: bool
-    describe_failure: Callable[[Signal], DegradedChannel]
-    describe_unanswered: Callable[[int], DegradedChannel]
+    is_stored: bool = True
     missing: Iterable[DegradedChannel] = ()
 
 
@@ -218,9 +214,10 @@ class RunPages:
     ) -> list[DegradedChannel]:
         """Return what was not available: the language model or what it needs, and documents."""
         failure = self._units.failure
-        found = [self._options.describe_failure(failure)] if failure else []
+        run_id = self._run.run_id if self._options.is_stored else None
+        found = [describe_failure(failure, self._run.kind, run_id)] if failure else []
         if unanswered and not failure:
-            found.append(self._options.describe_unanswered(unanswered))
+            found.append(describe_unanswered(unanswered, self._run.kind, run_id))
         faults = (unit.result.fault for unit in units)
         found += [
             DegradedChannel(channel="document", reason=fault, hint=None)
@@ -263,3 +260,23 @@ def list_citations(units: Sequence[FinishedUnit], items: Sequence[AgentItem]) ->
     cited = {item.cid for item in items if isinstance(item.cid, str)}
     citations = (one for unit in units for one in unit.result.citations)
     return list({one.cid: one for one in citations if one.cid in cited}.values())
+
+
+def describe_failure(failure: Signal, operation: str, run_id: str | None) -> DegradedChannel:
+    """Return that the language model was not available, and why.
+
+    A run that is stored can be continued when the server is back.
+    """
+    hint = failure.format_hint()
+    is_misplaced = isinstance(failure, ModelProtocol) and failure.setting
+    if failure.retry is Retry.TRANSIENT and not is_misplaced and run_id:
+        hint = f"kebab {operation} --run-id {run_id}"
+    return DegradedChannel(channel="llm", reason=failure.format_message(), hint=hint)
+
+
+def describe_unanswered(count: int, operation: str, run_id: str | None) -> DegradedChannel:
+    """Return that the language model did not answer about so many parts of the text."""
+    parts = "1 part" if count == 1 else f"{count:,} parts"
+    reason = f"the model gave no usable answer to {parts} of the text"
+    hint = f"kebab {operation} --run-id {run_id}" if run_id else None
+    return DegradedChannel(channel="llm", reason=reason, hint=hint)

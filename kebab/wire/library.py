@@ -335,25 +335,6 @@ class SkipRule(Struct, frozen=True, kw_only=True):
     """The setting that decides, e.g. `ingest.hidden`; null for an ignore file."""
 
 
-class IndexedState(Struct, frozen=True, kw_only=True):
-    """What the index holds of a file."""
-
-    doc_id: str
-    """The id of its document."""
-    title: str
-    """The title."""
-    chunk_count: Count
-    """The number of passages."""
-    indexed_at: str
-    """The time when it was indexed, RFC 3339."""
-    parser_version: str
-    """The parser that read it."""
-    freshness: Freshness
-    """How the file compares with what was indexed."""
-    warnings: list[str]
-    """What the parser could not read."""
-
-
 class PathExplanation(Hinted, frozen=True, kw_only=True):
     """Why a file is in the index or not."""
 
@@ -373,18 +354,10 @@ class PathExplanation(Hinted, frozen=True, kw_only=True):
     """The source that the path belongs to; null when it belongs to none."""
     rule: SkipRule | None = None
     """The rule that leaves it out; null without one."""
-    size: int | None = None
-    """The size of the file in bytes; null for a folder and a path that does not exist."""
     media: str | None = None
     """The media type; null when no parser reads the format."""
-    label: str | None = None
-    """The format as a person calls it."""
-    detected_by: Literal["name", "content"] | None = None
-    """How the format was found; null when it was not."""
-    parser: str | None = None
-    """The version of the parser of the format."""
-    indexed: IndexedState | None = None
-    """What the index holds of it; null for nothing."""
+    doc_id: str | None = None
+    """The id of its document; null when the index has none."""
     error: ErrorReply | None = None
     """Why its text cannot be read; null when it can, or was not tried."""
     hint: str | None = None

@@ -115,7 +115,7 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation("inspect_doc", "library:InspectDocRequest", "library:inspect_doc"),
         Operation("inspect_chunk", "library:InspectChunkRequest", "library:inspect_chunk"),
         Operation("outline", "fetch:OutlineRequest", "outline:outline"),
-        Operation("fetch", "fetch:FetchRequest", "fetch_references:fetch_references", exact=True),
+        Operation("fetch", "fetch:FetchRequest", "fetch:fetch", exact=True),
         Operation("session_list", "ask:SessionListRequest", "ask:list_sessions"),
         Operation("session_show", "ask:SessionShowRequest", "ask:show_session"),
         Operation("session_rm", "ask:SessionRmRequest", "ask:remove_sessions", "deletes"),

@@ -42,8 +42,7 @@ class ReviewRequest(
     """Documents to review, or the next page of a review that is stored."""
 
     names: list[str] = msgspec.field(default_factory=list)
-    """Documents of the index, files, folders and patterns such as `notes/**/*.md`; empty with
-    `run_id`."""
+    """Files, folders and patterns such as `notes/**/*.md`; empty with `run_id`."""
     tier: ReviewTierName = "quick"
     """What the language model looks for: `quick` finds spelling, grammar, punctuation and
     terminology, `deep` also style and contradictions with other notes."""
@@ -80,7 +79,7 @@ class TranslateRequest(
     """A document to translate, or the next page of a translation that is stored."""
 
     name: str | None = None
-    """A document of the index or a file; null with `run_id`."""
+    """The path of a file; null with `run_id`."""
     to: str | None = None
     """The language of the translation, such as `ko` or `pt-BR`; null with `run_id`."""
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE_ITEMS)] | None = None

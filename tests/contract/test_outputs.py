@@ -74,16 +74,16 @@ OUTCOMES = r"""
 1 duplicates.v1          dupes --exact -n 1
 2 usage_invalid          dupes --threshold many
 2 usage_invalid          dupes --exact --threshold 0.9
-0 agent_items.v2         review {doc} --no-llm
-0 agent_items.v2         review {doc} --no-llm -n 1 --fail-on never
-2 invalid_input          review {doc} --rules nonsense
-2 usage_invalid          review {doc} --format sarif
+1 agent_items.v2         review notes/{doc} --no-llm
+0 agent_items.v2         review notes/{doc} --no-llm -n 1 --fail-on never
+2 invalid_input          review notes/{doc} --rules nonsense
+2 usage_invalid          review notes/{doc} --format sarif
 0 agent_items.v2         review - --no-llm
 2 usage_invalid          review - --no-llm --apply
 2 unsupported_media      review - --stdin-filename a.zip --no-llm
-2 invalid_input          review {doc} --no-llm --changed no-such-revision
-2 usage_invalid          review {doc} --unsafe
-0 review_applied.v1      review {doc} --no-llm --apply --dry-run
+2 invalid_input          review notes/{doc} --no-llm --changed no-such-revision
+2 usage_invalid          review notes/{doc} --unsafe
+0 review_applied.v1      review notes/{doc} --no-llm --apply --dry-run
 1 not_found.v1           review --run-id nowhere --apply --yes
 1 not_found.v1           review --forget nowhere
 0 review_rules.v1        review --explain all
@@ -91,7 +91,7 @@ OUTCOMES = r"""
 1 not_found.v1           translate nowhere --to ko
 1 not_found.v1           translate --run-id nowhere
 2 usage_invalid          translate
-2 usage_invalid          translate {doc} --to ko --tier best
+2 usage_invalid          translate notes/{doc} --to ko --tier best
 0 remove_report.v1       rm {doc}
 0 source_list.v1         source list
 0 source_removed.v1      source rm notes --yes

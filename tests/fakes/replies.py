@@ -44,7 +44,6 @@ from kebab.wire.library import (
     DocList,
     DocSummary,
     FetchResult,
-    IndexedState,
     PathExplanation,
     RemoveReport,
     SourceList,
@@ -451,19 +450,8 @@ path_explanation = make_builder(
     reason="included",
     message="it is in the index",
     source="/home/ada/notes",
-    size=2048,
     media="application/pdf",
-    label="PDF",
-    parser="pdf-v2",
-    indexed=IndexedState(
-        doc_id=DOC,
-        title="A paper",
-        chunk_count=12,
-        indexed_at="2026-01-02T03:04:05Z",
-        parser_version="pdf-v2",
-        freshness="fresh",
-        warnings=["text of page 3 is unreadable"],
-    ),
+    doc_id=DOC,
 )
 
 

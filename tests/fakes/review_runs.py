@@ -21,7 +21,6 @@ from kebab.review.pages import PageOptions, RunPages
 from kebab.review.worker import RunPorts
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.wire.review import AgentItems, SeverityName
-from kebab.wire.search import DegradedChannel
 from tests.fakes.review import make_document
 from tests.fakes.review_store import make_item, make_run
 
@@ -136,8 +135,7 @@ class Desk:
             build_failure=build_failure,
             required=self.required,
         )
-        options = PageOptions("suggestion", self.is_stored, _describe, describe_unanswered)
-        return RunPages(self.run, ports, options)
+        return RunPages(self.run, ports, PageOptions("suggestion", self.is_stored))
 
     def get(self, cursor: str | None = None, *, all_pages: bool = False) -> Any:
         """Return a page by a new request."""
@@ -169,12 +167,3 @@ def build_failure(count: int) -> ModelProtocol:
     """Return the failure of a model without a usable answer."""
     cause = f"no usable answer to {count}"
     return ModelProtocol(endpoint="http://127.0.0.1:9", operation="review", cause=cause)
-
-
-def describe_unanswered(count: int) -> DegradedChannel:
-    """Return that the model did not answer about so many texts."""
-    return DegradedChannel(channel="llm", reason=f"no answer: {count}", hint=None)
-
-
-def _describe(failure: Any) -> DegradedChannel:
-    return DegradedChannel(channel="llm", reason=failure.format_message(), hint=None)

@@ -125,7 +125,7 @@ def _list_writing_commands(known: Names) -> list[Command]:
 
 
 def _list_reading_commands(known: Names) -> list[Command]:
-    document, chunk = known.document, known.chunk
+    document, chunk, file = known.document, known.chunk, str(known.notes / "bread.md")
     return [
         Command("list", ("list",)),
         Command("inspect doc", ("inspect", "doc", document)),
@@ -139,16 +139,14 @@ def _list_reading_commands(known: Names) -> list[Command]:
         Command("doctor", ("doctor",)),
         Command("schema", ("schema",)),
         Command("model list", ("model", "list")),
-        Command("review", ("review", document, "--no-llm"), writes=True),
+        Command("review", ("review", file, "--no-llm"), writes=True),
         Command(
             "streamed review",
-            ("review", document, "--no-llm", "--stream"),
+            ("review", file, "--no-llm", "--stream"),
             writes=True,
             lines=True,
         ),
-        Command(
-            "translate", ("translate", document, "--to", "ko"), writes=True, says=(TRANSLATION,)
-        ),
+        Command("translate", ("translate", file, "--to", "ko"), writes=True, says=(TRANSLATION,)),
     ]
 
 

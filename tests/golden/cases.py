@@ -21,6 +21,7 @@ from tests.golden.meetings import (
 )
 
 DOC = "work/backups.md"
+FILE = f"notes/{DOC}"
 RESTORE = "What is checked first when a restore fails?"
 CHECKED = "Check the repository first with `restic check --read-data-subset=5%` [1]."
 ASK = ("ask", RESTORE, "--limit", "1")
@@ -38,7 +39,7 @@ SUCCESS: dict[str, tuple[str, ...]] = {
     "fetch": ("fetch", DOC, "--max-tokens", "30"),
     "related": ("related", DOC),
     "dupes": ("dupes",),
-    "review": ("review", DOC, "--no-llm"),
+    "review": ("review", FILE, "--no-llm"),
     "rm": ("rm", DOC),
     "source list": ("source", "list"),
     "source rm": ("source", "rm", "notes", "--yes"),
@@ -82,9 +83,9 @@ LINES = {**SUCCESS, **NEVER}
 NEEDS_MODEL = ("model pull", "model use")
 
 NAMED = {
-    command: tuple("nowhere" if word in (DOC, "{chunk}", "talk") else word for word in line)
+    command: tuple("nowhere" if word in (DOC, FILE, "{chunk}", "talk") else word for word in line)
     for command, line in SUCCESS.items()
-    if {DOC, "{chunk}", "talk"} & {*line}
+    if {DOC, FILE, "{chunk}", "talk"} & {*line}
 }
 """The same about something that is not there."""
 
@@ -457,21 +458,23 @@ def _list_other_cases() -> Iterator[Case]:
         ("list", "bad_date", ("list", "--since", "whenever")),
         ("rm", "one_of_two_not_found", ("rm", DOC, "nowhere")),
         ("rm", "no_name", ("rm",)),
-        ("review", "stream", ("review", DOC, "--no-llm", "--stream")),
+        ("fetch", "passage", ("fetch", "{chunk}", "--context", "1")),
+        ("fetch", "past_the_end", ("fetch", f"{DOC}:900")),
+        ("review", "stream", ("review", FILE, "--no-llm", "--stream")),
         ("review", "stream_not_found", ("review", "nowhere", "--stream")),
-        ("review", "stream_error", ("review", DOC, "--tier", "deep", "--stream")),
-        ("review", "unknown_rules", ("review", DOC, "--no-llm", "--rules", "bogus")),
+        ("review", "stream_error", ("review", FILE, "--tier", "deep", "--stream")),
+        ("review", "unknown_rules", ("review", FILE, "--no-llm", "--rules", "bogus")),
         ("review", "runs", ("review", "--runs")),
         ("review", "rule", ("review", "--explain", "broken-link")),
         ("review", "unknown_rule", ("review", "--explain", "nonsense")),
         ("review", "unknown_run", ("review", "--run-id", "nowhere")),
-        ("review", "nothing_to_fix", ("review", DOC, "--no-llm", "--apply", "--yes")),
-        ("review", "model_required", ("review", DOC, "--tier", "deep")),
+        ("review", "nothing_to_fix", ("review", FILE, "--no-llm", "--apply", "--yes")),
+        ("review", "model_required", ("review", FILE, "--tier", "deep")),
         ("translate", "folder", ("translate", "notes", "--to", "ko")),
-        ("translate", "no_language", ("translate", DOC)),
-        ("translate", "bad_language", ("translate", DOC, "--to", "to Korean")),
-        ("translate", "same_language", ("translate", DOC, "--to", "en")),
-        ("translate", "model_rejected", ("translate", DOC, "--to", "ko")),
+        ("translate", "no_language", ("translate", FILE)),
+        ("translate", "bad_language", ("translate", FILE, "--to", "to Korean")),
+        ("translate", "same_language", ("translate", FILE, "--to", "en")),
+        ("translate", "model_rejected", ("translate", FILE, "--to", "ko")),
         ("source rm", "confirmation_required", ("source", "rm", "notes")),
         ("source rm", "not_found", ("source", "rm", "nowhere", "--yes")),
         ("session rm", "everything", ("session", "rm", "--all", "--yes")),

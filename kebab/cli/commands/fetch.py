@@ -37,7 +37,7 @@ from kebab.wire.fetch import FetchRequest
 )
 @click.pass_obj
 def command(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> Exit:
-    """Print original lines of a file.
+    """Print original lines of a file, as references name them.
 
     REF is what other output shows: `path#L12-L34`, `path:12`, `path:12-34`, a citation, an id or
     the start of one, a path or the end of one, `path#heading`, or a file name, title or alias in

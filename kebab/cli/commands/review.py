@@ -12,7 +12,13 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import build_request, complete, limit_option, merge_flags, ndjson_option
+from kebab.cli.options import (
+    build_request,
+    complete_paths,
+    limit_option,
+    merge_flags,
+    ndjson_option,
+)
 from kebab.errors.catalog import TooLarge
 from kebab.errors.signal import Exit
 from kebab.wire.review import (
@@ -116,7 +122,7 @@ _TASK_RUNNERS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
         "kebab review --explain broken-link",
     ),
 )
-@click.argument("names", nargs=-1, metavar="[DOC|PATH|GLOB…]", shell_complete=complete("documents"))
+@click.argument("names", nargs=-1, metavar="[PATH|GLOB…]", shell_complete=complete_paths)
 @click.option(
     "--tier",
     type=click.Choice(get_args(ReviewTierName)),
@@ -158,11 +164,11 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
     """Find mistakes in documents.
 
     Rules find broken links, stale dates and more without a model; a language model, if there is
-    one, finds spelling and grammar. Documents of the index and other text files are
-    reviewed as they are on disk now. `--json` prints one page of findings; text has all of them.
-    A run is stored: `--run-id` goes on where an interrupted one ended. `--apply` shows the
-    differences, asks, and keeps each original as `FILE.orig`; fixes that are not certain wait for
-    `--unsafe`. The exit status is 1 when there are findings of at least the severity `--fail-on`.
+    one, finds spelling and grammar. Files are reviewed as they are on disk now. `--json` prints one
+    page of findings; text has all of them. A run is stored: `--run-id` goes on where an interrupted
+    one ended. `--apply` shows the differences, asks, and keeps each original as `FILE.orig`; fixes
+    that are not certain wait for `--unsafe`. The exit status is 1 when there are findings of at
+    least the severity `--fail-on`.
 
     `<!-- kebab-ignore RULE: reason -->` ignores findings of its line, or of the next one. The
     settings are in `[review]`. A path behind `--changed` is what to review, and `-` reads the text

@@ -13,7 +13,13 @@ from kebab.app.own_files import replace_file
 from kebab.app.review_text import ItemLocator
 from kebab.cli.command import Command
 from kebab.cli.event_lines import EventLines
-from kebab.cli.options import build_request, complete, limit_option, merge_flags, ndjson_option
+from kebab.cli.options import (
+    build_request,
+    complete_paths,
+    limit_option,
+    merge_flags,
+    ndjson_option,
+)
 from kebab.cli.progress import run_review, stream_review
 from kebab.cli.prompt import confirm
 from kebab.cli.render.review import render_no_page, render_outcome
@@ -133,7 +139,7 @@ def _write_text(reply: AgentItems, translation: TranslatedText, target: Path) ->
         "kebab translate notes/backup.md --to de --json | jq .items",
     ),
 )
-@click.argument("name", required=False, metavar="[DOC]", shell_complete=complete("documents"))
+@click.argument("name", required=False, metavar="[PATH]", shell_complete=complete_paths)
 @click.option("--to", metavar="LANG", help="The language, such as `ko` or `pt-BR`.")
 @click.option(
     "--write",

@@ -311,20 +311,13 @@ def render_path_explanations(reply: PathExplanations, canvas: Canvas) -> Iterato
         state = canvas.success("in") if found.included else canvas.warning("out")
         yield f"{canvas.location(clean(found.path))}  {state}"
         yield from canvas.hang(clean(found.message), "  ", 4)
-        indexed, label = found.indexed, found.label or ""
         rows = [
             ("rule", _format_rule(found.rule) if found.rule else ""),
             ("source", clean(found.source or "")),
-            ("format", f"{label} ({found.media})" if found.media else label),
-            ("parser", found.parser or ""),
-            ("size", "" if found.size is None else format_bytes(found.size)),
-            ("document", f"{indexed.doc_id}  {clean(indexed.title)}" if indexed else ""),
-            ("passages", f"{indexed.chunk_count:,}" if indexed else ""),
-            ("indexed", f"{indexed.indexed_at} ({indexed.freshness})" if indexed else ""),
+            ("format", found.media or ""),
+            ("document", found.doc_id or ""),
         ]
         yield from render_fields(rows, canvas, "  ")
-        for warning in found.indexed.warnings if found.indexed else []:
-            yield from canvas.note(clean(warning))
         if found.hint:
             yield from canvas.hint(clean(found.hint))
 

@@ -23,7 +23,7 @@ async function loadFindings(doc, withModel, onProgress, signal) {
   const { results: [found] } = await call("fetch", { refs: [doc] }, signal);
   const listed = await call("inspect_doc", { name: doc }, signal);
   const findLine = buildLineFinder(found.text || "", listed.document?.size || 0);
-  const request = { names: [doc], all_pages: true, limit: 500, no_llm: !withModel };
+  const request = { names: [listed.file || doc], all_pages: true, limit: 500, no_llm: !withModel };
   const pages = [];
   let failure = null;
   await stream(

@@ -3,7 +3,7 @@ from msgspec import UNSET
 
 from kebab.app.ask import ask, show_session
 from kebab.app.facade import Kebab
-from kebab.app.fetch_references import fetch_references
+from kebab.app.fetch import fetch
 from kebab.app.published import add_source
 from kebab.config.settings import find_copy_folder
 from kebab.core.durable import delete_path
@@ -51,7 +51,7 @@ def test_a_citation_of_a_published_base_can_be_fetched(three):
     (cited,) = answer.citations
     assert (answer.grounded, cited.base, cited.doc_path) == (True, "docs", "ops/keys.md")
     assert cited.citation.uri == "docs:ops/keys.md#L3"
-    found = fetch_references(three.context(), FetchRequest(refs=[cited.citation.uri]))
+    found = fetch(three.context(), FetchRequest(refs=[cited.citation.uri]))
     (read,) = found.results
     assert isinstance(read, FetchResult)
     assert cited.quote in read.text

@@ -2,7 +2,7 @@ import pytest
 from msgspec import UNSET
 
 from kebab.app.bases import search_all
-from kebab.app.fetch_references import fetch_references
+from kebab.app.fetch import fetch
 from kebab.app.library import list_sources
 from kebab.app.published import add_source
 from kebab.config.settings import find_copy_folder
@@ -99,7 +99,7 @@ def test_the_budget_holds_for_the_merged_page(three):
 def test_a_reference_with_the_name_of_a_base_is_fetched_there(three):
     hit = next(hit for hit in _search(three, limit=50).hits if hit.base == "wiki")
     refs = [hit.citation.uri, "mine1.md", f"wiki:{hit.chunk_id}", "wiki:nothing.md"]
-    found = fetch_references(three.context(), FetchRequest(refs=refs))
+    found = fetch(three.context(), FetchRequest(refs=refs))
 
     texts = [one.text for one in found.results if isinstance(one, FetchResult)]
     assert ["In wiki" in text for text in texts] == [True, False, True]
@@ -110,7 +110,7 @@ def test_a_reference_with_the_name_of_a_base_is_fetched_there(three):
     assert read.citation.uri == hit.citation.uri
     assert isinstance(missing, NotFound)
     assert missing.name == "wiki:nothing.md"
-    near = fetch_references(three.context(), FetchRequest(refs=["wiki:wik1.md"])).results[0]
+    near = fetch(three.context(), FetchRequest(refs=["wiki:wik1.md"])).results[0]
     assert isinstance(near, NotFound)
     assert near.error.candidates[0] == "wiki:wiki1.md"
 

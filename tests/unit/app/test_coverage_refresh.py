@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.app.ask import ask
-from kebab.app.search import search
+from kebab.app.bases import search_all as search
 from kebab.store.sqlite.lock import WriterLock
 from kebab.wire.ask import AskRequest
 from kebab.wire.search import SearchRequest

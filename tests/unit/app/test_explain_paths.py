@@ -39,8 +39,8 @@ def test_a_file_of_the_index_is_in(shelf, name):
     found = explain(shelf, name)
 
     assert (found.included, found.reason, found.hint) == (True, "included", None)
-    assert found.indexed is not None
-    assert (found.indexed.freshness, found.source) == ("fresh", str(shelf.notes))
+    assert found.doc_id is not None
+    assert found.source == str(shelf.notes)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,8 @@ def test_the_rule_and_the_next_step_are_named(shelf):
     assert ignored.rule is not None
     assert (ignored.rule.file, ignored.rule.line) == (str(shelf.notes / ".gitignore"), 1)
     assert ignored.hint == f"kebab ingest {shelf.notes / 'b.ign'}"
-    assert (unread.label, unread.hint) == ("OneNote section", "export it as PDF or DOCX")
+    assert unread.message == "kebab does not read this format: OneNote section"
+    assert unread.hint == "export it as PDF or DOCX"
 
 
 def test_a_file_that_the_user_named_is_in_although_a_rule_names_it(shelf):
@@ -115,9 +116,8 @@ def test_a_format_that_the_content_shows_is_named(shelf):
     shelf.write("README", "# Garden\n\nRoses need sun.\n")
     found = explain(shelf, "README")
 
-    assert (found.included, found.detected_by) == (True, "content")
-    assert (found.media, found.message) == ("text/plain", "it is not read yet")
-    assert explain(shelf, "a.md").detected_by == "name"
+    assert (found.included, found.media) == (True, "text/plain")
+    assert found.message == "it is not read yet"
 
 
 def test_a_folder_that_is_read_is_in(shelf):

@@ -1,259 +1,194 @@
 import pytest
 
-from kebab.app.fetch_references import fetch_references
-from kebab.app.grep import grep
-from kebab.app.outline import outline
-from kebab.wire.fetch import FetchRequest, GrepRequest, Outline, OutlineRequest
+from kebab.app import fetch as operation
+from kebab.app.fetch import fit_budget, share_budget
+from kebab.text.model_input import estimate_tokens
+from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import FetchResult
 from kebab.wire.record import NotFound
-from tests.fakes.placed import register_formats
+from tests.fakes import replies
 
-LINES = [f"line {number} of the garden" for number in range(1, 41)]
-TEXT = "\n".join(LINES) + "\n"
+TEXT = """intro line
 
+# Backup
 
-@pytest.fixture
-def garden(desk):
-    desk.write("garden.txt", TEXT)
-    desk.ingest(context=desk.context(index__chunk_tokens=64))
-    return desk
+Run the backup every night.
 
+## Details
 
-def _made(reply):
-    assert isinstance(reply, FetchResult)
-    return reply
+More about it.
 
+```sh
+restic check
+```
 
-def _chunk(desk, **options):
-    """Return the second passage and what fetching it gives."""
-    found = sorted(desk.search("garden", limit=50).hits, key=lambda hit: hit.citation.line.start)
-    hit = found[1]
-    return hit, _made(fetch(desk, hit.chunk_id, **options))
+## Restore
 
-
-def test_a_passage_is_fetched_from_its_file(garden):
-    hit, found = _chunk(garden)
-    start, end = hit.citation.line.start, hit.citation.line.end
-
-    assert start > 1
-    assert found.text == "\n".join(LINES[start - 1 : end])
-    assert (found.kind, found.chunk_id, found.doc_path) == ("chunk", hit.chunk_id, "garden.txt")
-    assert (found.start_line, found.end_line, found.line_count) == (start, end, 40)
-    assert (found.freshness, found.truncated) == ("fresh", False)
-
-
-@pytest.mark.parametrize("spoil", ["change", "delete"])
-def test_a_passage_of_a_file_that_changed_is_the_text_that_was_indexed(garden, spoil):
-    file = garden.notes / "garden.txt"
-    if spoil == "change":
-        file.write_text("all new\n")
-    else:
-        file.unlink()
-    hit, found = _chunk(garden, context=3)
-
-    assert found.freshness == {"change": "changed", "delete": "gone"}[spoil]
-    assert found.text == "\n".join(LINES[hit.citation.line.start - 1 : hit.citation.line.end])
-    assert (found.start_line, found.end_line) == (hit.citation.line.start, hit.citation.line.end)
-
-
-def test_a_passage_that_an_edit_moved_is_fetched_where_it_is_now(garden):
-    garden.write("garden.txt", "new\n" * 7 + TEXT)
-    hit, found = _chunk(garden, context=1)
-    start, end = hit.citation.line.start + 7, hit.citation.line.end + 7
-
-    assert (found.freshness, found.is_indexed_text, found.line_count) == ("changed", False, 47)
-    assert found.citation.uri == f"garden.txt#L{start}-L{end}"
-    assert (found.start_line, found.end_line) == (start - 1, end + 1)
-    assert found.text == "\n".join(LINES[start - 9 : end - 6])
-
-
-def test_of_two_places_with_the_passage_the_nearer_is_fetched(garden):
-    garden.write("garden.txt", "new\n" + TEXT + TEXT)
-    hit, found = _chunk(garden)
-
-    assert found.start_line == hit.citation.line.start + 1
-
-
-def test_a_changed_file_that_is_no_longer_text_gives_the_indexed_text(garden):
-    (garden.notes / "garden.txt").write_bytes(b"\0\1\2\3" * 100)
-    found = _chunk(garden)[1]
-
-    assert (found.freshness, found.is_indexed_text, found.line_count) == ("changed", True, 0)
-
-
-PAPER = (
-    "# Gardens\nRoses need sun.\nThey need water too.\fTulips bloom in spring.\f\f"
-    "## Soil\nSand drains quickly.\nClay holds water."
-)
-DECK = "# Budget\nWe spend less.\f# Plan\nWe hire two gardeners."
-BOOK = "Prices\nplant,price\nrose,3\ntulip,2\n\n\nlily,5\noak,40\fStaff list\nname\nAda"
-NAMES = ("paper.pages", "my site.sections", "book.sheets")
-NOTEBOOK = "import garden\f# Growth\nplot the growth of the oak"
-SITE = (
-    "A word before.\n# Guide\nStart here.\n## Overview\nRead on.\n# Tools\nRakes.\n"
-    "## Overview\nSpades too.\n# 2024\nA dry year."
-)
+Stop the writer.
+"""
 
 
 @pytest.fixture
-def shelf(desk, monkeypatch):
-    register_formats(monkeypatch)
-    desk.write("paper.pages", PAPER)
-    desk.write("deck.slides", DECK)
-    desk.write("book.sheets", BOOK)
-    desk.write("nb.cells", NOTEBOOK)
-    desk.write("my site.sections", SITE)
+def shelf(desk):
+    desk.write("docs/backup.md", TEXT)
+    desk.write("docs/plain.txt", "one\ntwo\nthree\n")
+    desk.write("other/same.md", "# Other\n")
+    desk.write("docs/same.md", "# Same\n")
     desk.ingest()
     return desk
 
 
+def fetch_all(desk, *refs, **options):
+    return operation.fetch(desk.context(), FetchRequest(refs=list(refs), **options))
+
+
 def fetch(desk, ref, **options):
-    (result,) = fetch_references(desk.context(), FetchRequest(refs=[ref], **options)).results
+    (result,) = fetch_all(desk, ref, **options).results
     return result
 
 
+def test_results_have_the_order_of_the_references(shelf):
+    reply = fetch_all(shelf, "plain.txt:2", "nothing.md", "backup.md#L3-L5")
+
+    assert (reply.missing, reply.truncated) == (1, False)
+    assert [type(one) for one in reply.results] == [FetchResult, NotFound, FetchResult]
+    assert [one.text for one in reply.results if isinstance(one, FetchResult)] == [
+        "two",
+        "# Backup\n\nRun the backup every night.",
+    ]
+
+
+def test_an_id_of_a_passage_is_a_passage_and_of_a_document_the_whole(shelf):
+    hit = shelf.search("restic check").hits[0]
+    found = fetch(shelf, hit.chunk_id[:12])
+    whole = fetch(shelf, hit.doc_id)
+
+    assert (found.kind, found.chunk_id) == ("chunk", hit.chunk_id)
+    assert (found.citation.uri, found.heading_path) == (hit.citation.uri, hit.heading_path)
+    assert (whole.kind, whole.text + "\n") == ("doc", TEXT)
+
+
 @pytest.mark.parametrize(
-    ("query", "uri"),
+    ("ref", "lines", "path"),
     [
-        ("tulips spring", "paper.pages#page=2"),
-        ("clay water", "paper.pages#page=4"),
-        ("hire gardeners", "deck.slides#slide=2"),
-        ("growth oak", "nb.cells#cell=1"),
-        ("ada", "book.sheets#Staff%20list!A1:A2"),
-        ("rakes", "my%20site.sections#Tools"),
-        ("spades", "my%20site.sections#Tools/Overview"),
-        ("dry year", "my%20site.sections#2024"),
+        ("backup.md:12", (7, 13), ["Backup", "Details"]),
+        ("backup.md:9-17", (3, 17), ["Backup"]),
+        ("backup.md:1", (1, 2), []),
+        ("backup.md:1-5", (1, 17), []),
+        ("plain.txt:2", (1, 3), []),
+        ("backup.md#restore", (15, 17), ["Backup", "Restore"]),
     ],
 )
-def test_the_citation_of_a_hit_can_be_fetched(shelf, query, uri):
-    hit = shelf.search(query).hits[0]
-    found = fetch(shelf, hit.citation.uri)
+def test_a_section_reaches_from_its_heading_to_the_next(shelf, ref, lines, path):
+    found = fetch(shelf, ref, section=True)
 
-    assert hit.citation.uri == uri
-    assert isinstance(found, FetchResult)
-    assert (found.citation, found.is_indexed_text) == (hit.citation, False)
-    assert shelf.search(query, detail="passages").hits[0].text in found.text
+    assert found.kind == "section"
+    assert (found.start_line, found.end_line) == lines
+    assert found.heading_path == path
 
 
-FORMS = (
-    ("paper.pages#page=2", "page", "Tulips bloom in spring."),
-    ("paper.pages:2", "page", "Tulips bloom in spring."),
-    ("paper.pages#2", "page", "Tulips bloom in spring."),
-    ("paper.pages#PAGE=1-2", "page",
-     "# Gardens\n\nRoses need sun.\n\nThey need water too.\n\nTulips bloom in spring."),
-    ("paper.pages#soil", "section", "## Soil\n\nSand drains quickly.\n\nClay holds water."),
-    ("paper.pages#L7", "span", "Tulips bloom in spring."),
-    ("deck.slides#slide=1", "slide", "# Budget\n\nWe spend less."),
-    ("nb.cells#cell=0", "cell", "import garden"),
-    ("nb.cells:0", "cell", "import garden"),
-    ("book.sheets#Prices!A2:B3", "cell", "rose | 3\ntulip | 2"),
-    ("book.sheets#prices!B2", "cell", "rose | 3"),
-    ("book.sheets#Prices!A7:B7", "cell", "oak | 40"),
-    ("book.sheets#Staff%20list", "cell", "name\nAda"),
-    ("book.sheets#Staff list", "cell", "name\nAda"),
-    ("my site.sections#guide", "section",
-     "# Guide\n\nStart here.\n\n## Overview\n\nRead on."),
-    ("my site.sections#overview", "section", "## Overview\n\nRead on."),
-    ("my site.sections#2024", "section", "# 2024\n\nA dry year."),
-    ("my site.sections#L1", "span", "A word before."),
-)  # fmt: skip
-"""A reference, the kind of its place, and the text there."""
+def test_the_section_of_a_passage_is_found_in_the_present_file(shelf):
+    hit = shelf.search("restic check").hits[0]
+    shelf.write("docs/backup.md", "new line\n\n" + TEXT)
+    found = fetch(shelf, hit.chunk_id, section=True)
+
+    assert (found.kind, found.freshness, found.chunk_id) == ("section", "changed", hit.chunk_id)
+    assert "restic check" in found.text
+    assert found.text.startswith("#")
 
 
-@pytest.mark.parametrize("state", ["fresh", "changed", "gone"])
-def test_each_form_of_a_place_is_fetched(shelf, state):
-    for path in shelf.notes.iterdir():
-        if state == "gone":
-            path.unlink()
-        elif state == "changed":
-            path.write_text(path.read_text() + "\n")
-    for ref, kind, text in FORMS:
-        found = fetch(shelf, ref)
+def test_lines_of_a_lost_file_are_those_of_the_passages_around_them(shelf):
+    (shelf.notes / "docs" / "backup.md").unlink()
+    found = fetch(shelf, "backup.md:12", section=True)
 
-        assert isinstance(found, FetchResult), (ref, found)
-        assert (found.kind, found.text) == (kind, text), ref
-        assert (found.freshness, found.is_indexed_text) == (state, state == "gone"), ref
+    assert (found.freshness, found.is_indexed_text) == ("gone", True)
+    assert "restic check" in found.text
+    assert isinstance(fetch(shelf, "backup.md:99"), NotFound)
+    assert isinstance(fetch(shelf, "backup.md#restore"), NotFound)
 
 
 @pytest.mark.parametrize(
     ("ref", "message", "candidates"),
     [
-        ("paper.pages#page=40", "the last page is 4", ["paper.pages#page=4", "paper.pages#page=2"]),
-        ("paper.pages#page=3", "page 3 has no text", ["paper.pages#page=2", "paper.pages#page=4"]),
-        ("paper.pages#slide=1", "this document has pages and no slides", ["paper.pages#page=1"]),
-        ("my site.sections#page=1", "has sections and no pages", None),
-        ("book.sheets#Prices!A30:B31", "no text in these cells",
-         ["book.sheets#Prices!A1:B3", "book.sheets#Prices!A6:B7"]),
-        ("book.sheets#Price!A1:B3", "no such sheet: Price", ["book.sheets#Prices"]),
-        ("book.sheets#Nope!A1:B3", "no such sheet: Nope",
-         ["book.sheets#Prices", "book.sheets#Staff%20list"]),
-        ("paper.pages#soils", "no such heading: soils", ["paper.pages#soil"]),
+        ("plain.txt:4", "no line 4 in a file of 3: plain.txt:4", ["docs/plain.txt#L1-L3"]),
+        ("plain.txt:0", "no line 0 in a file of 3: plain.txt:0", ["docs/plain.txt#L1-L3"]),
+        (
+            "backup.md#page=3",
+            "this document has lines and no pages: backup.md#page=3",
+            ["docs/backup.md#L1"],
+        ),
+        ("backup.md#restoer", "no such heading: restoer", ["docs/backup.md#restore"]),
     ],
-)  # fmt: skip
-def test_a_place_that_does_not_exist_is_named_with_the_nearest(shelf, ref, message, candidates):
+)
+def test_a_place_that_does_not_exist_is_explained(shelf, ref, message, candidates):
     found = fetch(shelf, ref)
 
     assert isinstance(found, NotFound)
-    assert message in found.error.message
-    if candidates is not None:
-        assert found.error.candidates == candidates
+    assert (found.error.kind, found.error.message) == ("not_found", message)
+    assert found.error.candidates == candidates
 
 
-def test_context_adds_what_the_reference_counts(shelf):
-    pages = fetch(shelf, "paper.pages#page=2", context=1)
-    rows = fetch(shelf, "book.sheets#Prices!A2:B2", context=1)
-    lines = fetch(shelf, "paper.pages#L7", context=2)
+def test_a_budget_covers_all_texts(shelf):
+    reply = fetch_all(shelf, "backup.md", "plain.txt", "nothing.md", max_tokens=25)
+    cut, whole, _ = reply.results
 
-    assert [place.uri for place in pages.places] == [
-        "paper.pages#page=1",
-        "paper.pages#page=2",
-        "paper.pages#page=4",
-    ]
-    assert pages.citation.uri == "paper.pages#page=2"
-    assert rows.text == "plant | price\nrose | 3\ntulip | 2"
-    assert lines.text == "They need water too.\n\nTulips bloom in spring.\n\n## Soil"
+    assert reply.truncated
+    assert (cut.truncated, whole.truncated) == (True, False)
+    rest = fetch(shelf, cut.rest)
+    assert f"{cut.text}\n{rest.text}\n" == TEXT
 
 
-def test_a_place_can_be_widened_to_its_section(shelf):
-    assert fetch(shelf, "paper.pages#page=4", section=True).text.startswith("## Soil")
-    assert fetch(shelf, "nb.cells#cell=0", section=True).kind == "section"
-    assert fetch(shelf, "book.sheets#Prices!A2", section=True).text == "rose | 3"
+def test_the_reference_of_the_rest_is_unambiguous(desk):
+    for source in ("one", "two"):
+        (desk.folder / source).mkdir()
+        (desk.folder / source / "a.md").write_text(f"the {source}\n" * 40)
+    desk.ingest(desk.folder / "one", desk.folder / "two")
+    found = fetch(desk, str(desk.folder / "two" / "a.md"), max_tokens=20)
+
+    assert fetch(desk, found.rest).text.startswith("the two")
 
 
-def test_a_moved_passage_is_cited_at_its_new_page(shelf):
-    hit = shelf.search("tulips spring").hits[0]
-    shelf.write("paper.pages", f"A new first page.\f{PAPER}")
-    found = fetch(shelf, hit.chunk_id)
-
-    assert (found.text, found.citation.uri) == ("Tulips bloom in spring.", "paper.pages#page=3")
+LINES = "\n".join(f"line {number} of the garden" for number in range(1, 41))
+LONG = replies.fetch_result(text=LINES, start_line=1, end_line=40)
 
 
-def test_an_outline_names_places_that_can_be_fetched(shelf):
-    replies = [outline(shelf.context(), OutlineRequest(name=name)) for name in NAMES]
-    paper, site, book = (reply for reply in replies if isinstance(reply, Outline))
-
-    assert [one.ref for one in paper.sections] == ["paper.pages#Gardens", "paper.pages#Soil"]
-    assert (paper.pages, site.pages) == (4, None)
-    assert [one.ref for one in site.sections][-2:] == [
-        "my%20site.sections#Tools/Overview",
-        "my%20site.sections#2024",
-    ]
-    assert [one.ref for one in book.sections] == [
-        "book.sheets#Prices!A1:B3",
-        "book.sheets#Prices!A6:B7",
-        "book.sheets#Staff%20list!A1:A2",
-    ]
-    for reply in (paper, site, book):
-        for section in reply.sections:
-            assert isinstance(fetch(shelf, section.ref), FetchResult)
+def cut(result, tokens, name="a.md"):
+    (found,) = fit_budget([result], [name], tokens)
+    assert isinstance(found, FetchResult)
+    return found
 
 
-@pytest.mark.parametrize(("text", "reason"), [("damaged", "unreadable"), (None, "gone")])
-def test_a_file_whose_text_cannot_be_searched_is_reported(shelf, text, reason):
-    if text is None:
-        (shelf.notes / "paper.pages").unlink()
-    else:
-        shelf.write("paper.pages", text)
-    found = grep(shelf.context(), GrepRequest(pattern="water"))
+def test_text_is_cut_between_lines_and_the_rest_has_a_reference():
+    found = cut(LONG, 60, "my note.md")
 
-    assert [(one.doc_path, one.reason) for one in found.skipped] == [("paper.pages", reason)]
+    assert LINES.startswith(found.text + "\n")
+    assert found.text.count("\n") + 1 == found.end_line < 40
+    assert estimate_tokens(found.text) <= 60
+    assert (found.truncated, found.rest) == (True, f"my%20note.md#L{found.end_line + 1}-L40")
+
+
+def test_a_first_line_over_the_budget_is_cut_inside():
+    found = cut(replies.fetch_result(text="word " * 900, start_line=5), 20)
+
+    assert 0 < len(found.text) < 200
+    assert estimate_tokens(found.text) <= 20
+    assert (found.truncated, found.end_line) == (True, 5)
+
+
+def test_replies_without_text_take_no_share():
+    missing = replies.not_found()
+    found = fit_budget([missing, LONG], ["", "a.md"], 60)
+
+    assert found == [missing, *fit_budget([LONG], ["a.md"], 60)]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "total", "shares"),
+    [
+        ([10, 10], 40, [10, 10]),
+        ([100, 5, 100], 45, [20, 5, 20]),
+        ([], 5, []),
+    ],
+)
+def test_what_short_texts_leave_is_given_to_longer_ones(sizes, total, shares):
+    assert share_budget(sizes, total) == shares

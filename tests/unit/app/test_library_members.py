@@ -6,7 +6,7 @@ from email.message import EmailMessage
 import pytest
 
 from kebab.app.explain_paths import explain_paths
-from kebab.app.fetch_references import fetch_references
+from kebab.app.fetch import fetch
 from kebab.app.grep import grep
 from kebab.app.library import remove_documents
 from kebab.cli.render.canvas import build_link
@@ -48,7 +48,7 @@ def list_all(desk):
     ],
 )
 def test_a_reference_names_lines_of_an_attachment(desk, reference):
-    (found,) = fetch_references(desk.context(), FetchRequest(refs=[reference])).results
+    (found,) = fetch(desk.context(), FetchRequest(refs=[reference])).results
 
     assert isinstance(found, FetchResult)
     assert (found.text, found.freshness) == ("the quay", "fresh")
@@ -97,7 +97,7 @@ def test_a_file_beside_a_folder_with_the_name_of_its_members_leaves_that(desk):
     folder.mkdir()
     (folder / "own.md").write_text("# Own\n\nthe pier\n")
     desk.ingest()
-    (found,) = fetch_references(desk.context(), FetchRequest(refs=["m.eml!/own.md:3"])).results
+    (found,) = fetch(desk.context(), FetchRequest(refs=["m.eml!/own.md:3"])).results
     assert isinstance(found, FetchResult)
     assert (found.text, found.freshness) == ("the pier", "fresh")
 

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.app.fetch_references import fetch_references
+from kebab.app.fetch import fetch
 from kebab.app.outline import (
     TreeOptions,
     count_hidden,
@@ -70,7 +70,7 @@ def test_every_reference_is_one_that_fetch_or_outline_takes(shelf):
     entries = show(shelf, depth=9).entries
     sections = show(shelf, "my note.md").sections
     refs = [one.ref for one in entries if one.kind == "document"] + [one.ref for one in sections]
-    found = fetch_references(shelf.context(), FetchRequest(refs=refs))
+    found = fetch(shelf.context(), FetchRequest(refs=refs))
 
     assert all(isinstance(one, FetchResult) for one in found.results)
     paths = [one.doc_path for one in found.results if isinstance(one, FetchResult)]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from PIL import Image, ImageDraw
 
-from kebab.app.fetch_references import fetch_references
+from kebab.app.fetch import fetch
 from kebab.app.library import inspect_doc
 from kebab.app.search import search
 from kebab.errors.catalog import ConfigInvalid
@@ -68,8 +68,8 @@ def test_text_and_caption_are_stored_apart_and_marked_as_a_models(desk, server):
     request = server.bodies()[0]["messages"][1]
     sent = Image.open(io.BytesIO(base64.b64decode(request["images"][0])))
     assert (sent.format, max(sent.size)) == ("JPEG", 1568)
-    context = desk.context(**flags(server, **BOTH))
-    [whole] = fetch_references(context, FetchRequest(refs=["shop.png"])).results
+    request = FetchRequest(refs=["shop.png"])
+    (whole,) = fetch(desk.context(**flags(server, **BOTH)), request).results
     assert isinstance(whole, FetchResult)
     assert whole.text.split("\n\n") == ["Sale of walnuts", "A photo of a shop window."]
 

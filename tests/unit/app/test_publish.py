@@ -7,7 +7,7 @@ import pytest
 
 from kebab.app.context import AppContext
 from kebab.app.doctor import check_health
-from kebab.app.fetch_references import fetch_references
+from kebab.app.fetch import fetch
 from kebab.app.publish import publish
 from kebab.app.published_copy import PublishedCopy
 from kebab.app.search import search
@@ -255,7 +255,7 @@ def test_a_file_of_the_publisher_is_neither_fresh_nor_gone(desk, base):
     reader = _open(desk, f"file://{base}")
 
     assert [hit.freshness for hit in _search(reader, "cats").hits] == ["published"]
-    [found] = fetch_references(reader, FetchRequest(refs=["n0.md"])).results
+    (found,) = fetch(reader, FetchRequest(refs=["n0.md"])).results
     assert isinstance(found, FetchResult)
     assert "cats" in found.text
 

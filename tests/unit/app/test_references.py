@@ -247,11 +247,10 @@ def test_the_end_of_a_path_is_found_at_a_folder(names, name, found):
 @pytest.mark.parametrize(
     ("name", "first"),
     [
-        ("bakup.md", "docs/backup.md"),
-        ("runbooks/bakcup.md", "runbooks/backup.md"),
-        ("Docs/Backup.MD", "docs/backup.md"),
-        ("wrong/backup.md", "docs/backup.md"),
-        ("backup", "docs/backup.md"),
+        ("bakup.md", "runbooks/backup.md"),
+        ("Docs/Restore.MD", "docs/restore.md"),
+        ("wrong/backup.md", "runbooks/backup.md"),
+        ("backup", "runbooks/backup.md"),
     ],
 )
 def test_similar_names_are_suggested_the_nearest_first(names, name, first):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,12 +9,20 @@ from kebab.core.review import FinishedUnit, Position, UnitKey, UnitUsage
 from kebab.errors.catalog import (
     Cancelled,
     InvalidCursor,
+    ModelNotPulled,
     ModelProtocol,
     ModelUnreachable,
     StaleCursor,
 )
 from kebab.errors.signal import Exit
-from kebab.review.pages import build_stats, cut_items, find_finish, list_citations, list_warnings
+from kebab.review.pages import (
+    build_stats,
+    cut_items,
+    describe_failure,
+    find_finish,
+    list_citations,
+    list_warnings,
+)
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.wire.record import find_exit_status
 from tests.fakes.review_runs import Desk, ScriptedWorker, build_failure, list_places
@@ -491,3 +501,23 @@ def test_only_what_the_items_cite_is_listed():
 
     assert [one.cid for one in list_citations(units, [make_item(1, cid="c1")])] == ["c1"]
     assert list_citations(units, [make_item(1)]) == []
+
+
+GONE = ModelUnreachable(endpoint="http://127.0.0.1:9", operation="review", cause="refused")
+CRASHED = ModelProtocol(endpoint="http://127.0.0.1:9", operation="review", cause="it crashed")
+
+
+def test_a_stored_run_can_be_continued_when_the_server_is_back():
+    for failure in (GONE, CRASHED):
+        assert describe_failure(failure, "review", "r1").hint == "kebab review --run-id r1"
+    misplaced = replace(CRASHED, setting="OLLAMA_HOST")
+    assert describe_failure(misplaced, "review", "r1").hint == misplaced.format_hint()
+    assert describe_failure(GONE, "review", None).hint == (
+        "go on without a server: `kebab review --no-llm DOCUMENT`"
+    )
+
+
+def test_another_failure_keeps_its_own_hint():
+    failure = ModelNotPulled(model="m", endpoint="http://127.0.0.1:9", operation="review")
+
+    assert describe_failure(failure, "review", "r1").hint == "ollama pull m"

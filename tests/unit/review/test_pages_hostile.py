@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import Cancelled, ModelProtocol, ModelUnreachable, TimedOut
-from kebab.errors.signal import Signal
 from kebab.review.document import ReviewDocument
 from kebab.review.model_worker import ModelWorker
 from kebab.review.pages import PageOptions, RunPages
@@ -21,10 +20,9 @@ from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.wire.json_schema import build_schemas
 from kebab.wire.record import add_envelope, encode_json
 from kebab.wire.review import AgentItems, ReviewTierName
-from kebab.wire.search import DegradedChannel
 from tests.fakes.hostile_model import CUT, FAULTS, READABLE, TYPOS, HostileModel, Step
 from tests.fakes.review import FakeSurroundings, make_document
-from tests.fakes.review_runs import TwiceRule, build_failure, describe_unanswered
+from tests.fakes.review_runs import TwiceRule, build_failure
 from tests.fakes.review_store import make_run
 
 PAGE = jsonschema.Draft202012Validator(build_schemas()["agent_items.v2"])
@@ -80,13 +78,8 @@ class Desk:
             cancel=Cancel(),
             build_failure=build_failure,
         )
-        options = PageOptions(
-            "suggestion",
-            is_stored=True,
-            describe_failure=describe,
-            describe_unanswered=describe_unanswered,
-        )
-        return RunPages(self.run, ports, options).build(cursor, all_pages=False)
+        pages = RunPages(self.run, ports, PageOptions("suggestion"))
+        return pages.build(cursor, all_pages=False)
 
     def list_wanted(self) -> list[tuple[str, int, int]]:
         """Return the places of everything that is wrong in the texts."""
@@ -96,10 +89,6 @@ class Desk:
             spans = [one.span() for one in (*_TYPO.finditer(prose), *_REPEATED.finditer(prose))]
             wanted += [(document.source.doc_path, *span) for span in spans]
         return sorted(wanted)
-
-
-def describe(failure: Signal) -> DegradedChannel:
-    return DegradedChannel(channel="llm", reason=failure.format_message(), hint=None)
 
 
 def read_pages(desk: Desk) -> list[AgentItems]:

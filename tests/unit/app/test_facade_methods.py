@@ -1,4 +1,4 @@
-"""`import kebab` offers every operation as a typed method."""
+"""`import kebab` offers every operation as a method."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,6 @@ import kebab
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import ConfigInvalid, InvalidInput, ReadOnly
 from kebab.wire.ingest import IngestReport
-from kebab.wire.operations import OPERATIONS
 from kebab.wire.search import SearchResponse
 from tests.shape.tree import ROOT
 
@@ -70,10 +69,3 @@ def test_what_is_wrong_is_an_exception(base, tmp_path):
         kebab.open(config=tmp_path / "missing.toml")
     with pytest.raises(ReadOnly), kebab.open(tmp_path / "data", read_only=True) as other:
         other.ingest("notes")
-
-
-def test_every_operation_has_a_type():
-    source = (ROOT / "kebab" / "app" / "python_api.py").read_text(encoding="utf-8")
-    declared = re.findall(r"^        (\w+) = _declare\(", source, re.MULTILINE)
-
-    assert {name.removesuffix("_") for name in declared} == OPERATIONS.keys()
