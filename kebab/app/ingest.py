@@ -4,7 +4,7 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,21 +15,15 @@ from kebab.app.classify import DEFAULT_VIEW, View, build_error_reply, build_view
 from kebab.app.context import AppContext
 from kebab.app.file_text import build_parsers
 from kebab.app.indexing import watch_progress
+from kebab.app.model_choice import choose_models, describe_better_model
 from kebab.app.plugins import list_formats, store_formats
 from kebab.app.references import list_last_hits
 from kebab.config.load import read_locale_language
 from kebab.core.content import UnsupportedFormat, describe_unsupported
-from kebab.core.documents import EMBEDDING_VERSION, LOCALE_ADVICE, STDIN, Source
+from kebab.core.documents import EMBEDDING_VERSION, STDIN, Source
 from kebab.core.files import IMAGE, OCR_SETTING
 from kebab.core.media import detect_media_type, get_media_type
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
-from kebab.embed.registry import (
-    EmbeddingModel,
-    ModelChoice,
-    choose_models,
-    describe_better_model,
-    describe_locale_model,
-)
 from kebab.errors.catalog import (
     DependencyMissing,
     EmbeddingUnavailable,
@@ -67,6 +61,7 @@ if TYPE_CHECKING:
     from kebab.cluster.ray_data import RayCluster
     from kebab.core.ports import Embedder, LibraryWriter
     from kebab.embed.onnx_embedder import ModelEmbedder
+    from kebab.embed.registry import EmbeddingModel
     from kebab.parse.plugin import Formats
     from kebab.store.sqlite.writer import SqliteWriter
 
@@ -258,19 +253,10 @@ class RunEmbedder:
             EmbeddingUnavailable: No model that serves the text can be had.
         """
         choice = choose_models(languages, read_locale_language())
-        chosen = self._obtain_one(choice)
+        chosen = self._obtain(None, choice.models)
         reason = choice.explain(chosen.profile)
         self.send_message("model", f"embedding model: {chosen.profile.key}, because {reason}")
         return LoadedModel(self._check(chosen), reason)
-
-    def _obtain_one(self, choice: ModelChoice) -> "ModelEmbedder":
-        try:
-            return self._obtain(None, choice.models)
-        except EmbeddingUnavailable:
-            if choice.fallbacks:
-                with suppress(EmbeddingUnavailable):
-                    return self._obtain(None, choice.fallbacks)
-            raise
 
     def repair(self, version: str) -> "Embedder | None":
         """Install the files of a model that failed again; None when they are intact."""
@@ -287,18 +273,16 @@ class RunEmbedder:
         return self.context.build_budget(self.loaded)
 
     def find_node_model(self) -> NodeModel | None:
-        """Return the loaded model for the nodes of a cluster; None when only this machine runs it.
+        """Return the loaded model for the nodes; None when only this machine runs it."""
+        from kebab.embed.onnx_embedder import OnnxEmbedder
 
-        What a GPU computes differs in the last digits, so the settings have to ask for it.
-        """
-        from kebab.embed.onnx_embedder import NodeEmbedders, OnnxEmbedder
-
-        embedder, settings = self.loaded, self.context.settings.models.embedding
+        embedder = self.loaded
         if not isinstance(embedder, OnnxEmbedder):
             return None
-        deadline_ms = int(settings.deadline_s * 1000)
-        load = NodeEmbedders(embedder.profile, settings.provider, deadline_ms)
-        return NodeModel(str(embedder.directory), load, uses_gpu=settings.provider == "cuda")
+        deadline_ms = int(self.context.settings.models.embedding.deadline_s * 1000)
+        # One thread, because each core of a node has its own process.
+        load = partial(OnnxEmbedder, model=embedder.profile, threads=1, deadline_ms=deadline_ms)
+        return NodeModel(str(embedder.directory), load)
 
     def send_message(self, phase: str, message: str) -> None:
         """Send a message about a phase of the run."""
@@ -308,18 +292,11 @@ class RunEmbedder:
 
 
 def add_advice(report: IngestReport, library: "LibraryWriter | None") -> IngestReport:
-    """Add to the report which other model would fit the library better.
-
-    That one would fit the locale is said once: the notes and the model stay as they are.
-    """
+    """Add to the report which other model would fit the library better."""
     version = report.embedding.version
     if library is None or version is None or report.embedding.unavailable:
         return report
     advice = describe_better_model(version, library.measure_languages())
-    if advice is None and library.get_value(LOCALE_ADVICE) is None:
-        advice = describe_locale_model(version, read_locale_language(), library.count_all_chunks())
-        if advice is not None and not report.dry_run:
-            library.set_value(LOCALE_ADVICE, version)
     if advice is None:
         return report
     cause, command = advice

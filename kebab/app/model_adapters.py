@@ -63,7 +63,6 @@ class Embedders:
 
         Raises:
             InvalidInput: No model, or more than one, has this name.
-            DependencyMissing: The name may be in the catalogue, which is not installed.
         """
         try:
             return registry.find_model(name)
@@ -136,8 +135,8 @@ class Embedders:
         return self._load(*install.find_stored_model(version, self._folder))
 
     def is_intact(self, version: str) -> bool:
-        """Return whether the weights of a version are on this machine and not damaged."""
-        return install.find_intact(self.find_model(version), self._folder) is not None
+        """Return whether the weights of a version are on this machine, in full size."""
+        return install.find_installed(self.find_model(version), self._folder) is not None
 
     def repair(
         self, version: str, report: "ProgressCallback", cancel: "Cancel"
@@ -246,7 +245,6 @@ class Embedders:
                         folder,
                         model,
                         threads=self._settings.threads or None,
-                        provider=self._settings.provider,
                         deadline_ms=int(self._settings.deadline_s * 1000),
                     )
                 )

@@ -5,14 +5,15 @@ from pathlib import Path
 
 from kebab.app.context import AppContext
 from kebab.app.indexing import watch_progress
+from kebab.app.model_choice import ModelChoice, choose_models
 from kebab.app.own_files import measure_size
 from kebab.config.load import read_locale_language
 from kebab.config.settings import AUTO
 from kebab.core.documents import EMBEDDING_REASON
 from kebab.core.progress import Cancel, ProgressCallback
 from kebab.embed import registry
-from kebab.embed.registry import EmbeddingModel, ModelChoice, choose_models
-from kebab.errors.catalog import EmbeddingUnavailable, NotIndexed, UsageInvalid
+from kebab.embed.registry import EmbeddingModel
+from kebab.errors.catalog import NotIndexed, UsageInvalid
 from kebab.ingest.job import LoadedModel, RunContext
 from kebab.ingest.reembed import reembed
 from kebab.wire.health import (
@@ -26,11 +27,7 @@ from kebab.wire.health import (
 
 
 def list_models(context: AppContext, request: ModelListRequest) -> ModelList:
-    """Return every model, and whether it is installed and in use.
-
-    Raises:
-        DependencyMissing: All models are wanted, and their catalogue is not installed.
-    """
+    """Return every model, and whether it is installed and in use."""
     models = context.embedders.list_models()
     if request.all:
         from kebab.embed.catalogue import list_catalogue
@@ -59,7 +56,6 @@ def pull_model(
     Raises:
         InvalidInput: No model has this name.
         UsageInvalid: A folder is given, but no model is named.
-        DependencyMissing: The model is not in the registry, and the catalogue is not installed.
         EmbeddingUnavailable: No source has the weights.
     """
     context.refuse_when_read_only("model pull")
@@ -89,7 +85,6 @@ def use_model(
     Raises:
         InvalidInput: No model has this name.
         UsageInvalid: The settings name another model, or a folder is given, but no model is named.
-        DependencyMissing: The model is not in the registry, and the catalogue is not installed.
         EmbeddingUnavailable: No source has the weights; nothing was changed.
     """
     context.refuse_when_read_only("model use")
@@ -136,22 +131,12 @@ def _install(
         return model, model.version not in before
     if folder is not None:
         raise UsageInvalid(option="--from", cause="name the model that the folder holds")
-    try:
-        model = embedders.download(choice.models if choice else registry.MODELS, *watch)
-    except EmbeddingUnavailable:
-        if choice is not None and choice.fallbacks:
-            with suppress(EmbeddingUnavailable):
-                model = embedders.download(choice.fallbacks, *watch)
-                return model, model.version not in before
-        raise
+    model = embedders.download(choice.models if choice else registry.MODELS, *watch)
     return model, model.version not in before
 
 
 def _to_row(context: AppContext, model: EmbeddingModel, active: str | None) -> ModelRow:
-    from kebab.embed.onnx_embedder import choose_provider
-
-    setting = context.settings.models.embedding.provider
-    folder, manifest = context.embedders.find_weights(model), context.embedders.read_manifest(model)
+    folder = context.embedders.find_weights(model)
     plugin = context.embedders.find_plugin(model)
     has_files = not model.package_name
     return ModelRow(
@@ -163,9 +148,6 @@ def _to_row(context: AppContext, model: EmbeddingModel, active: str | None) -> M
         installed=folder is not None,
         active=model.version == active,
         bytes=measure_size(folder) if folder and has_files else None,
-        precision=manifest.precision if manifest else None,
-        provider=choose_provider(setting, manifest) if manifest and has_files else None,
-        texts_per_second=manifest.texts_per_second if manifest else {},
         sources=model.sources,
         confidence="calibrated" if model.row is None else "uncalibrated",
         download_bytes=model.row.megabytes * 1_000_000 if model.row and has_files else None,

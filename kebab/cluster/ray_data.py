@@ -99,7 +99,6 @@ class RayCluster:
         should_stop: Callable[[], bool],
         *,
         folder: str | None = None,
-        uses_gpu: bool = False,
     ) -> Generator[tuple[int, Any], None, None]:
         """Yield the number and the result of each batch in their order.
 
@@ -114,7 +113,7 @@ class RayCluster:
             for last, batch in enumerate(batches):  # noqa: B007 - the number of the last one
                 self._ask("add", pickle.dumps(batch), should_stop=should_stop)
             made = pickle.dumps(make_handler)
-            self._ask("start", made, folder, uses_gpu, should_stop=should_stop)
+            self._ask("start", made, folder, should_stop=should_stop)
             while (found := self._ask("receive", should_stop=should_stop)) is not None:
                 for number, data in found:
                     result = pickle.loads(data)  # noqa: S301 - the cluster is trusted
@@ -273,7 +272,7 @@ class RayDriver:
         table = pa.table({"number": [len(self._batches)], "data": pa.array([batch], pa.binary())})
         self._batches.append(ray.put(table))
 
-    def start(self, made: bytes, folder: str | None, uses_gpu: bool) -> None:  # noqa: FBT001 - a task has no names
+    def start(self, made: bytes, folder: str | None) -> None:
         """Start to map the batches; each actor makes its handler once."""
         import ray
 
@@ -282,8 +281,7 @@ class RayDriver:
             self._folders[folder] = _put_folder(folder)
         batches, self._batches = self._batches, []
         found = ray.cluster_resources()
-        uses_gpu = uses_gpu and found.get("GPU", 0) >= 1
-        most = max(1, min(int(found.get("GPU" if uses_gpu else "CPU", 0)), len(batches)))
+        most = max(1, min(int(found.get("CPU", 0)), len(batches)))
         mapped = ray.data.from_arrow_refs(batches).map_batches(
             NodeActor,
             fn_constructor_args=(
@@ -296,7 +294,6 @@ class RayDriver:
             batch_format="pyarrow",
             compute=ray.data.ActorPoolStrategy(min_size=1, max_size=most, initial_size=most),
             num_cpus=1,
-            num_gpus=1 if uses_gpu else 0,
             max_task_retries=_TASK_RETRIES,
         )
         self._results = mapped.iter_batches(

@@ -99,12 +99,10 @@ class Embedding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A name from `kebab model list`, or `auto`: the first ingest chooses by the languages."""
     threads: Natural = 0
     """The number of processor threads; 0 means one per core, at most 4."""
-    provider: Literal["auto", "cpu", "cuda", "coreml", "directml", "openvino"] = "auto"
-    """What onnxruntime computes vectors with; `auto`: what was best at the model's installation."""
     deadline_s: Annotated[float, Meta(ge=0)] = 60.0
     """The limit of processor time for embedding one batch of texts, in seconds; 0 means no limit.
-    A batch that needs more is tried again in smaller ones; a passage that needs more stays pending.
-    One that hangs ends after 20 times as long."""
+    A batch that needs more is tried again in smaller ones. One that hangs ends after 20 times as
+    long, and a passage that hangs alone stays pending."""
 
 
 class Llm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

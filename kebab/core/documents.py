@@ -354,9 +354,6 @@ EMBEDDING_REASON = "embedding_reason"
 PLUGIN_FORMATS = "plugin_formats"
 """The key of the formats of plugins that the last ingest knew, so that readers need no plugin."""
 
-LOCALE_ADVICE = "locale_advice"
-"""The key of the version of which it was said that another model would fit the locale."""
-
 
 def build_last_scan_key(source: str) -> str:
     """Return the key of the time when a whole source was last scanned, in nanoseconds."""

@@ -149,14 +149,17 @@ class Embedder(Protocol):
     @property
     def version(self) -> str:
         """Provider, model, dimension and version, e.g. `fastembed-minilml6-384-v1`."""
+        return self.profile.version
 
     @property
     def dimension(self) -> int:
         """The length of a vector."""
+        return self.profile.dimension
 
     @property
     def window(self) -> int:
         """The maximum number of tokens for one vector, without special tokens."""
+        return self.profile.window
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, without special tokens."""
@@ -177,8 +180,8 @@ class Embedder(Protocol):
     def embed_passages(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Matrix]]:
         """Yield (indexes into texts, unit vectors of shape (len(indexes), dimension)).
 
-        Batches come in the cheapest order, each index exactly once. The vector of a text that is
-        longer than the window is the mean of the vectors of its windows.
+        Batches come in the cheapest order, each index exactly once. Of a text that is longer than
+        the window only its start counts.
         """
 
     def embed_tokens(self, texts: Sequence[str], *, as_query: bool = False) -> list[TokenVectors]:
@@ -195,7 +198,6 @@ class Cluster(Protocol):
         should_stop: Callable[[], bool],
         *,
         folder: str | None = None,
-        uses_gpu: bool = False,
     ) -> Generator[tuple[int, Any], None, None]:
         """Yield the number and the result of each batch in their order, until told to stop.
 

@@ -4,7 +4,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
@@ -475,14 +475,13 @@ def check_files(documents: DocumentInputs) -> Finding:
 class Weights:
     """The files of the embedding model, compared with their SHA-256.
 
-    `folder` and `precision`, which names the provider too, are None without an installed model.
-    `texts_per_second` is the speed of each that was tried. `install` brings the plugin of a model.
+    `folder` is None without an installed model. `runner` names the plugin that runs the model, and
+    `install` brings it.
     """
 
     model: str
     folder: Path | None
-    precision: str | None = None
-    texts_per_second: Mapping[str, float] = field(default_factory=dict)
+    runner: str | None = None
     faults: tuple[str, ...] = ()
     install: str | None = None
 
@@ -532,10 +531,8 @@ def check_embedding_files(models: ModelInputs) -> Finding:
     if weights.faults:
         damage = f"damaged model files in {weights.folder}: {'; '.join(weights.faults)}"
         return fail(damage, weights.install or FIX)
-    named = ", ".join(filter(None, (weights.model, weights.precision)))
-    rates = ", ".join(f"{kind} {rate:.0f}" for kind, rate in weights.texts_per_second.items())
-    speeds = f" (texts/s at installation: {rates})" if rates else ""
-    return succeed(f"{named}{speeds}: {weights.folder}")
+    named = ", ".join(filter(None, (weights.model, weights.runner)))
+    return succeed(f"{named}: {weights.folder}")
 
 
 def check_embedding_probe(models: ModelInputs) -> Finding:

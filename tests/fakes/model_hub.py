@@ -1,6 +1,7 @@
 """Stand-ins for the model hub and the package index: small servers on this machine."""
 
 import hashlib
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,15 +29,14 @@ class _Handler(BaseHTTPRequestHandler):
         if self._of.silent.is_set():
             self._of.release.wait(60)
             return
-        body = self._of.files.get(self.path)
+        body = self._of.files.get(self.path.partition("?")[0])
         if body is None:
             self.send_error(404)
             return
-        announced = self._of.announced.get(self.path) or hashlib.sha256(body).hexdigest()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Content-Type", "text/html")
-        self.send_header("ETag", f'"{announced}"')
+        self.send_header("ETag", f'"{hashlib.sha256(body).hexdigest()}"')
         self.send_header("X-Repo-Commit", REVISION)
         self.end_headers()
         if with_body:
@@ -52,7 +52,6 @@ class _Server(ThreadingHTTPServer):
     def __init__(self, files: dict[str, bytes]) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.files = files
-        self.announced: dict[str, str] = {}
         self.asked: list[str] = []
         self.silent = threading.Event()
         self.release = threading.Event()
@@ -66,13 +65,33 @@ class _Server(ThreadingHTTPServer):
 
 
 def build_repository(repo: str, files: dict[str, bytes]) -> dict[str, bytes]:
-    """Return the paths under which the hub serves the files of a repository."""
-    revisions = ("main", REVISION)
-    return {
+    """Return the paths under which the hub serves the files of a repository, and its lists."""
+    rows = [
+        {
+            "type": "file",
+            "path": name,
+            "rfilename": name,
+            "size": len(body),
+            "oid": REVISION,
+            "blobId": REVISION,
+            "lfs": {
+                "oid": hashlib.sha256(body).hexdigest(),
+                "sha256": hashlib.sha256(body).hexdigest(),
+                "size": len(body),
+                "pointerSize": 1,
+            },
+        }
+        for name, body in files.items()
+    ]
+    info = json.dumps({"_id": "1", "id": repo, "sha": REVISION, "siblings": rows}).encode()
+    served = {
         f"/{repo}/resolve/{revision}/{name}": body
         for name, body in files.items()
-        for revision in revisions
+        for revision in ("main", REVISION)
     }
+    paths = ("", "/revision/main", f"/revision/{REVISION}")
+    served |= {f"/api/models/{repo}{path}": info for path in paths}
+    return served | {f"/api/models/{repo}/tree/{REVISION}": json.dumps(rows).encode()}
 
 
 def build_index(project: str, wheel: str, body: bytes) -> dict[str, bytes]:

@@ -630,8 +630,6 @@ model_row = make_builder(
     installed=True,
     active=True,
     bytes=23_000_000,
-    precision="int8",
-    texts_per_second={"int8": 420.0, "fp32": 160.0},
     sources=["model hub", "package index"],
 )
 

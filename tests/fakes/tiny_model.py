@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kebab.embed import install, onnx_bert
+from kebab.embed import bert_graph, install
 from kebab.embed.registry import EmbeddingModel
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
@@ -83,7 +83,8 @@ def build_tokenizer(*, padding: bool = False) -> str:
 def build_onnx(seed: int = 7, *, hidden: int = DIMENSION, positions: int = _POSITIONS) -> bytes:
     """Return the model as an ONNX file."""
     found = build_weights(seed, hidden=hidden, positions=positions)
-    return onnx_bert.build_graph(found).to_bytes()
+    data: bytes = bert_graph.build_graph(found).SerializeToString()
+    return data
 
 
 def install_model(model: EmbeddingModel, models_dir: Path, *, seed: int = 7) -> Path:
@@ -101,10 +102,8 @@ def install_model(model: EmbeddingModel, models_dir: Path, *, seed: int = 7) -> 
     config = {"model_max_length": model.positions, "pad_token": "[PAD]"}
     (directory / install.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config))
     manifest = install.Manifest(
-        model=model.name,
         embedding_version=model.version,
         source="tests",
-        precision="fp32",
         cosine=None,
         files={name: install.read_file_facts(directory / name) for name in install.FILES},
     )

@@ -71,7 +71,7 @@ class Stage:
         self.server.enqueue(*(says or command.says))
         self.clocks.reset()
         more = {**_IMPATIENT, **command.settings, **(settings or {})}
-        if injection is not None and injection.fault.name == "stuck":
+        if injection is not None and injection.fault.name == "slow":
             more |= _SHORT
         watched = watched or (injection.point if injection is not None else "")
         profile = (

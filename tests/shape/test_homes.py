@@ -22,7 +22,12 @@ HOMES = {
     "click": ("kebab.cli",),
     "doc2docx": ("kebab.parse",),
     "dochan": ("kebab.parse",),
-    "fastembed": ("kebab.embed.catalogue",),
+    "fastembed": (
+        "kebab.embed.catalogue",
+        "kebab.embed.convert",
+        "kebab.embed.hub_download",
+        "kebab.embed.onnx_embedder",
+    ),
     "httpx": ("kebab.llm",),
     "huggingface_hub": ("kebab.embed.hub_download",),
     "lance_namespace": ("kebab.store.lance",),
@@ -63,6 +68,8 @@ HOMES = {
     # Vectors are its arrays wherever they are made, kept or compared, as are tables in memory.
     "numpy": ("kebab.embed", "kebab.search", "kebab.store"),
     "obstore": ("kebab.store.objects",),
+    # The graphs of models are built and converted when a model is installed.
+    "onnx": ("kebab.embed.bert_graph", "kebab.embed.convert"),
     "onnxruntime": ("kebab.embed",),
     "pathspec": ("kebab.source.ignore",),
     "PIL": ("kebab.llm.pictures",),

@@ -29,10 +29,6 @@ TABLES = {
         "llm/test_http_stream_errors.py",
         "test_every_exception_of_httpx_has_its_row_or_is_misuse",
     ),
-    "huggingface_hub": (
-        "embed/test_hub_download_errors.py",
-        "test_every_exception_of_the_client_is_in_the_table_or_belongs_elsewhere",
-    ),
     "lance_namespace": (
         "store/test_lance_errors.py",
         "test_every_exception_of_the_libraries_has_a_meaning",
@@ -46,8 +42,8 @@ TABLES = {
         "test_every_exception_of_the_library_is_one_of_decoding_or_a_misuse",
     ),
     "onnxruntime": (
-        "embed/test_onnx_embedder_inference_errors.py",
-        "test_the_table_names_every_exception_of_the_runtime",
+        "embed/test_encoder.py",
+        "test_every_exception_of_the_runtime_becomes_the_signal",
     ),
     "pathspec": (
         "source/test_ignore.py",
@@ -122,8 +118,10 @@ HARMLESS = {
     "mcp": "what it raises is the answer that it sends to the client",
     "mcp_types": "the package `mcp` answers with what its records refuse",
     "nh3": "raises for options only, which are constants",
+    "fastembed": "raises errors of the system and `ValueError`, which are translated",
+    "huggingface_hub": "runs in a subprocess, which tells every error in one line",
+    "onnx": "runs in a subprocess, which tells every error in one line",
     "frontmatter": "splits texts by our patterns; what loads them raises errors of yaml and json",
-    "fastembed": "only its tables of models are read by a command",
     "dochan": "describes every fault in its model; those of its compound files are system errors",
     "markdown_it": "reads any text without an error, and stops at a depth of nesting",
     "numpy": "works on arrays whose shapes and types are ours, checked where they are read",

@@ -31,8 +31,8 @@ def command() -> None:
 def list_(context: CommandContext, /, *, all_: bool) -> Exit:
     """List the embedding models.
 
-    The active one is marked. With `--all`, the models of fastembed follow, which the extra
-    `models` of kebab installs. Nobody has calibrated the confidence of hits for them.
+    The active one is marked. With `--all`, the models of fastembed follow. Nobody has calibrated
+    the confidence of hits for them.
     """
     return context.print_reply(context.run(ModelListRequest(all=all_)), render_model_list)
 

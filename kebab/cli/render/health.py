@@ -196,10 +196,7 @@ def render_model_report(reply: ModelReport, canvas: Canvas) -> Iterator[str]:
 def _list_model_fields(model: ModelRow) -> list[tuple[str, str]]:
     weights = "not on this machine"
     if model.installed:
-        rates = [f"{kind} {rate:.0f}" for kind, rate in model.texts_per_second.items()]
-        speed = f" (texts/s at installation: {', '.join(rates)})" if rates else ""
-        kind = " on ".join(filter(None, (model.precision, model.provider)))
-        weights = f"installed, {format_bytes(model.bytes or 0)}, {kind}{speed}"
+        weights = f"installed, {format_bytes(model.bytes or 0)}"
     if model.plugin:
         weights = f"{'in use by kebab' if model.installed else 'not used yet'}, in {model.plugin}"
     confidence = [("confidence", "generic, not calibrated")]

@@ -271,11 +271,11 @@ def _render_failures(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> I
 
 
 def _render_vectors(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
-    from kebab.embed.registry import find_version
+    from kebab.embed import registry
 
     if vectors.version:
         done = f"{pluralize(vectors.embedded, 'new passage')}, {vectors.reused:,} as before"
-        row = find_version(vectors.version)
+        row = registry.find_named(vectors.version, registry.MODELS)
         because = f" because {clean(vectors.reason)}" if vectors.reason else ""
         text = f"{done}, with {row.key if row else vectors.version}{because}"
         yield from canvas.hang(text, f"{canvas.strong('embedded')}  ", 10)

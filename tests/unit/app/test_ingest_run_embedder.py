@@ -115,15 +115,3 @@ def test_without_any_model_the_report_names_the_one_that_fits(desk):
 
     assert summary.version is None
     assert summary.hint == "kebab model pull multilingual-e5-small"
-
-
-def test_a_model_for_the_locale_is_advised_once(desk, remove_weights, monkeypatch):
-    remove_weights(E5_SMALL)
-    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
-    desk.write("note.md", ENGLISH)
-    first, second = desk.ingest().embedding, desk.ingest().embedding
-
-    assert first.version == MINILM.version
-    assert first.advice is not None
-    assert first.advice.startswith("this computer is set to German")
-    assert (first.hint, second.advice) == ("kebab model use multilingual-e5-small", None)

@@ -9,7 +9,7 @@ from kebab.app.models import list_models, pull_model, use_model
 from kebab.app.related import find_related
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed.registry import MODELS
-from kebab.errors.catalog import DependencyMissing, UsageInvalid
+from kebab.errors.catalog import UsageInvalid
 from kebab.wire.health import DoctorRequest, ModelListRequest, ModelPullRequest, ModelUseRequest
 from kebab.wire.related import RelatedDocs, RelatedRequest
 from tests.fakes import model_hub, tiny_model
@@ -73,7 +73,7 @@ def test_it_comes_from_the_hub_and_embeds_everything(full, monkeypatch):
 
     assert (report.fetched, report.embedded, report.pending) == (True, 3, 0)
     assert (report.model.name, report.model.active) == (NAME, True)
-    assert (report.model.precision, report.model.confidence) == ("published", "uncalibrated")
+    assert report.model.confidence == "uncalibrated"
 
 
 def test_it_comes_from_a_folder_without_a_network(full, local):
@@ -103,23 +103,6 @@ def test_it_works_without_the_catalogue_once_it_is_installed(full, local, monkey
 
 def _pull(desk, name):
     return pull_model(desk.context(), ModelPullRequest(name=name), ignore_progress, Cancel())
-
-
-@pytest.mark.parametrize(
-    "work",
-    [
-        lambda desk: _pull(desk, NAME),
-        lambda desk: list_models(desk.context(), ModelListRequest(all=True)),
-    ],
-    ids=["pull", "list"],
-)
-def test_without_the_extra_the_error_names_it(desk, work, monkeypatch):
-    _hide_fastembed(monkeypatch)
-
-    with pytest.raises(DependencyMissing) as caught:
-        work(desk)
-
-    assert caught.value.install.endswith("pip install 'kebab[models]'")
 
 
 def test_a_folder_needs_the_name_of_its_model(full, local):

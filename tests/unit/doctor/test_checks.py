@@ -343,24 +343,6 @@ def test_missing_weights_are_a_worry_and_damaged_ones_a_failure(weights, status,
 
 
 @pytest.mark.parametrize(
-    ("rates", "told"),
-    [
-        ({}, "minilm, int8: /models/minilm"),
-        (
-            {"int8": 421.3, "fp32": 160.2},
-            "minilm, int8 (texts/s at installation: int8 421, fp32 160): /models/minilm",
-        ),
-    ],
-)
-def test_the_precision_is_reported_with_the_measured_speeds(rates, told):
-    weights = replace(WEIGHTS, precision="int8", texts_per_second=rates)
-
-    assert (
-        checks.check_embedding_files(replace(SOUND, read_weights=lambda: weights)).summary == told
-    )
-
-
-@pytest.mark.parametrize(
     ("cosine", "status"),
     [
         (0.7553, "ok"),

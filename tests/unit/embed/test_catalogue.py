@@ -1,5 +1,3 @@
-import sys
-
 import pytest
 from fastembed import TextEmbedding
 
@@ -8,14 +6,14 @@ from kebab.embed.catalogue import list_catalogue
 from kebab.embed.install import find_stored_model, install_model, list_generic_models
 from kebab.embed.onnx_embedder import OnnxEmbedder
 from kebab.embed.registry import find_named
-from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable
+from kebab.errors.catalog import EmbeddingUnavailable
 from tests.fakes import model_hub, tiny_model
 
 CATALOGUE = list_catalogue()
 KNOWN = {entry["model"]: entry for entry in TextEmbedding.list_supported_models()}
 (BGE,) = (model for model in CATALOGUE if model.name == "BAAI/bge-small-en-v1.5")
 TINY = {
-    BGE.hub.files[0]: tiny_model.build_onnx(seed=0),
+    BGE.files[0]: tiny_model.build_onnx(seed=0),
     "tokenizer.json": tiny_model.build_tokenizer().encode(),
 }
 
@@ -25,8 +23,8 @@ def test_the_facts_are_those_of_fastembed(model):
     entry = KNOWN[model.name]
 
     assert model.dimension == entry["dim"]
-    assert model.hub.repo == entry["sources"]["hf"]
-    assert model.hub.files == (entry["model_file"], *entry["additional_files"])
+    assert model.repo == entry["sources"]["hf"]
+    assert model.files == (entry["model_file"], *entry["additional_files"])
     assert f"-{model.dimension}-" in model.version
     assert 0 < model.window < model.positions <= 512
     assert bool(model.query_prefix) == ("documents: necessary" in entry["description"])
@@ -67,27 +65,16 @@ def test_versions_and_names_are_unique():
     assert len({model.version for model in CATALOGUE}) == len(CATALOGUE)
 
 
-def test_without_fastembed_the_error_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "fastembed", None)
-    for name in [name for name in sys.modules if name.startswith("fastembed.")]:
-        monkeypatch.delitem(sys.modules, name)
-
-    with pytest.raises(DependencyMissing) as caught:
-        list_catalogue()
-
-    assert caught.value.install.endswith("pip install 'kebab[models]'")
-
-
 def test_a_model_of_the_catalogue_comes_from_the_hub(tmp_path, monkeypatch, no_network):
-    with model_hub.serve(model_hub.build_repository(BGE.hub.repo, TINY)) as server:
+    with model_hub.serve(model_hub.build_repository(BGE.repo, TINY)) as server:
         monkeypatch.setenv("HF_ENDPOINT", server.address)
         model, folder = install_model(tmp_path, BGE, patient=True)
 
     manifest = install.read_manifest(folder)
     assert manifest is not None
-    assert (model, manifest.precision, manifest.texts_per_second) == (BGE, "published", {})
-    assert manifest.source == f"model hub 127.0.0.1: {BGE.hub.repo}"
-    assert (folder / "model.onnx").read_bytes() == TINY[BGE.hub.files[0]]
+    assert model == BGE
+    assert manifest.source == f"model hub 127.0.0.1: {BGE.repo}"
+    assert (folder / "model.onnx").read_bytes() == TINY[BGE.files[0]]
     assert install.verify_files(folder) == []
 
 
@@ -129,9 +116,9 @@ def test_an_installed_model_is_known_without_the_catalogue(tmp_path, local):
     ("change", "cause"),
     [
         ({"tokenizer.json": None}, "the folder has no tokenizer.json"),
-        ({BGE.hub.files[0]: None}, f"the folder has no {BGE.hub.files[0]}"),
+        ({BGE.files[0]: None}, f"the folder has no {BGE.files[0]}"),
         (
-            {BGE.hub.files[0]: tiny_model.build_onnx(seed=0, hidden=96)},
+            {BGE.files[0]: tiny_model.build_onnx(seed=0, hidden=96)},
             "a vector has 96 dimensions, not 384",
         ),
     ],

@@ -3,19 +3,16 @@ import subprocess
 import sys
 import threading
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from kebab.embed import install
+from kebab.embed import install, onnx_embedder
 from kebab.embed.catalogue import list_catalogue
-from kebab.embed.onnx_embedder import QUERY_WINDOWS, Deadline, OnnxEmbedder, RunTime
+from kebab.embed.onnx_embedder import OnnxEmbedder, TextThreads
 from kebab.embed.registry import E5_SMALL, MINILM, find_named
-from kebab.errors.catalog import TimedOut
-from kebab.limits.deadline import WALL_FACTOR
+from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from tests.fakes import tiny_model
-from tests.fakes.fastembed_reference import FastembedReference
 
 
 @pytest.fixture
@@ -23,36 +20,14 @@ def embedder(tmp_path):
     return OnnxEmbedder(tiny_model.install_model(E5_SMALL, tmp_path), E5_SMALL)
 
 
-def test_a_long_text_is_the_mean_of_its_windows_by_tokens(tmp_path):
+@pytest.mark.parametrize("word", ["cat ", "a."])
+def test_of_a_pasted_page_the_first_window_is_embedded(tmp_path, word):
     embedder = OnnxEmbedder(tiny_model.install_model(MINILM, tmp_path), MINILM)
-    first, second = "cat " * MINILM.window, "blue sky " * 20
+    start = word * (MINILM.window * 16 // len(word))
 
-    whole = embedder.embed_query(first + second)
-
-    weighted = embedder.embed_query(first) * 256 + embedder.embed_query(second) * 42
-    assert np.allclose(whole, weighted / np.linalg.norm(weighted), atol=1e-5)
-
-
-@pytest.mark.parametrize("word", ["cat ", "a.", "x" * 90 + " "])
-def test_of_a_pasted_page_a_few_windows_are_embedded(tmp_path, monkeypatch, word):
-    embedder = OnnxEmbedder(tiny_model.install_model(MINILM, tmp_path), MINILM)
-    runs, characters = [], []
-    start_run, split_windows = embedder._session.start_run, embedder._tokenizer.split_windows
-
-    def count_run(windows):
-        runs.append(len(windows))
-        return start_run(windows)
-
-    def count_text(texts, prefix):
-        characters.append(sum(map(len, texts)))
-        return split_windows(texts, prefix)
-
-    monkeypatch.setattr(embedder._session, "start_run", count_run)
-    monkeypatch.setattr(embedder._tokenizer, "split_windows", count_text)
-    embedder.embed_query(word * (100_000 // len(word)))
-
-    assert sum(runs) <= QUERY_WINDOWS
-    assert sum(characters) <= QUERY_WINDOWS * MINILM.window * 16
+    assert np.array_equal(
+        embedder.embed_query(start + "blue sky " * 9000), embedder.embed_query(start)
+    )
 
 
 def test_a_walk_that_is_left_early_stops_only_itself(tmp_path):
@@ -70,14 +45,67 @@ def test_a_deadline_ends_a_walk_over_passages(tmp_path):
     directory = tiny_model.install_model(MINILM, tmp_path)
     embedder = OnnxEmbedder(directory, MINILM, threads=2, deadline_ms=1)
 
-    with pytest.raises(TimedOut):
+    with pytest.raises(TimedOut) as caught:
         list(embedder.embed_passages([f"cat {'sky ' * 2000}"] * 100))
+
+    assert (caught.value.operation, caught.value.deadline_ms) == ("embedding a batch", 1)
+    assert caught.value.elapsed_ms >= 1
+
+
+def work(seconds):
+    began = time.thread_time()
+    while time.thread_time() - began < seconds:
+        sum(range(1000))
+    return seconds
+
+
+def test_the_time_of_all_texts_of_a_run_counts():
+    threads = TextThreads(2, 100)
+
+    with pytest.raises(TimedOut):
+        threads.wait(threads.start(work, [0.06] * 4))
+
+    assert threads.wait(threads.start(work, [0.01, 0.02])) == [0.01, 0.02]
+
+
+def test_waiting_for_other_programs_does_not_count():
+    threads = TextThreads(1, 100)
+
+    assert threads.wait(threads.start(time.sleep, [0.15] * 3)) == [None] * 3
+
+
+def test_a_run_that_hangs_ends_by_the_clock(monkeypatch):
+    monkeypatch.setattr(onnx_embedder, "WALL_FACTOR", 2)
+    threads, done = TextThreads(1, 100), threading.Event()
+
+    try:
+        with pytest.raises(TimedOut) as caught:
+            threads.wait(threads.start(lambda _: done.wait(60), [""]))
+    finally:
+        done.set()
+
+    assert caught.value.elapsed_ms >= 200
 
 
 def test_tokens_are_counted_without_the_model(embedder, tmp_path):
     (tmp_path / E5_SMALL.version / install.MODEL_FILE).unlink()
 
     assert embedder.count_tokens(["the cat"]) == [2]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("model.onnx", "x"), ("tokenizer.json", "{}"), ("tokenizer_config.json", "{}")],
+)
+def test_a_damaged_file_is_a_signal_of_fastembed_too(tmp_path, name, content):
+    directory = tiny_model.install_model(MINILM, tmp_path)
+    path = directory / name
+    path.write_text(content.ljust(path.stat().st_size))
+
+    with pytest.raises(EmbeddingUnavailable) as caught:
+        list(OnnxEmbedder(directory, MINILM).embed_passages(["cat"] * 40))
+
+    assert caught.value.tried == [str(directory)]
 
 
 def test_scripts_follow_the_model(tmp_path, embedder):
@@ -98,6 +126,23 @@ def test_importing_the_embedder_loads_nothing_heavy():
     assert found.stdout == "[]\n"
 
 
+def test_a_question_and_few_passages_do_not_load_fastembed(tmp_path):
+    directory = tiny_model.install_model(MINILM, tmp_path)
+    program = (
+        "import sys, pathlib\n"
+        "from kebab.embed.onnx_embedder import OnnxEmbedder\n"
+        "from kebab.embed.registry import MINILM\n"
+        f"embedder = OnnxEmbedder(pathlib.Path({str(directory)!r}), MINILM)\n"
+        "embedder.embed_query('the cat'), list(embedder.embed_passages(['a man']))\n"
+        "print('fastembed' in sys.modules)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert found.stdout == "False\n"
+
+
 @pytest.mark.weights
 def test_real_weights_give_the_probe_cosine(minilm_dir):
     embedder = OnnxEmbedder(minilm_dir, MINILM)
@@ -112,109 +157,38 @@ def test_real_weights_give_the_probe_cosine(minilm_dir):
 BGE = find_named("BAAI/bge-small-en-v1.5", list_catalogue())
 assert BGE is not None
 CHANCE = random.Random(5)
-TEXTS = [" ".join(CHANCE.choices(tiny_model.WORDS[4:], k=size)) for size in (1, 2, 5, 17, 60, 200)]
+TEXTS = [
+    "",
+    "unknown wörter und \ud800 loose surrogates",
+    *(" ".join(CHANCE.choices(tiny_model.WORDS[4:], k=size)) for size in (1, 2, 5, 17, 60, 900)),
+]
+REAL_TEXTS = [
+    "How do I restore a backup?",
+    "Köln liegt am Rhein. " * 9,
+    "A knowledge base keeps notes; a search finds the passage.",
+    "kubectl apply -f deployment.yaml && echo done " * 60,
+    "검색은 문서에서 답을 찾는다.",
+]
 
 
-def hot(directory, model, texts):
-    return np.vstack([matrix for _, matrix in OnnxEmbedder(directory, model).embed_passages(texts)])
+def measure_difference(embedder, texts):
+    """Return how much the vectors of fastembed differ from those of the encoder."""
+    few = np.vstack([found for text in texts for _, found in embedder.embed_passages([text])])
+    many = np.vstack([found for _, found in embedder.embed_passages(texts * 10)])
+    assert embedder._fastembed is not None
+    return np.abs(np.tile(few, (10, 1)) - many).max()
 
 
 @pytest.mark.parametrize("model", [MINILM, E5_SMALL, BGE], ids=["minilm", "e5", "bge"])
-@pytest.mark.parametrize("batch", [1, 256])
-def test_the_hot_path_equals_fastembed(tmp_path, model, batch):
-    directory = tiny_model.install_model(model, tmp_path)
+def test_few_passages_have_the_vectors_that_fastembed_gives(tmp_path, model):
+    embedder = OnnxEmbedder(tiny_model.install_model(model, tmp_path), model)
 
-    expected = FastembedReference(directory, model, threads=1).embed_passages(TEXTS, batch)
-
-    assert np.abs(hot(directory, model, TEXTS) - expected).max() < 1e-5
+    assert measure_difference(embedder, TEXTS) < 1e-5
 
 
 @pytest.mark.weights
-def test_the_hot_path_equals_fastembed_on_real_weights(minilm_dir):
-    texts = [
-        "How do I restore a backup?",
-        "Köln liegt am Rhein. " * 9,
-        "A knowledge base keeps notes; a search finds the passage.",
-        "kubectl apply -f deployment.yaml && echo done " * 12,
-    ]
+@pytest.mark.parametrize(("fixture", "model"), [("minilm_dir", MINILM), ("e5_dir", E5_SMALL)])
+def test_real_weights_give_the_vectors_of_fastembed(request, fixture, model):
+    embedder = OnnxEmbedder(request.getfixturevalue(fixture), model)
 
-    expected = FastembedReference(minilm_dir, MINILM, threads=1).embed_passages(texts, 1)
-
-    assert np.abs(hot(minilm_dir, MINILM, texts) - expected).max() < 1e-5
-
-
-SHORT, LONG = 100, 600_000
-
-
-class Options(SimpleNamespace):
-    """Run options that tell when they were terminated."""
-
-    def __init__(self):
-        super().__init__(told=threading.Event())
-
-    def __setattr__(self, name, value):
-        super().__setattr__(name, value)
-        if (name, value) == ("terminate", True):
-            self.told.set()
-
-
-def work(options, run_time, seconds=60.0):
-    """Need processor time until terminated; return how much was needed."""
-    began = time.thread_time()
-    with run_time.measure():
-        while not options.told.is_set() and time.thread_time() - began < seconds:
-            sum(range(1000))
-    return time.thread_time() - began
-
-
-def watchers():
-    return sum(thread.name == "embed-deadline" for thread in threading.enumerate())
-
-
-def test_what_hangs_is_terminated():
-    options, began = Options(), time.monotonic()
-
-    with Deadline(SHORT).limit(options, RunTime()):
-        assert options.told.wait(60)
-
-    assert time.monotonic() - began >= WALL_FACTOR * SHORT / 1000
-
-
-def test_the_time_of_all_threads_of_a_run_counts():
-    options, run_time = Options(), RunTime()
-    threads = [threading.Thread(target=work, args=(options, run_time)) for _ in range(2)]
-
-    with Deadline(SHORT, threads=2).limit(options, run_time):
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    assert options.told.is_set()
-    assert run_time.read() >= SHORT / 1000
-
-
-def test_a_thread_is_asked_while_it_works():
-    options, run_time = Options(), RunTime()
-    thread = threading.Thread(target=work, args=(options, run_time))
-    thread.start()
-    try:
-        while run_time.read() < 0.02:
-            time.sleep(0.001)
-    finally:
-        options.told.set()
-        thread.join()
-
-    ended = run_time.read()
-    sum(range(1_000_000))
-    assert run_time.read() == ended >= 0.02
-
-
-def test_one_thread_watches_all_runs():
-    before, deadline = watchers(), Deadline(LONG)
-
-    for _ in range(5):
-        with deadline.limit(Options(), RunTime()):
-            pass
-
-    assert watchers() == before + 1
+    assert measure_difference(embedder, REAL_TEXTS) < 1e-5

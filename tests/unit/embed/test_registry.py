@@ -9,9 +9,6 @@ from kebab.embed.registry import (
     E5_SMALL,
     MINILM,
     MODELS,
-    choose_models,
-    describe_better_model,
-    describe_locale_model,
     find_model,
     measure_probe,
 )
@@ -67,8 +64,8 @@ def test_the_hub_repository_is_the_one_that_fastembed_knows():
     listed = {entry["model"]: entry for entry in TextEmbedding.list_supported_models()}
     known = listed[MINILM.name]
 
-    assert known["sources"]["hf"] == MINILM.hub.repo
-    assert (known["model_file"],) == MINILM.hub.files
+    assert known["sources"]["hf"] == MINILM.repo
+    assert (known["model_file"],) == MINILM.files
     assert known["dim"] == MINILM.dimension
 
 
@@ -93,72 +90,6 @@ def test_facts_stay_within_their_ranges(model):
 
     assert -1 <= scale.low < scale.high <= 1
     assert 0 <= trust.other <= trust.english <= 1
-    assert "int8" in model.precisions
-    assert model.licence
-
-
-@pytest.mark.parametrize(
-    ("languages", "locale", "models", "fallbacks", "reason"),
-    [
-        ({"en": 100}, None, [MINILM, E5_SMALL], [], "your notes are English"),
-        ({"en": 100}, "en", [MINILM, E5_SMALL], [], "your notes are English"),
-        ({"en": 97, "ko": 3}, None, [MINILM, E5_SMALL], [], "your notes are English"),
-        (
-            {"en": 100},
-            "ko",
-            [E5_SMALL, MINILM],
-            [],
-            "this computer is set to Korean, so questions may not be English",
-        ),
-        ({"ko": 83, "en": 17}, None, [E5_SMALL], [], "83 % of your notes are Korean"),
-        ({"en": 90, "de": 10}, "en", [E5_SMALL], [MINILM], "10 % of your notes are German"),
-        (
-            {"en": 10, "de": 30, "fr": 30, "it": 20, "es": 10},
-            None,
-            [E5_SMALL],
-            [],
-            "90 % of your notes are German, French, Italian",
-        ),
-        (
-            {"": 90, "en": 10},
-            None,
-            [E5_SMALL, MINILM],
-            [],
-            "the language of most of your notes is unknown",
-        ),
-        ({"": 40, "en": 60}, None, [MINILM, E5_SMALL], [], "your notes are English"),
-        ({}, None, [MINILM, E5_SMALL], [], "there is no text yet"),
-    ],
-)
-def test_languages_and_locale_choose(languages, locale, models, fallbacks, reason):
-    choice = choose_models(languages, locale)
-
-    assert list(choice.models) == models
-    assert list(choice.fallbacks) == fallbacks
-    assert choice.reason == reason
-    assert choice.explain(choice.models[0]) == reason
-
-
-def test_a_second_choice_is_explained():
-    english = choose_models({"en": 1}, None)
-    german = choose_models({"en": 70, "de": 30}, None)
-
-    assert english.explain(E5_SMALL) == (
-        "all-minilm-l6-v2 is not installed, and both suit your notes (your notes are English)"
-    )
-    assert german.explain(MINILM) == (
-        "multilingual-e5-small cannot be had; other languages are found by words only"
-    )
-
-
-def test_another_model_is_advised_when_the_text_changes():
-    assert describe_better_model(MINILM.version, {"en": 100, "ko": 2}) is None
-    assert describe_better_model(E5_SMALL.version, {"ko": 100}) is None
-    assert describe_better_model("unknown", {"ko": 100}) is None
-    assert describe_better_model(MINILM.version, {"en": 60, "ko": 40}) == (
-        "40 % of your notes are Korean, which all-minilm-l6-v2 does not know",
-        "kebab model use multilingual-e5-small",
-    )
 
 
 def test_the_probe_is_the_cosine_of_the_probe_pair(tmp_path):
@@ -168,24 +99,6 @@ def test_the_probe_is_the_cosine_of_the_probe_pair(tmp_path):
     cosine = embedder.embed_query(probe.first) @ embedder.embed_query(probe.second)
 
     assert measure_probe(embedder) == pytest.approx(float(cosine))
-
-
-def test_a_model_for_other_questions_is_advised_by_the_locale():
-    advice = describe_locale_model(MINILM.version, "de", 1200)
-    assert advice is not None
-    cause, command = advice
-
-    assert cause.startswith("this computer is set to German, and all-minilm-l6-v2")
-    assert "91 MB to download, 1,200 passages" in cause
-    assert command == "kebab model use multilingual-e5-small"
-
-
-@pytest.mark.parametrize(
-    ("version", "locale"),
-    [(MINILM.version, "en"), (MINILM.version, None), (E5_SMALL.version, "de")],
-)
-def test_no_other_model_is_advised_by_the_locale(version, locale):
-    assert describe_locale_model(version, locale, 1200) is None
 
 
 def test_language_axes_are_orthonormal_and_leave_unit_vectors():

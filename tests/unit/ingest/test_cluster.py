@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -6,7 +7,7 @@ from kebab.chunk.budget import Budget, make_mixed_counter
 from kebab.core.documents import Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import make_doc_id
-from kebab.embed.onnx_embedder import NodeEmbedders
+from kebab.embed.onnx_embedder import OnnxEmbedder
 from kebab.embed.registry import MINILM
 from kebab.errors.catalog import ParseFailed, TimedOut
 from kebab.ingest import cluster as module
@@ -27,7 +28,7 @@ FILES = 40
 @pytest.fixture
 def model(tmp_path):
     folder = install_model(MINILM, tmp_path / "models")
-    return NodeModel(str(folder), NodeEmbedders(MINILM, "auto", 0))
+    return NodeModel(str(folder), partial(OnnxEmbedder, model=MINILM, threads=1))
 
 
 @pytest.fixture

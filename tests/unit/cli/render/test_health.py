@@ -1,4 +1,3 @@
-import pytest
 from msgspec.structs import replace
 
 from kebab.app.classify import build_error_reply
@@ -217,24 +216,6 @@ def test_the_reason_for_the_active_model_is_shown():
     )
 
     assert list(render_model_list(reply, Canvas()))[-1] == "chosen because your notes are English"
-
-
-@pytest.mark.parametrize(
-    ("rates", "told"),
-    [
-        ({}, "installed, 23.0 MB, fp32"),
-        (
-            {"int8": 42.0, "fp32": 77.4},
-            "installed, 23.0 MB, fp32 (texts/s at installation: int8 42, fp32 77)",
-        ),
-    ],
-)
-def test_the_precision_is_shown_with_its_speed(rates, told):
-    row = replies.model_row(precision="fp32", texts_per_second=rates)
-
-    lines = list(render_model_list(ModelList(models=[row], configured="auto"), Canvas()))
-
-    assert f"    weights    {told}" in lines
 
 
 def test_without_weights_the_download_command_is_shown():
