@@ -73,7 +73,7 @@ def test_all_rules_are_described_with_their_switches(desk):
     context = desk.context(review__disable=[RULES[0].id])
     rules = describe(context)
 
-    known = [rule.id for rule in (*RULES, *LINTERS)]
+    known = [*(rule.id for rule in RULES), *(rule.id for rule in LINTERS)]
     assert [rule.id for rule in rules] == known
     assert [rule.enabled for rule in rules] == [False, *([True] * (len(known) - 1))]
 
