@@ -4,7 +4,6 @@ Timestamps are written as RFC 3339; the dates and ages that people type are pars
 """
 
 import os
-import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,6 +15,7 @@ from kebab.core.files import CONTAINERS, FileState, find_container, join_root
 from kebab.core.queries import Detail, Hit, Page, Query, StoredChunk
 from kebab.errors.catalog import InvalidInput
 from kebab.search.citations import build_file_path, cite_chunk
+from kebab.text.dates import parse_moment
 from kebab.wire.citation import Freshness
 from kebab.wire.search import QueryParsed, SearchHit, SearchResponse
 
@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from kebab.wire.ingest import IngestProgress
     from kebab.wire.library import DocSummary
 
-_AGE = re.compile(r"(\d{1,6})([mhdwy])")
 _MAX_SECONDS = 9_000_000_000.0
 """The limit of file times in nanoseconds, before and after the epoch: about 285 years."""
-_UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
 
 
 def format_timestamp(seconds: float) -> str:
@@ -37,21 +35,19 @@ def format_timestamp(seconds: float) -> str:
 
 
 def parse_time(text: str, field: str, now: float) -> float:
-    """Return seconds since the epoch for a date, a timestamp, or an age such as `7d`.
+    """Return seconds since the epoch for a date, a timestamp, an age, or a period of the calendar.
 
-    A date or a timestamp without an offset is local time. A time beyond the limits of file times
-    is replaced by the limit.
+    An age is `7d` or `2 weeks`, a period is `2024-03` or `last month` and begins with its first
+    day. What has no offset is local time. A time beyond the limits of file times is replaced by the
+    limit.
 
     Raises:
         InvalidInput: The text has none of these forms.
     """
     try:
-        if age := _AGE.fullmatch(text.strip().lower()):
-            seconds = now - int(age[1]) * _UNITS[age[2]]
-        else:
-            seconds = datetime.fromisoformat(text.strip()).timestamp()
+        seconds = parse_moment(text, now)
     except (ValueError, OverflowError) as fault:
-        cause = f"not a date, a moment or an age such as `7d`: {text}"
+        cause = f"not a date, a month, a year, an age such as `7d`, or `last month`: {text}"
         raise InvalidInput(field=field, cause=cause) from fault
     return max(-_MAX_SECONDS, min(_MAX_SECONDS, seconds))
 

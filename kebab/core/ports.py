@@ -347,6 +347,9 @@ class LibraryReader(Protocol):
     def list_tokens(self, start: str) -> list[str]:
         """Return the tokens of the word index that begin with some letters."""
 
+    def list_tokens_around(self, part: str) -> list[str]:
+        """Return the tokens of the word index that hold some letters behind their first one."""
+
     def count_pending(self) -> int:
         """Return how many chunks of the snapshot lack a vector."""
 

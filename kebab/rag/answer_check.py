@@ -20,7 +20,7 @@ from kebab.core.queries import Page, StoredChunk
 from kebab.rag.checking.negation import find_negated
 from kebab.rag.question_terms import EvidenceWords, QuestionTerm, TermKind
 from kebab.search.snippet import weigh_keywords
-from kebab.text.language import is_dense, iter_unit_matches
+from kebab.text.language import is_dense, iter_unit_matches, split_units
 from kebab.text.normalize import normalize_for_index
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens, tokenize, tokenize_unit
 
@@ -123,10 +123,11 @@ def find_absent_terms(
 ) -> list[QuestionTerm]:
     """Return the key terms that occur nowhere in the notes, also not misspelt in the hits.
 
-    Of a name, the absent words are returned. A plain word counts only when it looks like the name
-    of a product, not like a paraphrase.
+    The search says what is absent; of that, a plain word counts only when it looks like the name of
+    a product, not like a paraphrase. Of a name, the absent words are returned.
     """
-    parts = [part for term in terms for part in term.split_words()]
+    said = {unit.lower() for text in page.absent_terms for unit in (text, *split_units(text))}
+    parts = [part for term in terms for part in term.split_words() if part.text.lower() in said]
     roots = {
         part: _list_roots(part)
         for part in parts

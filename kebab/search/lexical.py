@@ -63,7 +63,8 @@ def weigh_terms(library: LibraryReader, parsed: ParsedQuery) -> WeightedTerms:
     Stop words are searched for when the index holds none of the other terms.
     """
     total = library.count_chunks()
-    counts = library.get_document_frequencies({term.text for term in parsed.terms})
+    asked = {term.text for term in (*parsed.terms, *parsed.others)}
+    counts = library.get_document_frequencies(asked)
     indexed = [term for term in parsed.terms if term.prefix or counts[term.text]]
     if not indexed:
         # Half of all passages hold a stop word: counting them costs more than all the rest.
@@ -77,8 +78,8 @@ def weigh_terms(library: LibraryReader, parsed: ParsedQuery) -> WeightedTerms:
     absent = [term for term in parsed.terms if term not in found][:TERM_LIMIT]
     best = _SATURATION * sum(weights[term.text] for term in searched)
     return WeightedTerms(
-        terms=tuple(searched),
-        weights={term.text: weights[term.text] for term in searched},
+        terms=(*searched, *parsed.others),
+        weights={term.text: weights[term.text] for term in (*searched, *parsed.others)},
         max_score=best * _compute_demand(searched, absent, rarities),
         rarities={term.text: rarities[term.text] for term in parsed.terms},
         absent=frozenset(

@@ -20,6 +20,7 @@ from kebab.core.spelling import count_edits
 from kebab.search.lexical import WeightedTerms
 from kebab.search.query_parser import ParsedQuery, classify_intent
 from kebab.search.snippet import PassageCache
+from kebab.text.dates import write_dates
 from kebab.text.language import is_dense
 from kebab.text.names import Names, NameWord, join_name, read_names, separate_words, split_name
 from kebab.text.stop_words import strip_stop_words
@@ -91,11 +92,12 @@ def match_names(
     library: LibraryReader, parsed: ParsedQuery, weighted: WeightedTerms
 ) -> NameMatches:
     """Return the documents that the words of a query may name."""
-    query = split_name(strip_stop_words(parsed.plain))
+    plain = write_dates(parsed.plain)
+    query = split_name(strip_stop_words(plain))
     if not 0 < len(query) <= _MAX_WORDS:
         return NameMatches()
-    matcher = _Matcher(query, parsed.plain, weighted)
-    for word in split_name(separate_words(parsed.plain)):
+    matcher = _Matcher(query, plain, weighted)
+    for word in split_name(separate_words(plain)):
         absent = weighted.absent.intersection(
             word.tokens if is_dense(word.text) else word.tokens[-1:]
         )

@@ -62,13 +62,15 @@ class ParsedQuery(Struct, frozen=True, kw_only=True):
     """A query after parsing.
 
     `plain` is the text without operators. `terms` are its tokens and those of the phrases, without
-    the `stop_terms`. `words` are the words outside phrases as they are written, without stop words.
-    Every phrase of `required` must occur and none of `excluded` may.
+    the `stop_terms`. `others` are further forms of terms, which passages need not hold. `words` are
+    the words outside phrases as they are written, without stop words. Every phrase of `required`
+    must occur and none of `excluded` may.
     """
 
     plain: str
     terms: tuple[Term, ...]
     words: tuple[str, ...] = ()
+    others: tuple[Term, ...] = ()
     stop_terms: tuple[Term, ...] = ()
     required: tuple[Phrase, ...] = ()
     excluded: tuple[Phrase, ...] = ()
@@ -194,6 +196,7 @@ _OPERATOR_PATTERN = (
     r"""(?<!\S)(?P<minus>-)?(?:(?P<field>[a-z]+):)?"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])"""
     r"""|(?<!\S)-(?P<excluded>[^\W\d_][^\s"]*)|(?<!\S)(?P<name>[a-z]+):(?P<value>[^\s":]+)(?!\S)"""
 )
+_NOT = re.compile(r"(?<=\S )(?:AND )?NOT (?=\w|[a-z]*:?\")")
 _QUOTED_PATTERN = r'(?<!\S)"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])'
 """The only operator of a question in prose: `tar -x` and `note: this` are words there."""
 
@@ -227,10 +230,12 @@ class Operators(Struct, frozen=True, kw_only=True):
 def read_operators(text: str, filters: Filters, *, prose: bool) -> Operators:
     """Return the operators of a query; its filters are added to those that are given.
 
-    A word behind a minus excludes passages, unless the query asks or is a command line: in
+    A word behind a minus or `NOT` excludes passages, unless the query asks or is a command line: in
     `how do I use git -C` it is what the person looks for. A quotation behind a minus always does.
     """
     excludes = not (prose or reads_as_question(text) or is_command_line(text))
+    if excludes and not text.isupper():
+        text = _NOT.sub("-", text)
     reader = _OperatorReader(filters, excludes=excludes)
     read = reader.read_quote if prose else reader.read_operator
     plain: list[str] = []

@@ -19,7 +19,13 @@ from kebab.errors.catalog import InvalidInput
 from kebab.search import code_order, lexical
 from kebab.search.lexical import WeightedTerms
 from kebab.search.names import NAME, NameMatches, boost_named, match_names
-from kebab.search.query_parser import ParsedQuery, Phrase, classify_intent, parse_query
+from kebab.search.query_parser import (
+    ParsedQuery,
+    Phrase,
+    classify_intent,
+    is_question,
+    parse_query,
+)
 from kebab.search.ranking import (
     BoostScores,
     Scores,
@@ -31,6 +37,7 @@ from kebab.search.ranking import (
 )
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorMatches, VectorRetriever
+from kebab.search.word_forms import use_known_forms
 from kebab.wire.search import DegradedChannel, Lift, ModeName, Retrieval, TraceStage
 
 CANDIDATE_LIMIT = 1000
@@ -97,7 +104,7 @@ class RankedCandidates(Struct, frozen=True, kw_only=True):
     named: NameMatches = field(default_factory=NameMatches)
     """The documents that the query may name."""
     dropped: tuple[Phrase, ...] = ()
-    """The phrases of a question in prose that were dropped: no passage holds them all."""
+    """The phrases of a question that were dropped: no passage holds them all."""
     model: ModelProfile | None = None
     """The model of the vectors; None when no vectors were compared."""
     background: CosineBackground = NO_BACKGROUND
@@ -141,9 +148,10 @@ class Ranker:
         if not query.text.strip():
             raise InvalidInput(field="$.query", cause="it is empty")
         parsed = parse_query(query.text, query.filters, prose=query.prose)
+        parsed = use_known_forms(self._library, parsed)
         timer.record("parse", len(parsed.terms))
         found = self.rank_parsed(parsed, query.mode, timer, passages)
-        if query.prose and parsed.required and not found.ranked:
+        if parsed.required and not found.ranked and (query.prose or is_question(parsed.plain)):
             reason = "no passage holds the quoted words as they stand"
             note = DegradedChannel(channel="lexical", reason=reason, hint=None)
             loose = self.rank_parsed(replace(parsed, required=()), query.mode, timer, passages)

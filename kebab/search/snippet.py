@@ -20,6 +20,7 @@ from kebab.text.language import (
     split_clusters,
     split_units,
 )
+from kebab.text.names import list_title_texts
 from kebab.text.normalize import normalize_for_index
 from kebab.text.sentences import find_sentence_starts
 from kebab.text.stop_words import QUESTION_BIGRAMS
@@ -243,9 +244,8 @@ class PassageCache:
 
     def tokenize_passage(self, chunk: StoredChunk) -> frozenset[str]:
         """Return the tokens of a passage with its title and headings."""
-        return collect_all_tokens((chunk.title, *chunk.heading_path)).union(
-            self.tokenize_body(chunk)
-        )
+        above = (*list_title_texts(chunk.title, chunk.path), *chunk.heading_path)
+        return collect_all_tokens(above).union(self.tokenize_body(chunk))
 
 
 _is_hiragana = re.compile("[ぁ-\u309f]+").fullmatch

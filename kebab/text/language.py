@@ -56,7 +56,8 @@ SYMBOLS = (
 """Signs that are searched for by themselves: emoji, arrows, currency, mathematics."""
 
 _LINKED = (
-    r"(?:(?<![\w.])\.)?{word}(?:(?:_+|[-.'\u2010\u2019]|(?<=\d),(?=\d)){word})*(?:\+\+|\#(?!\w))?"
+    r"(?:(?<![\w.])\.)?{word}(?:(?:_+|[-.'\u00b7\u02bc\u2010\u2019]|(?<=\d),(?=\d)){word})*"
+    r"(?:\+\+|\#(?!\w))?"
 )
 """Words that are written as one: `snake_case`, `a.b`, `well-known`, `don't`, `.env`, `c++`."""
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from kebab.text.dates import find_date_in_path
 from kebab.text.language import is_dense, split_units
 from kebab.text.normalize import normalize_for_index, split_names
 from kebab.text.tokenizer import tokenize_unit
@@ -121,6 +122,11 @@ def read_names(path: str, title: str, aliases: tuple[str, ...]) -> Names:
     joined.pop("", None)
     above = (_collect_tokens(separate_words(one)) for one in folders)
     return Names(weights, tokens, frozenset().union(*tokens.values(), *above), joined)
+
+
+def list_title_texts(title: str, path: str) -> tuple[str, ...]:
+    """Return the texts whose words all passages of a document have: its title and its date."""
+    return title, find_date_in_path(path) or ""
 
 
 def _collect_tokens(name: str) -> frozenset[str]:

@@ -9,6 +9,13 @@ _INVISIBLE = re.compile(
 """Soft hyphens, zero-width signs, variation selectors, skin tones: never part of a token."""
 
 RAISED_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_ZEROS = (
+    "\u0660\u06f0\u07c0\u0966\u09e6\u0a66\u0ae6\u0b66\u0be6\u0c66\u0ce6\u0d66\u0de6\u0e50\u0ed0"
+    "\u0f20\u1040\u1090\u17e0\u1810"
+)
+_DIGITS = {ord(zero) + value: str(value) for zero in _ZEROS for value in range(10)}
+"""The digits of scripts other than Latin."""
+
 _EXPONENT = re.compile(f"[⁺⁻{RAISED_DIGITS}]+")
 
 _PUNCTUATION = str.maketrans(
@@ -27,7 +34,7 @@ def split_names(names: str) -> frozenset[str]:
 
 
 def normalize_for_index(text: str) -> str:
-    """Return the text in NFKC, without invisible characters.
+    """Return the text in NFKC with ASCII digits, without invisible characters.
 
     A raised number does not join the digits before it: `10⁵` is `10^5`, and not `105`. Behind a
     letter it is a part of a compound: `m²` is `m_2`, whose tokens are `m`, `2` and `m2`.
@@ -38,7 +45,7 @@ def normalize_for_index(text: str) -> str:
 
     if not unicodedata.is_normalized("NFKC", text):
         text = unicodedata.normalize("NFKC", _EXPONENT.sub(_separate_exponent, text))
-    return _INVISIBLE.sub("", text)
+    return _INVISIBLE.sub("", text).translate(_DIGITS)
 
 
 def _separate_exponent(found: re.Match[str]) -> str:

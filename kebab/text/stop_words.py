@@ -55,7 +55,8 @@ _STOP_WORDS = {
     "en": (
         "do does did is are was were be been am the a an of to in on for i my me we you your our"
         " should can could would shall might must its and or that this these those with from by at"
-        " as has have had there their they he she his her not than then into if so"
+        " as has have had happen happened happens there their they he she his her not than then"
+        " into if so"
     ),
     "de": (
         "der das dem ein eine einen einem einer und ist sind wird werden wurde wurden ich auf"

@@ -21,6 +21,7 @@ from string import ascii_letters, digits
 from msgspec import Struct
 
 from kebab.errors.system import translate_import_errors
+from kebab.text.dates import list_date_tokens
 from kebab.text.language import is_dense, iter_unit_matches, split_clusters, split_units
 from kebab.text.normalize import normalize_for_index
 
@@ -32,15 +33,40 @@ _INNER = ascii_letters + digits + "_-.',+#"
 """The signs of ASCII that may be a part of a unit."""
 
 _match_number = re.compile(r"[vV]?(\d+(?:\.\d+)+)").fullmatch
-_match_grouped = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?").fullmatch
+_match_grouped = re.compile(r"\d{1,3}(?:(?:,\d{3})+|(?:'\d{3})+)(?:\.\d+)?").fullmatch
+_match_decimal_comma = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d+,\d{1,2}").fullmatch
+_match_numbered = re.compile(r"(\d+)([^\W\d_]+)|([^\W\d_]{2,})(\d+)").fullmatch
+"""`512GB`, `Python3`: a number and a word, of one letter only behind the number."""
+
+_match_release = re.compile(r"([^\W\d_]{2,})(\d+(?:\.\d+)+)").fullmatch
 _split_parts = re.compile(r"[-._',+#^]+").split
 _split_humps = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])").split
 _match_elided = re.compile(r"([^\W\d_]{1,2})'(\w{3,})").fullmatch
 _accents = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]")
 _SPECIAL = str.maketrans(
-    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "\u0131": "i"}
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "þ": "th", "\u0131": "i"}
 )
-_APOSTROPHES = str.maketrans("’\u2010", "'-")
+_APOSTROPHES = str.maketrans("’\u02bc\u2010\u00b7", "''--")
+
+_LETTERS = str.maketrans(
+    {
+        **dict.fromkeys("أإآٱ", "ا"),
+        **dict.fromkeys("ؤئ", "ء"),
+        **dict.fromkeys("ىیې", "ي"),
+        "ۀ": "ه",
+        "ە": "ه",
+        "ک": "ك",
+        "ـ": None,
+        "ँ": "ं",
+        **dict.fromkeys("\u093c\u09bc\u0a3c\u0abc\u0b3c\u0cbc"),
+    }
+)
+"""Letters of Arabic and Indic scripts that are written in two ways, and signs that are left out."""
+
+_ARABIC_AND = re.compile("^[وف](?=ال)")
+_ARABIC_FEMININE = re.compile("(?<=...)ه$")
+_INDIC_NASAL = re.compile("ङ्(?=[क-ङ])|ञ्(?=[च-ञ])|ण्(?=[ट-ण])|न्(?=[त-न])|म्(?=[प-म])")
+"""A nasal before a consonant of its class, which is also written as a dot above."""
 
 
 _STEMMERS = (
@@ -95,11 +121,23 @@ def _strip_accents(word: str) -> str:
     return unicodedata.normalize("NFC", plain).translate(_SPECIAL)
 
 
+def _fold_letters(word: str) -> str:
+    """Return a word in one spelling where its script knows two; Arabic without `and` before `the`.
+
+    The last letter of feminine words in Arabic is often written without its dots.
+    """
+    decomposed = unicodedata.normalize("NFD", _INDIC_NASAL.sub("ं", word).translate(_LETTERS))
+    folded = unicodedata.normalize("NFC", decomposed.translate(_LETTERS)) or word
+    return _ARABIC_FEMININE.sub("ة", _ARABIC_AND.sub("", folded))
+
+
 def _tokenize_word(word: str) -> tuple[str, ...]:
     """Return the tokens of one plain word: its stem, and its accented form beside the folded."""
     lower = word.lower()[:_TOKEN_LIMIT]
     if lower.isascii():
         return (stem_word(lower),)
+    if lower[0] > "\u0600":
+        lower = _fold_letters(lower)
     folded = _strip_accents(lower)
     return tuple(dict.fromkeys((stem_word(folded), stem_word(lower))))
 
@@ -109,19 +147,37 @@ def _tokenize_compound(unit: str) -> Iterator[str]:
     if number := _match_number(unit):
         yield from _tokenize_version(number[1])
         return
+    if release := _match_release(unit):
+        name, version = release.groups()
+        yield from _tokenize_word(name)
+        yield from _tokenize_version(version)
+        yield from _tokenize_word(name + version.partition(".")[0])
+        yield from _tokenize_word(name + version.replace(".", ""))
+        return
+    if _match_decimal_comma(unit):
+        unit = unit.replace(".", "").replace(",", ".")
+        yield from _tokenize_version(unit)
+        return
     if _match_grouped(unit):
-        unit = unit.replace(",", "")
+        unit = unit.replace(",", "").replace("'", "")
         yield from _tokenize_version(unit) if "." in unit else (unit,)
         return
     parts: list[str] = []
     for word in filter(None, _split_parts(unit)):
         parts += (word,) if word.islower() or word.isdigit() else filter(None, _split_humps(word))
     for part in parts:
+        if numbered := _match_numbered(part):
+            yield from chain.from_iterable(map(_tokenize_word, filter(None, numbered.groups())))
         yield from _tokenize_word(part)
     if unit[-1] in "+#" or unit[0] == ".":
         yield unit.lower()[-_TOKEN_LIMIT:]
     if len(parts) > 1:
         yield from _tokenize_word("".join(parts))
+
+
+def join_parts(unit: str) -> str:
+    """Return a unit without the marks between its parts, in lower case."""
+    return "".join(_split_parts(unit)).lower()
 
 
 def _tokenize_version(number: str) -> Iterator[str]:
@@ -149,8 +205,10 @@ def _tokenize_linked(unit: str) -> tuple[str, ...]:
 
 
 def _is_plain(unit: str) -> bool:
-    """Return whether a unit is one word, without marks or capitals that begin its parts."""
-    return unit.isalnum() and (unit.islower() or unit[1:].islower() or unit.isupper())
+    """Return whether a unit is one word or number, without capitals that begin its parts."""
+    if not unit.isalpha():
+        return unit.isdecimal()
+    return unit.islower() or unit[1:].islower() or unit.isupper()
 
 
 def _tokenize_run(run: str) -> tuple[str, ...]:
@@ -206,14 +264,14 @@ _get_piece_tokens = _PieceTokens().__getitem__
 
 
 def join_tokens(text: str) -> str:
-    """Return the index tokens of a text in order, joined by blanks.
+    """Return the index tokens of a text in order, joined by blanks; those of its dates are last.
 
     A few thousand pieces make up nearly all text, so each is cut once. No unit reaches over one of
     the signs at which pieces are cut.
     """
     raw = normalize_for_index(text).encode("utf-8", "surrogatepass")
     pieces = raw.translate(_SPLIT_PIECES).decode("utf-8", "surrogatepass").split()
-    return " ".join(map(_get_piece_tokens, pieces))
+    return " ".join((*map(_get_piece_tokens, pieces), *list_date_tokens(text)))
 
 
 def tokenize(text: str) -> list[str]:

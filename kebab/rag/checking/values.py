@@ -20,10 +20,10 @@ from kebab.rag.question_terms import (
     uses_capitals_for_names,
 )
 from kebab.text.dates import iter_dates
-from kebab.text.language import is_dense, iter_unit_matches
+from kebab.text.language import is_dense, iter_unit_matches, split_units
 from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.normalize import blank_spans, normalize_punctuation
-from kebab.text.tokenizer import tokenize, tokenize_unit
+from kebab.text.tokenizer import tokenize_unit
 
 _UNITS = {
     "ms": "ms millisecond milliseconds 밀리초",
@@ -219,7 +219,8 @@ def find_values(claim: str, *, nouns: bool = False) -> tuple[list[Value], list[T
     dates = {(start, end): iso for start, end, iso in iter_dates(prose)}
     for (start, end), iso in dates.items():
         text = prose[start:end]
-        values.append(Value(ValueKind.DATE, start, end, text, tuple(tokenize(text)), date=iso))
+        tokens = tuple(token for unit in split_units(text) for token in tokenize_unit(unit))
+        values.append(Value(ValueKind.DATE, start, end, text, tokens, date=iso))
     rest = blank_spans(prose, sorted(dates))
     units = list(iter_unit_matches(rest))
     codes = [one.span() for one in units if one[0][0].isalpha() and _DIGIT.search(one[0])]

@@ -223,13 +223,14 @@ _format_headings = lru_cache(maxsize=1024)(to_json)
 def _build_index_rows(
     target: ChunkTarget, keyed: list[tuple[Key, ChunkRow]]
 ) -> Iterator[tuple[Key, str, str, str]]:
-    title = " ".join(map(target.tokens, (target.row.title, *target.row.aliases))) if keyed else ""
+    row = target.row
+    title = _tokenize_names(target.tokens, row.title, row.path, row.aliases) if keyed else ""
     rows = add_tokens((row for _, row in keyed), target.tokens)
     for (key, _), (*_, headings, words) in zip(keyed, rows, strict=True):
         yield key, title, headings or "", words or ""
 
 
-_WORD_RULE = "3"
+_WORD_RULE = "4"
 """The rule by which words are cut: raise it when the tokens of a text or of a name change."""
 
 
@@ -248,26 +249,27 @@ def rebuild_words(database: apsw.Connection, tokens: fts.Tokenizer) -> None:
     """Write the words of all passages and names again from what is stored."""
     database.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')")
     rows = database.execute(
-        f"SELECT c.key, d.title, c.heading_path, c.context, c.text, {fts.ALIASES}"  # noqa: S608 - a constant
-        " FROM chunks c JOIN documents d ON d.doc = c.doc ORDER BY c.key"
+        "SELECT c.key, d.title, d.path, c.heading_path, c.context, c.text,"
+        f" {fts.ALIASES} FROM chunks c JOIN documents d ON d.doc = c.doc ORDER BY c.key"
     )
-    database.executemany(
-        "INSERT INTO chunks_fts (rowid, title, headings, body) VALUES (?, ?, ?, ?)",
-        (
-            (
-                key,
-                " ".join(map(tokens, (title, *parse_strings(aliases)))),
-                " ".join(map(tokens, (*parse_strings(headings), context))),
-                tokens(text),
-            )
-            for key, title, headings, context, text, aliases in rows
-        ),
-    )
-    named: list[Any] = database.execute(
+    for key, title, path, headings, context, text, aliases in rows:
+        named = _tokenize_names(tokens, title, path, parse_strings(aliases))
+        above = " ".join(map(tokens, (*parse_strings(headings), context)))
+        database.execute(
+            "INSERT INTO chunks_fts (rowid, title, headings, body) VALUES (?, ?, ?, ?)",
+            (key, named, above, tokens(text)),
+        )
+    documents: list[Any] = database.execute(
         f"SELECT d.doc, d.path, d.title, {fts.ALIASES} FROM documents d"  # noqa: S608 - a constant
     ).fetchall()
-    for doc, path, title, aliases in named:
+    for doc, path, title, aliases in documents:
         fts.write_names(database, doc, path, title, parse_strings(aliases))
+
+
+def _tokenize_names(tokens: fts.Tokenizer, title: str, path: str, aliases: Iterable[str]) -> str:
+    from kebab.text.names import list_title_texts  # a reader needs no names
+
+    return " ".join(map(tokens, filter(None, (*list_title_texts(title, path), *aliases))))
 
 
 _SAMPLE = 200

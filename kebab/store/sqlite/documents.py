@@ -37,6 +37,7 @@ from kebab.store.sqlite.fts import (
     to_unsigned,
 )
 from kebab.store.sqlite.reader import SqliteReader
+from kebab.text.dates import find_date_in_path
 
 _KNOWN_DOCUMENTS = (
     "SELECT d.doc_id, d.path, d.size, d.mtime_ns, d.inode, a.content_hash, d.recipe,"
@@ -155,8 +156,11 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> tu
         for table in ("document_tags", "document_authors", "document_aliases", "document_links"):
             database.execute(f"DELETE FROM {table} WHERE doc = ?", (doc,))  # noqa: S608 - a constant
     _insert_metadata(database, doc, row)
-    is_same = before is not None and (
-        before[0] == row.title and {*parse_strings(before[3])} == {*row.aliases}
+    is_same = (
+        before is not None
+        and before[0] == row.title
+        and {*parse_strings(before[3])} == {*row.aliases}
+        and find_date_in_path(before[2]) == find_date_in_path(row.path)
     )
     if before is None or not is_same or before[2] != row.path:
         fts.write_names(database, doc, row.path, row.title, row.aliases)

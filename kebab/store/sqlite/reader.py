@@ -132,6 +132,15 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
             )
             return [str(term) for (term,) in rows]
 
+    def list_tokens_around(self, part: str) -> list[str]:
+        """Return the tokens of the word index that hold some letters behind their first one."""
+        with translate_sqlite_errors(self.path, "read"):
+            rows = self._database.execute(
+                "SELECT term FROM chunks_terms WHERE instr(term, ?) > 1",
+                (part.translate(fts.ASCII_LOWER),),
+            )
+            return [str(term) for (term,) in rows]
+
     def count_pending(self) -> int:
         """Return how many chunks of the snapshot lack a vector."""
         with translate_sqlite_errors(self.path, "read"):

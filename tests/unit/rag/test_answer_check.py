@@ -39,7 +39,8 @@ def absent(question, rarity=7.0):
     terms = extract_question_terms(question)
     tokens = [token for term in terms for word in term.words for token in word]
     rarities = dict.fromkeys(tokens, rarity)
-    return find_absent_terms(terms, found()._replace(term_rarities=rarities), count)
+    said = found()._replace(term_rarities=rarities, absent_terms=tuple(question.split()))
+    return find_absent_terms(terms, said, count)
 
 
 def check(question, sentence="In 1066 Harold was king of England.", answerability=0.9):
@@ -47,7 +48,8 @@ def check(question, sentence="In 1066 Harold was king of England.", answerabilit
     chunk = stored(CITED)
     start = CITED.index(sentence)
     quote = Quote(chunk=chunk, start=start, end=start + len(sentence))
-    missing = find_absent_terms(terms, found(), count)
+    said = found()._replace(absent_terms=tuple(question.split()))
+    missing = find_absent_terms(terms, said, count)
     return check_answer_terms(question, terms, missing, [quote], found(answerability))
 
 

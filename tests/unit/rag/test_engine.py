@@ -156,8 +156,9 @@ def test_an_empty_question_is_refused(question):
 
 def ask_about(question, counts, found=FOUND, draft=None):
     writer = FixedWriter(draft or DraftAnswer(text="Nightly [1]"))
+    said = found._replace(absent_terms=tuple(question.split()))
     engine = AskEngine(
-        lambda _: found,
+        lambda _: said,
         writer,
         count_occurrences=lambda tokens: {**dict.fromkeys(tokens, 1), **counts},
     )
@@ -206,6 +207,17 @@ def test_a_refusal_of_the_writer_has_no_doubts():
     answer, _ = ask_about("when does the backup of 2031 run", {"2031": 0}, draft=draft)
 
     assert (answer.uncertain, answer.warnings) == (False, ())
+
+
+def test_only_what_the_search_calls_absent_is():
+    engine = AskEngine(
+        lambda _: FOUND,
+        FixedWriter(DraftAnswer(text="Nightly [1]")),
+        count_occurrences=lambda tokens: dict.fromkeys(tokens, 0),
+    )
+    query = AskQuery(question="when does Ruritania run the backup")
+
+    assert engine.answer(query, [], RecordingListener()).absent_terms == ()
 
 
 def test_german_nouns_are_no_names():

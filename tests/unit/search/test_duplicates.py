@@ -1,5 +1,5 @@
 import random
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from kebab.search.duplicates import (
 )
 from kebab.search.signatures import compute_signatures
 
-WORDS = [f"word{number}" for number in range(4000)]
+WORDS = ["".join(letters) for letters in product("bcdfghkmpr", repeat=4)][:4000]
 KOREAN = "백업을 복원하기 전에 저장소를 먼저 검사하고 오류가 없는지 반드시 확인한 다음에 시작한다"
 JAPANESE = "復元する前に必ず保管庫を検査して誤りがないことを確かめてから作業を始めることにしている"
 

@@ -105,3 +105,12 @@ def test_filters_alone_list_what_passes(base):
     assert _keys(_rank(base, "tag:x")) == [1]
     assert _keys(_rank(base, "*")) == []
     assert _keys(_rank(base, "*", filters=Filters(tag=("x",)))) == [1]
+
+
+def test_the_words_of_a_question_are_searched_when_its_quotation_stands_nowhere(base):
+    base.add("a.md", "an embargo on oil")
+
+    ranking = _rank(base, 'why did "the oil embargo" end?')
+
+    assert _keys(ranking) == [1]
+    assert [phrase.text for phrase in ranking.dropped] == ["the oil embargo"]

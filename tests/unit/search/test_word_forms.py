@@ -1,0 +1,79 @@
+import pytest
+
+from kebab.core.queries import Confidence, Mode, Query
+
+OTHERS = [
+    "The garden plan moves to next month because the fence costs more than we thought.",
+    "Anna asked about the piano and I promised an answer by Friday at 5.",
+    "Nothing urgent about the heating in 2024, only 42 small repairs and a list of 12 parts.",
+]
+
+
+def search(base, query):
+    for number, text in enumerate(OTHERS):
+        base.add(f"other{number}.md", text, embed=False)
+    return base.engine().search(
+        Query(text=query, mode=Mode.LEXICAL, min_confidence=Confidence.WEAK)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Fixed in commit 4be1d77ac0ee91b2 today.", "4be1d77"),
+        ("Transfer to DE89370400440532013000 tomorrow.", "DE89 3704 0044 0532 0130 00"),
+        ("The card 5500 0000 0000 0004 is blocked.", "5500000000000004"),
+        ("The printer has the address 00:1b:44:11:3a:b7 now.", "001b44113ab7"),
+        ("Der Betrag ist CHF 98'765.00 netto.", "98765"),
+        ("Article 0000815 is sold out.", "815"),
+        ("The stick has 64GB of space.", "64 GB"),
+        ("We need Python3.11 for it.", "Python 3.11"),
+        ("Runs on Windows 11 now.", "Windows11"),
+        ("The data base is locked.", "database"),
+        ("Photosynthesis feeds plants.", "photosyn*"),
+        ("Die Krankenversicherung wird teurer.", "Versicherung"),
+        ("Die Buecher stehen im Regal.", "Bücher"),
+        ("Der Müller mahlt.", "Mueller"),
+        ("Otišli smo u školu juče.", "школу"),
+        ("ذهبت إلى المدرسة أمس.", "المدرسه"),
+        ("मेरा फ़ोन टूट गया।", "फोन"),
+        ("رقم الغرفة ٣١٧ فقط.", "317"),
+        ("Мій п’ятий день.", "пʼятий"),
+        ("La instal·lació és nova.", "instal.lació"),
+        ("Due on 7 April 2023.", "2023-04-07"),
+        ("Abgabe am 9. Dezember 2022 im Büro.", "December 9 2022"),
+        ("The game is on 06/23/2021 in town.", "23.6.2021"),
+        ("会議は六月九日に開かれます。", "6月9日"),
+    ],
+)
+def test_a_word_is_found_in_the_form_in_which_it_is_written(base, text, query):
+    base.add("right.md", text, embed=False)
+
+    page = search(base, query)
+
+    assert page.hits[0].chunk.path == "right.md"
+    assert page.hits[0].confidence != Confidence.WEAK
+    assert page.absent_terms == ()
+
+
+@pytest.mark.parametrize(
+    "query", ["what did we say on 6 March", "March 6", "2024-03-06", "6.3.2024"]
+)
+def test_a_date_finds_the_file_that_it_names(base, query):
+    base.add("2024-03-05.md", "We ate with Berta at the harbour.", embed=False)
+    base.add("2024-03-06.md", "We ate with Carlo at the station.", embed=False)
+
+    assert search(base, query).hits[0].chunk.path == "2024-03-06.md"
+
+
+def test_an_excluding_not_leaves_passages_out(base):
+    base.add("a.md", "The rust language has traits.", embed=False)
+    base.add("b.md", "Remove rust with vinegar.", embed=False)
+
+    assert [hit.chunk.path for hit in search(base, "rust NOT language").hits] == ["b.md"]
+
+
+def test_a_word_of_a_question_is_not_taken_for_a_part_of_another(base):
+    base.add("a.md", "Die Krankenversicherung wird teurer.", embed=False)
+
+    assert search(base, "How does the fence use Versicherung?").absent_terms == ("Versicherung",)
