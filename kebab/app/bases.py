@@ -34,7 +34,7 @@ from kebab.app.search import (
 )
 from kebab.core.documents import CURSOR_SALT
 from kebab.core.ids import Key
-from kebab.core.queries import Filters, Hit, Page, Query, StoredChunk
+from kebab.core.queries import Filters, Hit, Page, Query, Sort, StoredChunk
 from kebab.errors.catalog import (
     EmbeddingMismatch,
     EmbeddingUnavailable,
@@ -43,7 +43,7 @@ from kebab.errors.catalog import (
     NotIndexed,
     StoreCorrupt,
 )
-from kebab.search.engine import decode_cursor, encode_cursor
+from kebab.search.engine import SORTED_SHARE, decode_cursor, encode_cursor
 from kebab.wire.coverage import MOST_NAMED, Coverage, Indexing
 from kebab.wire.record import Reply
 from kebab.wire.search import (
@@ -334,6 +334,11 @@ class MergedNotes:
         """Return the page of a query from the first pages of all bases."""
         bases, end = [one.base for one in self._snapshots], query.offset + query.page_size
         merged = list(merge_hits(bases, [page.hits for page in pages], lambda hit: hit.score))
+        if query.sort is not Sort.RELEVANCE:
+            sign = -1 if query.sort is Sort.NEWEST else 1
+            merged.sort(key=lambda one: sign * one[1].chunk.moment_ns)
+            least = max((hit.score for _, hit in merged), default=0.0) * SORTED_SHARE
+            merged.sort(key=lambda one: one[1].score < least)
         names = {base.name for base, _ in merged[query.offset : end]}
         hits = [
             hit._replace(rank=rank, chunk=self._mark(base, hit.chunk))

@@ -12,7 +12,7 @@ from kebab.app.conversions import parse_time, to_search_response
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
 from kebab.app.references import is_path, make_absolute
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
-from kebab.core.queries import FILTERS, Confidence, Detail, Filters, Mode, Query, StoredChunk
+from kebab.core.queries import FILTERS, Confidence, Detail, Filters, Mode, Query, Sort, StoredChunk
 from kebab.errors.catalog import InvalidInput, TooLarge
 from kebab.search.engine import SearchEngine, decode_cursor, encode_cursor
 from kebab.search.query_parser import parse_query
@@ -76,6 +76,7 @@ def build_query(request: SearchRequest, now: float) -> Query:
         snippet_chars=request.snippet_chars,
         max_tokens=request.max_tokens,
         rerank=request.rerank,
+        sort=Sort(request.sort),
         trace=request.trace,
     )
 

@@ -28,6 +28,14 @@ class Detail(StrEnum):
     PASSAGES = "passages"
 
 
+class Sort(StrEnum):
+    """What the hits of a search are ordered by."""
+
+    RELEVANCE = "relevance"
+    NEWEST = "newest"
+    OLDEST = "oldest"
+
+
 class Confidence(StrEnum):
     """How likely a hit answers the query."""
 
@@ -101,7 +109,8 @@ class Query:
 
     The queries of `more` are answered together with `text`. `per_doc` is the most hits of one
     document, and `max_tokens` the longest page. `rerank` None means that passages are reranked
-    where they are in another language than the query. `trace` asks for the stages and the boosts.
+    where they are in another language than the query. `sort` orders the best hits.
+    `trace` asks for the stages and the boosts.
     """
 
     text: str
@@ -117,6 +126,7 @@ class Query:
     snippet_chars: int = 240
     max_tokens: int | None = None
     rerank: bool | None = None
+    sort: Sort = Sort.RELEVANCE
     trace: bool = False
 
     @property
@@ -135,7 +145,8 @@ class StoredChunk(NamedTuple):
     `key` is its number in both stores, and `chunk_id` its public id. `path` is below the folder
     `root` of the `source`. `context` is text from elsewhere that is embedded with it, such as the
     header of its table. `place` is its page, slide, cell or rows, None where lines are cited.
-    `base` is the published base that has it, None for the knowledge base itself.
+    `base` is the published base that has it, None for the knowledge base itself. `moment_ns` is the
+    date of its document, else the time when its file was changed, in nanoseconds since the epoch.
     """
 
     key: Key
@@ -162,6 +173,7 @@ class StoredChunk(NamedTuple):
     context: str = ""
     place: Place | None = None
     base: str | None = None
+    moment_ns: int = 0
 
 
 class NamedDocument(NamedTuple):

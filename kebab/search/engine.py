@@ -24,6 +24,7 @@ from kebab.core.queries import (
     Query,
     QueryInterpretation,
     Snippet,
+    Sort,
     StoredChunk,
 )
 from kebab.errors.catalog import InvalidCursor, StaleCursor
@@ -122,8 +123,13 @@ class SearchEngine:
             self._rank(replace(query, text=text), timer, passages)
             for text in (query.text, *query.more)
         ]
+        ranking = MergedRanking(results)
+        keys = ranking.keys
+        if query.sort is not Sort.RELEVANCE:
+            keys = sort_by_date(ranking, query.sort, passages)
         hits, has_more, left_out = select_hits(
-            MergedRanking(results),
+            ranking,
+            keys,
             query,
             lambda keys: [self._mask(chunk) for chunk in passages.load_chunks(keys)],
         )
@@ -188,6 +194,21 @@ class SearchEngine:
             ),
             convincing=convincing,
         )
+
+
+SORTED_SHARE = 0.5
+"""The least score of a hit that is sorted by its date, as a share of the best one's."""
+
+
+def sort_by_date(ranking: "MergedRanking", sort: Sort, passages: PassageCache) -> list[Key]:
+    """Return the chunks of at least half of the best score by their dates, then the others."""
+    scores = {key: ranking.find_match(key).score for key in ranking.keys}
+    least = max(scores.values(), default=0.0) * SORTED_SHARE
+    good = [key for key, score in scores.items() if score >= least]
+    sign = -1 if sort is Sort.NEWEST else 1
+    moments = {chunk.key: sign * chunk.moment_ns for chunk in passages.load_chunks(good)}
+    others = [key for key in scores if key not in moments]
+    return [*sorted(moments, key=moments.__getitem__), *others]
 
 
 _HIGHLIGHT_SHARE = 0.25
@@ -309,10 +330,13 @@ def deduplicate_hits(
 
 
 def select_hits(
-    ranking: MergedRanking, query: Query, read: Callable[[Sequence[Key]], list[StoredChunk]]
+    ranking: MergedRanking,
+    keys: Sequence[Key],
+    query: Query,
+    read: Callable[[Sequence[Key]], list[StoredChunk]],
 ) -> "tuple[tuple[Hit, ...], bool, LeftOut | None]":
     """Return the hits of a page, whether others follow, and what the token budget left out."""
-    size, shown = query.page_size, deduplicate_hits(ranking.keys, read, query.per_doc)
+    size, shown = query.page_size, deduplicate_hits(keys, read, query.per_doc)
     found = list(islice(shown, query.offset, query.offset + size + 1))
     more = len(found) > size
     hits = [

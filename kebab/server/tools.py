@@ -13,7 +13,7 @@ import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
@@ -92,6 +92,7 @@ class Search(Tool, frozen=True, kw_only=True):
     """Only documents since `2025-01-31` or within `30d`."""
     tag: _Tags = []
     """Only documents with one of these tags."""
+    sort: Literal["relevance", "newest", "oldest"] = "relevance"
     limit: _Limit = 5
     max_tokens: _Positive = 1200
     detail: DetailName = "passages"

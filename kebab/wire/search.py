@@ -147,6 +147,9 @@ class SearchRequest(
     """Whether to compare the first passages with the query token by token, which takes longer;
     null means up to four passages that are close to the first, and only for questions and where
     query and passages are in different languages."""
+    sort: Literal["relevance", "newest", "oldest"] = "relevance"
+    """What hits are ordered by: their scores, or, of those with at least half of the best score,
+    the dates of their documents."""
     trace: bool = False
     """Whether to report the result of each stage."""
     refresh: bool = False

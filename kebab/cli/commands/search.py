@@ -164,6 +164,9 @@ _LONGEST_REPEATED = 200
 @in_options
 @per_doc_option
 @min_confidence_option
+@click.option(
+    "--sort", type=click.Choice(["relevance", "newest", "oldest"]), help="What comes first."
+)
 @click.option("--detail", type=click.Choice(DETAILS), help="How much text each hit carries.")
 @click.option(
     "--format",

@@ -307,7 +307,7 @@ _STORED = """
         (SELECT json_group_array(t.tag) FROM document_tags t WHERE t.doc = d.doc),
         d.size, d.mtime_ns, d.indexed_at, d.chunker_version,
         CASE v.state WHEN 'committed' THEN v.version END, v.state,
-        c.context, c.place
+        c.context, c.place, coalesce(d.date_ns, d.mtime_ns)
     FROM chunks c
     JOIN documents d ON d.doc = c.doc
     JOIN sources s ON s.source = d.source
@@ -340,12 +340,13 @@ def find_doc_numbers(database: apsw.Connection, keys: Collection[Key]) -> dict[K
 
 
 def _build_chunks(rows: apsw.Cursor) -> list[StoredChunk]:
-    """Return chunks from rows whose columns are the first fields of `StoredChunk` in order."""
+    """Return chunks from rows of the first fields of `StoredChunk` in order, and the moment."""
     return [
-        StoredChunk(*row)._replace(
+        StoredChunk(*row[:23])._replace(
             heading_path=parse_strings(row[7]),
             tags=parse_strings(row[14]),
             place=parse_place(row[22]),
+            moment_ns=row[23],
         )
         for row in rows
     ]

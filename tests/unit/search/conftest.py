@@ -23,8 +23,10 @@ class Base:
         self.writer = SqliteWriter(folder, join_tokens, lambda: 1.0)
         self.writer.add_source(Source(name="notes", root=str(folder), kind="folder"))
 
-    def add(self, path, *texts, title="", tags=(), lang=None, embed=True, heading=()):
-        document = _document(path, texts, title=title, tags=tags, lang=lang, heading=heading)
+    def add(self, path, *texts, title="", tags=(), lang=None, embed=True, heading=(), date=None):
+        document = _document(
+            path, texts, title=title, tags=tags, lang=lang, heading=heading, date=date
+        )
         self.writer.put_document(document)
         if embed:
             for chunk in self.writer.list_pending(1000):
@@ -55,7 +57,7 @@ def base(tmp_path):
     base.close()
 
 
-def _document(path, texts, *, title, tags, lang, heading):
+def _document(path, texts, *, title, tags, lang, heading, date):
     owner = make_doc_id("notes", path)
     rows = tuple(
         ChunkRow(
@@ -81,6 +83,7 @@ def _document(path, texts, *, title, tags, lang, heading):
         title=title or path,
         media="text/markdown",
         lang=lang,
+        date=date,
         tags=tuple(tags),
         stamp=FileStamp(size=1, mtime_ns=1, inode=1),
         content_hash=compute_digest(path, *texts),

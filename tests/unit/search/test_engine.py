@@ -6,7 +6,7 @@ import pytest
 
 from kebab.core.chunks import NO_BACKGROUND
 from kebab.core.ids import Key
-from kebab.core.queries import Confidence, Detail, Filters, Mode, Query, QueryInterpretation
+from kebab.core.queries import Confidence, Detail, Filters, Mode, Query, QueryInterpretation, Sort
 from kebab.errors.catalog import InvalidCursor
 from kebab.search.answerability import Calibration
 from kebab.search.engine import (
@@ -398,3 +398,17 @@ def test_chunks_are_read_as_far_as_the_page_goes():
     list(islice(deduplicate_hits(_keys(1000), _reader(chunks, asked), per_doc=None), 5))
 
     assert len(asked) < 100
+
+
+@pytest.mark.parametrize(
+    ("sort", "paths"), [("newest", ["b.md", "c.md", "a.md"]), ("oldest", ["a.md", "c.md", "b.md"])]
+)
+def test_good_hits_are_sorted_by_the_dates_of_their_documents(base, sort, paths):
+    for path, day in (("a.md", "2021-05-01"), ("b.md", "2024-05-01"), ("c.md", "2023-05-01")):
+        base.add(path, f"The oil embargo of {path}.", date=day)
+    for number in range(9):
+        base.add(f"other{number}.md", f"Nothing but gardens and fences {number}.")
+
+    page = base.engine().search(Query(text="oil embargo", sort=Sort(sort)))
+
+    assert [hit.chunk.path for hit in page.hits[:3]] == paths
