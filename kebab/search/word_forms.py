@@ -86,7 +86,8 @@ def use_known_forms(library: LibraryReader, parsed: ParsedQuery) -> ParsedQuery:
     if not found:
         return parsed
     kept = {unit for at, unit in enumerate(finder.units) if at not in found}
-    replaced = {token for at in found for token in tokenize_unit(finder.units[at])}
+    gone = {finder.units[at] for at in found} - kept
+    replaced = {token for unit in gone for token in tokenize_unit(unit)}
     replaced -= {token for unit in kept for token in tokenize_unit(unit)}
     forms = [form for form in found.values() if form]
     terms = [term for term in parsed.terms if term.text not in replaced]
@@ -98,7 +99,7 @@ def use_known_forms(library: LibraryReader, parsed: ParsedQuery) -> ParsedQuery:
         words=tuple(
             word
             for word in parsed.words
-            if not kept.isdisjoint(split_units(normalize_for_index(word)))
+            if not gone.issuperset(split_units(normalize_for_index(word)))
         ),
     )
 

@@ -77,3 +77,10 @@ def test_a_word_of_a_question_is_not_taken_for_a_part_of_another(base):
     base.add("a.md", "Die Krankenversicherung wird teurer.", embed=False)
 
     assert search(base, "How does the fence use Versicherung?").absent_terms == ("Versicherung",)
+
+
+def test_words_of_a_long_query_stay_in_question(base):
+    text = " ".join(f"pump{number} valve" for number in range(30)) + " zeppelin filesystem"
+    base.add("a.md", "The file system has a pump and a valve.", embed=False)
+
+    assert "zeppelin" in search(base, text).absent_terms
