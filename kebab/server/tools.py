@@ -210,7 +210,7 @@ class Explain(Tool, frozen=True, kw_only=True):
         if isinstance(reply, NotFound):
             return ToolOutput(reply, results.ExplainResult(found=False, reason="missing"))
         (only,) = reply.paths
-        is_indexed = only.indexed is not None
+        is_indexed = only.doc_id is not None
         return ToolOutput(reply, results.ExplainResult(found=is_indexed, reason=only.reason))
 
 

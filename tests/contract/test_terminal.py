@@ -192,7 +192,7 @@ def test_a_chat_asks_until_it_is_left(terminal):
 
 
 def test_a_chat_that_is_terminated_ends(terminal):
-    status, _ = terminal("chat", interrupt=b"> ", number=signal.SIGTERM)
+    status, _ = terminal("chat", interrupt=b"Ctrl-D leaves", number=signal.SIGTERM)
 
     assert status == 130
 

@@ -12,7 +12,7 @@ from kebab.app.context import AppContext
 from kebab.app.ingest import ingest
 from kebab.app.library import list_documents
 from kebab.app.publish import publish
-from kebab.app.search import search
+from kebab.app.bases import search_all
 from kebab.config.load import load_settings
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed.registry import MODELS
@@ -82,7 +82,7 @@ class Desk:
     def search(
         self, query: str, *, context: AppContext | None = None, **fields: object
     ) -> SearchResponse:
-        return search(context or self.context(), SearchRequest(query=query, **fields))  # type: ignore[arg-type]
+        return search_all(context or self.context(), SearchRequest(query=query, **fields))  # type: ignore[arg-type]
 
     def documents(self) -> dict[str, DocSummary]:
         """Return every document by its path."""
