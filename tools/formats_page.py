@@ -20,8 +20,9 @@ _CITED_BY = {
 
 _WITHIN = """## Files within files
 
-The attachments of a mail, the messages of a mailbox and the files of a zip archive are documents
-of their own. `!/` stands between a file and what is within it, also several times:
+The attachments of a mail, the messages of a mailbox, the notes of an Evernote export and the files
+of a zip archive are documents of their own. `!/` stands between a file and what is within it, also
+several times:
 
 | path | what it names |
 |---|---|
@@ -29,6 +30,7 @@ of their own. `!/` stands between a file and what is within it, also several tim
 | `mail.eml!/part-3.eml` | the third part of a mail: an attached message without a name |
 | `box.mbox!/12.eml` | the twelfth message of a mailbox |
 | `box.mbox!/12.eml!/plan.pdf` | an attachment of it |
+| `notes.enex!/Plan.enex` | the note with the title `Plan` of an Evernote export |
 | `export.zip!/Page.md:12` | a line of a file in an archive |
 
 `fetch`, `inspect doc`, `outline`, `grep`, `rm` and the filters take such paths, and `fetch` also

@@ -31,6 +31,7 @@ from kebab.app.search import (
     read_filters,
     resolve_request_filters,
     search,
+    separate_omitted,
 )
 from kebab.core.documents import CURSOR_SALT
 from kebab.core.ids import Key
@@ -44,7 +45,7 @@ from kebab.errors.catalog import (
     StoreCorrupt,
 )
 from kebab.search.engine import SORTED_SHARE, decode_cursor, encode_cursor
-from kebab.wire.coverage import MOST_NAMED, Coverage, Indexing
+from kebab.wire.coverage import MOST_NAMED, Coverage, Indexing, merge_left_out, name_omitted
 from kebab.wire.record import Reply
 from kebab.wire.search import (
     MAX_LIMIT,
@@ -133,6 +134,7 @@ class Choice:
             known[0],
             complete=not self.faults and all(one.complete for one in known),
             unlisted=[folder for one in known for folder in one.unlisted],
+            left_out=merge_left_out([text for one in known for text in one.left_out]),
             partial_examples=[path for path, _ in examples],
             partial_reasons=[reason for _, reason in examples],
             bases=[name for name in names if name != LOCAL] or UNSET,
@@ -291,6 +293,7 @@ class MergedNotes:
         self._filters = filters
         self._stack = stack
         self._snapshots: list[_Snapshot] = []
+        self._omitted: dict[str, list[str]] = {}
         for base in [*choice.bases]:
             with choice.leave_out(base):
                 reader = stack.enter_context(base.context.open_reader())
@@ -322,7 +325,9 @@ class MergedNotes:
                     filters = resolve_request_filters(context, reader, self._filters)
                     self._snapshots[number] = _Snapshot(one.base, reader, filters)
                 engine = build_engine(context, reader)
-                pages.append(engine.search(replace(inner, filters=filters)))
+                page = engine.search(replace(inner, filters=filters))
+                pages.append(page := separate_omitted(reader, page))
+                self._omitted |= page.omitted_terms
         self._snapshots = [one for one in self._snapshots if one.base in self._choice.bases]
         notes = [note for one in self._snapshots for note in describe_published(one.base.context)]
         degraded = dict.fromkeys(one for page in pages for one in page.degraded)
@@ -382,6 +387,8 @@ class MergedNotes:
         counts: Counter[str] = Counter()
         for one in self._snapshots:
             counts.update(one.reader.get_document_frequencies(tokens))
+            # What a parser left out occurs too, although no passage has it.
+            counts.update(token for token in tokens if one.reader.find_omitted([token]))
         return counts
 
     def load_embedder(self) -> "Embedder | None":
@@ -396,7 +403,7 @@ class MergedNotes:
     ) -> Coverage | None:
         """Return what is covered of all bases; `indexing` is the ingest of the own notes."""
         shown = list(map(to_search_hit, hits))
-        return self._choice.merge_coverage(
+        coverage = self._choice.merge_coverage(
             [
                 measure_coverage(
                     one.base.context,
@@ -409,6 +416,7 @@ class MergedNotes:
                 for one in self._snapshots
             ]
         )
+        return name_omitted(coverage, self._omitted) if coverage else None
 
     def explain_filters(
         self, request: FilteredRequest[Reply], texts: Sequence[str] = ()

@@ -30,7 +30,7 @@ from kebab.core.ids import hash_file
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.core.queries import Filters
 from kebab.errors.catalog import IoError, Locked, NotIndexed, OutOfMemory, StoreCorrupt
-from kebab.wire.coverage import MOST_NAMED, Coverage, Indexing
+from kebab.wire.coverage import MOST_NAMED, Coverage, Indexing, LeftOutText, merge_left_out
 from kebab.wire.ingest import IngestReport, IngestRequest
 from kebab.wire.record import Reply
 from kebab.wire.search import FilteredRequest, IndexRefresh, SearchHit
@@ -120,7 +120,8 @@ def measure_coverage(
         return _describe_published(context, reader)
     survey = _Survey(context, reader, filters)
     changes = survey.compare(seconds)
-    return _build_coverage(context, survey, changes, hits, indexing)
+    coverage = _build_coverage(context, survey, changes, hits, indexing)
+    return replace(coverage, left_out=survey.list_left_out())
 
 
 def compare_contents(
@@ -309,6 +310,14 @@ class _Survey:
     def list_partial(self) -> list[tuple[str, str]]:
         """Return the documents of which only a part is searched, and what is cut."""
         return [found for extent in self._extents for found in self._known.list_partial(extent)]
+
+    def list_left_out(self) -> list[LeftOutText]:
+        """Return what parsers left out of the documents."""
+        return merge_left_out(
+            LeftOutText(reason=reason, documents=count, words=words)
+            for extent in self._extents
+            for reason, count, words in self._known.list_omissions(extent)
+        )
 
     def compare(
         self, seconds: float | None, report: "Callable[[int, int], None] | None" = None

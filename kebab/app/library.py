@@ -38,6 +38,7 @@ from kebab.errors.catalog import NotIndexed
 from kebab.search.citations import build_file_path, cite_chunk
 from kebab.search.nearest import find_nearest
 from kebab.text.normalize import escape_undecodable
+from kebab.wire.coverage import LeftOutText
 from kebab.wire.library import (
     ChunkBrief,
     ChunkInspection,
@@ -108,6 +109,9 @@ def inspect_doc(context: AppContext, request: InspectDocRequest) -> DocInspectio
         parser_version=found.parser_version,
         chunker_version=found.chunker_version,
         warnings=list(found.summary.warnings),
+        left_out=[
+            LeftOutText(reason=one.reason, documents=1, words=one.words) for one in found.omissions
+        ],
         chunks=[_to_brief(chunk) for chunk in found.chunks],
         links=links,
         backlinks=backlinks,

@@ -12,10 +12,21 @@ from kebab.app.conversions import parse_time, to_search_response
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
 from kebab.app.references import is_path, make_absolute
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
-from kebab.core.queries import FILTERS, Confidence, Detail, Filters, Mode, Query, Sort, StoredChunk
+from kebab.core.queries import (
+    FILTERS,
+    Confidence,
+    Detail,
+    Filters,
+    Mode,
+    Page,
+    Query,
+    Sort,
+    StoredChunk,
+)
 from kebab.errors.catalog import InvalidInput, TooLarge
 from kebab.search.engine import SearchEngine, decode_cursor, encode_cursor
 from kebab.search.query_parser import parse_query
+from kebab.wire.coverage import name_omitted
 from kebab.wire.record import Reply, Request
 from kebab.wire.search import (
     MAX_QUERY_BYTES,
@@ -144,7 +155,7 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
         if request.cursor is not None:
             offset = decode_cursor(request.cursor, query, reader.get_revision(), salt)
             query = replace(query, offset=offset)
-        page = build_engine(context, reader).search(query)
+        page = separate_omitted(reader, build_engine(context, reader).search(query))
         texts = (query.text, *query.more)
         unmatched = (
             [] if page.hits else find_unmatched(context, reader, query.filters, request, texts)
@@ -171,8 +182,22 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
             hits=response.hits,
             indexing=indexing,
         )
+        coverage = name_omitted(coverage, page.omitted_terms)
     degraded = [*response.degraded, *describe_published(context)]
     return structs.replace(response, coverage=coverage, degraded=degraded)
+
+
+def separate_omitted(reader: "SqliteReader", page: Page) -> Page:
+    """Return a page that does not call words absent that a parser left out of a document."""
+    if not page.absent_terms:
+        return page
+    from kebab.text.tokenizer import tokenize
+
+    found = {term: reader.find_omitted(tokenize(term)) for term in page.absent_terms}
+    return page._replace(
+        absent_terms=tuple(term for term, reasons in found.items() if not reasons),
+        omitted_terms={term: reasons for term, reasons in found.items() if reasons},
+    )
 
 
 def find_candidates(context: AppContext, query: Query) -> bool:

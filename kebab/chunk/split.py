@@ -28,7 +28,7 @@ from kebab.chunk.pack import (
     trim,
 )
 from kebab.core.chunks import Chunk, Place
-from kebab.core.documents import Block, BlockKind, ParsedDocument
+from kebab.core.documents import Block, BlockKind, ParsedDocument, apply_edits
 
 MAX_CHARS = 240
 MAX_SHARE = 3
@@ -90,7 +90,7 @@ class LeadFinder:
 
 
 _MAX_GAP = 200
-"""How much text between two blocks may be part of a chunk, such as a comment between paragraphs."""
+"""How much text between two blocks, such as a comment, may be in the range of a chunk."""
 
 _PART_CHARS = 1_000_000
 """How much of a long text is cut at once, so that a limit leaves the passages before it."""
@@ -329,7 +329,7 @@ def _find_path(section: Section, first: int, end: int) -> tuple[str, ...]:
 
 def _build_chunks(document: ParsedDocument, drafts: Iterable[ChunkDraft]) -> Iterator[Chunk]:
     """Yield the chunks of the drafts, with their text, lines and places."""
-    text = document.text
+    text, edits = document.text, document.edits
     line, offset, ordinal = 1, 0, 0
     for draft in drafts:
         where = trim(text, Range(draft.start, draft.end))
@@ -337,14 +337,19 @@ def _build_chunks(document: ParsedDocument, drafts: Iterable[ChunkDraft]) -> Ite
             continue
         line += text.count("\n", offset, where.start)
         offset = where.start
-        body = text[where.start : where.end]
+        seen = apply_edits(text, where.start, where.end, edits) if edits else text[slice(*where)]
+        if not seen.strip():
+            continue
+        blank = seen[: len(seen) - len(seen.lstrip())]
+        body = seen[blank.rfind("\n") + 1 :].rstrip()
+        first = line + blank.count("\n")
         yield Chunk(
             ordinal=ordinal,
             text=body,
             start=where.start,
             end=where.end,
-            start_line=line,
-            end_line=line + body.count("\n"),
+            start_line=first,
+            end_line=first + body.count("\n"),
             heading_path=draft.path,
             context=draft.lead,
             place=_find_place(document, where.start),

@@ -63,12 +63,13 @@ class Place(NamedTuple):
 class Chunk(NamedTuple):
     """A slice of a document's text that fits the embedder's window.
 
-    `text == document.text[start:end]` in code points; `start_line` and `end_line` are the lines of
-    the file that hold it, 1-based and inclusive. `heading_path` lists the headings
-    above the chunk, outermost first; a heading that opens the chunk is its last element. `context`
-    is text from elsewhere in the document without which the chunk cannot be understood, such as
-    the header row of its table. `place` is the place of the chunk in a format that is not cited by
-    lines; its `start` is that of the chunk, and its `row` that of the chunk's first line.
+    `text` is what a reader sees of `document.text[start:end]`, in code points; `start_line` and
+    `end_line` are the lines of the file that hold it, 1-based and inclusive. `heading_path` lists
+    the headings above the chunk, outermost first; a heading that opens the chunk is its last
+    element. `context` is text from elsewhere in the document without which the chunk cannot be
+    understood, such as the header row of its table. `place` is the place of the chunk in a format
+    that is not cited by lines; its `start` is that of the chunk, and its `row` that of the chunk's
+    first line.
     """
 
     ordinal: int

@@ -7,9 +7,11 @@ is compared with paths first, and with titles and aliases last. Suffixes may be 
 import posixpath
 import re
 import unicodedata
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
+from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct
@@ -55,6 +57,50 @@ class Block(NamedTuple):
     ends: int = 0
 
 
+class Edit(NamedTuple):
+    """A part [start, end) of a text that a reader sees as `text`, such as a character reference.
+
+    A comment is seen as nothing. `text` has no line ends; those of the part stay, so that the lines
+    of what is seen are those of the file.
+    """
+
+    start: int
+    end: int
+    text: str = ""
+
+
+def apply_edits(text: str, start: int, end: int, edits: Sequence[Edit]) -> str:
+    """Return the part [start, end) of a text as a reader sees it; the edits are in order."""
+    parts, done = list[str](), start
+    for number in range(bisect_right(edits, start, key=attrgetter("end")), len(edits)):
+        edit = edits[number]
+        begin, stop = max(edit.start, done), min(edit.end, end)
+        if edit.start >= end:
+            break
+        if stop > done:
+            lines = "\n" * text.count("\n", begin, stop)
+            parts += (text[done:begin], edit.text if begin == edit.start else "", lines)
+            done = stop
+    if not parts:
+        return text[start:end]
+    return unicodedata.normalize("NFC", "".join([*parts, text[done:end]]))
+
+
+class Omission(NamedTuple):
+    """Text of a file that its parser left out of the document, and what it is: `navigation`."""
+
+    reason: str
+    text: str
+
+
+class OmittedWords(NamedTuple):
+    """How many words of a kind are in no passage of a document, and their tokens, each once."""
+
+    reason: str
+    words: int
+    tokens: str = ""
+
+
 class Metadata(NamedTuple):
     """What a document says of itself: in its front matter or in the properties of its file.
 
@@ -77,8 +123,10 @@ class ParsedDocument(NamedTuple):
     file, so that its lines are the file's lines; for other formats it is extracted text. Blocks are
     in order, do not overlap, and leave out front matter. `lang` is what the front matter says, else
     a guess. `places` are the pages, slides or cells of the text, sorted by `start`. `links` are the
-    targets of its links to other files, as written. `failures` say why a model wrote nothing about
-    its pictures; such a document is read again by the next ingest.
+    targets of its links to other files, as written. `edits`, in order, say what a reader sees
+    instead of parts of the text; passages have what a reader sees. `omissions` are texts of the
+    file that are in no passage. `failures` say why a model wrote nothing about its pictures; such
+    a document is read again by the next ingest.
     """
 
     text: str
@@ -90,6 +138,8 @@ class ParsedDocument(NamedTuple):
     warnings: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
     links: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    omissions: tuple[Omission, ...] = ()
     failures: tuple["Signal", ...] = ()
 
 
@@ -191,6 +241,7 @@ class DocumentRow(Struct, frozen=True, kw_only=True):
     failures: tuple["Signal", ...] = ()
     more_chunks: Iterable[Sequence[ChunkRow]] = ()
     late_warnings: Sequence[str] = ()
+    omissions: tuple[OmittedWords, ...] = ()
 
 
 class ChunkChanges(Struct, frozen=True, kw_only=True):
@@ -309,6 +360,7 @@ class DocumentDetail(NamedTuple):
     parser_version: str
     chunker_version: str
     chunks: tuple[StoredChunk, ...]
+    omissions: tuple[OmittedWords, ...] = ()
 
 
 class ChunkDetail(NamedTuple):

@@ -21,7 +21,8 @@ IMAGE = "image/any"
 
 ZIP = "application/zip"
 MBOX = "application/mbox"
-CONTAINERS = frozenset({ZIP, MBOX})
+ENEX = "application/enex+xml"
+CONTAINERS = frozenset({ZIP, MBOX, ENEX})
 """The media types of files without a text of their own: their members are the documents."""
 
 SECRET_SETTING = "ingest.secret_files"  # noqa: S105 - the name of a setting

@@ -9,7 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from kebab.core.files import CONTAINERS, IMAGE, MBOX, ZIP, get_suffix
+from kebab.core.files import CONTAINERS, ENEX, IMAGE, MBOX, ZIP, get_suffix
 
 
 class CitationKind(StrEnum):
@@ -154,6 +154,8 @@ _SOURCE_NAMES = (
 
 SOURCE = "text/x-source"
 CHAT = "application/x-chat+json"
+ENEX_NOTE = "application/enex-note+xml"
+"""A note of an export of Evernote, which is a member of it."""
 _SLACK_DAY = re.compile(r"\d{4}-\d\d-\d\d\.json", re.IGNORECASE)
 """The name of the file of a day in an export of Slack."""
 
@@ -178,6 +180,7 @@ _DATA = (
         "XML",
         (
             *(".xml", ".xsd", ".xsl", ".xslt", ".wsdl", ".rss", ".atom", ".opml", ".plist", ".dtd"),
+            *(".nxml", ".jats", ".dbk", ".docbook", ".dita", ".tei"),
             *(".csproj", ".vbproj", ".fsproj", ".props", ".targets", ".resx", ".xaml", ".fxml"),
         ),
     ),
@@ -185,7 +188,11 @@ _DATA = (
 """Files of data. Settings with secrets (`.env`) are none of them."""
 
 MEDIA_TYPES: tuple[MediaType, ...] = (
-    MediaType(MARKDOWN, "Markdown", (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdx")),
+    MediaType(
+        MARKDOWN,
+        "Markdown",
+        (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdx", ".qmd", ".rmd"),
+    ),
     MediaType(PLAIN, "text", (".txt", ".text", ".log", ".textile")),
     MediaType(DOCX, "Word", (".docx", ".docm", ".dotx", ".dotm"), CitationKind.SECTION),
     MediaType(DOC, "Word 97-2003", (".doc", ".dot"), CitationKind.SECTION),
@@ -194,7 +201,8 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType("text/html", "HTML", (".html", ".htm", ".xhtml", ".shtml"), CitationKind.SECTION),
     MediaType("application/epub+zip", "EPUB", (".epub",), CitationKind.SECTION),
     MediaType(FB2, "FictionBook", (".fb2", ".fbz"), CitationKind.SECTION),
-    MediaType("application/enex+xml", "Evernote export", (".enex",), CitationKind.SECTION),
+    MediaType(ENEX, "Evernote export", (".enex",), CitationKind.SECTION),
+    MediaType(ENEX_NOTE, "Evernote note", (), CitationKind.SECTION),
     MediaType("application/rtf", "RTF", (".rtf",), CitationKind.SECTION),
     MediaType("multipart/related", "saved page", (".mhtml", ".mht"), CitationKind.SECTION),
     MediaType(EMAIL, "e-mail", (".eml", ".emlx"), CitationKind.SECTION),

@@ -235,6 +235,8 @@ class Page(NamedTuple):
     """How the query was read."""
     absent_terms: tuple[str, ...] = ()
     """Words and phrases of the query that occur nowhere in what was searched, as written."""
+    omitted_terms: Mapping[str, list[str]] = {}
+    """What the text is in which words of the query are that no passage has."""
     convincing: bool = True
     """Whether the best hit of the whole search is above `weak`."""
     convincing_queries: tuple[int, ...] = ()

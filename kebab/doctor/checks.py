@@ -23,7 +23,7 @@ from kebab.errors.catalog import (
 from kebab.errors.hints import MAX_HINT_CHARS, build_variable_name
 from kebab.errors.signal import Signal
 from kebab.platform import is_on_read_only_disk, list_missing_features, read_open_files_limit
-from kebab.wire.coverage import Coverage, describe_gaps, describe_partial
+from kebab.wire.coverage import Coverage, describe_gaps, describe_left_out, describe_partial
 from kebab.wire.health import CheckStatus, Doctor, DoctorCheck
 
 
@@ -468,7 +468,7 @@ def check_files(documents: DocumentInputs) -> Finding:
     subject = "every other file" if lost else "every file"
     count = format_count(coverage.files - lost, "file")
     summary = f"{subject} is as it was read, by time and size: {count}"
-    return succeed(f"{summary}{describe_partial(coverage)}")
+    return succeed(f"{summary}{describe_partial(coverage)}{describe_left_out(coverage)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

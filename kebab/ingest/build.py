@@ -10,9 +10,10 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
@@ -21,7 +22,15 @@ from kebab.chunk.budget import Budget, build_chunk_rows
 from kebab.chunk.split import iterate_chunks
 from kebab.core.chunks import ChunkRow, add_tokens
 from kebab.core.content import HEAD_BYTES, find_mismatch
-from kebab.core.documents import NO_PASSAGE, DocumentRow, FileStamp, ParsedDocument, Source
+from kebab.core.documents import (
+    NO_PASSAGE,
+    DocumentRow,
+    FileStamp,
+    Omission,
+    OmittedWords,
+    ParsedDocument,
+    Source,
+)
 from kebab.core.files import CONTAINERS, FileEntry
 from kebab.core.ids import DocId, compute_digest, hash_file
 from kebab.core.media import CitationKind, get_media_type
@@ -152,7 +161,9 @@ class DocumentBuilder:
                 if found is None or found not in self.parsers or escapes:
                     raise build_failure(entry.path, parser.version, mismatch.cause)
                 media = found
-            document = self.parsers[media].parse(content.data, entry.path)
+            parse: Callable[..., ParsedDocument] = self.parsers[media].parse
+            companion = _read_companion(self.parsers[media], entry)
+            document = parse(content.data, entry.path, *companion)
         spent_s = time.thread_time() - started
         return ParsedFile(document, content.stamp, content.content_hash, media, spent_s)
 
@@ -224,7 +235,32 @@ class DocumentBuilder:
             aliases=document.metadata.aliases,
             links=document.links,
             failures=document.failures,
+            omissions=tuple(map(_count_omission, document.omissions)),
         )
+
+
+_MAX_OMITTED_CHARS = 200_000
+
+
+def _count_omission(omission: Omission) -> OmittedWords:
+    """Return the number and the tokens of the words that a parser left out."""
+    tokens = dict.fromkeys(join_tokens(omission.text[:_MAX_OMITTED_CHARS]).split())
+    return OmittedWords(omission.reason, len(omission.text.split()), " ".join(tokens))
+
+
+_MAX_COMPANION_BYTES = 20_000_000
+
+
+def _read_companion(parser: Parser, entry: FileEntry) -> tuple[bytes, ...]:
+    """Return the bytes of the file that a parser reads beside another one, if there is one."""
+    name = getattr(parser, "companion", "")
+    file = Path(entry.absolute).parent / name
+    try:
+        if not name or entry.container or file.stat().st_size > _MAX_COMPANION_BYTES:
+            return ()
+        return (file.read_bytes(),)
+    except OSError:
+        return ()
 
 
 class BuiltFile(NamedTuple):

@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import PurePosixPath
 from typing import NamedTuple, TypeAlias
 
 from kebab.core.chunks import Place
-from kebab.core.documents import Block, BlockKind, Metadata, ParsedDocument
+from kebab.core.documents import Block, BlockKind, Edit, Metadata, Omission, ParsedDocument
 from kebab.parse.encoding import Decoded, normalize_text
 from kebab.parse.metadata import list_unique, read_language, split_authors, split_keywords
 from kebab.text.dates import find_date
@@ -58,14 +58,51 @@ def build_blocks(text: str, body: int, spans: Iterable[Span]) -> tuple[Block, ..
     return tuple(blocks)
 
 
+_SHORTEST_GAP = 2
+"""A longer text between two blocks may have a word: two line ends part most of them."""
+_HAS_LETTER = re.compile(r"[^\W\d_]")
+
+
+def join_edits(text: str, blocks: Sequence[Block], edits: Iterable[Edit] = ()) -> tuple[Edit, ...]:
+    """Return edits in order, with one for each text between blocks, which is left out.
+
+    Numbers and marks alone, such as the times of subtitles, stay.
+    """
+    gaps = (
+        Edit(before.end, after.start)
+        for before, after in pairwise(blocks)
+        if after.start - before.end > _SHORTEST_GAP
+        and _HAS_LETTER.search(text, before.end, after.start)
+    )
+    return tuple(sorted([*edits, *gaps]))
+
+
+_MARKUP = re.compile(r"[&\\]|</?\w")
+
+
+def list_omissions(text: str, edits: Iterable[Edit]) -> tuple[Omission, ...]:
+    """Return the words that a reader does not see: those of comments, and of lines of markup."""
+    hidden = (
+        text[edit.start : edit.end]
+        for edit in edits
+        if not edit.text and not _MARKUP.match(text, edit.start)
+    )
+    words = " ".join(part for part in hidden if _HAS_LETTER.search(part))
+    return (Omission("comments and markup", words),) if words else ()
+
+
 def build_line_document(
     decoded: Decoded,
     path: str,
     spans: Iterable[Span],
     metadata: Metadata,
     links: Iterable[str] = (),
+    find_edits: Callable[[str, int, int], Iterable[Edit]] | None = None,
 ) -> ParsedDocument:
-    """Return the document whose text is the decoded file, without encoded and minified data."""
+    """Return the document whose text is the decoded file, without encoded and minified data.
+
+    `find_edits` yields the edits of a part of the text; blocks of code have none.
+    """
     text = decoded.text
     blobs = find_blob_lines(text)
     if blobs:
@@ -73,6 +110,9 @@ def build_line_document(
         gaps = (Span(None, *where) for where in dropped)
         spans = sorted([*exclude_lines(spans, dropped), *gaps], key=lambda span: span.first)
     blocks = build_blocks(text, 0, spans)
+    prose = (block for block in blocks if block.kind is not BlockKind.CODE)
+    found = (edit for one in prose if find_edits for edit in find_edits(text, one.start, one.end))
+    edits = join_edits(text, blocks, found)
     return ParsedDocument(
         text=text,
         title=choose_title(metadata, blocks, path),
@@ -82,6 +122,8 @@ def build_line_document(
         encoding=decoded.encoding,
         warnings=(*decoded.warnings, *describe_left_out(BLOBS, text, blobs)),
         links=tuple(dict.fromkeys(links)),
+        edits=edits,
+        omissions=list_omissions(text, edits),
     )
 
 

@@ -1,6 +1,7 @@
-"""Reads the members of containers: attachments of mails, messages of mailboxes, zip archives.
+"""Reads the members of containers: attachments, messages of mailboxes, archives, Evernote notes.
 
-The path of a member is `mail.eml!/plan.pdf`, `box.mbox!/12.eml!/plan.pdf` or `export.zip!/a/b.md`.
+The path of a member is `mail.eml!/plan.pdf`, `box.mbox!/12.eml!/plan.pdf`, `export.zip!/a/b.md` or
+`notes.enex!/A note.enex`.
 An ingest lists members and reads them one at a time; `fetch`, `grep` and others read one. Members
 are never written anywhere. A damaged member costs itself.
 """
@@ -13,13 +14,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from email.errors import MessageError
 from functools import lru_cache, partial
+from html import unescape
 from typing import BinaryIO, TypeAlias
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipInfo
 
 from kebab.core.content import HEAD_BYTES, detect_media
 from kebab.core.documents import ParsedDocument
-from kebab.core.files import MBOX, MEMBER_MARK, ZIP, find_container
-from kebab.core.media import EMAIL, MSG, PLAIN
+from kebab.core.files import ENEX, MBOX, MEMBER_MARK, ZIP, find_container
+from kebab.core.media import EMAIL, ENEX_NOTE, MSG, PLAIN
 from kebab.core.members import LOCAL_HEADER_BYTES, Member, clean_name, make_unique, read_directory
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.archive import ENCRYPTED, MAX_MEMBER_BYTES, MAX_RATIO
@@ -51,8 +53,9 @@ class ContainerParser:
         Raises:
             ParseFailed: The bytes are neither a mailbox nor an archive.
         """
-        if not data.startswith(b"PK") and next(find_messages(io.BytesIO(data)), None) is None:
-            cause = "neither a mailbox nor a zip archive"
+        is_known = data.startswith(b"PK") or _EXPORT in data
+        if not is_known and next(find_messages(io.BytesIO(data)), None) is None:
+            cause = "neither a mailbox, a zip archive, nor an export of Evernote"
             raise ParseFailed(path=path, parser=self.version, cause=cause)
         return TextBuilder().build(path, title=path.rpartition("/")[2].rpartition(".")[0])
 
@@ -129,6 +132,42 @@ def read_message(file: BinaryIO, span: Span) -> bytes:
     """Return a message of a mailbox; it moves the file."""
     file.seek(span[0])
     return _ESCAPED.sub(rb"\1", file.read(span[1] - span[0]))
+
+
+_EXPORT = b"<en-export"
+_NOTE = re.compile(rb"<note(?:\s[^<>]*)?>.*?</note\s*>", re.DOTALL)
+_NOTE_TITLE = re.compile(rb"<title>\s*([^<]{1,400})", re.DOTALL)
+_EXPORT_FORM = b"<?xml version='1.0' encoding='UTF-8'?>\n<en-export>%s</en-export>"
+
+
+class _Evernote:
+    """The notes of an export; each member is an export of one note."""
+
+    def __init__(self, open_source: _OpenSource) -> None:
+        self._open = open_source
+        with open_source() as file:
+            data = file.read()
+        if _EXPORT not in data[:HEAD_BYTES]:
+            raise ValueError("not an Evernote export: it has no notes")
+        taken: dict[str, int] = {}
+        self._spans: dict[str, Span] = {}
+        for note in _NOTE.finditer(data):
+            title = _NOTE_TITLE.search(data, *note.span())
+            text = unescape(title[1].decode("utf-8", "replace")) if title else ""
+            name = clean_name(" ".join(text.replace("/", "_").split())) or "untitled"
+            self._spans[make_unique(f"{name}.enex", taken)] = note.span()
+        if not self._spans:
+            raise ValueError("not an Evernote export: it has no notes")
+
+    def list_members(self) -> Iterator[Member]:
+        for name, (start, end) in self._spans.items():
+            yield Member(name, end - start, ENEX_NOTE)
+
+    def read(self, name: str) -> bytes:
+        start, end = self._spans[name]
+        with self._open() as file:
+            file.seek(start)
+            return _EXPORT_FORM % file.read(end - start)
 
 
 _ENCRYPTED_FLAG = 0x1
@@ -235,7 +274,7 @@ def _translate(path: str) -> Iterator[None]:
             raise ParseFailed(path=path, parser=_VERSION, cause=str(fault)) from fault
 
 
-def _open(path: str, span: Span) -> "_Mail | _Mailbox | _Zip":
+def _open(path: str, span: Span) -> "_Mail | _Mailbox | _Zip | _Evernote":
     status = os.stat(find_container(path))  # noqa: PTH116 - a plain string
     return _load(path, span, status.st_size, status.st_mtime_ns)
 
@@ -245,7 +284,7 @@ def _open_file(path: str) -> BinaryIO:
 
 
 @lru_cache(maxsize=2)
-def _load(path: str, span: Span, *_state: int) -> "_Mail | _Mailbox | _Zip":
+def _load(path: str, span: Span, *_state: int) -> "_Mail | _Mailbox | _Zip | _Evernote":
     """Return a container; the last ones stay open for their next members."""
     if is_nested := find_container(path) != path:
         source: _OpenSource = partial(io.BytesIO, ContainerFiles().read(path, span))
@@ -255,6 +294,8 @@ def _load(path: str, span: Span, *_state: int) -> "_Mail | _Mailbox | _Zip":
         media = detect_media(path.rpartition("/")[2], 1, partial(file.read, HEAD_BYTES))
     if media == ZIP:
         return _Zip(source)
+    if media == ENEX:
+        return _Evernote(source)
     if media == MBOX:
         return _Mailbox(source, is_nested=is_nested)
     if media not in {EMAIL, MSG}:

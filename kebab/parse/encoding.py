@@ -16,6 +16,8 @@ from msgspec import Struct
 
 from kebab.errors.catalog import ParseFailed
 from kebab.errors.system import translate_import_errors
+from kebab.parse.latin_encoding import detect_latin_encoding, has_single_letters
+from kebab.text.normalize import split_names
 
 _SAMPLE = 32_768
 _SLOW_SAMPLE = 4_096
@@ -36,6 +38,14 @@ _WESTERN = re.compile(
     "|[\u00b2\u00b3\u00b5\u00b9\u00bc-\u00be](?![a-z])|(?<![A-Za-z])[\u00a1\u00bf](?=\\w)"
 )
 
+_EXCLUDED = [
+    *split_names(
+        "cp932 cp949 cp950 big5 big5hkscs euc_jp euc_jis_2004 euc_jisx0213 euc_kr gb2312 gb18030"
+        " gbk johab shift_jis shift_jis_2004 shift_jisx0213"
+    )
+]
+"""The codecs of several bytes: their texts were looked for before."""
+
 _WIDE_SAMPLE = 65_536
 _LEAST_SHARE = 0.9
 _LEAST_SEPARATORS = 0.02
@@ -48,17 +58,17 @@ _SEPARATORS = re.compile("[\n\r .,、。，]")
 
 def detect_legacy_encoding(data: bytes) -> str | None:
     """Return the codec that decodes the bytes to plausible text, or None."""
-    sample = data
-    if len(data) > _SAMPLE:
-        # The sample begins with the line of the first byte that is not ASCII.
-        high = re.search(rb"[\x80-\xff]", data)
-        start = data.rfind(b"\n", 0, high.start()) + 1 if high else 0
-        sample = data[start : start + _SAMPLE]
+    sample = _take_sample(data)
+    latin = detect_latin_encoding(sample)
+    if latin and has_single_letters(sample):
+        return latin.codec
     for codec, plausible in _MULTI_BYTE:
         text = sample.decode(codec, "replace")
         is_cut = len(sample) < len(data) and text[-1:] == REPLACEMENT  # within a character
         if text.count(REPLACEMENT) - is_cut <= len(text) // 500 and plausible(text):
             return codec
+    if latin:
+        return latin.codec
     western = sample.decode("cp1252", "replace")
     non_ascii = len(western) - len(western.encode("ascii", "ignore"))
     # In Western text accents are beside letters and the rest is common punctuation.
@@ -69,8 +79,15 @@ def detect_legacy_encoding(data: bytes) -> str | None:
     with translate_import_errors("reading old encodings", "charset-normalizer"):
         from charset_normalizer import from_bytes
 
-    best = from_bytes(sample[:_SLOW_SAMPLE]).best()
+    best = from_bytes(sample[:_SLOW_SAMPLE], cp_exclusion=_EXCLUDED).best()
     return None if best is None else best.encoding
+
+
+def _take_sample(data: bytes) -> bytes:
+    """Return the bytes from the line of the first byte on that is not ASCII."""
+    high = re.search(rb"[\x80-\xff]", data) if len(data) > _SAMPLE else None
+    start = data.rfind(b"\n", 0, high.start()) + 1 if high else 0
+    return data[start : start + _SAMPLE]
 
 
 def _is_japanese(text: str) -> bool:
@@ -208,7 +225,8 @@ def decode_raw(data: bytes, path: str = "-", parser: str = "text-v1") -> Decoded
     if encoding is None:
         raise ParseFailed(path=path, parser=parser, cause="binary data, not text")
     raw = body.decode(encoding, "replace")
-    return Decoded(raw, encoding, _describe_losses(raw, body, encoding))
+    warnings = (*_describe_losses(raw, body, encoding), *_describe_doubt(body, encoding))
+    return Decoded(raw, encoding, warnings)
 
 
 def encode_raw(text: str, original: Decoded, data: bytes) -> bytes | None:
@@ -293,6 +311,14 @@ def _describe_losses(raw: str, body: bytes, encoding: str) -> tuple[str, ...]:
     if lost:
         lost -= body.count(REPLACEMENT.encode(encoding, "ignore") or REPLACEMENT.encode())
     return (f"characters that are not {encoding} were replaced: {lost}",) if lost > 0 else ()
+
+
+def _describe_doubt(body: bytes, encoding: str) -> tuple[str, ...]:
+    """Return a warning where another encoding of Latin script is as likely."""
+    latin = None if encoding.startswith("utf") else detect_latin_encoding(_take_sample(body))
+    if latin is None or latin.doubt is None or latin.codec != encoding:
+        return ()
+    return (f"the encoding is uncertain: read as {encoding}, {latin.doubt} is as likely",)
 
 
 def normalize_text(text: str) -> str:

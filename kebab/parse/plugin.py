@@ -8,7 +8,7 @@ import msgspec
 
 from kebab.config.settings import Plugins
 from kebab.core.chunks import Place
-from kebab.core.documents import Block, Metadata, ParsedDocument
+from kebab.core.documents import Block, Edit, Metadata, Omission, ParsedDocument
 from kebab.core.media import READABLE_NAMES, format_stored_media, is_built_in
 from kebab.core.ports import Parser
 from kebab.errors.catalog import ParseFailed
@@ -26,6 +26,8 @@ _PARTS: Any = tuple[
     tuple[str, ...],
     tuple[Place, ...],
     tuple[str, ...],
+    tuple[Edit, ...],
+    tuple[Omission, ...],
 ]
 """The types of the fields of a document but the last one."""
 

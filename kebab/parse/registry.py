@@ -8,25 +8,46 @@ from importlib import import_module
 from importlib.util import find_spec
 
 from kebab.core import media
-from kebab.core.documents import Metadata, ParsedDocument
+from kebab.core.documents import BlockKind, Metadata, ParsedDocument
 from kebab.core.files import CONTAINERS, IMAGE, OcrSettings
 from kebab.core.pictures import PictureReader
 from kebab.core.ports import Parser
 from kebab.errors.catalog import ParseFailed
 from kebab.limits.deadline import DeadlinePassed, describe_failure, limit_time
-from kebab.parse.blocks import build_line_document, watch_builder
+from kebab.parse.blocks import Span, build_line_document, watch_builder
 from kebab.parse.encoding import decode
 from kebab.parse.text.markdown import MarkdownParser
 
 
 class TextParser:
-    """Parses text without markup: paragraphs between blank lines."""
+    """Parses text without markup: paragraphs between blank lines, and clippings of Kindle."""
 
-    version = "text-v2"
+    version = "text-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its title is the file's stem."""
-        return build_line_document(decode(data, path, self.version), path, (), Metadata())
+        decoded = decode(data, path, self.version)
+        return build_line_document(decoded, path, find_clippings(decoded.text), Metadata())
+
+
+_CLIPPING_END = "=========="
+
+
+def find_clippings(text: str) -> Iterator[Span]:
+    """Yield a heading with the book of each clipping that a Kindle stored, and the lines between.
+
+    Below the book follow a line that begins with `- `, and the text.
+    """
+    if f"\n{_CLIPPING_END}" not in text:
+        return
+    lines, first = text.split("\n"), 0
+    for number, line in enumerate(lines):
+        if line.strip() == _CLIPPING_END:
+            if number > first + 1 and lines[first + 1].startswith("- "):
+                label = lines[first].strip("\ufeff ")
+                yield Span(BlockKind.HEADING, first, first + 1, 2, label)
+            yield Span(None, number, number + 1)
+            first = number + 1
 
 
 _CAUSES = (
@@ -49,11 +70,16 @@ class LazyParser:
         *arguments: str | OcrSettings | PictureReader | None,
         extra: str | None = None,
         isolated: bool = False,
+        companion: str = "",
     ) -> None:
-        """Name the class as `module:Class`, below `kebab.parse`, with the arguments to build it."""
+        """Name the class as `module:Class`, below `kebab.parse`, with the arguments to build it.
+
+        `companion` is the path of another file, from the folder of the first, which `parse` gets.
+        """
         self.version = version
         self.extra = extra
         self.isolated = isolated
+        self.companion = companion
         self._target = target
         self._arguments = arguments
 
@@ -79,7 +105,7 @@ class LazyParser:
         limits = [one.deadline_s for one in self._arguments if one and not isinstance(one, str)]
         return max(limits) * all(limits) if limits else None
 
-    def parse(self, data: bytes, path: str) -> ParsedDocument:
+    def parse(self, data: bytes, path: str, *companion: bytes) -> ParsedDocument:
         """Return the document; where a limit ends the work, what was read before.
 
         Raises:
@@ -87,10 +113,11 @@ class LazyParser:
             DependencyMissing: The libraries of the parser are not installed.
             MemoryError: There is too little memory for any part.
         """
-        return parse_in_part(_load_parser(self._target, *self._arguments), data, path)
+        parser = _load_parser(self._target, *self._arguments)
+        return parse_in_part(parser, data, path, *companion)
 
 
-def parse_in_part(parser: Parser, data: bytes, path: str) -> ParsedDocument:
+def parse_in_part(parser: Parser, data: bytes, path: str, *companion: bytes) -> ParsedDocument:
     """Return the document; where a limit ends the work, what was read before.
 
     Raises:
@@ -99,7 +126,7 @@ def parse_in_part(parser: Parser, data: bytes, path: str) -> ParsedDocument:
     """
     with watch_builder() as get_builder:
         try:
-            return parser.parse(data, path)
+            return parser.parse(data, path, *companion)
         except ParseFailed as error:
             if data:
                 raise
@@ -125,44 +152,44 @@ def _load_parser(target: str, *arguments: str | OcrSettings | PictureReader | No
 
 
 _HANGUL = LazyParser("hwp-v1", "office.old_office:HwpParser", extra="office", isolated=True)
-_SHEETS = LazyParser("sheet-v3", "office.sheets:SheetParser", extra="office", isolated=True)
+_SHEETS = LazyParser("sheet-v4", "office.sheets:SheetParser", extra="office", isolated=True)
 
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
-    media.DOCX: LazyParser("docx-v2", "office.docx:DocxParser", isolated=True),
+    media.DOCX: LazyParser("docx-v3", "office.docx:DocxParser", isolated=True),
     media.DOC: LazyParser("doc-v1", "office.old_office:DocParser", extra="office", isolated=True),
     media.PPT: LazyParser("ppt-v1", "office.old_office:PptParser", extra="office", isolated=True),
-    media.MSG: LazyParser("msg-v2", "mail.outlook:MsgParser", extra="office", isolated=True),
+    media.MSG: LazyParser("msg-v3", "mail.outlook:MsgParser", extra="office", isolated=True),
     **dict.fromkeys((media.HWP, media.HWPX), _HANGUL),
-    "text/html": LazyParser("html-v2", "web.html:HtmlParser", isolated=True),
+    "text/html": LazyParser("html-v3", "web.html:HtmlParser", isolated=True),
     media.PPTX: LazyParser("pptx-v2", "office.pptx:PptxParser", isolated=True),
     media.ODT: LazyParser("odt-v2", "office.odf:OdtParser", isolated=True),
     media.ODP: LazyParser("odp-v2", "office.odf:OdpParser", isolated=True),
     **dict.fromkeys((media.XLSX, media.XLSB, media.XLS, media.ODS), _SHEETS),
     "application/epub+zip": LazyParser("epub-v3", "web.epub:EpubParser", isolated=True),
     media.FB2: LazyParser("fictionbook-v1", "web.fb2:Fb2Parser", isolated=True),
-    "application/enex+xml": LazyParser("enex-v2", "exports.enex:EnexParser", isolated=True),
+    media.ENEX_NOTE: LazyParser("enex-v3", "exports.enex:EnexParser", isolated=True),
     "application/rtf": LazyParser("rtf-v3", "office.rtf:RtfParser"),
     "multipart/related": LazyParser("mhtml-v2", "mail.message:MhtmlParser", isolated=True),
-    media.EMAIL: LazyParser("email-v2", "mail.message:EmailParser", isolated=True),
+    media.EMAIL: LazyParser("email-v3", "mail.message:EmailParser", isolated=True),
     **dict.fromkeys(CONTAINERS, LazyParser("container-v1", "containers:ContainerParser")),
     "text/calendar": LazyParser("icalendar-v2", "mail.events:CalendarParser"),
     "text/vcard": LazyParser("vcard-v1", "mail.contacts:ContactParser"),
     "text/x-bibtex": LazyParser("bibtex-v1", "text.bibtex:BibtexParser", isolated=True),
     media.MAN: LazyParser("man-v1", "text.man:ManParser", isolated=True),
-    "text/x-rst": LazyParser("rst-v1", "text.rst:RstParser"),
+    "text/x-rst": LazyParser("rst-v2", "text.rst:RstParser"),
     **{
-        one.name: LazyParser("source-v3", "code.source:SourceParser")
+        one.name: LazyParser("source-v4", "code.source:SourceParser")
         if one.language in media.PATTERN_LANGUAGES
         else LazyParser(
-            "code-v3", "code.source:CodeParser", one.language, extra="code", isolated=True
+            "code-v4", "code.source:CodeParser", one.language, extra="code", isolated=True
         )
         for one in media.MEDIA_TYPES
         if one.cites is media.CitationKind.CODE
     },
     **{
-        name: LazyParser("data-v2", "text.data:DataParser", kind)
+        name: LazyParser("data-v3", "text.data:DataParser", kind)
         for name, kind in (
             ("application/json", "json"),
             ("application/x-ndjson", "lines"),
@@ -174,16 +201,21 @@ PARSERS: Mapping[str, Parser] = {
             ("application/xml", "xml"),
         )
     },
-    media.CHAT: LazyParser("chat-v1", "exports.chat_export:ChatExportParser", isolated=True),
+    media.CHAT: LazyParser(
+        "chat-v2",
+        "exports.chat_export:ChatExportParser",
+        isolated=True,
+        companion="../users.json",
+    ),
     "application/x-ipynb+json": LazyParser(
         "notebook-v1", "text.notebook:NotebookParser", isolated=True
     ),
-    media.SOURCE: LazyParser("source-v3", "code.source:SourceParser"),
-    "text/asciidoc": LazyParser("asciidoc-v1", "text.asciidoc:AsciiDocParser"),
-    "text/org": LazyParser("org-v1", "text.org:OrgParser"),
-    "text/x-tex": LazyParser("latex-v2", "text.latex:LatexParser"),
-    "text/vtt": LazyParser("subtitles-v1", "text.subtitles:SubtitlesParser"),
-    media.PDF: LazyParser("pdf-v4", "pdf.document:PdfParser", extra="pdf", isolated=True),
+    media.SOURCE: LazyParser("source-v4", "code.source:SourceParser"),
+    "text/asciidoc": LazyParser("asciidoc-v2", "text.asciidoc:AsciiDocParser"),
+    "text/org": LazyParser("org-v2", "text.org:OrgParser"),
+    "text/x-tex": LazyParser("latex-v3", "text.latex:LatexParser"),
+    "text/vtt": LazyParser("subtitles-v2", "text.subtitles:SubtitlesParser"),
+    media.PDF: LazyParser("pdf-v5", "pdf.document:PdfParser", extra="pdf", isolated=True),
     media.PAGES: LazyParser("pages-v1", "office.iwork:PagesParser", isolated=True),
     media.KEYNOTE: LazyParser("keynote-v1", "office.iwork:KeynoteParser", isolated=True),
     media.NUMBERS: LazyParser("numbers-v2", "office.iwork:NumbersParser", isolated=True),
@@ -205,7 +237,7 @@ def configure_parsers(
     return {
         **PARSERS,
         media.PDF: LazyParser(
-            "pdf-v4", "pdf.document:PdfParser", reader, extra="pdf", isolated=True
+            "pdf-v5", "pdf.document:PdfParser", reader, extra="pdf", isolated=True
         ),
         media.IWORK_PREVIEW: LazyParser(
             "iwork-preview-v2", "office.iwork:PreviewParser", reader, extra="pdf", isolated=True

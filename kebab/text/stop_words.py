@@ -199,7 +199,7 @@ def is_listed_stop_word(word: str) -> bool:
     English is not among them: its list has words such as `fire`, `system` and `information`.
     """
     lower = word.lower()
-    return any(lower in words for code, words in _load_lists().items() if code != "en")
+    return any(lower in words for code, words in load_stop_words().items() if code != "en")
 
 
 def reads_as_another_language(words: Collection[str], code: str, *, asks: bool) -> bool:
@@ -207,7 +207,7 @@ def reads_as_another_language(words: Collection[str], code: str, *, asks: bool) 
 
     One such word tells too little, but a question without a stop word is in another language.
     """
-    lists, lower = _load_lists(), {word.lower() for word in words}
+    lists, lower = load_stop_words(), {word.lower() for word in words}
     most = max(len(lower & listed) for listed in lists.values())
     if code not in lists:
         return False
@@ -216,7 +216,7 @@ def reads_as_another_language(words: Collection[str], code: str, *, asks: bool) 
 
 
 @cache
-def _load_lists() -> Mapping[str, frozenset[str]]:
+def load_stop_words() -> Mapping[str, frozenset[str]]:
     """Return the stop words of 57 languages by code; the import takes about 20 ms."""
     with translate_import_errors("the words of a text", "stopwordsiso"):
         import stopwordsiso

@@ -1,6 +1,6 @@
 """Declares what the index covers, and says in words what it lacks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -53,6 +53,37 @@ MOST_NAMED = 2
 """The number of documents that are named of those of which only a part is searched."""
 
 
+class LeftOutText(Struct, frozen=True, kw_only=True):
+    """Text of the files that is in no passage, because their parsers left it out."""
+
+    reason: str
+    """What it is, e.g. `navigation` or `comments and markup`."""
+    documents: Count
+    """The number of documents that have such text."""
+    words: Count
+    """The number of its words."""
+    terms: list[str] = msgspec.field(default_factory=list)
+    """Words of the query that may be in it, and are in no passage."""
+
+
+def merge_left_out(found: Iterable[LeftOutText]) -> list[LeftOutText]:
+    """Return the texts with those of one kind as one."""
+    merged: dict[str, LeftOutText] = {}
+    for one in found:
+        known = merged.get(one.reason)
+        merged[one.reason] = (
+            one
+            if known is None
+            else LeftOutText(
+                reason=one.reason,
+                documents=known.documents + one.documents,
+                words=known.words + one.words,
+                terms=list(dict.fromkeys([*known.terms, *one.terms])),
+            )
+        )
+    return list(merged.values())
+
+
 class Coverage(Struct, frozen=True, kw_only=True):
     """What the index holds of the searched sources, or of the folder that a filter names."""
 
@@ -90,6 +121,8 @@ class Coverage(Struct, frozen=True, kw_only=True):
     """The paths of a few of them."""
     partial_reasons: list[str] = msgspec.field(default_factory=list)
     """What is not searched of each of `partial_examples`."""
+    left_out: list[LeftOutText] = msgspec.field(default_factory=list)
+    """What parsers left out of the documents."""
     indexing: Indexing | None
     """The ingest that runs now; null when there is none."""
     bases: list[str] | UnsetType = UNSET
@@ -165,6 +198,12 @@ def describe_partial(coverage: Coverage) -> str:
     return f"; in part: {_name_partial(coverage)}" if coverage.partial else ""
 
 
+def describe_left_out(coverage: Coverage) -> str:
+    """Return the end of a sentence that says what parsers left out, empty for nothing."""
+    parts = [f"{_pluralize(one.words, 'word')} of {one.reason}" for one in coverage.left_out]
+    return f"; not searched: {', '.join(parts)}" if parts else ""
+
+
 def _name_partial(coverage: Coverage) -> str:
     """Return the documents of which only a part is searched; of one also what is not."""
     more = coverage.partial - len(coverage.partial_examples)
@@ -189,6 +228,30 @@ def describe_known_gaps(coverage: Coverage | None) -> str:
         unread_bases=UNSET,
     )
     return "; ".join(_list_gaps(known, "healthy", by_words=True))
+
+
+def name_omitted(coverage: Coverage, omitted: Mapping[str, Sequence[str]]) -> Coverage:
+    """Return what is covered, with words of a query that are only in text that is left out.
+
+    `omitted` says of each word what that text is.
+    """
+    named = [
+        msgspec.structs.replace(
+            one, terms=[term for term, reasons in omitted.items() if one.reason in reasons]
+        )
+        for one in coverage.left_out
+    ]
+    return msgspec.structs.replace(coverage, left_out=named)
+
+
+def describe_left_out_terms(coverage: Coverage | None) -> str:
+    """Return which words of the query are only in text that is not searched; empty for none."""
+    found: dict[str, list[str]] = {}
+    for one in coverage.left_out if coverage else ():
+        for term in one.terms:
+            found.setdefault(term, []).append(one.reason)
+    parts = [f"{term} ({' or '.join(reasons)})" for term, reasons in found.items()]
+    return f"perhaps in text that is not searched: {', '.join(parts)}" if parts else ""
 
 
 def describe_absent_words(words: str, coverage: Coverage | None, place: str = "your notes") -> str:

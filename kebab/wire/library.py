@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, FetchedPlace, Freshness, Positive
+from kebab.wire.coverage import LeftOutText
 from kebab.wire.error import ErrorReply
 from kebab.wire.published import PublishedBase
 from kebab.wire.record import Hinted, LookupRequest, Record, Reply, Request
@@ -119,6 +120,8 @@ class DocInspection(Reply, frozen=True, kw_only=True, tag="doc_inspection.v1"):
     """The version of the chunker."""
     warnings: list[str]
     """Warnings about the file."""
+    left_out: list[LeftOutText] = msgspec.field(default_factory=list)
+    """The text of the file that is in no passage."""
     chunks: list[ChunkBrief]
     """The passages of the document."""
     links: list[DocLink] = msgspec.field(default_factory=list)

@@ -26,6 +26,7 @@ from kebab.cli.render.hits import (
     note_origin,
     render_degraded,
     render_gaps,
+    render_left_out_terms,
     render_limits,
     render_refresh,
     render_unmatched_filters,
@@ -33,7 +34,7 @@ from kebab.cli.render.hits import (
 )
 from kebab.search.citations import format_hit_reference, get_cited_lines
 from kebab.wire.citation import SectionCitation
-from kebab.wire.coverage import describe_gaps
+from kebab.wire.coverage import describe_gaps, describe_left_out_terms
 from kebab.wire.search import SearchHit, SearchResponse
 
 
@@ -68,6 +69,7 @@ def render_notes(reply: SearchResponse, canvas: Canvas, next_page: str) -> Itera
     if incomplete and not (reply.hits or reply.unmatched_filters):
         yield from canvas.note(describe_no_answer(reply, "no results"))
     yield from render_gaps(reply, canvas)
+    yield from render_left_out_terms(reply, canvas)
     if reply.absent_terms and not reply.unmatched_filters:
         yield from canvas.note(describe_absent_terms(reply))
     if reply.left_out:
@@ -318,5 +320,7 @@ def _list_notes(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
                 yield f"left out by a limit of this search: the passages for q{index + 1}"
     if reply.absent_terms:
         yield describe_absent_terms(reply)
+    if found := describe_left_out_terms(reply.coverage):
+        yield found
     if reply.left_out:
         yield describe_left_out(reply.left_out, canvas)

@@ -234,6 +234,8 @@ def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
     yield from render_fields(rows, canvas)
     for warning in reply.warnings:
         yield from canvas.note(clean(warning))
+    for one in reply.left_out:
+        yield from canvas.note(f"not searched: {clean(one.reason)}, {pluralize(one.words, 'word')}")
     yield from render_links(reply.links, reply.backlinks, canvas)
     yield ""
     yield canvas.strong(pluralize(len(reply.chunks), "passage"))

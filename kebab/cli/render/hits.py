@@ -29,7 +29,12 @@ from kebab.wire.citation import (
     LineCitation,
     PageCitation,
 )
-from kebab.wire.coverage import describe_absent_words, describe_gaps, describe_known_gaps
+from kebab.wire.coverage import (
+    describe_absent_words,
+    describe_gaps,
+    describe_known_gaps,
+    describe_left_out_terms,
+)
 from kebab.wire.search import (
     DegradedChannel,
     IndexRefresh,
@@ -251,6 +256,13 @@ def render_limits(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
         yield from render_degraded(channel, canvas)
     yield from render_refresh(reply.refresh, canvas)
     yield from render_gaps(reply, canvas)
+    yield from render_left_out_terms(reply, canvas)
+
+
+def render_left_out_terms(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
+    """Yield which words of the query are only in text that is not searched."""
+    if found := describe_left_out_terms(reply.coverage):
+        yield from canvas.note(clean(found))
 
 
 def describe_left_out(left_out: LeftOut, canvas: Canvas) -> str:

@@ -26,6 +26,7 @@ from kebab.parse.blocks import (
     shorten_line,
 )
 from kebab.parse.encoding import Decoded, decode
+from kebab.parse.escapes import find_code_escapes
 
 _MODIFIERS = (
     r"(?:(?:pub|public|private|protected|internal|export|default|static|async|abstract|final|open"
@@ -132,7 +133,7 @@ def _find_end(lines: Sequence[str], number: int, indent: int) -> int:
     return last
 
 
-VERSION = "code-v3"
+VERSION = "code-v4"
 _GENERATED = re.compile(
     r"code generated .{0,80}do not edit|@generated\b|<auto-?generated|"
     r"\b(?:auto[- ]?|automatically |is |was |file |machine[- ])generated"
@@ -167,7 +168,7 @@ _SUMMARY_CHARS, _MAX_SUMMARY_CHARS = 2_000, 80
 class SourceParser:
     """Parses source code without a grammar: names are found by simple patterns."""
 
-    version = "source-v3"
+    version = "source-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its headings are the symbols.
@@ -252,10 +253,12 @@ def build_document(
     blobs = find_blob_lines(text)
     numbers = {*numbers} - blobs
     spans = exclude_lines(spans, list(group_lines(sorted(blobs | numbers))))
+    blocks = build_blocks(text, 0, omit_gaps(spans, text.count("\n") + 1))
+    edits = (edit for block in blocks for edit in find_code_escapes(text, block.start, block.end))
     return ParsedDocument(
         text=text,
         title=choose_title(Metadata(title=title), (), path),
-        blocks=build_blocks(text, 0, omit_gaps(spans, text.count("\n") + 1)),
+        blocks=blocks,
         encoding=decoded.encoding,
         warnings=(
             *decoded.warnings,
@@ -263,6 +266,7 @@ def build_document(
             *describe_left_out(BLOBS, text, blobs),
             *describe_left_out("long runs of numbers", text, numbers),
         ),
+        edits=tuple(edits),
     )
 
 

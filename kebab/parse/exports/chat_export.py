@@ -1,7 +1,9 @@
 """Reads exports of chats in JSON: ChatGPT, Claude, Slack and Telegram."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from html import unescape
 from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
@@ -12,6 +14,7 @@ from kebab.parse.encoding import decode
 from kebab.parse.text.data import DataParser, get_text, list_records, load_json
 from kebab.parse.text.markdown import MarkdownParser
 
+_SLACK_LINK = re.compile(r"<([^<>|\s]+)(?:\|([^<>]*))?>")
 _MAX_MESSAGES = 50_000
 _MAX_MESSAGE_CHARS = 20_000
 
@@ -34,19 +37,26 @@ class Conversation(NamedTuple):
 class ChatExportParser:
     """Parses an export of chats; JSON of another shape is read as data."""
 
-    version = "chat-v1"
+    version = "chat-v2"
 
-    def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; each conversation or day is a section."""
+    def parse(self, data: bytes, path: str, companion: bytes = b"") -> ParsedDocument:
+        """Return the document; each conversation or day is a section.
+
+        `companion` is the list of people that Slack exports beside the folder of a channel.
+        """
         content = load_json(decode(data, path, self.version).text)
-        conversations = list(read_conversations(content, path))
+        users = load_json(decode(companion, path, self.version).text) if companion else None
+        conversations = list(read_conversations(content, path, users))
         if not any(said.text.strip() for one in conversations for said in one.messages):
             return DataParser("json").parse(data, path)
         return _build_document(conversations, path)
 
 
-def read_conversations(content: object, path: str) -> Iterator[Conversation]:
-    """Yield the conversations of an export; none when it is of no known shape."""
+def read_conversations(content: object, path: str, users: object = None) -> Iterator[Conversation]:
+    """Yield the conversations of an export; none when it is of no known shape.
+
+    `users` is the list of people that an export of Slack has beside its channels.
+    """
     entries = list_records(content)
     if entries and "mapping" in entries[0]:
         yield from (_name(one, "title", _read_chatgpt(one)) for one in entries)
@@ -55,7 +65,9 @@ def read_conversations(content: object, path: str) -> Iterator[Conversation]:
     elif entries and "ts" in entries[0]:
         file = PurePosixPath(path)
         title = f"{file.parent.name} {file.stem}".strip()
-        yield Conversation(title, [_read_slack(one) for one in entries if one.get("text")])
+        people = _list_people(entries, users)
+        shown = (one for one in entries if one.get("text") or one.get("files"))
+        yield Conversation(title, [_read_slack(one, people) for one in shown])
     elif isinstance(content, dict):
         chats = content.get("chats")
         listed = list_records(chats.get("list")) if isinstance(chats, dict) else [content]
@@ -81,27 +93,88 @@ def _read_chatgpt(entry: Mapping[str, Any]) -> Iterator[Message]:
         seen.add(number)
         said = nodes[number].get("message")
         if isinstance(said, dict):
-            role, content = get_text(said.get("author"), "role"), said.get("content")
-            parts = content.get("parts") if isinstance(content, dict) else None
-            parts = parts if isinstance(parts, list) and role != "system" else []
-            text = "\n".join(part for part in parts if isinstance(part, str))
+            role, metadata = get_text(said.get("author"), "role"), said.get("metadata")
+            facts = metadata if isinstance(metadata, dict) else {}
+            is_hidden = role == "system" or facts.get("is_visually_hidden_from_conversation")
+            texts = [] if is_hidden else [*_list_texts(said.get("content"))]
+            texts += [get_text(one, "name") for one in list_records(facts.get("attachments"))]
+            text = "\n\n".join(filter(None, texts))
             found.append(Message(role, text, _read_time(said.get("create_time"))))
         number = nodes[number].get("parent")
     yield from reversed(found)
 
 
+def _list_texts(content: object) -> Iterator[str]:
+    """Yield the texts of a message of ChatGPT: what was typed, spoken, run, or written beside."""
+    if not isinstance(content, dict):
+        return
+    kind, text = get_text(content, "content_type"), get_text(content, "text")
+    if kind in {"code", "execution_output"} and text:
+        yield f"```{get_text(content, 'language')}\n{text}\n```"
+    elif text:
+        yield text
+    parts = content.get("parts")
+    for part in parts if isinstance(parts, list) else ():
+        if not isinstance(part, str):
+            yield get_text(part, "text")
+        elif part.startswith("{") and (written := get_text(load_json(part), "content")):
+            yield written
+        else:
+            yield part
+
+
 def _read_claude(entry: Mapping[str, Any]) -> Iterator[Message]:
     for said in list_records(entry["chat_messages"]):
         parts = [get_text(part, "text") for part in list_records(said.get("content"))]
-        text = get_text(said, "text") or "\n".join(parts)
+        texts = [get_text(said, "text") or "\n".join(parts)]
+        # An artifact is what a tool wrote; an attachment has the text of a file.
+        for part in list_records(said.get("content")):
+            texts += [get_text(part.get("input"), key) for key in ("title", "content", "code")]
+        for one in list_records(said.get("attachments")):
+            texts += [get_text(one, "file_name"), get_text(one, "extracted_content")]
+        texts += [get_text(one, "file_name") for one in list_records(said.get("files"))]
+        text = "\n\n".join(filter(None, texts))
         yield Message(get_text(said, "sender"), text, get_text(said, "created_at")[:10])
 
 
-def _read_slack(said: Mapping[str, Any]) -> Message:
+def _read_slack(said: Mapping[str, Any], people: Mapping[str, str]) -> Message:
     profile = said.get("user_profile")
     names = (get_text(profile, "display_name"), get_text(profile, "real_name"))
-    speaker = next(filter(None, (*names, get_text(said, "user"))), "")
-    return Message(speaker, get_text(said, "text"))
+    user = get_text(said, "user")
+    speaker = next(filter(None, (*names, people.get(user, user))), "")
+    text = _SLACK_LINK.sub(lambda link: _read_slack_link(link, people), get_text(said, "text"))
+    files = (
+        get_text(one, "title") or get_text(one, "name") for one in list_records(said.get("files"))
+    )
+    return Message(speaker, "\n\n".join(filter(None, (unescape(text), *files))))
+
+
+def _list_people(entries: list[dict[str, Any]], users: object) -> dict[str, str]:
+    """Return the names of people by their ids, from the list of users and from messages."""
+    found = {}
+    for one in list_records(users):
+        profile = one.get("profile")
+        names = (
+            get_text(profile, "display_name"),
+            get_text(one, "real_name"),
+            get_text(one, "name"),
+        )
+        found[get_text(one, "id")] = next(filter(None, names), "")
+    for one in entries:
+        profile = one.get("user_profile")
+        if name := get_text(profile, "display_name") or get_text(profile, "real_name"):
+            found.setdefault(get_text(one, "user"), name)
+    return {key: name for key, name in found.items() if key and name}
+
+
+def _read_slack_link(link: re.Match[str], people: Mapping[str, str]) -> str:
+    """Return what Slack shows for `<@U1>`, `<#C1|name>` and `<https://…|text>`."""
+    target, label = link[1], link[2] or ""
+    if target.startswith("@"):
+        return f"@{label or people.get(target[1:], target[1:])}"
+    if target.startswith("#"):
+        return f"#{label or target[1:]}"
+    return f"[{label}]({target})" if label else target
 
 
 def _read_telegram(said: Mapping[str, Any]) -> Message:

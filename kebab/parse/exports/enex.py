@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from xml.etree.ElementTree import Element
 
-from kebab.core.documents import Metadata, ParsedDocument
+from kebab.core.documents import Metadata, Omission, ParsedDocument
 from kebab.limits.deadline import build_failure
 from kebab.parse.archive import find_child, get_local_tag, list_children, read_children
 from kebab.parse.blocks import TextBuilder
@@ -20,7 +20,7 @@ _MAX_TAGS = 100
 class EnexParser:
     """Parses an export of Evernote."""
 
-    version = "enex-v2"
+    version = "enex-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; an export of one note has its title, date and author.
@@ -32,6 +32,7 @@ class EnexParser:
         refuse = partial(build_failure, path, self.version)
         builder = TextBuilder()
         warnings: list[str] = []
+        files: list[str] = []
         tags: list[str] = []
         metadata = Metadata()
         count = 0
@@ -45,6 +46,7 @@ class EnexParser:
             title = _read_text(element, "title")
             builder.add_heading(1, title or "(untitled)")
             warnings += _add_content(builder, element, title)
+            files += _list_files(element)
             tags += (" ".join((one.text or "").split()) for one in list_children(element, "tag"))
             metadata = Metadata()
             if count == 1:
@@ -55,7 +57,10 @@ class EnexParser:
         if not count:
             raise refuse("not an Evernote export: it has no notes")
         metadata = metadata._replace(tags=list_unique(tags)[:_MAX_TAGS])
-        return builder.build(path, metadata, warnings=warnings[:20])
+        document = builder.build(path, metadata, warnings=warnings[:20])
+        return document._replace(
+            omissions=(Omission("attachments", " ".join(files)),) if files else ()
+        )
 
 
 def _add_content(builder: TextBuilder, note: Element, title: str) -> Iterator[str]:
@@ -66,11 +71,15 @@ def _add_content(builder: TextBuilder, note: Element, title: str) -> Iterator[st
         warning = f"a note is unreadable: {title}"
     if warning:
         yield warning
-    attributes = (find_child(one, "resource-attributes") for one in list_children(note, "resource"))
-    files = [name for one in attributes if (name := _read_text(one, "file-name"))]
-    if files:
+    if files := _list_files(note):
         builder.add_paragraph("Attachments:")
         builder.add_list((0, name) for name in files)
+
+
+def _list_files(note: Element) -> list[str]:
+    """Return the names of the files of a note."""
+    attributes = (find_child(one, "resource-attributes") for one in list_children(note, "resource"))
+    return [name for one in attributes if (name := _read_text(one, "file-name"))]
 
 
 def _find_text(element: Element | None, tag: str) -> str:

@@ -266,13 +266,34 @@ def _describe(attachment: Attachment) -> str:
     return f"{attachment.name} ({attachment.part.get_content_type()}, {shown})"
 
 
+_STUB_WORDS = 60
+_TIMES_MORE = 3
+_HTML_MARKUP = re.compile(rb"<(style|script|head)\b.*?</\1>|<[^<>]*>", re.DOTALL | re.IGNORECASE)
+
+
 def _choose_alternative(parts: list[Message]) -> Message:
-    """Return the plain text of a message unless it is blank, else its last form."""
-    for part in parts:
-        if part.get_content_type() == "text/plain" and read_payload(part).strip():
-            return part
+    """Return the plain text of a message, else its last form.
+
+    A blank plain text yields, and so does a short one that only points to a form with more words.
+    """
     forms = [part for part in parts if part.get_content_type() != "text/calendar"]
+    for part in parts:
+        if part.get_content_type() == "text/plain" and (text := read_payload(part)).strip():
+            words = len(text.split())
+            is_stub = words < _STUB_WORDS and _TIMES_MORE * words < _count_html_words(parts)
+            return forms[-1] if is_stub and forms else part
     return forms[-1] if forms else parts[-1]
+
+
+def _count_html_words(parts: list[Message]) -> int:
+    """Return about how many words the HTML among some parts shows."""
+    pages = (
+        read_payload(one)
+        for part in parts
+        for one in islice(part.walk(), _MAX_MESSAGE_PARTS)
+        if one.get_content_type() == "text/html"
+    )
+    return max((len(_HTML_MARKUP.sub(b" ", page).split()) for page in pages), default=0)
 
 
 def add_plain_text(builder: TextBuilder, text: str, *, flowed: bool = False) -> None:
@@ -359,7 +380,7 @@ def load_message(data: bytes, path: str = "", parser: str = "") -> Message:
     if is_wide:
         body = decode(body, path, parser).text.encode()
     body = body.lstrip(b"\xef\xbb\xbf\r\n")
-    if not _has_headers(body):
+    if not has_headers(body):
         raise ParseFailed(path=path, parser=parser, cause=_NOT_MAIL)
     message = parse_message(body)
     for part in message.walk() if is_wide else ():
@@ -377,7 +398,7 @@ def may_have_attachments(data: bytes) -> bool:
 class EmailParser:
     """Parses one message: its headers, its text, and the names of its attachments."""
 
-    version = "email-v2"
+    version = "email-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -397,7 +418,7 @@ class EmailParser:
         return builder.build(path, metadata, warnings=writer.warnings)
 
 
-def _has_headers(data: bytes) -> bool:
+def has_headers(data: bytes) -> bool:
     """Return whether the bytes begin with the headers of a message."""
     head = data[:_HEAD_BYTES].lstrip(b"\r\n \t\xef\xbb\xbf")
     first = head.partition(b"\n")[0]

@@ -18,7 +18,7 @@ from typing import Any
 from kebab.core.documents import ParsedDocument
 from kebab.errors.catalog import ParseFailed
 from kebab.errors.system import translate_import_errors
-from kebab.parse.mail.message import EmailParser
+from kebab.parse.mail.message import EmailParser, has_headers
 from kebab.parse.office.old_office import FAULTS, refuse_foreign
 from kebab.parse.office.rtf import find_page_codec
 
@@ -26,7 +26,7 @@ from kebab.parse.office.rtf import find_page_codec
 class MsgParser(EmailParser):
     """Parses a message of Outlook as the e-mail that its properties make."""
 
-    version = "msg-v2"
+    version = "msg-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -43,10 +43,14 @@ class MsgParser(EmailParser):
 def convert_message(data: bytes, path: str, parser: str) -> tuple[bytes, list[str]]:
     """Return a message of Outlook as e-mail, and what of its text is not read.
 
+    Other programs give the name to plain e-mail, which stays as it is.
+
     Raises:
         ParseFailed: The file is damaged, or no message.
         DependencyMissing: The library is not installed.
     """
+    if has_headers(data):
+        return data, []
     refuse_foreign(data, path, parser)
     with translate_import_errors("reading Outlook messages", "dochan", "office"):
         from dochan.cfb import OleFileIO

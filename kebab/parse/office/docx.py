@@ -130,6 +130,7 @@ class InlineReader:
 
 
 _CONTAINERS = frozenset({"document", "body", "sdt", "sdtContent", "customXml", "smartTag"})
+_DROPPED = frozenset({"drop", "margin"})
 _WRAPPERS = frozenset({"sdt", "sdtContent", "customXml", "ins", "moveTo"})
 _LONGEST_HEADING = 300
 """A longer paragraph is text, whatever its style."""
@@ -144,7 +145,7 @@ _LONG_CELL_CHARS = 2_000
 class DocxParser:
     """Parses Word documents."""
 
-    version = "docx-v2"
+    version = "docx-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; citations name its sections.
@@ -174,6 +175,8 @@ class _BodyReader:
         self._notes: list[office.Graphic] = []
         """What the open table refers to."""
         self._title = ""
+        self._capital = ""
+        """The large first letter of the next paragraph, which has a paragraph of its own."""
 
     def add_block(self, element: Element) -> None:
         """Add a paragraph or a table; other elements have no text."""
@@ -184,6 +187,9 @@ class _BodyReader:
             self._add_table(element)
         elif tag == "AlternateContent":
             for child in office.choose_alternative(element):
+                self.add_block(child)
+        elif tag in _WRAPPERS:
+            for child in element:
                 self.add_block(child)
 
     def build(self, path: str) -> ParsedDocument:
@@ -247,8 +253,12 @@ class _BodyReader:
         if style.role == "contents":
             return
         inline = self._inline.read(paragraph)
-        if inline.text:
-            self._add_text(inline.text, properties, style)
+        text, self._capital = self._capital + inline.text, ""
+        frame = find_child(properties, "framePr")
+        if frame is not None and get_attribute(frame, "dropCap") in _DROPPED:
+            self._capital = text
+        elif text:
+            self._add_text(text, properties, style)
         for note in inline.notes:
             self._builder.add_behind(partial(note.write, self._builder))
         for box in inline.shapes:

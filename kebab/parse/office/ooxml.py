@@ -397,6 +397,10 @@ class Lists:
             overrides = list_children(element, "lvlOverride")
             for override in overrides:
                 levels |= _read_levels(override)
+                start = get_value(override, "startOverride")
+                depth = int(ilvl) if (ilvl := get_attribute(override, "ilvl")).isdecimal() else 0
+                if start.isdecimal() and depth in levels:
+                    levels[depth] = levels[depth]._replace(start=int(start))
             # A list with levels of its own counts by itself, others share their counters.
             self._shared[number] = f"own {number}" if overrides else base
 

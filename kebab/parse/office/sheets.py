@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from xml.etree.ElementTree import Element
 
@@ -38,6 +40,7 @@ from kebab.parse.office.graphics import (
     read_description,
     read_linked_graphic,
 )
+from kebab.parse.office.number_formats import Formats, read_formats, show_number
 from kebab.parse.office.ooxml import Graphic, OpenDocument, Package, choose_alternative
 
 if TYPE_CHECKING:
@@ -246,6 +249,7 @@ MAX_COLUMNS = 256
 """The most columns of a row that are read."""
 
 _MAX_MERGED_ROWS = 1_000
+_LARGEST_WHOLE = 1e21
 _SECONDS_OF_HOUR, _SECONDS_OF_MINUTE = 3600, 60
 
 Value: TypeAlias = str | int | float | date | time | timedelta
@@ -297,7 +301,9 @@ def _add_run(builder: TextBuilder, run: Sequence[Row], index: int, name: str) ->
             builder.add_rows([[*[""] * (row.first - first), *row.cells] for row in rows])
 
 
-def _read_rows(sheet: "CalamineSheet", budget: CellBudget) -> Iterator[Row]:
+def _read_rows(
+    sheet: "CalamineSheet", budget: CellBudget, formats: Formats = MappingProxyType({})
+) -> Iterator[Row]:
     """Yield the rows with a value until the budget of the file is used up."""
     if sheet.start is None:
         return
@@ -305,7 +311,8 @@ def _read_rows(sheet: "CalamineSheet", budget: CellBudget) -> Iterator[Row]:
     merged = _list_merged_cells(sheet, offset)
     above: dict[int, str] = {}
     cut = False
-    for index, values in enumerate(sheet.iter_rows()):
+    for index, raw in enumerate(sheet.iter_rows()):
+        values = _show_numbers(raw, index, offset, formats) if formats else raw
         row = build_row(index + 1, offset, values, merged.get(index, ()), above)
         if row is None:
             continue
@@ -321,6 +328,18 @@ def _read_rows(sheet: "CalamineSheet", budget: CellBudget) -> Iterator[Row]:
     if cut:
         column = format_column(offset + MAX_COLUMNS)
         budget.warnings.append(f"sheet `{sheet.name}`: columns from {column} on are left out")
+
+
+def _show_numbers(values: Sequence[Value], row: int, offset: int, formats: Formats) -> list[Value]:
+    """Return the values of a row with its numbers as their formats show them."""
+    return [
+        show_number(value, format_value(value), code)
+        if isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and (code := formats.get((row, offset + column)))
+        else value
+        for column, value in enumerate(values)
+    ]
 
 
 def build_row(
@@ -385,9 +404,12 @@ def _format_time(value: date | time | timedelta) -> str:
 
 
 def format_number(value: float) -> str:
-    """Return a number without what comes of its binary form: 12 digits as sheets show at most."""
-    if value.is_integer() and abs(value) < 1e15:  # noqa: PLR2004 - all digits are exact below it
-        return str(int(value))
+    """Return a number without what comes of its binary form: 12 digits as sheets show at most.
+
+    Whole numbers have all their digits, because those of cards and accounts have many.
+    """
+    if value.is_integer() and abs(value) < _LARGEST_WHOLE:
+        return f"{Decimal(repr(value or 0.0)):f}".removesuffix(".0")
     return f"{value:.12g}"
 
 
@@ -420,7 +442,7 @@ _COUNT = re.compile(rb'[cC]ount="\d{9,}"')
 class SheetParser:
     """Parses workbooks; citations name the cells of rows."""
 
-    version = "sheet-v3"
+    version = "sheet-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -473,6 +495,7 @@ class SheetParser:
         builder, budget = TextBuilder(), CellBudget()
         metadata = Metadata()
         notes = defaultdict(list)
+        formats = read_formats(file) if isinstance(file, Package) else {}
         if file is not None:
             metadata = file.metadata if isinstance(file, OpenDocument) else file.read_metadata()
             data = mark_scripts(file, data)
@@ -488,7 +511,8 @@ class SheetParser:
                 if info.typ == SheetTypeEnum.WorkSheet:
                     if info.visible != SheetVisibleEnum.Visible:
                         budget.warnings.append(f"sheet `{info.name}` is hidden")
-                    rows = _read_rows(workbook.get_sheet_by_index(index), budget)
+                    sheet = workbook.get_sheet_by_index(index)
+                    rows = _read_rows(sheet, budget, formats.get(info.name, {}))
                     add_rows(builder, rows, index, info.name)
                 for _, row, column, text in notes[info.name]:
                     columns = f"{format_column(column)}:{format_column(column)}"

@@ -2,6 +2,7 @@
 
 import re
 import threading
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -9,7 +10,7 @@ from datetime import date
 from typing import Any
 
 from kebab.core.chunks import Place
-from kebab.core.documents import Metadata, ParsedDocument
+from kebab.core.documents import Metadata, Omission, ParsedDocument
 from kebab.core.files import OCR_SETTING, OcrSettings
 from kebab.core.pictures import PictureReader, describe_answers, format_origin, list_failures
 from kebab.errors.catalog import ParseFailed
@@ -17,7 +18,7 @@ from kebab.parse.blocks import TextBuilder
 from kebab.parse.metadata import list_unique, split_authors
 from kebab.parse.pdf.grids import load_pdfium
 from kebab.parse.pdf.ocr import recognize_pages, write_model_text, write_recognized_text
-from kebab.parse.pdf.pages import PageReader, PageText, Segment
+from kebab.parse.pdf.pages import PageReader, PageText, Segment, list_attachments
 from kebab.parse.pdf.paragraphs import Bookmark, HeadingRules, LineJoiner, PageWriter
 from kebab.parse.pdf.rows import Row, build_rows, collect_tables
 from kebab.parse.pdf.text import is_legible
@@ -31,6 +32,7 @@ _LARGER = 1.15
 """How much larger than most text a line is that heads a page, as `Exercise 3` does."""
 _HAS_LETTER = re.compile(r"[^\W\d_]")
 _DIGITS = re.compile(r"\d+")
+_SHORT_NUMBER = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
 _ROMAN = re.compile(r"[ivxlcdm]+", re.IGNORECASE)
 _PAGE_NUMBER = re.compile(r"(?:\w{1,6}\.?\s)?\W*(\d{1,5})\W*(?:(?:of|von|sur|de|/)\s*\d{1,5}\W*)?")
 _BLANKS = re.compile(r"\s+")
@@ -39,7 +41,8 @@ _BLANKS = re.compile(r"\s+")
 def remove_running_heads(pages: Sequence[PageText]) -> list[PageText]:
     """Return the pages without the lines that repeat at the same place of at least three pages.
 
-    Lines in large letters, and long ones, count as repeated only with the same numbers.
+    Lines in large letters, and long ones, count as repeated only with the same numbers. The first
+    page with such a line has it among its heads; numbers of pages are left out.
     """
     # The size in which most text is written, 0 without text.
     sizes: Counter[float] = Counter()
@@ -53,16 +56,23 @@ def remove_running_heads(pages: Sequence[PageText]) -> list[PageText]:
         edges = {*bases[:_EDGE_LINES], *bases[-_EDGE_LINES:]}
         keys.append([_get_key(one, large) if one.base in edges else None for one in page.segments])
     counts = Counter(key for page_keys in keys for key in {*page_keys})
-    return [
-        page._replace(
-            segments=tuple(
-                one
-                for one, key in zip(page.segments, page_keys, strict=True)
-                if key is None or (counts[key] < _MIN_PAGES and not _is_page_number(one, page))
-            )
-        )
-        for page, page_keys in zip(pages, keys, strict=True)
-    ]
+    known: set[str] = set()
+    kept = []
+    for page, page_keys in zip(pages, keys, strict=True):
+        inside, heads = list[Segment](), list[str]()
+        for one, key in zip(page.segments, page_keys, strict=True):
+            if key is None or (counts[key] < _MIN_PAGES and not _is_page_number(one, page)):
+                inside.append(one)
+            elif _HAS_LETTER.search(key[1]) and (name := _name_head(one.text)) not in known:
+                known.add(name)
+                heads.append(one.text)
+        kept.append(page._replace(segments=tuple(inside), heads=tuple(heads)))
+    return kept
+
+
+def _name_head(text: str) -> str:
+    """Return what tells a running head from others: its text without numbers of pages."""
+    return " ".join(_SHORT_NUMBER.sub("", text).casefold().split())
 
 
 def _get_key(segment: Segment, large: float) -> tuple[int, str]:
@@ -167,7 +177,7 @@ _LOCK = threading.Lock()
 class PdfParser:
     """Parses PDF files; a passage is cited by its page."""
 
-    version = "pdf-v4"
+    version = "pdf-v5"
 
     def __init__(self, ocr: OcrSettings | PictureReader | None = None) -> None:
         """Store what reads pages without text, tesseract or a model; None means that they stay."""
@@ -186,16 +196,21 @@ class PdfParser:
         with _LOCK, self._open(data, path) as document:
             total = len(document)
             pages = list(_read_pages(document, total))
+            attachments = list_attachments(document.raw)
             metadata = read_metadata(document.get_metadata_dict())
             bookmarks = read_bookmarks(document)
             if self._ocr is not None:
                 pages = recognize_pages(document, pages, self._ocr, path, self.version)
         self._require_text(pages, path)
         answers = [page.answer for page in pages if page.answer is not None]
+        if attachments and pages:
+            label = f"Attachments: {', '.join(attachments)}"
+            pages[-1] = pages[-1]._replace(comments=(*pages[-1].comments, label))
         document = _build_document(pages, total, metadata, bookmarks, path, self._origin)
         return document._replace(
             warnings=(*document.warnings, *describe_answers(answers)),
             failures=list_failures(answers),
+            omissions=(Omission("attachments", " ".join(attachments)),) if attachments else (),
         )
 
     @contextmanager
@@ -264,7 +279,8 @@ def _build_document(
     path: str,
     origin: str,
 ) -> ParsedDocument:
-    rows = [build_rows(page.segments) for page in remove_running_heads(pages)]
+    pages = remove_running_heads(pages)
+    rows = [build_rows(page.segments) for page in pages]
     rules = HeadingRules(rows, bookmarks)
     joiner = LineJoiner(
         line
@@ -281,10 +297,27 @@ def _build_document(
             write_recognized_text(builder, page.recognized, joiner)
         levels = [rules.get_level(row, page.number) for row in page_rows]
         PageWriter(builder, page_rows, levels, joiner).write()
+        for head in (*page.heads, *_list_unprinted(bookmarks, page, page_rows)):
+            builder.add_paragraph(head)
         for comment in page.comments:
             builder.add_quote(comment)
     title = None if metadata.title else _find_title(rows, rules.body, joiner)
     return builder.build(path, metadata, title=title, warnings=_describe_losses(pages, total))
+
+
+def _list_unprinted(
+    bookmarks: Sequence[Bookmark], page: PageText, rows: Sequence[Row]
+) -> Iterator[str]:
+    """Yield the titles of the outline that point to a page and do not stand there."""
+    titles = [mark.title for mark in bookmarks if mark.page == page.number]
+    printed = _fold_letters(" ".join([page.recognized, *(row.text for row in rows)] * bool(titles)))
+    for title in titles:
+        if _fold_letters(title) not in printed:
+            yield title.strip()
+
+
+def _fold_letters(text: str) -> str:
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
 def _find_title(pages: Sequence[Sequence[Row]], body: float, joiner: LineJoiner) -> str | None:
@@ -310,7 +343,14 @@ def _describe_losses(pages: Sequence[PageText], total: int) -> list[str]:
         warnings.append(f"only the first {len(pages)} of {total} pages are searched")
     lost = [page for page in pages if not page.recognized]
     for found, wording in (
-        ((one for one in lost if not one.legible), "text of {} is unreadable: broken fonts"),
+        (
+            (one for one in lost if not one.legible and not one.segments),
+            "text of {} is unreadable: broken fonts",
+        ),
+        (
+            (one for one in lost if not one.legible and one.segments),
+            "a part of the text of {} is unreadable: broken fonts",
+        ),
         ((one for one in pages if one.cut), "text of {} was cut: too many characters"),
         ((one for one in lost if one.has_image), "no text on {}: only images"),
         (

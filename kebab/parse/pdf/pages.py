@@ -2,12 +2,13 @@
 
 import ctypes
 import re
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import accumulate, pairwise, repeat
 from math import isfinite
 from operator import sub
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from kebab.core.pictures import PictureAnswer
 from kebab.parse.blocks import label_note
@@ -35,6 +36,9 @@ _GAP_OVER_SPACES = 2.2
 """How many times wider than the spaces of a justified line such a gap is."""
 _FEW_SPACES = 3
 _TOUCHING_WORDS = 0.03
+_LONG_WORD = 12
+_BLANK = 0.1
+"""The width of the narrowest blank, in font sizes; words of many letters are searched for it."""
 
 _DIVISIONS = "\ufffe\u00ad"
 """How PDFium and soft hyphens mark that a word continues in the next line."""
@@ -90,7 +94,8 @@ class PageText(NamedTuple):
     `number` counts from 1. `legible` is false when the fonts do not say which letters they show.
     `cut` says that the page has more text than was read, and `has_image` that a page without text
     has a picture. `recognized` is text that was recognised in the picture of the page; where a
-    model was asked, `answer` is what it wrote. `comments` are what readers wrote on the page.
+    model was asked, `answer` is what it wrote. `comments` are what readers wrote on the page, and
+    `heads` the running heads that stand here for the first time.
     """
 
     number: int
@@ -102,6 +107,7 @@ class PageText(NamedTuple):
     recognized: str = ""
     answer: PictureAnswer | None = None
     comments: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
 
 
 class _Line(NamedTuple):
@@ -119,10 +125,13 @@ class _Line(NamedTuple):
     bold: bool
     hyphen: bool
     mark: int
+    font: bytes
 
 
 _LINK, _FREE_TEXT, _POPUP, _WIDGET = 2, 3, 16, 20
 _MAX_ANNOTATIONS, _MAX_COMMENT_BYTES = 5_000, 20_000
+_EMPTY_STRING = 2
+"""The size of an empty string in bytes."""
 
 
 def read_annotations(page: object) -> tuple[tuple[str, ...], bool]:
@@ -134,18 +143,33 @@ def read_annotations(page: object) -> tuple[tuple[str, ...], bool]:
         note = c.FPDFPage_GetAnnot(page, index)
         kind = c.FPDFAnnot_GetSubtype(note)
         is_drawn_over = is_drawn_over or kind in {_FREE_TEXT, _WIDGET}
-        if kind not in {_LINK, _FREE_TEXT, _POPUP, _WIDGET}:
+        is_drawn = kind == _FREE_TEXT and c.FPDFAnnot_GetAP(note, 0, None, 0) > _EMPTY_STRING
+        if kind not in {_LINK, _POPUP, _WIDGET} and not is_drawn:
             text, author = (_read_string(note, key) for key in (b"Contents", b"T"))
-            comments[label_note(text, author)] = None
+            comments[text if kind == _FREE_TEXT else label_note(text, author)] = None
         c.FPDFPage_CloseAnnot(note)
     return tuple(filter(None, comments)), is_drawn_over
 
 
 def _read_string(note: object, key: bytes) -> str:
     get_string = load_pdfium().raw.FPDFAnnot_GetStringValue
-    size = min(get_string(note, key, None, 0), _MAX_COMMENT_BYTES)
+    return _read_units(lambda units, size: get_string(note, key, units, size))
+
+
+def list_attachments(document: object) -> list[str]:
+    """Return the names of the files that are attached to a document."""
+    c = load_pdfium().raw
+    count = min(c.FPDFDoc_GetAttachmentCount(document), _MAX_ANNOTATIONS)
+    files = [c.FPDFDoc_GetAttachment(document, index) for index in range(count)]
+    names = (_read_units(partial(c.FPDFAttachment_GetName, file)) for file in files)
+    return list(dict.fromkeys(filter(None, names)))
+
+
+def _read_units(get_string: Callable[[Any, int], int]) -> str:
+    """Return the text that a function of PDFium writes as UTF-16, on one line."""
+    size = min(get_string(None, 0), _MAX_COMMENT_BYTES)
     units = (ctypes.c_ushort * (size // 2))()
-    get_string(note, key, units, size)
+    get_string(units, size)
     text = clean_text(bytes(memoryview(units)).decode("utf-16-le", "replace"))
     return " ".join(text.replace("\0", "").split())
 
@@ -211,7 +235,9 @@ class PageReader:
             lines = list(self._find_lines(restore_cork(text)))
             errors = sum(self._has_error(self._text, line.starts[0]) > 0 for line in lines)
             is_doubted = errors > _UNMAPPED_SHARE * len(lines)
-            if not is_legible(text, DOUBTED_LETTERS if is_doubted else LATIN_LETTERS):
+            legible = is_legible(text, DOUBTED_LETTERS if is_doubted else LATIN_LETTERS)
+            lines = lines if legible else _keep_legible_fonts(lines)
+            if not lines:
                 return PageText(number, (), legible=False)
             lengths = [0] * _QUARTERS
             for line in lines:
@@ -219,7 +245,7 @@ class PageReader:
             main = lengths.index(max(lengths))
             grids = read_grids(page, main)
             segments = self._cut_lines(lines, main, grids)
-            return PageText(number, segments, grids, cut=count > MAX_PAGE_CHARS)
+            return PageText(number, segments, grids, legible, cut=count > MAX_PAGE_CHARS)
         finally:
             self._c.FPDFText_ClosePage(handle)
 
@@ -335,6 +361,8 @@ class PageReader:
                 starts = [word.start() for word in _WORD.finditer(text, start, until)]
             if is_wide:
                 starts = [len(text[:at].encode("utf-16-le")) // 2 for at in starts]
+            elif words and len(max(words, key=len)) >= _LONG_WORD:
+                words, starts = self._divide_words(words, starts)
             if words:
                 hyphen = end is not None and end[0][0] in _DIVISIONS
                 mark = self._count_raised(words, starts)
@@ -347,6 +375,27 @@ class PageReader:
                 line = self._build_line(words, starts, hyphen=hyphen, mark=mark)
                 yield line
             start = end.end() if end else len(text)
+
+    def _divide_words(
+        self, words: Sequence[str], starts: Sequence[int]
+    ) -> tuple[list[str], list[int]]:
+        """Return words and their starts, divided at gaps that are too narrow for PDFium."""
+        parts, places = list[str](), list[int]()
+        for word, start in zip(words, starts, strict=True):
+            cuts = self._find_gaps(start, len(word)) if len(word) >= _LONG_WORD else []
+            for first, last in pairwise([0, *cuts, len(word)]):
+                parts.append(word[first:last])
+                places.append(start + first)
+        return parts, places
+
+    def _find_gaps(self, start: int, length: int) -> list[int]:
+        """Return the places in a word where its letters are apart, although most of them touch."""
+        sides = self._get_boxes(range(start, start + length))
+        gaps = list(map(sub, sides[4::4], sides[2:-4:4]))
+        least = _BLANK * self._get_height(start)
+        cuts = [at for at, gap in enumerate(gaps, 1) if gap >= least]
+        is_loose = sorted(gaps)[len(gaps) // 2] * 2 > least
+        return [] if is_loose or len(cuts) * 2 > len(gaps) else cuts
 
     def _build_line(self, words: list[str], starts: list[int], *, hyphen: bool, mark: int) -> _Line:
         """Return a line with the style and the place of its first character."""
@@ -364,7 +413,21 @@ class PageReader:
         self._get_origin(text, index, ctypes.byref(self._x), ctypes.byref(self._y))
         x, y = self._x.value, self._y.value
         base = _clamp((y, -x, -y, x)[quarter])
-        return _Line(words, starts, quarter, base, round(_clamp(size), 1), bold, hyphen, mark)
+        size = round(_clamp(size), 1)
+        return _Line(words, starts, quarter, base, size, bold, hyphen, mark, name)
+
+
+def _keep_legible_fonts(lines: Sequence[_Line]) -> list[_Line]:
+    """Return the lines in the fonts that say which letters they show."""
+    texts: defaultdict[bytes, list[str]] = defaultdict(list)
+    for line in lines:
+        texts[line.font] += line.words
+    legible = {
+        font
+        for font, words in texts.items()
+        if sum(map(len, words)) >= DOUBTED_LETTERS and is_legible(" ".join(words), DOUBTED_LETTERS)
+    }
+    return [line for line in lines if line.font in legible]
 
 
 def _cut_line(

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.pdf.pages import Cell
 from kebab.parse.pdf.rows import Row
+from kebab.text.stop_words import is_function_word
 
 _LARGER = 1.12
 """How many times larger than the text a heading is at least."""
@@ -414,6 +415,7 @@ _MIN_HALF = 3
 """The letters that each half of a compound has at least where only the halves are known."""
 _MARKS = "-.,;:!?()[]{}\"'`“”‘’«»„…"
 _LAST_PART = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?=-\Z)")
+_INNER = re.compile(r"[^\W\d_]-[^\W\d_]+-\Z")
 _FIRST_PART = re.compile(r"[^\W\d_]+")
 _SUSPENDED = re.compile(r"(?:and|or|und|oder|bzw|och|eller|y|o|e|и|или)\b(?!-)")
 """The words behind a hyphen that ends a word, as in `pre- and postwar`."""
@@ -481,6 +483,9 @@ class LineJoiner:
         is_one_case = after[0].islower() or (before[-3:-1].isupper() and after[:2].isupper())
         is_known = min(self._known[left], self._known[right]) > 0
         is_compound = is_known and min(len(left), len(right)) >= _MIN_HALF
+        # A small word has a hyphen on its other side too, as in `state-of-the-art`.
+        is_compound |= after[len(right) :].startswith("-") and is_function_word(right)
+        is_compound |= _INNER.search(before) is not None and is_function_word(left)
         if more > 0 or not is_one_case or not self._divides_words or is_compound:
             return before, after
         return before[:-1], after

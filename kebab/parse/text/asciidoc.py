@@ -17,6 +17,7 @@ from kebab.parse.blocks import (
     shift_spans,
 )
 from kebab.parse.encoding import decode
+from kebab.parse.escapes import find_references
 from kebab.parse.metadata import read_front_matter
 from kebab.text.sentences import measure_width
 
@@ -48,7 +49,7 @@ _TRANSPARENT = "=*"
 class AsciiDocParser:
     """Parses AsciiDoc."""
 
-    version = "asciidoc-v1"
+    version = "asciidoc-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with its header as metadata."""
@@ -62,7 +63,8 @@ class AsciiDocParser:
         known = {name: value for name, value in front.metadata._asdict().items() if value}
         targets = ((link[1] or link[2]).partition("#")[0] for link in _LINK.finditer(text))
         links = (*scanner.links, *(target for target in targets if "." in target))
-        return build_line_document(decoded, path, spans, declared._replace(**known), links)
+        metadata = declared._replace(**known)
+        return build_line_document(decoded, path, spans, metadata, links, find_references)
 
 
 class AsciiDocScanner:

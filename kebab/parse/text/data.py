@@ -16,7 +16,8 @@ from xml.parsers import expat
 
 from msgspec.structs import replace
 
-from kebab.core.documents import BlockKind, ParsedDocument
+from kebab.core.documents import BlockKind, Edit, ParsedDocument
+from kebab.core.files import get_suffix
 from kebab.parse.blocks import (
     Range,
     Span,
@@ -28,6 +29,7 @@ from kebab.parse.blocks import (
 )
 from kebab.parse.code.source import build_bounded, build_document
 from kebab.parse.encoding import Decoded, decode
+from kebab.parse.escapes import find_escapes, find_references, find_string_escapes, find_tags
 from kebab.text.normalize import split_names
 
 MAX_CHARS = 5_000_000
@@ -396,12 +398,13 @@ _LOCK_FILES = split_names(
 class DataParser:
     """Parses one kind of data; its text is the file."""
 
-    version = "data-v2"
+    version = "data-v3"
 
     def __init__(self, kind: str) -> None:
         """Parse `json`, `lines` (JSON on each line), `yaml`, `sections`, `table` or `xml`."""
         self._read = _READERS[kind]
         self._structure = STRUCTURES.get(kind)
+        self._kind = kind
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; keys with a value of several lines are headings.
@@ -414,17 +417,23 @@ class DataParser:
         text, warnings = cut_text(decoded.text, MAX_CHARS)
         broken, ends = break_long_lines(text, *self._structure) if self._structure else (text, [])
         document = build_data_document(replace(decoded, text=broken), path, self._read(broken))
-        blocks = (
+        moved = (
             block._replace(
                 start=block.start - bisect_left(ends, block.start),
                 end=block.end - bisect_left(ends, block.end),
             )
             for block in document.blocks
         )
+        blocks = tuple(moved) if ends else document.blocks
+        find = _ESCAPES.get(self._kind) or _ESCAPES.get(get_suffix(path))
+        if self._kind == "xml" and _PROSE_ROOT.search(decoded.text, 0, _HEAD_CHARS):
+            find = find_tags
+        edits = (edit for one in blocks for edit in find(text, one.start, one.end)) if find else ()
         return document._replace(
             text=decoded.text,
-            blocks=tuple(blocks) if ends else document.blocks,
+            blocks=blocks,
             warnings=(*warnings, *document.warnings),
+            edits=tuple(edits),
         )
 
 
@@ -452,6 +461,20 @@ _READERS: dict[str, Callable[[str], Outline]] = {
     "table": lambda text: Outline(find_table_spans(text.split("\n"))),
     "xml": _read_xml,
 }
+_ESCAPES: dict[str, Callable[[str, int, int], Iterable[Edit]]] = {
+    **dict.fromkeys(("json", "lines", ".properties"), find_escapes),
+    **dict.fromkeys(("yaml", ".toml"), find_string_escapes),
+    "xml": find_references,
+}
+"""What finds the escapes of a kind of data, or of files with a suffix."""
+_HEAD_CHARS = 4_000
+_PROSE_ROOT = re.compile(
+    r"\A\s*(?:<[?!](?:[^<>\[]|\[[^\]]*\])*>\s*|<!--.*?-->\s*)*"
+    r"<(?:\w+:)?(?:article|book|chapter|sect(?:ion|1)|refentry|TEI|topic|concept|task|reference)\b",
+    re.DOTALL,
+)
+"""The first element of a text in XML: JATS, DocBook, TEI, DITA. Its tags are no words."""
+
 STRUCTURES = {**dict.fromkeys(("json", "lines", "yaml"), (_ITEMS, "")), "xml": (_TAGS, "<")}
 
 

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-from kebab.core.documents import BlockKind, Metadata, ParsedDocument
+from kebab.core.documents import BlockKind, Edit, Metadata, ParsedDocument
 from kebab.parse.blocks import MAX_HEADING_LEVEL, Lines, Span, build_line_document
 from kebab.parse.encoding import decode
 from kebab.parse.metadata import list_unique
@@ -14,7 +14,9 @@ _MAX_ARGUMENT = 2000
 _HIDDEN = re.compile(
     r"\\(?:thanks|footnote|label|index|cite\w*|vspace|hspace)\*?(?:\[[^\[\]]*\])?\{[^{}]*\}"
 )
-_ACCENT = re.compile(r"\\([`'^\"~=.cvuHk])\s*(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))")
+_ACCENT = re.compile(
+    r"\\(?:([`'^\"~=.])\s*|([cvuHkr])(?:\s+|(?=\{)))(?:\{\\?([A-Za-z])\}|\\?([A-Za-z]))"
+)
 _LETTER_NAMES = "ss|ae|AE|oe|OE|aa|AA|o|O|l|L|i|j"
 _LETTERS = re.compile(rf"\\({_LETTER_NAMES})(?![A-Za-z])(?:\{{\}})?\s?")
 _COMMAND = re.compile(r"\\(?:texorpdfstring\{[^{}]*\}|([A-Za-z]+)\*?(?:\[[^\[\]]*\])?)")
@@ -36,8 +38,8 @@ _NAMES = {name: unicodedata.lookup(f"GREEK SMALL LETTER {name}") for name in _GR
 }
 _MARKS = dict(
     zip(
-        "`'^~\"=.cvuHk",
-        "\u0300\u0301\u0302\u0303\u0308\u0304\u0307\u0327\u030c\u0306\u030b\u0328",
+        "`'^~\"=.cvuHkr",
+        "\u0300\u0301\u0302\u0303\u0308\u0304\u0307\u0327\u030c\u0306\u030b\u0328\u030a",
         strict=True,
     )
 )
@@ -69,11 +71,28 @@ def to_plain_text(source: str) -> str:
         re.sub(r"(?<!\\)\$", "", plain).replace("\\\\", " ").replace("\\,", " ").replace("\\ ", " ")
     )
     plain = _LETTERS.sub(lambda match: _SPECIAL[match[1]], plain)
-    plain = _ACCENT.sub(lambda match: (match[2] or match[3]) + _MARKS[match[1]], plain)
+    plain = _ACCENT.sub(lambda one: (one[3] or one[4]) + _MARKS[one[1] or one[2]], plain)
     plain = re.sub(r"\\([&%$#_{}])", r"\1", plain)
     plain = _COMMAND.sub(lambda match: _NAMES.get(match[1] or "", ""), plain)
     plain = re.sub(r"[{}]", "", plain).replace("~", " ").replace("``", '"').replace("''", '"')
     return unicodedata.normalize("NFC", " ".join(plain.split()))
+
+
+_SEEN = re.compile(
+    rf"(?P<brace>\{{)?(?:{_ACCENT.pattern}|{_LETTERS.pattern})(?(brace)\}})"
+    r"|\\[&%$#_{}]|\\-|(?<!\S)%[^\n]*|(?<!\\)%$",
+    re.MULTILINE,
+)
+"""What a reader sees otherwise: accents, letters, signs behind a backslash, and comments."""
+
+
+def find_edits(text: str, start: int, end: int) -> Iterator[Edit]:
+    """Yield what a reader sees instead of parts of prose."""
+    for match in _SEEN.finditer(text, start, end):
+        source = match[0]
+        is_nothing = source.startswith("%") or source == "\\-"
+        seen = source[1:] if source[1:] in "&%$#_{}" else to_plain_text(source)
+        yield Edit(*match.span(), "" if is_nothing else seen)
 
 
 _SECTION = re.compile(
@@ -111,7 +130,7 @@ _MAX_PREAMBLE = 1_000_000
 class LatexParser:
     """Parses LaTeX."""
 
-    version = "latex-v2"
+    version = "latex-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with the title, authors and date of its preamble."""
@@ -123,7 +142,7 @@ class LatexParser:
         levels = {rank: min(level, MAX_HEADING_LEVEL) for level, rank in enumerate(ranks, 1)}
         spans = [span._replace(level=levels.get(span.level, 0)) for span in spans]
         links = (match[1].strip() for match in _LINK.finditer(text))
-        return build_line_document(decoded, path, spans, _read_metadata(text), links)
+        return build_line_document(decoded, path, spans, _read_metadata(text), links, find_edits)
 
 
 def _read_metadata(text: str) -> Metadata:

@@ -8,12 +8,12 @@ tag or shortcode with text for readers, such as a caption, is kept.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, AnyStr, NamedTuple
 
-from kebab.core.documents import BlockKind, ParsedDocument
+from kebab.core.documents import BlockKind, Edit, ParsedDocument
 from kebab.core.files import get_suffix
 from kebab.errors.system import translate_import_errors
 from kebab.parse.blocks import (
@@ -25,9 +25,12 @@ from kebab.parse.blocks import (
     exclude_lines,
     find_blob_lines,
     group_lines,
+    join_edits,
+    list_omissions,
     shift_spans,
 )
 from kebab.parse.encoding import decode
+from kebab.parse.escapes import find_html_edits, find_markdown_escapes
 from kebab.parse.metadata import build_metadata, merge_metadata, read_front_matter, read_properties
 from kebab.text.language import detect_document_language
 
@@ -46,6 +49,8 @@ _PIPE = re.compile(r"(?<!\\)\|")
 _URL_END = re.compile("[?#]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _TAG = re.compile(r"#(?<!\S#)([\d/_-]*[^\W\d_][\w/-]*)")
+_ESCAPED = re.compile(r"&#?\w{1,32};|\\[!-/:-@\[-`{}~]")
+_COMMENT_MARK = re.compile(rb"(?<!%)%%(?!%)")
 _COLOUR = re.compile(r"(?=\D*\d)(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
 _KINDS = {
     "Heading": BlockKind.HEADING,
@@ -61,12 +66,14 @@ class Body(NamedTuple):
     """The structure of a body.
 
     `spans` are its top-level blocks; link definitions are none. `links` are the targets of its
-    links to other files, and `tags` its inline tags without `#`.
+    links to other files, and `tags` its inline tags without `#`. `edits` say what a reader sees
+    instead of character references, escapes and comments within lines.
     """
 
     spans: list[Span]
     links: list[str]
     tags: list[str]
+    edits: list[Edit]
 
 
 def read_body(body: str) -> Body:
@@ -155,6 +162,11 @@ class _Walk:
         self._tags: list[str] = []
         self._has_tags = _TAG.search(body) is not None
         self._in_code = False
+        self._seen: list[Edit] = []
+        self._has_escapes = _ESCAPED.search(body) is not None
+        self._marks: list[int] = []
+        self._has_marks = body.count("%%") > 1
+        self._reads_all = self._has_tags or self._has_escapes or self._has_marks or "<!--" in body
 
     def read(self, events: Iterable[tuple[Any, Any]]) -> Body:
         """Return the structure; each event begins or ends an element, or is text."""
@@ -172,14 +184,62 @@ class _Walk:
             elif "End" in event:
                 self._depth -= 1
                 self._in_code = False
+                if event["End"] == "HtmlBlock":
+                    block = self._source[where["start"] : where["end"]]
+                    if b"&" in block or b"<!--" in block:
+                        self._add_edits(find_html_edits, block, where["start"])
                 if self._depth <= 1:
                     self._close_element(where)
-            elif self._label is not None or where["start"] == self._wiki_link_end:
-                self._read_text(event, where["start"])
-            elif self._has_tags and "Text" in event and not self._in_code:
-                self._read_tags(where["start"], where["end"])
+            elif (
+                self._reads_all or self._label is not None or where["start"] == self._wiki_link_end
+            ):
+                self._read_piece(event, where["start"], where["end"])
         links = list(dict.fromkeys(filter(None, self._links)))
-        return Body(self._spans, links, list(dict.fromkeys(self._tags)))
+        return Body(self._spans, links, list(dict.fromkeys(self._tags)), self._list_edits())
+
+    def _read_piece(self, event: Mapping[str, str], start: int, end: int) -> None:
+        """Read a piece of text, of HTML or of code."""
+        if "Text" in event and not self._in_code:
+            source = self._source[start:end]
+            if self._has_escapes and (b"&" in source or b"\\" in source):
+                self._add_edits(find_markdown_escapes, source, start)
+            if self._has_marks and b"%%" in source:
+                self._marks += (start + mark.start() for mark in _COMMENT_MARK.finditer(source))
+            if self._label is None and b"#" in source and start != self._wiki_link_end:
+                self._read_tags(source, start)
+        elif "InlineHtml" in event and event["InlineHtml"].startswith("<!--"):
+            self._seen.append(Edit(start, end))
+        if self._label is not None or start == self._wiki_link_end:
+            self._read_text(event, start)
+
+    def _add_edits(
+        self, find: Callable[[str, int, int], Iterable[Edit]], source: bytes, start: int
+    ) -> None:
+        """Keep what a function finds in a part of the source."""
+        text = source.decode()
+        for first, last, seen in find(text, 0, len(text)):
+            offset = start + len(text[:first].encode())
+            self._seen.append(Edit(offset, offset + len(text[first:last].encode()), seen))
+
+    def _pair_comments(self) -> None:
+        """Keep the comments between the marks `%%` of a block."""
+        opening = -1
+        for at in self._marks:
+            if opening < 0:
+                opening = -1 if self._source[at - 1 : at].isalnum() and at else at
+            elif not self._source[at + 2 : at + 3].isalnum():
+                self._seen.append(Edit(opening, at + 2))
+                opening = -1
+        self._marks.clear()
+
+    def _list_edits(self) -> list[Edit]:
+        """Return the edits in order, with offsets in code points."""
+        points = {0: 0}
+        done = 0
+        for at in sorted({at for edit in self._seen for at in edit[:2]}):
+            points[at] = points[done] + len(self._source[done:at].decode())
+            done = at
+        return [Edit(points[one], points[two], seen) for one, two, seen in sorted(self._seen)]
 
     def _open_element(self, tag: Any, where: Mapping[str, int]) -> None:
         if not self._depth:
@@ -209,6 +269,7 @@ class _Walk:
                 # The range of a list may reach into the line behind it.
                 self._add_span(kind, start, self._item_end if kind is BlockKind.LIST else end)
             self._label = None
+            self._pair_comments()
 
     def _add_paragraph(self, start: int, end: int) -> None:
         """Add a paragraph; a table in it that begins behind its first line is a block of its own.
@@ -257,11 +318,8 @@ class _Walk:
         ):
             self._label.append(text)
 
-    def _read_tags(self, start: int, end: int) -> None:
+    def _read_tags(self, source: bytes, start: int) -> None:
         """Keep the tags in a piece of text; each begins behind a space."""
-        source = self._source[start:end]
-        if b"#" not in source:
-            return
         begins_word = not start or self._source[start - 1 : start].isspace()
         for match in _TAG.finditer(source.decode()):
             tag = match[1].strip("/")
@@ -308,6 +366,11 @@ _MARK = re.compile(r"\n[ \t>]*(?:\{(?:\{[<%]|%)|</?(?:[A-Z]|/?>))")
 _COMPONENTS = re.compile(
     r"^[ \t]*+(?:</?(?:[A-Z](?=\w*[a-z])[\w.]*+(?:\s[^<>]*+)?/?)?>[ \t]*+)++$", re.MULTILINE
 )
+_COMMENT_DEFINITIONS = re.compile(
+    r"^ {0,3}\[[^\[\]\n]+\]:[ \t]*(?:#|<>)[ \t]+(?:\([^\n]*\)|\"[^\n]*\"|'[^\n]*')[ \t]*$",
+    re.MULTILINE,
+)
+"""Comments such as `[//]: # (text)`: definitions of links that lead nowhere."""
 _IMPORTS = re.compile(
     r"^import\s(?:[\w*{},$\s]{1,500}\sfrom\s+)?['\"][^'\"\n]+['\"];?[ \t]*$", re.MULTILINE
 )
@@ -379,6 +442,8 @@ def _find_ranges(body: str, *, is_mdx: bool) -> Iterator[tuple[int, int]]:
         yield from _find_comments(body, opening, closing)
     yield from _find_obsidian_comments(body)
     yield from _find_marked_lines(body)
+    if "]:" in body:
+        yield from (match.span() for match in _COMMENT_DEFINITIONS.finditer(body))
     for word, pattern in (("import", _IMPORTS), ("export", _EXPORTS)):
         if (is_mdx or word == "import") and (f"\n{word} " in body or body.startswith(word)):
             yield from (match.span() for match in pattern.finditer(body))
@@ -480,7 +545,7 @@ class MarkdownParser:
     The text is the whole file; its blocks leave out front matter, noise and encoded data.
     """
 
-    version = "markdown-v2"
+    version = "markdown-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with its front matter as metadata."""
@@ -494,6 +559,9 @@ class MarkdownParser:
         if not blocks and front.metadata.title:
             # A note that is all front matter is searched there.
             blocks = build_blocks(decoded.text, 0, ())
+        at = front.body
+        found = (Edit(at + one, at + two, seen) for one, two, seen in visible.body.edits)
+        edits = join_edits(decoded.text, blocks, found)
         properties = build_metadata(read_properties(visible.text))
         metadata = merge_metadata(front.metadata, properties, visible.body.tags)
         return ParsedDocument(
@@ -505,6 +573,8 @@ class MarkdownParser:
             encoding=decoded.encoding,
             warnings=decoded.warnings + front.warnings + visible.warnings,
             links=tuple(visible.body.links[:_MAX_LINKS]),
+            edits=edits,
+            omissions=list_omissions(decoded.text, edits),
         )
 
 

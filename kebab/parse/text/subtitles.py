@@ -6,9 +6,10 @@ leads to its moment. Numbers and the time lines between are no blocks.
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import PurePosixPath
 
-from kebab.core.documents import BlockKind, Metadata, ParsedDocument
+from kebab.core.documents import BlockKind, Edit, Metadata, ParsedDocument
 from kebab.parse.blocks import Lines, Span, build_line_document
 from kebab.parse.encoding import decode
 from kebab.text.normalize import split_names
@@ -26,13 +27,15 @@ _LANGUAGES = split_names(
     "ar bg cs da de el en es et fa fi fr he hi hr hu id is it ja ko lt lv nb nl no pl pt ro"
     " ru sk sl sr sv th tr uk vi zh"
 )
+_TAG = re.compile(r"</?[a-z0-9][^<>\n]{0,80}>|\{\\[^{}\n]{0,80}\}", re.IGNORECASE)
 _PART_S = 60
+_FEW = 2
 
 
 class SubtitlesParser:
     """Parses subtitles."""
 
-    version = "subtitles-v1"
+    version = "subtitles-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its title is the file's stem."""
@@ -40,13 +43,43 @@ class SubtitlesParser:
         stem = PurePosixPath(path).stem
         lang = _LANG.search(stem)
         metadata = Metadata(title=stem, lang=lang[1] if lang and lang[1] in _LANGUAGES else None)
-        return build_line_document(decoded, path, _find_spans(Lines(decoded.text)), metadata)
+        spans = _find_spans(Lines(decoded.text))
+        return build_line_document(decoded, path, spans, metadata, find_edits=_find_marks)
+
+
+def _find_marks(text: str, start: int, end: int) -> Iterator[Edit]:
+    """Yield the tags within the speech: times of words, voices, styles."""
+    return (Edit(*match.span()) for match in _TAG.finditer(text, start, end))
+
+
+def _find_repeated(lines: Lines) -> set[int]:
+    """Return the lines of rolling captions that repeat a line of the cue before.
+
+    They roll where at least half of the cues begin with what the last one ended with. In speech
+    and songs fewer cues do.
+    """
+    cues: list[list[tuple[int, str]]] = []
+    for number, line in enumerate(lines.text):
+        if _CUE.match(line):
+            cues.append([])
+        elif cues and (text := _TAG.sub("", line).strip()) and not _is_left_out(lines, number):
+            cues[-1].append((number, text))
+    said = [cue for cue in cues if cue]
+    pairs = [(before[-1][1], after) for before, after in pairwise(said)]
+    if sum(last == after[0][1] for last, after in pairs) * 2 < len(pairs) or len(pairs) < _FEW:
+        return set()
+    repeated = set()
+    for before, after in pairwise(said):
+        known = {text for _, text in before}
+        repeated |= {number for number, text in after if text in known}
+    return repeated
 
 
 def _find_spans(lines: Lines) -> Iterator[Span]:
     """Yield the headings and the lines that are left out; all other lines are paragraphs."""
     # The styles of a SubStation script are left out.
     events = (number for number, line in enumerate(lines.text) if line.lower() == _EVENTS)
+    repeated = _find_repeated(lines)
     part, number = -1, next(events, 0) if lines.text[0].startswith("[") else 0
     yield Span(None, 0, number)
     while number < lines.count:
@@ -56,7 +89,7 @@ def _find_spans(lines: Lines) -> Iterator[Span]:
             part = seconds // _PART_S
             label = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
             yield Span(BlockKind.HEADING, number, end, 1, label)
-        elif _is_left_out(lines, number):
+        elif number in repeated or _is_left_out(lines, number):
             if _SIDE_BLOCK.match(lines.text[number]):
                 end = lines.find_blank(number, lines.count)
             yield Span(None, number, end)

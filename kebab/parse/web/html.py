@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element, SubElement
 
-from kebab.core.documents import Metadata, ParsedDocument
+from kebab.core.documents import Metadata, Omission, ParsedDocument
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.formulas import END, NOTE, SUBSCRIPT, SUPERSCRIPT, read_equation, write_scripts
@@ -372,12 +372,13 @@ class PageParts(NamedTuple):
     metadata: Metadata = Metadata()
     links: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    omissions: tuple[Omission, ...] = ()
 
 
 class HtmlParser:
     """Parses HTML: the main content of a page as structured text."""
 
-    version = "html-v2"
+    version = "html-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -394,7 +395,7 @@ class HtmlParser:
         document = parts.builder.build(
             path, parts.metadata, warnings=(*decoded.warnings, *parts.warnings), links=parts.links
         )
-        return document._replace(encoding=decoded.encoding)
+        return document._replace(encoding=decoded.encoding, omissions=parts.omissions)
 
 
 def read_parts(text: str) -> PageParts:
@@ -415,14 +416,17 @@ def read_parts(text: str) -> PageParts:
     metadata = read_metadata(page.tree)
     walker = Walker(builder, styles)
     walker.walk(page.extract_content())
+    omissions = tuple(Omission(what, text) for what, text in page.omissions.items())
     if builder.length <= min(_FEW_CHARS, _CONTENT_SHARE * page.size):
+        is_empty = not builder.length
         builder = TextBuilder()
         walker = Walker(builder, styles)
-        walker.walk(page.extract_body())
+        walker.walk(page.extract_body(noscript=is_empty))
+        omissions = ()
     if metadata.title:
         title = shorten_title(metadata.title, [walker.flow.first_heading])
         metadata = metadata._replace(title=title)
-    return PageParts(builder, metadata, tuple(walker.links))
+    return PageParts(builder, metadata, tuple(walker.links), omissions=omissions)
 
 
 def add_fragment(

@@ -128,6 +128,7 @@ _EMPTY_ELEMENT = re.compile(
 _RAW = re.compile(
     r"<(script|style|iframe|noembed|noframes|xmp|plaintext)\b[^>]*>.*?</\1>|<!--.*?-->", re.DOTALL
 )
+_NOSCRIPT = re.compile(r"<(/?)noscript>")
 _RAW_OR_SPAN = re.compile(f"{_RAW.pattern}|<(span[^>]*)>", re.DOTALL)
 
 _MAIN_SHARE = 0.25
@@ -145,6 +146,12 @@ _HIDDEN = {
 
 _HIDDEN_SHARE = 0.5
 """The largest share of the text that is left out as hidden; scripts show more than that."""
+
+_PANEL = re.compile(r"tab|panel|pane\b|accordion|collaps|answer|spoiler|detail", re.IGNORECASE)
+_NO_PANELS = frozenset({"dialog", "alertdialog", "menu", "navigation", "search"})
+_NEVER_TEXT = frozenset({"script", "style", "template", "noscript", "svg"})
+_FEWEST_CHARS = 20
+"""The least text beside links that makes an element worth reading."""
 
 _PARTS = "script,style,noscript,template,svg,nav,header,footer,aside,main,article,[role]"
 _NAVIGATION = split_names("nav role=navigation role=search role=menu")
@@ -190,6 +197,8 @@ class Page:
             self.tree: LexborHTMLParser = LexborHTMLParser(text)
         except SelectolaxError as fault:
             raise ValueError(str(fault)) from fault
+        self.omissions: dict[str, str] = {}
+        """What is not read of the page: its texts by what they are."""
         self._text = text
         self._body = self.tree.body
         self._parts = [] if self._body is None else _list_nodes(self._body, _PARTS)
@@ -200,43 +209,94 @@ class Page:
         """The code points of the text outside scripts, styles and navigation."""
 
     def extract_content(self) -> str:
-        """Return the main content as HTML, with the elements marked that are not to be read."""
+        """Return the main content as HTML, with the elements marked that are not to be read.
+
+        Headers, footers and the like follow where they say something beside their links. The text
+        of all else is among the omissions.
+        """
         if self._body is None:
             return ""
         self._mark_hidden(self._body)
         self._mark_banners(self._body)
         root = self._find_main()
-        _mark([node for node in self._around if _has_kind(node, _NAVIGATION)])
-        if root is None:
-            inside = {
-                node.mem_id
-                for node in self._body.css("article header,article footer,article aside")
-            }
-            # Headers and the like are left out, but for those of articles or with a title.
-            parts = [
+        around = [node for node in self._around if _has_kind(node, _AROUND)]
+        navigation = [node for node in self._around if _has_kind(node, _NAVIGATION)]
+        self._omit("navigation", navigation)
+        if root is not None:
+            inside = {node.mem_id for node in root.css(_PARTS)}
+            outside = [node for node in around if node.mem_id not in inside]
+            kept = [node for node in outside if self._is_informative(node)]
+            texts = [_serialise(root), *map(_serialise, kept)]
+            rest = max(0, len(self._body.text()) - len(root.text()))
+            if rest > sum(len(node.text()) for node in kept):
+                self.omissions["text outside of the main content"] = self._list_outside(root)
+            return "".join(texts)
+        inside = {
+            node.mem_id for node in self._body.css("article header,article footer,article aside")
+        }
+        # Headers and the like are left out, but for those of articles or with a title.
+        self._omit(
+            "headers and footers",
+            [
                 node
-                for node in self._around
-                if _has_kind(node, _AROUND)
-                and node.mem_id not in inside
+                for node in around
+                if node.mem_id not in inside
                 and not (
                     node.tag == "header" and node.css_first("h1") and not node.css_first("nav")
                 )
-            ]
-            _mark(parts)
-        return _serialise(root or self._body)
+                and not self._is_informative(node)
+            ],
+        )
+        return _serialise(self._body)
 
-    def extract_body(self, *, hidden: bool = True) -> str:
-        """Return the whole body as HTML; without `hidden` the hidden elements are marked."""
+    def _omit(self, what: str, nodes: "list[LexborNode]") -> None:
+        """Mark elements that are not read, and keep their text as an omission."""
+        _mark(nodes)
+        if text := " ".join(node.text(separator=" ") for node in nodes).strip():
+            self.omissions[what] = f"{self.omissions.get(what, '')} {text}".strip()
+
+    def _list_outside(self, root: "LexborNode") -> str:
+        """Return the words of the body that the main content does not have."""
+        assert self._body is not None
+        known = set(root.text(separator=" ").split())
+        scripts = " ".join(
+            node.text(separator=" ") for node in self._parts if node.tag in _NEVER_TEXT
+        )
+        ignored = known | set(scripts.split())
+        words = dict.fromkeys(self._body.text(separator=" ").split())
+        return " ".join(word for word in words if word not in ignored)
+
+    def _is_informative(self, node: "LexborNode") -> bool:
+        """Return whether most of the text of an element, and some words, are no links."""
+        text = " ".join(node.text(separator=" ").split())
+        links = sum(len(one.text().strip()) for one in node.css("a,button,option,nav"))
+        return len(text) - links >= max(_FEWEST_CHARS, links) and node.css_first("nav") is None
+
+    def extract_body(self, *, hidden: bool = True, noscript: bool = False) -> str:
+        """Return the whole body as HTML; without `hidden` the hidden elements are marked.
+
+        With `noscript` what is for browsers without scripts is content.
+        """
         if self._body is None:
             return ""
         if not hidden:
             self._mark_hidden(self._body)
-        return _serialise(self._body, marked=not hidden)
+        html = _serialise(self._body, marked=not hidden)
+        return _NOSCRIPT.sub(r"<\1div>", html) if noscript else html
 
     def _mark_hidden(self, body: "LexborNode") -> None:
         for node in self._list_present(body, _HIDDEN)[:_MAX_CHECKED]:
-            if len(node.text()) <= _HIDDEN_SHARE * self.size:
-                _mark([node])
+            if len(node.text()) <= _HIDDEN_SHARE * self.size and not self._is_panel(node):
+                self._omit("hidden elements", [node])
+
+    def _is_panel(self, node: "LexborNode") -> bool:
+        """Return whether a hidden element is a part of the content that a click shows."""
+        attributes = node.attributes
+        role = attributes.get("role") or ""
+        if attributes.get("aria-hidden") == "true" or role in _NO_PANELS:
+            return False
+        names = f"{role} {attributes.get('class') or ''} {attributes.get('id') or ''}"
+        return _PANEL.search(names) is not None and self._is_informative(node)
 
     def _mark_banners(self, body: "LexborNode") -> None:
         """Mark short forms and the requests for consent."""
@@ -248,7 +308,7 @@ class Page:
             is_banner = (attributes.get("role") or "").endswith("dialog") or _BANNER.search(names)
             limit = _BANNER_CHARS if is_banner else _FORM_CHARS if node.tag == "form" else 0
             if limit and len(node.text()) <= limit:
-                _mark([node])
+                self._omit("forms and banners", [node])
 
     def _list_present(self, body: "LexborNode", selectors: Mapping[str, str]) -> "list[LexborNode]":
         """Return the elements of the selectors whose text occurs in the page."""
@@ -259,11 +319,28 @@ class Page:
         """Return the element with the main content, None when it is the body."""
         for kind in ("main", "article"):
             nodes = [node for node in self._parts if _has_kind(node, {kind, f"role={kind}"})]
-            sizes = [(len(node.text()), node) for node in nodes[:_MAX_CHECKED]]
-            size, best = max(sizes, key=itemgetter(0), default=(0, None))
-            if best is not None and size >= _MAIN_SHARE * self.size:
-                return best
+            sizes = sorted(
+                ((len(node.text()), node) for node in nodes[:_MAX_CHECKED]),
+                key=itemgetter(0),
+                reverse=True,
+            )
+            size, best = sizes[0] if sizes else (0, None)
+            if best is None or size < _MAIN_SHARE * self.size:
+                continue
+            inner = {node.mem_id for node in best.css("main,article,[role]")}
+            others = [other for other, node in sizes[1:] if node.mem_id not in inner]
+            if max(others, default=0) * 2 >= size or self._is_outweighed(best, size):
+                return None
+            return best
         return None
+
+    def _is_outweighed(self, main: "LexborNode", size: int) -> bool:
+        """Return whether more text that is no link stands outside of an element than inside."""
+        if size * 2 >= self.size or self._body is None:
+            return False
+        inside = {node.mem_id for node in main.css("a")}
+        links = sum(len(one.text()) for one in self._body.css("a") if one.mem_id not in inside)
+        return self.size - size - links > size and self._body.css_first("h1") is not None
 
 
 def _close_elements(text: str) -> str:

@@ -36,6 +36,7 @@ from kebab.store.sqlite.fts import (
     to_signed,
     to_unsigned,
 )
+from kebab.store.sqlite.omissions import save_omissions
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.text.dates import find_date_in_path
 
@@ -156,6 +157,7 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> tu
         for table in ("document_tags", "document_authors", "document_aliases", "document_links"):
             database.execute(f"DELETE FROM {table} WHERE doc = ?", (doc,))  # noqa: S608 - a constant
     _insert_metadata(database, doc, row)
+    save_omissions(database, doc, row.omissions)
     is_same = (
         before is not None
         and before[0] == row.title
@@ -422,6 +424,16 @@ class KnownFiles:
         """Return the documents of which only a part is searched: their paths, and what is cut."""
         rows = self._select("path, warnings", "documents", extent, " AND partial")
         return [(path, "; ".join(filter(is_cut, parse_strings(said)))) for path, said in rows]
+
+    def list_omissions(self, extent: Extent) -> list[tuple[str, int, int]]:
+        """Return what is in no passage of the documents: of how many, and how many words."""
+        rows = self._select(
+            "reason, count(*), sum(words)",
+            "document_omissions JOIN documents USING (doc)",
+            extent,
+            " GROUP BY reason",
+        )
+        return [(str(reason), int(count), int(words)) for reason, count, words in rows]
 
     def count_pending(self, extents: Iterable[Extent]) -> int:
         """Return how many chunks of these extents lack a vector."""

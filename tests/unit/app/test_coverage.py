@@ -304,3 +304,24 @@ def test_doctor_calls_nothing_healthy_that_is_not_read(notes, monkeypatch):
     checks = {check.name: check for check in reply.checks}
     assert "3 of 5 files are not read yet" in checks["files"].summary
     assert "healthy" not in list(render_doctor(reply, Canvas()))[-1]
+
+
+def test_a_word_that_a_parser_left_out_is_named_and_not_called_absent(notes):
+    notes.write("c.md", "# C\n\nThe oven %% tapirobs sleep %% is hot.\n")
+    notes.ingest()
+    found = notes.search("tapirobs zzyzx", mode="lexical")
+    assert found.absent_terms == ["zzyzx"]
+    (comments,) = found.coverage.left_out
+    assert (comments.reason, comments.documents, comments.words, comments.terms) == (
+        *("comments and markup", 1, 4),
+        ["tapirobs"],
+    )
+
+
+def test_what_was_left_out_goes_with_its_document(notes):
+    path = notes.write("c.md", "# C\n\nThe oven %% tapirobs %% is hot.\n")
+    notes.ingest()
+    path.write_text("# C\n\nThe oven is cold.\n")
+    notes.ingest()
+    found = notes.search("tapirobs", mode="lexical")
+    assert (found.absent_terms, found.coverage.left_out) == (["tapirobs"], [])

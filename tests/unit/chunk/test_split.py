@@ -157,7 +157,7 @@ def test_much_left_out_text_separates_passages_and_a_little_does_not():
     short = split_document(parse("# A\n\none\n\n<!-- body -->\n\ntwo\n"), budget)
     assert [chunk.text for chunk in long] == ["# A\n\none", "two"]
     assert [chunk.heading_path for chunk in long] == [("A",), ("A",)]
-    assert [chunk.text for chunk in short] == ["# A\n\none\n\n<!-- body -->\n\ntwo"]
+    assert [chunk.text for chunk in short] == ["# A\n\none\n\n\n\ntwo"]
 
 
 def test_left_out_text_counts_as_part_of_the_passage_that_contains_it():

@@ -1,11 +1,13 @@
 import io
 import zipfile
+from pathlib import Path
 
 import pytest
 
 from kebab.errors.catalog import ParseFailed
 from kebab.parse import containers
 from kebab.parse.containers import ContainerFiles, find_messages, read_message
+from kebab.parse.registry import PARSERS
 
 FILES = ContainerFiles()
 MAIL = (
@@ -154,3 +156,17 @@ def test_a_damaged_member_without_a_suffix_costs_only_itself(tmp_path):
     assert {*list_all(path)} == {"README", "b.md"}
     with pytest.raises(ParseFailed):
         FILES.read(f"{path}!/README")
+
+
+def test_each_note_of_an_export_of_evernote_is_a_member():
+    export = Path(__file__).parents[2] / "cases/files/multi.enex"
+    files = ContainerFiles()
+    members = list(files.list_members(str(export)))
+    assert [one.name for one in members] == ["Alpha note.enex", "Beta note.enex"]
+    data = files.read(f"{export}!/Beta note.enex")
+    document = PARSERS[members[1].media].parse(data, "Beta note.enex")
+    assert document.title == "Beta note"
+    assert document.metadata.tags == ("blue",)
+    assert document.metadata.date == "2021-07-04T10:10:10Z"
+    assert "wells" in document.text
+    assert "kilns" not in document.text

