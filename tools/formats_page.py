@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from kebab.core.content import list_unsupported
-from kebab.core.files import IMAGE, OCR_SETTING
+from kebab.core.files import IMAGE, NAMED, OCR_SETTING
 from kebab.core.media import MEDIA_TYPES, CitationKind, MediaType
 from kebab.core.ports import Parser
 from kebab.parse.registry import PARSERS, LazyParser
@@ -60,7 +60,9 @@ file of one name is `plan (2).pdf`.
 
 def render_formats_page() -> str:
     """Return the text of `formats.md`."""
-    readable = [_format_media(media) for media in sorted(MEDIA_TYPES, key=_get_sort_key)]
+    named = NAMED.values()
+    rows = sorted((one for one in MEDIA_TYPES if one.name not in named), key=_get_sort_key)
+    readable = [_format_media(media) for media in rows]
     read = {suffix for media in MEDIA_TYPES for suffix in media.suffixes}
     others = [
         [one.label, _format_names(name for name in suffixes if name not in read), one.hint or "-"]
@@ -72,7 +74,8 @@ def render_formats_page() -> str:
         " or something wrong.\n\n## What kebab reads\n\n"
         f"{_render_table(['format', 'files', 'cited by', 'needs'], readable)}\n"
         f"{_WITHIN}"
-        "## What kebab does not read\n\n`kebab ingest --explain FILE` says so as well.\n\n"
+        "## What kebab does not read\n\n`kebab ingest --explain FILE` says so as well.\n"
+        "Documents, archives, images, audio and videos of these are found by their names.\n\n"
         f"{_render_table(['format', 'files', 'what helps'], others)}"
     )
 

@@ -133,6 +133,11 @@ class Choice:
         return structs.replace(
             known[0],
             complete=not self.faults and all(one.complete for one in known),
+            failed_examples=[
+                path if name == LOCAL else f"{name}:{path}"
+                for name, one in zip(names, known, strict=True)
+                for path in one.failed_examples
+            ][:MOST_NAMED],
             unlisted=[folder for one in known for folder in one.unlisted],
             left_out=merge_left_out([text for one in known for text in one.left_out]),
             partial_examples=[path for path, _ in examples],

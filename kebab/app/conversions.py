@@ -11,7 +11,7 @@ from msgspec import UNSET
 
 from kebab.app.context import format_index_version
 from kebab.core.documents import PUBLISHED_ROOT, StoredDocument, find_emptiness, is_cut
-from kebab.core.files import CONTAINERS, FileState, find_container, join_root
+from kebab.core.files import FileState, find_container, join_root
 from kebab.core.queries import Detail, Hit, Page, Query, StoredChunk
 from kebab.errors.catalog import InvalidInput
 from kebab.search.citations import build_file_path, cite_chunk
@@ -82,7 +82,6 @@ def to_doc_summary(document: StoredDocument) -> "DocSummary":
     from kebab.wire.library import DocSummary
 
     said = document.warnings
-    has_text = document.chunks > 0 or document.media in CONTAINERS
     return DocSummary(
         doc_id=document.doc_id,
         doc_path=document.path,
@@ -99,7 +98,7 @@ def to_doc_summary(document: StoredDocument) -> "DocSummary":
         date=document.date,
         authors=list(document.authors),
         aliases=list(document.aliases),
-        no_passages=None if has_text else find_emptiness(said) or "not recorded",
+        no_passages=find_emptiness(said) or (None if document.chunks else "not recorded"),
         partial=[*filter(is_cut, said)],
     )
 

@@ -163,6 +163,7 @@ def _build_coverage(
         files=counts.files + absent,
         unread=counts.unread + absent,
         failed=counts.failed,
+        failed_examples=survey.list_failed()[:MOST_NAMED] if counts.failed else [],
         changed=len(changes.changed),
         new=len(changes.new),
         gone=len(changes.gone),
@@ -281,6 +282,11 @@ class _Survey:
             for extent in self._extents
             for path in self._known.list_unread(extent)
         }
+
+    def list_failed(self) -> list[str]:
+        """Return the paths of the files that could not be read."""
+        unread = [pair for one in self._extents for pair in self._known.list_unread(one).items()]
+        return sorted(path for path, reason in unread if reason is not None)
 
     def is_unread(self, file: str) -> bool:
         """Return whether a file, an absolute path, is known and not read."""

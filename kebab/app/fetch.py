@@ -312,7 +312,11 @@ class _Place:
             return self._build_foreign_unit(foreign, f"{quote_path(self.name)}#L1")
         text = self._load_text()
         found = places.fetch_fragment(text, fragment, self._freshness, self._build_request())
-        return self._fetch_heading(text, fragment) if found is None else self._widen(text, found)
+        if found is not None:
+            return self._widen(text, found)
+        if fragment.startswith("^") and (block := find_marked_block(text.lines, fragment)):
+            return self._fetch_lines(block)
+        return self._fetch_heading(text, fragment)
 
     def _build_foreign_unit(self, units: str, candidate: str) -> NotFound:
         own = places.describe_units(self._document.media)
@@ -335,6 +339,15 @@ class _Place:
         near = difflib.get_close_matches(make_anchor(fragment), anchors)
         candidates = [f"{name}#{anchor}" for anchor in near]
         return build_lookup_fault(self._reference, f"no such heading: {fragment}", candidates)
+
+
+def find_marked_block(lines: Sequence[str], mark: str) -> Lines | None:
+    """Return the lines of a block of Obsidian, behind or below which its mark `^id` stands."""
+    marked = (n for n, line in enumerate(lines, 1) if line.split()[-1:] == [mark])
+    last = first = next(marked, 0)
+    while first > 1 and (lines[first - 2].strip() or lines[first - 1].strip() in {"", mark}):
+        first -= 1
+    return Lines(first, last) if last else None
 
 
 def _build_unnamed_section(text: FileText, lines: Lines) -> Section:

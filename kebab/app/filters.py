@@ -12,12 +12,13 @@ import msgspec
 
 from kebab.app.references import ReferenceFinder, make_absolute
 from kebab.config.settings import is_object_address
-from kebab.core.documents import Link, LinkResolver, Source, list_link_keys
+from kebab.core.documents import Link, Source
 from kebab.core.files import to_slashes
 from kebab.core.ids import DocId
 from kebab.core.media import list_media_types, list_type_names
 from kebab.core.queries import FILTERS, Filters
 from kebab.text.globs import list_readings
+from kebab.text.links import LinkResolver, list_link_keys
 from kebab.wire.fetch import GrepRequest
 from kebab.wire.library import DocLink, ListRequest
 from kebab.wire.record import NotFound, Reply

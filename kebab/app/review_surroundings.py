@@ -24,7 +24,7 @@ from kebab.app.review_files import (
     read_headings,
 )
 from kebab.config.settings import GlossaryEntry
-from kebab.core.documents import Link, LinkResolver, LinkTarget
+from kebab.core.documents import Link, LinkTarget
 from kebab.core.ids import DocId
 from kebab.core.queries import Confidence, Hit, Query, StoredChunk
 from kebab.core.review import GlossaryTerm, ReviewText, SimilarParagraph
@@ -33,6 +33,7 @@ from kebab.errors.signal import Signal
 from kebab.review.document import ReviewDocument
 from kebab.search.citations import build_file_path
 from kebab.search.related import find_similar_passage
+from kebab.text.links import LinkResolver
 from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:

@@ -3,7 +3,8 @@
 A chunk holds blocks of one section, or pieces of them. The title and the heading path are embedded
 with it; the tokens that they leave for its text are its room (`kebab.chunk.budget`). A chunk that
 begins inside a table or a function is stored with a lead (`Chunk.context`), without which it cannot
-be understood: the header row or the signature. The sentence that introduces a list is no lead: it
+be understood: the header row or the signature. The first chunk has the properties that the text
+does not hold. The sentence that introduces a list is no lead: it
 lowered the ranking of sections (`docs/notes/search-quality.md`). It is not cut from the begin of
 the list where both fit.
 """
@@ -42,9 +43,10 @@ _RULE_LINE = re.compile(r"[\s|:+=-]+\Z")
 class LeadFinder:
     """Finds the leads of the passages of a document."""
 
-    def __init__(self, text: str, blocks: Sequence[Block], budget: Budget) -> None:
-        self._text = text
-        self._blocks = blocks
+    def __init__(self, document: ParsedDocument, budget: Budget) -> None:
+        self._text = document.text
+        self._blocks = blocks = document.blocks
+        self._metadata = document.metadata
         self._budget = budget
         self._starts = [block.start for block in blocks]
         self._leads: dict[int, str] = {}
@@ -52,6 +54,8 @@ class LeadFinder:
     def find(self, start: int) -> str:
         """Return the lead of a passage that begins at an offset, empty when it needs none."""
         index = bisect_right(self._starts, start) - 1
+        if not index and start == self._starts[0] and (lead := self._describe_properties()):
+            return self._shorten(lead)
         if index < 0 or self._blocks[index].kind not in _KINDS_WITH_LEAD:
             return ""
         block = self._blocks[index]
@@ -78,6 +82,19 @@ class LeadFinder:
         # The header of a table is its first line that is no rule.
         lines = self._text[block.start : block.end].split("\n", 2)
         return next((line.strip() for line in lines[:2] if not _RULE_LINE.match(line)), "")
+
+    def _describe_properties(self) -> str:
+        """Return the properties of the document that its blocks do not hold."""
+        properties = self._metadata.list_properties()
+        if not properties or self._blocks[0].kind is BlockKind.PROPERTIES:
+            return ""
+        parts = (self._text[block.start : block.end] for block in self._blocks)
+        text = "\n".join(parts).casefold()
+        fields: dict[str, list[str]] = {}
+        for key, value in properties:
+            if value and key != "title" and value.casefold() not in text:
+                fields.setdefault(key, []).append(value)
+        return "; ".join(f"{key}: {', '.join(values)}" for key, values in fields.items())
 
     def _shorten(self, lead: str) -> str:
         """Return a lead that is not too long, cut at a word; none when a word is too long."""
@@ -126,10 +143,10 @@ def split_sections(
 ) -> Iterator[Section]:
     """Yield the sections of a document in order.
 
-    None of them crosses the begin of a place (a page, slide, cell or sheet), or much text between
-    two blocks, which is left out. A name that a person gave to a sheet is a heading above its rows.
-    `ends` of a heading says that its section has no text. `ends` of another block is a level: the
-    sections of this and deeper levels end before it.
+    None of them crosses the begin of a place (a page, slide, cell or sheet), an end of properties,
+    or much text between two blocks, which is left out. A name that a person gave to a sheet is a
+    heading above its rows. `ends` of a heading says that its section has no text. `ends` of another
+    block is a level: the sections of this and deeper levels end before it.
     """
     open_headings: list[Block] = []
     path: tuple[str, ...] = ()
@@ -140,6 +157,8 @@ def split_sections(
         far = block.start - end > _MAX_GAP and len(text[end : block.start].strip()) > _MAX_GAP
         end = block.end
         if section.blocks and end - section.blocks[0].start > _PART_CHARS:
+            far = True
+        if BlockKind.PROPERTIES in {block.kind, *(one.kind for one in section.blocks[-1:])}:
             far = True
         if (far or block.start in sheets) and section.blocks:
             yield section
@@ -199,7 +218,7 @@ def iterate_chunks(document: ParsedDocument, budget: Budget) -> Iterator[Chunk]:
 def _draft_document(document: ParsedDocument, budget: Budget) -> Iterator[ChunkDraft]:
     """Yield the drafts of a document, measured together for each part of whole sections."""
     text, title = document.text, document.title
-    leads = LeadFinder(text, document.blocks, budget)
+    leads = LeadFinder(document, budget)
     meter = TextMeter(text, budget)
     remaining = split_sections(text, document.blocks, document.places)
     while sections := list(_take_sections(remaining)):

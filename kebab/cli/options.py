@@ -221,6 +221,12 @@ _FILTERS: tuple[Callable[[Any], Any], ...] = (
         "media", "TYPE", "Only this type, e.g. `pdf`", "--type", "--media", "media"
     ),
     _create_list_filter("authors", "NAME", "Only this author", "--author"),
+    click.option(
+        "--property",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="Only this property: `status=done`, `rating>3` (repeatable).",
+    ),
     _create_list_filter("sources", "NAME", "Only this source", "--source"),
     click.option(
         "--path",

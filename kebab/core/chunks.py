@@ -83,6 +83,11 @@ class Chunk(NamedTuple):
     place: Place | None = None
 
 
+def is_front_matter(ordinal: int, text: str) -> bool:
+    """Return whether a chunk is front matter: the first one, with its closing line."""
+    return not ordinal and text.endswith(("\n---", "\n+++"))
+
+
 class ChunkRow(NamedTuple):
     """A chunk with its ids and hashes, ready to be stored.
 

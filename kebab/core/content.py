@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable
 from typing import NamedTuple
 
-from kebab.core.files import CONTAINERS, get_suffix
+from kebab.core.files import CONTAINERS, NAMED, get_suffix
 from kebab.core.media import (
     DOC,
     IWORK_PREVIEW,
@@ -116,6 +116,17 @@ _BY_SUFFIX = {
 def describe_unsupported(suffix: str) -> UnsupportedFormat | None:
     """Return what files of a suffix are, e.g. `.hwp`; None for a suffix that is not known."""
     return _BY_SUFFIX.get(suffix.lower())
+
+
+def find_named_media(name: str) -> str | None:
+    """Return the media type of a file that is found by its name, such as a video; None of others.
+
+    Programs, data, fonts and temporary files are none.
+    """
+    unread = _BY_SUFFIX.get(get_suffix(name))
+    if unread is None or (unread not in _HINTED and unread.label not in NAMED):
+        return None
+    return NAMED.get(unread.label, NAMED[""])
 
 
 def list_unsupported() -> list[tuple[UnsupportedFormat, tuple[str, ...]]]:

@@ -1,14 +1,8 @@
-"""Declares documents and their rows in the stores and in lists, and resolves links between them.
+"""Declares documents, their rows in the stores and in lists, and the links between them."""
 
-Note programs link by name (`[[Weekly review]]`), other Markdown by path (`../plans/q3.md`). A link
-is compared with paths first, and with titles and aliases last. Suffixes may be left out.
-"""
-
-import posixpath
 import re
 import unicodedata
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from operator import attrgetter
@@ -17,9 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from msgspec import Struct
 
 from kebab.core.chunks import ChunkRow, Place
-from kebab.core.files import get_suffix
 from kebab.core.ids import ChunkId, DocId, Key, compute_digest
-from kebab.core.media import detect_media_type
 from kebab.core.queries import StoredChunk
 
 if TYPE_CHECKING:
@@ -28,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class BlockKind(StrEnum):
-    """The kind of a block."""
+    """The kind of a block; properties are front matter, and definitions of links."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -37,6 +29,7 @@ class BlockKind(StrEnum):
     CODE = "code"
     QUOTE = "quote"
     HTML = "html"
+    PROPERTIES = "properties"
 
 
 class Block(NamedTuple):
@@ -104,8 +97,9 @@ class OmittedWords(NamedTuple):
 class Metadata(NamedTuple):
     """What a document says of itself: in its front matter or in the properties of its file.
 
-    `date` is ISO 8601, `YYYY-MM-DD`, or a time in UTC. `aliases` are further names
-    of the document.
+    `date` is ISO 8601, `YYYY-MM-DD`, or a time in UTC. `aliases` are further names of the document.
+    `properties` are all fields as pairs of key and value: the key of a field within another one has
+    the keys above before it (`project.client`), and each item of a list is a pair.
     """
 
     title: str | None = None
@@ -114,6 +108,13 @@ class Metadata(NamedTuple):
     authors: tuple[str, ...] = ()
     date: str | None = None
     aliases: tuple[str, ...] = ()
+    properties: tuple[tuple[str, str], ...] = ()
+
+    def list_properties(self) -> tuple[tuple[str, str], ...]:
+        """Return the properties, with the authors and tags that are declared in another way."""
+        authors = (("author", name) for name in self.authors)
+        tags = (("tags", name) for name in self.tags)
+        return tuple(dict.fromkeys((*self.properties, *authors, *tags)))
 
 
 class ParsedDocument(NamedTuple):
@@ -121,12 +122,12 @@ class ParsedDocument(NamedTuple):
 
     `text` is NFC with `\n` line ends. For a format that is cited by lines it is the whole decoded
     file, so that its lines are the file's lines; for other formats it is extracted text. Blocks are
-    in order, do not overlap, and leave out front matter. `lang` is what the front matter says, else
-    a guess. `places` are the pages, slides or cells of the text, sorted by `start`. `links` are the
-    targets of its links to other files, as written. `edits`, in order, say what a reader sees
-    instead of parts of the text; passages have what a reader sees. `omissions` are texts of the
-    file that are in no passage. `failures` say why a model wrote nothing about its pictures; such
-    a document is read again by the next ingest.
+    in order and do not overlap; front matter is a block of properties. `lang` is what the front
+    matter says, else a guess. `places` are the pages, slides or cells of the text, sorted by
+    `start`. `links` are the targets of its links to other files, as written. `edits`, in order, say
+    what a reader sees instead of parts of the text; passages have what a reader sees. `omissions`
+    are texts of the file that are in no passage. `failures` say why a model wrote nothing about its
+    pictures; such a document is read again by the next ingest.
     """
 
     text: str
@@ -238,6 +239,7 @@ class DocumentRow(Struct, frozen=True, kw_only=True):
     date: str | None = None
     aliases: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
+    properties: tuple[tuple[str, str], ...] = ()
     failures: tuple["Signal", ...] = ()
     more_chunks: Iterable[Sequence[ChunkRow]] = ()
     late_warnings: Sequence[str] = ()
@@ -427,12 +429,12 @@ def parse_named_files(stored: str | None) -> set[str]:
         return set()
 
 
-NO_PASSAGE = "nothing to search"
-"""What the warning of a document without a passage begins with."""
+NO_PASSAGE = "found by its name only"
+"""What the warning of a document without text begins with."""
 
 
 def find_emptiness(warnings: Iterable[str]) -> str | None:
-    """Return why a document has no passage, as its warnings say; None where none says so."""
+    """Return why a document has no text, as its warnings say; None where none says so."""
     start = f"{NO_PASSAGE}: "
     return next((text.removeprefix(start) for text in warnings if text.startswith(start)), None)
 
@@ -478,61 +480,3 @@ class Link(NamedTuple):
     source: str
     path: str
     target: str
-
-
-def compute_link_key(target: str) -> str:
-    """Return the folded name of the file that a link names, without its folder and suffix."""
-    return _strip_suffix(fold_target(target).rstrip("/").rpartition("/")[2])
-
-
-def list_link_keys(document: LinkTarget) -> list[str]:
-    """Return the keys of all links that may mean a document."""
-    names = (document.path, document.title, *document.aliases)
-    return list(dict.fromkeys(map(compute_link_key, names)))
-
-
-def fold_target(target: str) -> str:
-    """Return a path or a name in the form in which links are compared."""
-    return unicodedata.normalize("NFC", target).casefold().strip()
-
-
-def _strip_suffix(path: str) -> str:
-    """Return a path without the suffix of a format that kebab reads."""
-    return path.removesuffix(get_suffix(path)) if detect_media_type(path) else path
-
-
-class LinkResolver:
-    """Finds the documents that links name, each below the source of its own document."""
-
-    def __init__(self, documents: Iterable[LinkTarget]) -> None:
-        self._by_path: dict[tuple[str, str], DocId] = {}
-        self._by_name: dict[tuple[str, str], DocId] = {}
-        self._by_key: defaultdict[tuple[str, str], list[tuple[str, DocId]]] = defaultdict(list)
-        ordered = sorted(documents, key=lambda one: (len(one.path), one.path))
-        for one in ordered:
-            path = fold_target(one.path)
-            plain = _strip_suffix(path)
-            self._by_key[one.source, plain.rpartition("/")[2]].append((plain, one.doc_id))
-            for form in (path, plain):
-                self._by_path.setdefault((one.source, form), one.doc_id)
-            for name in (one.title, *one.aliases):
-                self._by_name.setdefault((one.source, fold_target(name)), one.doc_id)
-
-    def resolve(self, link: Link) -> DocId | None:
-        """Return the document that a link names, None when there is none.
-
-        Among several documents of one name, the one with the shortest path wins.
-        """
-        target = fold_target(link.target)
-        folder = posixpath.dirname(fold_target(link.path))
-        for base in (folder, ""):
-            path = posixpath.normpath(posixpath.join(base, target.lstrip("/")))
-            for form in (path, _strip_suffix(path)):
-                if found := self._by_path.get((link.source, form)):
-                    return found
-        end = _strip_suffix(posixpath.normpath(target)).lstrip("/")
-        candidates = self._by_key.get((link.source, end.rpartition("/")[2]), [])
-        for path, doc_id in candidates:
-            if f"/{path}".endswith(f"/{end}"):
-                return doc_id
-        return self._by_name.get((link.source, target))

@@ -25,6 +25,16 @@ ENEX = "application/enex+xml"
 CONTAINERS = frozenset({ZIP, MBOX, ENEX})
 """The media types of files without a text of their own: their members are the documents."""
 
+NAMED = {
+    "image": "image/x-named",
+    "vector image": "image/x-named",
+    "audio": "audio/x-named",
+    "video": "video/x-named",
+    "": "application/x-named",
+}
+"""The media types of files that are found by their name alone, by what the files are; the last is
+that of documents and archives that no parser reads. Nothing of them is read."""
+
 SECRET_SETTING = "ingest.secret_files"  # noqa: S105 - the name of a setting
 """The setting that names files to read although they usually hold secrets."""
 
@@ -52,7 +62,7 @@ OWN_FILE = ".kebabignore"
 IGNORE_FILES = frozenset({GIT_FILE, OWN_FILE})
 """The names of files with rules that leave out files."""
 
-_DEFAULTS_VERSION = "1"
+_DEFAULTS_VERSION = "2"
 """Raise it when `kebab.source.ignore` changes, so that known folders are listed again."""
 
 MAX_EXAMPLES = 3
@@ -255,7 +265,7 @@ class ScanResult(Struct):
     below them do not count as deleted. `seen` counts the entries that are not hidden, documents or
     not. `largest` is the size of the largest file above the limit. `folders` holds the times of the
     listed folders and of their ignore files by path; the path of the root is empty. `inner` counts
-    the skipped members of containers.
+    the skipped members of containers, `named` the skipped files that are entries by their names.
     """
 
     entries: list[FileEntry] = field(default_factory=list)
@@ -265,6 +275,7 @@ class ScanResult(Struct):
     largest: int = 0
     folders: dict[str, int] = field(default_factory=dict)
     inner: int = 0
+    named: int = 0
 
     def accepts(self, entry: FileEntry, rules: ScanRules) -> bool:
         """Return whether a file is read; count it as skipped without a parser, or when too large.

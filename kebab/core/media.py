@@ -9,7 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
-from kebab.core.files import CONTAINERS, ENEX, IMAGE, MBOX, ZIP, get_suffix
+from kebab.core.files import CONTAINERS, ENEX, IMAGE, MBOX, NAMED, ZIP, get_suffix
 
 
 class CitationKind(StrEnum):
@@ -244,6 +244,10 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
         "image",
         (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp"),
         CitationKind.PAGE,
+    ),
+    *(
+        MediaType(name, label or "unread document", (), CitationKind.SECTION)
+        for name, label in {name: label for label, name in reversed(NAMED.items())}.items()
     ),
 )
 """Every file format that kebab reads."""

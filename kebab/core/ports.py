@@ -359,6 +359,9 @@ class LibraryReader(Protocol):
     def find_committed_keys(self, keys: Collection[Key]) -> set[Key]:
         """Return which of these chunks are in the snapshot and have a committed vector."""
 
+    def find_shared_keys(self, keys: Collection[Key], documents: int) -> set[Key]:
+        """Return which of these chunks have the text of chunks of at least so many documents."""
+
     def load_chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
         """Return the chunks in the order of their keys; unknown keys are left out."""
 

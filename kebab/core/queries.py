@@ -1,5 +1,6 @@
 """Declares queries with their filters, and the hits that answer them."""
 
+import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -48,6 +49,8 @@ class Confidence(StrEnum):
 class Filters:
     """Conditions on documents: all must hold, and repeated values of one are alternatives.
 
+    Of properties, only the equal values of one key are alternatives (`kebab.text.properties`).
+
     `since` (inclusive) and `until` (exclusive) bound the document's date, or the modification time
     of a file without one, in seconds since the epoch. `path_glob` uses `*` (within a folder), `**`
     and `?`. `folder` is an absolute path. `links_to` names a document, and `linking` holds the ids
@@ -62,12 +65,13 @@ class Filters:
     doc_id: str | None = None
     folder: str | None = None
     author: tuple[str, ...] = ()
+    property: tuple[str, ...] = ()
     links_to: str | None = None
     since: float | None = None
     until: float | None = None
     linking: tuple[str, ...] = field(default=(), compare=False)
 
-    @property
+    @builtins.property  # a field has this name
     def is_active(self) -> bool:
         """Whether any condition is set."""
         return bool(self.list_active())
@@ -94,6 +98,7 @@ FILTERS: dict[str, FilterRow] = {
     "doc_id": FilterRow("--doc-id"),
     "folder": FilterRow("--in"),
     "author": FilterRow("--author", repeats=True),
+    "property": FilterRow("--property", repeats=True),
     "links_to": FilterRow("--links-to"),
     "since": FilterRow("--since"),
     "until": FilterRow("--until"),

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from kebab.chunk.budget import Budget, build_chunk_rows
 from kebab.chunk.split import iterate_chunks
-from kebab.core.chunks import ChunkRow, add_tokens
+from kebab.core.chunks import Chunk, ChunkRow, add_tokens
 from kebab.core.content import HEAD_BYTES, find_mismatch
 from kebab.core.documents import (
     NO_PASSAGE,
@@ -31,7 +31,7 @@ from kebab.core.documents import (
     ParsedDocument,
     Source,
 )
-from kebab.core.files import CONTAINERS, FileEntry
+from kebab.core.files import CONTAINERS, NAMED, FileEntry
 from kebab.core.ids import DocId, compute_digest, hash_file
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.ports import ContainerReader, Parser, is_isolated
@@ -86,7 +86,7 @@ _WORD = re.compile(r"\w")
 
 
 def describe_emptiness(text: str, warnings: Sequence[str]) -> str:
-    """Return why the document of a text has no passage; its warnings are the reason if any."""
+    """Return why a document has no text for readers; its warnings are the reason if any."""
     if warnings:
         cause = "; ".join(warnings)
     elif not text.strip():
@@ -136,11 +136,17 @@ class DocumentBuilder:
         parsed = content if isinstance(content, ParsedFile) else self.parse(entry, content)
         task = BuildTask(source, entry, doc_id)
         cut = self.cut_chunks(task, parsed.document, spent_s=parsed.spent_s)
-        row = self.make_row(task, parsed, cut.chunks)
+        chunks = cut.chunks or self._name_document(task, parsed.document.title)
+        row = self.make_row(task, parsed, chunks)
         warnings = (*row.warnings, *cut.warnings)
-        if not cut.chunks and parsed.media not in CONTAINERS:
+        if not cut.chunks and parsed.media not in {*CONTAINERS, *NAMED.values()}:
             warnings = (describe_emptiness(parsed.document.text, warnings),)
         return replace(row, warnings=warnings)
+
+    def _name_document(self, task: BuildTask, title: str) -> tuple[ChunkRow, ...]:
+        """Return the passage by which a document without text is found: it has only the title."""
+        empty = Chunk(ordinal=0, text="", start=0, end=0, start_line=1, end_line=1)
+        return tuple(build_chunk_rows(task.doc_id, title, [empty], self.chunker, Counter()))
 
     def parse(self, entry: FileEntry, content: FileContent) -> ParsedFile:
         """Return the parsed file, by its content where its name has the wrong suffix.
@@ -234,6 +240,7 @@ class DocumentBuilder:
             date=choose_date(document.metadata.date, entry.path, is_property=is_property),
             aliases=document.metadata.aliases,
             links=document.links,
+            properties=document.metadata.list_properties(),
             failures=document.failures,
             omissions=tuple(map(_count_omission, document.omissions)),
         )

@@ -19,6 +19,7 @@ from kebab.core.files import (
     CONTAINERS,
     MBOX,
     MEMBER_MARK,
+    NAMED,
     ZIP,
     FileEntry,
     ScanResult,
@@ -26,7 +27,7 @@ from kebab.core.files import (
     join_root,
     list_containers,
 )
-from kebab.core.ids import hash_content, hash_file
+from kebab.core.ids import compute_digest, hash_content, hash_file
 from kebab.core.media import EMAIL, MSG, detect_media_type
 from kebab.core.members import is_export
 from kebab.core.ports import ContainerReader, FileScanner
@@ -87,6 +88,9 @@ def read_entry(entry: FileEntry, containers: ContainerReader | None) -> FileCont
         OSError: It cannot be read.
         ParseFailed: The container is damaged, or the member in it.
     """
+    if entry.media in NAMED.values():
+        stamp = FileStamp(size=entry.size, mtime_ns=entry.mtime_ns, inode=entry.inode)
+        return FileContent(data=b"", stamp=stamp, content_hash=compute_named_hash(entry))
     with open(entry.container or entry.absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
         stat = os.fstat(file.fileno())
         if containers is not None and entry.media in CONTAINERS:
@@ -110,6 +114,11 @@ def read_entry(entry: FileEntry, containers: ContainerReader | None) -> FileCont
     return FileContent(data=data, stamp=stamp, content_hash=content_hash)
 
 
+def compute_named_hash(entry: FileEntry) -> str:
+    """Return what tells a file from others that is not read; it stays when the file is moved."""
+    return compute_digest("named", str(entry.size), str(entry.mtime_ns))
+
+
 _CONTINUATION, _CONTINUES = 0b1100_0000, 0b1000_0000
 
 
@@ -131,6 +140,8 @@ def read_portion(file: BinaryIO, most: int) -> bytes:
 
 def compute_entry_hash(entry: FileEntry, containers: ContainerReader | None) -> str | None:
     """Return the hash of the bytes of a file or a member, None when it cannot be read."""
+    if entry.media in NAMED.values():
+        return compute_named_hash(entry)
     try:
         if containers is not None and entry.container:
             return hash_content(containers.read(entry.absolute, entry.span))
@@ -205,7 +216,9 @@ class MemberScanner:
         archives = [path for path in known if path.endswith(".zip") and MEMBER_MARK not in path]
         if not archives or rules.archives != "exports":
             return
-        for path in set(archives) - {entry.path for entry in found.entries}:
+        named = {one.path: one for one in found.entries if one.media in NAMED.values()}
+        read = {one.path for one in found.entries} - named.keys()
+        for path in set(archives) - read:
             absolute = join_root(root, path)
             try:
                 is_export(absolute)
@@ -216,6 +229,9 @@ class MemberScanner:
                     stat = os.stat(absolute)  # noqa: PTH116 - a plain string
                     stamp = (stat.st_size, stat.st_mtime_ns, get_inode(stat))
                     found.entries.append(FileEntry(path, absolute, *stamp, ZIP))
+                    if path in named:
+                        found.entries.remove(named[path])
+                        found.named -= 1
                     found.skips.by_reason -= Counter(unsupported=1)
                     found.skips.by_extension -= Counter({".zip": 1})
 

@@ -76,7 +76,7 @@ def build_report(job: IngestJob, summary: ScanSummary, plan: Plan) -> IngestRepo
     if job.dry_run:
         items += [task.to_item() for task in plan.tasks]
         items += [document.to_item() for document in plan.missing]
-    inner = sum(scan.found.inner for scan in summary.scans)
+    inner = sum(scan.found.inner + scan.found.named for scan in summary.scans)
     entries = [entry for scan in summary.scans for entry in scan.found.entries]
     report = IngestReport(
         scope=[scope.location for scope in summary.scopes],

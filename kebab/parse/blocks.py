@@ -577,6 +577,7 @@ def read_metadata(fields: Mapping[str, str]) -> Metadata:
         lang=read_language(fields.get("lang") or fields.get("language")),
         authors=list_unique(split_authors(fields.get("authors") or fields.get("author") or "")),
         date=find_date(fields.get("date", "")),
+        properties=tuple(fields.items()),
     )
 
 

@@ -1,7 +1,7 @@
 """Reads front matter of YAML, TOML and JSON by handlers of python-frontmatter.
 
-YAML gives the upper levels of a mapping as strings, lists and mappings of strings. This is a module
-of its own because the libraries are imported only when they are needed.
+YAML gives the upper levels of a mapping, with all scalars as strings. This is a module of its own
+because the libraries are imported only when they are needed.
 """
 
 import json
@@ -16,12 +16,12 @@ with translate_import_errors("reading front matter", "python-frontmatter"):
     from frontmatter.default_handlers import BaseHandler, JSONHandler, YAMLHandler
 
 Value: TypeAlias = str | list[Any] | dict[str, Any] | None
-"""A scalar, a list of scalars and mappings of scalars, or a mapping of scalars and their lists."""
+"""A scalar, or a list or a mapping of values."""
 
 _MAX_CHARS = 4 * 1024 * 1024
 _MAX_TOML_CHARS = 256 * 1024
 _MAX_DEPTH = 1000  # the time of libyaml grows with the square of the depth
-_LEVELS = 2
+_LEVELS = 8
 _NULL_WORDS = frozenset({"", "~", "null", "Null", "NULL"})
 _JSON_KEY = re.compile(r'\{\s*"\w+"\s*:')
 _NOT_ALONE = "text follows the object"
@@ -159,16 +159,14 @@ class TopLevelLoader(yaml.CBaseLoader):
         return None
 
     def _read_items(self, levels: int) -> list[Any]:
-        """Return the scalars and mappings of a sequence."""
+        """Return the values of a sequence that has just begun."""
         items: list[Any] = []
         while not isinstance(event := self.get_event(), yaml.SequenceEndEvent):
             if isinstance(event, yaml.ScalarEvent):
                 items.append(str(event.value))
-            elif isinstance(event, yaml.MappingStartEvent) and levels:
-                items.append(self._read_mapping(levels - 1))
-            elif isinstance(event, yaml.CollectionStartEvent):
-                self._skip_collection()
-        return items
+            else:
+                items.append(self._read_value(event, levels))
+        return [item for item in items if item is not None]
 
     def _skip_collection(self) -> None:
         """Read to the end of the collection that has just begun."""

@@ -1,12 +1,12 @@
 """Reads the metadata that documents declare: front matter, properties, names, keywords, languages.
 
-All values are read as strings: no tag is run, no alias is followed, and nothing deeper than the
-lists and mappings of a field is built, so the time for hostile blocks is linear. Text that is no
+All values are read as strings: no tag is run, no alias is followed, and only a few levels of lists
+and mappings are built, so the time for hostile blocks is linear. Text that is no
 mapping is not front matter and stays part of the body.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
@@ -99,7 +99,24 @@ def build_metadata(fields: Fields) -> Metadata:
         aliases=list_unique(
             name for field in ("alias", "aliases") for name in _to_aliases(lower.get(field))
         ),
+        properties=tuple(dict.fromkeys(_iterate_properties("", fields)))[:_MAX_VALUES],
     )
+
+
+_MAX_LEVELS = 8
+_MAX_PROPERTY_CHARS = 1_000
+
+
+def _iterate_properties(key: str, value: Any, level: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of a value, whatever its type; see `Metadata.properties`."""
+    if isinstance(value, dict | list):
+        named = value.items() if isinstance(value, dict) else ((None, item) for item in value)
+        for name, inner in named if level < _MAX_LEVELS else ():
+            path = ".".join(filter(None, (key, str(name or "").strip().casefold())))
+            yield from _iterate_properties(path, inner, level + 1)
+    elif value is not None:
+        text = str(value).lower() if isinstance(value, bool) else " ".join(str(value).split())
+        yield key, text[:_MAX_PROPERTY_CHARS].encode(errors="replace").decode()
 
 
 def merge_metadata(front: Metadata, properties: Metadata, tags: Iterable[str]) -> Metadata:
@@ -111,6 +128,7 @@ def merge_metadata(front: Metadata, properties: Metadata, tags: Iterable[str]) -
         authors=front.authors or properties.authors,
         date=front.date or properties.date,
         aliases=list_unique([*front.aliases, *properties.aliases]),
+        properties=(*front.properties, *properties.properties),
     )
 
 

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 from kebab.core import media
 from kebab.core.documents import BlockKind, Metadata, ParsedDocument
-from kebab.core.files import CONTAINERS, IMAGE, OcrSettings
+from kebab.core.files import CONTAINERS, IMAGE, NAMED, OcrSettings
 from kebab.core.pictures import PictureReader
 from kebab.core.ports import Parser
 from kebab.errors.catalog import ParseFailed
@@ -151,26 +151,26 @@ def _load_parser(target: str, *arguments: str | OcrSettings | PictureReader | No
     return parser
 
 
-_HANGUL = LazyParser("hwp-v1", "office.old_office:HwpParser", extra="office", isolated=True)
+_HANGUL = LazyParser("hwp-v2", "office.old_office:HwpParser", extra="office", isolated=True)
 _SHEETS = LazyParser("sheet-v4", "office.sheets:SheetParser", extra="office", isolated=True)
 
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
     media.DOCX: LazyParser("docx-v3", "office.docx:DocxParser", isolated=True),
-    media.DOC: LazyParser("doc-v1", "office.old_office:DocParser", extra="office", isolated=True),
-    media.PPT: LazyParser("ppt-v1", "office.old_office:PptParser", extra="office", isolated=True),
-    media.MSG: LazyParser("msg-v3", "mail.outlook:MsgParser", extra="office", isolated=True),
+    media.DOC: LazyParser("doc-v2", "office.old_office:DocParser", extra="office", isolated=True),
+    media.PPT: LazyParser("ppt-v2", "office.old_office:PptParser", extra="office", isolated=True),
+    media.MSG: LazyParser("msg-v4", "mail.outlook:MsgParser", extra="office", isolated=True),
     **dict.fromkeys((media.HWP, media.HWPX), _HANGUL),
-    "text/html": LazyParser("html-v3", "web.html:HtmlParser", isolated=True),
-    media.PPTX: LazyParser("pptx-v2", "office.pptx:PptxParser", isolated=True),
-    media.ODT: LazyParser("odt-v2", "office.odf:OdtParser", isolated=True),
-    media.ODP: LazyParser("odp-v2", "office.odf:OdpParser", isolated=True),
+    "text/html": LazyParser("html-v4", "web.html:HtmlParser", isolated=True),
+    media.PPTX: LazyParser("pptx-v3", "office.pptx:PptxParser", isolated=True),
+    media.ODT: LazyParser("odt-v3", "office.odf:OdtParser", isolated=True),
+    media.ODP: LazyParser("odp-v3", "office.odf:OdpParser", isolated=True),
     **dict.fromkeys((media.XLSX, media.XLSB, media.XLS, media.ODS), _SHEETS),
-    "application/epub+zip": LazyParser("epub-v3", "web.epub:EpubParser", isolated=True),
-    media.FB2: LazyParser("fictionbook-v1", "web.fb2:Fb2Parser", isolated=True),
+    "application/epub+zip": LazyParser("epub-v4", "web.epub:EpubParser", isolated=True),
+    media.FB2: LazyParser("fictionbook-v2", "web.fb2:Fb2Parser", isolated=True),
     media.ENEX_NOTE: LazyParser("enex-v3", "exports.enex:EnexParser", isolated=True),
-    "application/rtf": LazyParser("rtf-v3", "office.rtf:RtfParser"),
+    "application/rtf": LazyParser("rtf-v4", "office.rtf:RtfParser"),
     "multipart/related": LazyParser("mhtml-v2", "mail.message:MhtmlParser", isolated=True),
     media.EMAIL: LazyParser("email-v3", "mail.message:EmailParser", isolated=True),
     **dict.fromkeys(CONTAINERS, LazyParser("container-v1", "containers:ContainerParser")),
@@ -211,9 +211,9 @@ PARSERS: Mapping[str, Parser] = {
         "notebook-v1", "text.notebook:NotebookParser", isolated=True
     ),
     media.SOURCE: LazyParser("source-v4", "code.source:SourceParser"),
-    "text/asciidoc": LazyParser("asciidoc-v2", "text.asciidoc:AsciiDocParser"),
+    "text/asciidoc": LazyParser("asciidoc-v3", "text.asciidoc:AsciiDocParser"),
     "text/org": LazyParser("org-v2", "text.org:OrgParser"),
-    "text/x-tex": LazyParser("latex-v3", "text.latex:LatexParser"),
+    "text/x-tex": LazyParser("latex-v4", "text.latex:LatexParser"),
     "text/vtt": LazyParser("subtitles-v2", "text.subtitles:SubtitlesParser"),
     media.PDF: LazyParser("pdf-v5", "pdf.document:PdfParser", extra="pdf", isolated=True),
     media.PAGES: LazyParser("pages-v1", "office.iwork:PagesParser", isolated=True),
@@ -223,6 +223,7 @@ PARSERS: Mapping[str, Parser] = {
         "iwork-preview-v2", "office.iwork:PreviewParser", extra="pdf", isolated=True
     ),
     IMAGE: LazyParser("image-v2", "pdf.ocr:ImageParser", isolated=True),
+    **dict.fromkeys(NAMED.values(), TextParser()),
 }
 """The parser of every media type of `kebab.core.media`; a new format needs a row in both."""
 

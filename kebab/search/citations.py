@@ -56,6 +56,10 @@ def _cite_place(chunk: StoredChunk, first: int | None, last: int | None) -> Cita
     first, last = first or chunk.start_line, last or chunk.end_line
     if media.cites is CitationKind.CODE:
         return cite_code(path, first, last, chunk.heading_path, media.language)
+    if media.cites is CitationKind.SECTION and not chunk.text:
+        return SectionCitation(
+            path=path, uri=quote_path(path), section=SectionSpan(title=chunk.title)
+        )
     if media.cites is CitationKind.SECTION:
         return cite_section(path, chunk.heading_path, chunk.title, first, last)
     if place is None or media.cites is CitationKind.LINE:

@@ -39,6 +39,7 @@ from kebab.search.answerability import (
     select_confident,
     should_rerank,
 )
+from kebab.search.bare_passages import order_bare
 from kebab.search.retrieval import RankedCandidates, Ranker, StageTimer
 from kebab.search.snippet import PassageCache, cut_snippet, highlight_text
 from kebab.search.vector import VectorRetriever, build_degraded
@@ -175,6 +176,7 @@ class SearchEngine:
             candidates = rerank_candidates(
                 candidates, self._embedder, passages, timer, asked_for=bool(query.rerank)
             )
+        candidates = order_bare(candidates, passages)
         calibration = calibrate(candidates, passages)
         convincing = is_convincing(candidates, calibration)
         first = read_first_passages(candidates, passages)

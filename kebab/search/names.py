@@ -186,7 +186,8 @@ class _Matcher:
         and folders of this document, but in no passage.
         """
         names = read_names(document.path, document.title, document.aliases)
-        self.held |= names.all_tokens & self._tokens
+        is_written_so = join_name(self._plain) in names.joined
+        self.held |= self._tokens if is_written_so else names.all_tokens & self._tokens
         rescued = sum(
             weight * word.cover(names.all_tokens)
             for word, weight in zip(self._query, self._weights, strict=True)

@@ -1,6 +1,7 @@
 """Parses a query into terms, phrases and filters, and classifies its form and its intent."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -195,6 +196,7 @@ _ALIASES = {"type": "media"}
 _OPERATOR_PATTERN = (
     r"""(?<!\S)(?P<minus>-)?(?:(?P<field>[a-z]+):)?"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])"""
     r"""|(?<!\S)-(?P<excluded>[^\W\d_][^\s"]*)|(?<!\S)(?P<name>[a-z]+):(?P<value>[^\s":]+)(?!\S)"""
+    r"""|(?<!\S)\[(?P<key>"[^"]+"|[^\W\d_][^\[\]":]*):(?P<wanted>[^\[\]]*)\](?!\S)"""
 )
 _NOT = re.compile(r"(?<=\S )(?:AND )?NOT (?=\w|[a-z]*:?\")")
 _QUOTED_PATTERN = r'(?<!\S)"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])'
@@ -225,6 +227,16 @@ class Operators(Struct, frozen=True, kw_only=True):
     required: tuple[Phrase, ...]
     excluded: tuple[Phrase, ...]
     filters: Filters
+
+
+_HASHTAG = re.compile(r"(?<!\S)#([\d/_-]*[^\W\d_][\w/-]*)(?!\S)")
+
+
+def split_hashtags(text: str) -> tuple[str, tuple[str, ...]]:
+    """Return a query without its hashtags, and these; one of hashtags only stays as it is."""
+    tags = tuple(dict.fromkeys(_HASHTAG.findall(text))) if "#" in text else ()
+    rest = _join_words((_HASHTAG.sub(" ", text),)) if tags else ""
+    return rest or text, tags
 
 
 def read_operators(text: str, filters: Filters, *, prose: bool) -> Operators:
@@ -289,13 +301,7 @@ class _OperatorReader:
     def read_operator(self, match: re.Match[str]) -> _Piece:
         parts = match.groupdict()
         if parts["quoted"] is not None:
-            whole = match[0]
-            name, text = (parts["field"] or "").lower(), parts["quoted"] or ""
-            if name and name not in _COLUMNS:
-                return _Piece(whole) if parts["minus"] else self._read_field(whole, name, text)
-            if parts["minus"]:
-                return self._exclude(whole, text, _COLUMNS.get(name))
-            return _Piece(text, _add_phrase(self.required, text, _COLUMNS.get(name)))
+            return self._read_quoted(match[0], parts)
         if parts["excluded"] is not None:
             word = parts["excluded"]
             least = _SHORTEST_DENSE_EXCLUSION if is_dense(word) else _SHORTEST_EXCLUSION
@@ -303,7 +309,19 @@ class _OperatorReader:
             if self.excludes and sum(map(str.isalpha, word)) >= least:
                 return self._exclude(match[0], word, None)
             return _Piece(match[0])
+        if parts["key"] is not None:
+            key, wanted = parts["key"].strip('"'), parts["wanted"].strip(' "')
+            sign = "" if wanted[:1] in {"<", ">", "="} or not wanted else "="
+            return self._read_field(match[0], "property", f"{key}{sign}{wanted}")
         return self._read_field(match[0], parts["name"].lower(), parts["value"])
+
+    def _read_quoted(self, whole: str, parts: Mapping[str, str | None]) -> _Piece:
+        name, text = (parts["field"] or "").lower(), parts["quoted"] or ""
+        if name and name not in _COLUMNS:
+            return _Piece(whole) if parts["minus"] else self._read_field(whole, name, text)
+        if parts["minus"]:
+            return self._exclude(whole, text, _COLUMNS.get(name))
+        return _Piece(text, _add_phrase(self.required, text, _COLUMNS.get(name)))
 
     def _exclude(self, whole: str, text: str, column: Column | None) -> _Piece:
         return _Piece("" if _add_phrase(self.excluded, text, column) else whole)

@@ -127,7 +127,8 @@ class DocumentVectors:
 
     def _measure(self, doc: DocId) -> VectorSimilarity | None:
         """Return the similarity of a document; None when it has no vectors."""
-        keys, rows = self._stack_vectors(self._library.list_allowed_keys(Filters(doc_id=doc)) or [])
+        held = self._library.list_allowed_keys(Filters(doc_id=doc)) or []
+        keys, rows = self._stack_vectors(leave_out_shared(self._library, held))
         if not keys:
             return None
         axes = self._space.load_axes()
@@ -168,6 +169,16 @@ class RelatedDocument(Struct, frozen=True, kw_only=True):
     shared_words: tuple[str, ...]
 
 
+_MANY = 4
+"""A passage of so many documents, such as a section of a template, tells nothing of one."""
+
+
+def leave_out_shared(library: LibraryReader, keys: Collection[Key]) -> list[Key]:
+    """Return the passages of a document that few others share; all of one that has none."""
+    shared = library.find_shared_keys(keys, _MANY)
+    return [key for key in keys if key not in shared] or [*keys]
+
+
 class RelatedFinder:
     """Finds the documents related to one document; without vectors by keywords alone."""
 
@@ -175,9 +186,10 @@ class RelatedFinder:
         self, library: LibraryReader, chunks: Sequence[StoredChunk], space: VectorSpace | None
     ) -> None:
         self._library = library
-        self._chunks = {chunk.key: chunk for chunk in chunks}
+        by_key = {chunk.key: chunk for chunk in chunks}
+        self._chunks = {key: by_key[key] for key in leave_out_shared(library, by_key)}
         self._doc_id = chunks[0].doc_id
-        self._keywords = extract_keywords(library, (chunk.text for chunk in chunks))
+        self._keywords = extract_keywords(library, (chunk.text for chunk in self._chunks.values()))
         self._space = space
         self.degraded: tuple[DegradedChannel, ...] = ()
         """What could not be compared; set by `find`."""
@@ -188,6 +200,7 @@ class RelatedFinder:
         vectors = self._search_vectors(filters, sorted(lexical, key=lambda doc: -lexical[doc][0]))
         # A document without vectors counts by keywords alone.
         scores = {doc: score for doc, (score, _) in lexical.items()}
+        vectors.pop(self._doc_id, None)
         for doc, similar in vectors.items():
             words = LEXICAL_SHARE * scores.get(doc, 0.0)
             scores[doc] = words + (1 - LEXICAL_SHARE) * similar.score
@@ -218,7 +231,7 @@ class RelatedFinder:
         owners = self._library.find_doc_ids([key for key, _ in found])
         scores: dict[DocId, list[tuple[float, Key]]] = defaultdict(list)
         for key, score in found:
-            if key not in self._chunks:
+            if owners[key] != self._doc_id:
                 scores[owners[key]].append((score, key))
         return {
             doc: (min(1.0, sum(score for score, _ in best[:_BEST]) / full), best[0][1])

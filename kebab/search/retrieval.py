@@ -6,6 +6,7 @@ Evidence is their scores on a common scale, from 0 to about 1. It is fused, and 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace as replace_fields
 from functools import cached_property
 
 from msgspec import UNSET, Struct, field
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, ModelProfile
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
-from kebab.core.queries import Mode, Query
+from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search import code_order, lexical
 from kebab.search.lexical import WeightedTerms
@@ -25,6 +26,7 @@ from kebab.search.query_parser import (
     classify_intent,
     is_question,
     parse_query,
+    split_hashtags,
 )
 from kebab.search.ranking import (
     BoostScores,
@@ -145,9 +147,10 @@ class Ranker:
         Raises:
             InvalidInput: The query is empty, or only excludes.
         """
-        if not query.text.strip():
+        if not (query.text.strip() or query.filters.is_active):
             raise InvalidInput(field="$.query", cause="it is empty")
-        parsed = parse_query(query.text, query.filters, prose=query.prose)
+        text, filters = self._read_hashtags(query)
+        parsed = parse_query(text, filters, prose=query.prose)
         parsed = use_known_forms(self._library, parsed)
         timer.record("parse", len(parsed.terms))
         found = self.rank_parsed(parsed, query.mode, timer, passages)
@@ -158,6 +161,20 @@ class Ranker:
             return replace(loose, dropped=parsed.required, degraded=(*loose.degraded, note))
         return found
 
+    def _read_hashtags(self, query: Query) -> tuple[str, Filters]:
+        """Return a query whose hashtags are filters, if all are tags of documents.
+
+        Without other words they stay words too, so that a passage with the tag comes first.
+        """
+        filters = query.filters
+        text, tags = split_hashtags(query.text)
+        if query.prose or not tags or filters.tag:
+            return query.text, filters
+        by_tag = [replace_fields(filters, tag=(tag,)) for tag in tags]
+        if not all(map(self._library.list_allowed_keys, by_tag)):
+            return query.text, filters
+        return text, replace_fields(filters, tag=tags)
+
     def rank_parsed(
         self, parsed: ParsedQuery, mode: Mode, timer: StageTimer, passages: PassageCache
     ) -> RankedCandidates:
@@ -166,7 +183,7 @@ class Ranker:
             self._retriever.prepare(parsed)  # the model loads while words are searched
         weighted = lexical.weigh_terms(self._library, parsed)
         if not parsed.terms:
-            return self._list_allowed(parsed, weighted, timer)
+            return self._list_allowed(parsed, weighted, timer, passages)
         found: list[KeyedScore] = []
         named = NameMatches()
         if mode is not Mode.VECTOR:
@@ -253,15 +270,25 @@ class Ranker:
         )
 
     def _list_allowed(
-        self, parsed: ParsedQuery, weighted: WeightedTerms, timer: StageTimer
+        self,
+        parsed: ParsedQuery,
+        weighted: WeightedTerms,
+        timer: StageTimer,
+        passages: PassageCache,
     ) -> RankedCandidates:
-        """Return the chunks that pass the filters and exclusions of a query without terms."""
+        """Return the chunks that pass the filters and exclusions of a query without terms.
+
+        The first of each document come before the others.
+        """
         excluded = set(lexical.find_excluded(self._library, parsed))
         allowed = self._library.list_allowed_keys(parsed.filters) or []
         keys = [key for key in allowed if key not in excluded][:CANDIDATE_LIMIT]
+        owners = passages.find_doc_numbers(keys)
+        firsts = {owner: key for key, owner in reversed(owners.items())}.values()
+        ordered = sorted(keys, key=lambda key: key not in firsts)
         timer.record("filter", len(keys))
         return RankedCandidates(
-            ranked=[(key, 0.0) for key in keys],
+            ranked=[(key, 0.0) for key in ordered],
             method=Mode.LEXICAL,
             parsed=parsed,
             weighted=weighted,

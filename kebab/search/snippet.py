@@ -243,8 +243,8 @@ class PassageCache:
         return self._bodies[chunk.key]
 
     def tokenize_passage(self, chunk: StoredChunk) -> frozenset[str]:
-        """Return the tokens of a passage with its title and headings."""
-        above = (*list_title_texts(chunk.title, chunk.path), *chunk.heading_path)
+        """Return the tokens of a passage with its title, its headings and its context."""
+        above = (*list_title_texts(chunk.title, chunk.path), *chunk.heading_path, chunk.context)
         return collect_all_tokens(above).union(self.tokenize_body(chunk))
 
 

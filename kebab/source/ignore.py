@@ -36,6 +36,7 @@ _PYTHON = "pyproject.toml setup.py setup.cfg"
 _MANIFESTS = {
     "_build": "_config.yml conf.py dune-project mix.exs rebar.config",
     "_site": "_config.yml",
+    "bak": "config.edn",
     "build": f"{_NODE} {_PYTHON} {_GRADLE} pubspec.yaml",
     "deps": "mix.exs",
     "dist": f"{_NODE} {_PYTHON}",
@@ -45,9 +46,10 @@ _MANIFESTS = {
     "site": "mkdocs.yml",
     "target": "build.sbt cargo.toml pom.xml project.clj",
     "vendor": "composer.json go.mod",
+    "version-files": "config.edn",
     "zig-out": "build.zig",
 }
-"""The manifests of build tools by the folder that the tool writes beside them."""
+"""The manifests of build tools, and of Logseq, by the folder that the tool writes beside them."""
 
 _MARKERS = {
     "build": "CMakeCache.txt meson-info",

@@ -16,7 +16,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from kebab.core.content import HEAD_BYTES, detect_media
+from kebab.core.content import HEAD_BYTES, detect_media, find_named_media
 from kebab.core.files import (
     IGNORE_FILES,
     ZIP,
@@ -447,7 +447,12 @@ def _add_file(
         found.skips.add(SECRET, path)
         return
     media = find_media(absolute, stat.st_size, rules)
-    _add_entry(found, path, absolute, stat, media, rules)
+    is_read = _add_entry(found, path, absolute, stat, media, rules)
+    if not is_read and real is None and (named := find_named_media(path)):
+        inode = get_inode(stat)
+        entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, inode, named)
+        found.entries.append(entry)
+        found.named += 1
 
 
 def _add_entry(
@@ -457,11 +462,14 @@ def _add_entry(
     stat: os.stat_result,
     media: str | None,
     rules: ScanRules,
-) -> None:
+) -> bool:
+    """Add a file, if it is read; return whether it is."""
     inode = get_inode(stat)
     entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, inode, media or "")
     if media and 0 < rules.max_file_bytes < stat.st_size:
         limit = choose_limit(media, stat.st_size, rules.max_file_bytes)
         entry = entry._replace(limit=limit or 0)
-    if found.accepts(entry, rules):
+    accepts = found.accepts(entry, rules)
+    if accepts:
         found.entries.append(entry)
+    return accepts

@@ -19,7 +19,7 @@ _TITLE_WEIGHT, _FOLDER_WEIGHT, _VAGUE_WEIGHT = 0.97, 0.94, 0.94
 They are those of titles and aliases, of the file name behind its folder, and of `README`.
 """
 
-TITLE_RULE = "titles-v2"
+TITLE_RULE = "titles-v3"
 """The version of how titles are chosen; documents with those of another are parsed again."""
 
 _JOINT = re.compile(r"(?<=[^\W\d_])[-_]{1,40}+(?=\w)|(?<=\w)[-_]{1,40}+(?=[^\W\d_])")
@@ -30,9 +30,12 @@ _EXPORT_ID = re.compile(r"\s[0-9a-f]{32}\Z")
 
 
 def read_file_name(path: str) -> str:
-    """Return the name of a file as words, without suffix; a vague one with its folder."""
+    """Return the name of a file as words, without suffix; a vague one with its folder.
+
+    Logseq writes the slashes of a page as `___` or `%2F`.
+    """
     folders, stem = split_path(path)
-    name = _EXPORT_ID.sub("", stem)
+    name = _EXPORT_ID.sub("", stem).replace("___", "/").replace("%2F", "/")
     name = name if " " in name else separate_words(name).strip("_")
     return f"{folders[-1]}/{name}" if folders and is_vague(stem) else name
 

@@ -50,7 +50,7 @@ def format_indexing(indexing: Indexing) -> str:
 
 
 MOST_NAMED = 2
-"""The number of documents that are named of those of which only a part is searched."""
+"""How many files are named that could not be read, or of which only a part is searched."""
 
 
 class LeftOutText(Struct, frozen=True, kw_only=True):
@@ -96,6 +96,8 @@ class Coverage(Struct, frozen=True, kw_only=True):
     """The number of known files that are not read yet."""
     failed: Count
     """The number of files that the last run could not read."""
+    failed_examples: list[str] = msgspec.field(default_factory=list)
+    """The paths of a few of them. A file that an ignore file names is none of them."""
     changed: Count
     """The number of documents whose file changed since, of those that were compared."""
     new: Count
@@ -153,7 +155,7 @@ def _list_gaps(
             coverage.new,
             f"{_pluralize(coverage.new, 'new file')} {_verb(coverage.new)} not read yet",
         ),
-        (coverage.failed, f"{_pluralize(coverage.failed, 'file')} could not be read"),
+        (coverage.failed, _describe_failed(coverage)),
         (
             coverage.changed and not reads_files,
             f"{_pluralize(coverage.changed, 'file')} changed since the last scan",
@@ -193,6 +195,14 @@ def describe_gaps(
     return "; ".join(_list_gaps(coverage, statement, by_words=by_words, lost=lost))
 
 
+def _describe_failed(coverage: Coverage) -> str:
+    """Return which files could not be read, and how they are left out."""
+    examples = coverage.failed_examples
+    named = _name_some(examples, coverage.failed - len(examples))
+    files = named if examples else _pluralize(coverage.failed, "file")
+    return f"{files} could not be read (`.kebabignore` leaves out what it names)"
+
+
 def describe_partial(coverage: Coverage) -> str:
     """Return the end of a sentence that names the documents of which a part is searched."""
     return f"; in part: {_name_partial(coverage)}" if coverage.partial else ""
@@ -215,12 +225,14 @@ def _name_partial(coverage: Coverage) -> str:
 def describe_known_gaps(coverage: Coverage | None) -> str:
     """Return which files are known to be missing or outdated, for a reply with results.
 
-    Bases that could not be read are named in `degraded`.
+    Bases that could not be read are named in `degraded`. Files that could not be read were named by
+    the ingest, and a statement of absence names them again.
     """
     if coverage is None or coverage.complete:
         return ""
     known = msgspec.structs.replace(
         coverage,
+        failed=0,
         checked=coverage.files,
         unchecked_folders=0,
         partial=0,

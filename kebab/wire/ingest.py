@@ -44,7 +44,8 @@ class IngestItem(Struct, frozen=True, kw_only=True):
     error: ErrorReply | None
     """The reason why the file could not be indexed; null when it was."""
     no_passages: str | None = None
-    """The reason why the document has no passage, e.g. `no text`; null when it has some."""
+    """The reason why the document has no text, so that only its name finds it, e.g. `no text`; null
+    when it has some."""
 
 
 class EmbeddingSummary(Hinted, frozen=True, kw_only=True):

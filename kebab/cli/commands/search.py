@@ -26,6 +26,7 @@ from kebab.cli.options import (
 )
 from kebab.cli.refresh import InFolder, in_options, pop_folder_flags, refresh_folder
 from kebab.config.settings import Search, Settings
+from kebab.core.queries import FILTERS
 from kebab.errors.signal import Exit
 from kebab.wire.record import DECODE_ERRORS, find_exit_status
 from kebab.wire.search import MAX_LIMIT, MAX_QUERY_BYTES, SearchHit, SearchRequest, SearchResponse
@@ -84,6 +85,11 @@ def refuse_contradictions(query: tuple[str, ...], flags: dict[str, Any], *, mach
                 raise click.UsageError(f"`--interactive` and `{flag}` exclude each other")
     if flags["files_with_matches"] and flags["form"] not in ("text", "paths"):
         raise click.UsageError(f"`-l` prints paths and `--format {flags['form']}` does not")
+
+
+def is_asked(query: tuple[str, ...], flags: dict[str, Any]) -> bool:
+    """Return whether a query or a filter says what to search for."""
+    return bool(query or flags["queries"] or any(flags.get(name) for name in FILTERS))
 
 
 def build_paging(
@@ -221,7 +227,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         fields["detail"] = "passages"
     if bulk:
         return _search_lines(context, settings, fields, within)
-    if not (query or flags["queries"] or bulk or stream or context.flags.machine):
+    if not (is_asked(query, flags) or stream or context.flags.machine):
         from kebab.cli.prompt import find_terminal
 
         seen = context.channels.out.is_terminal and find_terminal(context.channels) is not None

@@ -77,9 +77,9 @@ _LONGEST_FRAGMENT = 48
 
 def format_location(citation: Citation) -> str:
     """Return a citation as `path:line`, or as `path#page=3` and the like; `fetch` takes it."""
-    line = get_line(citation)
-    place = f"#{format_fragment(citation)}" if line is None else f":{line}"
-    return clean(citation.path) + place
+    line, fragment = get_line(citation), format_fragment(citation)
+    place = f"#{fragment}" if fragment else ""
+    return clean(citation.path) + (place if line is None else f":{line}")
 
 
 def format_line_range(citation: Citation) -> str:

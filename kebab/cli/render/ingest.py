@@ -147,7 +147,7 @@ def _render_losses(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Ite
         )
     cut = [pair for pair in warned if is_cut(pair[1])]
     others = [pair for pair in warned if not is_cut(pair[1])]
-    shown = [("nothing to search in", empty), ("searched in part", cut)]
+    shown = [("found by name only", empty), ("searched in part", cut)]
     for title, pairs in [*shown, ("warnings", others)] if verbose else shown:
         if pairs:
             yield canvas.strong(title)

@@ -380,7 +380,7 @@ _LINE_CM = 1.0
 class OdtParser:
     """Parses OpenDocument texts; citations name their sections."""
 
-    version = "odt-v2"
+    version = "odt-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -402,7 +402,7 @@ class OdtParser:
 class OdpParser:
     """Parses OpenDocument presentations; citations name their slides."""
 
-    version = "odp-v2"
+    version = "odp-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.

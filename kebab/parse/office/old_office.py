@@ -40,7 +40,7 @@ FAULTS = (
 class DocParser(DocxParser):
     """Parses Word 97-2003 documents as the Word documents that they are converted to."""
 
-    version = "doc-v1"
+    version = "doc-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; citations name its sections.
@@ -88,7 +88,7 @@ _LOST_PARTS = split_names(
 class PptParser:
     """Parses PowerPoint 97-2003 presentations: each slide is a place, its title a heading."""
 
-    version = "ppt-v1"
+    version = "ppt-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -104,7 +104,7 @@ class PptParser:
 class HwpParser:
     """Parses documents of Hangul 5 and later (`.hwp`), and their XML form (`.hwpx`)."""
 
-    version = "hwp-v1"
+    version = "hwp-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; citations name its sections. Deleted text is left out.

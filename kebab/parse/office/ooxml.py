@@ -143,7 +143,14 @@ def convert_properties(fields: Mapping[str, str]) -> Metadata:
         lang=read_language(fields.get("language", "")),
         authors=list_unique(name for name in names if name.casefold() not in _PROGRAMS),
         date=next(filter(None, map(parse_date, dates)), None),
+        properties=tuple(
+            (name, " ".join(fields[name].split())) for name in _PROPERTIES if fields.get(name)
+        ),
     )
+
+
+_PROPERTIES = ("subject", "category", "contentStatus", "description", "publisher", "identifier")
+"""The properties that people fill in, besides those that every document may have."""
 
 
 _PAGE_NUMBER = re.compile(r"\W*(?:[^\W\d]+\s+)?\d{1,5}(?:\W+(?:[^\W\d]+\W+)?\d{1,5})?\W*")

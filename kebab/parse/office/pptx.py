@@ -131,7 +131,7 @@ _LAYOUTS_KEPT = 64
 class PptxParser:
     """Parses presentations; citations name their slides."""
 
-    version = "pptx-v2"
+    version = "pptx-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.

@@ -460,7 +460,7 @@ _MAX_KEYWORDS = 20
 class RtfParser:
     """Parses Rich Text Format: headings, lists, tables, notes and text boxes."""
 
-    version = "rtf-v3"
+    version = "rtf-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.

@@ -15,7 +15,7 @@ from kebab.core.files import OCR_SETTING, OcrSettings
 from kebab.core.pictures import PictureReader, describe_answers, format_origin, list_failures
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
-from kebab.parse.metadata import list_unique, split_authors
+from kebab.parse.metadata import list_unique, split_authors, split_keywords
 from kebab.parse.pdf.grids import load_pdfium
 from kebab.parse.pdf.ocr import recognize_pages, write_model_text, write_recognized_text
 from kebab.parse.pdf.pages import PageReader, PageText, Segment, list_attachments
@@ -123,7 +123,9 @@ def read_metadata(properties: Mapping[str, str]) -> Metadata:
             for name in split_authors(_clean(properties.get("Author", "")))
             if not _NO_AUTHOR.fullmatch(name) and is_legible(name)
         ),
+        tags=list_unique(split_keywords(_clean(properties.get("Keywords", "")))),
         date=_read_date(properties.get("CreationDate", "")),
+        properties=(("subject", _clean(properties.get("Subject", ""))),),
     )
 
 

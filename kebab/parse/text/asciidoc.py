@@ -58,7 +58,7 @@ class AsciiDocParser:
         front = read_front_matter(text)
         hidden = text.count("\n", 0, front.searched)  # the lines of front matter that was read
         scanner = AsciiDocScanner(text[front.searched :])
-        spans = [Span(None, 0, hidden), *shift_spans(scanner.scan(), hidden)]
+        spans = [Span(BlockKind.PROPERTIES, 0, hidden), *shift_spans(scanner.scan(), hidden)]
         declared = read_metadata(scanner.fields)
         known = {name: value for name, value in front.metadata._asdict().items() if value}
         targets = ((link[1] or link[2]).partition("#")[0] for link in _LINK.finditer(text))

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any, AnyStr, NamedTuple
 
-from kebab.core.documents import BlockKind, Edit, ParsedDocument
+from kebab.core.documents import BlockKind, Edit, Metadata, ParsedDocument
 from kebab.core.files import get_suffix
 from kebab.errors.system import translate_import_errors
 from kebab.parse.blocks import (
@@ -47,6 +47,13 @@ _TAB_IN_RULE = re.compile(r"[-:|] *\t")
 _TABLE_RULE = re.compile(r"^[ \t]{0,3}(?=[^\n]*-)(?=[^\n]*\|)[-:| \t]+$", re.MULTILINE)
 _PIPE = re.compile(r"(?<!\\)\|")
 _URL_END = re.compile("[?#]")
+_WIKI_LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|[^\[\]\n]*)?\]\]")
+_INLINE_LINK = re.compile(r"\[[^\[\]\n]*\]\(([^()\s]+)\)")
+_ANCHOR = re.compile(r"<a\s[^<>]{0,500}?\bhref\s*=\s*([\"'])([^\"'<>]*)\1", re.IGNORECASE)
+_TITLE_FIRST = re.compile(r"(?:---|\+\+\+)[ \t]*\ntitle[ \t]*[:=][ \t]*[^\s>|]", re.IGNORECASE)
+"""A title on the first line of front matter; every passage has it anyway."""
+
+_match_definition = re.compile(r"\[[^\[\]]+\]:\s*\S").match
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _TAG = re.compile(r"#(?<!\S#)([\d/_-]*[^\W\d_][\w/-]*)")
 _ESCAPED = re.compile(r"&#?\w{1,32};|\\[!-/:-@\[-`{}~]")
@@ -161,12 +168,14 @@ class _Walk:
         self._tag: Any = None
         self._tags: list[str] = []
         self._has_tags = _TAG.search(body) is not None
+        self._has_anchors = _ANCHOR.search(body) is not None
         self._in_code = False
         self._seen: list[Edit] = []
         self._has_escapes = _ESCAPED.search(body) is not None
         self._marks: list[int] = []
         self._has_marks = body.count("%%") > 1
-        self._reads_all = self._has_tags or self._has_escapes or self._has_marks or "<!--" in body
+        reasons = (self._has_tags, self._has_anchors, self._has_escapes, self._has_marks)
+        self._reads_all = any(reasons) or "<!--" in body
 
     def read(self, events: Iterable[tuple[Any, Any]]) -> Body:
         """Return the structure; each event begins or ends an element, or is text."""
@@ -199,6 +208,8 @@ class _Walk:
 
     def _read_piece(self, event: Mapping[str, str], start: int, end: int) -> None:
         """Read a piece of text, of HTML or of code."""
+        if self._has_anchors and (html := event.get("InlineHtml") or event.get("Html")):
+            self._links += (_to_path(found[2]) for found in _ANCHOR.finditer(html))
         if "Text" in event and not self._in_code:
             source = self._source[start:end]
             if self._has_escapes and (b"&" in source or b"\\" in source):
@@ -542,10 +553,10 @@ class VisibleBody(NamedTuple):
 class MarkdownParser:
     """Parses any note that is not binary data.
 
-    The text is the whole file; its blocks leave out front matter, noise and encoded data.
+    The text is the whole file; its blocks leave out noise and encoded data.
     """
 
-    version = "markdown-v3"
+    version = "markdown-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with its front matter as metadata."""
@@ -553,17 +564,24 @@ class MarkdownParser:
         front = read_front_matter(decoded.text)
         visible = read_visible_body(decoded.text[front.body :], is_mdx=get_suffix(path) == ".mdx")
         lines = decoded.text.count("\n", front.searched, front.body)
-        shown = exclude_lines(visible.body.spans, list(group_lines(sorted(visible.hidden))))
+        shown = [*exclude_lines(visible.body.spans, list(group_lines(sorted(visible.hidden))))]
+        shown += _find_definitions(visible.text, shown)
         text = decoded.text[: front.body] + visible.text
         blocks = build_blocks(text, front.searched, shift_spans(shown, lines))
-        if not blocks and front.metadata.title:
-            # A note that is all front matter is searched there.
-            blocks = build_blocks(decoded.text, 0, ())
+        if front.searched and _has_properties(front.metadata, at_all=not blocks):
+            first = 2 if blocks and _TITLE_FIRST.match(text) else 0
+            span = Span(BlockKind.PROPERTIES, first, text.count("\n", 0, front.body))
+            found = build_blocks(text[: front.body], 0, [Span(None, 0, first), span])
+            blocks = (*found, *blocks)
         at = front.body
-        found = (Edit(at + one, at + two, seen) for one, two, seen in visible.body.edits)
-        edits = join_edits(decoded.text, blocks, found)
+        edits = join_edits(
+            decoded.text,
+            blocks,
+            (Edit(at + one, at + two, seen) for one, two, seen in visible.body.edits),
+        )
         properties = build_metadata(read_properties(visible.text))
         metadata = merge_metadata(front.metadata, properties, visible.body.tags)
+        links = [*_find_property_links(text[: front.body]), *visible.body.links]
         return ParsedDocument(
             text=decoded.text,
             title=choose_title(metadata, blocks, path),
@@ -572,10 +590,32 @@ class MarkdownParser:
             lang=metadata.lang or detect_document_language(decoded.text, blocks),
             encoding=decoded.encoding,
             warnings=decoded.warnings + front.warnings + visible.warnings,
-            links=tuple(visible.body.links[:_MAX_LINKS]),
+            links=tuple(dict.fromkeys(links))[:_MAX_LINKS],
             edits=edits,
             omissions=list_omissions(decoded.text, edits),
         )
+
+
+def _find_definitions(body: str, spans: Sequence[Span]) -> Iterator[Span]:
+    """Yield the definitions of links at the end of a body, which are no text of a section."""
+    if "]:" not in body:
+        return
+    first = max((span.last for span in spans), default=0)
+    lines = body.split("\n")[first:]
+    if any(lines) and all(map(_match_definition, filter(None, map(str.strip, lines)))):
+        yield Span(BlockKind.PROPERTIES, first, first + len(lines))
+
+
+def _has_properties(metadata: Metadata, *, at_all: bool) -> bool:
+    """Return whether front matter says more than the title, or anything `at_all`."""
+    return any(value and (at_all or key != "title") for key, value in metadata.properties)
+
+
+def _find_property_links(front: str) -> list[str]:
+    """Return the targets of the links in front matter, also of those that YAML reads as lists."""
+    wiki = (_to_wiki_path(match[1]) for match in _WIKI_LINK.finditer(front))
+    inline = (_to_path(match[1]) for match in _INLINE_LINK.finditer(front))
+    return list(filter(None, (*wiki, *inline)))
 
 
 def read_visible_body(source: str, *, is_mdx: bool = False) -> VisibleBody:

@@ -25,6 +25,7 @@ from kebab.parse.web.html_page import decode_html
 from kebab.text.dates import parse_date
 
 _CONTAINER = "META-INF/container.xml"
+_ISBN = re.compile(r"isbn|97[89](?:-?\d){10}\Z", re.IGNORECASE)
 _ENCRYPTION = "META-INF/encryption.xml"
 _FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#rc")
 _PAGES = {"application/xhtml+xml", "text/html", "text/x-oeb1-document", "image/svg+xml"}
@@ -46,7 +47,7 @@ class _Item(NamedTuple):
 class EpubParser:
     """Parses a book: its chapters as sections."""
 
-    version = "epub-v3"
+    version = "epub-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -127,6 +128,14 @@ def _read_metadata(element: Element | None) -> Metadata:
         lang=next(filter(None, map(read_language, found.get("language", []))), None),
         authors=list_unique(found.get("creator", []))[:10],
         date=next(filter(None, map(parse_date, found.get("date", []))), None),
+        properties=tuple(
+            (
+                "isbn" if _ISBN.search(text) else name,
+                text.removeprefix("urn:").removeprefix("isbn:"),
+            )
+            for name in ("identifier", "publisher", "contributor", "series")
+            for text in found.get(name, [])[:10]
+        ),
     )
 
 

@@ -29,7 +29,7 @@ _HEADINGS = {"title": 0, "subtitle": 1}
 class Fb2Parser:
     """Parses a book."""
 
-    version = "fictionbook-v1"
+    version = "fictionbook-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with the title, authors, language and date of the book.

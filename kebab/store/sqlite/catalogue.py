@@ -69,6 +69,8 @@ _VALUES: Mapping[str, str] = {
     "media": "SELECT d.media FROM documents d GROUP BY d.media ORDER BY count(*) DESC, d.media",
     "author": "SELECT a.author FROM document_authors a"
     " GROUP BY a.author ORDER BY count(*) DESC, a.author",
+    "property": "SELECT p.key || '=' || p.value FROM document_properties p"
+    " GROUP BY p.key, p.value ORDER BY count(*) DESC, p.key, p.value",
     "path_glob": "SELECT d.path FROM documents d ORDER BY d.path",
 }
 """The query for the values of each filter, the most frequent first."""

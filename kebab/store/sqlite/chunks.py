@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import apsw
 
-from kebab.core.chunks import ChunkRow, PendingChunk, add_tokens
+from kebab.core.chunks import ChunkRow, PendingChunk, add_tokens, is_front_matter
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys
 from kebab.core.queries import StoredChunk, VectorState
 from kebab.store.sqlite import connection, fts
@@ -100,6 +100,17 @@ def find_committed_keys(database: apsw.Connection, keys: Collection[Key]) -> set
         "SELECT key FROM vectors"
         " WHERE key IN (SELECT value FROM json_each(?)) AND state = 'committed'",
         (to_json(keys),),
+    )
+    return {Key(key) for (key,) in rows}
+
+
+def find_shared_keys(database: apsw.Connection, keys: Collection[Key], documents: int) -> set[Key]:
+    """Return which of these chunks have the text of chunks of at least so many documents."""
+    rows = database.execute(
+        "SELECT c.key FROM chunks c WHERE c.key IN (SELECT value FROM json_each(?))"
+        " AND ? <= (SELECT count(DISTINCT o.doc) FROM chunks o WHERE o.text_hash = c.text_hash"
+        " AND substr(o.text_hash, 1, 8) = substr(c.text_hash, 1, 8))",
+        (to_json(keys), documents),
     )
     return {Key(key) for (key,) in rows}
 
@@ -204,7 +215,8 @@ def _insert_chunks(database: apsw.Connection, target: ChunkTarget, rows: list[Ch
     )
     fts.buffer_rows(database, _build_index_rows(target, keyed))
     database.execute(
-        "INSERT INTO vectors (key, state) SELECT key, 'pending' FROM chunks WHERE key >= ?",
+        "INSERT INTO vectors (key, state)"
+        " SELECT key, iif(text = '', 'unsupported', 'pending') FROM chunks WHERE key >= ?",
         (first,),
     )
 
@@ -226,11 +238,13 @@ def _build_index_rows(
     row = target.row
     title = _tokenize_names(target.tokens, row.title, row.path, row.aliases) if keyed else ""
     rows = add_tokens((row for _, row in keyed), target.tokens)
-    for (key, _), (*_, headings, words) in zip(keyed, rows, strict=True):
-        yield key, title, headings or "", words or ""
+    for (key, one), (*_, headings, words) in zip(keyed, rows, strict=True):
+        # Front matter is found by its own words: the other passages have the title.
+        own = "" if is_front_matter(one.chunk.ordinal, one.chunk.text) else title
+        yield key, own, headings or "", words or ""
 
 
-_WORD_RULE = "4"
+_WORD_RULE = "5"
 """The rule by which words are cut: raise it when the tokens of a text or of a name change."""
 
 
@@ -249,11 +263,12 @@ def rebuild_words(database: apsw.Connection, tokens: fts.Tokenizer) -> None:
     """Write the words of all passages and names again from what is stored."""
     database.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('delete-all')")
     rows = database.execute(
-        f"SELECT c.key, d.title, d.path, c.heading_path, c.context, c.text, {fts.ALIASES}"  # noqa: S608 - a constant
-        " FROM chunks c JOIN documents d ON d.doc = c.doc ORDER BY c.key"
+        "SELECT c.key, c.ordinal, d.title, d.path, c.heading_path, c.context, c.text,"  # noqa: S608 - a constant
+        f" {fts.ALIASES} FROM chunks c JOIN documents d ON d.doc = c.doc ORDER BY c.key"
     )
-    for key, title, path, headings, context, text, aliases in rows:
-        named = _tokenize_names(tokens, title, path, parse_strings(aliases))
+    for key, ordinal, title, path, headings, context, text, aliases in rows:
+        names = _tokenize_names(tokens, title, path, parse_strings(aliases))
+        named = "" if is_front_matter(ordinal, text) else names
         above = " ".join(map(tokens, (*parse_strings(headings), context)))
         database.execute(
             "INSERT INTO chunks_fts (rowid, title, headings, body) VALUES (?, ?, ?, ?)",

@@ -164,6 +164,7 @@ def open_reader(data_dir: Path) -> apsw.Connection:
         create: Any = partial(database.create_scalar_function, deterministic=True)
         create("path_matches", _matches_path, 2)
         create("lower_text", lower_text, 1)
+        create("property_matches", _matches_property, 2)
         check_schema_version(database, data_dir)
         undo.pop_all()
     return database
@@ -200,6 +201,12 @@ def _matches_path(pattern: str, path: str) -> bool:
     from kebab.text.globs import matches_glob
 
     return matches_glob(pattern, path)
+
+
+def _matches_property(condition: str, value: str) -> bool:
+    from kebab.text.properties import matches_property
+
+    return matches_property(condition, value)
 
 
 def open_writer(

@@ -20,7 +20,6 @@ from kebab.core.documents import (
     MovedDocument,
     Source,
     SourcePlan,
-    compute_link_key,
     is_cut,
     is_partial,
 )
@@ -154,8 +153,8 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> tu
     )
     doc = int(database.execute(_SAVE, values).get)
     if before is not None:
-        for table in ("document_tags", "document_authors", "document_aliases", "document_links"):
-            database.execute(f"DELETE FROM {table} WHERE doc = ?", (doc,))  # noqa: S608 - a constant
+        for table in ("tags", "authors", "aliases", "links", "properties"):
+            database.execute(f"DELETE FROM document_{table} WHERE doc = ?", (doc,))  # noqa: S608 - a constant
     _insert_metadata(database, doc, row)
     save_omissions(database, doc, row.omissions)
     is_same = (
@@ -178,7 +177,7 @@ def _to_columns(stamp: FileStamp) -> tuple[int, int, int]:
 
 
 def _insert_metadata(database: apsw.Connection, doc: int, row: DocumentRow) -> None:
-    """Store the tags, authors, aliases and links of a document."""
+    """Store the tags, authors, aliases, links and properties of a document."""
     lists = {
         "document_tags (doc, tag)": row.tags,
         "document_authors (doc, author)": row.authors,
@@ -191,9 +190,16 @@ def _insert_metadata(database: apsw.Connection, doc: int, row: DocumentRow) -> N
                 ((doc, value) for value in values),
             )
     if row.links:
+        from kebab.text.links import compute_link_key  # a reader needs none
+
         database.executemany(
             "INSERT OR IGNORE INTO document_links (doc, target, key) VALUES (?, ?, ?)",
             ((doc, target, compute_link_key(target)) for target in row.links),
+        )
+    if row.properties:
+        database.executemany(
+            "INSERT OR IGNORE INTO document_properties (doc, key, value) VALUES (?, ?, ?)",
+            ((doc, key, value) for key, value in row.properties),
         )
 
 

@@ -123,6 +123,21 @@ def _match_authors(filters: Filters) -> Condition:
     return f"d.doc IN ({authors} WHERE {holds})", [_lower_values(filters.author)]
 
 
+def _match_properties(filters: Filters) -> Condition:
+    """Return the condition of properties; the key may be the last part of a longer one."""
+    from kebab.text.properties import group_conditions
+
+    parts: list[str] = []
+    values: list[str | int] = []
+    for key, conditions in group_conditions(filters.property):
+        holds = " OR ".join(["property_matches(?, p.value)"] * len(conditions)) or "1"
+        name = "substr('.' || p.key, -length(?)) = ?"
+        documents = f"SELECT p.doc FROM document_properties p WHERE {name} AND ({holds})"  # noqa: S608 - values are bound
+        parts.append(f"d.doc IN ({documents})")
+        values += [f".{key}", f".{key}", *conditions]
+    return " AND ".join(parts), values
+
+
 _SOURCE_NAME = "(SELECT s.name FROM sources s WHERE s.source = d.source)"
 _MOMENT = "coalesce(d.date_ns, d.mtime_ns)"
 """The date of a document, else the time of its file."""
@@ -136,6 +151,7 @@ CONDITIONS: Mapping[str, Callable[[Filters], Condition]] = {
     "doc_id": lambda given: ("d.doc_id = ?", [str(given.doc_id).lower()]),
     "folder": _match_folder,
     "author": _match_authors,
+    "property": _match_properties,
     "links_to": lambda given: (f"d.doc_id IN {_ANY}", [to_json(given.linking)]),
     "since": lambda given: (f"{_MOMENT} >= ?", [round((given.since or 0) * _NANOSECONDS)]),
     "until": lambda given: (f"{_MOMENT} < ?", [round((given.until or 0) * _NANOSECONDS)]),

@@ -75,6 +75,7 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
     get_document_frequencies = forward(fts.get_document_frequencies)
     find_omitted = forward(omissions.find_omitted)
     find_committed_keys = forward(chunks.find_committed_keys)
+    find_shared_keys = forward(chunks.find_shared_keys)
     find_doc_numbers = forward(chunks.find_doc_numbers)
 
     def __init__(self, data_dir: Path, weights: fts.Weights = fts.EQUAL_WEIGHTS) -> None:
@@ -173,7 +174,7 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
             rows = self._database.execute(
                 "SELECT c.key, d.doc, a.content_hash, c.text_hash FROM documents d"  # noqa: S608 - values are bound
                 " CROSS JOIN assets a ON a.asset = d.asset CROSS JOIN chunks c ON c.doc = d.doc"
-                f" WHERE {where} ORDER BY d.source, d.path, c.ordinal",
+                f" WHERE c.text <> '' AND ({where}) ORDER BY d.source, d.path, c.ordinal",
                 values,
             )
             found: list[Any] = rows.fetchall()

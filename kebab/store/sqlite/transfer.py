@@ -3,6 +3,7 @@
 What tells only about this machine stays here: a source is named by the last part of its folder.
 """
 
+import json
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -25,7 +26,9 @@ _DOCUMENTS = """
         (SELECT json_group_array(alias ORDER BY alias) FROM document_aliases n
             WHERE n.doc = d.doc),
         (SELECT json_group_array(target ORDER BY target) FROM document_links l
-            WHERE l.doc = d.doc)
+            WHERE l.doc = d.doc),
+        (SELECT json_group_array(json_array(key, value) ORDER BY key, value)
+            FROM document_properties p WHERE p.doc = d.doc)
     FROM documents d JOIN assets a ON a.asset = d.asset ORDER BY d.doc
 """
 _CHUNKS = """
@@ -71,7 +74,7 @@ def _choose_names(rows: Any) -> dict[int, str]:
 
 def _build_document(source: str, row: Any, chunks: list[Any]) -> WholeDocument:
     doc_id, _, path, title, media, lang, size, mtime_ns, content_hash, *rest = row
-    recipe, parser, chunker, warnings, date, tags, authors, aliases, links = rest
+    recipe, parser, chunker, warnings, date, tags, authors, aliases, links, properties = rest
     document = DocumentRow(
         doc_id=DocId(doc_id),
         source=source,
@@ -90,6 +93,7 @@ def _build_document(source: str, row: Any, chunks: list[Any]) -> WholeDocument:
         date=date,
         aliases=parse_strings(aliases),
         links=parse_strings(links),
+        properties=tuple((key, value) for key, value in json.loads(properties)),
         chunks=tuple(_build_chunk(*one[3:]) for one in chunks),
     )
     return WholeDocument(

@@ -114,6 +114,7 @@ def test_a_file_that_cannot_be_read_failed_until_it_can(notes):
     notes.write("bad.pdf", "%PDF-1.4 broken")
     notes.ingest()
     assert measure(notes)["failed"] == 1
+    assert notes.search("bread", mode="lexical").coverage.failed_examples == ["bad.pdf"]
 
     notes.write("bad.pdf", "")
     (notes.notes / "bad.pdf").unlink()

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.app import fetch as operation
-from kebab.app.fetch import fit_budget, share_budget
+from kebab.app.fetch import find_marked_block, fit_budget, share_budget
 from kebab.text.model_input import estimate_tokens
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import FetchResult
@@ -192,3 +192,16 @@ def test_replies_without_text_take_no_share():
 )
 def test_what_short_texts_leave_is_given_to_longer_ones(sizes, total, shares):
     assert share_budget(sizes, total) == shares
+
+
+@pytest.mark.parametrize(
+    ("text", "mark", "lines"),
+    [
+        ("# A\n\none\ntwo ^b1\n\nthree", "^b1", (3, 4)),
+        ("- x\n- y ^b2", "^b2", (1, 2)),
+        ("| a |\n| - |\n\n^b3\n\nx", "^b3", (1, 4)),
+        ("one ^b1", "^b", None),
+    ],
+)
+def test_a_marked_block_is_the_paragraph_that_ends_with_its_mark(text, mark, lines):
+    assert find_marked_block(text.split("\n"), mark) == lines

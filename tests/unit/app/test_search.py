@@ -130,7 +130,8 @@ def test_a_filtered_search_finds_what_a_scan_of_everything_would(library, name, 
 
     found = [hit.chunk_id for hit in _walk(library, mode=mode, **build(library))]
 
-    assert len(everything) == len({hit.chunk_id for hit in everything}) == 28
+    count = 40 if mode == "vector" else 28  # front matter is no hit for the words of a title
+    assert len(everything) == len({hit.chunk_id for hit in everything}) == count
     assert 0 < len(expected) < len(everything)
     assert found == expected
 
@@ -142,12 +143,12 @@ def test_no_document_has_more_hits_than_per_doc(library):
 
 
 def test_a_page_has_the_hits_between_those_before_and_after_it(library):
-    pages = [library.search("notes", limit=10, page=number) for number in (1, 2, 3, 4)]
+    pages = [library.search("notes", limit=15, page=number) for number in (1, 2, 3, 4)]
 
-    assert [hit.rank for page in pages for hit in page.hits] == list(range(1, 29))
+    assert [hit.rank for page in pages for hit in page.hits] == list(range(1, 41))
     assert [page.has_more for page in pages] == [True, True, False, False]
     cursor = pages[0].next_cursor
-    assert library.search("notes", limit=10, cursor=cursor).hits == pages[1].hits
+    assert library.search("notes", limit=15, cursor=cursor).hits == pages[1].hits
 
 
 def test_a_page_and_a_cursor_exclude_each_other(library):
@@ -171,7 +172,7 @@ def test_a_budget_of_tokens_is_never_exceeded(library, budget):
 
 def test_pages_under_a_budget_leave_nothing_out(library):
     context, seen, cursor = library.context(), [], None
-    for _ in range(28):
+    for _ in range(40):
         page = library.search("notes", context=context, max_tokens=250, cursor=cursor)
         seen += [hit.chunk_id for hit in page.hits]
         cursor = page.next_cursor

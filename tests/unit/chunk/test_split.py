@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from kebab.chunk.budget import Budget, estimate_tokens, make_mixed_counter
 from kebab.chunk.split import MAX_CHARS, LeadFinder, split_document, split_sections
 from kebab.core.chunks import Place, build_embed_text
-from kebab.core.documents import Block, BlockKind, ParsedDocument
+from kebab.core.documents import Block, BlockKind, Metadata, ParsedDocument
 from kebab.parse.registry import TextParser
 from kebab.parse.text.data import DataParser
 from kebab.parse.text.markdown import MarkdownParser
@@ -233,6 +233,10 @@ def test_a_passage_that_holds_its_header_has_no_context():
     assert [chunk.context for chunk in chunks] == [""]
 
 
+def _make_finder(text, blocks):
+    return LeadFinder(ParsedDocument(text, "Title", tuple(blocks)), Budget())
+
+
 @pytest.mark.parametrize(
     ("table", "header"),
     [
@@ -242,7 +246,7 @@ def test_a_passage_that_holds_its_header_has_no_context():
     ],
 )
 def test_the_header_is_the_first_of_two_lines_that_is_no_rule(table, header):
-    finder = LeadFinder(table, [Block(BlockKind.TABLE, 0, len(table))], Budget())
+    finder = _make_finder(table, [Block(BlockKind.TABLE, 0, len(table))])
     assert finder.find(len(table) - 1) == header
     assert finder.find(0) == ""
 
@@ -254,7 +258,7 @@ def test_the_label_of_a_table_is_its_header_unless_the_passage_begins_with_it():
         Block(BlockKind.TABLE, 0, second - 1, label="name,default"),
         Block(BlockKind.TABLE, second, len(text), label="name,default"),
     ]
-    finder = LeadFinder(text, blocks, Budget())
+    finder = _make_finder(text, blocks)
 
     starts = [0, text.index("a,1"), second, text.index("c,3")]
     assert [finder.find(start) for start in starts] == ["", *["name,default"] * 3]
@@ -277,7 +281,7 @@ def test_the_rest_of_a_function_has_its_signature():
         Block(BlockKind.HEADING, 0, split_at - 1, 1, "store"),
         Block(BlockKind.CODE, split_at, len(text)),
     ]
-    finder = LeadFinder(text, blocks, Budget())
+    finder = _make_finder(text, blocks)
     assert finder.find(text.index("    second")) == "def store(row, *, force=False):"
     assert finder.find(split_at) == ""
 
@@ -291,7 +295,7 @@ def test_a_list_has_no_context():
 
 def test_a_long_header_is_cut_at_a_word():
     table = f"| {' | '.join(f'column{n}' for n in range(60))} |\n|---|\n| 1 |"
-    lead = LeadFinder(table, [Block(BlockKind.TABLE, 0, len(table))], Budget()).find(len(table) - 1)
+    lead = _make_finder(table, [Block(BlockKind.TABLE, 0, len(table))]).find(len(table) - 1)
     assert len(lead) <= MAX_CHARS
     assert lead.endswith("|")
 
@@ -312,3 +316,24 @@ def test_the_name_that_a_person_gave_to_a_sheet_is_a_heading():
     sections = split_sections("a\nb\nc\nd", rows, places)
 
     assert [part.paths for part in sections] == [[("Rent 2024",)], [()], [("Harbour",)], [()]]
+
+
+def test_properties_are_a_passage_of_their_own():
+    _, _, chunks = split("---\nauthor: Ann\n---\nShort text.\n")
+    assert [chunk.text for chunk in chunks] == ["---\nauthor: Ann\n---", "Short text."]
+
+
+def test_the_first_passage_has_the_properties_that_the_text_does_not_hold():
+    metadata = Metadata("Title", ("ropes", "quokka"), authors=("Ann",), properties=(("isbn", "1"),))
+    text = "Text of Ann on ropes."
+    blocks = (Block(BlockKind.PARAGRAPH, 0, len(text)),)
+    (chunk,) = split_document(ParsedDocument(text, "Title", blocks, metadata), Budget())
+    assert chunk.context == "isbn: 1; tags: quokka"
+
+
+def test_definitions_of_links_at_the_end_are_a_passage_of_their_own():
+    _, _, chunks = split("# A\n\nText [x].\n\n[x]: https://example.org\n\n[y]: y.md\n")
+    assert [chunk.text for chunk in chunks] == [
+        "# A\n\nText [x].",
+        "[x]: https://example.org\n\n[y]: y.md",
+    ]

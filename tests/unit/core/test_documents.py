@@ -1,15 +1,4 @@
-import pytest
-
-from kebab.core.documents import (
-    Link,
-    LinkResolver,
-    LinkTarget,
-    build_last_scan_key,
-    build_named_files_key,
-    compute_link_key,
-    list_link_keys,
-)
-from kebab.core.ids import DocId
+from kebab.core.documents import build_last_scan_key, build_named_files_key
 
 
 def test_each_source_has_its_own_keys():
@@ -21,58 +10,3 @@ def test_each_source_has_its_own_keys():
 
     assert len(keys) == 4
     assert build_last_scan_key("/notes").startswith("scanned:")
-
-
-def target(name: str, title: str = "", aliases: tuple[str, ...] = (), source: str = "notes"):
-    return LinkTarget(DocId(f"{source}:{name}"), source, name, title or name, aliases)
-
-
-VAULT = (
-    target("index.md", "Home"),
-    target("plans/q3.md", "Third quarter", ("Q3 plan",)),
-    target("plans/README.md"),
-    target("README.md"),
-    target("deep/er/Meeting notes.md"),
-    target("한글/회의록.md", "회의록"),
-    target("papers/attention.txt"),
-    target("v1.2 release.md"),
-    target("index.md", source="other"),
-)
-
-
-@pytest.mark.parametrize(
-    ("path", "written", "found"),
-    [
-        ("index.md", "plans/q3.md", "plans/q3.md"),
-        ("index.md", "plans/q3", "plans/q3.md"),
-        ("plans/q3.md", "../index.md", "index.md"),
-        ("plans/q3.md", "README.md", "plans/README.md"),
-        ("index.md", "README", "README.md"),
-        ("plans/q3.md", "/index.md", "index.md"),
-        ("index.md", "Meeting Notes", "deep/er/Meeting notes.md"),
-        ("index.md", "er/Meeting notes", "deep/er/Meeting notes.md"),
-        ("index.md", "q3 PLAN", "plans/q3.md"),
-        ("index.md", "Third quarter", "plans/q3.md"),
-        ("index.md", "회의록", "한글/회의록.md"),
-        ("index.md", "v1.2 release", "v1.2 release.md"),
-        ("index.md", "nothing", None),
-        ("index.md", "../../outside.md", None),
-        ("index.md", "", None),
-    ],
-)
-def test_links_are_resolved_by_path_then_by_name(path, written, found):
-    link = Link(DocId("x"), "notes", path, written)
-    resolved = LinkResolver(VAULT).resolve(link)
-    assert resolved == (None if found is None else f"notes:{found}")
-
-
-def test_a_link_stays_in_its_source():
-    link = Link(DocId("x"), "other", "a.md", "q3")
-    assert LinkResolver(VAULT).resolve(link) is None
-
-
-@pytest.mark.parametrize("document", VAULT)
-def test_every_form_of_a_link_has_a_key_of_its_document(document):
-    keys = list_link_keys(document)
-    for written in (document.path, document.path.rpartition(".")[0], document.title):
-        assert compute_link_key(written) in keys

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kebab.chunk.budget import Budget
+from kebab.core.files import NAMED
 from kebab.core.progress import Cancel
 from kebab.ingest.job import IngestJob, IngestPorts, LoadedModel
 from kebab.ingest.run import run_ingest
@@ -57,6 +58,7 @@ class Desk:
         self.parsers: dict[str, Parser] = {
             "text/markdown": MarkdownParser(),
             "text/plain": TextParser(),
+            **dict.fromkeys(NAMED.values(), TextParser()),
         }
         self.clock = SystemClock()
         self.events = []

@@ -20,7 +20,7 @@ from kebab.ingest.build import DocumentBuilder, compute_recipes
 from kebab.ingest.members import FileContent, read_entry
 from kebab.parse import registry
 from kebab.parse.blocks import TextBuilder
-from kebab.parse.registry import LazyParser, guard_parser
+from kebab.parse.registry import LazyParser, TextParser, guard_parser
 from kebab.parse.text.markdown import MarkdownParser
 
 SOURCE = Source(name="notes", root="/notes", kind="folder")
@@ -251,13 +251,20 @@ def test_passages_that_were_cut_before_the_deadline_are_kept(entry, monkeypatch)
     ("text", "cause"),
     [
         ("\n \n", "no text"),
-        ("---\ntags: [a]\n---\n", "only front matter"),
+        ("---\ntags: []\n---\n", "only front matter"),
         ("<!-- a note -->\n", "only comments or marks"),
         ("a" * 20_000, "left out as encoded, minified or repeated data: 20,000 characters"),
     ],
 )
-def test_a_document_without_a_passage_says_why(entry, text, cause):
+def test_a_document_without_text_has_a_passage_for_its_name_and_says_why(entry, text, cause):
     content = FileContent(data=text.encode(), stamp=FileStamp(size=1, mtime_ns=1, inode=1))
     row = builder(PARSERS).build_row(SOURCE, entry, DocId("d"), content)
-    assert row.chunks == ()
+    assert [(one.chunk.text, one.chunk.start_line) for one in row.chunks] == [("", 1)]
     assert find_emptiness(row.warnings) == cause
+
+
+def test_a_file_that_is_found_by_its_name_is_not_opened(entry):
+    named = entry._replace(path="pump-diagram.svg", absolute="/none", media="image/x-named")
+    parsers = {named.media: TextParser()}
+    row = builder(parsers).build_row(SOURCE, named, DocId("d"), read_entry(named, None))
+    assert (row.title, row.warnings, len(row.chunks)) == ("pump diagram", (), 1)

@@ -117,7 +117,7 @@ def test_a_text_becomes_a_document_with_its_title(desk, folder):
     assert outcome.new == 1
     (source,) = desk.library.list_sources()
     assert (source.name, source.kind, source.root) == ("stdin", "stdin", str(folder))
-    (chunk,) = desk.library.load_chunks(list(desk.library.list_committed_keys()))
+    _, chunk = desk.library.load_chunks(list(desk.library.list_committed_keys()))
     assert (chunk.title, chunk.path, chunk.text) == ("A title", path.name, "some text")
 
 

@@ -100,14 +100,14 @@ JSON = """{"title": "T", "tags": "a, b", "author": {"name": "J"}, "date": "2024-
     ids=["Obsidian", "Docusaurus", "Hugo", "JSON"],
 )
 def test_front_matter_of_every_flavour_says_the_same(text):
-    assert read_front_matter(text).metadata == Metadata(
+    assert read_front_matter(text).metadata._replace(properties=()) == Metadata(
         "T", ("a", "b"), None, ("J",), "2024-03-01", ("X",)
     )
 
 
 def test_korean_names_of_fields_are_known():
     text = "---\n제목: 회의\n태그: [가, 나]\n작성자: 김하늘\n날짜: 2024년 3월 4일\n---\n"
-    assert read_front_matter(text).metadata == Metadata(
+    assert read_front_matter(text).metadata._replace(properties=()) == Metadata(
         "회의", ("가", "나"), authors=("김하늘",), date="2024-03-04"
     )
 
@@ -115,8 +115,35 @@ def test_korean_names_of_fields_are_known():
 def test_fields_on_one_line_survive_damage():
     text = "---\ntitle: Notes: part 2\ntags: [a, 'b']\nauthor: Jane Doe\nx: [\n---\nbody"
     front = read_front_matter(text)
-    assert front.metadata == Metadata("Notes: part 2", ("a", "b"), authors=("Jane Doe",))
+    assert front.metadata._replace(properties=()) == Metadata(
+        "Notes: part 2", ("a", "b"), authors=("Jane Doe",)
+    )
     assert front.searched == 0
+
+
+def test_properties_have_every_depth_and_type():
+    fields = {
+        "Status": "done",
+        "rating": 4.5,
+        "draft": False,
+        "project": {"client": "Okonjo Ltd", "people": [{"name": "Ann"}, {"name": "Bob"}]},
+        "up": [["Target"]],
+        "none": None,
+    }
+    assert build_metadata(fields).properties == (
+        ("status", "done"),
+        ("rating", "4.5"),
+        ("draft", "false"),
+        ("project.client", "Okonjo Ltd"),
+        ("project.people.name", "Ann"),
+        ("project.people.name", "Bob"),
+        ("up", "Target"),
+    )
+
+
+def test_authors_and_tags_of_every_format_are_properties():
+    metadata = Metadata(tags=("a",), authors=("Ann",), properties=(("isbn", "1"), ("tags", "a")))
+    assert metadata.list_properties() == (("isbn", "1"), ("tags", "a"), ("author", "Ann"))
 
 
 def test_tags_of_all_places_are_merged_and_front_matter_wins():

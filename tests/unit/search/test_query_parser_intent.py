@@ -290,3 +290,18 @@ def test_a_phrase_without_words_is_plain_text():
     found = read_operators('"--" oil', NONE, prose=False)
 
     assert (found.required, found.unquoted) == ((), "-- oil")
+
+
+@pytest.mark.parametrize(
+    ("text", "conditions", "plain"),
+    [
+        ("[status:done] ropes", ("status=done",), "ropes"),
+        ('["due date":>2024-01-01]', ("due date>2024-01-01",), ""),
+        ("[client:Okonjo Ltd] [rating:>=4]", ("client=Okonjo Ltd", "rating>=4"), ""),
+        ("[isbn:]", ("isbn",), ""),
+        ("list[int:3] [1:2]", (), "list[int:3] [1:2]"),
+    ],
+)
+def test_properties_are_filters_in_brackets(text, conditions, plain):
+    parsed = parse_query(text, NONE)
+    assert (parsed.filters.property, parsed.plain) == (conditions, plain)

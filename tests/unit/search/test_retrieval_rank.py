@@ -114,3 +114,26 @@ def test_the_words_of_a_question_are_searched_when_its_quotation_stands_nowhere(
 
     assert _keys(ranking) == [1]
     assert [phrase.text for phrase in ranking.dropped] == ["the oil embargo"]
+
+
+def test_filters_alone_list_the_first_passage_of_each_document_first(base):
+    base.add("a.md", "one", "two", tags=["x"])
+    base.add("b.md", "three", tags=["x"])
+
+    assert _keys(_rank(base, "", filters=Filters(tag=("x",)))) == [1, 3, 2]
+
+
+def test_a_hashtag_is_a_filter_and_alone_a_word_too(base):
+    base.add("a.md", "other text", "tools: x", tags=["x/y"])
+    base.add("b.md", "the word x and other text")
+
+    assert _keys(_rank(base, "#x", Mode.LEXICAL)) == [2]
+    assert _keys(_rank(base, "other #x", Mode.LEXICAL)) == [1]
+    assert _keys(_rank(base, "other #x/y", Mode.LEXICAL)) == [1]
+
+
+def test_a_hashtag_that_no_document_has_is_a_word(base):
+    base.add("a.md", "include the header", tags=["x"])
+
+    assert _keys(_rank(base, "#include #x", Mode.LEXICAL)) == [1]
+    assert _rank(base, "#include", Mode.LEXICAL).parsed.filters == Filters()

@@ -176,7 +176,7 @@ def test_every_listed_document_can_be_read(ask_mcp):
     listed = ask_mcp("list_resources").resources
     texts = [ask_mcp("read_resource", one.uri).contents[0].text for one in listed]
 
-    assert len(listed) == 8
+    assert len(listed) == 9
     assert any(BREAD.rstrip() in text for text in texts)
     (bread,) = [one for one in listed if one.name == "bread.md"]
     assert (bread.title, bread.mime_type, bread.size) == ("Bread", "text/markdown", len(BREAD))
@@ -189,11 +189,11 @@ def test_only_indexed_documents_can_be_read(ask_mcp, uri):
 
 
 def test_a_list_has_pages(ask_mcp, make_mcp, monkeypatch):
-    monkeypatch.setattr("kebab.server.mcp._PAGE", 4)
+    monkeypatch.setattr("kebab.server.mcp._PAGE", 5)
     first = ask_mcp("list_resources")
     second = ask_mcp("list_resources", cursor=first.next_cursor)
 
-    assert (len(first.resources), len(second.resources), second.next_cursor) == (4, 4, None)
+    assert (len(first.resources), len(second.resources), second.next_cursor) == (5, 4, None)
     with pytest.raises(MCPError, match="not a cursor"):
         ask_mcp("list_resources", cursor="nonsense")
 

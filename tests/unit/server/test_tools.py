@@ -76,7 +76,7 @@ def kebab(base):
 def test_they_name_folders_formats_languages_and_tools(kebab, base):
     text = build_instructions(kebab)
 
-    assert f"8 documents in {base / 'notes'}" in text
+    assert f"9 documents in {base / 'notes'}" in text
     assert "Markdown 4" in text
     for tool in ("search", "read", "grep", "outline", "explain"):
         assert f"`{tool}`" in text

@@ -212,7 +212,7 @@ def test_images_are_left_out_until_their_text_is_to_be_recognised(root):
         SCANNER.scan(str(root), ScanRules(left_out=frozenset())),
     )
 
-    assert paths(off) == ["a.md"]
+    assert [one.path for one in off.entries if one.media != "image/x-named"] == ["a.md"]
     assert off.skips.by_reason == {"ocr_off": 3}
     assert off.skips.by_extension == {".jpg": 1, ".png": 1, ".tif": 1}
     assert paths(on) == ["a.md", "photo.JPG", "scan.png"]
@@ -328,3 +328,18 @@ def test_a_page_of_the_manual_is_known_by_its_content(tmp_path, name, text, medi
 )
 def test_the_last_suffix_decides_the_media_type(name, media):
     assert detect_media_type(name) == media
+
+
+def test_files_without_text_are_entries_by_their_names_and_counted_as_skipped(root):
+    write(root, "a.md", "film.mp4", "plan.png", "old.rar", "font.ttf", "data.db")
+
+    found = SCANNER.scan(str(root), RULES)
+
+    media = {entry.path: entry.media for entry in found.entries}
+    assert media == {
+        "a.md": MARKDOWN,
+        "film.mp4": "video/x-named",
+        "plan.png": "image/x-named",
+        "old.rar": "application/x-named",
+    }
+    assert (found.named, found.skips.by_reason) == (3, {"unsupported": 4, "ocr_off": 1})

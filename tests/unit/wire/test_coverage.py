@@ -23,6 +23,11 @@ def test_an_absence_that_is_not_covered_says_what_is_missing():
     [
         pytest.param({"new": 1}, "1 new file is not read yet", id="new"),
         pytest.param(
+            {"failed": 2, "failed_examples": ["a.pdf"], "checked": 5001},
+            "`a.pdf` and 1 more could not be read (`.kebabignore` leaves out what it names)",
+            id="failed",
+        ),
+        pytest.param(
             {"partial": 4, "partial_examples": ["a.xml", "b.xml"]},
             "perhaps in the part of `a.xml`, `b.xml` and 2 more that is not searched",
             id="parts",
@@ -36,6 +41,7 @@ def test_what_keeps_a_word_from_being_absent(fields, words):
 def test_results_are_shown_with_what_is_known_to_be_missing():
     assert describe_known_gaps(coverage(checked=2, partial=1, pending_vectors=3)) == ""
     assert describe_known_gaps(coverage(gone=1)) == "1 file is gone"
+    assert describe_known_gaps(coverage(failed=1, checked=5002)) == ""
 
 
 def test_a_running_ingest_is_told_with_its_progress():

@@ -250,10 +250,11 @@ def test_notes_name_absent_words_and_an_index_that_is_not_up_to_date():
 
 
 def test_the_notes_state_no_absence_that_is_not_covered():
-    found = replies.coverage(failed=1, checked=5002)
+    found = replies.coverage(failed=3, failed_examples=["a.pdf"], checked=5000)
 
     empty = list(render_notes(replies.response(coverage=found), Canvas(), ""))
     good = list(render_notes(replies.response(hit(), coverage=found), Canvas(), ""))
 
-    assert empty == ["note: no results so far (1 file could not be read)"]
-    assert good == ["note: 1 file could not be read"]
+    words = "`a.pdf` and 2 more could not be read (`.kebabignore` leaves out what it names)"
+    assert empty == [f"note: no results so far ({words})"]
+    assert good == []

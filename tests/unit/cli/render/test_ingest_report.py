@@ -132,7 +132,7 @@ def test_documents_without_text_or_with_a_part_of_it_are_named():
         ]
     )
     text = "\n".join(drawn(report))
-    assert "nothing to search in\n  a.md: no text\nsearched in part\n  0.csv: only" in text
+    assert "found by name only\n  a.md: no text\nsearched in part\n  0.csv: only" in text
     assert "  and 2 more; --verbose lists them all" in text
     assert f"  11.csv: {cut}" in drawn(report, verbose=True)
 

@@ -349,3 +349,12 @@ def test_properties_of_a_page_are_metadata_and_text():
 def test_callouts_tasks_fields_and_block_ids_are_text():
     text = "> [!note] Mind\n> the gap\n\n- [x] done ^id-1\n\n[due:: tomorrow] paid:: no\n"
     assert list_texts(parse(text)) == text.strip().split("\n\n")
+
+
+def test_links_in_properties_and_in_html_are_links():
+    text = (
+        '---\nup: "[[Target|T]]"\nsee: [[Bare]]\nmore: "[x](sub/y.md)"\n---\n'
+        "See <a href='z.md#a'>z</a> and `<a href='code.md'>`.\n\n"
+        '<div><a href="w.md">w</a></div>\n'
+    )
+    assert parse(text).links == ("Target", "Bare", "sub/y.md", "z.md", "w.md")

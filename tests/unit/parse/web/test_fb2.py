@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kebab.core.documents import Metadata
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.web.fb2 import Fb2Parser
 
@@ -23,13 +24,8 @@ def pack(*names: str) -> bytes:
 @pytest.mark.parametrize("data", [SAMPLE, pack("a.fb2")])
 def test_a_book_has_sections_verses_tables_and_notes(data):
     document = Fb2Parser().parse(data, "harbour.fb2")
-    assert document.metadata == (
-        "The Net Loft",
-        ("harbour", "nets"),
-        "en",
-        ("Jana Petersen",),
-        "2021-11-05",
-        (),
+    assert document.metadata == Metadata(
+        "The Net Loft", ("harbour", "nets"), "en", ("Jana Petersen",), "2021-11-05"
     )
     assert document.text == (
         "> A winter above the harbour.\n\n# The Net Loft\n\n## Frost\n\n"
