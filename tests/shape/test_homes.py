@@ -82,7 +82,7 @@ HOMES = {
         "kebab.store.lance",
         "kebab.store.published",
     ),
-    "pyromark": ("kebab.parse.text.markdown", "kebab.parse.text.markdown_parts"),
+    "pyromark": ("kebab.parse.text.markdown_noise", "kebab.parse.text.markdown_parts"),
     "pygments": ("kebab.server.rendering",),
     "pypdfium2": ("kebab.parse",),
     "python_calamine": ("kebab.parse",),

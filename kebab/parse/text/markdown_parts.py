@@ -20,7 +20,7 @@ from kebab.core.review import (
     Span,
 )
 from kebab.parse.metadata import FrontBlock, read_front_block
-from kebab.parse.text.markdown import (
+from kebab.parse.text.markdown_noise import (
     drop_code,
     get_options,
     has_indent,

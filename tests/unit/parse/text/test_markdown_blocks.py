@@ -7,14 +7,9 @@ import pytest
 
 from kebab.core.documents import BlockKind
 from kebab.parse.blocks import build_blocks
-from kebab.parse.text import markdown
-from kebab.parse.text.markdown import (
-    MarkdownParser,
-    find_noise_lines,
-    has_visible_text,
-    hide_lines,
-    read_body,
-)
+from kebab.parse.text import markdown_noise
+from kebab.parse.text.markdown import MarkdownParser, read_body
+from kebab.parse.text.markdown_noise import find_noise_lines, has_visible_text, hide_lines
 
 
 def kinds(body):
@@ -84,7 +79,7 @@ def test_a_panic_of_the_library_becomes_an_error_of_the_file(monkeypatch):
         def events_with_range(self, body, *, merge_text):
             raise PanicException("index out of bounds")
 
-    monkeypatch.setattr(markdown, "_get_reader", Reader)
+    monkeypatch.setattr(markdown_noise, "_get_reader", Reader)
     with pytest.raises(RuntimeError, match="out of bounds"):
         read_body("x")
 
@@ -94,7 +89,7 @@ def test_an_interrupt_is_no_failure_of_the_library(monkeypatch):
         def events_with_range(self, body, *, merge_text):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(markdown, "_get_reader", Reader)
+    monkeypatch.setattr(markdown_noise, "_get_reader", Reader)
     with pytest.raises(KeyboardInterrupt):
         read_body("x")
 
