@@ -8,13 +8,11 @@ import errno
 import hashlib
 import json
 import math
-import os
 import statistics
 import time
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
@@ -23,6 +21,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kebab.app.facade import Kebab
+from kebab.core.durable import replace_file
 from kebab.core.progress import Progress, ProgressCallback, ProgressKind
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
 from kebab.errors.system import translate_os_errors
@@ -300,15 +299,8 @@ def write_file(path: Path, data: bytes) -> None:
     Raises:
         IoError: The file system refused.
     """
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with translate_os_errors(path, "write"):
-            temporary.write_bytes(data)
-            temporary.replace(target)
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    with translate_os_errors(path, "write"), replace_file(path.resolve(), 0o644) as draft:
+        draft.write(data)
 
 
 def build_outcome(

@@ -1,47 +1,30 @@
 """Finds what other packages add to kebab through entry points, and checks it in a worker process.
 
-A plugin is an entry point of one of `GROUPS`. Its code runs in this process only when it is a rule
-or a language model that a command uses; a parser or an embedding model always runs in a worker.
-`docs/plugins.md` shows how to write one.
+A plugin is an entry point of one of `GROUPS`. A rule runs in the process of its command, a
+parser always in a worker. `docs/plugins.md` shows how to write one.
 """
 
 import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
-from importlib.util import find_spec
 from io import StringIO
-from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, get_args
+from typing import Any, NamedTuple, get_args
 
-import msgspec
-
-import kebab
-from kebab.config.settings import Plugins, find_cache_folder
+from kebab.config.settings import Plugins
 from kebab.core.media import CitationKind, MediaType
 from kebab.core.ports import Parser
 from kebab.errors.catalog import DependencyMissing
 from kebab.errors.signal import Signal
 
-EMBEDDERS = "kebab.embedders"
-PARSERS, PROVIDERS, RULES = "kebab.parsers", "kebab.providers", "kebab.rules"
-GROUPS = (EMBEDDERS, PARSERS, PROVIDERS, RULES)
+PARSERS, RULES = "kebab.parsers", "kebab.rules"
+GROUPS = (PARSERS, RULES)
 
-OWN_PROVIDERS = ("ollama", "openai", "extractive")
-"""The providers of kebab itself."""
-
-IMPORT_S = 30.0
+IMPORT_S = 10.0
 """The longest time by the clock in which a plugin must be imported."""
-
-_MAX_DIMENSION, _MIN_WINDOW = 8_192, 16
-
-INSPECTIONS = "plugins.json"
-"""The file of what is known about plugins, in the cache folder of the user."""
 
 _MEDIA_NAME = re.compile(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*")
-_MODEL_NAME = re.compile(r"[a-z0-9]+(?:[.-][a-z0-9]+)*")
 
 
 class PluginError(Exception):
@@ -53,32 +36,6 @@ class Format(NamedTuple):
 
     media: MediaType
     parser: Parser
-
-
-class EmbeddingFacts(NamedTuple):
-    """What kebab has to know about an embedding model.
-
-    `version` is raised whenever the vector of any text changes. `window` is how many tokens of a
-    passage count, by the estimate of kebab. `languages` is for people; a model for `English` gets
-    no text in other scripts. The prefixes are put before each text.
-    """
-
-    version: int
-    dimension: int
-    window: int
-    languages: str
-    query_prefix: str = ""
-    passage_prefix: str = ""
-
-
-class Embedding(NamedTuple):
-    """What an entry point of `kebab.embedders` names: an embedding model.
-
-    `embed` returns a vector for each text, in order. Its first call may load the weights.
-    """
-
-    facts: EmbeddingFacts
-    embed: Callable[[list[str]], Sequence[Any]]
 
 
 class Plugin(NamedTuple):
@@ -134,7 +91,6 @@ class Facts(NamedTuple):
     media: MediaType | None = None
     version: str = ""
     names: tuple[str, ...] = ()
-    model: EmbeddingFacts | None = None
 
 
 def find_plugins(settings: Plugins, *groups: str) -> list[Plugin]:
@@ -153,62 +109,16 @@ def find_plugins(settings: Plugins, *groups: str) -> list[Plugin]:
     return sorted(found)
 
 
-def inspect_plugin(plugin: Plugin, *, again: bool = False) -> Facts:
+def inspect_plugin(plugin: Plugin) -> Facts:
     """Return the facts of a plugin, which a worker process imports under limits.
-
-    What it found is kept until a file of the plugin changes; `again` imports it in any case. No
-    failure is kept but a late import: others are found again at once.
 
     Raises:
         PluginError: It cannot be imported or is not what its group promises.
     """
-    name, state = " ".join((sys.prefix, *plugin[:-1])), _describe_state(plugin)
-    kept, found = _load_inspections().get(name, ("", ""))
-    if again or not state or kept != state:
-        found = _run_inspection(plugin)
-        if state and (found == _LATE or isinstance(found, Facts)):
-            _store_inspection(name, (state, found))
+    found = _run_inspection(plugin)
     if isinstance(found, str):
         raise PluginError(found)
     return found
-
-
-def _describe_state(plugin: Plugin) -> str:
-    """Return what changes with the files of a plugin; nothing when they are not found."""
-    try:
-        spec = find_spec(plugin.target.partition(":")[0].partition(".")[0])
-        folders = (spec and spec.submodule_search_locations) or ()
-        found = [path for one in folders for path in Path(one).rglob("*.py")]
-        if not found and spec and spec.origin:
-            found = [Path(spec.origin)]
-        newest = max(path.stat().st_mtime_ns for path in found)
-    except (ImportError, OSError, ValueError):  # a finder of another package may raise them too
-        return ""
-    return f"{kebab.__version__} {sys.hexversion} {plugin.version} {len(found)} {newest}"
-
-
-_Inspection: TypeAlias = tuple[str, Facts | str]
-"""The state of the files of a plugin, and its facts or why it cannot be used."""
-
-
-def _load_inspections() -> dict[str, _Inspection]:
-    with suppress(OSError, msgspec.MsgspecError):
-        data = (find_cache_folder() / INSPECTIONS).read_bytes()
-        return msgspec.json.decode(data, type=dict[str, _Inspection])
-    return {}
-
-
-def _store_inspection(name: str, found: _Inspection) -> None:
-    from kebab.core.durable import replace_file
-
-    with suppress(OSError):
-        folder = find_cache_folder()
-        folder.mkdir(parents=True, exist_ok=True)
-        with replace_file(folder / INSPECTIONS) as file:
-            file.write(msgspec.json.encode(_load_inspections() | {name: found}))
-
-
-_LATE = f"its import takes more than {IMPORT_S:.0f} s; `kebab doctor` tries it again"
 
 
 def _run_inspection(plugin: Plugin) -> Facts | str:
@@ -224,7 +134,7 @@ def _run_inspection(plugin: Plugin) -> Facts | str:
             return "no process can be started"
         worker.send(plugin)
         if not worker.poll(IMPORT_S):
-            return _LATE
+            return f"its import takes more than {IMPORT_S:.0f} s"
         reply = worker.receive()
         if reply is None:
             return worker.explain_end().replace("the parser", "its import")
@@ -234,8 +144,6 @@ def _run_inspection(plugin: Plugin) -> Facts | str:
 def _inspect(plugin: Plugin) -> Facts | str:
     """Return the facts of a plugin, or why it cannot be used; this runs in the worker."""
     try:
-        is_named = plugin.group != EMBEDDERS or _MODEL_NAME.fullmatch(plugin.name)
-        _require(is_named, "its name is not made of small letters, digits and single `-` or `.`")
         return _CHECKS[plugin.group](plugin.load())
     except MemoryError:
         raise
@@ -268,29 +176,6 @@ def check_format(found: Any) -> Facts:
     return Facts(MediaType(*media), str(version))
 
 
-def check_embedding(found: Any) -> Facts:
-    """Return the facts of an embedding model.
-
-    Raises:
-        PluginError: It cannot be used.
-    """
-    _require(isinstance(found, Embedding), "it is no `kebab.plugins.Embedding`")
-    try:
-        facts = msgspec.convert(tuple(found.facts), EmbeddingFacts, strict=True)
-    except (msgspec.ValidationError, TypeError) as fault:
-        raise PluginError(f"its `facts` are no `EmbeddingFacts`: {fault}") from fault
-    _require(facts.version > 0, "its version is no positive number")
-    _require(0 < facts.dimension <= _MAX_DIMENSION, f"no dimension: {facts.dimension}")
-    _require(facts.window >= _MIN_WINDOW, f"a window of {facts.window} tokens is too small")
-    _require(callable(found.embed), "its `embed` cannot be called")
-    return Facts(model=facts)
-
-
-def _check_provider(found: Any) -> Facts:
-    _require(callable(found), "it cannot be called")
-    return Facts()
-
-
 def _check_rule(found: Any) -> Facts:
     from kebab.wire.review import SeverityName
 
@@ -303,12 +188,7 @@ def _check_rule(found: Any) -> Facts:
     return Facts(names=(str(rule.id),))
 
 
-_CHECKS = {
-    EMBEDDERS: check_embedding,
-    PARSERS: check_format,
-    PROVIDERS: _check_provider,
-    RULES: _check_rule,
-}
+_CHECKS = {PARSERS: check_format, RULES: _check_rule}
 
 
 def build_missing_plugin(feature: str, package: str, *, enabled: bool) -> DependencyMissing:
@@ -321,11 +201,11 @@ _SWITCH_ON = "export KEBAB_PLUGINS_ENABLED=true"
 
 
 def inspect_plugins(
-    settings: Plugins, faults: list[str], *groups: str, again: bool = False
+    settings: Plugins, faults: list[str], *groups: str
 ) -> Iterator[tuple[Plugin, Facts]]:
     """Yield the plugins that can be used, with their facts; add the reasons of others to `faults`.
 
-    Of two plugins of a group with one name the first is used. `again` is that of `inspect_plugin`.
+    Of two plugins of a group with one name the first is used.
     """
     seen: dict[tuple[str, str], Plugin] = {}
     for plugin in find_plugins(settings, *groups):
@@ -334,7 +214,7 @@ def inspect_plugins(
             faults.append(f"{plugin.label}: {first.package} has a plugin of the same name")
             continue
         try:
-            facts = inspect_plugin(plugin, again=again)
+            facts = inspect_plugin(plugin)
         except PluginError as error:
             faults.append(f"{plugin.label}: {error}")
         else:

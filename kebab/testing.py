@@ -1,21 +1,18 @@
-"""The conformance suites of parsers and embedding models, for packages that add one.
+"""The conformance suite of parsers, for packages that add one.
 
 A test of the package derives a class whose name begins with `Test` from a suite, sets its
 attributes, and pytest runs it. `tests/ports/test_parsers.py` holds kebab's own parsers to it.
 """
 
-import math
-import operator
 import pickle
 import random
 import unicodedata
 
 from kebab.core.documents import ParsedDocument
 from kebab.errors.catalog import ParseFailed
-from kebab.plugins import Embedding, Format, check_embedding, check_format
+from kebab.plugins import Format, check_format
 
 _RANDOM_FILES, _RANDOM_BYTES = 200, 400
-_SAME_COSINE = 0.999
 
 
 def check_document(document: ParsedDocument) -> None:
@@ -68,44 +65,3 @@ class ParserSuite:
             except ParseFailed as refusal:
                 named = (refusal.path, refusal.parser)
             assert named == ("folder/sample", self.format.parser.version), "it names another file"
-
-
-class EmbedderSuite:
-    """What every embedding model promises."""
-
-    embedding: Embedding
-
-    def test_the_model_can_be_used(self) -> None:
-        """Its facts are what kebab accepts."""
-        check_embedding(self.embedding)
-
-    def test_a_vector_depends_on_its_text_alone(self) -> None:
-        """Every text has a vector of the dimension, the same beside other texts and alone."""
-        long = "many words of a long text " * self.embedding.facts.window
-        texts = ["a man is eating food", "", "?!", "naïve 한국어 \N{ROCKET}", long]
-        together = self._embed(*texts)
-        for text, vector in zip(texts, together, strict=True):
-            assert _multiply(vector, *self._embed(text)) > _SAME_COSINE, f"not alone: {text}"
-
-    def test_texts_of_one_meaning_are_nearer(self) -> None:
-        """A question is nearer to its answer than to another text."""
-        facts = self.embedding.facts
-        question, right, wrong = self._embed(
-            f"{facts.query_prefix}when is the train to the harbour",
-            f"{facts.passage_prefix}the train to the harbour leaves at nine",
-            f"{facts.passage_prefix}we eat soup with bread",
-        )
-        assert _multiply(question, right) > _multiply(question, wrong), "it is farther"
-
-    def _embed(self, *texts: str) -> list[list[float]]:
-        """Return the vectors scaled to length 1."""
-        vectors = [[float(one) for one in vector] for vector in self.embedding.embed([*texts])]
-        assert len(vectors) == len(texts), "there is not one vector for each text"
-        for vector in vectors:
-            assert len(vector) == self.embedding.facts.dimension, "a vector has another dimension"
-            assert 0 < math.hypot(*vector) < math.inf, "a vector is zero or not a number"
-        return [[one / math.hypot(*vector) for one in vector] for vector in vectors]
-
-
-def _multiply(first: list[float], second: list[float]) -> float:
-    return math.fsum(map(operator.mul, first, second))

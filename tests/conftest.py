@@ -19,7 +19,7 @@ from xdist.scheduler import LoadGroupScheduling
 
 from kebab.embed.install import install_model
 from kebab.embed.registry import E5_SMALL, MINILM, EmbeddingModel
-from kebab.platform import close_locked, lock_descriptor, open_descriptor
+from kebab.platform import lock_descriptor
 from tests.isolation import MEMORY_FOLDER, Isolation
 from tests.live.llama_server import LlamaServer, UnavailableError, install_server, run_server
 
@@ -212,13 +212,13 @@ def e5_dir(isolation: Isolation) -> Path:
 @contextmanager
 def hold_lock(folder: Path) -> Iterator[None]:
     """Let one run at a time into the block."""
-    file = open_descriptor(folder / ".lock", os.O_RDWR | os.O_CREAT)
+    file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT)
     try:
         while not lock_descriptor(file):
             time.sleep(0.1)
         yield
     finally:
-        close_locked(file)
+        os.close(file)
 
 
 def install_real_weights(isolation: Isolation, model: EmbeddingModel) -> Path:

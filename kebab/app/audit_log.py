@@ -23,14 +23,7 @@ from kebab.config.settings import Settings, resolve_paths
 from kebab.core.durable import hold_lock
 from kebab.errors.catalog import DependencyMissing, UsageInvalid, build_catalog
 from kebab.errors.signal import Exit
-from kebab.platform import (
-    is_own,
-    is_private,
-    make_private,
-    open_descriptor,
-    read_at,
-    rename_over,
-)
+from kebab.platform import is_private
 from kebab.wire.error import AuditMeta, ErrorAudit
 from kebab.wire.record import add_envelope, encode_json
 
@@ -138,7 +131,11 @@ def append_line(log: Path, line: bytes) -> bool:
     try:
         log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = log.parent.lstat()
-        if stat.S_ISDIR(status.st_mode) and is_own(status) and not is_private(status):
+        if (
+            stat.S_ISDIR(status.st_mode)
+            and status.st_uid == os.geteuid()
+            and not is_private(status)
+        ):
             log.parent.chmod(0o700)
         lock = log.with_name(f"{log.name}.lock")
         with hold_lock(lock, most_s=_LOCK_TIMEOUT_S) as locked:
@@ -149,7 +146,7 @@ def append_line(log: Path, line: bytes) -> bool:
                 files = _list_files(log)
                 for older, newer in zip(reversed(files), reversed(files[:-1]), strict=False):
                     with suppress(FileNotFoundError):
-                        rename_over(newer, older)
+                        newer.replace(older)
             return _write(log, line + b"\n")
     except OSError:
         return False
@@ -177,7 +174,7 @@ def _list_files(log: Path) -> list[Path]:
 
 def _open(path: Path, flags: int) -> int:
     """Open a file; neither follow a link in its place nor wait for a pipe."""
-    return open_descriptor(path, flags, follow=False, wait=False)
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
 
 
 def _write(log: Path, line: bytes) -> bool:
@@ -187,8 +184,8 @@ def _write(log: Path, line: bytes) -> bool:
         if not stat.S_ISREG(status.st_mode):
             return False
         if not is_private(status):
-            make_private(file)
-        if status.st_size and read_at(file, 1, status.st_size - 1) != b"\n":
+            os.fchmod(file, 0o600)
+        if status.st_size and os.pread(file, 1, status.st_size - 1) != b"\n":
             # A full disk may have cut off the last line; this line must not be joined to it.
             line = b"\n" + line
         return os.write(file, line) == len(line)

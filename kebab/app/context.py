@@ -317,8 +317,6 @@ class AppContext:
         if embedder is None:
             return Budget(limit)
         limit = min(limit, embedder.window)
-        if not getattr(embedder, "has_tokenizer", True):  # whole texts are estimated best
-            return Budget(limit)
         return Budget(limit, make_mixed_counter(embedder.count_tokens, embedder.supports))
 
     @property

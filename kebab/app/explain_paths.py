@@ -214,7 +214,7 @@ class _Explainer:
         """Return the reason and the rule that leaves the path out."""
         from kebab.source.ignore import explain_skip
 
-        own = map(files.to_slashes, self._context.private_folders)
+        own = self._context.private_folders
         own_here = [path for path in own if not files.is_below(source.root, path)]  # no mirrors
         if any(self._file == path or files.is_below(self._file, path) for path in own_here):
             return "excluded", SkipRule(path=self._file, setting="data_dir")

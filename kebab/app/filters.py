@@ -13,7 +13,6 @@ import msgspec
 from kebab.app.references import ReferenceFinder, make_absolute
 from kebab.config.settings import is_object_address
 from kebab.core.documents import Link, Source
-from kebab.core.files import to_slashes
 from kebab.core.ids import DocId
 from kebab.core.media import list_media_types, list_type_names
 from kebab.core.queries import FILTERS, Filters
@@ -121,7 +120,7 @@ def _resolve_links(context: "AppContext", reader: "SqliteReader", filters: Filte
 def get_working_folder() -> str:
     """Return the working folder; the root when it was deleted."""
     try:
-        return to_slashes(str(Path.cwd()))
+        return str(Path.cwd())
     except OSError:
         return "/"
 

@@ -26,7 +26,6 @@ from kebab.core.media import detect_media_type, get_media_type
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.errors.catalog import (
     DependencyMissing,
-    EmbeddingUnavailable,
     InvalidInput,
     ParseFailed,
     TooLarge,
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
     from kebab.chunk.budget import Budget
     from kebab.cluster.ray_data import RayCluster
     from kebab.core.ports import Embedder, LibraryWriter
-    from kebab.embed.onnx_embedder import ModelEmbedder
+    from kebab.embed.onnx_embedder import OnnxEmbedder
     from kebab.embed.registry import EmbeddingModel
     from kebab.parse.plugin import Formats
     from kebab.store.sqlite.writer import SqliteWriter
@@ -230,18 +229,11 @@ class RunEmbedder:
         stored = self.library.get_value(EMBEDDING_VERSION) if self.library else None
         if self.context.embedders.choose_model(stored) is None:
             return self._choose(survey())
-        try:
-            return LoadedModel(self._check(self._obtain(stored)))
-        except EmbeddingUnavailable:
-            repairs = stored is not None and self.downloads
-            repaired = self.repair(stored) if repairs and stored else None
-            if repaired is None:
-                raise
-            return LoadedModel(repaired)
+        return LoadedModel(self._check(self._obtain(stored)))
 
     def _obtain(
         self, stored: str | None, candidates: "Sequence[EmbeddingModel] | None" = None
-    ) -> "ModelEmbedder":
+    ) -> "OnnxEmbedder":
         return self.context.embedders.obtain(
             stored, self.report, self.cancel, candidates=candidates, offline=not self.downloads
         )
@@ -257,11 +249,6 @@ class RunEmbedder:
         reason = choice.explain(chosen.profile)
         self.send_message("model", f"embedding model: {chosen.profile.key}, because {reason}")
         return LoadedModel(self._check(chosen), reason)
-
-    def repair(self, version: str) -> "Embedder | None":
-        """Install the files of a model that failed again; None when they are intact."""
-        repaired = self.context.embedders.repair(version, self.report, self.cancel)
-        return self._check(repaired) if repaired is not None else None
 
     def _check(self, embedder: "Embedder") -> "Embedder":
         embedder.count_tokens([""])  # loads the tokenizer, which may be damaged
@@ -429,7 +416,7 @@ def _open_ports(
     formats: "Formats | None" = None,
 ) -> Iterator[tuple[IngestPorts, ProgressCallback]]:
     """Yield the ports of one run over the open library, and the callback for its progress."""
-    with _open_library(context, report, dry_run=job.dry_run) as library:
+    with _open_library(context, dry_run=job.dry_run) as library:
         parsers, survey_parsers = build_parsers(context, asks=True), build_parsers(context)
         if formats is not None:
             if formats.parsers:
@@ -457,8 +444,6 @@ def _open_ports(
                     budget=models.budget,
                     clock=context.clock,
                     batch=library.batch if library else _no_batch,
-                    is_model_intact=context.embedders.is_intact,
-                    repair_model=models.repair,
                     list_searched=lambda: list_last_hits(context.settings),
                     containers=ContainerFiles(),
                     cluster=cluster,
@@ -488,15 +473,10 @@ _no_batch: "Callable[[], nullcontext[None]]" = nullcontext
 
 
 @contextmanager
-def _open_library(
-    context: AppContext, report: ProgressCallback, *, dry_run: bool
-) -> "Iterator[SqliteWriter | None]":
+def _open_library(context: AppContext, *, dry_run: bool) -> "Iterator[SqliteWriter | None]":
     """Yield the library; None for a dry run that would have to create it."""
     if dry_run and not context.database.exists():
         yield None
         return
     with context.open_writer("ingest") as library:
-        if library.old_copy:
-            message = f"the index has a new schema; the old one is kept: {library.old_copy}"
-            report(Progress(ProgressKind.HEARTBEAT, phase="migration", message=message))
         yield library

@@ -16,19 +16,17 @@ from kebab.embed.registry import EmbeddingModel
 from kebab.embed.sources import FetchProgress
 from kebab.errors.catalog import (
     ConfigInvalid,
-    DependencyMissing,
     EmbeddingMismatch,
     InvalidInput,
     TimedOut,
 )
-from kebab.plugins import EMBEDDERS, OWN_PROVIDERS, Plugin, inspect_plugins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kebab.core.answers import LanguageModel
     from kebab.core.progress import Cancel, ProgressCallback
-    from kebab.embed.onnx_embedder import ModelEmbedder
+    from kebab.embed.onnx_embedder import OnnxEmbedder
     from kebab.llm.endpoint import Endpoint
     from kebab.llm.http_stream import Deadlines
     from kebab.llm.server_errors import ModelRequest
@@ -43,10 +41,9 @@ class Embedders:
 
     def __init__(self, settings: Settings, folder: Path) -> None:
         self._settings = settings.models.embedding
-        self._plugins = settings.plugins
         self._offline = settings.offline
         self._folder = folder
-        self._built: dict[str, ModelEmbedder] = {}
+        self._built: dict[str, OnnxEmbedder] = {}
         self._lock = Lock()
         # None when the settings leave the choice open.
         self._configured: EmbeddingModel | None = None
@@ -57,7 +54,7 @@ class Embedders:
                 raise ConfigInvalid(path="models.embedding.model", cause=signal.cause) from signal
 
     def find_model(self, name: str) -> EmbeddingModel:
-        """Return a model of the registry, of a plugin, an installed one, or one of the catalogue.
+        """Return a model of the registry, an installed one, or one of the catalogue.
 
         The catalogue is asked for full names only, because it takes long to load.
 
@@ -70,8 +67,7 @@ class Embedders:
             if model := self.find_version(name):
                 return model
             generic = install.list_generic_models(self._folder)
-            # What a plugin has now goes before what it had when it was installed.
-            model = registry.find_named(name, [*self._list_plugin_models(), *generic])
+            model = registry.find_named(name, generic)
             if model is None and "/" in name:
                 from kebab.embed.catalogue import list_catalogue
 
@@ -85,34 +81,11 @@ class Embedders:
         return install.find_version(version, self._folder)
 
     def list_models(self) -> list[EmbeddingModel]:
-        """Return the models of the registry, the others that are installed, those of plugins."""
-        generic = install.list_generic_models(self._folder)
-        own = [model for model in generic if not model.package_name]
-        return [*registry.MODELS, *own, *self._list_plugin_models()]
-
-    def _list_plugin_models(self) -> list[EmbeddingModel]:
-        from kebab.embed.plugin_embedder import build_plugin_model
-
-        return [
-            build_plugin_model(plugin, facts.model)
-            for plugin, facts in inspect_plugins(self._plugins, [], EMBEDDERS)
-            if facts.model
-        ]
-
-    def find_plugin(self, model: EmbeddingModel) -> Plugin | None:
-        """Return the plugin that runs a model; None when kebab runs it, or the package is gone."""
-        if not model.package_name:
-            return None
-        from kebab.embed.plugin_embedder import find_plugin
-
-        with suppress(DependencyMissing):
-            return find_plugin(self._plugins, model)
-        return None
+        """Return the models of the registry, and the others that are installed."""
+        return [*registry.MODELS, *install.list_generic_models(self._folder)]
 
     def find_weights(self, model: EmbeddingModel) -> Path | None:
         """Return the folder of the weights of a model, None when they are not on this machine."""
-        if model.package_name and not self.find_plugin(model):
-            return None
         return install.find_installed(model, self._folder)
 
     def read_manifest(self, model: EmbeddingModel) -> install.Manifest | None:
@@ -120,38 +93,19 @@ class Embedders:
         folder = self.find_weights(model)
         return install.read_manifest(folder) if folder else None
 
-    def load_installed(self, version: str) -> "ModelEmbedder | None":
+    def load_installed(self, version: str) -> "OnnxEmbedder | None":
         """Return the embedder of a version when its weights are on this machine."""
         model = self.find_model(version)
         folder = self.find_weights(model)
         return self._load(model, folder) if folder else None
 
-    def load_stored(self, version: str | None) -> "ModelEmbedder":
+    def load_stored(self, version: str | None) -> "OnnxEmbedder":
         """Return the embedder of the stored vectors.
 
         Raises:
             EmbeddingUnavailable: No vector is stored, or the weights are not on this machine.
         """
         return self._load(*install.find_stored_model(version, self._folder))
-
-    def is_intact(self, version: str) -> bool:
-        """Return whether the weights of a version are on this machine, in full size."""
-        return install.find_installed(self.find_model(version), self._folder) is not None
-
-    def repair(
-        self, version: str, report: "ProgressCallback", cancel: "Cancel"
-    ) -> "ModelEmbedder | None":
-        """Install damaged weights again and return their embedder; None when none are damaged.
-
-        Raises:
-            EmbeddingUnavailable: Its weights cannot be downloaded.
-        """
-        model = self.find_version(version)
-        installed = self.find_weights(model) if model else None
-        if model is None or installed is None or not install.verify_files(installed):
-            return None
-        self._built.pop(version, None)
-        return self._load(*self._install(model, FetchProgress(report, cancel), patient=True))
 
     def choose_model(self, stored: str | None) -> str | None:
         """Return the model that settings and stored vectors ask for; None leaves the choice open.
@@ -174,7 +128,7 @@ class Embedders:
         *,
         candidates: "Sequence[EmbeddingModel] | None" = None,
         offline: bool = False,
-    ) -> "ModelEmbedder":
+    ) -> "OnnxEmbedder":
         """Return the embedder of the knowledge base; download its weights when they are missing.
 
         One of the candidates is used when neither settings nor stored vectors ask for a model.
@@ -187,7 +141,7 @@ class Embedders:
         name = self.choose_model(stored)
         try:
             model = self.find_model(name) if name else candidates
-        except InvalidInput:  # a model of another machine, or of a plugin that is gone
+        except InvalidInput:  # a model of another machine
             return self.load_stored(stored)
         return self._load(*self._install(model, FetchProgress(report, cancel), offline=offline))
 
@@ -216,14 +170,6 @@ class Embedders:
         patient: bool = False,
         folder: Path | None = None,
     ) -> tuple[EmbeddingModel, Path]:
-        """Return a model and its directory; that of a plugin embeds two texts to be registered."""
-        if isinstance(model, EmbeddingModel) and model.package_name:
-            embedder = self._build_plugin_embedder(model)
-            directory = install.find_installed(model, self._folder)
-            if directory is None:
-                cosine = registry.measure_probe(embedder)
-                directory = install.register_model(self._folder, model, cosine)
-            return self.find_version(model.version) or model, directory
         return install.install_model(
             self._folder,
             model,
@@ -233,33 +179,18 @@ class Embedders:
             folder=folder,
         )
 
-    def _load(self, model: EmbeddingModel, folder: Path) -> "ModelEmbedder":
+    def _load(self, model: EmbeddingModel, folder: Path) -> "OnnxEmbedder":
         from kebab.embed.onnx_embedder import OnnxEmbedder
 
         with self._lock:
             if model.version not in self._built:
-                self._built[model.version] = (
-                    self._build_plugin_embedder(model)
-                    if model.package_name
-                    else OnnxEmbedder(
-                        folder,
-                        model,
-                        threads=self._settings.threads or None,
-                        deadline_ms=int(self._settings.deadline_s * 1000),
-                    )
+                self._built[model.version] = OnnxEmbedder(
+                    folder,
+                    model,
+                    threads=self._settings.threads or None,
+                    deadline_ms=int(self._settings.deadline_s * 1000),
                 )
             return self._built[model.version]
-
-    def _build_plugin_embedder(self, model: EmbeddingModel) -> "ModelEmbedder":
-        from kebab.chunk.budget import estimate_tokens
-        from kebab.embed.plugin_embedder import PluginEmbedder, find_plugin
-
-        return PluginEmbedder(
-            model,
-            find_plugin(self._plugins, model),
-            count_tokens=estimate_tokens,
-            deadline_s=self._settings.deadline_s,
-        )
 
 
 _HOST_VARIABLE = "OLLAMA_HOST"
@@ -288,18 +219,11 @@ def build_language_model(
         ConfigInvalid: The key of an OpenAI-compatible server cannot be sent, or the port of Ollama
             is invalid.
     """
-    from kebab.llm.plugin import PluginModel
     from kebab.llm.server_check import CheckedModel, check_server_responds
     from kebab.text.secrets import mask_secrets
 
     llm = settings.models.llm
     environ = os.environ if environ is None else environ
-    if llm.provider not in OWN_PROVIDERS:
-        model: LanguageModel = PluginModel(settings, name or llm.model, operation)
-        mask = mask_secrets if settings.output.mask_secrets else str
-        return CheckedModel(
-            model=model, check=lambda: None, loading_s=0, on_wait=on_wait, mask=mask
-        )
     endpoint, name = resolve_endpoint(llm, environ), name or llm.model
     masks = settings.output.mask_secrets and not endpoint.is_loopback
     return CheckedModel(
@@ -386,15 +310,12 @@ def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -
         TimedOut: The server did not respond in time.
         ConfigInvalid: The key cannot be sent, or the port is invalid.
     """
-    from kebab.llm.plugin import PluginModel
     from kebab.llm.server_check import check_server_responds
 
     llm = settings.models.llm
     environ = os.environ if environ is None else environ
     if llm.provider == "extractive":
         return None
-    if llm.provider not in OWN_PROVIDERS:
-        return f"{PluginModel(settings, llm.model, 'doctor').label} is not asked"
     endpoint = resolve_endpoint(llm, environ)
     request = _build_probe_request(llm, llm.model, endpoint, environ)
     check_server_responds(request, _build_deadlines(llm))
@@ -421,13 +342,9 @@ def require_language_model(
         TimedOut: The server did not respond in time.
         ConfigInvalid: The key cannot be sent, or the port is invalid.
     """
-    from kebab.llm.plugin import PluginModel
     from kebab.llm.server_check import check_server_responds, probe_ollama
 
     llm = settings.models.llm
-    if llm.provider not in OWN_PROVIDERS:
-        PluginModel(settings, name, operation)
-        return
     endpoint = resolve_endpoint(llm)
     request = _build_probe_request(llm, name, endpoint, os.environ, operation)
     check_server_responds(request, _build_deadlines(llm))

@@ -35,9 +35,6 @@ def list_models(context: AppContext, request: ModelListRequest) -> ModelList:
         known = {model.version for model in models}
         models += [model for model in list_catalogue() if model.version not in known]
     active = _find_active_version(context)
-    stored = context.embedders.find_version(active or "")
-    if stored and active not in {model.version for model in models}:  # its plugin is gone
-        models.append(stored)
     return ModelList(
         models=[_to_row(context, model, active) for model in models],
         configured=context.settings.models.embedding.model,
@@ -111,7 +108,6 @@ def use_model(
         fetched=fetched,
         embedded=summary.embedded,
         pending=summary.pending,
-        resume=None if summary.version == model.version else f"kebab model use {model.key}",
     )
 
 
@@ -137,8 +133,6 @@ def _install(
 
 def _to_row(context: AppContext, model: EmbeddingModel, active: str | None) -> ModelRow:
     folder = context.embedders.find_weights(model)
-    plugin = context.embedders.find_plugin(model)
-    has_files = not model.package_name
     return ModelRow(
         name=model.name,
         embedding_version=model.version,
@@ -147,11 +141,10 @@ def _to_row(context: AppContext, model: EmbeddingModel, active: str | None) -> M
         languages=model.languages,
         installed=folder is not None,
         active=model.version == active,
-        bytes=measure_size(folder) if folder and has_files else None,
+        bytes=measure_size(folder) if folder else None,
         sources=model.sources,
         confidence="calibrated" if model.row is None else "uncalibrated",
-        download_bytes=model.row.megabytes * 1_000_000 if model.row and has_files else None,
-        plugin=plugin and f"{plugin.package} {plugin.version}",
+        download_bytes=model.row.megabytes * 1_000_000 if model.row else None,
     )
 
 

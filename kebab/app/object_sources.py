@@ -122,7 +122,7 @@ class MirrorSync:
             listed=plan.listed,
             downloaded=result.downloaded,
             bytes=result.size,
-            removed=plan.removed,
+            removed=len(plan.gone),
             missing=len(plan.changed) - result.downloaded,
             skipped_by_reason=dict(sorted(plan.skips.by_reason.items())),
             skip_examples=plan.skips.examples,

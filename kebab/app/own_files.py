@@ -18,7 +18,6 @@ from kebab.core import durable
 from kebab.core.durable import create_copy, create_folder, delete_path
 from kebab.embed import registry
 from kebab.errors.system import build_io_error, build_read_error
-from kebab.platform import can_remove_open_files, is_own
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.health import InitReport, InitRequest, ResetReport, ResetRequest
 
@@ -71,7 +70,7 @@ def list_unusable(context: AppContext, *, foreign: bool) -> list[Path]:
     for path in list_index_entries(context):
         wanted = os.R_OK | (os.X_OK if path.is_dir() else 0)
         wanted |= 0 if context.read_only else os.W_OK
-        if not os.access(path, wanted) and is_own(path.stat()) != foreign:
+        if not os.access(path, wanted) and (path.stat().st_uid == os.geteuid()) != foreign:
             denied.append(path)
     return denied
 
@@ -128,11 +127,10 @@ def get_vectors_folder(context: AppContext) -> Path:
 
 def _list_files(database: Path) -> list[Path]:
     from kebab.store.sqlite.copies import DAMAGED
-    from kebab.store.sqlite.replacement import list_old_copies
 
     files = [database.with_name(database.name + end) for end in _ENDS]
     damaged = sorted(database.parent.glob(f"{database.name}.{DAMAGED}-*"))
-    return [*files, *list_old_copies(database), *damaged]
+    return [*files, *damaged]
 
 
 def init(context: AppContext, request: InitRequest) -> InitReport:
@@ -225,10 +223,7 @@ def reset(context: AppContext, request: ResetRequest) -> ResetReport:
     # Without a data directory there is nothing to lock.
     with context.acquire_writer_lock() if context.paths.data.exists() else nullcontext():
         report = _build_report(context, models=request.models)
-        # Windows deletes the lock only when it is closed.
-        held = set() if can_remove_open_files() else {str(list_own_files(context)[-1])}
-        _delete(path for path in report.removed if path not in held)
-    _delete(held)
+        _delete(report.removed)
     with suppress(OSError):  # a folder with other files, or a link, stays
         context.paths.data.rmdir()
     return report

@@ -17,7 +17,6 @@ from kebab.core.ids import compute_digest, hash_content
 from kebab.core.pictures import PictureAnswer, PictureTask
 from kebab.errors.catalog import ConfigInvalid, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
-from kebab.plugins import OWN_PROVIDERS
 from kebab.store.sqlite.replacement import PICTURES
 
 if TYPE_CHECKING:
@@ -137,15 +136,14 @@ def _find_endpoint(settings: Settings) -> str:
     if llm.provider == "extractive":
         cause = "a model has to read pictures, and `models.llm.provider` is `extractive`"
         raise ConfigInvalid(path=name, cause=cause)
-    endpoint = resolve_endpoint(llm) if llm.provider in OWN_PROVIDERS else None
-    if settings.output.mask_secrets and (endpoint is None or not endpoint.is_loopback):
-        place = "may be" if endpoint is None else "is"
+    endpoint = resolve_endpoint(llm)
+    if settings.output.mask_secrets and not endpoint.is_loopback:
         cause = (
-            f"the model server {place} on another machine, and keys in pictures cannot be masked;"
+            "the model server is on another machine, and keys in pictures cannot be masked;"
             " `output.mask_secrets = false` lets it have them"
         )
         raise ConfigInvalid(path=name, cause=cause)
-    return endpoint.display_url if endpoint else llm.provider
+    return endpoint.display_url
 
 
 class _Cache:

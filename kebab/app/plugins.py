@@ -1,12 +1,10 @@
 """Joins what plugins add with what the index knows of plugins that are gone."""
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from kebab.app.context import AppContext, load_formats
-from kebab.config.settings import AUTO
 from kebab.core.documents import PLUGIN_FORMATS
 from kebab.core.media import READABLE_NAMES, get_media_type, is_built_in
 from kebab.doctor.checks import Finding, succeed, warn
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kebab.core.ports import LibraryWriter, Parser
-    from kebab.embed.registry import EmbeddingModel
 
 
 def list_formats(context: AppContext) -> Formats:
@@ -61,17 +58,14 @@ def find_parser(context: AppContext, parsers: "Mapping[str, Parser]", media: str
 
 def check_plugins(context: AppContext) -> Finding:
     """Check that every plugin can be used, and that none is missing."""
-    from kebab.embed.registry import MODELS, find_named
     from kebab.review.rules.registry import RULES
 
     settings = context.settings.plugins
     own_rules = {rule.id for rule in RULES}
     faults, labels = list[str](), list[str]()
-    for plugin, facts in inspect_plugins(settings, faults, *GROUPS, again=True):
+    for plugin, facts in inspect_plugins(settings, faults, *GROUPS):
         if own := own_rules.intersection(facts.names):
             faults.append(f"{plugin.label}: kebab itself has the rule {', '.join(own)}")
-        elif facts.model and (plugin.name == AUTO or find_named(plugin.name, MODELS)):
-            faults.append(f"{plugin.label}: kebab itself has a model of this name")
         else:
             labels.append(plugin.label)
     formats = list_formats(context)
@@ -81,22 +75,9 @@ def check_plugins(context: AppContext) -> Finding:
         for form, package in formats.media.values()
         if isinstance(formats.parsers.get(form), MissingParser)
     }
-    if model := _find_missing_model(context):
-        state = "cannot be used" if settings.enabled else "is off"
-        faults.append(f"{model.package_name} {state}; it has the embedding model of the index")
-        missing.add(model.package_name)
     if not faults:
         return succeed(", ".join(labels) or ("none" if settings.enabled else "switched off"))
     fix = f"export KEBAB_PLUGINS_ENABLED={str(not settings.enabled).lower()}"
     if settings.enabled and missing:
         fix = f"pip install --upgrade {' '.join(sorted(missing))}"
     return warn("; ".join(dict.fromkeys(faults)), fix)
-
-
-def _find_missing_model(context: AppContext) -> "EmbeddingModel | None":
-    """Return the model of the stored vectors when the plugin that has it cannot be found."""
-    with suppress(NotIndexed, IoError, Locked, StoreCorrupt):  # other steps report it
-        if model := context.embedders.find_version(context.get_stored_version() or ""):
-            is_gone = model.package_name and not context.embedders.find_plugin(model)
-            return model if is_gone else None
-    return None

@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from kebab.core.files import MEMBER_MARK, read_uri_path
+from kebab.core.files import MEMBER_MARK
 from kebab.text.normalize import escape_undecodable
 
 
@@ -60,10 +60,10 @@ def read_reference(text: str) -> list[Reading]:
     plain = escape_undecodable(text)
     if plain.startswith(_FILE):
         _, _, path = plain.removeprefix(_FILE).partition("/")
-        return _read_uri(read_uri_path(f"/{path}"))
+        return _read_uri(f"/{path}")
     if plain.startswith(_RESOURCE):
         authority, _, path = plain.removeprefix(_RESOURCE).partition("/")
-        return _read_uri(path if authority == ID_AUTHORITY else read_uri_path(f"/{path}"))
+        return _read_uri(path if authority == ID_AUTHORITY else f"/{path}")
     readings = [Reading(plain), *_read_fragment(plain), *_read_line_numbers(plain)]
     decoded = decode_percent(plain)
     if decoded != plain:

@@ -21,10 +21,9 @@ from msgspec import Struct
 from kebab.app.reference_syntax import Lines, Reading, read_reference
 from kebab.config.settings import Settings, resolve_paths
 from kebab.core.documents import AmbiguousName, DocumentDetail, DocumentName, StoredDocument
-from kebab.core.files import add_working_folder, is_below, join_root, resolve_links, to_slashes
+from kebab.core.files import add_working_folder, is_below, join_root, resolve_links
 from kebab.core.ids import ChunkId, DocId, compute_digest
 from kebab.errors.system import build_read_error
-from kebab.platform import open_descriptor, rename_over
 from kebab.search.citations import format_reference, quote_path
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.record import LookupFault, NotFound
@@ -78,7 +77,7 @@ class DocumentNames:
                 for one in self._names
                 if (path := fold_name(one.path)).endswith(tail) and path.startswith(start)
             ]
-        end = fold_name(to_slashes(os.path.normpath(name)))
+        end = fold_name(os.path.normpath(name))
         return [
             found
             for found in self._by_file_name.get(end.rpartition("/")[2], [])
@@ -199,7 +198,7 @@ def _list_forms(name: str) -> list[str]:
     """Return the spellings of a path: as given, on disk, and without `./`."""
     if not name:
         return []
-    return list(dict.fromkeys((name, make_absolute(name), to_slashes(os.path.normpath(name)))))
+    return list(dict.fromkeys((name, make_absolute(name), os.path.normpath(name))))
 
 
 def _fold_case(name: str) -> str:
@@ -389,10 +388,10 @@ def store_hits(settings: Settings, hits: Sequence[SearchHit]) -> None:
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # Only its owner can read it.
-        file = open_descriptor(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(file, "wb") as opened:
             opened.write(data)
-        rename_over(temporary, path)
+        temporary.replace(path)
 
 
 def _format_place(hit: SearchHit) -> str:

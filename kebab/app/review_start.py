@@ -34,7 +34,7 @@ from kebab.app.review_surroundings import (
 )
 from kebab.app.review_text import build_review_text, read_reviewed_file
 from kebab.core.documents import StoredDocument
-from kebab.core.files import cut_root, is_below, resolve_links, to_slashes
+from kebab.core.files import cut_root, is_below, resolve_links
 from kebab.core.ids import DocId
 from kebab.core.media import is_prose
 from kebab.core.queries import Filters
@@ -53,7 +53,6 @@ from kebab.errors.catalog import (
 from kebab.errors.hints import NOT_UTF8
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_read_error, translate_os_errors
-from kebab.plugins import OWN_PROVIDERS
 from kebab.review.document import ReviewDocument
 from kebab.review.model_worker import ModelWorker
 from kebab.review.prompts import CONTRADICTION, KINDS
@@ -199,7 +198,7 @@ class _TargetFinder:
 
     def _match(self, pattern: str) -> Iterator[str]:
         """Yield the files that match a pattern, by the ignore rules."""
-        parts = to_slashes(pattern).split("/")
+        parts = pattern.split("/")
         first = next(index for index, part in enumerate(parts) if glob.has_magic(part))
         fixed, rest = "/".join(parts[:first]), "/".join(parts[first:])
         folder = make_absolute(fixed or ("/" if pattern.startswith("/") else "."))
@@ -269,14 +268,10 @@ def build_worker(
 def build_unusable_failure(context: AppContext, operation: str, count: int) -> Signal:
     """Return the failure of a model without a usable answer to so many parts of a text."""
     from kebab.llm.http_stream import Call
-    from kebab.llm.plugin import build_provider_failure
 
     asked = "the text" if count == 1 else f"{count} parts of the text in a row"
     cause = f"the model gave no usable answer to {asked}"
-    llm = context.settings.models.llm
-    if llm.provider not in OWN_PROVIDERS:
-        return build_provider_failure(llm.provider, operation, cause)
-    call = Call(endpoint=resolve_endpoint(llm), operation=operation)
+    call = Call(endpoint=resolve_endpoint(context.settings.models.llm), operation=operation)
     return call.build_protocol_error(cause)
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import sys
 import threading
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 from kebab.core.progress import Progress, ProgressKind
-from kebab.platform import is_broken_pipe, wait_until_writable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,11 +102,11 @@ class OutputChannel:
         try:
             return os.write(self.descriptor, data)
         except BlockingIOError:
-            wait_until_writable(self.descriptor)
+            select.select([], [self.descriptor], [])
             return 0
+        except BrokenPipeError:
+            raise
         except OSError as error:
-            if is_broken_pipe(error):
-                raise BrokenPipeError(*error.args) from error
             if self.best_effort:
                 return len(data)
             from kebab.errors.system import build_io_error

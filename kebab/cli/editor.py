@@ -16,7 +16,6 @@ from threading import Thread
 from kebab import platform
 from kebab.cli.channels import OutputChannels
 from kebab.errors.system import build_missing_program, build_read_error
-from kebab.platform import separate_group
 from kebab.wire.citation import Citation, CodeCitation, LineCitation, PageCitation
 
 _EDITORS = {
@@ -48,8 +47,7 @@ _VIEWERS = {
 }
 """How viewers take a page, counted from 1."""
 
-_OPENERS = {"darwin": ("open",), "win32": ("rundll32", "url.dll,FileProtocolHandler")}
-_TEXT_OPENERS = {"darwin": ("open", "-t"), "win32": ("notepad",)}
+_OPENERS, _TEXT_OPENERS = {"darwin": ("open",)}, {"darwin": ("open", "-t")}
 """What shows a text; the others run a script, which a document may be."""
 
 
@@ -192,7 +190,7 @@ def start_program(words: list[str], remedy: str) -> None:
     name = shlex.quote(words[0])
     try:
         process = Popen(  # noqa: S603 - the program that the user names
-            words, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, **separate_group()
+            words, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True
         )
     except FileNotFoundError as fault:
         raise build_missing_program(words[0], f"opening with `{name}`", remedy) from fault

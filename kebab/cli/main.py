@@ -36,12 +36,9 @@ def run() -> "NoReturn":
     if COMPLETION_VARIABLE in os.environ:
         os._exit(_print_completions(os.environ[COMPLETION_VARIABLE]))
     from kebab.cli.channels import open_channels
-    from kebab.platform import prepare_console
 
     gc.set_threshold(_COLLECT_EVERY)
-    restore_console = prepare_console()
     status = main(arguments, open_channels(), signals=SIGNALS)
-    restore_console()
     # All output is written, and a regular shutdown of the interpreter takes time.
     os._exit(status)
 

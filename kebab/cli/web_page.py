@@ -12,7 +12,6 @@ from kebab.cli.context import CommandContext, list_place_flags
 from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.catalog import DependencyMissing, IoError
 from kebab.errors.system import build_missing_program
-from kebab.platform import separate_group
 from kebab.wire.library import FetchResult
 
 if TYPE_CHECKING:
@@ -87,6 +86,6 @@ def _start_server(context: CommandContext) -> "subprocess.Popen[bytes] | None":
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            **separate_group(),
+            start_new_session=True,
         )
     return None

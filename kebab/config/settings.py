@@ -33,12 +33,10 @@ _HYPERLINK = (
 
 _RAY_ADDRESS = r"^(|auto|local|([A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\]):[0-9]{1,5})$"
 _OCR_LANGUAGES = r"^[A-Za-z][A-Za-z0-9_/]*(\+[A-Za-z][A-Za-z0-9_/]*)*$"
-_PROVIDER = r"^[a-z0-9][a-z0-9_.-]*$"
 _KEEP_ALIVE = r"^\s*[-+]?(\d+|((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+)\s*$"
 """A duration of Go, or a number of seconds."""
 
 FORMS = {
-    "models.llm.provider": "`ollama`, `openai`, `extractive`, or the name of a plugin",
     "models.llm.keep_alive": "a duration such as `5m`, or a number of seconds such as `300`",
     "output.hyperlink_format": "a name such as `default`, or an address with `{path}`",
 }
@@ -108,9 +106,9 @@ class Embedding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Llm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The language model."""
 
-    provider: Annotated[str, Meta(pattern=_PROVIDER)] = "ollama"
-    """What writes answers: `ollama`, `openai` (any server with the OpenAI-compatible API),
-    `extractive` (sentences from the notes, no server), or the name of a plugin."""
+    provider: Literal["ollama", "openai", "extractive"] = "ollama"
+    """What writes answers: `ollama`, `openai` (any server with the OpenAI-compatible API), or
+    `extractive` (sentences from the notes, no server)."""
     endpoint: str = ""
     """The address of the server; empty means `OLLAMA_HOST` or `http://127.0.0.1:11434` for
     `ollama`, and `http://127.0.0.1:8080/v1` for `openai`."""
@@ -218,7 +216,7 @@ class Published(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Plugins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What other packages add: formats, providers and rules."""
+    """What other packages add: formats and rules."""
 
     enabled: bool = True
     """Use the plugins that are installed beside kebab; they run with your permissions."""
@@ -291,7 +289,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     published: Published = Published()
     """Published knowledge bases."""
     plugins: Plugins = Plugins()
-    """What other packages add: formats, providers and rules."""
+    """What other packages add: formats and rules."""
 
 
 _APP = "kebab"

@@ -16,7 +16,6 @@ from msgspec import Struct
 from kebab.config.settings import Settings
 from kebab.errors.catalog import ConfigInvalid
 from kebab.errors.system import resolve_path
-from kebab.platform import open_descriptor
 from kebab.wire.record import read_field_docstrings
 
 MOST_BYTES = 1 << 20
@@ -38,7 +37,7 @@ def read_settings_text(path: Path) -> str:
         OSError: The file does not exist or cannot be read.
         ConfigInvalid: It is too long, it is not UTF-8, or nothing arrives through a pipe.
     """
-    descriptor = open_descriptor(path, os.O_RDONLY, wait=False)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         raw = _read_all(descriptor, path)
     finally:

@@ -216,10 +216,7 @@ class FileStamp(Struct, frozen=True, kw_only=True):
 
 
 class DocumentRow(Struct, frozen=True, kw_only=True):
-    """A document ready to be stored, with its chunks in order, first `chunks`, then the others.
-
-    `late_warnings` are those that come up while the other chunks are read.
-    """
+    """A document ready to be stored, with its chunks in order."""
 
     doc_id: DocId
     source: str
@@ -241,8 +238,6 @@ class DocumentRow(Struct, frozen=True, kw_only=True):
     links: tuple[str, ...] = ()
     properties: tuple[tuple[str, str], ...] = ()
     failures: tuple["Signal", ...] = ()
-    more_chunks: Iterable[Sequence[ChunkRow]] = ()
-    late_warnings: Sequence[str] = ()
     omissions: tuple[OmittedWords, ...] = ()
 
 
@@ -454,10 +449,6 @@ def is_cut(warning: str) -> bool:
 
 CURSOR_SALT = "cursor_salt"
 """The key of the salt that signs cursors."""
-
-NEXT_VECTORS = "next_vectors"
-"""The key of the version and the revision for which a change of the model collects vectors."""
-
 
 STDIN = "stdin"
 """The name of the source of texts from standard input."""

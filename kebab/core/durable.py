@@ -11,19 +11,11 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from errno import EEXIST
-from functools import partial
 from math import inf
 from pathlib import Path
 from typing import BinaryIO
 
-from kebab.platform import (
-    close_locked,
-    copy_owner,
-    lock_descriptor,
-    open_descriptor,
-    rename_over,
-    sync_path,
-)
+from kebab.platform import copy_owner, lock_descriptor, sync_path
 
 _PAUSE_S = 0.01
 """The time between two tries to take a lock."""
@@ -41,11 +33,13 @@ def replace_file(target: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
     """
     draft = target.with_name(f".{target.name}.{threading.get_native_id()}")
     try:
-        with open(draft, "wb", opener=partial(open_descriptor, mode=mode, follow=False)) as file:
+        # A link in its place is not followed.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+        with os.fdopen(os.open(draft, flags, mode), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        rename_over(draft, target)
+        draft.replace(target)
         sync_names(target.parent)
     finally:
         with suppress(OSError):
@@ -60,7 +54,7 @@ def create_copy(paths: Iterable[Path], data: bytes, status: os.stat_result) -> P
     """
     for path in paths:
         try:
-            file = open_descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
             continue
         try:
@@ -114,7 +108,7 @@ def hold_lock(path: Path, *, wait: bool = True, most_s: float = inf) -> Iterator
     Raises:
         OSError: The system refuses.
     """
-    file = open_descriptor(path, os.O_RDWR | os.O_CREAT, follow=False)
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         held, deadline = lock_descriptor(file), time.monotonic() + most_s
         while wait and not held and time.monotonic() < deadline:
@@ -122,4 +116,4 @@ def hold_lock(path: Path, *, wait: bool = True, most_s: float = inf) -> Iterator
             held = lock_descriptor(file)
         yield held
     finally:
-        close_locked(file)
+        os.close(file)

@@ -1,10 +1,6 @@
-"""Declares the files that a scan finds, its rules, and what it leaves out; settings of OCR.
-
-Paths that are stored and compared have slashes on every system; Windows takes them too.
-"""
+"""Declares the files that a scan finds, its rules, and what it leaves out; settings of OCR."""
 
 import os
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple
@@ -12,7 +8,6 @@ from typing import Literal, NamedTuple
 from msgspec import Struct, field
 
 from kebab.core.ids import compute_digest
-from kebab.platform import is_windows
 
 OCR_SETTING = "ingest.ocr"
 """The setting that turns the recognition of text on."""
@@ -75,35 +70,18 @@ def get_suffix(name: str) -> str:
     return f".{last.lower()}" if dot and stem and last else ""
 
 
-_DRIVE = re.compile(r"[A-Za-z]:(?=[/\\]|$)")
-_ANY_DRIVE = re.compile(r"(?:[A-Za-z]|\[[A-Za-z]{2}\]):(?=[/\\]|$)")
-
-
-def to_slashes(path: str, *, windows: bool | None = None) -> str:
-    r"""Return a path of this system, or of Windows, with slashes.
-
-    On Windows the prefix `\\?\` is dropped, and the letter of the drive becomes a capital.
-    """
-    if not (is_windows() if windows is None else windows):
-        return path
-    if path.startswith("\\\\?\\UNC\\"):
-        path = "\\" + path.removeprefix("\\\\?\\UNC")
-    path = path.removeprefix("\\\\?\\").replace("\\", "/")
-    return path[0].upper() + path[1:] if _DRIVE.match(path) else path
-
-
 def resolve_links(path: str, *, strict: bool = False) -> str:
     """Return the absolute path without links.
 
     Raises:
         OSError: With `strict`, the path does not exist.
     """
-    return to_slashes(os.path.realpath(path, strict=strict))
+    return os.path.realpath(path, strict=strict)
 
 
 def add_working_folder(path: str) -> str:
     """Return the absolute path; links stay."""
-    return to_slashes(os.path.abspath(path))  # noqa: PTH100 - keeps links
+    return os.path.abspath(path)  # noqa: PTH100 - keeps links
 
 
 def resolve_folder_links(path: str) -> str:
@@ -115,18 +93,6 @@ def resolve_folder_links(path: str) -> str:
 def join_root(root: str, path: str) -> str:
     """Return the absolute path of a path below a root."""
     return f"{root.rstrip('/')}/{path}"
-
-
-def is_absolute(path: str, *, windows: bool | None = None) -> bool:
-    """Return whether a path or a glob begins at a root or, on Windows, at a drive."""
-    drives = is_windows() if windows is None else windows
-    return path.startswith("/") or (drives and _ANY_DRIVE.match(path) is not None)
-
-
-def read_uri_path(path: str, *, windows: bool | None = None) -> str:
-    """Return the path that a `file` URI has: on Windows a slash precedes the drive."""
-    drives = is_windows() if windows is None else windows
-    return path[1:] if drives and path[:1] == "/" and _DRIVE.match(path, 1) else path
 
 
 def is_below(path: str, root: str) -> bool:

@@ -286,17 +286,8 @@ class LibraryWriter(Protocol):
     def mark_vectors(self, keys: Collection[Key], state: VectorState, version: str) -> None:
         """Set the state of chunks; call it after their vectors are durable."""
 
-    def count_all_chunks(self) -> int:
-        """Return how many chunks there are."""
-
-    def list_chunks(self, after: Key, limit: int) -> list[PendingChunk]:
-        """Return up to `limit` chunks with a higher key than `after`, by key."""
-
-    def replace_vectors(self, version: str, reason: str | None, unknown: Collection[Key]) -> None:
-        """Make all chunks committed under another version, and the unknown ones unsupported.
-
-        The same transaction stores the version and its reason, and deletes `NEXT_VECTORS`.
-        """
+    def replace_model(self, version: str, reason: str | None) -> None:
+        """Store the embedding version and its reason, and make all chunks pending."""
 
     def get_revision(self) -> int:
         """Return the corpus revision, which rises with every change that search can see."""
@@ -448,11 +439,8 @@ class VectorWriter(Protocol):
     def find_damaged_keys(self) -> set[Key]:
         """Read every row of the table; return the keys whose vector has not length 1."""
 
-    def clear(self) -> None:
-        """Delete every row."""
-
     def rebuild(self) -> None:
         """Make a table that cannot be read anew from what readers see, or empty without it."""
 
-    def delete_others(self, versions: Collection[str]) -> None:
-        """Delete what belongs to other embedding versions than these, and drafts."""
+    def delete_others(self) -> None:
+        """Delete what belongs to other embedding versions, and drafts."""

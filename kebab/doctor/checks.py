@@ -475,15 +475,12 @@ def check_files(documents: DocumentInputs) -> Finding:
 class Weights:
     """The files of the embedding model, compared with their SHA-256.
 
-    `folder` is None without an installed model. `runner` names the plugin that runs the model, and
-    `install` brings it.
+    `folder` is None without an installed model.
     """
 
     model: str
     folder: Path | None
-    runner: str | None = None
     faults: tuple[str, ...] = ()
-    install: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -525,14 +522,13 @@ def check_embedding_files(models: ModelInputs) -> Finding:
     weights = models.read_weights()
     if weights is None:
         return warn("no embedding model yet, searches use words only", "kebab model pull")
-    pull = weights.install or f"kebab model pull {weights.model}"
     if weights.folder is None:
-        return warn(f"model not installed, searches use words only: {weights.model}", pull)
+        missing = f"model not installed, searches use words only: {weights.model}"
+        return warn(missing, f"kebab model pull {weights.model}")
     if weights.faults:
         damage = f"damaged model files in {weights.folder}: {'; '.join(weights.faults)}"
-        return fail(damage, weights.install or FIX)
-    named = ", ".join(filter(None, (weights.model, weights.runner)))
-    return succeed(f"{named}: {weights.folder}")
+        return fail(damage, FIX)
+    return succeed(f"{weights.model}: {weights.folder}")
 
 
 def check_embedding_probe(models: ModelInputs) -> Finding:

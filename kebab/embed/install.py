@@ -41,7 +41,7 @@ WEIGHTS_FILE = "model.onnx.data"
 PIECES_FILE = "pieces.db"
 MANIFEST_FILE = "manifest.json"
 FILES = (MODEL_FILE, TOKENIZER_FILE, TOKENIZER_CONFIG_FILE)
-"""The files of every model, but that of a plugin; its manifest lists them and others."""
+"""The files of every model; its manifest lists them and others."""
 
 
 class FileFacts(Struct, frozen=True):
@@ -114,7 +114,7 @@ def is_complete(model: EmbeddingModel, directory: Path) -> bool:
     manifest = read_manifest(directory)
     if manifest is None or manifest.embedding_version != model.version:
         return False
-    if not model.package_name and not manifest.files.keys() >= set(FILES):
+    if not manifest.files.keys() >= set(FILES):
         return False
     with suppress(OSError):
         return all(
@@ -214,26 +214,6 @@ def install_model(
         cause="; ".join(f"{label}: {reason}" for label, reason in failures.items())
         or "working offline",
     )
-
-
-def register_model(models_dir: Path, model: EmbeddingModel, cosine: float) -> Path:
-    """Write the manifest of the model of a plugin, so that readers know it; return its directory.
-
-    Raises:
-        IoError: The models directory cannot be written.
-    """
-    manifest = Manifest(
-        embedding_version=model.version,
-        source=model.sources[0],
-        cosine=cosine,
-        files={},
-        row=model.row,
-    )
-    with _make_working_folder(models_dir) as work, translate_os_errors(work, "write"):
-        ready = work / "ready"
-        ready.mkdir()
-        write_manifest(ready, manifest)
-        return publish_directory(ready, model, models_dir)
 
 
 def find_stored_model(version: str | None, models_dir: Path) -> tuple[EmbeddingModel, Path]:

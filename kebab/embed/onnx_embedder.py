@@ -46,28 +46,6 @@ FEW = 32
 _MAX_THREADS = 4
 
 
-class ModelEmbedder(Embedder):
-    """What every embedder says of its model; without a tokenizer its tokens are estimated."""
-
-    has_tokenizer = True
-
-    def __init__(self, model: "EmbeddingModel") -> None:
-        self._model = model
-
-    @property
-    def profile(self) -> "EmbeddingModel":
-        """The registry row of the model."""
-        return self._model
-
-    def supports(self, text: str) -> bool:
-        """Return whether the model knows the script of most letters of the text."""
-        return is_written_in(text, self._model.scripts)
-
-    def cut_start(self, text: str) -> str:
-        """Return the start of a text; it has more tokens than the window."""
-        return text[: self.window * TOKEN_CHARS]
-
-
 _Run: TypeAlias = "list[Future[tuple[Any, float]]]"
 """The results of a batch of texts in their order, each with its seconds of processor time."""
 
@@ -131,7 +109,7 @@ def _measure_time(embed: Callable[[Any], Any], text: Any) -> tuple[Any, float]:
     return embed(text), time.thread_time() - began
 
 
-class OnnxEmbedder(ModelEmbedder):
+class OnnxEmbedder(Embedder):
     """Embeds with an installed model directory; implements `kebab.core.ports.Embedder`."""
 
     def __init__(
@@ -147,13 +125,22 @@ class OnnxEmbedder(ModelEmbedder):
         `threads` texts run in parallel (by default one per core, at most 4). `deadline_ms` limits
         every slice of texts; 0 means no limit.
         """
-        super().__init__(model)
+        self._model = model
         self.directory = Path(directory)
         self._tokenizer = ModelTokenizer(self.directory, model)
         self._encoder = Encoder(self.directory, model)
         self._threads = TextThreads(threads or min(count_cores(), _MAX_THREADS), deadline_ms)
         self._lock = Lock()
         self._fastembed: Any = None
+
+    @property
+    def profile(self) -> "EmbeddingModel":
+        """The registry row of the model."""
+        return self._model
+
+    def supports(self, text: str) -> bool:
+        """Return whether the model knows the script of most letters of the text."""
+        return is_written_in(text, self._model.scripts)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, without special tokens; no model is loaded."""
@@ -168,7 +155,7 @@ class OnnxEmbedder(ModelEmbedder):
         return self._embed_start(self._model.query_prefix, text)
 
     def _embed_start(self, prefix: str, text: str) -> "Vector":
-        (sequence,) = self._tokenizer.encode([self.cut_start(text)], prefix)
+        (sequence,) = self._tokenizer.encode([text[: self.window * TOKEN_CHARS]], prefix)
         return self._encoder.embed(sequence.ids)
 
     def embed_passages(self, texts: Sequence[str]) -> "Iterator[tuple[list[int], Matrix]]":
@@ -197,7 +184,7 @@ class OnnxEmbedder(ModelEmbedder):
     def embed_tokens(self, texts: Sequence[str], *, as_query: bool = False) -> list[TokenVectors]:
         """Return the token vectors of each text; only the first window of a text is read."""
         prefix = self._model.query_prefix if as_query else self._model.passage_prefix
-        starts = [self.cut_start(text) for text in texts]
+        starts = [text[: self.window * TOKEN_CHARS] for text in texts]
         sequences = self._tokenizer.encode(starts, prefix)
         self._encoder.load()
         run = self._threads.start(self._encoder.embed_tokens, [one.ids for one in sequences])

@@ -46,10 +46,7 @@ class IndexPackage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogueRow:
-    """The facts about a model that is not in the registry, as its publisher gives them.
-
-    `package` is that of the plugin that runs the model; it is empty when kebab runs it.
-    """
+    """The facts about a model that is not in the registry, as its publisher gives them."""
 
     name: str
     languages: str
@@ -62,8 +59,6 @@ class CatalogueRow:
     repo: str = ""
     files: list[str] = field(default_factory=list, hash=False)
     megabytes: int = 0
-    package: str = ""
-    version: int = 1
 
 
 class EmbeddingModel(ModelProfile, frozen=True, kw_only=True):
@@ -102,15 +97,8 @@ class EmbeddingModel(ModelProfile, frozen=True, kw_only=True):
         return _load_rows(self.prose_mean, self.dimension)[0] if self.prose_mean else None
 
     @property
-    def package_name(self) -> str:
-        """The package of the plugin that runs the model; empty when kebab runs it."""
-        return self.row.package if self.row else ""
-
-    @property
     def sources(self) -> list[str]:
         """The download sources in the order in which they are preferred."""
-        if self.package_name:
-            return [f"plugin:{self.package_name}"]
         hub = f"hub:{self.repo}"
         return [hub, f"package:{self.package.requirement}"] if self.package else [hub]
 
@@ -222,16 +210,15 @@ def build_generic_model(row: CatalogueRow, cosine: float | None = None) -> Embed
     words counts, and how far the best passage stands out from the others, which needs no scale.
     `cosine` is that of the probe pair at installation.
     """
-    runner = f"plugin-{row.package}" if row.package else "fastembed"
-    name = re.sub(r"[^a-z0-9.]+", "-", f"{runner}-{row.name}".lower())
-    positions = row.positions if row.package else min(row.positions, _LONGEST)
+    name = re.sub(r"[^a-z0-9.]+", "-", f"fastembed-{row.name}".lower())
+    positions = min(row.positions, _LONGEST)
     prefix = max(row.query_prefix, row.passage_prefix, key=len)
     # 2 special tokens, and at least as many as the prefix has.
-    frame = 0 if row.package else 2 + (len(prefix.split()) + 3 if prefix else 0)
+    frame = 2 + (len(prefix.split()) + 3 if prefix else 0)
     return EmbeddingModel(
         key=row.name,
         name=row.name,
-        version=f"{name}-{row.dimension}-v{row.version}",
+        version=f"{name}-{row.dimension}-v1",
         is_multilingual=row.is_multilingual,
         dimension=row.dimension,
         positions=positions,

@@ -23,7 +23,7 @@ from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.embed.registry import EmbeddingModel, IndexPackage
 from kebab.errors.catalog import Cancelled
 from kebab.limits.rate import RateMeter
-from kebab.platform import kill_tree, separate_group
+from kebab.platform import kill_tree
 
 _MAX_LINES = 200
 _LONGEST_REASON = 240
@@ -122,7 +122,7 @@ class ChildProcess:
             stderr=subprocess.STDOUT,
             encoding="utf-8",
             errors="replace",
-            **separate_group(),  # Ctrl-C reaches only kebab, which stops the child
+            start_new_session=True,  # Ctrl-C reaches only kebab, which stops the child
         )
         self._reader = threading.Thread(target=self._read_lines, daemon=True)
         self._reader.start()

@@ -1,16 +1,9 @@
-"""Builds the row of a document from a file, here or in a worker; nothing is stored here.
+"""Builds the row of a document from a file, here or in a worker; nothing is stored here."""
 
-A large text is read in portions, so that it needs little more memory than one of them. The chunks
-of a portion are stored before the next portion is read. Each portion is cut behind a blank line
-where there is one, decoded and parsed by itself; the offsets and lines of its chunks are those of
-the whole file.
-"""
-
-import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -32,16 +25,15 @@ from kebab.core.documents import (
     Source,
 )
 from kebab.core.files import CONTAINERS, NAMED, FileEntry
-from kebab.core.ids import DocId, compute_digest, hash_file
+from kebab.core.ids import DocId, compute_digest
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.ports import ContainerReader, Parser, is_isolated
-from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
+from kebab.errors.catalog import TimedOut, UnsupportedMedia
 from kebab.errors.signal import Signal
 from kebab.ingest.job import ParserGuard
-from kebab.ingest.members import FileContent, read_entry, read_portion
+from kebab.ingest.members import FileContent, read_entry
 from kebab.limits.deadline import build_failure, raise_memory_error
 from kebab.limits.worker import DEFAULT_MEMORY_MB
-from kebab.platform import get_inode
 from kebab.text.dates import choose_date
 from kebab.text.names import TITLE_RULE
 from kebab.text.tokenizer import join_tokens
@@ -183,18 +175,17 @@ class DocumentBuilder:
         self,
         task: BuildTask,
         document: ParsedDocument,
-        seen: Counter[str] | None = None,
         spent_s: float = 0.0,
     ) -> CutDocument:
         """Return the chunks of a document; where its time is over, those that were cut before.
 
-        `seen` counts the chunks of earlier portions, `spent_s` is the time that parsing took.
+        `spent_s` is the time that parsing took.
 
         Raises:
             TimedOut: There is no time for any chunk.
         """
         path, version = task.entry.path, self._get_parser(task.entry).version
-        seen = Counter() if seen is None else seen
+        seen: Counter[str] = Counter()
         limit = self.get_deadline(task.entry.media)
         rows: list[ChunkRow] = []
         try:
@@ -347,126 +338,3 @@ def _describe_limit(entry: FileEntry) -> tuple[str, ...]:
         return ()
     share = f"{entry.limit:,} of {entry.size:,} bytes"
     return (f"only the first {share} are searched, see `ingest.max_file_bytes`",)
-
-
-LARGE_BYTES = 20_000_000
-"""Smaller texts are read at once; this is also the default of the largest file."""
-
-_PORTION_BYTES = 4_000_000
-_MEDIA = ("text/markdown", "text/plain")
-
-
-class _Position(NamedTuple):
-    """How many chunks, code points and lines come before a portion."""
-
-    chunks: int = 0
-    start: int = 0
-    lines: int = 0
-
-
-def is_large_text(entry: FileEntry) -> bool:
-    """Return whether a file is a text that is read in portions."""
-    if entry.media not in _MEDIA or (entry.limit or entry.size) <= LARGE_BYTES:
-        return False
-    try:
-        with open(entry.absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
-            return b"\0" not in file.read(HEAD_BYTES)  # UTF-16 has zero bytes at its beginning
-    except OSError:
-        return False
-
-
-def build_large_row(builder: DocumentBuilder, task: BuildTask) -> DocumentRow:
-    """Return the row of a large text, whose further chunks are read while they are stored.
-
-    Title, language and metadata come from the first portion. The deadline holds for each portion.
-    At one that cannot be read the text ends, and `late_warnings` says so.
-
-    Raises:
-        OSError: The file cannot be read.
-        ParseFailed: The parser refuses the first portion.
-        TimedOut: The parser takes too long for the first portion.
-    """
-    with open(task.entry.absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
-        stat = os.fstat(file.fileno())
-        stamp = FileStamp(size=stat.st_size, mtime_ns=stat.st_mtime_ns, inode=get_inode(stat))
-        content_hash = hash_file(file)
-    portions = _parse_portions(builder, task)
-    first = next(portions)
-    seen: Counter[str] = Counter()
-    chunks, cut = builder.cut_chunks(task, first, seen)
-    parsed = ParsedFile(first, stamp, content_hash, task.entry.media)
-    row = builder.make_row(task, parsed, chunks)
-    note = (
-        f"read in parts of {_PORTION_BYTES // 1_000_000} MB because of its size: headings and"
-        " blocks of code end with a part"
-    )
-    position, late = _advance(_Position(), first, chunks), _describe_cut(_Position(), cut)
-    more = _iterate_chunks(builder, task, portions, position, seen, late)
-    warnings = (*row.warnings, note)
-    return replace(row, warnings=warnings, more_chunks=more, late_warnings=late)
-
-
-def _parse_portions(builder: DocumentBuilder, task: BuildTask) -> Iterator[ParsedDocument]:
-    """Yield the documents of the portions; all have the title of the first."""
-    parser, path = builder.parsers[task.entry.media], task.entry.path
-    title = ""
-    with open(task.entry.absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
-        while data := read_portion(file, _PORTION_BYTES):
-            with builder.guard(path, parser.version, builder.deadline_s):
-                document = parser.parse(data, path)
-            title = title or document.title
-            yield document._replace(title=title)
-            if 0 < task.entry.limit <= file.tell():
-                return
-
-
-def _iterate_chunks(
-    builder: DocumentBuilder,
-    task: BuildTask,
-    portions: Iterator[ParsedDocument],
-    position: _Position,
-    seen: Counter[str],
-    late: list[str],
-) -> Iterator[tuple[ChunkRow, ...]]:
-    """Yield the chunks of the further portions, with their place in the whole text.
-
-    Add a warning to `late` where one cannot be read.
-    """
-    while True:
-        try:
-            document = next(portions, None)
-            if document is None:
-                return
-            chunks, cut = builder.cut_chunks(task, document, seen)
-        except (ParseFailed, TimedOut) as error:
-            cause = getattr(error, "cause", "reading takes longer than `ingest.deadline_s`")
-            late.append(f"only the first {position.lines:,} lines are searched: {cause}")
-            return
-        late += _describe_cut(position, cut)
-        yield tuple(
-            row._replace(
-                chunk=row.chunk._replace(
-                    ordinal=row.chunk.ordinal + position.chunks,
-                    start=row.chunk.start + position.start,
-                    end=row.chunk.end + position.start,
-                    start_line=row.chunk.start_line + position.lines,
-                    end_line=row.chunk.end_line + position.lines,
-                )
-            )
-            for row in chunks
-        )
-        position = _advance(position, document, chunks)
-
-
-def _describe_cut(position: _Position, warnings: Sequence[str]) -> list[str]:
-    return [f"of the part after line {position.lines:,}, {warning}" for warning in warnings]
-
-
-def _advance(
-    position: _Position, document: ParsedDocument, chunks: tuple[ChunkRow, ...]
-) -> _Position:
-    return _Position(
-        position.chunks + len(chunks),
-        position.start + len(document.text),
-        position.lines + document.text.count("\n"),
-    )

@@ -32,8 +32,6 @@ from kebab.ingest.build import (
     BuiltFile,
     DocumentBuilder,
     WorkerBuilder,
-    build_large_row,
-    is_large_text,
 )
 from kebab.ingest.job import RunContext
 from kebab.ingest.members import read_entry
@@ -460,7 +458,7 @@ class DocumentCommitter:
                 task.to_item(),
                 doc_id=row.doc_id,
                 chunk_count=changes.kept + changes.added,
-                warnings=[*row.warnings, *row.late_warnings],
+                warnings=list(row.warnings),
                 no_passages=find_emptiness(row.warnings),
             )
         )
@@ -489,7 +487,5 @@ def _build_row(task: FileTask, builder: DocumentBuilder, doc_id: DocId) -> Docum
         OSError: The file cannot be read.
         Signal: The parser refuses it.
     """
-    if is_large_text(task.entry):
-        return build_large_row(builder, BuildTask(task.source, task.entry, doc_id))
     content = read_entry(task.entry, builder.containers)
     return builder.build_row(task.source, task.entry, doc_id, content)

@@ -83,9 +83,7 @@ class IngestPorts:
     embedding version. `budget` is called once, after `embedder` and before the first document is
     split. Writes to the library within `batch` may share commits. `parsers` and `guard` are
     picklable, because worker processes get a copy of them. `survey_parsers` take their place where
-    only the language of a sample is wanted, so they ask no model. `is_model_intact` tells, without
-    reading them, whether the model files of an embedding version are as they were installed.
-    `repair_model` installs a model that failed again; it returns None when that does not help.
+    only the language of a sample is wanted, so they ask no model.
     `list_searched` returns the chunks that were found last; their documents are embedded first.
     Without `containers` the files within mails, mailboxes and archives are not read, and without
     `cluster` this machine does everything; `node_model` is the loaded model as its nodes get it.
@@ -101,8 +99,6 @@ class IngestPorts:
     budget: Callable[[], Budget]
     clock: Clock
     batch: Callable[[], AbstractContextManager[None]] = nullcontext
-    is_model_intact: Callable[[str], bool] = lambda _version: True
-    repair_model: Callable[[str], Embedder | None] = lambda _version: None
     list_searched: Callable[[], Sequence[ChunkId]] = tuple
     containers: ContainerReader | None = None
     cluster: Cluster | None = None

@@ -34,7 +34,6 @@ from kebab.core.ports import ContainerReader, FileScanner
 from kebab.errors.signal import Signal
 from kebab.ingest.job import IngestJob, ParserGuard
 from kebab.ingest.scopes import LibraryState
-from kebab.platform import get_inode
 
 MAX_DEPTH = 4
 """How deep containers are opened within each other: a mail in a mailbox in an export has three."""
@@ -110,7 +109,7 @@ def read_entry(entry: FileEntry, containers: ContainerReader | None) -> FileCont
         else:
             data = file.read()
             content_hash, size = hash_content(data), len(data)
-    stamp = FileStamp(size=size, mtime_ns=stat.st_mtime_ns, inode=get_inode(stat))
+    stamp = FileStamp(size=size, mtime_ns=stat.st_mtime_ns, inode=stat.st_ino)
     return FileContent(data=data, stamp=stamp, content_hash=content_hash)
 
 
@@ -227,7 +226,7 @@ class MemberScanner:
             except ValueError:
                 if self.scanner.find_skip_reason(root, rules, path, folder=False) is None:
                     stat = os.stat(absolute)  # noqa: PTH116 - a plain string
-                    stamp = (stat.st_size, stat.st_mtime_ns, get_inode(stat))
+                    stamp = (stat.st_size, stat.st_mtime_ns, stat.st_ino)
                     found.entries.append(FileEntry(path, absolute, *stamp, ZIP))
                     if path in named:
                         found.entries.remove(named[path])

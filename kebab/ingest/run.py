@@ -24,7 +24,7 @@ from kebab.core.ids import DocId, compute_digest
 from kebab.core.media import detect_media_type, get_media_type
 from kebab.core.ports import Embedder, LibraryWriter
 from kebab.core.progress import Cancel, ProgressCallback, ProgressKind, ignore_progress
-from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, ParseFailed, TimedOut
+from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
 from kebab.ingest.build import DocumentBuilder, choose_recipe, compute_recipes
@@ -58,7 +58,6 @@ from kebab.ingest.scopes import (
 )
 from kebab.ingest.survey import survey_languages
 from kebab.ingest.vectors import NO_MODEL, NoModel, VectorSync, describe_fault
-from kebab.platform import rename_over
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport
 
@@ -281,9 +280,8 @@ class _Run:
     def _load_embedder(
         self, plan: Plan, library: LibraryWriter, vectors: VectorSync
     ) -> Embedder | None:
-        """Load the model when it has something to embed, or when its files need a repair."""
-        is_idle = not plan.list_files_to_read() and not library.count_pending()
-        if is_idle and (vectors.version is None or self._ports.is_model_intact(vectors.version)):
+        """Load the model when it has something to embed."""
+        if not plan.list_files_to_read() and not library.count_pending():
             return None
         self._reporter.send(ProgressKind.HEARTBEAT, phase="model")
         try:
@@ -370,14 +368,7 @@ class _Run:
         """Embed what is pending; without a working model or index, chunks stay pending."""
         self._context.limit_embedding(self._job.vector_seconds)
         try:
-            try:
-                vectors.update(embedder)
-            except EmbeddingUnavailable:
-                # The model failed: try once more with new files.
-                repaired = self._ports.repair_model(vectors.version) if vectors.version else None
-                if repaired is None:
-                    raise
-                vectors.update(repaired)
+            vectors.update(embedder)
         except NO_MODEL as error:
             self._report_no_model(vectors, error)
 
@@ -543,7 +534,7 @@ def _write(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        rename_over(file.name, path)
+        Path(file.name).replace(path)
         sync_names(path.parent)
 
 

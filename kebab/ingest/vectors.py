@@ -12,12 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.core.chunks import PendingChunk, build_embed_text
-from kebab.core.documents import (
-    EMBEDDING_REASON,
-    EMBEDDING_VERSION,
-    NEXT_VECTORS,
-    VectorRow,
-)
+from kebab.core.documents import EMBEDDING_VERSION, VectorRow
 from kebab.core.ids import DocId, Key, find_missing_keys, find_repeated_keys
 from kebab.core.ports import Embedder, LibraryWriter, VectorWriter
 from kebab.core.progress import ProgressKind
@@ -93,92 +88,27 @@ class VectorCounts:
     unsupported: int = 0
 
 
-class BatchEmbedder:
-    """Embeds groups of chunks with equal text, and appends the vectors to an index in time."""
-
-    def __init__(self, library: LibraryWriter, vectors: VectorWriter, context: RunContext) -> None:
-        self._library = library
-        self._vectors = vectors
-        self._context = context
-        self._rows: list[VectorRow] = []
-        self._done = 0
-        self._next_flush = context.clock.monotonic() + FLUSH_INTERVAL_S
-
-    def _embed_groups(
-        self, groups: list[list[PendingChunk]], embedder: Embedder, total: int
-    ) -> None:
-        """Embed each group of equal chunks once."""
-        if not groups:
-            return
-        texts = [
-            build_embed_text(chunk.title, chunk.heading_path, chunk.text, chunk.context)
-            for chunk, *_ in groups
-        ]
-        handle_late = partial(self._handle_late, groups)
-        cluster, embed = self._context.cluster, embedder.embed_passages
-        if cluster is not None:
-            embed = partial(cluster.embed_passages, embedder, should_stop=self._should_stop)
-        for indexes, matrix in embed_texts(embed, texts, handle_late):
-            for index, vector in zip(indexes, matrix, strict=True):
-                self._add_group(groups[index], vector)
-            self._report(sum(len(groups[index]) for index in indexes), total)
-            if self._context.clock.monotonic() >= self._next_flush:
-                self._flush()
-            if self._context.embedding_ended:
-                return
-
-    def _should_stop(self) -> bool:
-        self._context.reporter.send_heartbeat("embed")
-        if self._rows and self._context.clock.monotonic() >= self._next_flush:
-            self._flush()
-        return self._context.embedding_ended
-
-    def _handle_late(self, groups: list[list[PendingChunk]], index: int, error: TimedOut) -> bool:
-        """Raise the error of a text that takes too long alone."""
-        del groups, index
-        raise error
-
-    def _add_group(self, group: list[PendingChunk], vector: "Vector") -> None:
-        self._rows += [VectorRow(one.key, vector) for one in group]
-
-    def _flush(self) -> None:
-        """Make the buffered rows durable, so that a killed run does not compute them again."""
-        started = self._context.clock.monotonic()
-        if self._rows:
-            self._vectors.append(self._rows)
-            self._vectors.save()
-            self._mark_stored(self._rows)
-            self._library.sync()
-            self._rows = []
-        now = self._context.clock.monotonic()
-        self._next_flush = now + max(FLUSH_INTERVAL_S, _FLUSH_SHARE * (now - started))
-
-    def _mark_stored(self, rows: list[VectorRow]) -> None:
-        """Note that rows are durable."""
-
-    def _report(self, count: int, total: int) -> None:
-        self._done += count
-        if count:
-            progress = (self._done, max(total, self._done))
-            self._context.reporter.send(ProgressKind.EMBED_BATCH, count=progress, unit="chunks")
-
-
-class ChunkEmbedder(BatchEmbedder):
+class ChunkEmbedder:
     """Gives pending chunks their vectors in batches: copied where possible, else computed."""
 
     def __init__(
         self, library: LibraryWriter, vectors: VectorWriter, version: str, context: RunContext
     ) -> None:
-        super().__init__(library, vectors, context)
         self.counts = VectorCounts()
         self.fault: TimedOut | None = None
         """The error of the last chunk that took too long; it stays pending."""
-        self._late: set[Key] = set()
-        self._late_in_a_row = 0
+        self._library = library
+        self._vectors = vectors
         self._version = version
-        self._copies: set[Key] = set()
+        self._context = context
+        self._rows: list[VectorRow] = []
         self._documents: dict[Key, DocId] = {}
         """The document of each buffered row."""
+        self._copies: set[Key] = set()
+        self._late: set[Key] = set()
+        self._late_in_a_row = 0
+        self._done = 0
+        self._next_flush = context.clock.monotonic() + FLUSH_INTERVAL_S
 
     def copy_equal_vectors(self) -> None:
         """Copy vectors to the first pending chunks from embedded chunks with the same text."""
@@ -216,21 +146,6 @@ class ChunkEmbedder(BatchEmbedder):
             groups[chunk.embed_hash].append(chunk)
         self._embed_groups(list(groups.values()), embedder, total)
 
-    def _handle_late(self, groups: list[list[PendingChunk]], index: int, error: TimedOut) -> bool:
-        self._late.update(chunk.key for chunk in groups[index])
-        self._late_in_a_row += 1
-        self.fault = error
-        return self._late_in_a_row < _MAX_LATE_IN_A_ROW and not self._context.embedding_ended
-
-    def _add_group(self, group: list[PendingChunk], vector: "Vector") -> None:
-        self._late_in_a_row = 0
-        self._copies.update(chunk.key for chunk in group[1:])
-        self._buffer(group, vector)
-
-    def _buffer(self, group: list[PendingChunk], vector: "Vector") -> None:
-        self._documents |= {chunk.key: chunk.doc_id for chunk in group}
-        super()._add_group(group, vector)
-
     def _copy(self, chunks: list[PendingChunk]) -> list[PendingChunk]:
         """Copy the vectors of equal chunks; return the chunks without one."""
         equal_keys = self._library.find_equal_embeddings({chunk.embed_hash for chunk in chunks})
@@ -246,13 +161,70 @@ class ChunkEmbedder(BatchEmbedder):
                 self._buffer([chunk], vector)
         return remaining
 
-    def _mark_stored(self, rows: list[VectorRow]) -> None:
-        """Mark the chunks as committed, and count them."""
-        self._library.mark_vectors([row.key for row in rows], "committed", self._version)
-        for row in rows:
-            counts = self.counts.copied if row.key in self._copies else self.counts.embedded
-            counts[self._documents.pop(row.key)] += 1
-        self._copies.clear()
+    def _embed_groups(
+        self, groups: list[list[PendingChunk]], embedder: Embedder, total: int
+    ) -> None:
+        """Embed each group of equal chunks once."""
+        if not groups:
+            return
+        texts = [
+            build_embed_text(chunk.title, chunk.heading_path, chunk.text, chunk.context)
+            for chunk, *_ in groups
+        ]
+        handle_late = partial(self._handle_late, groups)
+        cluster, embed = self._context.cluster, embedder.embed_passages
+        if cluster is not None:
+            embed = partial(cluster.embed_passages, embedder, should_stop=self._should_stop)
+        for indexes, matrix in embed_texts(embed, texts, handle_late):
+            for index, vector in zip(indexes, matrix, strict=True):
+                self._add_group(groups[index], vector)
+            self._report(sum(len(groups[index]) for index in indexes), total)
+            if self._context.clock.monotonic() >= self._next_flush:
+                self._flush()
+            if self._context.embedding_ended:
+                return
+
+    def _should_stop(self) -> bool:
+        self._context.reporter.send_heartbeat("embed")
+        if self._rows and self._context.clock.monotonic() >= self._next_flush:
+            self._flush()
+        return self._context.embedding_ended
+
+    def _handle_late(self, groups: list[list[PendingChunk]], index: int, error: TimedOut) -> bool:
+        self._late.update(chunk.key for chunk in groups[index])
+        self._late_in_a_row += 1
+        self.fault = error
+        return self._late_in_a_row < _MAX_LATE_IN_A_ROW and not self._context.embedding_ended
+
+    def _add_group(self, group: list[PendingChunk], vector: "Vector") -> None:
+        self._late_in_a_row = 0
+        self._copies.update(chunk.key for chunk in group[1:])
+        self._buffer(group, vector)
+
+    def _buffer(self, group: list[PendingChunk], vector: "Vector") -> None:
+        self._documents |= {chunk.key: chunk.doc_id for chunk in group}
+        self._rows += [VectorRow(chunk.key, vector) for chunk in group]
+
+    def _flush(self) -> None:
+        """Make the buffered rows durable, so that a killed run does not compute them again."""
+        started = self._context.clock.monotonic()
+        if self._rows:
+            self._vectors.append(self._rows)
+            self._vectors.save()
+            self._library.mark_vectors([row.key for row in self._rows], "committed", self._version)
+            for row in self._rows:
+                counts = self.counts.copied if row.key in self._copies else self.counts.embedded
+                counts[self._documents.pop(row.key)] += 1
+            self._library.sync()
+            self._rows, self._copies = [], set()
+        now = self._context.clock.monotonic()
+        self._next_flush = now + max(FLUSH_INTERVAL_S, _FLUSH_SHARE * (now - started))
+
+    def _report(self, count: int, total: int) -> None:
+        self._done += count
+        if count:
+            progress = (self._done, max(total, self._done))
+            self._context.reporter.send(ProgressKind.EMBED_BATCH, count=progress, unit="chunks")
 
 
 NO_MODEL = (EmbeddingUnavailable, DependencyMissing, OutOfMemory)
@@ -286,17 +258,6 @@ def reconcile(
 def describe_fault(fault: NoModel | TimedOut) -> str:
     """Return why passages lack a vector, in the words of the model's source."""
     return fault.cause if isinstance(fault, EmbeddingUnavailable) else fault.format_message()
-
-
-def find_unfinished_change(value: str | None) -> str | None:
-    """Return the version of an interrupted change from the value of `NEXT_VECTORS`."""
-    return value.partition(" ")[0] if value else None
-
-
-def delete_other_vectors(library: LibraryWriter, vectors: VectorWriter, version: str) -> None:
-    """Delete vectors that neither the library nor an unfinished change of the model needs."""
-    collected = find_unfinished_change(library.get_value(NEXT_VECTORS))
-    vectors.delete_others({version, collected or version})
 
 
 class VectorSync:
@@ -344,13 +305,19 @@ class VectorSync:
         Raises:
             EmbeddingMismatch: The vectors come from another model.
         """
-        stored = self.version
-        if stored == embedder.version:
+        if self.version not in {None, embedder.version}:
+            raise EmbeddingMismatch(expected=embedder.version, found=self.version)
+        self.change_model(embedder, reason=reason)
+
+    def change_model(self, embedder: Embedder, *, reason: str | None = None) -> None:
+        """Make this the model of the knowledge base; vectors of another one do not count any more.
+
+        `reason` says why.
+        """
+        if self.version == embedder.version:
             return
-        if stored is not None:
-            raise EmbeddingMismatch(expected=embedder.version, found=stored)
-        self._library.set_value(EMBEDDING_REASON, reason)
-        self._library.set_value(EMBEDDING_VERSION, embedder.version)
+        self._library.replace_model(embedder.version, reason)
+        self._library.sync()  # the old vectors are deleted next
         self._reason = reason
         self.reconcile()  # of a library that was lost, vectors may be left
 
@@ -369,7 +336,7 @@ class VectorSync:
         if version is None:
             return
         vectors = self._load_index(version)
-        delete_other_vectors(self._library, vectors, version)
+        vectors.delete_others()
         try:
             self._lost = reconcile(self._library, vectors, version, verify=verify)
         except StoreCorrupt:

@@ -239,8 +239,8 @@ def serve(tasks_pipe: int, replies_pipe: int, caller: int, max_memory_mb: int) -
     global _serving  # noqa: PLW0603 - a process becomes a worker once
     _serving = True
     platform.end_with_parent(caller)
-    tasks = platform.open_connection(tasks_pipe, writable=False)
-    replies = platform.open_connection(replies_pipe, writable=True)
+    tasks = Connection(tasks_pipe, writable=False)
+    replies = Connection(replies_pipe, readable=False)
     try:
         handler: Callable[[Any], Any] = tasks.recv()
         platform.limit_memory(max_memory_mb * _MB)

@@ -2,10 +2,7 @@
 
 import difflib
 import json
-import socket
-import ssl
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from time import monotonic, sleep
 from typing import Any
 
@@ -16,11 +13,10 @@ from kebab.core.answers import Completion, JsonSchema, LanguageModel, Message
 from kebab.errors.catalog import (
     ModelBusy,
     ModelNotPulled,
-    ModelProtocol,
     ModelUnreachable,
     TimedOut,
 )
-from kebab.llm.endpoint import NO_KEY, ApiKey, Endpoint, find_proxy_variable
+from kebab.llm.endpoint import NO_KEY, ApiKey, Endpoint
 from kebab.llm.http_stream import Call, Deadlines, HttpStream, ResponseHead
 from kebab.llm.server_errors import (
     OLLAMA_ERRORS,
@@ -28,7 +24,6 @@ from kebab.llm.server_errors import (
     ModelRequest,
     build_refusal,
     build_unexpected_response,
-    format_one_line,
     parse_json_object,
 )
 
@@ -162,11 +157,8 @@ def _list_texts(entries: list[Any], name: str) -> tuple[str, ...]:
 LOADING = "the server is loading the model"
 _SILENCE_S = 1.2
 """How much longer than a connection the first byte of a server may take."""
-_DIAGNOSIS_S = 0.3
-"""The limit for finding out what listens instead of a server."""
 _VALID_S = 60.0
 """A server that has answered is not checked again for this time."""
-_MAX_GREETING_CHARS = 80
 _FIRST_WAIT_S = 0.25
 _LONGEST_WAIT_S = 2.0
 
@@ -200,56 +192,12 @@ def check_server_responds(request: ModelRequest, deadlines: Deadlines) -> None:
     except ModelUnreachable as failure:
         if failure.reason != "server":
             raise
-        if endpoint.scheme == "http" and _speaks_tls(endpoint):
-            cause = "it speaks TLS, so its address begins with `https://`"
-            raise call.build_protocol_error(cause, endpoint.setting) from failure
-    except ModelProtocol as failure:
-        if failure.setting and (greeting := _read_greeting(endpoint)):
-            raise _build_foreign_signal(call, greeting) from failure
-        raise
     except TimedOut as late:
-        if greeting := _read_greeting(endpoint):
-            raise _build_foreign_signal(call, greeting) from late
         if endpoint.display_url not in _answered:
-            cause = "it accepts connections and stays silent"
+            cause = "it accepts connections and does not answer"
             raise call.build_unreachable(cause, "silent") from late
         return
     _answered[endpoint.display_url] = monotonic()
-
-
-def _build_foreign_signal(call: Call, greeting: str) -> ModelProtocol:
-    cause = f"another program listens there: {greeting}"
-    return call.build_protocol_error(cause, call.endpoint.setting)
-
-
-def _read_greeting(endpoint: Endpoint) -> str:
-    """Return the first line that a program sends to a new connection, or an empty text."""
-    with suppress(OSError), _connect(endpoint) as connection:
-        raw = connection.recv(400)
-        line = raw.decode("utf-8", "replace").strip().partition("\n")[0]
-        return format_one_line(line, _MAX_GREETING_CHARS)
-    return ""
-
-
-def _speaks_tls(endpoint: Endpoint) -> bool:
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    # Nothing is sent over this connection.
-    context.verify_mode = ssl.CERT_NONE
-    with suppress(OSError), _connect(endpoint) as plain, context.wrap_socket(plain):
-        return True
-    return False
-
-
-def _connect(endpoint: Endpoint) -> socket.socket:
-    """Connect directly, for a diagnosis.
-
-    Raises:
-        OSError: There is a proxy, or no connection.
-    """
-    if find_proxy_variable(endpoint):
-        raise ConnectionRefusedError
-    return socket.create_connection((endpoint.host, endpoint.port), _DIAGNOSIS_S)
 
 
 class CheckedModel(Struct, frozen=True, kw_only=True):

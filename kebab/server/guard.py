@@ -21,7 +21,7 @@ from kebab.core.durable import hold_lock, replace_file
 from kebab.errors.catalog import IoError, TimedOut, TooLarge, Unauthorized, UsageInvalid
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.platform import is_private, open_descriptor
+from kebab.platform import is_private
 
 TOKEN_NAME = "http.token"  # noqa: S105 - the name of the file
 _LOCK_NAME = "http.token.lock"
@@ -60,7 +60,7 @@ def _read_private(path: Path) -> str | None:
     """Return the token; None when there is none that only its owner can read."""
     with translate_os_errors(path, "read"):
         try:
-            file = open_descriptor(path, os.O_RDONLY, follow=False, wait=False)
+            file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
             return None
         with os.fdopen(file, "rb") as opened:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import NamedTuple, TypeAlias
 
 from kebab.app.watched import WATCHES_RECURSIVELY, WatchedFolder
-from kebab.core.files import IGNORE_FILES, to_slashes
+from kebab.core.files import IGNORE_FILES
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
 from kebab.platform import is_linux
@@ -75,7 +75,7 @@ def watch_folders(folders: Sequence[str], stopped: Callable[[], bool], silence_m
         ignore_permission_denied=False,  # it would hide that the limit of the system is reached
     )
     for changes in reports:
-        yield {to_slashes(path) for _, path in changes}
+        yield {path for _, path in changes}
 
 
 class Obstacle(NamedTuple):

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from kebab.core.files import cut_root, join_root, resolve_links, to_slashes
+from kebab.core.files import cut_root, join_root, resolve_links
 from kebab.errors.catalog import InvalidInput, TimedOut
 from kebab.errors.system import build_missing_program
 
@@ -88,7 +88,7 @@ def list_changes(repository: Repository, paths: Sequence[str]) -> dict[str, Line
     are absolute, are looked for.
     """
     top = repository.top
-    inner = [to_slashes(os.path.relpath(path, top)) for path in paths]
+    inner = [os.path.relpath(path, top) for path in paths]
     below = ("--", *("." if path == os.curdir else f":(literal){path}" for path in inner))
     compared = (*_DIFF, repository.base)
     names = _require(top, *compared, "--name-only", "-z", *below)

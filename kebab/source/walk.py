@@ -29,7 +29,6 @@ from kebab.core.files import (
 )
 from kebab.core.media import choose_limit, detect_media_type
 from kebab.core.members import is_export
-from kebab.platform import get_inode
 from kebab.source.ignore import (
     SECRET,
     Layer,
@@ -449,7 +448,7 @@ def _add_file(
     media = find_media(absolute, stat.st_size, rules)
     is_read = _add_entry(found, path, absolute, stat, media, rules)
     if not is_read and real is None and (named := find_named_media(path)):
-        inode = get_inode(stat)
+        inode = stat.st_ino
         entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, inode, named)
         found.entries.append(entry)
         found.named += 1
@@ -464,8 +463,7 @@ def _add_entry(
     rules: ScanRules,
 ) -> bool:
     """Add a file, if it is read; return whether it is."""
-    inode = get_inode(stat)
-    entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, inode, media or "")
+    entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, stat.st_ino, media or "")
     if media and 0 < rules.max_file_bytes < stat.st_size:
         limit = choose_limit(media, stat.st_size, rules.max_file_bytes)
         entry = entry._replace(limit=limit or 0)

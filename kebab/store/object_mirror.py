@@ -1,7 +1,7 @@
 """Mirrors the objects below an address of a store into a folder, which is ingested like any other.
 
-Beside the folder are two files: `.json` says when the store was last listed as a whole and how many
-objects of that listing are missing here, and `.listing.json` holds the version of each object.
+Beside the folder a file `.json` says when the store was last listed as a whole, and how many
+objects of that listing are missing here. Equal sizes and times mean equal contents.
 """
 
 import os
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from hashlib import sha256
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
@@ -22,12 +22,12 @@ from kebab.core.durable import create_folder, delete_path, replace_file
 from kebab.core.files import SkipCounts
 from kebab.errors.catalog import IoError
 from kebab.errors.system import translate_os_errors
-from kebab.platform import is_linux, is_windows
+from kebab.platform import is_linux
 from kebab.store.objects import ObjectStore, StoredObject
 
 _THREADS = 8
 _MOST_FAILURES = 5
-"""After how many failures in a row the store is asked whether it still answers."""
+"""After so many failures in a row the run leaves the other objects to the next one."""
 UNSAFE = "unsafe_name"
 """The skip reason of names that are no path below a folder, or that are those of another path."""
 
@@ -44,16 +44,12 @@ class MirrorState(Struct, frozen=True, kw_only=True):
 
 
 class MirrorPlan(Struct, frozen=True, kw_only=True):
-    """What differs between a whole listing of the store and the mirror.
-
-    `gone` are all files to delete, and `removed` counts those that an earlier run has finished.
-    """
+    """What differs between a whole listing of the store and the mirror; `gone` are deleted."""
 
     listed: int
     wanted: dict[str, StoredObject]
     changed: list[StoredObject]
     gone: list[str]
-    removed: int
     skips: SkipCounts
 
     @property
@@ -110,7 +106,6 @@ class ObjectMirror:
     def __init__(self, data: Path, address: str) -> None:
         self.address = address.rstrip("/")
         self.root = data / name_mirror(address)
-        self._listing = Path(f"{self.root}.listing.json")
         self._state = Path(f"{self.root}.json")
 
     def check(self) -> None:
@@ -134,12 +129,9 @@ class ObjectMirror:
         listed = list(self._open().list(""))
         skips = SkipCounts()
         wanted = {one.name: one for one in _select(listed, find_reason, skips)}
-        known, here = self._read_listing(), dict(self._list_files())
+        here = dict(self._list_files())
         changed = [
-            one
-            for name, one in wanted.items()
-            # A killed run left files that no listing names; their time is that of their object.
-            if known.get(name, one) != one or here.get(name) != (one.size, int(one.modified))
+            one for name, one in wanted.items() if here.get(name) != (one.size, int(one.modified))
         ]
         gone = [name for name in here if name not in wanted]
         return MirrorPlan(
@@ -147,7 +139,6 @@ class ObjectMirror:
             wanted=wanted,
             changed=changed,
             gone=gone,
-            removed=sum(name in known for name in gone),
             skips=skips,
         )
 
@@ -175,26 +166,17 @@ class ObjectMirror:
                     with suppress(OSError):  # it has files
                         Path(folder).rmdir()
         result = MirrorResult()
-        # Of an object that fails the older version stays known, so that the next run tries again.
-        old, changed = self._read_listing(), {one.name for one in plan.changed}
-        known = {
-            name: old.get(name, one)
-            for name, one in plan.wanted.items()
-            if name in old or name not in changed
-        }
         try:
             for one in self._download(plan.changed, result, is_stopped):
-                known[one.name] = one
                 add(one.size)
         finally:
-            self._write(self._listing, known)
             self._write_state(now, len(plan.changed) - result.downloaded)
         return result
 
     def remove(self) -> None:
         """Delete the mirror; first what makes the folder one."""
         with translate_os_errors(self.root, "write"):
-            for path in (self._state, self._listing, self.root):
+            for path in (self._state, self.root):
                 if path.exists():
                     delete_path(path)
 
@@ -220,20 +202,11 @@ class ObjectMirror:
                     result.size += one.size
                     yield one
                 elif isinstance(fault, IoError):
-                    stops = stops or fault.op != "read"  # a full disk is no fault of an object
                     result.fault = result.fault or fault
                     result.failed += 1
                     in_row += 1
-                    if in_row == _MOST_FAILURES and not stops:
-                        in_row, stops = 0, not self._answers(store)
-
-    @staticmethod
-    def _answers(store: ObjectStore) -> bool:
-        try:
-            next(store.list(""), None)
-        except IoError:
-            return False
-        return True
+                    # A full disk is no fault of an object.
+                    stops = stops or fault.op != "read" or in_row == _MOST_FAILURES
 
     def _fetch(self, store: ObjectStore, one: StoredObject) -> None:
         target = self.root / one.name
@@ -254,19 +227,10 @@ class ObjectMirror:
                 sizes = status.st_size, int(status.st_mtime)
                 yield path.relative_to(self.root).as_posix(), sizes
 
-    def _read_listing(self) -> dict[str, StoredObject]:
-        try:
-            return msgspec.json.decode(self._listing.read_bytes(), type=dict[str, StoredObject])
-        except (OSError, msgspec.MsgspecError):
-            return {}
-
     def _write_state(self, now: float, missing: int) -> None:
-        self._write(self._state, MirrorState(address=self.address, synced_at=now, missing=missing))
-
-    @staticmethod
-    def _write(path: Path, value: object) -> None:
-        with translate_os_errors(path, "write"), replace_file(path) as draft:
-            draft.write(msgspec.json.encode(value))
+        state = MirrorState(address=self.address, synced_at=now, missing=missing)
+        with translate_os_errors(self._state, "write"), replace_file(self._state) as draft:
+            draft.write(msgspec.json.encode(state))
 
 
 def _select(
@@ -290,10 +254,5 @@ def _select(
 
 
 def _is_safe(name: str) -> bool:
-    """Return whether the name of an object is a path below a folder, on every system."""
-    path = PureWindowsPath(name)
-    if "\0" in name or "\\" in name or path.drive or path.root:
-        return False
-    if any(part in ("", ".", "..") for part in name.split("/")):
-        return False
-    return not is_windows() or not (set(name) & set('<>:"|?*') or path.is_reserved())
+    """Return whether the name of an object is a path below a folder."""
+    return "\0" not in name and not any(part in ("", ".", "..") for part in name.split("/"))

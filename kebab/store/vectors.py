@@ -213,25 +213,21 @@ class LanceVectors(MappedVectors):
                     vectors.unlink()
                     keys.unlink()
 
-    def clear(self) -> None:
-        """Delete every row, and the files that held them."""
-        self._delete_snapshots()
-        self._table.drop()
-
     def rebuild(self) -> None:
         """Make a table that cannot be read anew from its newest snapshot, or empty without one."""
         numbers = _list_snapshots(self._folder, self._version)
         rows = self._map_snapshot(numbers[-1]) if numbers else None
-        self.clear()
+        self._delete_snapshots()
+        self._table.drop()
         if rows is not None and len(rows[0]):
             self._table.append(*rows)
             self.save()
 
-    def delete_others(self, versions: Collection[str]) -> None:
-        """Delete what belongs to other embedding versions than these, and drafts."""
-        names = "|".join(re.escape(build_table_name(version)) for version in versions)
+    def delete_others(self) -> None:
+        """Delete what belongs to other embedding versions, and drafts."""
+        name = re.escape(build_table_name(self._version))
         files = "|".join(map(re.escape, (_KEYS, _VECTORS)))
-        kept = re.compile(rf"(?:{names})(?:\.lance|-\d+(?:{files}))")
+        kept = re.compile(rf"{name}(?:\.lance|-\d+(?:{files}))")
         with translate_os_errors(self._folder, "write"):
             for path in list(self._folder.iterdir()) if self._folder.is_dir() else []:
                 if is_own(path.name) and not kept.fullmatch(path.name):

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TypeAlias
 from unicodedata import normalize
 
-from kebab.core.files import is_absolute, join_root, resolve_links, to_slashes
+from kebab.core.files import join_root, resolve_links
 from kebab.text.normalize import escape_undecodable
 
 Segments: TypeAlias = tuple[re.Pattern[str] | None, ...]
@@ -108,7 +108,7 @@ def list_readings(pattern: str, working_folder: str) -> list[str]:
     begin with `/`, `~`, `./` or `../` are paths on disk. All of them are tried again without
     regard to case.
     """
-    plain = to_slashes(normalize("NFC", pattern))
+    plain = normalize("NFC", pattern)
     exact = list(dict.fromkeys(_iterate_readings(plain, working_folder)))
     return exact + [folded for folded in map(_ignore_case, exact) if folded not in exact]
 
@@ -133,7 +133,7 @@ def _iterate_readings(pattern: str, working_folder: str) -> Iterator[str]:
 
 
 def _is_on_disk(pattern: str) -> bool:
-    return _ON_DISK.match(pattern) is not None or is_absolute(pattern)
+    return _ON_DISK.match(pattern) is not None or pattern.startswith("/")
 
 
 def _list_disk_readings(pattern: str, working_folder: str) -> Iterator[str]:
@@ -142,14 +142,14 @@ def _list_disk_readings(pattern: str, working_folder: str) -> Iterator[str]:
     if "\0" in pattern or escape_undecodable(working_folder) != working_folder:
         return
     plain = os.path.expanduser(pattern)  # noqa: PTH111 - a pattern
-    whole = to_slashes(os.path.join(working_folder, plain))  # noqa: PTH118 - a pattern
+    whole = os.path.join(working_folder, plain)  # noqa: PTH118 - a pattern
     wildcard = _WILDCARDS.search(whole)
     cut = whole.rfind("/", 0, wildcard.start()) if wildcard else len(whole.rstrip("/"))
     literal, rest = whole[:cut] or "/", whole[cut:]
     parent, name = os.path.split(literal)
     for folder in dict.fromkeys(
         (
-            to_slashes(os.path.normpath(literal)),
+            os.path.normpath(literal),
             join_root(resolve_links(parent), name),
             resolve_links(literal),
         )

@@ -224,7 +224,7 @@ class PluginRow(Struct, frozen=True, kw_only=True):
     """One plugin: an entry point of a package beside kebab."""
 
     group: str
-    """What it adds: `kebab.embedders`, `kebab.parsers`, `kebab.providers` or `kebab.rules`."""
+    """What it adds: `kebab.parsers` or `kebab.rules`."""
     name: str
     """The name of the entry point."""
     package: str
@@ -287,9 +287,6 @@ class ModelRow(Struct, frozen=True, kw_only=True):
     is generic: it rests on words and on the distance from other passages."""
     download_bytes: int | None = None
     """The size of the download; null when it is not known."""
-    plugin: str | None = None
-    """The package that brings and runs the model, with its version; null when kebab runs it, or
-    when the package is not installed."""
 
 
 class ModelList(Reply, frozen=True, kw_only=True, tag="model_list.v1"):
@@ -313,10 +310,7 @@ class ModelReport(Reply, frozen=True, kw_only=True, tag="model_report.v1"):
     embedded: int
     """The number of passages that were embedded again."""
     pending: int
-    """The number of passages without a vector of this model."""
-    resume: str | None = None
-    """The command that continues an interrupted change; null when nothing was interrupted. Until
-    then the knowledge base keeps its old model and vectors."""
+    """The number of passages without a vector; the next ingest embeds them."""
 
 
 class ModelListRequest(

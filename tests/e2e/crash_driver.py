@@ -41,7 +41,7 @@ from tests.fakes.embedder import PROFILE, HashingEmbedder
 WRITES = {
     *("add_source", "store_plans", "put_document", "update_stamp", "remove_documents"),
     *("mark_vectors", "set_value", "record_run", "checkpoint"),
-    *("append", "delete", "clear", "save", "replace_vectors"),
+    *("append", "delete", "save", "replace_model"),
 }
 OTHER = "hashing-other-384-v1"
 QUERIES = ("garden", "section 1", "note7 OR note8", "moved")

@@ -67,17 +67,14 @@ class MemoryVectors:
     def find_damaged_keys(self) -> set[Key]:
         return {row.key for row in self.rows if not np.isfinite(row.vector).all()}
 
-    def clear(self) -> None:
+    def rebuild(self) -> None:
         self.rows = []
         self.commits += 1
 
-    def rebuild(self) -> None:
-        self.clear()
-
-    def delete_others(self, versions: Collection[str]) -> None:
-        for version, table in self._tables.items():
-            if version not in versions and table.rows:
-                table.clear()
+    def delete_others(self) -> None:
+        for table in self._tables.values():
+            if table is not self:
+                table.rows = []
 
     def save(self) -> None:
         self.saved += 1
@@ -88,7 +85,7 @@ class MemoryVectors:
 
 
 class TornVectors(MemoryVectors):
-    """An index that cannot be read until it was cleared."""
+    """An index that cannot be read until it was made anew."""
 
     torn = True
 
@@ -103,7 +100,7 @@ class TornVectors(MemoryVectors):
 
     def rebuild(self) -> None:
         self.torn = False
-        self.clear()
+        super().rebuild()
 
 
 def _cosine(query: "Vector", vector: "Vector") -> float:

@@ -15,7 +15,6 @@ from kebab.core.chunks import NO_BACKGROUND
 from kebab.core.documents import (
     EMBEDDING_REASON,
     EMBEDDING_VERSION,
-    NEXT_VECTORS,
     MovedDocument,
     VectorRow,
 )
@@ -284,33 +283,20 @@ class TestVectorStates:
         assert (first.title, first.heading_path) == ("T", ("H",))
         assert library.writer.count_pending() == 3
 
-    def test_all_chunks_are_listed_by_key_whatever_their_state(self, library: Library) -> None:
-        library.writer.put_document(document("a.md", ["one", "two", "three"], headings=("H",)))
-        one, two, three = (chunk.key for chunk in library.writer.list_pending(9))
+    def test_with_another_model_all_chunks_are_pending(self, library: Library) -> None:
+        library.writer.put_document(document("a.md", ["one", "two"]))
+        one, two = (chunk.key for chunk in library.writer.list_pending(9))
         library.writer.mark_vectors([one], "committed", VERSION)
         library.writer.mark_vectors([two], "unsupported", VERSION)
-        assert library.writer.count_all_chunks() == 3
-        assert [chunk.key for chunk in library.writer.list_chunks(Key(0), 2)] == [one, two]
-        (last,) = library.writer.list_chunks(two, 9)
-        assert (last.key, last.text, last.heading_path) == (three, "three", ("H",))
-
-    def test_replaced_vectors_have_the_new_version_and_nothing_is_pending(
-        self, library: Library
-    ) -> None:
-        library.writer.put_document(document("a.md", ["one", "two", "three"]))
-        one, two, three = (chunk.key for chunk in library.writer.list_pending(9))
-        library.writer.mark_vectors([one], "committed", VERSION)
         library.writer.set_value(EMBEDDING_VERSION, VERSION)
-        library.writer.set_value(NEXT_VECTORS, "other 1")
         before = library.writer.get_revision()
 
-        library.writer.replace_vectors("other", "it is better", [two])
+        library.writer.replace_model("other", "it is better")
 
-        assert list(library.writer.list_committed_keys()) == [one, three]
-        assert library.writer.count_pending() == 0
+        assert list(library.writer.list_committed_keys()) == []
+        assert library.writer.count_pending() == 2
         assert library.writer.get_value(EMBEDDING_VERSION) == "other"
         assert library.writer.get_value(EMBEDDING_REASON) == "it is better"
-        assert library.writer.get_value(NEXT_VECTORS) is None
         assert library.writer.get_revision() == library.reader().get_revision() == before + 1
 
     def test_only_committed_keys_are_found(self, library: Library) -> None:
@@ -337,7 +323,6 @@ class TestRevision:
             document("z.md", source="other", doc=make_doc_id("notes", "a.md"))
         ),
         lambda writer: writer.mark_vectors([Key(1)], "committed", VERSION),
-        lambda writer: writer.replace_vectors("other", None, []),
     )
     QUIET: tuple[Callable[[Any], object], ...] = (
         lambda writer: writer.set_value("name", "value"),
@@ -638,13 +623,6 @@ class TestVectors:
         index.writer.append([row(1, *EAST), row(2, *NORTH)])
         found = index.reader().compute_cosines(unit(1, 1, 0, 0), [Key(2), Key(7)])
         assert found == {2: pytest.approx(0.707107, abs=5e-4)}
-
-    def test_a_cleared_index_is_empty_and_can_be_filled_again(self, index: Index) -> None:
-        index.writer.append([row(1, *EAST)])
-        index.writer.clear()
-        assert (index.writer.list_keys(), index.reader().count()) == (sort_keys([]), 0)
-        index.writer.append([row(2, *NORTH)])
-        assert index.reader().find_nearest(unit(*NORTH), 1) == [(2, 1.0)]
 
     def test_stored_vectors_are_intact(self, index: Index) -> None:
         assert index.writer.find_damaged_keys() == set()

@@ -53,8 +53,6 @@ HOMES = {
         "kebab.ingest",
         "kebab.llm",
         "kebab.parse",
-        # What plugins return is checked against the declared types.
-        "kebab.plugins",
         "kebab.rag",
         "kebab.review",
         "kebab.search",

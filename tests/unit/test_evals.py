@@ -299,10 +299,10 @@ def test_the_old_file_stays_when_writing_fails(tmp_path, monkeypatch):
     path = tmp_path / "a.json"
     path.write_text("before")
 
-    def full(self, data):
+    def full(file):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    monkeypatch.setattr("os.fsync", full)
 
     with pytest.raises(IoError, match="No space left"):
         write_file(path, b"after")

@@ -6,8 +6,7 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from kebab.core.documents import Block, BlockKind, ParsedDocument
-from kebab.plugins import Embedding
-from kebab.testing import EmbedderSuite, ParserSuite
+from kebab.testing import ParserSuite
 from tests.shape.tree import ROOT
 
 
@@ -33,29 +32,8 @@ def run(suite):
             getattr(suite, name)()
 
 
-def test_the_example_of_the_page_passes(suite, module):
+def test_the_example_of_the_page_passes(suite):
     run(suite)
-    embedders = EmbedderSuite()
-    embedders.embedding = module.HASHES
-    run(embedders)
-
-
-@pytest.mark.parametrize(
-    "embed",
-    [
-        lambda texts: [[1.0, 2.0]],
-        lambda texts: [[1.0]] * len(texts),
-        lambda texts: [[0.0, 0.0]] * len(texts),
-        lambda texts: [[1.0, number] for number in range(len(texts))],
-        lambda texts: [[1.0, "when" in text or "soup" in text] for text in texts],
-    ],
-)
-def test_an_unsound_embedding_model_fails(module, embed):
-    suite = EmbedderSuite()
-    suite.embedding = Embedding(module.HASHES.facts._replace(dimension=2), embed)
-
-    with pytest.raises(AssertionError):
-        run(suite)
 
 
 @pytest.mark.parametrize(

@@ -300,7 +300,6 @@ def describe_library(data: Path) -> Library:
                 "chunks": sorted(rest for _, *rest in chunks),
                 "turns": reader.connection.execute(_TURNS).fetchall(),
                 "version": version,
-                "next": reader.get_value("next_vectors"),
                 "words": [
                     sorted((round(score, 5), names[key]) for key, score in scores)
                     for scores in (reader.search_lexical(one, Filters(), 50) for one in _QUERIES)

@@ -26,7 +26,7 @@ TOPICS = {
     "review-rules": "What a review finds without a model",
     "pictures": "Text and captions of images",
     "python": "The operations as methods of a Python object",
-    "plugins": "Formats, models, servers and rules of other packages",
+    "plugins": "Formats and rules of other packages",
     "security": "What is protected, and what is not",
     "many-machines": "Publish a base, search published ones, ingest on a cluster",
     "reliability": "Damage, repair, export and import",

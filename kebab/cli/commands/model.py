@@ -60,10 +60,10 @@ def pull(context: CommandContext, /, name: str, folder: str | None) -> Exit:
 def use(context: CommandContext, /, name: str, folder: str | None) -> Exit:
     """Change the embedding model.
 
-    Everything is embedded again. Searches use the old model and its vectors until the new ones are
-    complete. An interrupted change continues with the next run of the command. `auto` selects the
-    model in the settings, or the best one for the languages of the documents. `kebab model list
-    --all` lists other names.
+    Everything is embedded again. Meanwhile searches use words, and the new vectors that are there
+    already. The next ingest continues an interrupted change. `auto` selects the model in the
+    settings, or the best one for the languages of the documents. `kebab model list --all` lists
+    other names.
     """
     request = ModelUseRequest(name=name, folder=folder)
     reply, status = run_cancellable_work(context, request)

@@ -184,7 +184,6 @@ CLIENTS = (
     # `"source": "custom"`. https://zed.dev/docs/configuring-zed: the settings file is
     # `~/.config/zed/settings.json`, with `XDG_CONFIG_HOME` on Linux `$XDG_CONFIG_HOME/zed`, and
     # `.zed/settings.json` in a project; it is JSON with comments.
-    # `crates/paths/src/paths.rs` of Zed: on Windows the folder is `%APPDATA%\Zed`.
     Client(
         name="zed",
         title="Zed",
@@ -238,9 +237,6 @@ class Places(Struct, frozen=True):
         """Return the folder of the user's settings of an editor; it depends on the system."""
         below = {"vscode": "Code/User", "zed": "zed"}[name]
         usual = self.home / ".config"
-        if self.system == "win32":
-            below = below.replace("zed", "Zed")
-            return Path(self.environ.get("APPDATA") or self.home / "AppData/Roaming") / below
         if self.system == "darwin":
             below_library = self.home / "Library/Application Support" / below
             return below_library if name == "vscode" else usual / below

@@ -17,7 +17,6 @@ from kebab.cli.channels import OutputChannel
 from kebab.cli.options import ColorChoice
 from kebab.core.files import find_container
 from kebab.errors.hints import limit_hint
-from kebab.platform import get_host_name
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -138,7 +137,7 @@ def build_link(file: str | None, line: int | None, form: str, page: int | None =
         return ""
     values = {"path": path, "line": str(line or 1), "column": "1"}
     if "{host}" in template:
-        values["host"] = get_host_name()
+        values["host"] = os.uname().nodename
     for name, value in values.items():
         template = template.replace(f"{{{name}}}", value)
     return f"{template}#page={page}" if page and template == _SCHEME + path else template

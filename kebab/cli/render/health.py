@@ -166,7 +166,7 @@ def render_model_list(reply: ModelList, canvas: Canvas) -> Iterator[str]:
         yield "other models; the confidence of hits is not calibrated for them:"
         width = max(len(model.name) for model in others)
         for model in others:
-            size = model.plugin or format_bytes(model.download_bytes or 0)
+            size = format_bytes(model.download_bytes or 0)
             facts = f"{model.dimension:>5} dimensions  {size:>8}  {model.languages}"
             yield f"  {model.name:<{width}}{facts}"
     yield ""
@@ -184,11 +184,7 @@ def render_model_report(reply: ModelReport, canvas: Canvas) -> Iterator[str]:
     yield from render_fields(_list_model_fields(reply.model), canvas, "    ")
     if reply.embedded:
         yield f"{pluralize(reply.embedded, 'passage')} embedded again"
-    if reply.resume:
-        left = pluralize(reply.pending, "passage")
-        yield from canvas.note(f"{left} left; until then searches use the old model and vectors")
-        yield from canvas.hint(reply.resume)
-    elif reply.pending:
+    if reply.pending:
         yield from canvas.note(f"{pluralize(reply.pending, 'passage')} not embedded yet")
         yield from canvas.hint("kebab ingest")
 
@@ -197,8 +193,6 @@ def _list_model_fields(model: ModelRow) -> list[tuple[str, str]]:
     weights = "not on this machine"
     if model.installed:
         weights = f"installed, {format_bytes(model.bytes or 0)}"
-    if model.plugin:
-        weights = f"{'in use by kebab' if model.installed else 'not used yet'}, in {model.plugin}"
     confidence = [("confidence", "generic, not calibrated")]
     return [
         ("languages", model.languages),

@@ -111,8 +111,6 @@ def _build_install_command(language: str = "") -> str:
     """Return the command that installs the program, or a language of it."""
     if platform.SYSTEM == "darwin":
         return "brew install tesseract-lang" if language else "brew install tesseract"
-    if platform.is_windows():
-        return "winget install UB-Mannheim.TesseractOCR"
     suffix = f"-{language.replace('_', '-')}" if language else ""
     return f"sudo apt install tesseract-ocr{suffix}"
 

@@ -8,7 +8,6 @@ state.
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import apsw
@@ -51,20 +50,6 @@ def list_pending(
         f" JOIN {_CHUNK_TABLES} ON v.key = next ORDER BY {_EMBED_ORDER}",
         (to_json(first), limit),
     )
-    return _make_pending_chunks(rows)
-
-
-def list_chunks_after(database: apsw.Connection, after: Key, limit: int) -> list[PendingChunk]:
-    """Return chunks with a higher key, by key, whatever their state."""
-    rows = database.execute(
-        f"SELECT {_CHUNK_COLUMNS} FROM {_CHUNK_TABLES}"  # noqa: S608 - constants
-        " WHERE v.key > ? ORDER BY v.key LIMIT ?",
-        (after, limit),
-    )
-    return _make_pending_chunks(rows)
-
-
-def _make_pending_chunks(rows: Iterable[tuple[Any, ...]]) -> list[PendingChunk]:
     return [PendingChunk._make(row)._replace(heading_path=parse_strings(row[4])) for row in rows]
 
 
@@ -151,20 +136,15 @@ def replace_chunks(database: apsw.Connection, target: ChunkTarget) -> "ChunkChan
         ChunkId(chunk_id): _OldChunk(Key(key), embed_hash, (*position,))
         for chunk_id, key, embed_hash, *position in stored
     }
-    before, kept, added = len(old), 0, 0
-    for rows in chain((target.row.chunks,), target.row.more_chunks):
-        known = [(old.pop(row.chunk_id, None), row) for row in rows]
-        same = [(was, row) for was, row in known if was and was.embed_hash == row.embed_hash]
-        changed = [was.key for was, row in known if was and was.embed_hash != row.embed_hash]
-        delete_chunks(database, changed)
-        _update_kept_chunks(database, target, same)
-        others = [row for was, row in known if not was or was.embed_hash != row.embed_hash]
-        _insert_chunks(database, target, others)
-        kept, added = kept + len(same), added + len(others)
-        if target.row.more_chunks != ():  # a large document comes in portions
-            fts.flush_write_buffer(database)
-    delete_chunks(database, [was.key for was in old.values()])
-    return ChunkChanges(kept=kept, added=added, removed=before - kept)
+    before = len(old)
+    known = [(old.pop(row.chunk_id, None), row) for row in target.row.chunks]
+    same = [(was, row) for was, row in known if was and was.embed_hash == row.embed_hash]
+    changed = [was.key for was, row in known if was and was.embed_hash != row.embed_hash]
+    delete_chunks(database, [*changed, *(was.key for was in old.values())])
+    _update_kept_chunks(database, target, same)
+    others = [row for was, row in known if not was or was.embed_hash != row.embed_hash]
+    _insert_chunks(database, target, others)
+    return ChunkChanges(kept=len(same), added=len(others), removed=before - len(same))
 
 
 def delete_chunks(database: apsw.Connection, keys: Collection[Key]) -> None:

@@ -20,7 +20,6 @@ from kebab.errors.system import translate_os_errors
 from kebab.platform import sync_path
 from kebab.store.sqlite import fts, replacement
 from kebab.store.sqlite.fts import lower_text
-from kebab.store.sqlite.replacement import keep_old_copy
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -209,12 +208,8 @@ def _matches_property(condition: str, value: str) -> bool:
     return matches_property(condition, value)
 
 
-def open_writer(
-    data_dir: Path, on_copy: Callable[[Path], object] = lambda _: None
-) -> apsw.Connection:
+def open_writer(data_dir: Path) -> apsw.Connection:
     """Open the database for writing; create or migrate it if needed.
-
-    `on_copy` receives the copy of the old database that a migration keeps.
 
     Raises:
         NotIndexed: It was written by a newer build.
@@ -238,9 +233,6 @@ def open_writer(
         database.execute("PRAGMA journal_size_limit = 0")
         persist_log(database)
         fts.create_write_buffer(database)
-        with translate_os_errors(path, "write"):
-            if copy := keep_copy_before_migration(database):
-                on_copy(copy)
         migrate(database, data_dir)
         undo.pop_all()
     return database
@@ -362,14 +354,6 @@ def _refuse(database: apsw.Connection, data_dir: Path, below: str) -> NotIndexed
         found=read_schema_version(database),
         file=database.filename if below else None,
     )
-
-
-def keep_copy_before_migration(database: apsw.Connection, below: str = "") -> Path | None:
-    """Return a new copy of a database that has an older schema, None for any other."""
-    version = read_schema_version(database)
-    if not 0 < version < get_expected_schema_version(below):
-        return None
-    return keep_old_copy(database, version)
 
 
 def migrate(database: apsw.Connection, data_dir: Path, below: str = "") -> None:

@@ -12,7 +12,6 @@ from kebab.core.documents import EMBEDDING_VERSION
 from kebab.errors.catalog import StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.platform import open_descriptor
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.catalogue import find_file_faults, read_objects
 from kebab.store.sqlite.sources import ListedSource, list_sources, write_sources
@@ -40,7 +39,7 @@ def copy_database(path: Path, target: Path) -> None:
         StoreCorrupt: The database is damaged.
     """
     with translate_os_errors(target, "create"):
-        os.close(open_descriptor(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode=0o600))
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     with (
         connection.translate_sqlite_errors(str(path), "read"),
         closing(connection.connect_read_only(path)) as database,

@@ -18,7 +18,6 @@ import apsw
 import msgspec
 
 from kebab.core.chunks import KeyedScore, Place
-from kebab.core.files import is_absolute
 from kebab.core.ids import DocNumber, Key
 from kebab.core.queries import Filters, NamedDocument
 
@@ -161,7 +160,7 @@ CONDITIONS: Mapping[str, Callable[[Filters], Condition]] = {
 
 def _match_path(pattern: str) -> Condition:
     """Return the condition of a glob; an absolute one is compared with absolute paths."""
-    if not is_absolute(pattern.removeprefix("!")):
+    if not pattern.removeprefix("!").startswith("/"):
         return "path_matches(?, d.path)", [pattern]
     root = "(SELECT rtrim(s.root, '/') FROM sources s WHERE s.source = d.source)"
     return f"path_matches(?, {root} || '/' || d.path)", [pattern]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from kebab.core.durable import create_folder
 from kebab.errors.catalog import IoError, Locked
 from kebab.errors.system import translate_os_errors
-from kebab.platform import close_locked, lock_descriptor, open_descriptor, read_at, write_at
+from kebab.platform import lock_descriptor
 from kebab.store.sqlite import replacement
 from kebab.store.sqlite.replacement import LOCK_NAME
 
@@ -64,8 +64,8 @@ class WriterLock(AbstractContextManager["WriterLock"]):
         self._path = data_dir / LOCK_NAME
         with translate_os_errors(self._path, "create"):
             create_folder(data_dir, 0o700)
-            self._file = open_descriptor(self._path, os.O_RDWR | os.O_CREAT)
-            self._freed = weakref.finalize(self, close_locked, self._file)
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+            self._freed = weakref.finalize(self, os.close, self._file)
         try:
             self._take()
             replacement.complete_replacement(data_dir)
@@ -87,7 +87,7 @@ class WriterLock(AbstractContextManager["WriterLock"]):
     def _write(self, text: str) -> None:
         data = text.encode()
         # One write replaces the file, because readers take no lock; spaces cover a longer old text.
-        write_at(self._file, data.ljust(os.fstat(self._file).st_size), 0)
+        os.pwrite(self._file, data.ljust(os.fstat(self._file).st_size), 0)
         os.ftruncate(self._file, len(data))
 
     def close(self) -> None:
@@ -131,7 +131,7 @@ def _try_lock(file: int) -> bool:
 
 
 def _read_writer(file: int) -> Writer:
-    pid, _, rest = read_at(file, _MAX_BYTES, 0).decode("ascii", "replace").partition("\n")
+    pid, _, rest = os.pread(file, _MAX_BYTES, 0).decode("ascii", "replace").partition("\n")
     state = None
     with suppress(ValueError, TypeError):
         state = IngestState(*json.loads(rest))
@@ -145,7 +145,7 @@ def read_writer(data_dir: Path) -> Writer | None:
     writer, because a try can get in the way of a writer that begins at the same moment.
     """
     with suppress(OSError):  # a lock file that cannot be read tells nothing about a writer
-        file = open_descriptor(data_dir / LOCK_NAME, os.O_RDONLY)
+        file = os.open(data_dir / LOCK_NAME, os.O_RDONLY)
         try:
             if os.fstat(file).st_size and not lock_descriptor(file, shared=True):
                 return _read_writer(file)

@@ -134,8 +134,6 @@ class ReviewDatabase(AbstractContextManager[Any]):
             return
         database.execute("PRAGMA journal_mode = WAL")
         connection.persist_log(database)
-        with translate_os_errors(self.path, "write"):
-            connection.keep_copy_before_migration(database, MIGRATIONS)
         database.execute("BEGIN IMMEDIATE")
         connection.migrate(database, self._data_dir, MIGRATIONS)
         database.execute("COMMIT")

@@ -10,14 +10,12 @@ import apsw
 from kebab.core.documents import (
     EMBEDDING_REASON,
     EMBEDDING_VERSION,
-    NEXT_VECTORS,
     ChunkChanges,
     DocumentRow,
     FileStamp,
     MovedDocument,
     Source,
     SourcePlan,
-    is_partial,
 )
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.queries import VectorState
@@ -46,7 +44,6 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     list_sources = forward(documents.list_sources)
     has_document = forward(documents.has_document)
     list_pending = forward(chunks.list_pending)
-    list_chunks = forward(chunks.list_chunks_after)
     get_revision = forward(connection.get_revision)
     measure_languages = forward(documents.measure_languages)
     list_committed_keys = forward(chunks.list_committed_keys)
@@ -57,8 +54,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     ) -> None:
         """Take the lock, then open and migrate the database.
 
-        `tokens` returns the words of the index. After a migration, `old_copy` is the copy of the
-        database as it was.
+        `tokens` returns the words of the index.
 
         Raises:
             Locked: Another writer holds the lock.
@@ -68,10 +64,8 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         """
         with ExitStack() as undo:
             self._lock = undo.enter_context(WriterLock(data_dir))
-            copies: list[Path] = []
-            self._database = open_writer(data_dir, copies.append)
+            self._database = open_writer(data_dir)
             undo.pop_all()
-        self.old_copy = copies[0] if copies else None
         self.path = str(get_database_path(data_dir))
         with translate_sqlite_errors(self.path, "write"):
             chunks.update_words(self._database, tokens)
@@ -175,12 +169,6 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
             saved = documents.save_document(self._database, document, self._now())
             target = chunks.ChunkTarget(self._tokens, document, *saved)
             written = chunks.replace_chunks(self._database, target)
-            if document.more_chunks != ():
-                warnings = (*document.warnings, *document.late_warnings)
-                self._database.execute(
-                    "UPDATE documents SET warnings = ?, partial = ? WHERE doc = ?",
-                    (fts.to_json(warnings), is_partial(warnings), target.doc),
-                )
             documents.forget_unread(self._database, document.source, document.path)
             self._transactions.mark_changed()
         removed = written.removed + evicted
@@ -246,22 +234,17 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
             if chunks.set_vector_state(self._database, keys, state, version):
                 self._transactions.mark_changed()
 
-    def count_all_chunks(self) -> int:
-        """Return how many chunks there are."""
-        with translate_sqlite_errors(self.path, "read"):
-            return int(self._database.execute("SELECT count(*) FROM vectors").get)
-
-    def replace_vectors(self, version: str, reason: str | None, unknown: Collection[Key]) -> None:
-        """Make all chunks committed under another version, and the unknown ones unsupported."""
+    def replace_model(self, version: str, reason: str | None) -> None:
+        """Store the embedding version and its reason, and make all chunks pending."""
         with self._transactions.unit():
             self._database.execute(
-                "UPDATE vectors SET state = 'committed', version = ?", (version,)
+                "UPDATE vectors SET state = 'pending', version = NULL WHERE state <> 'pending'"
             )
-            chunks.set_vector_state(self._database, unknown, "unsupported", version)
-            connection.set_value(self._database, NEXT_VECTORS, None)
+            is_changed = self._database.changes() > 0
             connection.set_value(self._database, EMBEDDING_VERSION, version)
             connection.set_value(self._database, EMBEDDING_REASON, reason)
-            self._transactions.mark_changed()
+            if is_changed:
+                self._transactions.mark_changed()
 
     def count_committed(self, doc_ids: Collection[DocId]) -> dict[DocId, int]:
         """Return how many chunks of each of these documents have a stored vector, 0 included."""

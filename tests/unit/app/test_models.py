@@ -2,13 +2,11 @@ import shutil
 
 import pytest
 
-from kebab.app.doctor import check_health
 from kebab.app.models import list_models, pull_model, use_model
-from kebab.core.documents import NEXT_VECTORS
 from kebab.core.progress import Cancel, Progress, ProgressKind, ignore_progress
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
 from kebab.errors.catalog import EmbeddingUnavailable, Locked, UsageInvalid
-from kebab.wire.health import DoctorRequest, ModelListRequest, ModelPullRequest, ModelUseRequest
+from kebab.wire.health import ModelListRequest, ModelPullRequest, ModelUseRequest
 
 
 def _use(desk, name, **flags):
@@ -81,44 +79,15 @@ def test_a_model_can_be_chosen_before_the_first_ingest(lab):
     assert lab.ingest().embedding.version == MINILM.version
 
 
-def test_a_cancelled_change_keeps_the_old_model_and_names_the_command_to_continue(full):
+def test_the_next_ingest_completes_a_cancelled_change(full):
     cancel = Cancel()
     cancel.request()
     report = use_model(full.context(), ModelUseRequest(name=MINILM.key), ignore_progress, cancel)
 
-    assert (report.embedded, report.pending, report.model.active) == (0, 3, False)
-    assert report.resume == "kebab model use all-minilm-l6-v2"
-    assert full.search("cat", mode="vector").hits[0].embedding_version == E5_SMALL.version
-    check = {check.name: check for check in check_health(full.context(), DoctorRequest()).checks}
-    assert check["embedding_version"].fix == report.resume
-    assert full.again().embedding.embedded == 0
-    finished = _use(full, MINILM.key)
-    assert (finished.embedded, finished.pending, finished.resume) == (3, 0, None)
-
-
-def test_an_interrupted_change_to_a_model_of_another_build_is_no_fault(full):
-    with full.context().open_writer("model use") as library:
-        library.set_value(NEXT_VECTORS, "from-another-build 1")
-
-    check = {check.name: check for check in check_health(full.context(), DoctorRequest()).checks}
-
-    assert check["embedding_version"].status == "ok"
-    assert _use(full, MINILM.key).pending == 0
-
-
-def test_searches_stay_hybrid_with_the_old_model_during_a_change(full):
-    seen = []
-
-    def search_again(event):
-        if event.kind is ProgressKind.EMBED_BATCH:
-            found = full.search("the cat sleeps")
-            seen.append((found.degraded, found.hits[0].embedding_version))
-
-    request = ModelUseRequest(name=MINILM.key)
-    use_model(full.context(), request, search_again, Cancel())
-
-    assert seen == [([], E5_SMALL.version)]
-    assert full.search("the cat sleeps").hits[0].embedding_version == MINILM.version
+    assert (report.embedded, report.pending, report.model.active) == (0, 3, True)
+    assert full.search("cat").hits
+    assert full.again().embedding.embedded == 3
+    assert full.search("cat", mode="vector").hits[0].embedding_version == MINILM.version
 
 
 def test_two_changes_at_once_are_refused(full):

@@ -201,7 +201,6 @@ def test_a_character_that_the_encoding_lacks_is_refused(desk):
         fix_file(path, hash_content(data), [fix(0, 3, "👩")])
 
 
-@pytest.mark.skipif(os.name != "posix", reason="permissions are POSIX")
 def test_permissions_and_links_stay(desk):
     path = write(desk)
     path.chmod(0o640)

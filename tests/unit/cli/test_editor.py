@@ -35,7 +35,6 @@ def test_each_editor_gets_the_line_in_its_own_form(editor, command):
     ("system", "opener"),
     [
         ("linux", ["xdg-open"]),
-        ("win32", ["notepad"]),
     ],
 )
 def test_without_an_editor_the_system_shows_the_text(tmp_path, monkeypatch, system, opener):

@@ -1,20 +1,14 @@
-from pathlib import PurePosixPath, PureWindowsPath
-
 import pytest
 
-from kebab.core import files
 from kebab.core.files import (
     MAX_EXAMPLES,
     OcrSettings,
     SkipCounts,
     cut_root,
-    is_absolute,
     is_below,
     join_root,
-    read_uri_path,
     resolve_folder_links,
     resolve_links,
-    to_slashes,
 )
 
 
@@ -48,51 +42,12 @@ def test_a_file_may_take_as_long_as_twenty_slow_pages():
     assert OcrSettings("eng", 0.0).deadline_s == 0.0
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("C:\\notes\\a.md", "C:/notes/a.md"),
-        ("\\\\?\\UNC\\server\\share\\a.md", "//server/share/a.md"),
-        ("ab:cd", "ab:cd"),
-    ],
-)
-def test_a_path_of_windows_gets_slashes(path, expected):
-    assert to_slashes(path, windows=True) == expected
-    assert to_slashes(path, windows=False) == path
-    assert PureWindowsPath(path.replace("?\\UNC\\", "").replace("\\\\?\\", "")) == (
-        PureWindowsPath(expected)
-    )
-
-
-@pytest.mark.parametrize("path", ["C:/notes", "C:a.md"])
-def test_a_path_is_absolute_where_the_system_says_so(path):
-    windows, posix = PureWindowsPath(path), PurePosixPath(path)
-
-    # A path without a drive is absolute here, as on the drive of the working folder.
-    assert is_absolute(path, windows=True) is (windows.is_absolute() or path.startswith("/"))
-    assert is_absolute(path, windows=False) is posix.is_absolute()
-
-
-@pytest.mark.parametrize(
-    ("path", "windows", "posix"),
-    [
-        ("/C:/notes/a.md", "C:/notes/a.md", "/C:/notes/a.md"),
-        ("/notes/a.md", "/notes/a.md", "/notes/a.md"),
-        ("", "", ""),
-    ],
-)
-def test_the_path_of_a_uri_may_begin_with_a_drive(path, windows, posix):
-    assert read_uri_path(path, windows=True) == windows
-    assert read_uri_path(path, windows=False) == posix
-
-
-@pytest.mark.parametrize("root", ["C:/notes", "/"])
+@pytest.mark.parametrize("root", ["/notes", "/"])
 def test_a_path_below_a_root_is_joined_and_cut(root):
     whole = join_root(root, "sub/a.md")
 
     assert is_below(whole, root)
     assert cut_root(whole, root) == "sub/a.md"
-    assert PureWindowsPath(whole) == PureWindowsPath(root, "sub", "a.md")
 
 
 def test_a_link_keeps_its_name_and_its_folder_does_not(tmp_path):
@@ -104,10 +59,3 @@ def test_a_link_keeps_its_name_and_its_folder_does_not(tmp_path):
 
     assert found == join_root(resolve_links(str(tmp_path / "real")), "link")
     assert resolve_folder_links("/") == "/"
-
-
-def test_links_are_resolved_to_slashes(monkeypatch):
-    monkeypatch.setattr(files, "is_windows", lambda: True)
-    monkeypatch.setattr("os.path.realpath", lambda path, **_: f"c:\\{path}")
-
-    assert resolve_links("notes") == "C:/notes"

@@ -110,6 +110,10 @@ class Desk:
             if version == self.library.get_value("embedding_version"):
                 assert sorted(table.list_keys()) == sorted(self.library.list_committed_keys())
 
+    def count_chunks(self):
+        """Return how many chunks the library holds, with and without a vector."""
+        return len(self.library.list_committed_keys()) + self.library.count_pending()
+
     def write(self, name, text):
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -170,7 +170,7 @@ def test_vectors_of_a_cluster_are_those_of_this_machine(model):
     assert vectors[64:128] == embed(ClusterWork(fake, lambda: None), embedder, TEXTS)[64:128]
 
 
-def test_few_texts_and_models_of_plugins_are_embedded_here(model):
+def test_few_texts_and_texts_without_a_model_for_nodes_are_embedded_here(model):
     fake = FakeCluster()
 
     assert None not in embed(ClusterWork(fake, lambda: model), HashingEmbedder(), TEXTS[:64])

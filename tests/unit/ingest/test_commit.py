@@ -1,15 +1,13 @@
 import itertools
-from dataclasses import replace
 
 import pytest
 
 from kebab.chunk.budget import Budget
-from kebab.core.documents import Source, is_partial
+from kebab.core.documents import Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import make_doc_id
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import IoError, StoreCorrupt
-from kebab.ingest import build
 from kebab.ingest.build import DocumentBuilder, compute_recipes
 from kebab.ingest.commit import SLOWEST, DocumentCommitter
 from kebab.ingest.job import RunContext
@@ -120,35 +118,3 @@ def test_nothing_is_stored_after_a_cancel(desk, builder):
     committer(desk, cancel=cancel).store([work(desk, "a.md")], builder)
 
     assert desk.ids() == {}
-
-
-def test_a_large_text_is_stored_in_portions_as_one_document(desk, builder, monkeypatch):
-    monkeypatch.setattr(build, "_PORTION_BYTES", 1_000)
-    monkeypatch.setattr(build, "LARGE_BYTES", 2_000)
-    text = "".join(f"# Day {day}\n\nThe dog ran {day} times.\n\n" for day in range(200))
-    task = work(desk, "a.md")
-    desk.write("a.md", text)
-    task = replace(task, entry=task.entry._replace(size=len(text)))
-    writer = committer(desk)
-
-    writer.store([task], builder)
-
-    (item,) = writer.items
-    assert (item.kind, writer.errors) == ("new", [])
-    assert item.chunk_count == desk.library.count_all_chunks() > 5
-
-
-def test_of_a_large_text_whose_end_is_no_text_the_beginning_is_stored(desk, builder, monkeypatch):
-    monkeypatch.setattr(build, "_PORTION_BYTES", 1_000)
-    monkeypatch.setattr(build, "LARGE_BYTES", 2_000)
-    task = work(desk, "a.md")
-    (desk.root / "a.md").write_bytes(b"some words\n\n" * 300 + bytes(range(1, 32)) * 100)
-    task = replace(task, entry=task.entry._replace(size=5_000))
-    writer = committer(desk)
-
-    writer.store([task], builder)
-
-    (item,) = writer.items
-    assert item.kind == "new"
-    assert is_partial(item.warnings)
-    assert item.chunk_count == desk.library.count_all_chunks() > 0

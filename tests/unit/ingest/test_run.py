@@ -1,6 +1,5 @@
 import os
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
@@ -50,7 +49,7 @@ def test_every_file_of_a_folder_becomes_a_document_with_vectors(desk):
     assert outcome.scope == [str(desk.root)]
     assert sorted(desk.ids()) == ["a.md", "c.mp3", "sub/b.txt"]
     assert outcome.embedding.version == desk.embedder.version
-    assert outcome.embedding.embedded == desk.library.count_all_chunks() - 1 == 2
+    assert outcome.embedding.embedded == desk.count_chunks() - 1 == 2
     assert outcome.embedding.pending == 0
     assert sorted(item.embedded for item in outcome.items) == [0, 1, 1]
 
@@ -66,21 +65,6 @@ def test_a_run_without_changes_loads_no_model_and_leaves_the_index_alone(desk):
     assert counts(outcome) == {"unchanged": 1}
     assert not outcome.items
     assert (table.commits, desk.models_loaded) == before
-
-
-def test_a_model_that_fails_is_repaired_once_and_the_run_goes_on(desk):
-    class Damaged(HashingEmbedder):
-        def embed_passages(self, texts):
-            raise EmbeddingUnavailable(model="m", tried=[], cause="the file is damaged")
-
-    model, desk.embedder = desk.embedder, Damaged()
-    desk.write("a.md", "one")
-    ports = replace(desk.ports(), repair_model=lambda _: model)
-
-    outcome = run_ingest(IngestJob(paths=(str(desk.root),)), ports).report
-
-    assert (outcome.embedding.embedded, outcome.embedding.pending) == (1, 0)
-    assert outcome.embedding.unavailable is None
 
 
 def test_an_edit_keeps_the_id_and_the_vectors_of_what_stayed(desk):

@@ -5,7 +5,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kebab.core.documents import Source
-from kebab.core.ids import Key
 from kebab.errors.catalog import IoError
 from kebab.ingest.job import IngestJob
 from kebab.ingest.scopes import Scope, choose_scopes
@@ -292,5 +291,5 @@ def test_runs_over_changes_end_where_a_fresh_ingest_ends(tmp_path_factory, batch
 
 def _texts(desk):
     library = desk.library
-    keys = [chunk.key for chunk in library.list_chunks(Key(0), 10_000)]
+    keys = [*library.list_committed_keys()]
     return sorted((chunk.path, chunk.ordinal, chunk.text) for chunk in library.load_chunks(keys))

@@ -96,7 +96,7 @@ def test_lost_vectors_come_back_with_the_next_run(desk, force):
     desk.write("a.md", "text")
     desk.ingest()
     kept = desk.tables[desk.embedder.version].list_keys()
-    desk.tables[desk.embedder.version].clear()
+    desk.tables[desk.embedder.version].rebuild()
 
     outcome = desk.ingest(force=force)
 
@@ -126,7 +126,7 @@ def test_a_damaged_vector_is_computed_again(desk):
 def test_lost_vectors_are_pending_without_a_model_and_are_reported_once(desk):
     desk.write("a.md", "text")
     desk.ingest()
-    desk.tables[desk.embedder.version].clear()
+    desk.tables[desk.embedder.version].rebuild()
     model, desk.embedder = desk.embedder, None
 
     lost = [desk.ingest().embedding.lost for _ in range(2)]

@@ -54,14 +54,14 @@ def test_a_server_is_asked_once_with_the_key_and_closes_the_connection():
     assert asked.headers["connection"] == "close"
 
 
-@pytest.mark.parametrize("connect_s", [1.0, 2.0])
-def test_a_silent_port_is_noticed_soon_after_the_limit_for_connecting(connect_s):
+@pytest.mark.parametrize(("connect_s", "banner"), [(1.0, b""), (2.0, b"SSH-2.0-OpenSSH_9.6\r\n")])
+def test_a_port_that_speaks_no_http_is_noticed_soon(connect_s, banner):
     started = monotonic()
 
-    with greeting() as url, pytest.raises(ModelUnreachable) as raised:
+    with greeting(banner) as url, pytest.raises(ModelUnreachable) as raised:
         check(url, replace(LIMITS, connect_s=connect_s))
 
-    assert raised.value.cause == "it accepts connections and stays silent"
+    assert raised.value.cause == "it accepts connections and does not answer"
     assert (raised.value.reason, raised.value.setting) == ("silent", "models.llm.endpoint")
     assert connect_s < monotonic() - started < connect_s + 2
 
@@ -73,16 +73,6 @@ def test_a_silent_server_that_answered_before_is_busy(monkeypatch):
         monkeypatch.setitem(server_check._answered, endpoint, monotonic())
 
         check(url)
-
-
-@pytest.mark.parametrize("banner", [b"SSH-2.0-OpenSSH_9.6\r\n", b"220 mail ESMTP\r\nready\r\n\r\n"])
-def test_a_port_that_greets_is_quoted(banner):
-    with greeting(banner) as url, pytest.raises(ModelProtocol) as raised:
-        check(url)
-
-    quoted = banner.decode().partition("\r")[0]
-    assert raised.value.cause == f"another program listens there: {quoted}"
-    assert raised.value.setting == "models.llm.endpoint"
 
 
 @pytest.mark.parametrize("place", [refusing, never_accepting])
@@ -120,19 +110,6 @@ def test_a_server_that_cuts_the_connection_may_still_answer_a_prompt():
         server.answers["/models"] = Answer(body=b"{}", cut=True)
 
         check(server.url)
-
-
-def test_a_server_that_speaks_tls_is_told_by_its_handshake(monkeypatch):
-    monkeypatch.setattr(server_check, "_speaks_tls", lambda _endpoint: True)
-    lost = Call(endpoint=parse_base_url("http://127.0.0.1:1"), operation="ask")
-
-    def fail(*_):
-        raise lost.build_unreachable("the response is incomplete", "server")
-
-    monkeypatch.setattr(server_check, "HttpStream", fail)
-
-    with pytest.raises(ModelProtocol, match="its address begins with `https://`"):
-        check("http://127.0.0.1:1")
 
 
 def test_the_wait_for_a_loading_server_is_reported_once_and_ends_with_its_answer():

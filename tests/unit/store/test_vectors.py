@@ -9,7 +9,7 @@ import pytest
 from kebab.core.documents import VectorRow
 from kebab.core.ids import Key
 from kebab.store import vectors
-from kebab.store.lance import LanceTable, read_table_version
+from kebab.store.lance import LanceTable
 from kebab.store.vectors import LanceVectors, MappedVectors, list_vector_files
 
 VERSION, DIMENSION = "fastembed-minilml6-8-v1", 8
@@ -166,17 +166,6 @@ def test_without_a_snapshot_it_is_emptied(writer, tmp_path):
     assert list(again.list_keys(verify=True)) == []
 
 
-def test_a_new_table_never_gets_the_snapshot_of_an_older_one(writer, tmp_path):
-    store(writer, 5)
-    writer.clear()
-    assert list_vector_files(tmp_path, VERSION) == []
-
-    store(writer, 2, 20)
-
-    assert read_table_version(tmp_path / TABLE) == 1
-    assert list(read(tmp_path).get([Key(20), Key(1)])) == [20]
-
-
 def test_vectors_without_length_1_are_damaged(writer):
     matrix = store(writer, 5)
     writer.append([VectorRow(Key(8), matrix[0] * 2), VectorRow(Key(9), matrix[0] * 0)])
@@ -191,7 +180,7 @@ def test_only_what_belongs_to_the_versions_in_use_stays(writer, tmp_path):
         (tmp_path / "lance" / name).write_bytes(b"old")
     (tmp_path / "lance" / "notes of mine.txt").write_text("mine")
 
-    writer.delete_others({VERSION})
+    writer.delete_others()
 
     kept = sorted(path.name for path in (tmp_path / "lance").iterdir())
     assert kept == [

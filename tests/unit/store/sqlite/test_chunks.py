@@ -1,7 +1,7 @@
 import pytest
 from msgspec.structs import replace
 
-from kebab.core.ids import make_doc_id, sort_keys
+from kebab.core.ids import sort_keys
 from kebab.store.sqlite import chunks, fts
 from tests.fakes.rows import document
 
@@ -25,23 +25,6 @@ def test_every_chunk_has_a_row_in_the_word_index_and_a_state(stored):
         for table in ("chunks", "chunks_fts", "vectors")
     }
     assert counts == {"chunks": 2, "chunks_fts": 2, "vectors": 2}
-
-
-def test_chunks_that_come_later_replace_the_old_ones_as_well(stored):
-    texts = ["one", "two", "three", "four"]
-    whole = document("a.md", texts)
-    stored.put_document(document("a.md", ["two", "four", "old"]))
-    kept = {row.chunk_id for row in whole.chunks}
-
-    parts = replace(
-        whole, chunks=whole.chunks[:1], more_chunks=iter((whole.chunks[1:3], whole.chunks[3:]))
-    )
-    written = stored.put_document(parts)
-
-    found = chunks.load_document_chunks(stored.database, make_doc_id("notes", "a.md"))
-    assert [chunk.text for chunk in found] == texts
-    assert {chunk.chunk_id for chunk in found} == kept
-    assert (written.kept, written.added, written.removed) == (2, 2, 1)
 
 
 def test_states_are_counted(stored):
