@@ -265,9 +265,9 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
         degraded = explain_degraded(response.degraded, indexing)
         response = structs.replace(response, degraded=degraded, indexing=indexing)
     if unmatched:
-        from kebab.app.filters import suggest_filters
+        from kebab.app.filters import suggest_nearest
 
-        hint = suggest_filters(request, unmatched)
+        hint = suggest_nearest(unmatched)
     return structs.replace(
         response, coverage=coverage, unmatched_filters=unmatched, hint=hint, refresh=refresh
     )

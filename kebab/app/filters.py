@@ -1,14 +1,12 @@
-"""Resolves and explains filters, and builds the commands that find what they exclude."""
+"""Resolves filters, and explains those that no document passes."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from kebab.app.references import ReferenceFinder, make_absolute
 from kebab.config.settings import is_object_address
@@ -18,10 +16,9 @@ from kebab.core.media import list_media_types, list_type_names
 from kebab.core.queries import FILTERS, Filters
 from kebab.text.globs import list_readings
 from kebab.text.links import LinkResolver, list_link_keys
-from kebab.wire.fetch import GrepRequest
-from kebab.wire.library import DocLink, ListRequest
+from kebab.wire.library import DocLink
 from kebab.wire.record import NotFound, Reply
-from kebab.wire.search import FilteredRequest, SearchRequest, UnmatchedFilter
+from kebab.wire.search import FilteredRequest, UnmatchedFilter
 
 if TYPE_CHECKING:
     from kebab.app.context import AppContext
@@ -246,88 +243,9 @@ def _find_nearest_date(name: str, values: "Catalogue") -> list[str]:
     return [str(newest if name == "since" else oldest + timedelta(days=1))]
 
 
-_FLAG_NAMES = {name: row.flag for name, row in FILTERS.items()} | {
-    "files_only": "--files",
-    "count_only": "--count",
-}
-"""The flags that are not named after the field that they set, and those of filters."""
-
-_FLAG_ORDER = (
-    *("fixed", "ignore_case", "word", "files_only", "count_only", "before", "after", "max_count"),
-    *("mode", "limit", "path_glob", "doc_id", "folder", "links_to", "since", "until"),
-    *("per_doc", "detail", "max_tokens", "min_confidence"),
-)
-"""The order in which commands have their flags; others follow, those that repeat last."""
-
-WITHOUT_FLAG = {
-    "query": "it is an argument",
-    "queries": "they follow the flags",
-    "pattern": "it is an argument",
-    "paths": "they are arguments",
-    "cursor": "a changed command begins with the first page",
-    "offset": "a changed command begins with the first page",
-    "page": "a changed command begins with the first page",
-    "refresh": "the flag `--in` implies it",
-    "max_columns": "a command line shows whole lines on a terminal only",
-}
-"""The fields that suggested commands do not have as a flag, each with the reason."""
-
-
-def format_search_command(request: SearchRequest) -> str:
-    """Return the command line of a request, without flags that have their default value."""
-    words = ["kebab", "search", *_list_flags(request, SearchRequest(query=""))]
-    words += [word for query in request.queries for word in ("--query", query)]
-    if request.query or not request.queries:
-        words += [*(["--"] if request.query.startswith("-") else []), request.query]
-    return shlex.join(words)
-
-
-def _list_flags(request: FilteredRequest[Reply], default: FilteredRequest[Reply]) -> list[str]:
-    """Return the flags of the fields in which a request differs from another of its kind."""
-    words: list[str] = []
-    repeated: list[str] = []
-    others = (name for name in request.__struct_fields__ if name not in _FLAG_ORDER)
-    for field in (*_FLAG_ORDER, *others):
-        value, usual = getattr(request, field, None), getattr(default, field, None)
-        if field in WITHOUT_FLAG or value in (usual, None):
-            continue
-        name = field.replace("_", "-")
-        flag = _FLAG_NAMES.get(field, f"--{name}")
-        if isinstance(value, list):
-            repeated += [word for one in value for word in (flag, one)]
-        elif isinstance(value, bool):
-            words.append(flag if value else f"--no-{name}")
-        else:
-            words += [flag, str(value)]
-    return words + repeated
-
-
-def suggest_filters(
-    request: FilteredRequest[Reply], unmatched: Sequence[UnmatchedFilter]
-) -> str | None:
-    """Return the command with the nearest values that exist, or without the filter in the way.
-
-    The result is None when the text of the query sets the filter.
-    """
-    fields: dict[str, Any] = {}
-    for one in unmatched if unmatched and not unmatched[0].documents else unmatched[-1:]:
-        given = fields.get(one.filter, getattr(request, one.filter))
-        if not given:
-            return None
-        nearest = one.nearest[:1]
-        if isinstance(given, list):
-            kept = [value for value in given if value != one.value and not one.documents]
-            fields[one.filter] = list(dict.fromkeys([*kept, *nearest]))
-        else:
-            fields[one.filter] = nearest[0] if nearest else None
-    if not fields:
+def suggest_nearest(unmatched: Sequence[UnmatchedFilter]) -> str | None:
+    """Return the command that lists the documents of the nearest values; None without any."""
+    near = [(FILTERS[one.filter].flag, one.nearest[0]) for one in unmatched if one.nearest]
+    if not near or any(one.filter == "folder" for one in unmatched):  # `list` takes no folder
         return None
-    changed = msgspec.structs.replace(request, **fields)
-    if isinstance(changed, SearchRequest):
-        return format_search_command(changed)
-    if isinstance(changed, ListRequest):
-        return shlex.join(["kebab", "list", *_list_flags(changed, ListRequest())])
-    if isinstance(changed, GrepRequest):
-        flags = _list_flags(changed, GrepRequest(pattern=changed.pattern))
-        return shlex.join(["kebab", "grep", *flags, "--", changed.pattern, *changed.paths])
-    return None
+    return shlex.join(["kebab", "list", *chain.from_iterable(near)])

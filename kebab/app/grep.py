@@ -19,7 +19,7 @@ from kebab.app.file_text import (
     read_file,
     split_lines,
 )
-from kebab.app.filters import explain_filters, resolve_filters, suggest_filters
+from kebab.app.filters import explain_filters, resolve_filters, suggest_nearest
 from kebab.app.references import DocumentNames
 from kebab.app.search import build_filters, require_utf8
 from kebab.core.documents import PUBLISHED_ROOT
@@ -86,7 +86,7 @@ def grep(context: AppContext, request: GrepRequest) -> GrepResponse:
         corpus_revision=revision,
         timing_ms=(context.clock.monotonic() - started) * 1000,
         unmatched_filters=unmatched,
-        hint=suggest_filters(request, unmatched),
+        hint=suggest_nearest(unmatched),
         coverage=coverage,
     )
 

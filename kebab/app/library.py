@@ -13,7 +13,7 @@ from kebab.app.filters import (
     describe_links,
     explain_filters,
     resolve_filters,
-    suggest_filters,
+    suggest_nearest,
 )
 from kebab.app.published import describe_base, remove_base
 from kebab.app.references import ReferenceFinder, build_lookup_fault, make_absolute
@@ -90,7 +90,7 @@ def list_documents(context: AppContext, request: ListRequest) -> DocList:
         has_more=request.offset + len(listing.documents) < listing.total,
         corpus_revision=revision,
         unmatched_filters=unmatched,
-        hint=suggest_filters(request, unmatched),
+        hint=suggest_nearest(unmatched),
     )
 
 

@@ -163,7 +163,7 @@ def review(
             return started
         run, first, changes = started
         missing: dict[str, DegradedChannel] = {}
-        worker, lacking = build_worker(
+        worker = build_worker(
             context, run, first, changes, lambda one: missing.setdefault(one.reason, one)
         )
         asks_model = run.model is not None and not request.no_llm
@@ -185,7 +185,6 @@ def review(
             build_failure=partial(build_unusable_failure, context, "review"),
             required=is_required,
         )
-        missing |= {one.reason: one for one in lacking if asks_model}
         options = PageOptions(request.fail_on, is_stored, missing.values())
         return RunPages(run, ports, options).build(request.cursor, all_pages=request.all_pages)
 

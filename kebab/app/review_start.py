@@ -27,8 +27,6 @@ from kebab.app.references import (
 )
 from kebab.app.review_changes import RunChanges
 from kebab.app.review_surroundings import (
-    NO_INDEX,
-    build_passage_finder,
     build_surroundings,
     list_terms,
 )
@@ -55,7 +53,7 @@ from kebab.errors.signal import Signal
 from kebab.errors.system import build_read_error, translate_os_errors
 from kebab.review.document import ReviewDocument
 from kebab.review.model_worker import ModelWorker
-from kebab.review.prompts import CONTRADICTION, KINDS
+from kebab.review.prompts import KINDS
 from kebab.review.rules.linters import Report
 from kebab.review.rules.registry import describe_unknown, find_rules, select_rules
 from kebab.review.run import name_document
@@ -66,7 +64,6 @@ from kebab.text.globs import matches_glob
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.record import NotFound, encode_json
 from kebab.wire.review import ReviewRequest, TranslateRequest
-from kebab.wire.search import DegradedChannel
 
 _LICENCE = re.compile(r"(?:UN)?LICEN[CS]ES?(?:[-._].*)?|COPYING(?:[-._].*)?")
 """The name of a file with a licence, whose words nobody changes."""
@@ -222,8 +219,8 @@ def build_worker(
     first: ReviewRequest,
     changes: RunChanges | None,
     report: Report,
-) -> tuple[UnitWorker, tuple[DegradedChannel, ...]]:
-    """Return the worker for the units of a run, and what it goes without.
+) -> UnitWorker:
+    """Return the worker for the units of a run.
 
     `first` is the request that began the run. Nothing is sent to the language model. Linters report
     what they do not check while they work.
@@ -241,28 +238,24 @@ def build_worker(
     )
     applied = select_rules(first.rules, settings.disable, known)
     kinds = {kind for tier in KINDS.values() for kind in tier}
-    names = {*kinds, CONTRADICTION, *(one.id for one in known), *(one.kind for one in known)}
+    names = {*kinds, *(one.id for one in known), *(one.kind for one in known)}
     for cause in describe_unknown(settings.severity, names):
         raise ConfigInvalid(path="review.severity", cause=cause)
     surroundings = build_surroundings(context)
     worker: UnitWorker = RulesWorker(applied, surroundings)
-    find_related = build_passage_finder(context) if first.tier == "deep" else None
     if run.model is not None:
         worker = ModelWorker(
             llm=build_language_model(context.settings, run.model, operation="review"),
             tier=first.tier,
             rules=worker,
             glossary=list_terms(settings.glossary),
-            find_related=find_related,
         )
-    is_alone = run.model is not None and first.tier == "deep" and find_related is None
-    selecting = SelectingWorker(
+    return SelectingWorker(
         inner=worker,
         severities=settings.severity,
         list_changed=changes.list_lines if changes else lambda _: None,
         keep_doubtful=first.rules is not None,
     )
-    return selecting, (NO_INDEX,) if is_alone else ()
 
 
 def build_unusable_failure(context: AppContext, operation: str, count: int) -> Signal:

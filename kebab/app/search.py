@@ -164,9 +164,9 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
         cursor = None if following is None else encode_cursor(query, following, page.revision, salt)
         response = to_search_response(page, query, cursor, several=bool(request.queries))
         if unmatched:
-            from kebab.app.filters import suggest_filters
+            from kebab.app.filters import suggest_nearest
 
-            hint = suggest_filters(request, unmatched)
+            hint = suggest_nearest(unmatched)
             response = structs.replace(response, unmatched_filters=unmatched, hint=hint)
         if indexing := find_indexing(context):
             from kebab.app.indexing import explain_degraded

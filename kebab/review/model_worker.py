@@ -4,16 +4,13 @@ Its findings get positions in the document; those without one are dropped.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from msgspec import Struct, field
 
 from kebab.core.answers import LanguageModel
-from kebab.core.queries import StoredChunk
 from kebab.core.review import Finding, Fix, GlossaryTerm, Span, Unit, UnitResult
 from kebab.core.spelling import count_edits
-from kebab.errors.catalog import ContextOverflow
 from kebab.review.document import (
     ReviewDocument,
     ShownSentence,
@@ -27,9 +24,7 @@ from kebab.review.prompts import (
     KINDS,
     LightItem,
     ReviewTask,
-    build_contradictions_schema,
     build_items_schema,
-    read_contradiction,
     read_item,
     repeats_example,
 )
@@ -40,13 +35,11 @@ from kebab.wire.review import EditName, ReviewTierName, SeverityName
 _DEFAULT_SEVERITIES: dict[str, SeverityName] = {
     "spelling": "warning",
     "grammar": "warning",
-    "contradiction": "warning",
 }
 _HIGHEST_SEVERITIES: dict[str, SeverityName] = {
     "punctuation": "warning",
     "terminology": "warning",
     "style": "suggestion",
-    "contradiction": "warning",
 }
 """Findings of these kinds are no errors, whatever the model says."""
 _RANKS: dict[SeverityName, int] = {"suggestion": 0, "warning": 1, "error": 2}
@@ -69,12 +62,10 @@ class Normalizer:
         self._shown = shown
         self._used: set[tuple[str, Span]] = set()
 
-    def normalize(self, item: LightItem, cites: StoredChunk | None = None) -> Finding | None:
+    def normalize(self, item: LightItem) -> Finding | None:
         """Return a finding at the words that the model copied.
 
         None when the words have no place, and when the fix changes nothing.
-
-        `cites` is the passage that the sentence contradicts.
         """
         span = self._locate(item)
         if span is None:
@@ -91,7 +82,6 @@ class Normalizer:
             end=span[1],
             edit=edit,
             fix=fix,
-            cites=cites,
         )
 
     def _locate(self, item: LightItem) -> Span | None:
@@ -156,10 +146,6 @@ def choose_severity(kind: str, wanted: SeverityName | None) -> SeverityName:
     return min(chosen, highest, key=_RANKS.__getitem__)
 
 
-FindRelated: TypeAlias = Callable[[ReviewDocument, str], Sequence[StoredChunk]]
-"""Returns the passages of other notes that are about the same as a text."""
-
-
 class UnitRequests(Struct):
     """The requests about the sentences of one unit, and the findings so far."""
 
@@ -173,18 +159,6 @@ class UnitRequests(Struct):
         """Ask for findings."""
         self.calls.ask_all(self.shown, LIMITS[self.task.tier], self._ask_for_findings)
 
-    def compare(self, passages: Sequence[StoredChunk]) -> None:
-        """Ask for contradictions with passages of other notes."""
-
-        def ask(part: Sequence[ShownSentence], limit: Limit) -> AnswerState:
-            return self._ask_to_compare(part, passages, limit)
-
-        try:
-            self.calls.ask_all(self.shown, LIMITS[self.task.tier], ask)
-        except ContextOverflow:
-            # A window that is too small for passages is large enough for the other findings.
-            self.calls.is_incomplete = True
-
     def _ask_for_findings(self, part: Sequence[ShownSentence], limit: Limit) -> AnswerState:
         tier = self.task.tier
         schema = build_items_schema(tier, len(part), limit.items)
@@ -192,28 +166,17 @@ class UnitRequests(Struct):
         answer = self.calls.request(messages, schema, limit)
         return self._take(answer, [read_item(one, KINDS[tier]) for one in answer.objects], part)
 
-    def _ask_to_compare(
-        self, part: Sequence[ShownSentence], passages: Sequence[StoredChunk], limit: Limit
-    ) -> AnswerState:
-        schema = build_contradictions_schema(len(part), len(passages), limit.items)
-        messages = self.task.build_comparison([one.text for one in part], passages, limit.items)
-        answer = self.calls.request(messages, schema, limit)
-        read = [read_contradiction(one, len(passages)) for one in answer.objects]
-        return self._take(answer, read, part, passages)
-
     def _take(
         self,
         answer: ModelAnswer,
         read: Sequence[LightItem | None],
         part: Sequence[ShownSentence],
-        passages: Sequence[StoredChunk] = (),
     ) -> AnswerState:
         """Keep the findings of a response that have a place; return its state."""
         normalizer = Normalizer(self.document, part)
         readable = [item for item in read if item is not None]
         for item in readable:
-            cites = passages[item.passage - 1] if item.passage else None
-            finding = normalizer.normalize(item, cites)
+            finding = normalizer.normalize(item)
             self.findings += [finding] if finding else []
             self.calls.dropped += finding is None
         self.calls.dropped += len(read) - len(readable)
@@ -225,17 +188,15 @@ class ModelWorker(Struct, frozen=True, kw_only=True):
 
     Attributes:
         llm: The language model.
-        tier: How thorough the review is; a deep one also compares with other notes.
+        tier: How thorough the review is.
         rules: The worker for the rules, whose units come first.
         glossary: The terms of the settings.
-        find_related: Finds passages that a text may contradict; None without an index.
     """
 
     llm: LanguageModel
     tier: ReviewTierName
     rules: UnitWorker
     glossary: Sequence[GlossaryTerm] = ()
-    find_related: FindRelated | None = None
 
     def plan(self, document: ReviewDocument) -> list[Unit]:
         """Return the units of the rules, then those of the model."""
@@ -253,10 +214,6 @@ class ModelWorker(Struct, frozen=True, kw_only=True):
         calls = ModelCalls(self.llm)
         asked = UnitRequests(document, task, calls, show_sentences(document, unit))
         asked.proofread()
-        if self.find_related is not None:
-            text = " ".join(one.text for one in asked.shown)
-            if passages := self.find_related(document, text):
-                asked.compare(passages)
         items, citations = build_items(document, asked.findings)
         return UnitResult(
             items=tuple(sorted(items, key=lambda item: item.o)),

@@ -45,7 +45,7 @@ class ReviewRequest(
     """Files, folders and patterns such as `notes/**/*.md`; empty with `run_id`."""
     tier: ReviewTierName = "quick"
     """What the language model looks for: `quick` finds spelling, grammar, punctuation and
-    terminology, `deep` also style and contradictions with other notes."""
+    terminology, `deep` also style."""
     limit: Annotated[int, Meta(ge=1, le=MAX_PAGE_ITEMS)] | None = None
     """The maximum number of items on a page; null means the most that one request to the model may
     return, 32 for `quick` and 48 for `deep`. The pages of a run keep the limit of the first."""
@@ -118,7 +118,7 @@ class AgentItem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The SHA-1 of `k|i|o|rule_id`, such as `spelling|3,3|120,127|`: the same finding has the same
     id in every run over the same text."""
     k: KindName
-    """The kind, such as `spelling`, `grammar`, `link` or `contradiction`."""
+    """The kind, such as `spelling`, `grammar` or `link`."""
     s: SeverityName
     """The severity."""
     r: Annotated[str, Meta(max_length=MAX_REASON_CHARS)]

@@ -11,7 +11,6 @@ from kebab.review.model_worker import ModelWorker
 from kebab.review.prompts import ReviewTask
 from kebab.review.worker import RulesWorker
 from kebab.wire.review import AgentItem
-from tests.fakes.evidence import stored
 from tests.fakes.review import FakeSurroundings, make_document
 from tests.live.llama_server import ALIAS
 
@@ -20,7 +19,6 @@ pytestmark = [pytest.mark.live, pytest.mark.xdist_group("llama")]
 DEADLINES = Deadlines(connect_s=5.0, first_token_s=120.0, total_s=240.0)
 TEXT = "Teh dough \U0001f35e are baked at 250 degrees."
 _SHORT_WINDOW = 192
-OTHER = "The dough is baked at 230 degrees."
 
 
 @pytest.fixture
@@ -71,7 +69,7 @@ def build_worker(model, tier, **fields):
 
 def test_a_document_is_reviewed_to_its_end_with_valid_items(model):
     document = make_document(TEXT)
-    worker = build_worker(model, "deep", find_related=lambda document, text: [stored(OTHER)])
+    worker = build_worker(model, "deep")
     results = [worker.work(document, unit) for unit in worker.plan(document)]
 
     items = [item for result in results for item in result.items]

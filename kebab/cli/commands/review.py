@@ -126,7 +126,7 @@ _TASK_RUNNERS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
 @click.option(
     "--tier",
     type=click.Choice(get_args(ReviewTierName)),
-    help="What the model looks for; `deep` also finds style and contradictions, and needs a model.",
+    help="What the model looks for; `deep` also finds style, and needs a model.",
 )
 @limit_option(MAX_PAGE_ITEMS, "findings on a page")
 @click.option("--cursor", metavar="C", help="Show the page after this cursor of `--run-id`.")

@@ -179,7 +179,7 @@ def render_items(page: AgentItems, located: LocatedPage, canvas: Canvas) -> Iter
             yield ""
         yield from _render_head(one, file, f"{place:>{width}}", canvas)
         yield from render_excerpt(one, canvas)
-        # The place of another note that contradicts.
+        # The place of another note that says nearly the same.
         cited = citations.get(one.item.cid) if isinstance(one.item.cid, str) else None
         if cited is not None:
             other = canvas.location(clean(format_location(cited.citation)))

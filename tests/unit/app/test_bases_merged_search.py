@@ -154,7 +154,6 @@ def test_no_filter_is_called_unmatched_for_a_base_that_could_not_be_read(three):
 
     known = _search(three, tag=["pets"])
     assert [(one.filter, one.value) for one in known.unmatched_filters] == [("tag", "pets")]
-    assert known.hint == "kebab search cats"
     folder = three.folder / "published" / "docs"
     delete_path(find_copy_folder(f"file://{folder}"))
     delete_path(folder)

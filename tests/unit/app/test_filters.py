@@ -1,19 +1,13 @@
 """The forms of filters, and what filters without documents are answered with."""
 
 import os
-import shlex
 from datetime import UTC, datetime
 
-import msgspec
 import pytest
 
-from kebab.app.filters import WITHOUT_FLAG, format_search_command, suggest_filters
 from kebab.app.library import inspect_doc, list_documents
-from kebab.cli.commands.schema import iterate_commands
 from kebab.errors.catalog import InvalidInput
-from kebab.wire.fetch import GrepRequest
 from kebab.wire.library import DocInspection, InspectDocRequest, ListRequest
-from kebab.wire.search import SearchRequest, UnmatchedFilter
 from tests.fakes.rows import NOTES, document
 
 
@@ -100,33 +94,30 @@ def test_a_source_is_compared_in_a_folder_that_was_deleted(kitchen, tmp_path, mo
 
 
 @pytest.mark.parametrize(
-    ("fields", "entries", "hint"),
+    ("fields", "entries"),
     [
         (
             {"path_glob": "recipes2/**"},
             [("path_glob", "recipes2/**", 0, ["docs/recipes2/**"])],
-            "--path 'docs/recipes2/**'",
         ),
-        ({"tag": ["cook"]}, [("tag", "cook", 0, ["Cooking"])], "--tag Cooking"),
-        ({"tag": ["zzz"]}, [("tag", "zzz", 0, ["Cooking", "ops"])], "--tag Cooking"),
-        ({"media": ["mark"]}, [("media", "mark", 0, ["md"])], "--type md"),
-        ({"since": "2031-01-01"}, [("since", "2031-01-01", 0, ["2024-05-04"])], "2024-05-04"),
-        ({"until": "2001-01-01"}, [("until", "2001-01-01", 0, ["2024-05-03"])], "2024-05-03"),
-        ({"doc_id": "backup.tx"}, [("doc_id", "backup.tx", 0, [TEXT])], TEXT),
+        ({"tag": ["cook"]}, [("tag", "cook", 0, ["Cooking"])]),
+        ({"tag": ["zzz"]}, [("tag", "zzz", 0, ["Cooking", "ops"])]),
+        ({"media": ["mark"]}, [("media", "mark", 0, ["md"])]),
+        ({"since": "2031-01-01"}, [("since", "2031-01-01", 0, ["2024-05-04"])]),
+        ({"until": "2001-01-01"}, [("until", "2001-01-01", 0, ["2024-05-03"])]),
+        ({"doc_id": "backup.tx"}, [("doc_id", "backup.tx", 0, [TEXT])]),
         (
             {"tag": ["ops"], "media": ["text/plain"], "until": "2030-01-01"},
             [("tag", "ops", 1, []), ("media", "text/plain", 1, [])],
-            "--until 2030-01-01 --tag ops",
         ),
     ],
 )
-def test_filters_without_documents_are_explained(kitchen, fields, entries, hint):
+def test_filters_without_documents_are_explained(kitchen, fields, entries):
     for reply in (listed(kitchen, **fields), kitchen.search("bread", **fields)):
         told = [
             (one.filter, one.value, one.documents, one.nearest) for one in reply.unmatched_filters
         ]
         assert told == entries
-        assert hint in reply.hint
 
 
 def test_the_hint_finds_something(kitchen):
@@ -146,14 +137,12 @@ def test_only_the_value_that_matches_nothing_is_replaced(kitchen):
     reply = kitchen.search("bread", tag=["cook"], lang=[], source=["other"])
 
     assert [one.filter for one in reply.unmatched_filters] == ["tag"]
-    assert reply.hint == "kebab search --tag Cooking --source other bread"
 
 
-def test_a_filter_in_the_text_of_the_query_is_explained_without_a_hint(kitchen):
+def test_a_filter_in_the_text_of_the_query_is_explained(kitchen):
     reply = kitchen.search("bread tag:zzz")
 
     assert [(one.filter, one.value) for one in reply.unmatched_filters] == [("tag", "zzz")]
-    assert reply.hint is None
 
 
 def test_a_deleted_working_folder_is_no_obstacle(kitchen, monkeypatch):
@@ -236,57 +225,3 @@ def test_a_document_that_nothing_links_to_is_explained(vault):
     assert [(one.filter, one.value) for one in found.unmatched_filters] == [
         ("links_to", "lonely.md")
     ]
-
-
-CHANGED = {"mode": "lexical", "min_confidence": "high", "detail": "ids", "sort": "date"}
-BASES = {
-    "search": SearchRequest(query="x", tag=["a"]),
-    "list": ListRequest(tag=["a"]),
-    "grep": GrepRequest(pattern="x", tag=["a"]),
-}
-
-
-def change(request, field):
-    """Return the request with another value of a field."""
-    value = getattr(request, field)
-    other: object
-    if field in CHANGED:
-        other = CHANGED[field]
-    elif isinstance(value, bool):
-        other = not value
-    elif isinstance(value, list):
-        other = ["b"]
-    else:
-        form = msgspec.inspect.type_info(type(request))
-        assert isinstance(form, msgspec.inspect.StructType)
-        (kind,) = (one.type for one in form.fields if one.name == field)
-        members = getattr(kind, "types", (kind,))
-        texts = any(isinstance(one, msgspec.inspect.StrType) for one in members)
-        flags = any(isinstance(one, msgspec.inspect.BoolType) for one in members)
-        other = "b" if texts else False if flags else 77
-    return msgspec.structs.replace(request, **{field: other})
-
-
-@pytest.mark.parametrize(
-    ("name", "field"),
-    [
-        (name, field)
-        for name, base in BASES.items()
-        for field in base.__struct_fields__
-        if field not in WITHOUT_FLAG and (name == "search" or field != "folder")
-    ],
-)
-def test_a_suggested_command_keeps_every_field(name, field):
-    unmatched = [UnmatchedFilter(filter="tag", value="a", documents=0, nearest=["ops"])]
-    usual = suggest_filters(BASES[name], unmatched) or ""
-    words = shlex.split(suggest_filters(change(BASES[name], field), unmatched) or "")
-
-    command = dict(iterate_commands())[name]
-    flags = {flag for one in command.params for flag in (*one.opts, *one.secondary_opts)}
-    added = [word for word in words if word not in shlex.split(usual)]
-    assert added
-    assert {word for word in added if word.startswith("--")} <= flags
-
-
-def test_flags_that_change_nothing_are_left_out():
-    assert format_search_command(SearchRequest(query="restore")) == "kebab search restore"

@@ -178,19 +178,19 @@ def test_a_broken_link_is_an_io_error(folder):
 
 
 def build(desk, run, request, **settings):
-    """Return the worker of a run of no file, and what it goes without."""
+    """Return the worker of a run of no file."""
     return build_worker(desk.context(**settings), run, request, None, lambda _: None)
 
 
 def test_a_run_without_a_model_has_the_rules_only(desk):
-    worker, _ = build(desk, make_run(model=None), ReviewRequest())
+    worker = build(desk, make_run(model=None), ReviewRequest())
 
     assert isinstance(worker.inner, RulesWorker)
 
 
 def test_a_run_keeps_its_model(desk):
     run = make_run(model="first:1b")
-    worker, _ = build(desk, run, ReviewRequest(tier="deep"), models__llm__model="another")
+    worker = build(desk, run, ReviewRequest(tier="deep"), models__llm__model="another")
 
     assert isinstance(worker.inner, ModelWorker)
     assert (worker.inner.llm.name, worker.inner.tier) == ("first:1b", "deep")
@@ -203,15 +203,3 @@ def test_an_unknown_rule_is_refused(desk):
         build(desk, make_run(), ReviewRequest(), review__disable=["nonsense"])
     with pytest.raises(ConfigInvalid, match=r"review.severity: unknown rule `nonsense`"):
         build(desk, make_run(), ReviewRequest(), review__severity={"nonsense": "error"})
-
-
-def test_only_a_deep_review_goes_without_an_index(desk):
-    def list_channels(**fields):
-        _, missing = build(desk, make_run(), ReviewRequest(**fields))
-        return [(one.channel, one.hint) for one in missing]
-
-    assert list_channels(tier="quick") == []
-    assert list_channels(tier="deep") == [("related", "kebab ingest FOLDER")]
-    desk.write("a.md", "the cat")
-    desk.ingest()
-    assert list_channels(tier="deep") == []

@@ -5,10 +5,9 @@ import pytest
 
 from kebab.core.answers import Completion
 from kebab.core.review import GlossaryTerm
-from kebab.errors.catalog import ContextOverflow, ModelUnreachable
+from kebab.errors.catalog import ModelUnreachable
 from kebab.review.model_worker import ModelWorker
 from kebab.review.worker import RulesWorker
-from tests.fakes.evidence import stored
 from tests.fakes.language_model import ScriptedModel
 from tests.fakes.review import FakeSurroundings, make_document
 from tests.fakes.review_runs import TwiceRule
@@ -157,29 +156,6 @@ def test_a_deep_review_allows_style_and_longer_answers():
     assert model.told[0].max_tokens == 1800
 
 
-def test_a_contradiction_cites_the_passage_of_the_other_note():
-    chunk = stored("The oven needs 230 degrees.", 7, path="oven.md")
-    found = {"sentence": 1, "words": "250 degrees", "passage": 1, "reason": "the note says 230"}
-    asked = []
-
-    def find_related(document, text):
-        asked.append((document.source.doc_path, text))
-        return [chunk]
-
-    model = ScriptedModel(NONE, write(found, {**found, "passage": 2}))
-    document = make_document("Bake at 250 degrees.")
-
-    _, results = review(build(model, "deep", find_related=find_related), document)
-
-    [item] = list_items(results)
-    assert (item.k, item.t, quote(document, item)) == ("contradiction", "note", "250 degrees")
-    assert [one.cid for one in results[1].citations] == [item.cid]
-    assert results[1].citations[0].citation.path == "oven.md"
-    assert asked == [("a.md", "Bake at 250 degrees.")]
-    assert results[1].usage.requests == 2
-    assert len(model.told) == 2
-
-
 def test_terms_of_the_settings_reach_the_model():
     model = ScriptedModel(NONE)
 
@@ -199,18 +175,6 @@ def test_the_same_text_has_the_same_plan():
     assert build(ScriptedModel()).plan(make_document(TEXT)) == build(ScriptedModel()).plan(
         make_document(TEXT)
     )
-
-
-@pytest.mark.parametrize("related", [[], [stored("x")]], ids=["none", "too long"])
-def test_a_text_is_compared_only_with_passages_that_fit(related):
-    overflow = ContextOverflow(prompt_tokens=900, context_tokens=512)
-    model = ScriptedModel(write(entry("end")), *[overflow] * len(related))
-    worker = build(model, "deep", find_related=lambda document, text: related)
-    _, results = review(worker, make_document("The end."))
-
-    assert [item.t for item in list_items(results)] == ["note"]
-    assert model.unplayed == 0
-    assert results[1].usage.warnings == (("unit_incomplete",) if related else ())
 
 
 def test_a_unit_without_a_usable_answer_costs_one_request():

@@ -4,7 +4,6 @@ from kebab.core.review import Fix, Markup
 from kebab.review.document import plan_units, show_sentences
 from kebab.review.model_worker import Normalizer, choose_severity
 from kebab.review.prompts import LightItem
-from tests.fakes.evidence import stored
 from tests.fakes.review import make_document
 
 TEXT = "Teh bread is baked. It is “good” and it is cheap. 빵이 조타 🍞 and teh end."
@@ -96,15 +95,6 @@ def test_a_finding_without_a_reason_names_its_kind():
     assert finding.reason == "grammar"
 
 
-def test_a_contradiction_cites_its_passage():
-    chunk = stored("It is dear.")
-
-    finding = start()[1].normalize(item("cheap", 2, None, "contradiction", passage=1), chunk)
-
-    assert finding.cites is chunk
-    assert finding.severity == "warning"
-
-
 CODE = "Use `teh cmd` in bread, see [docs](https://e.org/teh) for more."
 SPANS = (CODE.index("`"), CODE.index("` ") + 1), (CODE.index("https"), CODE.index(")"))
 
@@ -148,7 +138,6 @@ def test_an_edit_over_the_sign_of_a_quotation_is_a_note():
         ("style", "error", "suggestion"),
         ("terminology", "error", "warning"),
         ("grammar", "suggestion", "suggestion"),
-        ("contradiction", None, "warning"),
     ],
 )
 def test_a_severity_stays_within_the_bounds_of_its_kind(kind, wanted, chosen):
