@@ -38,9 +38,7 @@ from kebab.wire.repair import RepairRequest
 from kebab.wire.review import (
     ReviewApplyRequest,
     ReviewRequest,
-    ReviewRmRequest,
     ReviewRulesRequest,
-    ReviewRunsRequest,
     TranslateRequest,
 )
 from kebab.wire.search import SearchRequest
@@ -61,8 +59,6 @@ REQUESTS: dict[str, Request[Reply]] = {
     "session_rm": SessionRmRequest(names=["talk"]),
     "review": ReviewRequest(names=["a.md"], no_llm=True),
     "translate": TranslateRequest(name="missing.md", to="ko"),
-    "review_runs": ReviewRunsRequest(),
-    "review_rm": ReviewRmRequest(runs=["r1"]),
     "review_apply": ReviewApplyRequest(run_id="r1"),
     "review_rules": ReviewRulesRequest(),
     "ingest": IngestRequest(),
@@ -105,8 +101,6 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "session_rm": ["session", "rm", "talk"],
     "review": ["review", "a.md"],
     "translate": ["translate", "a.md", "--to", "ko"],
-    "review_runs": ["review", "--runs"],
-    "review_rm": ["review", "--forget", "r1"],
     "review_apply": ["review", "--run-id", "r1", "--apply", "--yes"],
     "review_rules": ["review", "--explain", "all"],
     "ingest": ["ingest", "a.md"],

@@ -1,17 +1,14 @@
 """Reviews documents: starts a run or continues one, and returns a page of findings.
 
-Lists and deletes the stored runs, and describes the rules.
+Describes the rules, too.
 """
 
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import format_timestamp
-from kebab.app.library import build_not_found
 from kebab.app.model_adapters import require_language_model
 from kebab.app.references import build_lookup_fault
 from kebab.app.review_changes import RunChanges, find_changes
@@ -30,7 +27,7 @@ from kebab.app.review_start import (
 )
 from kebab.core.files import resolve_links
 from kebab.core.progress import Cancel
-from kebab.core.review import ReviewStore, RunSummary, StoredRun
+from kebab.core.review import ReviewStore, StoredRun
 from kebab.core.spelling import find_likely_name
 from kebab.errors.catalog import InvalidInput, ReadOnly
 from kebab.review.pages import PageOptions, RunPages
@@ -39,16 +36,10 @@ from kebab.review.worker import RunPorts
 from kebab.wire.record import NotFound, decode_request
 from kebab.wire.review import (
     AgentItems,
-    ReviewRemoved,
     ReviewRequest,
-    ReviewRmRequest,
     ReviewRules,
     ReviewRulesRequest,
-    ReviewRun,
-    ReviewRuns,
-    ReviewRunsRequest,
     ReviewTierName,
-    TierName,
 )
 
 if TYPE_CHECKING:
@@ -56,57 +47,6 @@ if TYPE_CHECKING:
 
     from kebab.wire.search import DegradedChannel
     from kebab.wire.stream import ReviewEvent
-
-
-class _RequestNames(msgspec.Struct):
-    """The documents that the first request of a run names."""
-
-    names: list[str] = []
-    name: str | None = None
-
-
-_DECODER = msgspec.json.Decoder(_RequestNames)
-
-
-def list_runs(context: AppContext, _request: ReviewRunsRequest) -> ReviewRuns:
-    """Return every run, the newest first."""
-    with context.open_review_store() as store:
-        runs = list(map(_to_run, store.list_runs()))
-    return ReviewRuns(runs=runs, keep_days=context.settings.review.keep_days)
-
-
-def _to_run(run: RunSummary) -> ReviewRun:
-    request = _DECODER.decode(run.request)
-    return ReviewRun(
-        run_id=run.run_id,
-        kind=run.kind,
-        names=request.names or [request.name or ""],
-        tier=msgspec.convert(run.tier, TierName),
-        model=run.model,
-        created_at=format_timestamp(run.created),
-        updated_at=format_timestamp(run.updated),
-        documents=run.documents,
-        units_done=run.units_done,
-        item_count=run.items,
-        completed=run.completed,
-    )
-
-
-def remove_runs(context: AppContext, request: ReviewRmRequest) -> ReviewRemoved | NotFound:
-    """Delete runs; when one does not exist, none is deleted.
-
-    Raises:
-        ReadOnly: Writing is switched off.
-    """
-    context.refuse_when_read_only("review --forget")
-    names = list(dict.fromkeys(request.runs))
-    with context.open_review_store() as store:
-        for name in names:
-            if store.load_run(name) is None:
-                return build_not_found(name, "run")
-        for name in names:
-            store.delete_run(name)
-    return ReviewRemoved(runs=names, found=True)
 
 
 def list_rules(context: AppContext, request: ReviewRulesRequest) -> ReviewRules | NotFound:

@@ -289,25 +289,6 @@ class StoredRun:
     created: float
 
 
-class RunSummary(NamedTuple):
-    """A stored run in a list, with the number of its documents and of what is done.
-
-    `updated` is when a unit was last finished.
-    """
-
-    run_id: str
-    kind: RunKind
-    tier: str
-    model: str | None
-    request: str
-    created: float
-    updated: float
-    documents: int
-    units_done: int
-    items: int
-    completed: bool
-
-
 class PlannedDocument(NamedTuple):
     """A document of a run that is divided into units; `number` is its place in `files`."""
 
@@ -363,12 +344,6 @@ class ReviewStore(Protocol):
 
     def load_run(self, run_id: str) -> StoredRun | None:
         """Return a run, or None."""
-
-    def list_runs(self) -> list[RunSummary]:
-        """Return every run, the newest first."""
-
-    def delete_run(self, run_id: str) -> bool:
-        """Delete a run with all that belongs to it; return whether there was one."""
 
     def add_document(self, run_id: str, document: PlannedDocument) -> PlannedDocument | None:
         """Store the plan of a document, and return the stored one; None without the run."""

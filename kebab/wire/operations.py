@@ -224,10 +224,6 @@ OPERATIONS: Mapping[str, Operation] = {
             cancellable=True,
             exact=True,
         ),
-        Operation("review_runs", "review:ReviewRunsRequest", "review:list_runs", flag_of="review"),
-        Operation(
-            "review_rm", "review:ReviewRmRequest", "review:remove_runs", "deletes", flag_of="review"
-        ),
         Operation(
             "review_apply",
             "review:ReviewApplyRequest",

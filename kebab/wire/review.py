@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, Positive
-from kebab.wire.record import LookupRequest, Reply, Request
+from kebab.wire.record import LookupRequest, Reply
 from kebab.wire.search import DegradedChannel, Unit
 
 MAX_PAGE_ITEMS = 1000
@@ -275,66 +275,6 @@ class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     """The cursor of the next page; null at the end."""
     translation: TranslatedText | UnsetType = UNSET
     """The translated document: on the last page of a translation, if it was asked for."""
-
-
-class ReviewRunsRequest(
-    Request["ReviewRuns"], frozen=True, kw_only=True, tag="review_runs_request.v1"
-):
-    """Nothing is asked: all stored runs are listed."""
-
-
-class ReviewRun(Struct, frozen=True, kw_only=True):
-    """A stored run of a review or a translation."""
-
-    run_id: str
-    """The id of the run."""
-    kind: Literal["review", "translate"]
-    """What the run does."""
-    names: list[str]
-    """What was named in the request."""
-    tier: TierName
-    """How thorough the work is."""
-    model: str | None
-    """The language model; null when none is asked."""
-    created_at: str
-    """When the run began, RFC 3339 in UTC with `Z`."""
-    updated_at: str
-    """When a unit was last finished."""
-    documents: Count
-    """The number of documents."""
-    units_done: Count
-    """The number of units that are finished."""
-    item_count: Count
-    """The number of items so far."""
-    completed: bool
-    """Whether all units are finished."""
-
-
-class ReviewRuns(Reply, frozen=True, kw_only=True, tag="review_runs.v1"):
-    """The stored runs, the newest first."""
-
-    runs: list[ReviewRun]
-    """The runs."""
-    keep_days: Positive
-    """After how many days without use a run is deleted."""
-
-
-class ReviewRmRequest(
-    LookupRequest["ReviewRemoved"], frozen=True, kw_only=True, tag="review_rm_request.v1"
-):
-    """Runs to delete."""
-
-    runs: Annotated[list[str], Meta(min_length=1)]
-    """The ids of the runs."""
-
-
-class ReviewRemoved(Reply, frozen=True, kw_only=True, tag="review_removed.v1"):
-    """The runs that were deleted."""
-
-    runs: list[str]
-    """The ids of the runs."""
-    found: bool
-    """Always true; an unknown run is `not_found.v1`."""
 
 
 class ReviewApplyRequest(

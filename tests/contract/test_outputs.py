@@ -85,7 +85,6 @@ OUTCOMES = r"""
 2 usage_invalid          review notes/{doc} --unsafe
 0 review_applied.v1      review notes/{doc} --no-llm --apply --dry-run
 1 not_found.v1           review --run-id nowhere --apply --yes
-1 not_found.v1           review --forget nowhere
 0 review_rules.v1        review --explain all
 2 usage_invalid          review
 1 not_found.v1           translate nowhere --to ko

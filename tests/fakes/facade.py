@@ -91,11 +91,7 @@ from kebab.wire.review import (
     AgentItems,
     ReviewApplied,
     ReviewApplyRequest,
-    ReviewRemoved,
     ReviewRequest,
-    ReviewRmRequest,
-    ReviewRuns,
-    ReviewRunsRequest,
     TranslatedText,
     TranslateRequest,
 )
@@ -407,17 +403,6 @@ class FakeKebab:
         )
         report(ReviewEvent(type="items", data=ReviewEventData(page=page)))
         return page
-
-    def review_runs(self, _request: ReviewRunsRequest) -> ReviewRuns:
-        """List one run."""
-        return replies.review_runs()
-
-    def review_rm(self, request: ReviewRmRequest) -> ReviewRemoved | NotFound:
-        """Forget runs."""
-        self._note("review_rm", request)
-        if any(map(_absent, request.runs)):
-            return replies.not_found()
-        return ReviewRemoved(runs=request.runs, found=True)
 
     def review_apply(self, request: ReviewApplyRequest) -> ReviewApplied | NotFound:
         """Fix one file; the run `clean` has nothing to fix."""

@@ -66,7 +66,7 @@ from kebab.wire.related import (
     RelatedDocs,
 )
 from kebab.wire.repair import Repair, RepairOutcome, RepairReport
-from kebab.wire.review import AppliedFile, ReviewApplied, ReviewApplyRequest, ReviewRun, ReviewRuns
+from kebab.wire.review import AppliedFile, ReviewApplied, ReviewApplyRequest
 from kebab.wire.search import Retrieval, SearchHit, SearchResponse
 
 WHEN = "2025-01-31T12:00:00.000Z"
@@ -801,24 +801,6 @@ def source_removed(**changes: Any) -> SourceRemoved:
     """Return which source was removed."""
     fields = {"source": source_summary(), "dry_run": False, "returns": False}
     return SourceRemoved(**{**fields, **changes})
-
-
-def review_runs() -> ReviewRuns:
-    """A list of one run that is not finished."""
-    run = ReviewRun(
-        run_id="4f1d2c3b",
-        kind="review",
-        names=["docs", "a.md"],
-        tier="quick",
-        model=None,
-        created_at="2026-01-15T09:00:00.000Z",
-        updated_at="2026-01-15T09:01:00.000Z",
-        documents=2,
-        units_done=3,
-        item_count=4,
-        completed=False,
-    )
-    return ReviewRuns(runs=[run], keep_days=30)
 
 
 def review_applied(request: ReviewApplyRequest) -> ReviewApplied:

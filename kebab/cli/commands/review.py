@@ -4,7 +4,7 @@ It checks the flags and builds the request; `kebab.cli.review` shows findings an
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
@@ -25,9 +25,7 @@ from kebab.wire.review import (
     MAX_PAGE_ITEMS,
     FailOnName,
     ReviewRequest,
-    ReviewRmRequest,
     ReviewRulesRequest,
-    ReviewRunsRequest,
     ReviewTierName,
 )
 
@@ -45,20 +43,20 @@ def _read_stdin() -> bytes:
     return raw
 
 
-_TASKS = {"show_runs": "--runs", "forget": "--forget", "explain": "--explain"}
-"""The flags that ask for another task, which no argument but `--json` goes with."""
 _APPLY_FLAGS = ("dry_run", "unsafe", "yes")
 
 
 def _check_flags(flags: Mapping[str, Any], names: Sequence[str], form: str, *, json: bool) -> None:
     """Refuse flags that exclude or need each other; the library checks those of a request."""
     given = {name for name, value in flags.items() if value} | ({"names"} if names else set())
-    tasks = given & _TASKS.keys()
     for_apply = [f"--{name.replace('_', '-')}" for name in _APPLY_FLAGS if flags[name]]
     is_stdin, is_form = names == (_STDIN,), form != "text"
     for is_wrong, cause in (
-        (tasks and (len(given) > 1 or is_form), "goes with no other argument"),
-        (not given & {"names", "run_id", *_TASKS}, "give DOC, PATH or GLOB, or `--run-id`"),
+        (
+            flags["explain"] and (len(given) > 1 or is_form),
+            "`--explain` goes with no other argument",
+        ),
+        (not given & {"names", "run_id", "explain"}, "give DOC, PATH or GLOB, or `--run-id`"),
         (names and flags["run_id"], "`--run-id` and DOC, PATH or GLOB exclude each other"),
         (flags["cursor"] and not flags["run_id"], "`--cursor` goes with `--run-id`"),
         (_STDIN in names and len(names) > 1, "`-` goes with no other document"),
@@ -72,24 +70,11 @@ def _check_flags(flags: Mapping[str, Any], names: Sequence[str], form: str, *, j
         (for_apply and not flags["apply"], f"`{''.join(for_apply[:1])}` goes with `--apply`"),
     ):
         if is_wrong:
-            task = f"`{_TASKS[min(tasks)]}` " if tasks else ""
-            raise click.UsageError(f"{task}{cause}")
+            raise click.UsageError(cause)
 
 
 FORMS = ("text", "lines", "sarif")
 _ALL = "all"
-
-
-def _list_runs(context: CommandContext, _: object) -> Exit:
-    from kebab.cli.render.review import render_runs
-
-    return context.print_reply(context.run(ReviewRunsRequest()), render_runs)
-
-
-def _forget_runs(context: CommandContext, runs: Sequence[str]) -> Exit:
-    from kebab.cli.render.review import render_removed_runs
-
-    return context.print_reply(context.run(ReviewRmRequest(runs=list(runs))), render_removed_runs)
 
 
 def _explain_rules(context: CommandContext, rule: str) -> Exit:
@@ -98,14 +83,6 @@ def _explain_rules(context: CommandContext, rule: str) -> Exit:
     request = ReviewRulesRequest(rule=None if rule == _ALL else rule)
     reply = context.run(request)
     return context.print_reply(reply, render_rules if rule == _ALL else render_explanations)
-
-
-_TASK_RUNNERS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
-    "show_runs": _list_runs,
-    "forget": _forget_runs,
-    "explain": _explain_rules,
-}
-"""The functions of the other tasks."""
 
 
 @click.command(
@@ -155,8 +132,6 @@ _TASK_RUNNERS: Mapping[str, Callable[[CommandContext, Any], Exit]] = {
 @click.option("--unsafe", is_flag=True, help="With `--apply`, write all proposed fixes.")
 @click.option("--dry-run", is_flag=True, help="With `--apply`, show the differences only.")
 @click.option("--yes", is_flag=True, help="With `--apply`, do not ask for confirmation.")
-@click.option("--runs", "show_runs", is_flag=True, help="List the stored runs.")
-@click.option("--forget", metavar="R", multiple=True, help="Delete a stored run (repeatable).")
 @click.option("--explain", metavar="RULE", help="Explain a rule; `all` lists them.")
 @ndjson_option("--stream", help="Send the findings as NDJSON events, all pages.")
 @click.pass_obj
@@ -180,9 +155,8 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
     """
     names = _take_names(names, flags)
     _check_flags(flags, names, form, json=context.flags.machine)
-    for name, run in _TASK_RUNNERS.items():
-        if flags[name]:
-            return run(context, flags[name])
+    if flags["explain"]:
+        return _explain_rules(context, flags["explain"])
     if flags["apply"]:
         from kebab.cli.review import review_and_apply
 

@@ -11,7 +11,6 @@ from kebab.cli.render.canvas import (
     Canvas,
     Column,
     clean,
-    format_minute,
     format_tabs,
     measure_width,
     pluralize,
@@ -28,9 +27,7 @@ from kebab.wire.review import (
     ItemWarning,
     ReviewApplied,
     ReviewedDocument,
-    ReviewRemoved,
     ReviewRules,
-    ReviewRuns,
     SeverityName,
     TranslatedText,
     UnansweredText,
@@ -251,41 +248,6 @@ def _render_left_out(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
             f"not shown: {links} to missing places; so many are missing that a build may make them"
             " (`--rules broken-link,broken-anchor,missing-image` shows them)"
         )
-
-
-def render_runs(reply: ReviewRuns, canvas: Canvas) -> Iterator[str]:
-    """Yield the runs, the newest first; on a terminal two lines for each."""
-    if canvas.width is None:
-        for run in reply.runs:
-            counts = (str(run.documents), str(run.units_done), str(run.item_count))
-            state = "completed" if run.completed else "unfinished"
-            times = (run.created_at, run.updated_at)
-            names = " ".join(run.names)
-            yield format_tabs(run.run_id, run.kind, run.tier, state, *counts, *times, names)
-        return
-    if not reply.runs:
-        yield "no runs"
-        return
-    for run in reply.runs:
-        note = "" if run.completed else canvas.warning("  (unfinished)")
-        yield f"{canvas.location(run.run_id)}  {clean(' '.join(run.names))}{note}"
-        parts = [
-            run.kind if run.kind == "translate" else "",
-            run.tier,
-            run.model or "without a model",
-            pluralize(run.documents, "document"),
-            pluralize(run.item_count, "finding"),
-            format_minute(run.updated_at),
-        ]
-        yield f"  {canvas.dim(', '.join(clean(part) for part in parts if part))}"
-    yield ""
-    yield canvas.dim(f"a run is deleted after {pluralize(reply.keep_days, 'day')} without use")
-    yield canvas.step("go on with one", "kebab review --run-id RUN")
-
-
-def render_removed_runs(reply: ReviewRemoved, canvas: Canvas) -> Iterator[str]:
-    """Yield the deleted runs."""
-    yield f"deleted: {', '.join(reply.runs)}"
 
 
 def render_fix_plan(reply: ReviewApplied, canvas: Canvas) -> Iterator[str]:

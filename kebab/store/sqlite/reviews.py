@@ -17,7 +17,6 @@ from kebab.core.review import (
     FinishedUnit,
     PlannedDocument,
     Position,
-    RunSummary,
     StoredPage,
     StoredRun,
     Unit,
@@ -150,21 +149,6 @@ _DAY_S = 86_400
 
 _RUN = "run = (SELECT run FROM runs WHERE run_id = ?)"
 _RUN_COLUMNS = "run_id, kind, tier, model, request, salt, page_items, created"
-_LIST_RUNS = """
-    SELECT r.run_id, r.kind, r.tier, r.model, r.request, r.created,
-        coalesce(u.updated, r.created), json_array_length(r.files),
-        coalesce(u.done, 0), coalesce(u.items, 0),
-        coalesce(d.documents, 0) = json_array_length(r.files)
-            AND coalesce(d.units, 0) = coalesce(u.done, 0)
-    FROM runs r
-    LEFT JOIN (SELECT run, max(finished) AS updated, sum(items) AS items, sum(answered) AS done
-        FROM units GROUP BY run) u ON u.run = r.run
-    LEFT JOIN (SELECT run, count(*) AS documents, sum(json_array_length(units)) AS units
-        FROM documents GROUP BY run) d ON d.run = r.run
-    ORDER BY r.created DESC, r.run DESC
-"""
-"""Selects the columns of `RunSummary`, the newest run first; a unit is answered once at most."""
-
 _encoder = msgspec.json.Encoder()
 _result_decoder = msgspec.json.Decoder(UnitResult)
 _units_decoder = msgspec.json.Decoder(tuple[Unit, ...])
@@ -215,20 +199,6 @@ class SqliteReviewStore(ReviewDatabase):
                 fields = dict(zip(_RUN_COLUMNS.split(", "), values, strict=True))
                 return StoredRun(**fields, files=_files_decoder.decode(files))
         return None
-
-    def list_runs(self) -> list[RunSummary]:
-        """Return every run, the newest first."""
-        with self.read() as database:
-            rows = _fetch_all(database, _LIST_RUNS)
-            return [RunSummary._make((*row[:-1], bool(row[-1]))) for row in rows]
-
-    def delete_run(self, run_id: str) -> bool:
-        """Delete a run with all that belongs to it; return whether there was one."""
-        if not self._read_only and not self.exists():
-            return False
-        with self.write("review --forget") as database:
-            database.execute("DELETE FROM runs WHERE run_id = ?", (run_id,))
-            return database.changes() > 0
 
     def add_document(self, run_id: str, document: PlannedDocument) -> PlannedDocument | None:
         """Store the plan of a document, and return the stored one; None without the run."""

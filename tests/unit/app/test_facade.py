@@ -13,9 +13,7 @@ from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import NotFound
 from kebab.wire.review import (
     ReviewApplyRequest,
-    ReviewRmRequest,
     ReviewRulesRequest,
-    ReviewRunsRequest,
 )
 from tests.examples import ARGUMENTS, REQUESTS
 
@@ -25,7 +23,6 @@ NEEDS_NOTHING = {
     "schema",
     "model_list",
     "review",
-    "review_runs",
     "review_rules",
     "translate",
     "errors",
@@ -140,9 +137,7 @@ def open_kebab(desk, *, read_only=False):
     return Kebab(settings, config_path=desk.config, read_only=read_only)
 
 
-def test_without_a_run_there_is_nothing_to_list_delete_or_apply(desk):
+def test_without_a_run_there_is_nothing_to_apply(desk):
     with open_kebab(desk) as kebab:
-        assert kebab.run(ReviewRunsRequest()).runs == []
-        assert isinstance(kebab.run(ReviewRmRequest(runs=["r1"])), NotFound)
         assert isinstance(kebab.run(ReviewApplyRequest(run_id="r1")), NotFound)
         assert kebab.run(ReviewRulesRequest()).rules

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from kebab.app.review import list_runs, review
+from kebab.app.review import review
 from kebab.app.translate import translate
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import ModelProtocol, ModelRejected, ModelUnreachable, TimedOut
 from kebab.errors.signal import Exit
 from kebab.wire.record import find_exit_status
-from kebab.wire.review import ReviewRequest, ReviewRunsRequest, TranslateRequest
+from kebab.wire.review import ReviewRequest, TranslateRequest
 from tests.fakes.openai import Answer, Fail, Say, build_json_answer, fake_openai
 
 CHAT = "/chat/completions"
@@ -93,7 +93,6 @@ def test_a_model_that_is_not_named_leaves_the_rules_and_says_so(desk, context, s
     assert (page.has_more, page.partial, page.truncated) == (False, True, False)
     assert page.unanswered
     assert {one.file for one in page.unanswered} == {page.document.file}
-    assert list_runs(context(), ReviewRunsRequest()).runs[0].completed is False
 
 
 def test_what_was_not_answered_is_asked_again_when_the_model_is_well(desk, context, server):
@@ -109,7 +108,6 @@ def test_what_was_not_answered_is_asked_again_when_the_model_is_well(desk, conte
     assert (known.items, known.has_more) == ([], True)
     assert [item.fix.text for item in page.items] == ["are"]
     assert (page.has_more, page.partial, page.unanswered) == (False, False, [])
-    assert list_runs(context(), ReviewRunsRequest()).runs[0].completed is True
 
 
 def test_a_named_model_that_answers_some_of_the_text_makes_the_status_1(desk, context, server):

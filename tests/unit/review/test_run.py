@@ -135,7 +135,7 @@ def test_a_run_that_is_deleted_during_the_work_ends_it():
     desk = Desk({"a.md": "0", "b.md": "0"})
     units = open_units(desk)
     units.find_next()
-    desk.store.delete_run("r1")
+    desk.store.add_run(make_run("r2"))  # the old run has had no work for long
 
     with pytest.raises(InvalidInput, match="deleted"):
         units.finish_next()

@@ -90,8 +90,6 @@ def test_sarif_is_one_log(kebab, note):
         ["a.md", "--dry-run"],
         ["a.md", "--apply", "--format", "lines"],
         ["--run-id", "R", "--apply", "--cursor", "C"],
-        ["--runs", "a.md"],
-        ["--runs", "--forget", "R"],
         ["--explain", "broken-link", "--no-llm"],
         ["a.md", "--tier", "slow"],
         ["a.md", "--fail-on", "all"],
@@ -112,16 +110,6 @@ def test_forms_of_text_are_refused_with_json(kebab, form):
 
     assert (ran.status, ran.fault["code"]) == (2, "usage_invalid")
     assert ran.fault["message"].endswith("`--json` and `--format` exclude each other")
-
-
-def test_runs_are_listed_and_forgotten(kebab):
-    assert kebab("review", "--runs").out == (
-        "4f1d2c3b\treview\tquick\tunfinished\t2\t3\t4"
-        "\t2026-01-15T09:00:00.000Z\t2026-01-15T09:01:00.000Z\tdocs a.md\n"
-    )
-    assert kebab("review", "--runs", "--json").reply["schema_version"] == "review_runs.v1"
-    assert kebab("review", "--forget", "R", "--forget", "S").out == "deleted: R, S\n"
-    assert kebab("review", "--forget", "nowhere", "--json").status == 1
 
 
 def test_a_rule_is_explained(kebab):
@@ -191,7 +179,7 @@ def test_a_text_on_stdin_is_of_the_named_file(kebab, opened):
         (["-", "--changed"], "`-` goes with no `--apply` or `--changed`"),
         (["-", "--apply"], "`-` goes with no `--apply` or `--changed`"),
         (["a.md", "--unsafe"], "`--unsafe` goes with `--apply`"),
-        (["--runs", "a.md"], "`--runs` goes with no other argument"),
+        (["--explain", "all", "a.md"], "`--explain` goes with no other argument"),
         ([], "give DOC, PATH or GLOB, or `--run-id`"),
         (["a.md", "--run-id", "R"], "`--run-id` and DOC, PATH or GLOB exclude each other"),
         (["a.md", "--cursor", "C"], "`--cursor` goes with `--run-id`"),

@@ -1,6 +1,7 @@
 """What only the adapter does; `tests/ports/test_review_store.py` holds it to the port."""
 
 import threading
+import time
 from contextlib import closing
 
 import apsw
@@ -18,7 +19,6 @@ WRITES = {
     "document": lambda store: store.add_document("r1", make_planned(1)),
     "unit": lambda store: store.add_unit("r1", make_finished(0)),
     "page": lambda store: store.add_page("r1", "c", PAGE),
-    "delete": lambda store: store.delete_run("r1"),
 }
 
 
@@ -36,12 +36,6 @@ def test_writing_can_be_switched_off(store, tmp_path, write):
         with pytest.raises(ReadOnly):
             write(closed)
         assert closed.load_run("r1") == store.load_run("r1")
-
-
-def test_deleting_where_nothing_is_stored_creates_nothing(tmp_path):
-    with SqliteReviewStore(tmp_path / "absent", 30) as opened:
-        assert opened.delete_run("r1") is False
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_of_several_writers_of_one_entry_one_succeeds(store, tmp_path):
@@ -65,13 +59,15 @@ def test_of_several_writers_of_one_entry_one_succeeds(store, tmp_path):
 def test_no_row_of_a_deleted_run_is_left(store, tmp_path):
     store.add_unit("r1", make_finished(0, 1))
     store.add_page("r1", "c", PAGE)
-    store.delete_run("r1")
     store.close()
+    later = time.time() + 31 * 86_400
+    with SqliteReviewStore(tmp_path, 30, now=lambda: later) as opened:
+        opened.add_run(make_run("r2", created=later))
 
     with closing(apsw.Connection(str(get_reviews_path(tmp_path)))) as database:
         tables = ("runs", "documents", "units", "pages")
         counts = [database.execute(f"SELECT count(*) FROM {name}").get for name in tables]
-    assert counts == [0] * 4
+    assert counts == [1, 0, 0, 0]
 
 
 def test_the_file_of_an_earlier_build_is_migrated_without_its_runs(tmp_path):
@@ -84,6 +80,5 @@ def test_the_file_of_an_earlier_build_is_migrated_without_its_runs(tmp_path):
             "INSERT INTO runs VALUES (1, 'r1', 'review', 'quick', 'm', 's', 3, 1, 1, 1)"
         )
     with SqliteReviewStore(tmp_path, 30) as store:
-        assert store.list_runs() == []
         store.add_run(make_run())
         assert store.load_run("r1") == make_run()
