@@ -194,8 +194,6 @@ class Embedders:
 
 
 _HOST_VARIABLE = "OLLAMA_HOST"
-_MOST_NAMES = 5
-"""The most models of a server that an error lists."""
 _TEST_S = 5.0
 """The limit for the answer to a test question; a slow model is not a fault."""
 
@@ -360,9 +358,7 @@ def _check_openai(llm: Llm, request: "ModelRequest", environ: Mapping[str, str])
     endpoint = request.call.endpoint
     names = probe_openai(endpoint, llm.model, key=request.key)
     if names and llm.model not in names:
-        models = sort_near_names(llm.model, names)
-        cause = f"it lists {', '.join(models[:_MOST_NAMES])}"
-        raise request.build_rejection(cause, "unknown_model", "models.llm.model", models)
+        raise request.build_missing(sort_near_names(llm.model, names))
     # The API does not tell what a model can do.
     brief = msgspec.structs.replace(llm, first_token_s=_TEST_S, total_s=_TEST_S)
     model = _build_model(brief, llm.model, endpoint, environ)

@@ -187,12 +187,15 @@ def run_review(
     context: CommandContext,
     request: Request[R],
     display: Display[ReviewEvent],
-    on_stop: Callable[[], None],
 ) -> tuple[R, bool]:
-    """Run a review or a translation; return the last page, and whether it was cancelled."""
+    """Run a review or a translation; return the last page, and whether it was cancelled.
+
+    An interruption stops a running request to the language model at once, and finished work is
+    kept.
+    """
     with (
         report_events(context, display) as reporter,
-        context.interrupts.cancelling(on_stop) as cancel,
+        context.interrupts.cancelling(_interrupt) as cancel,
     ):
         reply = context.run(request, report=reporter, cancel=cancel)
     return reply, cancel.requested

@@ -16,7 +16,7 @@ from kebab.cli.event_lines import EventLines
 from kebab.cli.progress import run_review
 from kebab.cli.prompt import confirm
 from kebab.cli.render.canvas import clean, truncate
-from kebab.cli.render.progress import CLEAR_LINE, STOPPING
+from kebab.cli.render.progress import CLEAR_LINE
 from kebab.cli.render.review import (
     ReviewTally,
     render_applied,
@@ -159,10 +159,6 @@ class ReviewDisplay(Display["ReviewEvent"]):
         self.abort()
         self._pages.show(page)
 
-    def announce_stop(self) -> None:
-        """Show that the work stops soon."""
-        self._label = STOPPING
-
     def show_heartbeat(self, elapsed_ms: float) -> None:
         """Write the line about the work."""
         line = f"{self._label}  {self._units}{elapsed_ms / 1000:.0f} s"
@@ -200,7 +196,7 @@ def review_and_show(context: CommandContext, request: ReviewRequest, form: str) 
     else:
         pages = FindingLines(context, request.text)
     display = ReviewDisplay(context, pages)
-    reply, cancelled = run_review(context, request, display, display.announce_stop)
+    reply, cancelled = run_review(context, request, display)
     if isinstance(reply, NotFound):
         return context.print_reply(reply, render_no_page)
     display.finish(reply, completed=not cancelled)
@@ -235,10 +231,9 @@ def review_quietly(
     context: CommandContext, request: ReviewRequest
 ) -> tuple[AgentItems | NotFound, bool]:
     """Return the reply, and whether it was cancelled; the progress is events on stderr."""
-    text = ReviewDisplay(context, PageDisplay())
-    events = EventLines(context, ReviewEncoder(), stream=False)
-    display = events if context.flags.machine else text
-    return run_review(context, request, display, text.announce_stop)
+    if context.flags.machine:
+        return run_review(context, request, EventLines(context, ReviewEncoder(), stream=False))
+    return run_review(context, request, ReviewDisplay(context, PageDisplay()))
 
 
 def review_and_apply(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from msgspec import Struct, field
 
 from kebab.core.queries import Filters, Mode, Page, StoredChunk
+from kebab.wire.record import FinishName
 
 if TYPE_CHECKING:
     from kebab.wire.ask import AnswerUsage, AnswerWarning
@@ -31,6 +32,8 @@ class Refusal(StrEnum):
     """The evidence supports too few claims of the answer."""
     LLM_STREAM_ABORTED = "llm_stream_aborted"
     """The user interrupted the answer."""
+    EMPTY_ANSWER = "empty_answer"
+    """The model wrote nothing, or only thoughts or a call of a tool."""
 
 
 class AnswerMode(StrEnum):
@@ -38,10 +41,6 @@ class AnswerMode(StrEnum):
 
     GENERATIVE = "generative"
     EXTRACTIVE = "extractive"
-
-
-FinishReason: TypeAlias = Literal["stop", "length"]
-"""Why a model stopped: it was done, or it reached the token limit."""
 
 
 class Message(Struct, frozen=True):
@@ -54,14 +53,28 @@ class Message(Struct, frozen=True):
 
 
 class Completion(Struct, frozen=True, kw_only=True):
-    """The complete response of a language model; token counts of the server, or 0."""
+    """The complete response of a language model.
+
+    The reason of its end and the token counts are those of the server, None where it gave none.
+    """
 
     text: str
-    finish: FinishReason
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    finish: FinishName | None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
     first_token_ms: float | None = None
     """The time until the first token of the answer; None when there was none."""
+    aside: Literal["reasoning", "tool_call"] | None = None
+    """What the model wrote besides the text."""
+    is_shifted: bool = False
+    """Whether the window was full, so that the end was written without the beginning."""
+    is_prompt_cut: bool = False
+    """Whether the server read far fewer tokens than the messages have."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the text is not whole."""
+        return self.is_shifted or self.finish in ("length", "content_filter")
 
 
 class AskQuery(Struct, frozen=True, kw_only=True):
@@ -198,10 +211,12 @@ class LanguageModel(Protocol):
         messages: Sequence[Message],
         *,
         max_tokens: int,
-        on_text: Callable[[str], None],
+        on_text: Callable[[str | None], None],
         schema: JsonSchema | None = None,
     ) -> Completion:
         """Return the response to a conversation; `on_text` receives each piece as it arrives.
+
+        None withdraws all pieces so far, which were no answer.
 
         With a schema the server constrains the response to JSON that follows it. A server that
         cannot do so gets the messages only, so they describe the format too. At the token limit

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from msgspec import Struct
 
+from kebab.wire.record import FinishName
 from kebab.wire.review import (
     AgentItem,
     EditName,
@@ -238,10 +239,10 @@ class UnitUsage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     requests: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    prompt_tokens: int | None = 0
+    completion_tokens: int | None = 0
     latency_ms: float = 0.0
-    finish: Literal["stop", "length"] | None = None
+    finish: FinishName | None = None
     truncated: bool = False
     warnings: tuple[ItemWarning, ...] = ()
     unanswered: bool = False

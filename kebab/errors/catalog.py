@@ -193,12 +193,18 @@ class ModelNotPulled(Signal):
     code, domain = "model_not_pulled", "LLM.MODEL_MISSING"
     kind, origin, http, grpc = Kind.LLM_ERROR, Origin.ADAPTER, 424, "FAILED_PRECONDITION"
     canonical = Canonical.STATE_VIOLATION
-    message = "Ollama does not have the model: {model}"
+    message = "Ollama model not pulled: {model}"
     hint = "ollama pull {model}"
+    cases = {
+        "not_offered": Wording(
+            "{endpoint} does not offer the model: {model}", "export KEBAB_MODELS_LLM_MODEL={near}"
+        )
+    }
     model: str
     endpoint: str
     operation: str
     models: list[str] | None = None
+    reason: str | None = None
 
 
 class ModelRejected(Signal):
@@ -227,10 +233,6 @@ class ModelRejected(Signal):
         "load": Wording(
             "the model server cannot load {model}: {cause}", "use another model: `{other}`"
         ),
-        "unknown_model": Wording(
-            "the model server at {endpoint} does not offer {model}: {cause}",
-            "use a model of the server: `export KEBAB_MODELS_LLM_MODEL={near}`",
-        ),
     }
     plan_rerun = hints.plan_after_refusal
     model: str
@@ -239,7 +241,6 @@ class ModelRejected(Signal):
     cause: str
     reason: str | None = None
     setting: str | None = None
-    models: list[str] | None = None
 
 
 class ModelBusy(Signal):
@@ -249,11 +250,7 @@ class ModelBusy(Signal):
     backoff = Backoff(first_ms=2_000, ceiling_ms=60_000, attempts=6)
     message = "the model server is busy: {endpoint}"
     hint = "try again in a moment"
-    cases = {
-        "loading": Wording(
-            "the model server is still loading its model: {endpoint}", "try again in a moment"
-        )
-    }
+    cases = {"loading": Wording("the model server is still loading its model: {endpoint}")}
     endpoint: str
     operation: str
     reason: str | None = None
@@ -268,7 +265,7 @@ class ModelProtocol(Signal):
     cases = {
         "setting": Wording(
             "unexpected response from {endpoint} (`{setting}`): {cause}",
-            "set the address of the model server: `export {variable}=URL`",
+            "export {variable}={value}",
         )
     }
     endpoint: str

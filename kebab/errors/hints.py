@@ -80,8 +80,12 @@ _OTHER_MODEL = {
     "caption": "export KEBAB_MODELS_VISION=NAME",
 }
 """How an operation is repeated with another model."""
-_SAFE_VALUES = {"models.llm.think": "false", "models.llm.keep_alive": "5m"}
-"""The values of options that every server supports."""
+_SAFE_VALUES = {
+    "models.llm.think": "false",
+    "models.llm.keep_alive": "5m",
+    "models.llm.provider": "openai",
+}
+"""The values of options that every server supports; other settings are addresses."""
 
 
 def build_variable_name(key: str) -> str:
@@ -128,7 +132,7 @@ DERIVED: Mapping[str, Callable[[Any], str]] = {
     "other": lambda one: _OTHER_MODEL.get(one.operation, _OTHER_MODEL["ask"]),
     "place": lambda one: _find_place(one.path),
     "seconds": _double_limit,
-    "value": lambda one: _SAFE_VALUES.get(one.setting or "", "VALUE"),
+    "value": lambda one: _SAFE_VALUES.get(one.setting or "", "URL"),
     "variable": _find_variable,
 }
 """The values that a hint may name besides the details, computed from an error.

@@ -4,15 +4,16 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from msgspec.structs import replace
 
-from kebab.core.answers import Completion, FinishReason, Message
+from kebab.core.answers import Completion, Message
 from kebab.llm.endpoint import NO_KEY, ApiKey, Endpoint
 from kebab.llm.http_stream import Call, Deadlines, HttpStream
 from kebab.llm.server_errors import ErrorTable, ModelRequest, parse_count
 from kebab.text.normalize import escape_undecodable
+from kebab.wire.record import FinishName
 
 MAX_TOKEN_CHARS = 128
 """The most characters of one token, a long run of blanks. A server whose answer is longer than
@@ -106,13 +107,16 @@ class AnswerReader:
     stream: HttpStream
     on_text: Callable[[str], None]
     max_tokens: int
+    aside: Literal["reasoning", "tool_call"] | None = None
     pieces: list[str] = field(default_factory=list)
     length: int = 0
     first_token_ms: float | None = None
 
-    def _add_text(self, text: str, reasoning: object) -> None:
-        if text or reasoning:
+    def _add_text(self, text: str, reasoning: object, calls: object = None) -> None:
+        if text or reasoning or calls:
             self.stream.record_token()
+        if reasoning or calls:
+            self.aside = "tool_call" if calls else "reasoning"
         if not text:
             return
         if self.first_token_ms is None:
@@ -125,12 +129,13 @@ class AnswerReader:
         self.on_text(self.pieces[-1])
 
     def _build_completion(
-        self, finish: FinishReason, prompt_tokens: object, completion_tokens: object
+        self, finish: FinishName | None, prompt_tokens: object, completion_tokens: object
     ) -> Completion:
         return Completion(
             text="".join(self.pieces),
             finish=finish,
-            prompt_tokens=parse_count(prompt_tokens),
-            completion_tokens=parse_count(completion_tokens),
+            prompt_tokens=parse_count(prompt_tokens) or None,
+            completion_tokens=parse_count(completion_tokens) or None,
             first_token_ms=self.first_token_ms,
+            aside=self.aside,
         )

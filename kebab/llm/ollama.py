@@ -5,9 +5,11 @@ from base64 import b64encode
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kebab.core.answers import AnswerCutError, Completion, FinishReason, JsonSchema, Message
+from msgspec.structs import replace
+
+from kebab.core.answers import AnswerCutError, Completion, JsonSchema, Message
 from kebab.errors.catalog import ContextOverflow
 from kebab.llm.chat import AnswerReader, ChatModel, ChatOptions, reduce_total
 from kebab.llm.server_errors import (
@@ -21,6 +23,9 @@ from kebab.llm.server_errors import (
     parse_json_object,
     parse_server_error,
 )
+
+if TYPE_CHECKING:
+    from kebab.wire.record import FinishName
 
 _OK = 200
 _REFUSED_SCHEMA = re.compile(
@@ -123,7 +128,8 @@ class _LineReader(AnswerReader):
         for raw in self.stream.iter_lines():
             if raw.strip():
                 line = self._parse_line(raw)
-                self._add_text(self._read_text(line, "content"), self._read_text(line, "thinking"))
+                text, thinking = (self._read_text(line, name) for name in ("content", "thinking"))
+                self._add_text(text, thinking, (line.get("message") or {}).get("tool_calls"))
                 if line.get("done") is True:
                     return self._finish(line)
         cause = "the stream ended without its last line, as when a model repeats itself"
@@ -168,5 +174,6 @@ class _LineReader(AnswerReader):
         completion_tokens = parse_count(last.get("eval_count"))
         # A server shifts a full window: the end of such an answer was written without the evidence.
         shifted = prompt_tokens > 0 and prompt_tokens + completion_tokens > rounded
-        finish: FinishReason = "length" if reason == "length" or shifted else "stop"
-        return self._build_completion(finish, prompt_tokens, completion_tokens)
+        finish: FinishName | None = reason if reason in ("stop", "length") else None
+        completion = self._build_completion(finish, prompt_tokens, completion_tokens)
+        return replace(completion, is_shifted=shifted)

@@ -6,12 +6,12 @@ some servers.
 
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from kebab.core.answers import AnswerCutError, Completion, FinishReason, JsonSchema, Message
+from kebab.core.answers import AnswerCutError, Completion, JsonSchema, Message
 from kebab.errors.catalog import ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.llm.chat import AnswerReader, ChatModel, ChatOptions, reduce_total
@@ -27,6 +27,7 @@ from kebab.llm.server_errors import (
     parse_json_object,
     parse_server_error,
 )
+from kebab.wire.record import FinishName
 
 _OK = 200
 _COUNTS, _FORMAT = "stream_options", "response_format"
@@ -37,9 +38,14 @@ _REFUSED_OPTIONS = {
 }
 """How servers name an option that they refuse."""
 _DONE = b"[DONE]"
-_LENGTH_REASONS = {"length", "max_tokens", "model_length"}
+_REASONS: Mapping[str, FinishName] = {
+    **dict.fromkeys(("stop", "eos", "eos_token", "end_turn", "stop_sequence"), "stop"),
+    **dict.fromkeys(("length", "max_tokens", "model_length"), "length"),
+    **dict.fromkeys(("content_filter", "safety"), "content_filter"),
+    **dict.fromkeys(("tool_calls", "function_call", "tool_use"), "tool_calls"),
+}
+"""How servers name why a model stopped, in lower case."""
 _FAILURE_REASONS = {"abort", "error"}
-_FILTER_REASONS = {"content_filter"}
 _REASONING = ("reasoning_content", "reasoning")
 
 
@@ -203,16 +209,14 @@ class _EventReader(AnswerReader):
         text = message.get("content") or ""
         if not isinstance(text, str):
             raise self.request.call.build_protocol_error("the content of a message is not a text")
-        self._add_text(text, any(message.get(name) for name in _REASONING))
+        reasoning = any(message.get(name) for name in _REASONING)
+        self._add_text(text, reasoning, message.get("tool_calls") or message.get("function_call"))
 
     def _finish(self) -> Completion:
-        if self.finish in _FILTER_REASONS:
-            raise self.request.build_rejection(f"the server filtered the answer: {self.finish}")
         if self.finish in _FAILURE_REASONS:
             cause = f"the server aborted the answer: {self.finish}"
             raise self.request.call.build_unreachable(cause)
-        finish: FinishReason = "length" if self.finish in _LENGTH_REASONS else "stop"
-        usage = self.usage
+        finish, usage = _REASONS.get(self.finish.lower()), self.usage
         return self._build_completion(
             finish, usage.get("prompt_tokens"), usage.get("completion_tokens")
         )

@@ -165,4 +165,4 @@ def ask_about_picture(
         raise ModelRejected(model=model.name, endpoint=endpoint, operation=task, cause=cause)
     if task == "ocr" and text.strip(" .*`\"'") == _NO_TEXT:
         text = ""
-    return PictureReply(text, completion.finish == "length")
+    return PictureReply(text, completion.is_cut)

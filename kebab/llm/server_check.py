@@ -3,6 +3,7 @@
 import difflib
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from time import monotonic, sleep
 from typing import Any
 
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 from kebab.core.answers import Completion, JsonSchema, LanguageModel, Message
 from kebab.errors.catalog import (
     ModelBusy,
-    ModelNotPulled,
+    ModelProtocol,
     ModelUnreachable,
     TimedOut,
 )
@@ -26,6 +27,7 @@ from kebab.llm.server_errors import (
     build_unexpected_response,
     parse_json_object,
 )
+from kebab.text.reasoning import ReasoningFilter
 
 _OK = 200
 _COMPLETION, _VISION = "completion", "vision"
@@ -65,12 +67,8 @@ def probe_ollama(
     listed = _get_ollama_field(call, "/api/tags", "models", list | None, connect_s)
     server = OllamaServer(version=version, models=_list_texts(listed or [], "name"))
     if model and add_default_tag(model) not in server.models:
-        raise ModelNotPulled(
-            model=model,
-            endpoint=endpoint.display_url,
-            operation=operation,
-            models=sort_near_names(model, server.models),
-        )
+        request = ModelRequest(call=call, path="/api/tags", model=model, errors=OLLAMA_ERRORS)
+        raise request.build_missing(sort_near_names(model, server.models))
     if model:
         request = ModelRequest(call=call, path="/api/show", model=model, errors=OLLAMA_ERRORS)
         head, body = _send(request, connect_s, json.dumps({"model": model}).encode())
@@ -189,6 +187,9 @@ def check_server_responds(request: ModelRequest, deadlines: Deadlines) -> None:
             head = stream.head
             if head.status in range(300, 400) or (head.status == _OK and head.is_html):
                 raise build_unexpected_response(request, head, stream.read_body())
+            body = stream.read_body() if endpoint.provider == "ollama" else None
+        if body is not None and "version" not in (parse_json_object(body) or {}):
+            _refuse_other_api(call, limits)
     except ModelUnreachable as failure:
         if failure.reason != "server":
             raise
@@ -200,8 +201,28 @@ def check_server_responds(request: ModelRequest, deadlines: Deadlines) -> None:
     _answered[endpoint.display_url] = monotonic()
 
 
+def _refuse_other_api(call: Call, limits: Deadlines) -> None:
+    """Raise a signal when a server that is not Ollama has the OpenAI-compatible API."""
+    other = replace(call, endpoint=replace(call.endpoint, prefix="/v1"))
+    with suppress(ModelUnreachable, ModelProtocol, TimedOut):
+        with HttpStream(other, "/models", None, limits) as stream:
+            listed = (parse_json_object(stream.read_body()) or {}).get("data")
+        if not isinstance(listed, list):
+            return
+    raise call.build_protocol_error("it is OpenAI-compatible", "models.llm.provider")
+
+
+_BYTES_PER_TOKEN = 4
+_MOST_BYTES_PER_TOKEN = 16
+"""More bytes for each token of a prompt mean that the server did not read all of it."""
+_MIN_TOKENS = 100
+"""Shorter prompts tell nothing."""
+
+
 class CheckedModel(Struct, frozen=True, kw_only=True):
     """A language model whose server is checked before a prompt, and waited for while it loads.
+
+    What is no answer in its text is removed.
 
     `check` raises a signal when no server listens. `loading_s` is the longest wait for a server
     that loads its model, 0 without a limit; `on_wait` receives the reason when it begins. `mask`
@@ -229,7 +250,7 @@ class CheckedModel(Struct, frozen=True, kw_only=True):
         messages: Sequence[Message],
         *,
         max_tokens: int,
-        on_text: Callable[[str], None],
+        on_text: Callable[[str | None], None],
         schema: JsonSchema | None = None,
     ) -> Completion:
         """Return the answer of the model; the signals are those of the model and of the check.
@@ -241,10 +262,12 @@ class CheckedModel(Struct, frozen=True, kw_only=True):
         messages = [replace(one, content=self.mask(one.content)) for one in messages]
         started, wait_s = monotonic(), _FIRST_WAIT_S
         while True:
+            answer = _Answer(on_text)
             try:
-                return self.model.chat(
-                    messages, max_tokens=max_tokens, on_text=on_text, schema=schema
+                completion = self.model.chat(
+                    messages, max_tokens=max_tokens, on_text=answer.add, schema=schema
                 )
+                return answer.finish(completion, messages)
             except ModelBusy as busy:
                 is_late = self.loading_s and monotonic() - started + wait_s > self.loading_s
                 if busy.reason != "loading" or is_late:
@@ -253,3 +276,43 @@ class CheckedModel(Struct, frozen=True, kw_only=True):
                 self.on_wait(LOADING)
             sleep(wait_s)
             wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+
+
+class _Answer:
+    """The answer in the text of a model, and when it began."""
+
+    def __init__(self, on_text: Callable[[str | None], None]) -> None:
+        self._on_text = on_text
+        self._filter = ReasoningFilter(self._pass_on)
+        self._started = monotonic()
+        self._first: float | None = None
+
+    def add(self, piece: str | None) -> None:
+        """Take the next piece of the model."""
+        if piece is None:
+            self._filter = ReasoningFilter(self._pass_on)
+            self._pass_on(None)
+        else:
+            self._filter.add(piece)
+
+    def _pass_on(self, piece: str | None) -> None:
+        if piece is None:
+            self._first = None
+        elif self._first is None:
+            self._first = monotonic()
+        self._on_text(piece)
+
+    def finish(self, completion: Completion, messages: Sequence[Message]) -> Completion:
+        """Return a completion without what is no answer, with what the program knows of it."""
+        self._filter.finish()
+        whole = ReasoningFilter(lambda _piece: None)
+        whole.add(completion.text)
+        whole.finish()
+        if whole.aside:
+            first_ms = None if self._first is None else (self._first - self._started) * 1000
+            completion = replace(completion, first_token_ms=first_ms, aside=whole.aside)
+        size = sum(len(message.content.encode(errors="replace")) for message in messages)
+        tokens = completion.prompt_tokens
+        is_long = size > _MIN_TOKENS * _BYTES_PER_TOKEN
+        is_prompt_cut = is_long and tokens is not None and tokens * _MOST_BYTES_PER_TOKEN < size
+        return replace(completion, text=whole.text, is_prompt_cut=is_prompt_cut)

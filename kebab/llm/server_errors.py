@@ -1,4 +1,4 @@
-"""Maps the errors that model servers send to signals, by tables of rows.
+"""Maps the errors that model servers send to signals, by one table of rows.
 
 One HTTP status has many meanings, and an error in the middle of a stream has none. Therefore the
 rows for known texts come before the rows for statuses. llama.cpp, LM Studio, vLLM and the proxies
@@ -20,10 +20,10 @@ from kebab.llm.endpoint import NO_KEY, ApiKey, find_proxy_variable
 from kebab.llm.http_stream import LOGIN_REQUIRED, Call, ResponseHead, describe_proxy_refusal
 
 Rejection: TypeAlias = Literal[
-    "key_missing", "key_refused", "sign_in", "option", "memory", "load", "unknown_model", "task"
+    "key_missing", "key_refused", "sign_in", "option", "memory", "load", "task"
 ]
-"""Why a model server refuses: the key, an option, a lack of memory, the file of the model, a model
-that it does not have, or a task that the model cannot do."""
+"""Why a model server refuses: the key, an option, a lack of memory, the file of the model, or a
+task that the model cannot do."""
 
 _MAX_TEXT_CHARS = 4000
 """Real texts are far shorter; the rest is ignored."""
@@ -32,7 +32,7 @@ _MAX_COUNT = 1 << 32
 _MAX_NESTING = 3
 _STATUS_DIGITS = 3
 _OK = 200
-_FORBIDDEN = 403
+_UNAUTHORIZED, _FORBIDDEN = 401, 403
 _ERROR_STATUSES = range(400, 600)
 
 
@@ -69,7 +69,6 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
         cause: str,
         reason: Rejection | None = None,
         setting: str | None = None,
-        models: list[str] | None = None,
     ) -> ModelRejected:
         """Return the signal for a server that refuses the request."""
         return ModelRejected(
@@ -79,7 +78,16 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
             cause=cause,
             reason=reason,
             setting=setting,
+        )
+
+    def build_missing(self, models: list[str] | None = None) -> ModelNotPulled:
+        """Return the signal for a server that does not have the model, but these."""
+        return ModelNotPulled(
+            model=self.model,
+            endpoint=self.call.endpoint.display_url,
+            operation=self.call.operation,
             models=models,
+            reason=None if self.call.endpoint.provider == "ollama" else "not_offered",
         )
 
 
@@ -312,14 +320,8 @@ def _build_overflow(request: ModelRequest, error: ServerError, _status: int) -> 
     )
 
 
-def _build_not_pulled(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
-    url, operation = request.call.endpoint.display_url, request.call.operation
-    return ModelNotPulled(model=request.model, endpoint=url, operation=operation)
-
-
-def _build_unknown_model(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
-    cause = format_one_line(f"no such model: {request.model}")
-    return request.build_rejection(cause, "unknown_model", "models.llm.model")
+def _build_missing(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
+    return request.build_missing()
 
 
 def _build_busy(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
@@ -347,8 +349,10 @@ def _reject(reason: Rejection | None = None, setting: str | None = None) -> Sign
     return build
 
 
-def _build_unauthorized(request: ModelRequest, _error: ServerError, status: int) -> Signal:
+def _build_unauthorized(request: ModelRequest, error: ServerError, status: int) -> Signal:
     """Build the refusal of a key; the text of the server may quote a part of the key."""
+    if request.call.endpoint.provider == "ollama":
+        return (_build_sign_in if status == _UNAUTHORIZED else _reject())(request, error, status)
     is_set = bool(request.key.secret)
     cause = "the server requires another key" if is_set else "no key was sent"
     return request.build_rejection(
@@ -377,98 +381,85 @@ def _format_status(status: int) -> str:
     return f" (HTTP {status})" if status else ""
 
 
-OLLAMA_ERRORS = ErrorTable(
-    rows=(
-        # Crashes come first: their texts may quote another error.
-        ErrorRow(
-            _build_failure,
-            r"unexpected EOF|unexpectedly stopped|do embedding request: .*EOF"
-            r'|Post "http://127\.0\.0\.1:\d+/[^"]*": EOF|encountered while running the model',
-        ),
-        ErrorRow(
-            _build_overflow,
-            r"exceed(?:s|_context|ed)?.*context|longer than the context length"
-            r"|input length exceeds|input exceeds maximum context",
-            kinds={"exceed_context_size_error"},
-        ),
-        ErrorRow(_build_not_pulled, r"""^model ['"].*['"] not found"""),
-        ErrorRow(_build_busy, "server busy"),
-        ErrorRow(_build_load_timeout, "timed out waiting for llama"),
-        ErrorRow(_reject("load"), r"(?:llama runner|llama-server) process has terminated"),
-        ErrorRow(_reject("memory"), r"requires more system memory|out-of-memory during startup"),
-        ErrorRow(
-            _reject("option", "models.llm.think"),
-            r"does not support thinking|invalid think value",
-        ),
-        ErrorRow(
-            _reject("option", "models.llm.keep_alive"),
-            r"time: (?:invalid|missing|unknown)\b.*\b(?:duration|unit)",
-        ),
-        ErrorRow(_reject("task"), r"does not support (?!thinking)|not support multimodal"),
-        ErrorRow(_build_sign_in, statuses={401}),
-        ErrorRow(_build_not_served, statuses={404, 405}),
-        ErrorRow(_build_busy, statuses={429, 503}),
-        ErrorRow(_build_unreachable, statuses={502, 504}),
-        ErrorRow(_reject()),
+_ROWS = (
+    # Crashes come first: their texts may quote another error.
+    ErrorRow(
+        _build_failure,
+        r"unexpected EOF|unexpectedly stopped|do embedding request: .*EOF"
+        r'|Post "http://127\.0\.0\.1:\d+/[^"]*": EOF|encountered while running the model'
+        r"|crashed|engine ?(?:core)? (?:encountered|is dead)|EngineDeadError",
     ),
+    ErrorRow(_build_not_served, r"unexpected endpoint or method|invalid url \("),
+    ErrorRow(
+        _build_overflow,
+        r"exceeds? the available context"
+        r"|exceeds? (?:the )?(?:maximum )?context (?:window|size|length)"
+        r"|exceeds? the model's maximum context"
+        r"|input length exceeds"
+        r"|maximum context length is \d"
+        r"|context (?:the )?overflow|overflows? the context"
+        r"|greater than the context length"
+        r"|longer than the (?:context|model's context|maximum model) length"
+        r"|reached context length"
+        r"|keep the first \d+ tokens"
+        r"|prompt \(\d+ tokens\) is too long"
+        r"|tokens.{0,40} must be <= \d+\. given",
+        kinds={"exceed_context_size_error", "context_length_exceeded"},
+    ),
+    ErrorRow(_build_busy, "server busy"),
+    ErrorRow(_build_load_timeout, "timed out waiting for llama"),
+    ErrorRow(
+        _reject("memory"),
+        r"out[ -]of[ -]memory|requires more system memory"
+        r"|insufficient (?:system )?(?:memory|resources)",
+    ),
+    ErrorRow(
+        _reject("load"),
+        r"(?:llama runner|llama-server) process has terminated"
+        r"|(?:fail|unable|could not|cannot|error).{0,40}\bload",
+    ),
+    ErrorRow(
+        _reject("option", "models.llm.think"), r"does not support thinking|invalid think value"
+    ),
+    ErrorRow(
+        _reject("option", "models.llm.keep_alive"),
+        r"time: (?:invalid|missing|unknown)\b.*\b(?:duration|unit)",
+    ),
+    ErrorRow(
+        _reject("task"),
+        r"not support|no models? (?:is |are )?loaded|jinja|chat template|logits",
+    ),
+    ErrorRow(_reject(), r"must be of type|invalid (?:format|json schema)|schema conversion failed"),
+    ErrorRow(
+        _build_missing,
+        r"\bmodel\b(?s:.{0,200}?)\b(?:not found|does not exist|doesn't exist)"
+        r"|invalid model identifier|(?:unknown|no such) model\b",
+        statuses={0, 400, 404, 422},
+    ),
+    ErrorRow(_build_missing, statuses={404}, names_model=True),
+    ErrorRow(
+        _build_unauthorized, kinds={"authentication_error", "permission_error", "invalid_api_key"}
+    ),
+    ErrorRow(_build_unauthorized, statuses={401, 403}),
+    ErrorRow(
+        _build_unavailable, kinds={"rate_limit_error", "rate_limit_exceeded", "unavailable_error"}
+    ),
+    ErrorRow(_reject(), kinds={"not_supported_error"}),
+    ErrorRow(_build_not_served, statuses={404, 405}),
+    ErrorRow(_build_busy, statuses={429}),
+    ErrorRow(_build_unavailable, statuses={503}),
+    ErrorRow(_reject(), statuses={501, *range(400, 500)}),
+    ErrorRow(_build_unreachable, statuses={502, 504}),
+    # Any other error may not occur again: the server failed while it worked.
+    ErrorRow(_build_failure),
 )
-"""The errors of old and new versions of Ollama."""
+"""The errors of all servers: the same failure has the same signal, whatever the API."""
 
+OLLAMA_ERRORS = ErrorTable(rows=_ROWS)
 OPENAI_ERRORS = ErrorTable(
+    rows=_ROWS,
     by_status={401: _build_unauthorized, 403: _build_unauthorized, 429: _build_busy},
     # A page with status 503 comes from a proxy, or from llama.cpp while it loads.
     by_status_unless_page={503: _build_unavailable},
-    rows=(
-        ErrorRow(_build_unauthorized, statuses={401, 403}),
-        ErrorRow(_build_not_served, r"unexpected endpoint or method|invalid url \("),
-        ErrorRow(
-            _build_overflow,
-            r"exceeds? the available context"
-            r"|exceeds? (?:the )?context (?:window|size|length)"
-            r"|exceeds? the model's maximum context"
-            r"|input length exceeds"
-            r"|maximum context length is \d"
-            r"|context (?:the )?overflow|overflows? the context"
-            r"|greater than the context length"
-            r"|longer than the (?:context|model's context|maximum model) length"
-            r"|reached context length"
-            r"|keep the first \d+ tokens"
-            r"|prompt \(\d+ tokens\) is too long"
-            r"|tokens.{0,40} must be <= \d+\. given",
-            kinds={"exceed_context_size_error", "context_length_exceeded"},
-        ),
-        ErrorRow(_reject("memory"), r"out of memory|insufficient (?:system )?(?:memory|resources)"),
-        ErrorRow(_reject("load"), r"(?:fail|unable|could not|cannot|error).{0,40}\bload"),
-        ErrorRow(
-            _reject("task"),
-            r"not support|no models? (?:is |are )?loaded|jinja|chat template|logits",
-        ),
-        ErrorRow(
-            _build_failure,
-            r"crashed|unexpected EOF|engine ?(?:core)? (?:encountered|is dead)|EngineDeadError",
-        ),
-        ErrorRow(
-            _build_unknown_model,
-            r"\bmodel\b(?s:.{0,200}?)\b(?:not found|does not exist|doesn't exist)"
-            r"|invalid model (?:identifier|name)|(?:unknown|no such) model\b",
-            statuses={0, 400, 404, 422},
-        ),
-        ErrorRow(_build_unknown_model, statuses={404}, names_model=True),
-        ErrorRow(
-            _build_unauthorized,
-            kinds={"authentication_error", "permission_error", "invalid_api_key"},
-        ),
-        ErrorRow(
-            _build_unavailable,
-            kinds={"rate_limit_error", "rate_limit_exceeded", "unavailable_error"},
-        ),
-        ErrorRow(_reject(), kinds={"not_supported_error"}),
-        ErrorRow(_build_not_served, statuses={404, 405}),
-        ErrorRow(_build_busy, statuses={429, 503}),
-        ErrorRow(_reject(), statuses={501, *range(400, 500)}),
-        ErrorRow(_build_unreachable, statuses={502, 504}),
-        # Any other error may not occur again: the server failed while it worked.
-        ErrorRow(_build_failure),
-    ),
 )
-"""The errors of servers with the OpenAI-compatible API."""
+"""Servers that are asked with a key also refuse it with a body that is no error of the API."""

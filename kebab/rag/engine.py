@@ -220,6 +220,7 @@ _ORDER = (
     Refusal.LLM_SELF_JUDGE,
     Refusal.UNSUPPORTED_CLAIMS,
     Refusal.LLM_STREAM_ABORTED,
+    Refusal.EMPTY_ANSWER,
     None,
 )
 """None stands for every refusal while the index does not cover all files."""
@@ -232,6 +233,7 @@ The notes do not mention {terms}.
 The notes do not answer this question.
 An answer was withheld because the notes do not support it.
 The answer was interrupted.
+The model gave no answer.
 The files that are read so far do not answer this question.
 ko
 이 질문에 대해 노트에서 찾은 내용이 없습니다.
@@ -240,6 +242,7 @@ ko
 노트에는 이 질문에 대한 답이 없습니다.
 노트가 뒷받침하지 않아 답변을 보류했습니다.
 답변이 중단되었습니다.
+모델이 답변하지 않았습니다.
 지금까지 읽은 파일에는 이 질문에 대한 답이 없습니다.
 ja
 この質問に関する内容はノートに見つかりませんでした。
@@ -248,6 +251,7 @@ ja
 ノートにはこの質問の答えがありません。
 ノートに裏付けがないため、回答を控えました。
 回答は中断されました。
+モデルは回答しませんでした。
 これまでに読み込んだファイルには、この質問の答えがありません。
 zh
 在笔记中没有找到与这个问题有关的内容。
@@ -256,6 +260,7 @@ zh
 笔记中没有这个问题的答案。
 由于笔记不支持该回答，因此未予显示。
 回答被中断。
+模型没有给出回答。
 目前已读取的文件中没有这个问题的答案。
 de
 Zu dieser Frage wurde in den Notizen nichts gefunden.
@@ -264,6 +269,7 @@ In den Notizen kommt {terms} nicht vor.
 Die Notizen beantworten diese Frage nicht.
 Eine Antwort wurde zurückgehalten, weil die Notizen sie nicht belegen.
 Die Antwort wurde unterbrochen.
+Das Modell hat keine Antwort gegeben.
 Die bisher gelesenen Dateien beantworten diese Frage nicht.
 fr
 Rien n'a été trouvé dans les notes pour cette question.
@@ -272,6 +278,7 @@ Les notes ne mentionnent pas {terms}.
 Les notes ne répondent pas à cette question.
 Une réponse a été retenue, car les notes ne l'appuient pas.
 La réponse a été interrompue.
+Le modèle n'a donné aucune réponse.
 Les fichiers lus jusqu'ici ne répondent pas à cette question.
 es
 No se ha encontrado nada en las notas para esta pregunta.
@@ -280,6 +287,7 @@ Las notas no mencionan {terms}.
 Las notas no responden a esta pregunta.
 Se ha retenido una respuesta porque las notas no la respaldan.
 La respuesta se ha interrumpido.
+El modelo no ha dado ninguna respuesta.
 En lo que se ha leído hasta ahora no hay una respuesta para esta pregunta."""
 _LINES = _TEXTS.split("\n")
 _BLOCK = 1 + len(_ORDER)

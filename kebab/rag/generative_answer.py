@@ -21,7 +21,6 @@ from kebab.rag.engine import EMPTY_USAGE, AnswerListener, DraftAnswer
 from kebab.rag.frame import remove_frame
 from kebab.rag.prompt import MAX_DOWNSHIFTS, NOT_IN_NOTES, LoadPacker, PromptLoad
 from kebab.text.language import detect_question_language
-from kebab.text.model_input import estimate_tokens
 from kebab.text.sentences import LayoutKind, find_sentences
 from kebab.wire.ask import AnswerUsage, AnswerWarning
 
@@ -30,6 +29,10 @@ UnsupportedPolicy: TypeAlias = Literal["mark", "withhold"]
 _SEPARATORS = re.compile(r"[\W_]+")
 _MARKER_WORD = _SEPARATORS.sub("", NOT_IN_NOTES)
 _TOO_LONG = "the passages did not fit the model's window"
+_THOUGHT = "the text so far is what the model thinks"
+_CALL = "the model calls a tool instead of answering; another model may answer"
+_WINDOW_SLACK = 8
+"""A window counts as full when so few tokens are left."""
 
 
 class RepeatedTextError(Exception):
@@ -39,23 +42,30 @@ class RepeatedTextError(Exception):
 class StreamBuffer:
     """Passes on the pieces of an answer until it repeats itself.
 
-    The first pieces are held until they cannot be `NOT_IN_NOTES` any more.
+    The first pieces are held until they cannot be `NOT_IN_NOTES` any more. `withdraw` is called
+    when pieces that were passed on are no answer.
     """
 
-    def __init__(self, pass_on: Callable[[str], None]) -> None:
+    def __init__(self, pass_on: Callable[[str], None], withdraw: Callable[[], None]) -> None:
         self._pass_on = pass_on
+        self._withdraw = withdraw
         self._prefix = ""
         self.is_open = False
         """Whether pieces are passed on."""
         self.text = ""
         """All pieces so far."""
 
-    def append(self, piece: str) -> None:
-        """Add a piece, and pass on what is no longer held.
+    def append(self, piece: str | None) -> None:
+        """Add a piece, and pass on what is no longer held; None discards all pieces.
 
         Raises:
             RepeatedTextError: The text so far ends in several equal parts.
         """
+        if piece is None:
+            if self.is_open:
+                self._withdraw()
+            self.reset()
+            return
         self.text += piece
         if self.is_open:
             self._pass_on(piece)
@@ -123,7 +133,7 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
             answer_tokens=self.answer_tokens,
         )
         run = _Run(packer.pack(self._window))
-        buffer = StreamBuffer(listener.on_token)
+        buffer = StreamBuffer(listener.on_token, lambda: listener.on_restart(_THOUGHT))
         try:
             while (completion := self._try(question, run, history, buffer, packer)) is None:
                 buffer.reset()
@@ -136,40 +146,67 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
             )
         run.usage = structs.replace(
             run.usage,
-            prompt_tokens=run.usage.prompt_tokens + completion.prompt_tokens,
-            completion_tokens=run.usage.completion_tokens + completion.completion_tokens,
+            prompt_tokens=completion.prompt_tokens,
+            completion_tokens=completion.completion_tokens,
             first_token_ms=completion.first_token_ms,
             finish_reason=completion.finish,
         )
-        if completion.finish == "length" and not run.usage.truncated:
-            run.mark_truncated(self._explain_limit(completion, run.load.answer_tokens))
-        text = completion.text
-        if prompt.is_declined(text) or not text.strip():
+        text, limit = completion.text, run.load.answer_tokens
+        if not text.strip():
+            run.warn("empty_answer", self._explain_empty(completion, limit))
+            return run.build_draft(refusal=Refusal.EMPTY_ANSWER)
+        if completion.is_cut and not run.usage.truncated:
+            run.mark_truncated(self._explain_limit(completion, limit))
+        if prompt.is_declined(text):
             return run.build_draft(refusal=Refusal.LLM_SELF_JUDGE)
+        if completion.is_prompt_cut:
+            count = completion.prompt_tokens
+            run.warn("prompt_cut", f"the server read only a part of the notes; tokens: {count}")
         # The import is slow, so it runs after the model has answered.
         from kebab.rag.checking.citations import check_answer
 
-        text = cut_unfinished(text) if run.usage.truncated else text
+        text = cut_unfinished(text) if run.usage.truncated else text.rstrip()
         checked = check_answer(text, run.load.passages, self.policy, question)
         run.warnings.extend(checked.warnings)
         withheld = self.policy == "withhold" and checked.unsupported > 0
+        if not checked.supported and _calls_tool(completion):
+            run.warn("empty_answer", _CALL)
+            return run.build_draft(refusal=Refusal.EMPTY_ANSWER)
         if withheld or not checked.supported:
             run.warnings = [structs.replace(warning, span=None) for warning in run.warnings]
             return run.build_draft(refusal=Refusal.UNSUPPORTED_CLAIMS)
         return replace(
             run.build_draft(text=checked.text),
             citations=checked.citations,
-            uncertain=checked.unsupported > 0,
+            uncertain=checked.unsupported > 0 or completion.is_prompt_cut,
         )
 
     def _explain_limit(self, completion: Completion, limit: int) -> str:
         """Return which limit cut an answer off, with the setting that raises it."""
-        if completion.completion_tokens not in {0, limit}:
-            total = completion.prompt_tokens + completion.completion_tokens
+        if completion.finish == "content_filter":
+            return "the server filtered it"
+        written = completion.completion_tokens
+        total = (completion.prompt_tokens or 0) + (written or 0)
+        if completion.is_shifted or (written != limit and total >= self._window - _WINDOW_SLACK):
             return f"the model's window is full, and a lower `ask.limit` leaves more room: {total}"
+        if written is not None and written < limit:
+            return f"it reached a limit of the server: {written}"
         if limit < self.answer_tokens:
             return f"it reached half of the model's window: {limit}"
         return f"it reached the limit `models.llm.answer_tokens`: {limit}"
+
+    def _explain_empty(self, completion: Completion, limit: int) -> str:
+        """Return what the model wrote in place of an answer, and what helps."""
+        if _calls_tool(completion):
+            return _CALL
+        if completion.finish == "content_filter":
+            return "the server filtered the answer"
+        if completion.aside is None:
+            return "the model wrote nothing; another model, or another template on the server, may"
+        if completion.is_cut:
+            cause = self._explain_limit(completion, limit)
+            return f"the model only thinks, and was cut off because {cause}"
+        return "the model only thinks; `models.llm.think` or another model may help"
 
     @property
     def _window(self) -> int:
@@ -202,12 +239,8 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
                 return self.model.chat(messages, max_tokens=limit, on_text=buffer.append)
             except RepeatedTextError:
                 run.mark_truncated("the model repeated itself")
-                return Completion(
-                    text=buffer.text[: find_repetition(buffer.text)],
-                    finish="length",
-                    prompt_tokens=prompt.estimate_prompt_tokens(messages),
-                    completion_tokens=estimate_tokens(buffer.text),
-                )
+                # The server said nothing of its end yet.
+                return Completion(text=buffer.text[: find_repetition(buffer.text)], finish=None)
         except ContextOverflow as overflow:
             if run.usage.downshifts == MAX_DOWNSHIFTS:
                 raise
@@ -224,6 +257,10 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
             run.usage = structs.replace(run.usage, downshifts=run.usage.downshifts + 1)
             run.warn("downshifted", f"asked again with less because {reason}")
             return None
+
+
+def _calls_tool(completion: Completion) -> bool:
+    return completion.aside == "tool_call" or completion.finish == "tool_calls"
 
 
 _MIN_COPIES = 3

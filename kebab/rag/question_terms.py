@@ -417,7 +417,7 @@ def _rewrite(question: str, turns: Sequence[Turn], model: LanguageModel) -> str 
         return None
     text = _LABEL.sub("", escape_text(completion.text).strip()).strip("*_ ")
     text = text[1:-1].strip() if text[:1] == text[-1:] == '"' else text
-    usable = completion.finish == "stop" and _is_rewrite(text, question, turns)
+    usable = not completion.is_cut and _is_rewrite(text, question, turns)
     return text if usable else None
 
 

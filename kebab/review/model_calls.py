@@ -1,13 +1,14 @@
 """Sends the requests for one unit to the language model under limits, and counts their cost."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from time import monotonic
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
-from kebab.core.answers import AnswerCutError, FinishReason, JsonSchema, LanguageModel, Message
+from kebab.core.answers import AnswerCutError, JsonSchema, LanguageModel, Message
 from kebab.core.review import UnitUsage
 from kebab.errors.catalog import ContextOverflow, ModelProtocol
 from kebab.review.prompts import MAX_TEXT_CHARS, decode_list, is_repeating
+from kebab.wire.record import FinishName
 from kebab.wire.review import ItemWarning, ReviewTierName
 
 
@@ -86,6 +87,16 @@ _LARGEST_SHARE = 2
 """A response may take one half of the window."""
 
 
+FINISHES: tuple[FinishName | None, ...] = ("length", "content_filter", "tool_calls", "stop")
+"""The reasons of an end; those that leave a response without its end come first."""
+
+
+def add_counts(counts: Iterable[int | None]) -> int | None:
+    """Return the sum of counts, None when one of them is unknown."""
+    known = list(counts)
+    return None if None in known else sum(filter(None, known))
+
+
 class _EndlessError(Exception):
     """The model repeats itself, or writes a text without an end."""
 
@@ -103,11 +114,12 @@ class ModelCalls:
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
         self._requests = 0
-        self._prompt_tokens = 0
-        self._completion_tokens = 0
+        self._prompt_tokens = list[int | None]()
+        self._completion_tokens = list[int | None]()
         self._seconds = 0.0
         self._is_exhausted = False
-        self._finish: FinishReason | None = None
+        self._finishes = list[FinishName | None]()
+        self._is_prompt_cut = False
         self._unanswered = False
         self.usable = 0
         """How many responses could be used, at least in part."""
@@ -127,47 +139,56 @@ class ModelCalls:
         self._requests += 1
         started = monotonic()
         try:
-            text, finish = self._complete(messages, schema, limit.tokens)
+            text, is_cut = self._complete(messages, schema, limit.tokens)
         finally:
             self._seconds += monotonic() - started
-        self._finish = "length" if self._finish == "length" else finish or self._finish
         decoded = decode_list(text)
         state: AnswerState = "broken" if decoded.objects else "unusable"
         if decoded.complete:
             state = "complete"
-        elif finish == "length":
+        elif is_cut:
             state = "cut"
         self.dropped += max(0, len(decoded.objects) - limit.items)
         return ModelAnswer(decoded.objects[: limit.items], state)
 
     def _complete(
         self, messages: Sequence[Message], schema: JsonSchema, max_tokens: int
-    ) -> tuple[str, FinishReason | None]:
-        """Return a response, and why it ended; None when the server does not say it."""
+    ) -> tuple[str, bool]:
+        """Return a response, and whether a limit cut it off."""
         pieces: list[str] = []
 
-        def watch(piece: str) -> None:
+        def watch(piece: str | None) -> None:
+            if piece is None:
+                pieces.clear()
+                return
             pieces.append(piece)
             if len(pieces) % _CHECK_PIECES == 0:
                 text = "".join(pieces)
                 if len(text) - text.rfind('"') > MAX_TEXT_CHARS or is_repeating(text):
                     raise _EndlessError
 
-        tokens = min(max_tokens, self._model.context_tokens // _LARGEST_SHARE)
         try:
-            completion = self._model.chat(messages, max_tokens=tokens, on_text=watch, schema=schema)
+            completion = self._model.chat(
+                messages, max_tokens=max_tokens, on_text=watch, schema=schema
+            )
         except _EndlessError:
-            self._completion_tokens += len(pieces)
-            return "".join(pieces), "length"
+            self._count(None, None, None)
+            return "".join(pieces), True
         except ModelProtocol as failure:
             # Ollama ends the stream of a model that repeats itself as if the connection were cut.
             if not pieces or not isinstance(failure.__cause__, AnswerCutError):
                 raise
-            self._completion_tokens += len(pieces)
-            return "".join(pieces), None
-        self._prompt_tokens += completion.prompt_tokens
-        self._completion_tokens += completion.completion_tokens
-        return completion.text, completion.finish
+            self._count(None, None, None)
+            return "".join(pieces), False
+        self._count(completion.prompt_tokens, completion.completion_tokens, completion.finish)
+        self._is_prompt_cut = self._is_prompt_cut or completion.is_prompt_cut
+        return completion.text, completion.is_cut
+
+    def _count(self, prompt: int | None, completion: int | None, finish: FinishName | None) -> None:
+        """Keep what the server says of a response."""
+        self._prompt_tokens.append(prompt)
+        self._completion_tokens.append(completion)
+        self._finishes.append(finish)
 
     def judge(
         self, answer: ModelAnswer, readable: int, *, may_be_empty: bool = True
@@ -203,14 +224,17 @@ class ModelCalls:
                     raise
                 return "cut"
 
-        asked = ask_with_limits(parts, limits, ask_fitting)
+        # A smaller window lowers every limit, so that each request differs from the one before.
+        share = min(1.0, self._model.context_tokens / _LARGEST_SHARE / limits[0].tokens)
+        scaled = [Limit(max(1, int(one.items * share)), int(one.tokens * share)) for one in limits]
+        asked = ask_with_limits(parts, scaled, ask_fitting)
         self._is_exhausted = self._is_exhausted or asked.is_exhausted
         self._unanswered = self._unanswered or not asked.is_complete
 
     def build_usage(self) -> UnitUsage:
         """Return what the requests cost, and how they ended."""
         unusable = self._requests > 0 and not self.usable
-        unanswered = self._unanswered or unusable
+        unanswered = self._unanswered or unusable or self._is_prompt_cut
         warnings: dict[ItemWarning, int] = {
             "downshift_exhausted": self._is_exhausted,
             "unit_incomplete": unanswered or self.is_incomplete,
@@ -218,10 +242,10 @@ class ModelCalls:
         }
         return UnitUsage(
             requests=self._requests,
-            prompt_tokens=self._prompt_tokens,
-            completion_tokens=self._completion_tokens,
+            prompt_tokens=add_counts(self._prompt_tokens),
+            completion_tokens=add_counts(self._completion_tokens),
             latency_ms=self._seconds * 1000,
-            finish=self._finish,
+            finish=next((one for one in FINISHES if one in self._finishes), None),
             truncated=self._is_exhausted,
             warnings=tuple(name for name, count in warnings.items() if count),
             unanswered=unanswered,

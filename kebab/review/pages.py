@@ -3,15 +3,17 @@
 import hashlib
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import msgspec
 
 from kebab.core.review import FinishedUnit, Position, StoredPage, StoredRun, UnitUsage
 from kebab.errors.catalog import Cancelled, InvalidCursor, ModelProtocol
 from kebab.errors.signal import Retry, Signal
+from kebab.review.model_calls import FINISHES, add_counts
 from kebab.review.run import RunReporter, RunStopped, RunUnits
 from kebab.review.worker import RunPorts
+from kebab.wire.record import FinishName
 from kebab.wire.review import (
     MAX_UNANSWERED,
     AgentItem,
@@ -162,8 +164,8 @@ class RunPages:
             else None,
             document=self._describe_document(units, items),
             latency_ms=sum(one.latency_ms for one in usages),
-            prompt_tokens=sum(one.prompt_tokens for one in usages),
-            completion_tokens=sum(one.completion_tokens for one in usages),
+            prompt_tokens=add_counts(one.prompt_tokens for one in usages),
+            completion_tokens=add_counts(one.completion_tokens for one in usages),
             finish_reason=find_finish(usages),
             truncated=any(one.truncated for one in final),
             partial=self._units.is_unfinished,
@@ -237,10 +239,10 @@ def cut_items(units: Sequence[FinishedUnit], start: Position, end: Position) -> 
     return found
 
 
-def find_finish(usages: Sequence[UnitUsage]) -> Literal["stop", "length"] | None:
-    """Return why the model stopped; `length` when any response was cut off."""
-    reasons = {one.finish for one in usages if one.finish is not None}
-    return "length" if "length" in reasons else "stop" if reasons else None
+def find_finish(usages: Sequence[UnitUsage]) -> FinishName | None:
+    """Return why the model stopped, first the reasons that leave a response without its end."""
+    reasons = {one.finish for one in usages}
+    return next((one for one in FINISHES if one in reasons), None)
 
 
 def list_warnings(usages: Sequence[UnitUsage], *, is_stored: bool) -> list[ItemWarning]:

@@ -21,8 +21,14 @@ from kebab.review.segments import (
     restore,
     split_segments,
 )
-from kebab.review.translation import SegmentPair, check_pair, get_base_language, is_untranslated
+from kebab.review.translation import (
+    SegmentPair,
+    check_pair,
+    explain_untranslated,
+    get_base_language,
+)
 from kebab.text.language import get_language_name
+from kebab.text.reasoning import remove_reasoning
 from kebab.wire.review import TRANSLATION, AgentItem, SeverityName, SideName
 
 _PROMPT = (
@@ -31,10 +37,9 @@ _PROMPT = (
     "names and addresses. Reply with one JSON object that has the translation of each id, such as "
     '{{"items": [{{"id": 1, "text": "translation"}}]}}.'
 )
-_AGAIN = "Keep every placeholder exactly once, and translate, in"
+_AGAIN = "Keep every placeholder exactly once, and write {target}, in"
 _NO_TEXT = "the model gave no translation"
 _LOST = "the model lost a placeholder"
-_REPEATED = "the model repeated the source"
 
 
 class TranslationTask(NamedTuple):
@@ -56,7 +61,7 @@ class TranslationTask(NamedTuple):
         if terms:
             prompt += f" Preferred terms: {', '.join(terms)}."
         if again:
-            prompt += f" {_AGAIN} {', '.join(map(str, again))}."
+            prompt += f" {_AGAIN.format(target=target)} {', '.join(map(str, again))}."
         texts = [{"id": number, "text": text} for number, text in sources.items()]
         return [
             Message("system", prompt),
@@ -134,7 +139,7 @@ class SegmentDraft:
 
     def _take(self, numbers: Sequence[int], entries: Sequence[Mapping[str, Any]]) -> int:
         """Keep the texts of a response that are translations; return how many could be read."""
-        readable = 0
+        readable, given = 0, dict[int, str]()
         for entry in entries:
             text = entry.get("text")
             number = next((one for one in numbers if entry.get("id") in (one, str(one))), None)
@@ -142,11 +147,17 @@ class SegmentDraft:
                 self._calls.dropped += 1
                 continue
             readable += 1
-            fault = self._find_fault(self._segments[number], text)
-            if fault:
+            segment = self._segments[number]
+            if remove_reasoning(segment.source) == segment.source:
+                text = remove_reasoning(text)
+            if fault := self._find_fault(segment, text):
                 self._faults[number] = fault
             else:
-                self._texts.setdefault(number, text)
+                given.setdefault(number, text)
+        if fault := self._find_foreign(given):
+            self._faults |= dict.fromkeys(given, fault)
+        else:
+            self._texts = given | self._texts
         return readable
 
     def _find_fault(self, segment: Segment, text: str) -> str | None:
@@ -155,8 +166,12 @@ class SegmentDraft:
             return _NO_TEXT
         if list_placeholder_faults(segment.masked, text):
             return _LOST
-        echoes = is_untranslated(segment.source, text, self._task.source_lang)
-        return _REPEATED if echoes else None
+        return explain_untranslated(SegmentPair(segment.source, text, *self._task))
+
+    def _find_foreign(self, texts: Mapping[int, str]) -> str | None:
+        """Return why short texts are together no translation, though each of them may be one."""
+        source = " ".join(self._segments[number].source for number in texts)
+        return explain_untranslated(SegmentPair(source, " ".join(texts.values()), *self._task))
 
     def _add_text(self, segment: Segment, text: str) -> None:
         """Add a translation, and the faults that the program finds in it."""

@@ -85,11 +85,30 @@ class SegmentPair(NamedTuple):
 
 
 def check_pair(pair: SegmentPair) -> list[SegmentFault]:
-    """Return the faults of a translated segment; one that is not translated has no others."""
-    untranslated = [*_check_untranslated(pair), *_check_language(pair)]
-    if untranslated:
-        return untranslated[:1]
+    """Return the faults of a translation that is in its language."""
     return [fault for check in _CHECKS for fault in check(pair)]
+
+
+def explain_untranslated(pair: SegmentPair) -> str | None:
+    """Return why a text is no translation; None when it seems to be in its language."""
+    if is_untranslated(pair.source, pair.target, pair.source_lang):
+        return "the text is not translated"
+    text = _NAME.sub(" ", _PLACEHOLDER.sub(" ", pair.target))
+    words, lang = _WORD.findall(text), get_base_language(pair.target_lang)
+    script = detect_script(text)
+    if script is None or lang in _UNKNOWN_SCRIPT:
+        return None
+    expected, name = _SCRIPTS.get(lang, "latin"), get_language_name(lang)
+    is_prose = script != "latin" or any(map(str.islower, words))
+    is_foreign = script != expected and not count_letters(text, expected)
+    if (is_foreign and is_prose) or (script != expected and sum(map(len, words)) >= _MIN_LETTERS):
+        return f"the text is not in the script of {name}"
+    found = detect_language(text)
+    is_long = len(text) >= _SAMPLE or expected == "han"
+    is_source = found == pair.source_lang and len(words) > _MIN_WORDS
+    if found not in (None, lang) and (is_long or is_source) and _is_known(lang):
+        return f"the text is in {get_language_name(found)} and not in {name}"
+    return None
 
 
 def is_untranslated(source: str, target: str, source_lang: str | None) -> bool:
@@ -108,30 +127,6 @@ def is_untranslated(source: str, target: str, source_lang: str | None) -> bool:
 
 def _list_words(text: str) -> list[str]:
     return _WORD.findall(_PLACEHOLDER.sub(" ", text))
-
-
-def _check_untranslated(pair: SegmentPair) -> Iterator[SegmentFault]:
-    if is_untranslated(pair.source, pair.target, pair.source_lang):
-        yield SegmentFault("untranslated", "error", "the text is not translated")
-
-
-def _check_language(pair: SegmentPair) -> Iterator[SegmentFault]:
-    """Yield a fault when most letters have another script, or the words another language."""
-    text = _NAME.sub(" ", _PLACEHOLDER.sub(" ", pair.target))
-    lang = get_base_language(pair.target_lang)
-    letters = sum(map(len, _WORD.findall(text)))
-    script = detect_script(text)
-    if letters < _MIN_LETTERS or script is None or lang in _UNKNOWN_SCRIPT:
-        return
-    expected = _SCRIPTS.get(lang, "latin")
-    name = get_language_name(lang)
-    if script != expected:
-        yield SegmentFault("language", "error", f"the text is not in the script of {name}")
-    elif len(text) >= _SAMPLE or expected == "han":
-        found = detect_language(text)
-        if found is not None and found != lang and _is_known(lang):
-            other = get_language_name(found)
-            yield SegmentFault("language", "error", f"the text is in {other} and not in {name}")
 
 
 def _is_known(lang: str) -> bool:

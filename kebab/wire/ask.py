@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from kebab.wire.citation import Citation, Freshness, Positive
 from kebab.wire.coverage import Coverage
 from kebab.wire.error import ErrorReply
-from kebab.wire.record import LookupRequest, Record, Reply, Request
+from kebab.wire.record import FinishName, LookupRequest, Record, Reply, Request
 from kebab.wire.search import (
     DegradedChannel,
     FilteredRequest,
@@ -28,6 +28,7 @@ RefusalName = Literal[
     "llm_self_judge",
     "unsupported_claims",
     "llm_stream_aborted",
+    "empty_answer",
 ]
 DoubtCode = Literal[
     "absent_term",
@@ -129,18 +130,19 @@ class AnswerRetrieval(Struct, frozen=True, kw_only=True):
 class AnswerUsage(Struct, frozen=True, kw_only=True):
     """The cost of the answer."""
 
-    prompt_tokens: int
-    """The tokens of the prompt, as the server counts them."""
-    completion_tokens: int
-    """The tokens of the answer, as the server counts them."""
+    prompt_tokens: int | None
+    """The tokens of the prompt, as the server counts them; null when it gives no count."""
+    completion_tokens: int | None
+    """The tokens of the answer and of the thoughts before it, as the server counts them; null when
+    it gives no count."""
     latency_ms: float
     """The time from the question to the complete answer."""
     first_token_ms: float | None
     """The time from the request to the first token of the model; null without a model."""
-    finish_reason: Literal["stop", "length"] | None
-    """The reason why the model stopped; null without a model."""
+    finish_reason: FinishName | None
+    """The reason why the model stopped, as its server says; null when it says nothing."""
     truncated: bool
-    """Whether a limit cut the answer off."""
+    """Whether the answer is not whole, which a warning explains."""
     downshifts: int
     """How often the model was asked again with fewer passages."""
 

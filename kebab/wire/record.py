@@ -32,6 +32,9 @@ class Record(Struct, frozen=True, kw_only=True, tag_field="schema_version"):
     """An object that may be part of others; readers ignore fields that they do not know."""
 
 
+FinishName = Literal["stop", "length", "content_filter", "tool_calls"]
+"""Why a language model stopped, in the words of its server."""
+
 MASKED = "keys or passwords are masked here"
 """What a reader of text is told once for each reply with a mask."""
 

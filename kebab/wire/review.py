@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, Positive
-from kebab.wire.record import LookupRequest, Reply
+from kebab.wire.record import FinishName, LookupRequest, Reply
 from kebab.wire.search import DegradedChannel, Unit
 
 MAX_PAGE_ITEMS = 1000
@@ -228,13 +228,13 @@ class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     """The document that the items are about; null when there was nothing to review."""
     latency_ms: float
     """The time that the requests to the model took."""
-    prompt_tokens: Count
-    """The tokens that the model read."""
-    completion_tokens: Count
-    """The tokens that the model wrote."""
-    finish_reason: Literal["stop", "length"] | None
-    """Why the model stopped, as its server says: `length` when a response was cut off, null when no
-    response has an end."""
+    prompt_tokens: Count | None
+    """The tokens that the model read; null when the server did not count all of them."""
+    completion_tokens: Count | None
+    """The tokens that the model wrote; null when the server did not count all of them."""
+    finish_reason: FinishName | None
+    """Why the model stopped, as its server says: that of a response without its end if there is
+    one, null when the server says nothing."""
     truncated: bool
     """Whether responses were cut off under every limit, so that findings are missing."""
     partial: bool

@@ -15,6 +15,7 @@ CODES = {
     **dict.fromkeys(STRANGE, "model_protocol"),
     "missing": "model_not_pulled",
     "crashed": "model_protocol",
+    "unscripted": "model_protocol",
     "cloud_unreachable": "model_unreachable",
     "busy": "model_busy",
     "rate_limited": "model_busy",
@@ -72,7 +73,7 @@ BROKEN = [
     ({"end": "error"}, "model_protocol"),
     ({"end": "cut"}, "model_unreachable"),
     ({"end": "reset"}, "model_unreachable"),
-    ({"error": "some new trouble"}, "model_rejected"),
+    ({"error": "some new trouble"}, "model_protocol"),
 ]
 
 

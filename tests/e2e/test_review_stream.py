@@ -1,6 +1,7 @@
 """Streams of reviews by real processes, with a model server that does not finish its response."""
 
 import signal
+import time
 
 import pytest
 
@@ -9,6 +10,8 @@ from tests.fakes.waiting import read_until, wait_for_request
 
 PATIENCE_S = 20
 """What a busy machine may need; nothing here waits that long on purpose."""
+MOST_S = 5
+"""Far more than leaving takes on an idle machine, and far less than the answer takes."""
 TEXT = "# Doors\n\nOpen [the door](gone.md). Teh valve is closd.\n"
 
 
@@ -64,6 +67,26 @@ def test_an_interruption_ends_the_stream_and_the_run_goes_on_later(
     pages = [line["data"]["page"] for line in read_lines(again.out) if line["type"] == "items"]
     (first,) = [line["data"]["page"] for line in lines if line["type"] == "items"]
     assert pages[0]["items"] == first["items"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+@pytest.mark.parametrize(
+    "arguments",
+    [("review", "a.md"), ("review", "a.md", "--json"), ("translate", "a.md", "--to", "ko")],
+    ids=" ".join,
+)
+def test_an_interruption_ends_the_request_to_the_model(number, arguments, server, library):
+    (library.folder / "a.md").write_text(TEXT, encoding="utf-8")
+    with library.start(*arguments) as process:
+        request = wait_for_request(server)
+        started = time.monotonic()
+        process.send_signal(number)
+        _, err = process.communicate(timeout=PATIENCE_S)
+        took_s = time.monotonic() - started
+
+    assert (process.returncode, took_s < MOST_S) == (130, True)
+    assert b"Traceback" not in err
+    assert request.hung_up.wait(PATIENCE_S)
 
 
 def test_a_named_model_that_answers_nonsense_is_an_error(library, server):

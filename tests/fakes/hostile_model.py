@@ -14,7 +14,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from kebab.core.answers import Completion, FinishReason, JsonSchema, Message
+from kebab.core.answers import Completion, JsonSchema, Message
+from kebab.wire.record import FinishName
 from tests.fakes.language_model import Told
 
 TYPOS = {"teh": "the", "recieve": "receive", "wich": "which", "안되요": "안 돼요"}
@@ -29,7 +30,7 @@ class Answer(NamedTuple):
     """What the model writes, and how it ends."""
 
     text: str
-    finish: FinishReason = "stop"
+    finish: FinishName = "stop"
 
 
 Entries = list[dict[str, Any]]

@@ -14,7 +14,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.fakes import ollama_rules as rules
-from tests.fakes.ollama_script import Answer, Context, Fail, Raw, Say, Step, build_json_answer
+from tests.fakes.ollama_script import (
+    Answer,
+    Context,
+    Fail,
+    Raw,
+    Say,
+    Step,
+    build_json_answer,
+    count_tokens,
+)
 from tests.fakes.ollama_wire import (
     CHAT,
     METRICS,
@@ -142,7 +151,11 @@ class FakeOllama:
             return Fail(refused.name, **refused.given).play(context)
         stream = path == CHAT and body.get("stream") is not False
         context = Context(
-            path=path, model=body.get("model", ""), stream=stream, generation=self.generation
+            path=path,
+            model=body.get("model", ""),
+            stream=stream,
+            generation=self.generation,
+            prompt_tokens=count_tokens(body),
         )
         return self._step(path, body, model).play(context)
 

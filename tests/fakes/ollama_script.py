@@ -24,6 +24,13 @@ class Context:
     model: str
     stream: bool
     generation: Generation
+    prompt_tokens: int = 7
+
+
+def count_tokens(body: Mapping[str, Any]) -> int:
+    """Return about how many tokens the messages of a request have."""
+    contents = (str(message.get("content")) for message in body.get("messages") or ())
+    return 7 + sum(map(len, contents)) // 6
 
 
 class Step(Protocol):
@@ -113,7 +120,7 @@ class Say:
         done_reason: `stop`, `length`, or none.
         end: How it ends.
         error: The text of the error line that ends it.
-        prompt_tokens: The server's count of the prompt.
+        prompt_tokens: The server's count of the prompt; None counts its words.
         completion_tokens: The server's count of the reply; None counts the pieces.
         metrics: Durations in nanoseconds that differ from the usual; zeros are left out.
         held_s: Seconds until the headers: before the first token nothing is sent.
@@ -128,7 +135,7 @@ class Say:
         done_reason: str | None = "stop",
         end: End = "done",
         error: str | None = None,
-        prompt_tokens: int = 7,
+        prompt_tokens: int | None = None,
         completion_tokens: int | None = None,
         metrics: Mapping[str, int] | None = None,
         held_s: float = 0.0,
@@ -200,6 +207,7 @@ class Say:
         prompt, completion = self._counts
         said = sum(1 for piece in self._pieces if isinstance(piece, str)) + len(self._thinking)
         completion = said if completion is None else completion
+        prompt = context.prompt_tokens if prompt is None else prompt
         brief = context.generation == "old" and completion == 1
         return {
             **METRICS,

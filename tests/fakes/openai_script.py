@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
 
-from tests.fakes.ollama_script import Answer, Raw, build_json_answer
+from tests.fakes.ollama_script import Answer, Raw, build_json_answer, count_tokens
 from tests.fakes.openai_failures import Kind, build_failure
 from tests.fakes.play import Pause, Play
 
@@ -89,7 +89,7 @@ class Say:
         end: How it ends.
         error: The error that ends it, for the end `error`.
         error_form: How that stands in the stream.
-        prompt_tokens: The server's count of the prompt.
+        prompt_tokens: The server's count of the prompt; None counts its words.
         completion_tokens: The server's count of the reply; None counts the pieces.
         plain: The server does not stream, whatever it is asked.
         held_s: Seconds until the headers.
@@ -106,7 +106,7 @@ class Say:
         end: End = "done",
         error: Any = CRASHED,
         error_form: ErrorForm = "data",
-        prompt_tokens: int = 7,
+        prompt_tokens: int | None = None,
         completion_tokens: int | None = None,
         plain: bool = False,
         held_s: float = 0.0,
@@ -121,12 +121,7 @@ class Say:
         self._error = error
         self._error_form: ErrorForm = error_form
         said = sum(isinstance(piece, str) for piece in pieces) + len(self._reasoning)
-        completion = said if completion_tokens is None else completion_tokens
-        self._usage = {
-            "prompt_tokens": prompt_tokens,
-            "completion_tokens": completion,
-            "total_tokens": prompt_tokens + completion,
-        }
+        self._counts = prompt_tokens, said if completion_tokens is None else completion_tokens
         self._plain = plain
         self._held_s = held_s
         self._drip = drip
@@ -144,6 +139,16 @@ class Say:
             end=self._end if self._end in ("cut", "reset") else "whole",
         )
 
+    def _count(self, context: Context) -> dict[str, int]:
+        prompt, completion = self._counts
+        prompt = count_tokens(context.body) if prompt is None else prompt
+        total = prompt + completion
+        return {
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": total,
+        }
+
     def _whole(self, context: Context) -> Play:
         text = "".join(piece for piece in self._pieces if isinstance(piece, str))
         message = {"role": "assistant", "content": text}
@@ -153,7 +158,7 @@ class Say:
         answer = {
             **_name_chunk(context, "chat.completion"),
             "choices": [choice],
-            "usage": self._usage,
+            "usage": self._count(context),
         }
         body = json.dumps(answer, ensure_ascii=False).encode()
         cut = self._end in ("cut", "reset")
@@ -178,7 +183,7 @@ class Say:
         if self._end in ("done", "unmarked"):
             yield self._event(_build_chunk(context, {}, self._finish))
             if context.counted:
-                counts = {"choices": [], "usage": self._usage}
+                counts = {"choices": [], "usage": self._count(context)}
                 yield self._event({**_name_chunk(context, "chat.completion.chunk"), **counts})
         if self._end in ("done", "only_mark") or self._error_form == "field":
             yield self._data("[DONE]", last=True)

@@ -474,7 +474,7 @@ def _list_other_cases() -> Iterator[Case]:
         ("translate", "no_language", ("translate", FILE)),
         ("translate", "bad_language", ("translate", FILE, "--to", "to Korean")),
         ("translate", "same_language", ("translate", FILE, "--to", "en")),
-        ("translate", "model_rejected", ("translate", FILE, "--to", "ko")),
+        ("translate", "model_protocol", ("translate", FILE, "--to", "ko")),
         ("source rm", "confirmation_required", ("source", "rm", "notes")),
         ("source rm", "not_found", ("source", "rm", "nowhere", "--yes")),
         ("session rm", "everything", ("session", "rm", "--all", "--yes")),

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-from kebab.core.answers import AnswerCutError, Completion, FinishReason, JsonSchema, LanguageModel
+from kebab.core.answers import AnswerCutError, Completion, JsonSchema, LanguageModel
 from kebab.errors.catalog import (
     ContextOverflow,
     ModelBusy,
@@ -23,6 +23,7 @@ from kebab.llm.endpoint import parse_base_url, parse_endpoint
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.ollama import OllamaChat, OllamaOptions
 from kebab.llm.openai import OpenAiChat, OpenAiOptions
+from kebab.wire.record import FinishName
 from tests.fakes import openai
 from tests.fakes.language_model import Pieces, ScriptedModel
 from tests.fakes.ollama import Fail, FakeOllama, Pause, Say, fake_ollama
@@ -48,7 +49,7 @@ class Speech:
     """An answer that a server gives."""
 
     pieces: tuple[str, ...] = ("Hello", " world")
-    finish: FinishReason = "stop"
+    finish: FinishName = "stop"
     prompt_tokens: int = 7
     completion_tokens: int = 2
     drip: int | None = None

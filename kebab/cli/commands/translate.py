@@ -91,7 +91,7 @@ def translate_text(context: CommandContext, request: TranslateRequest, target: P
     """Print the translated document, or write it; the findings are on stderr."""
     findings = TranslationFindings()
     display = ReviewDisplay(context, findings, verb="translating")
-    reply, cancelled = run_review(context, request, display, display.announce_stop)
+    reply, cancelled = run_review(context, request, display)
     if isinstance(reply, NotFound):
         return context.print_reply(reply, render_no_page)
     display.finish(reply, completed=not cancelled)
@@ -113,7 +113,7 @@ def print_page(
     """Print a page, or write the document and print the last page; events are on stderr."""
     encoder = ReviewEncoder()
     events = EventLines(context, encoder, stream=False)
-    reply, cancelled = run_review(context, request, events, lambda: None)
+    reply, cancelled = run_review(context, request, events)
     if isinstance(reply, NotFound):
         return context.print_reply(reply, render_no_page)
     if target and isinstance(reply.translation, TranslatedText):

@@ -67,6 +67,9 @@ TEXTS: dict[str, Wording] = {
     ),
     "model_unreachable:needed": Wording(hint="서버가 실행되면 다시 시도하세요"),
     "model_not_pulled": Wording("Ollama에 없는 모델입니다: {model}"),
+    "model_not_pulled:not_offered": Wording(
+        "{endpoint} 모델 서버가 제공하지 않는 모델입니다: {model}"
+    ),
     "model_rejected": Wording(
         "모델 서버가 {model} 모델을 거부했습니다: {cause}", "다른 모델을 지정하세요: `{other}`"
     ),
@@ -88,20 +91,13 @@ TEXTS: dict[str, Wording] = {
         "모델 서버가 {model} 모델을 읽어 들이지 못합니다: {cause}",
         "다른 모델을 지정하세요: `{other}`",
     ),
-    "model_rejected:unknown_model": Wording(
-        "{endpoint} 모델 서버가 {model} 모델을 제공하지 않습니다: {cause}",
-        "서버에 있는 모델을 지정하세요: `export KEBAB_MODELS_LLM_MODEL={near}`",
-    ),
     "model_busy": Wording(
         "모델 서버가 다른 요청을 처리하고 있습니다: {endpoint}", "잠시 후 다시 시도하세요"
     ),
-    "model_busy:loading": Wording(
-        "모델 서버가 아직 모델을 읽어 들이고 있습니다: {endpoint}", "잠시 후 다시 시도하세요"
-    ),
+    "model_busy:loading": Wording("모델 서버가 아직 모델을 읽어 들이고 있습니다: {endpoint}"),
     "model_protocol": Wording("{endpoint}에서 예상하지 못한 응답을 받았습니다: {cause}"),
     "model_protocol:setting": Wording(
-        "{endpoint} (`{setting}`)에서 예상하지 못한 응답을 받았습니다: {cause}",
-        "모델 서버의 주소를 지정하세요: `export {variable}=URL`",
+        "{endpoint} (`{setting}`)에서 예상하지 못한 응답을 받았습니다: {cause}"
     ),
     "context_overflow": Wording(
         "프롬프트가 모델의 컨텍스트 창({context_tokens}토큰)보다 깁니다: {prompt_tokens}",

@@ -59,6 +59,7 @@ TEXTS: dict[str, Wording] = {
     ),
     "model_unreachable:needed": Wording(hint="请在服务器运行后重试"),
     "model_not_pulled": Wording("Ollama 没有该模型：{model}"),
+    "model_not_pulled:not_offered": Wording("模型服务器 {endpoint} 不提供该模型：{model}"),
     "model_rejected": Wording("模型服务器拒绝了 {model}：{cause}", "换用其他模型：`{other}`"),
     "model_rejected:key_missing": Wording(
         "模型服务器 {endpoint} 需要密钥，而 `{setting}` 没有设置：{cause}"
@@ -74,17 +75,10 @@ TEXTS: dict[str, Wording] = {
     "model_rejected:load": Wording(
         "模型服务器无法加载 {model}：{cause}", "换用其他模型：`{other}`"
     ),
-    "model_rejected:unknown_model": Wording(
-        "模型服务器 {endpoint} 不提供 {model}：{cause}",
-        "换用服务器上的模型：`export KEBAB_MODELS_LLM_MODEL={near}`",
-    ),
     "model_busy": Wording("模型服务器繁忙：{endpoint}", "请稍后重试"),
-    "model_busy:loading": Wording("模型服务器仍在加载模型：{endpoint}", "请稍后重试"),
+    "model_busy:loading": Wording("模型服务器仍在加载模型：{endpoint}"),
     "model_protocol": Wording("收到 {endpoint} 的意外响应：{cause}"),
-    "model_protocol:setting": Wording(
-        "收到 {endpoint}（`{setting}`）的意外响应：{cause}",
-        "请设置模型服务器的地址：`export {variable}=URL`",
-    ),
+    "model_protocol:setting": Wording("收到 {endpoint}（`{setting}`）的意外响应：{cause}"),
     "context_overflow": Wording(
         "提示词超出模型的上下文窗口（{context_tokens} 个 token）：{prompt_tokens}",
         "比 `models.llm.context_tokens = {context_tokens}` 更大的窗口可容纳更多内容；"

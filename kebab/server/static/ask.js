@@ -14,6 +14,7 @@ const REFUSALS = {
   llm_self_judge: "the passages do not answer it",
   unsupported_claims: "the claims had no support in the passages",
   llm_stream_aborted: "the model stopped in the middle",
+  empty_answer: "the model wrote no answer",
 };
 
 /** Return an answer with the HTML of its text: its citations and what is doubtful in it marked. */

@@ -131,14 +131,6 @@ def test_a_last_page_that_was_reported_is_shown_once(document):
     assert (len(pages.shown), pages.finished) == (1, [(1, False)])
 
 
-def test_a_stop_is_announced():
-    context, _, display = build()
-    display.announce_stop()
-    display.show_heartbeat(1000)
-
-    assert "stopping soon" in context.err.text
-
-
 def test_fixes_need_a_confirmation(kebab, opened):
     ran = kebab("review", "--run-id", "R", "--apply", "--json")
 

@@ -426,9 +426,9 @@ REFUSED: dict[str, Any] = {"model": "tiny", "endpoint": URL, "operation": "docto
         (ModelNotPulled(**REFUSED), "tiny", "ollama pull tiny"),
         (ModelNotPulled(**REFUSED, models=["tiny2:1b", "b"]), "tiny2:1b, b", "ollama pull tiny"),
         (
-            ModelRejected(**REFUSED, cause="it lists tiny2", reason="unknown_model", models=["t2"]),
-            "it lists tiny2",
-            "use a model of the server: `export KEBAB_MODELS_LLM_MODEL=t2`",
+            ModelNotPulled(**REFUSED, reason="not_offered", models=["t2"]),
+            "it has t2",
+            "export KEBAB_MODELS_LLM_MODEL=t2",
         ),
         (
             ModelRejected(**REFUSED, cause="it can only do: embedding", reason="task"),

@@ -103,7 +103,7 @@ def test_a_key_is_set_and_not_gone_around(reason):
     assert signal.format_hint() == "export MY_KEY=KEY"
 
 
-@pytest.mark.parametrize("reason", ["memory", "load", "task", "unknown_model"])
+@pytest.mark.parametrize("reason", ["memory", "load", "task"])
 def test_another_refusal_names_the_model_and_offers_an_answer_without_one(reason):
     signal = rejected(reason)
 

@@ -94,7 +94,8 @@ def test_a_lost_connection_after_the_finish_is_ignored(server, end):
 
     completion = ask(server)
 
-    assert (completion.text, completion.finish, completion.prompt_tokens) == ("Hello", "length", 0)
+    assert (completion.text, completion.finish) == ("Hello", "length")
+    assert completion.prompt_tokens is None
 
 
 def test_silence_after_the_finish_is_ignored(server):
@@ -123,10 +124,26 @@ def test_an_exception_of_the_listener_after_the_finish_is_raised(server):
 
 @pytest.mark.parametrize(
     ("reason", "expected"),
-    [("content_filter", ModelRejected), ("abort", ModelUnreachable), ("error", ModelUnreachable)],
+    [("abort", ModelUnreachable), ("error", ModelUnreachable)],
 )
-def test_a_filtered_or_aborted_answer_is_a_signal(server, reason, expected):
+def test_an_aborted_answer_is_a_signal(server, reason, expected):
     failure(server, Say("Hello", finish=reason), expected)
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "tool_calls", "stop", "length"])
+def test_the_finish_reason_is_that_of_the_server(server, reason):
+    server.enqueue(Say("Hello", finish=reason))
+
+    assert ask(server).finish == reason
+
+
+def test_a_call_of_a_tool_is_no_text(server):
+    chunk = delta(tool_calls=[{"index": 0, "function": {"name": "search"}}])
+    server.enqueue(Say(chunk, finish="tool_calls"))
+
+    completion = ask(server)
+
+    assert (completion.text, completion.aside) == ("", "tool_call")
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
@@ -157,13 +174,13 @@ def test_other_events_do_not_restart_the_limit_for_silence(server, what):
     "usage",
     [None, [], {}, {"prompt_tokens": -1}, {"prompt_tokens": True}],
 )
-def test_invalid_counts_are_zero(server, usage):
+def test_invalid_counts_are_unknown(server, usage):
     chunk = json.dumps({"choices": [], "usage": usage}).encode()
     server.enqueue(Say("Hello", Raw(b"data: " + chunk + b"\n\n"), end="only_mark"))
 
     completion = ask(server)
 
-    assert (completion.prompt_tokens, completion.completion_tokens) == (0, 0)
+    assert (completion.prompt_tokens, completion.completion_tokens) == (None, None)
 
 
 @pytest.mark.parametrize("form", ["data", "event", "field", "bare"])

@@ -3,13 +3,13 @@ from time import monotonic
 import pytest
 from msgspec.structs import replace
 
-from kebab.core.answers import Message
+from kebab.core.answers import Completion, Message
 from kebab.errors.catalog import ModelBusy, ModelProtocol, ModelUnreachable
 from kebab.llm import server_check
-from kebab.llm.endpoint import NO_KEY, ApiKey, parse_base_url
+from kebab.llm.endpoint import NO_KEY, ApiKey, parse_base_url, parse_endpoint
 from kebab.llm.http_stream import Call, Deadlines
 from kebab.llm.server_check import LOADING, CheckedModel, check_server_responds
-from kebab.llm.server_errors import OPENAI_ERRORS, ModelRequest
+from kebab.llm.server_errors import OLLAMA_ERRORS, OPENAI_ERRORS, ModelRequest
 from tests.fakes.dead_ends import greeting, never_accepting, refusing
 from tests.fakes.language_model import Pieces, ScriptedModel
 from tests.fakes.openai import Answer, fake_openai
@@ -147,3 +147,37 @@ def test_nothing_is_asked_when_the_check_fails():
         ask(model)
     assert model.model.told == []
     assert (model.name, model.context_tokens) == (model.model.name, model.model.context_tokens)
+
+
+def test_another_api_than_that_of_the_settings_is_named():
+    with fake_openai("tiny") as server:
+        call = Call(endpoint=parse_endpoint(server.url), operation="ask")
+        request = ModelRequest(call=call, path="/api/version", model="m", errors=OLLAMA_ERRORS)
+
+        with pytest.raises(ModelProtocol) as raised:
+            check_server_responds(request, LIMITS)
+
+    assert raised.value.setting == "models.llm.provider"
+    assert raised.value.format_hint() == "export KEBAB_MODELS_LLM_PROVIDER=openai"
+
+
+def test_thoughts_are_removed_and_what_streamed_of_them_is_withdrawn():
+    heard: list[str | None] = []
+    text = "Let me see. It may be daily or weekly.</think>Daily."
+    model = checked(text)
+
+    completion = model.chat(MESSAGES, max_tokens=9, on_text=heard.append)
+
+    assert (completion.text, completion.aside) == ("Daily.", "reasoning")
+    assert heard[heard.index(None) + 1 :] == ["Daily."]
+    assert completion.first_token_ms is not None
+
+
+@pytest.mark.parametrize(("tokens", "is_cut"), [(3, True), (400, False), (None, False)])
+def test_a_prompt_of_which_the_server_read_little_is_marked(tokens, is_cut):
+    said = Completion(text="Daily.", finish="stop", prompt_tokens=tokens)
+    model = checked(said)
+
+    completion = model.chat([Message("user", "why " * 400)], max_tokens=9, on_text=print)
+
+    assert completion.is_prompt_cut is is_cut

@@ -46,7 +46,6 @@ def test_a_wrong_key_is_rejected(server):
         "cause": "the server requires another key (HTTP 401)",
         "reason": "key_refused",
         "setting": "OPENAI_API_KEY",
-        "models": None,
     }
 
 

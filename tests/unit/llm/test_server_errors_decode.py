@@ -73,9 +73,7 @@ def test_a_web_page_is_named_with_its_title_and_the_setting_of_the_address(statu
         f"`/chat/completions` returned a web page (HTTP {status}): Sign in & go [1m"
     )
     assert "`models.llm.endpoint`" in str(signal)
-    assert signal.format_hint() == (
-        "set the address of the model server: `export KEBAB_MODELS_LLM_ENDPOINT=URL`"
-    )
+    assert signal.format_hint() == ("export KEBAB_MODELS_LLM_ENDPOINT=URL")
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ MEANINGS: dict[str, type[Signal]] = {
     "load_stalled": TimedOut,
     "crashed": ModelProtocol,
     "cloud_unreachable": ModelUnreachable,
+    "unscripted": ModelProtocol,
     "busy": ModelBusy,
     "rate_limited": ModelBusy,
 }
@@ -74,7 +75,7 @@ def test_every_failure_of_both_generations_has_its_signal(name, path, generation
 
 @pytest.mark.parametrize("text", ["context deadline exceeded", "context"])
 def test_other_meanings_of_context_are_not_an_overflow(text):
-    assert isinstance(failed(REQUEST, text), ModelRejected)
+    assert isinstance(failed(REQUEST, text), ModelProtocol)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +128,6 @@ def test_the_text_of_a_relayed_error_is_unwrapped():
         "cause": "Multimodal data provided, but model does not support multimodal requests.",
         "reason": "task",
         "setting": None,
-        "models": None,
     }
 
 
@@ -137,10 +137,10 @@ def test_the_text_of_a_relayed_error_is_unwrapped():
         (CRASHED, ModelProtocol),
         ('POST predict: Post "http://127.0.0.1:40335/completion": EOF', ModelProtocol),
         ("model 'tiny' not found", ModelNotPulled),
-        ("something new", ModelRejected),
-        ('{"error": 5}', ModelRejected),
-        ('{"error":' * 50_000, ModelRejected),
-        ("exceed " * 100_000, ModelRejected),
+        ("something new", ModelProtocol),
+        ('{"error": 5}', ModelProtocol),
+        ('{"error":' * 50_000, ModelProtocol),
+        ("exceed " * 100_000, ModelProtocol),
     ],
     ids=range(7),
 )

@@ -5,11 +5,12 @@ import pytest
 from kebab.errors.catalog import (
     ContextOverflow,
     ModelBusy,
+    ModelNotPulled,
     ModelProtocol,
     ModelRejected,
     ModelUnreachable,
 )
-from kebab.llm.endpoint import ApiKey, parse_endpoint
+from kebab.llm.endpoint import ApiKey, parse_base_url
 from kebab.llm.http_stream import Call, ResponseHead
 from kebab.llm.server_errors import (
     OPENAI_ERRORS,
@@ -20,7 +21,7 @@ from tests.fakes.openai_failures import FAILURES, KINDS, build_failure
 
 SECRET = "sk-proj-Zq81LmPvXw3TnB7yRk5d"
 REQUEST = ModelRequest(
-    call=Call(endpoint=parse_endpoint("http://me:password@gpu-box:8080/v1"), operation="ask"),
+    call=Call(endpoint=parse_base_url("http://me:password@gpu-box:8080/v1"), operation="ask"),
     path="/chat/completions",
     errors=OPENAI_ERRORS,
     model="team/tiny-1b",
@@ -29,7 +30,7 @@ REQUEST = ModelRequest(
     context_tokens=8192,
 )
 MEANINGS = {
-    "missing": ModelRejected,
+    "missing": ModelNotPulled,
     "overflow": ContextOverflow,
     "unauthorized": ModelRejected,
     "rejected": ModelRejected,
@@ -92,7 +93,7 @@ def test_the_text_of_an_authorization_error_is_not_shown(status, body):
         (429, b"<html>slow down</html>", ModelBusy),
         (503, b"no instance", ModelBusy),
         (503, {"status": "loading model"}, ModelBusy),
-        (404, {"error": {"message": "nothing about team/tiny-1b"}}, ModelRejected),
+        (404, {"error": {"message": "nothing about team/tiny-1b"}}, ModelNotPulled),
         (404, {"error": {"message": "nothing about team/tiny-1b-it"}}, ModelProtocol),
         (404, {"error": {"message": "Not Found"}}, ModelProtocol),
         (405, {"detail": "Method Not Allowed"}, ModelProtocol),

@@ -78,7 +78,7 @@ def test_the_prompt_has_question_passages_and_answer_length():
     assert prompt.max_tokens == 321
 
 
-@pytest.mark.parametrize("said", [NOT_IN_NOTES, f"**{NOT_IN_NOTES}**\n", "", " \n"])
+@pytest.mark.parametrize("said", [NOT_IN_NOTES, f"**{NOT_IN_NOTES}**\n"])
 def test_a_declined_answer_is_a_refusal_and_streams_no_token(said):
     draft, listener = write_answer(ScriptedModel(said))
 
@@ -180,10 +180,17 @@ def test_a_cut_answer_is_checked():
 
 
 def test_an_answer_that_fills_the_window_names_the_setting_that_leaves_room():
-    draft, _ = write_answer(ScriptedModel(cut(TRUE)), answer_tokens=500)
+    draft, _ = write_answer(ScriptedModel(cut(TRUE), context_tokens=150), answer_tokens=500)
 
     (warning,) = draft.warnings
     assert warning.message.endswith("a lower `ask.limit` leaves more room: 150")
+
+
+def test_an_answer_that_the_server_cuts_off_earlier_names_its_limit():
+    draft, _ = write_answer(ScriptedModel(cut(TRUE)), answer_tokens=500)
+
+    (warning,) = draft.warnings
+    assert warning.message.endswith("because it reached a limit of the server: 50")
 
 
 def test_an_answer_that_takes_half_of_a_small_window_says_so():
@@ -208,11 +215,53 @@ def test_an_answer_that_repeats_itself_is_broken_off_and_kept_once():
     assert draft.text.startswith(TRUE)
     assert draft.text.count("Tapes are bought") == 1
     assert (model.interrupted, draft.usage.truncated, listener.restarts) == (1, True, [])
-    assert draft.usage.prompt_tokens > 0
+    assert (draft.usage.finish_reason, draft.usage.prompt_tokens) == (None, None)
     assert draft.warnings[0].message == "the answer is incomplete because the model repeated itself"
 
 
-@pytest.mark.parametrize("said", ["", f"{NOT_IN_NOTES}: the passages do not"])
+@pytest.mark.parametrize(
+    ("completion", "advice"),
+    [
+        (Completion(text="", finish="stop"), "the model wrote nothing"),
+        (Completion(text=" \n", finish="stop", aside="reasoning"), "`models.llm.think`"),
+        (
+            Completion(text="", finish="length", aside="reasoning"),
+            "`models.llm.answer_tokens`: 500",
+        ),
+        (Completion(text="", finish="stop", aside="tool_call"), "calls a tool"),
+        (Completion(text="I look it up.", finish="tool_calls"), "calls a tool"),
+        (Completion(text="", finish="content_filter"), "the server filtered"),
+    ],
+)
+def test_nothing_is_no_statement_about_the_notes(completion, advice):
+    draft, _ = write_answer(ScriptedModel(completion), answer_tokens=500)
+
+    assert draft.refusal is Refusal.EMPTY_ANSWER
+    assert draft.text == ""
+    assert advice in draft.warnings[-1].message
+    assert draft.warnings[-1].code == "empty_answer"
+
+
+def test_an_answer_from_a_cut_prompt_is_uncertain():
+    said = Completion(text=TRUE, finish="stop", prompt_tokens=3, is_prompt_cut=True)
+
+    draft, _ = write_answer(ScriptedModel(said))
+
+    assert (draft.refusal, draft.uncertain) == (None, True)
+    assert [warning.code for warning in draft.warnings] == ["prompt_cut"]
+
+
+def test_withdrawn_pieces_begin_the_answer_anew():
+    shown: list[str] = []
+    buffer = StreamBuffer(shown.append, shown.clear)
+
+    for piece in ("I think.", None, "The backup"):
+        buffer.append(piece)
+
+    assert (shown, buffer.text) == (["The backup"], "The backup")
+
+
+@pytest.mark.parametrize("said", [f"{NOT_IN_NOTES}: the passages do not"])
 def test_a_cut_answer_without_text_is_a_refusal(said):
     draft, listener = write_answer(ScriptedModel(cut(said)))
 
@@ -384,7 +433,7 @@ def test_what_is_cut_off_is_a_copy_of_what_stays(before, part):
 
 def test_pieces_are_passed_on_until_the_text_repeats_itself():
     heard: list[str] = []
-    buffer = StreamBuffer(heard.append)
+    buffer = StreamBuffer(heard.append, heard.clear)
 
     buffer.append(SENTENCE)
     buffer.append(SENTENCE)
@@ -396,7 +445,7 @@ def test_pieces_are_passed_on_until_the_text_repeats_itself():
 
 def append_all(*pieces):
     seen: list[str] = []
-    buffer = StreamBuffer(seen.append)
+    buffer = StreamBuffer(seen.append, seen.clear)
     for piece in pieces:
         buffer.append(piece)
     return seen, buffer.text
@@ -440,7 +489,7 @@ def test_text_after_not_in_notes_is_buffered_too():
 
 
 def test_the_buffer_is_open_once_it_shows_text():
-    buffer = StreamBuffer(lambda _: None)
+    buffer = StreamBuffer(lambda _: None, lambda: None)
     buffer.append("NOT")
     assert not buffer.is_open
 
@@ -450,7 +499,7 @@ def test_the_buffer_is_open_once_it_shows_text():
 
 def test_after_a_reset_the_buffer_holds_text_again():
     seen: list[str] = []
-    buffer = StreamBuffer(seen.append)
+    buffer = StreamBuffer(seen.append, seen.clear)
     buffer.append("Backups")
     buffer.reset()
     buffer.append(NOT_IN_NOTES)

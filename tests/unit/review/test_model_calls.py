@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from kebab.core.answers import AnswerCutError, Completion, Message
 from kebab.errors.catalog import ContextOverflow, ModelProtocol, ModelUnreachable
-from kebab.review.model_calls import Limit, ModelCalls, ask_with_limits
+from kebab.review.model_calls import LIMITS, Limit, ModelCalls, ask_with_limits
 from tests.fakes.language_model import Pieces, ScriptedModel
 
 MESSAGES = [Message("user", "text")]
@@ -36,7 +36,16 @@ def test_a_request_sends_schema_and_limit_and_counts_what_it_costs():
 
 
 def test_a_response_takes_at_most_half_of_the_window():
-    assert request(EMPTY, context_tokens=512)[0].told[0].max_tokens == 256
+    said = Completion(text="{", finish="length")
+    model = ScriptedModel(*[said] * 3, context_tokens=512)
+    calls, limits = ModelCalls(model), LIMITS["quick"]
+
+    def ask(_, limit):
+        return calls.request(MESSAGES, SCHEMA, limit).state
+
+    calls.ask_all(["one"], limits, ask)
+
+    assert [told.max_tokens for told in model.told] == [256, 179, 123]
 
 
 def test_without_a_request_nothing_finished():
@@ -57,7 +66,8 @@ def test_a_model_that_does_not_end_is_stopped(pieces):
 
     assert model.interrupted == 1
     assert answer.state == "cut"
-    assert 0 < calls.build_usage().completion_tokens < 700
+    usage = calls.build_usage()
+    assert (usage.finish, usage.completion_tokens) == (None, None)
 
 
 def test_a_stream_that_ends_early_keeps_what_is_complete_and_has_no_end():

@@ -116,7 +116,8 @@ def test_segments_without_an_answer_have_no_items(text: str) -> None:
     ("translate", "reason"),
     [
         (lambda text: text.replace("⟦1⟧", ""), "lost a placeholder"),
-        (lambda text: text, "repeated the source"),
+        (lambda text: text, "is not translated"),
+        (lambda _: "This one is English, and so is ⟦1⟧.", "not in the script of Korean"),
         (lambda _: "", "gave no translation"),
     ],
 )

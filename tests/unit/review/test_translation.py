@@ -14,6 +14,7 @@ from kebab.review.translation import (
     TranslatedDocument,
     build_translation,
     check_pair,
+    explain_untranslated,
     is_untranslated,
 )
 from tests.fakes.review import make_document
@@ -133,7 +134,10 @@ _GLOSSARY = (GlossaryTerm("색인", ("인덱스",), "ko"), GlossaryTerm("x", ("y
 
 
 def _find_kinds(source: str, target: str, to: str = "ko", lang: str | None = "en") -> list[str]:
-    return [one.kind for one in check_pair(SegmentPair(source, target, lang, to, _GLOSSARY))]
+    pair = SegmentPair(source, target, lang, to, _GLOSSARY)
+    return (
+        ["untranslated"] if explain_untranslated(pair) else [one.kind for one in check_pair(pair)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -153,6 +157,9 @@ def _find_kinds(source: str, target: str, to: str = "ko", lang: str | None = "en
             "ko",
         ),
         ("OK", "OK", "ko"),
+        ("Kubernetes", "Kubernetes 클러스터", "ko"),
+        ("Docker", "Docker", "ko"),
+        ("Open the door.", "Öffne die Tür.", "de"),
         ("Python 3", "Python 3", "ko"),
         ("We meet at 10 p.m. today.", "Wir treffen uns heute um 22 Uhr.", "de"),
     ],
@@ -176,8 +183,11 @@ def test_a_right_translation_has_no_fault(source: str, target: str, to: str) -> 
             "ko",
             "untranslated",
         ),
-        ("These are the words here.", "Das sind die Wörter hier.", "ko", "language"),
-        ("These are the words here.", "これらは単語であるのです。そして", "zh", "language"),
+        ("These are the words here.", "Das sind die Wörter hier.", "ko", "untranslated"),
+        ("These are the words here.", "これらは単語であるのです。そして", "zh", "untranslated"),
+        ("Open the door.", "Please open the door.", "ko", "untranslated"),
+        ("Open the door.", "문을 여세요.", "de", "untranslated"),
+        ("Shut the valve when you leave.", "Close the valve before you go.", "de", "untranslated"),
         (
             "A very long sentence that says a lot about many different things.",
             "짧다",
