@@ -240,9 +240,7 @@ def _read_reviews(context: AppContext) -> checks.ReviewFile | None:
         return None
     keep_days = context.settings.review.keep_days
     with SqliteReviewStore(context.paths.data, keep_days, read_only=True) as store:
-        faults = store.find_damage()
-        runs = 0 if faults else len(store.list_runs())
-    return checks.ReviewFile(path, path.stat().st_size, runs, faults)
+        return checks.ReviewFile(path, path.stat().st_size, store.find_damage())
 
 
 def _count_pending(context: AppContext) -> int:

@@ -317,7 +317,6 @@ class ReviewFile:
 
     path: Path
     bytes: int
-    runs: int
     faults: Sequence[str] = ()
 
 
@@ -414,7 +413,7 @@ def check_reviews(storage: StorageInputs) -> Finding:
     if file.faults:
         faults = "; ".join(file.faults[:_MAX_QUOTED])
         return fail(f"the stored reviews are damaged: {faults}", FIX)
-    return succeed(f"{format_count(file.runs, 'run')} stored, {file.bytes:,} bytes: {file.path}")
+    return succeed(f"{file.bytes:,} bytes: {file.path}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

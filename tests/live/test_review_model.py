@@ -82,5 +82,5 @@ def test_a_document_is_reviewed_to_its_end_with_valid_items(model):
     cited = {one.cid for result in results for one in result.citations}
     assert {item.cid for item in items if isinstance(item.cid, str)} <= cited
     usages = [result.usage for result in results]
-    assert sum(usage.requests for usage in usages) >= 2
+    assert sum(usage.requests for usage in usages) >= 1
     assert sum(usage.completion_tokens for usage in usages) > 0

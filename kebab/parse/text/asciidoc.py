@@ -49,7 +49,7 @@ _TRANSPARENT = "=*"
 class AsciiDocParser:
     """Parses AsciiDoc."""
 
-    version = "asciidoc-v2"
+    version = "asciidoc-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with its header as metadata."""

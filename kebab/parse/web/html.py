@@ -378,7 +378,7 @@ class PageParts(NamedTuple):
 class HtmlParser:
     """Parses HTML: the main content of a page as structured text."""
 
-    version = "html-v3"
+    version = "html-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.

@@ -183,10 +183,3 @@ def test_pictures_stay_on_this_machine_unless_the_settings_say_otherwise(desk, s
 
     with pytest.raises(ConfigInvalid):
         read(desk, server, **others)
-
-
-def test_a_plugin_gets_no_pictures_while_keys_are_masked(desk):
-    (desk.notes / "shop.png").write_bytes(draw())
-
-    with pytest.raises(ConfigInvalid, match="cannot be masked"):
-        desk.ingest(context=desk.context(models__llm__provider="acme", ingest__ocr="model"))

@@ -75,7 +75,7 @@ def sound(tmp_path):
             list_vector_keys=lambda: sort_keys([1]),
             list_expected_keys=lambda: sort_keys([1]),
             reviews=tmp_path / "reviews.sqlite",
-            read_reviews=lambda: ReviewFile(tmp_path / "reviews.sqlite", 1, 1),
+            read_reviews=lambda: ReviewFile(tmp_path / "reviews.sqlite", 1),
         ),
         documents=DocumentInputs(
             count_pending=lambda: 0,

@@ -230,15 +230,15 @@ def check_reviews(file):
     return checks.check_reviews(replace(SOUND, read_reviews=lambda: file))
 
 
-def test_stored_reviews_are_counted():
-    file = ReviewFile(SOUND.reviews, 20_480, 1)
+def test_the_file_of_stored_reviews_is_named():
+    file = ReviewFile(SOUND.reviews, 20_480)
 
     assert check_reviews(None).status == "ok"
-    assert check_reviews(file).summary == "1 run stored, 20,480 bytes: /data/reviews.sqlite"
+    assert check_reviews(file).summary == "20,480 bytes: /data/reviews.sqlite"
 
 
 def test_damaged_reviews_are_repaired_without_the_index():
-    finding = check_reviews(ReviewFile(SOUND.reviews, 9, 0, ["torn page"]))
+    finding = check_reviews(ReviewFile(SOUND.reviews, 9, ["torn page"]))
 
     assert finding.summary == "the stored reviews are damaged: torn page"
     assert finding.fix == "kebab doctor --fix"

@@ -239,15 +239,6 @@ def test_a_change_reports_embedded_and_pending_passages():
     ]
 
 
-def test_an_interrupted_change_names_the_command_to_continue():
-    report = replies.model_report(embedded=5, pending=3, resume="kebab model use other")
-
-    assert list(render_model_report(report, Canvas()))[-2:] == [
-        "note: 3 passages left; until then searches use the old model and vectors",
-        "hint: kebab model use other",
-    ]
-
-
 def test_paths_and_the_next_command_are_shown():
     lines = list(render_init(replies.init_report(), Canvas()))
 
