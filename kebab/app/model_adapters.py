@@ -284,6 +284,7 @@ def _build_model(
         "context_tokens": llm.context_tokens,
         "deadlines": _build_deadlines(llm),
         "operation": operation,
+        "think": llm.think,
     }
     if llm.provider == "openai":
         from kebab.llm.openai import OpenAiChat, OpenAiOptions
@@ -292,7 +293,7 @@ def _build_model(
         return OpenAiChat(endpoint, name, OpenAiOptions(key=key, key_variable=variable, **shared))
     from kebab.llm.ollama import OllamaChat, OllamaOptions
 
-    options = OllamaOptions(think=llm.think, keep_alive=llm.keep_alive, **shared)
+    options = OllamaOptions(keep_alive=llm.keep_alive, **shared)
     return OllamaChat(endpoint, name, options)
 
 

@@ -120,8 +120,9 @@ class Llm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The tokens that prompt and answer share; a change makes Ollama load the model again."""
     answer_tokens: Annotated[int, Meta(ge=16)] = 1024
     """The most tokens of an answer."""
-    think: bool = False
-    """Let the model think before it answers, if it can; slower."""
+    think: bool | Literal["low", "medium", "high"] = False
+    """Let the model think before it answers, if it can, or how much; slower. An `openai` server is
+    told a level only. What the model thinks is no part of an answer."""
     keep_alive: Annotated[str, Meta(pattern=_KEEP_ALIVE)] | int = "5m"
     """How long Ollama keeps the model loaded: a duration such as `5m` or `1h30m`, or a number of
     seconds; -1 keeps it loaded."""

@@ -70,6 +70,8 @@ class Completion(Struct, frozen=True, kw_only=True):
     """Whether the window was full, so that the end was written without the beginning."""
     is_prompt_cut: bool = False
     """Whether the server read far fewer tokens than the messages have."""
+    other_models: tuple[str, ...] = ()
+    """The models of a server that does not list the one that was asked for."""
 
     @property
     def is_cut(self) -> bool:

@@ -27,12 +27,13 @@ class ChatOptions:
     """The options that are the same for every request.
 
     `context_tokens` is the window that the prompt and the answer share; `operation` is named by the
-    signals.
+    signals. `think` is whether the model thinks before it answers, or how much.
     """
 
     context_tokens: int
     deadlines: Deadlines
     operation: str = "ask"
+    think: bool | str = False
 
 
 _Options = TypeVar("_Options", bound=ChatOptions)

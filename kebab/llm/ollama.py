@@ -45,7 +45,6 @@ class OllamaOptions(ChatOptions):
     `keep_alive` is a duration such as `5m`, or a number of seconds.
     """
 
-    think: bool = False
     keep_alive: str | int = "5m"
 
 

@@ -30,10 +30,11 @@ from kebab.llm.server_errors import (
 from kebab.wire.record import FinishName
 
 _OK = 200
-_COUNTS, _FORMAT = "stream_options", "response_format"
+_COUNTS, _FORMAT, _EFFORT = "stream_options", "response_format", "reasoning_effort"
 _INVALID = {400, 422}
 _REFUSED_OPTIONS = {
     _COUNTS: re.compile(rb"stream_options"),
+    _EFFORT: re.compile(rb"reasoning_effort"),
     _FORMAT: re.compile(rb"(?i)response_format|json[_ -]?schema|grammar|guided|structured"),
 }
 """How servers name an option that they refuse."""
@@ -53,7 +54,8 @@ _REASONING = ("reasoning_content", "reasoning")
 class OpenAiOptions(ChatOptions):
     """The options of an OpenAI-compatible server.
 
-    The API does not transmit `context_tokens`: it is the window that the server started with.
+    The API does not transmit `context_tokens`: it is the window that the server started with. Of
+    `think` it knows levels only.
     """
 
     key: str | None = field(default=None, repr=False)
@@ -95,6 +97,8 @@ class OpenAiChat(ChatModel[OpenAiOptions]):
         body = self._build_body(messages) | {"max_tokens": max_tokens, "temperature": 0}
         # A server may refuse these options.
         options: dict[str, Any] = {_COUNTS: {"include_usage": True}}
+        if isinstance(self._options.think, str):
+            options[_EFFORT] = self._options.think
         if schema is not None:
             named = {"name": "answer", "schema": schema, "strict": True}
             options[_FORMAT] = {"type": "json_schema", "json_schema": named}

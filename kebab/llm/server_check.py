@@ -65,7 +65,7 @@ def probe_ollama(
     call = Call(endpoint=endpoint, operation=operation, deadline_s=read_s)
     version = _get_ollama_field(call, "/api/version", "version", str, connect_s)
     listed = _get_ollama_field(call, "/api/tags", "models", list | None, connect_s)
-    server = OllamaServer(version=version, models=_list_texts(listed or [], "name"))
+    server = OllamaServer(version=version, models=_list_texts(listed, "name"))
     if model and add_default_tag(model) not in server.models:
         request = ModelRequest(call=call, path="/api/tags", model=model, errors=OLLAMA_ERRORS)
         raise request.build_missing(sort_near_names(model, server.models))
@@ -146,9 +146,10 @@ def _send(
         raise call.build_timeout() from late
 
 
-def _list_texts(entries: list[Any], name: str) -> tuple[str, ...]:
-    """Return the texts with a name in a list of objects; other entries are ignored."""
-    texts = (entry.get(name) for entry in entries if isinstance(entry, dict))
+def _list_texts(entries: object, name: str) -> tuple[str, ...]:
+    """Return the texts with a name in a list of objects; other values are ignored."""
+    listed = entries if isinstance(entries, list) else []
+    texts = (entry.get(name) for entry in listed if isinstance(entry, dict))
     return tuple(text for text in texts if isinstance(text, str))
 
 
@@ -160,12 +161,12 @@ _VALID_S = 60.0
 _FIRST_WAIT_S = 0.25
 _LONGEST_WAIT_S = 2.0
 
-_answered: dict[str, float] = {}
-"""When each server of this process answered last."""
+_answered: dict[str, tuple[float, tuple[str, ...]]] = {}
+"""When each server of this process answered last, and the models that it listed."""
 
 
-def check_server_responds(request: ModelRequest, deadlines: Deadlines) -> None:
-    """Check with a small request that an HTTP server listens.
+def check_server_responds(request: ModelRequest, deadlines: Deadlines) -> tuple[str, ...]:
+    """Check with a small request that an HTTP server listens; return the models that it lists.
 
     Any status proves it, except a web page or a redirect in place of the API. A server that closes
     the connection may still answer a prompt. One that is silent now and has answered this process
@@ -176,8 +177,9 @@ def check_server_responds(request: ModelRequest, deadlines: Deadlines) -> None:
         ModelProtocol: Another program listens.
     """
     call, endpoint = request.call, request.call.endpoint
-    if monotonic() - _answered.get(endpoint.display_url, float("-inf")) < _VALID_S:
-        return
+    known, names = _answered.get(endpoint.display_url, (float("-inf"), ()))
+    if monotonic() - known < _VALID_S:
+        return names
     connect_s = deadlines.connect_s
     limit_s = connect_s + _SILENCE_S if connect_s else deadlines.first_token_s
     limits = Deadlines(connect_s=connect_s, first_token_s=limit_s, total_s=limit_s)
@@ -187,9 +189,10 @@ def check_server_responds(request: ModelRequest, deadlines: Deadlines) -> None:
             head = stream.head
             if head.status in range(300, 400) or (head.status == _OK and head.is_html):
                 raise build_unexpected_response(request, head, stream.read_body())
-            body = stream.read_body() if endpoint.provider == "ollama" else None
-        if body is not None and "version" not in (parse_json_object(body) or {}):
+            body = _read_object(stream)
+        if endpoint.provider == "ollama" and "version" not in body:
             _refuse_other_api(call, limits)
+        names = _list_texts(body.get("data"), "id")
     except ModelUnreachable as failure:
         if failure.reason != "server":
             raise
@@ -197,19 +200,24 @@ def check_server_responds(request: ModelRequest, deadlines: Deadlines) -> None:
         if endpoint.display_url not in _answered:
             cause = "it accepts connections and does not answer"
             raise call.build_unreachable(cause, "silent") from late
-        return
-    _answered[endpoint.display_url] = monotonic()
+        return ()
+    _answered[endpoint.display_url] = monotonic(), names
+    return names
 
 
 def _refuse_other_api(call: Call, limits: Deadlines) -> None:
     """Raise a signal when a server that is not Ollama has the OpenAI-compatible API."""
     other = replace(call, endpoint=replace(call.endpoint, prefix="/v1"))
+    with HttpStream(other, "/models", None, limits) as stream:
+        if _list_texts(_read_object(stream).get("data"), "id"):
+            raise call.build_protocol_error("it is OpenAI-compatible", "models.llm.provider")
+
+
+def _read_object(stream: HttpStream) -> dict[str, Any]:
+    """Return the JSON object of a response, an empty one when there is none."""
     with suppress(ModelUnreachable, ModelProtocol, TimedOut):
-        with HttpStream(other, "/models", None, limits) as stream:
-            listed = (parse_json_object(stream.read_body()) or {}).get("data")
-        if not isinstance(listed, list):
-            return
-    raise call.build_protocol_error("it is OpenAI-compatible", "models.llm.provider")
+        return parse_json_object(stream.read_body(_MAX_BODY_BYTES)) or {}
+    return {}
 
 
 _BYTES_PER_TOKEN = 4
@@ -224,13 +232,13 @@ class CheckedModel(Struct, frozen=True, kw_only=True):
 
     What is no answer in its text is removed.
 
-    `check` raises a signal when no server listens. `loading_s` is the longest wait for a server
-    that loads its model, 0 without a limit; `on_wait` receives the reason when it begins. `mask`
-    removes from a prompt what the server must not have.
+    `check` raises a signal when no server listens, and returns the models that it lists.
+    `loading_s` is the longest wait for a server that loads its model, 0 without a limit; `on_wait`
+    receives the reason when it begins. `mask` removes from a prompt what the server must not have.
     """
 
     model: LanguageModel
-    check: Callable[[], None]
+    check: Callable[[], tuple[str, ...]]
     loading_s: float
     on_wait: Callable[[str], None]
     mask: Callable[[str], str] = str
@@ -258,7 +266,9 @@ class CheckedModel(Struct, frozen=True, kw_only=True):
         Raises:
             ModelBusy: The server is busy, or still loads its model at the end of the wait.
         """
-        self.check()
+        listed = self.check()
+        is_listed = {self.name, add_default_tag(self.name)} & {*listed}
+        others = () if is_listed else listed
         messages = [replace(one, content=self.mask(one.content)) for one in messages]
         started, wait_s = monotonic(), _FIRST_WAIT_S
         while True:
@@ -267,7 +277,7 @@ class CheckedModel(Struct, frozen=True, kw_only=True):
                 completion = self.model.chat(
                     messages, max_tokens=max_tokens, on_text=answer.add, schema=schema
                 )
-                return answer.finish(completion, messages)
+                return replace(answer.finish(completion, messages), other_models=others)
             except ModelBusy as busy:
                 is_late = self.loading_s and monotonic() - started + wait_s > self.loading_s
                 if busy.reason != "loading" or is_late:

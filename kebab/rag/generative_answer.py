@@ -31,6 +31,7 @@ _MARKER_WORD = _SEPARATORS.sub("", NOT_IN_NOTES)
 _TOO_LONG = "the passages did not fit the model's window"
 _THOUGHT = "the text so far is what the model thinks"
 _CALL = "the model calls a tool instead of answering; another model may answer"
+_MOST_NAMES = 3
 _WINDOW_SLACK = 8
 """A window counts as full when so few tokens are left."""
 
@@ -159,6 +160,10 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
             run.mark_truncated(self._explain_limit(completion, limit))
         if prompt.is_declined(text):
             return run.build_draft(refusal=Refusal.LLM_SELF_JUDGE)
+        if completion.other_models:
+            others = ", ".join(completion.other_models[:_MOST_NAMES])
+            cause = f"the server does not list {self.model.name}, and may use another: {others}"
+            run.warn("other_model", cause)
         if completion.is_prompt_cut:
             count = completion.prompt_tokens
             run.warn("prompt_cut", f"the server read only a part of the notes; tokens: {count}")

@@ -30,6 +30,7 @@ from kebab.review.prompts import (
 )
 from kebab.review.worker import UnitWorker
 from kebab.text.offsets import find_quotation
+from kebab.text.reasoning import remove_reasoning
 from kebab.wire.review import EditName, ReviewTierName, SeverityName
 
 _DEFAULT_SEVERITIES: dict[str, SeverityName] = {
@@ -111,7 +112,10 @@ class Normalizer:
         """
         if item.fix is None or len(item.fix) > _MAX_FIX_CHARS:
             return "note", None
-        before, text = self._document.text[slice(*span)], " ".join(item.fix.split())
+        before, fix = self._document.text[slice(*span)], item.fix
+        if remove_reasoning(before) == before:
+            fix = remove_reasoning(fix)
+        text = " ".join(fix.split())
         if _fold(before) == _fold(text):
             return None
         if item.kind == _SPELLING and not is_respelling(before, text):

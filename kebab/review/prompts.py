@@ -14,6 +14,7 @@ from kebab.core.answers import JsonSchema, Message
 from kebab.core.review import GlossaryTerm
 from kebab.text.language import get_language_name
 from kebab.text.model_input import escape_text, wrap_in_delimiters
+from kebab.text.reasoning import remove_reasoning
 from kebab.wire.review import ReviewTierName, SeverityName
 
 ITEMS = "items"
@@ -27,7 +28,8 @@ MAX_TEXT_CHARS = 1_000
 
 _MAX_DIGITS = 9
 _TEXT = {"type": "string"}
-_LIST_START = re.compile(r'"items"\s*:\s*\[|\[')
+_LIST_START = re.compile(r'"items"\s*:\s*\[')
+_BARE_START = re.compile(r"\[")
 _NEXT_OBJECT = re.compile(r"[\s,]*(?=\{)")
 _LIST_END = re.compile(r"[\s,]*\]")
 
@@ -87,13 +89,18 @@ def build_object(properties: Mapping[str, Any]) -> JsonSchema:
 def decode_list(text: str) -> DecodedList:
     """Return the complete objects of the list in a response, also of one that is cut off.
 
-    What stands around the list does not matter.
+    What stands around the list does not matter. Of several lists, such as a draft and the final
+    one, it is the last that has objects.
     """
+    starts = [*_LIST_START.finditer(text)] or [*_BARE_START.finditer(text)][:1]
+    lists = [_decode_list_at(text, start.end()) for start in starts]
+    filled = [found for found in lists if found.objects]
+    return next(iter([*filled[-1:], *lists]), DecodedList([], complete=False))
+
+
+def _decode_list_at(text: str, position: int) -> DecodedList:
     objects: list[dict[str, Any]] = []
-    start = _LIST_START.search(text)
-    if start is None:
-        return DecodedList(objects, complete=False)
-    decoder, position = json.JSONDecoder(strict=False), start.end()
+    decoder = json.JSONDecoder(strict=False)
     while not _LIST_END.match(text, position):
         gap = _NEXT_OBJECT.match(text, position)
         if gap is None:
@@ -120,7 +127,7 @@ def read_item(entry: Mapping[str, Any], kinds: Collection[str]) -> LightItem | N
         words=words,
         kind=kind,
         severity=severity,
-        reason=_read_text(entry, "reason"),
+        reason=remove_reasoning(_read_text(entry, "reason")),
         fix=fix if isinstance(fix, str) else None,
     )
 

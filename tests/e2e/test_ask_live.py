@@ -9,7 +9,7 @@ from tests.live.llama_server import ALIAS
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("llama")]
 
 RESTORE = "What is checked first when a restore fails?"
-REASONS = {None, "llm_self_judge", "unsupported_claims"}
+REASONS = {None, "llm_self_judge", "unsupported_claims", "empty_answer"}
 FRAME = re.compile(r"</?(?:evidence|passage)\b|From: .*lines? \d")
 
 

@@ -1,8 +1,9 @@
 """Models as people run them: what they write beside an answer is never a part of it.
 
 `tests/cases/models/habits.jsonl` has one situation in each line: the command, what the model says
-to each request, and what must come out. A text of the model is streamed in small pieces. The word
-`ponder` stands for what a model thinks, and may be in no result.
+to each request, and what must come out, with both providers or with those that `providers` names.
+A text of the model is streamed in small pieces. The word `ponder` stands for what a model thinks,
+and may be in no result.
 """
 
 import json
@@ -57,7 +58,7 @@ def play_openai(said: Any):
     )
 
 
-@pytest.fixture(params=["ollama", "openai"])
+@pytest.fixture
 def server(request, library):
     library.own_process = False
     if request.param == "ollama":
@@ -111,6 +112,7 @@ def run_review(library, want):
     if "code" in want:
         assert ran.error["code"] == want["code"]
         return
+    assert "ponder" not in json.dumps(ran.reply)
     fixes = [item["fix"]["text"] for item in ran.reply["items"] if item["k"] == "grammar"]
     assert (fixes, ran.reply["unanswered_count"]) == (want["fixes"], want.get("unanswered", 0))
 
@@ -129,12 +131,20 @@ RUN = {"ask": run_ask, "chat": run_chat, "review": run_review, "translate": run_
 
 
 @pytest.mark.parametrize(
-    "situation", SITUATIONS, ids=[f"{one['command']}: {one['name']}" for one in SITUATIONS]
+    ("server", "situation"),
+    [
+        pytest.param(provider, one, id=f"{provider}, {one['command']}: {one['name']}")
+        for one in SITUATIONS
+        for provider in one.get("providers", ["ollama", "openai"])
+    ],
+    indirect=["server"],
 )
 def test_a_habit_of_a_model_changes_no_result(situation, server, library):
     made, play = server
     says = [{"text": said} if isinstance(said, str) else said for said in situation["says"]]
     made.enqueue(*map(play, says))
+    if "models" in situation:
+        made.models, made.kind = tuple(situation["models"]), "lmstudio"
     command = situation["command"]
     if command in DOCUMENTS:
         (library.folder / "a.md").write_text(DOCUMENTS[command], encoding="utf-8")

@@ -46,7 +46,7 @@ CHAT = "/chat/completions"
 MODELS = "/models"
 _FIELDS = {
     *("model", "messages", "stream", "stream_options", "max_tokens", "temperature"),
-    "response_format",
+    *("response_format", "reasoning_effort"),
 }
 _ROLES = {"system", "user", "assistant"}
 

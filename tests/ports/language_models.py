@@ -18,7 +18,6 @@ from kebab.errors.catalog import (
     ModelUnreachable,
     TimedOut,
 )
-from kebab.errors.signal import Signal
 from kebab.llm.endpoint import parse_base_url, parse_endpoint
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.ollama import OllamaChat, OllamaOptions
@@ -31,6 +30,7 @@ from tests.fakes.ollama_wire import Generation
 from tests.fakes.openai import KINDS, FakeOpenAi, Kind, fake_openai
 
 if TYPE_CHECKING:
+    from kebab.errors.signal import Signal
     from tests.fakes.ollama_script import End
     from tests.fakes.openai_script import End as OpenAiEnd
 
@@ -67,9 +67,6 @@ class Heard:
 
 class Subject(Protocol):
     """A model, and what makes its server behave."""
-
-    missing: type[Signal]
-    """What it raises when the server does not have the model."""
 
     @property
     def model(self) -> LanguageModel:
@@ -108,8 +105,6 @@ Opener: TypeAlias = Callable[[Deadlines], AbstractContextManager[Subject]]
 
 class ScriptedSubject:
     """The scripted model, which has no server: it raises what an adapter would."""
-
-    missing: type[Signal] = ModelNotPulled
 
     def __init__(self) -> None:
         self.model = ScriptedModel()
@@ -171,8 +166,6 @@ class ScriptedSubject:
 class OllamaSubject:
     """The adapter for Ollama with the fake server that it speaks to."""
 
-    missing: type[Signal] = ModelNotPulled
-
     def __init__(self, server: FakeOllama, deadlines: Deadlines) -> None:
         self._server = server
         self.model = ollama_model(server.url, deadlines)
@@ -219,8 +212,6 @@ class OllamaSubject:
 
 class OpenAiSubject:
     """The adapter for OpenAI-compatible servers with the fake server that it speaks to."""
-
-    missing: type[Signal] = ModelRejected
 
     def __init__(self, server: FakeOpenAi, deadlines: Deadlines) -> None:
         self._server = server

@@ -11,6 +11,7 @@ from kebab.core.answers import AnswerCutError, Message
 from kebab.errors.catalog import (
     ContextOverflow,
     ModelBusy,
+    ModelNotPulled,
     ModelProtocol,
     ModelRejected,
     ModelUnreachable,
@@ -235,7 +236,7 @@ def test_trouble_before_the_first_token_has_its_signal(dialect, trouble, expecte
 def test_a_missing_model_is_told(dialect):
     dialect.fails("missing")
 
-    with pytest.raises(dialect.missing):
+    with pytest.raises(ModelNotPulled):
         ask(dialect)
 
     assert_works(dialect)

@@ -186,6 +186,7 @@ def test_a_model_that_a_server_does_not_list_is_refused_with_near_names():
             check_server(said, {})
 
     assert refused.value.models == ["team/gemma3-4b", "other"]
+    assert refused.value.format_hint() == "export KEBAB_MODELS_LLM_MODEL=team/gemma3-4b"
 
 
 def test_a_model_of_an_openai_compatible_server_that_can_only_embed_is_refused():

@@ -10,7 +10,7 @@ import pytest
 from kebab.app.review import review
 from kebab.app.translate import translate
 from kebab.core.progress import Cancel
-from kebab.errors.catalog import ModelProtocol, ModelRejected, ModelUnreachable, TimedOut
+from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelUnreachable, TimedOut
 from kebab.errors.signal import Exit
 from kebab.wire.record import find_exit_status
 from kebab.wire.review import ReviewRequest, TranslateRequest
@@ -29,7 +29,7 @@ FAILURES = {
     "shape": (Say('{"error": "overloaded"}'), ModelProtocol),
     "garbage": (Fail("garbage"), ModelProtocol),
     "crashed": (build_json_answer({"error": {"message": "boom"}}, 500), ModelProtocol),
-    "missing": (Fail("missing"), ModelRejected),
+    "missing": (Fail("missing"), ModelNotPulled),
     "stalled": (Say("late", held_s=30), TimedOut),
     "cut": (Say('{"items": [', end="cut"), ModelUnreachable),
     "unmarked": (Say('{"items": [', end="silent"), ModelProtocol),

@@ -134,3 +134,13 @@ def test_an_event_is_yielded_as_soon_as_it_is_complete():
         raise AssertionError
 
     assert next(parse_events(lines())) == ServerSentEvent("", b"one")
+
+
+@pytest.mark.parametrize(("think", "sent"), [(False, None), (True, None), ("high", "high")])
+def test_a_level_of_thinking_is_sent(server, think, sent):
+    server.enqueue(Say("Hello"))
+
+    ask(make(server.url, think=think))
+
+    assert server.bodies[0].get("reasoning_effort") == sent
+    assert server.ignored == []

@@ -35,7 +35,7 @@ def checked(*steps, **options):
     model = ScriptedModel()
     for step in steps:
         model.enqueue(step)
-    given = {"check": lambda: None, "loading_s": 60.0, "on_wait": lambda _: None, **options}
+    given = {"check": tuple, "loading_s": 60.0, "on_wait": lambda _: None, **options}
     return CheckedModel(model=model, **given)
 
 
@@ -70,7 +70,7 @@ def test_a_silent_server_that_answered_before_is_busy(monkeypatch):
     monkeypatch.setattr(server_check, "_VALID_S", 0)
     with greeting() as url:
         endpoint = parse_base_url(url).display_url
-        monkeypatch.setitem(server_check._answered, endpoint, monotonic())
+        monkeypatch.setitem(server_check._answered, endpoint, (monotonic(), ()))
 
         check(url)
 
@@ -181,3 +181,17 @@ def test_a_prompt_of_which_the_server_read_little_is_marked(tokens, is_cut):
     completion = model.chat([Message("user", "why " * 400)], max_tokens=9, on_text=print)
 
     assert completion.is_prompt_cut is is_cut
+
+
+@pytest.mark.parametrize(("listed", "others"), [((), ()), (("scripted:latest",), ())])
+def test_a_model_that_the_server_lists_or_that_no_list_names_is_no_other(listed, others):
+    assert ask(checked("Daily.", check=lambda: listed)).other_models == others
+
+
+def test_the_models_of_a_server_that_ignores_the_name_are_returned():
+    with fake_openai("tiny") as server:
+        call = Call(endpoint=parse_base_url(server.url), operation="ask")
+        request = ModelRequest(call=call, path="/models", model="m", errors=OPENAI_ERRORS)
+        model = checked("Daily.", check=lambda: check_server_responds(request, LIMITS))
+
+        assert [ask(model).other_models, check_server_responds(request, LIMITS)] == [("tiny",)] * 2

@@ -48,6 +48,7 @@ TEXTS = [
     '{"items": [{"words": "ends with </think> here", "fix": "<|im_end|>"}]}',
     "analysis of the starter: it is fed daily [1].",
     "analysis",
+    "[think]: https://a.b/think\n[think] is a link.",
     " Leading blanks stay.",
 ]
 
