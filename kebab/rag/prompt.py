@@ -10,7 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kebab.core.answers import Evidence, Message, Quote, Turn
-from kebab.core.queries import Hit, Snippet
+from kebab.core.chunks import is_front_matter
+from kebab.core.queries import Hit, Snippet, StoredChunk
 from kebab.errors.catalog import ContextOverflow
 from kebab.text.language import Language
 from kebab.text.model_input import build_digest, escape_text, estimate_tokens, fit_sentences
@@ -242,8 +243,13 @@ def pack_evidence(hits: Sequence[Hit], budget: int) -> list[Evidence]:
     best: dict[str, int] = {}
     for passage in packed:
         best.setdefault(passage.chunk.doc_id, passage.marker)
-    packed.sort(key=lambda one: (best[one.chunk.doc_id], one.chunk.ordinal))
+    packed.sort(key=lambda one: (best[one.chunk.doc_id], *_get_position(one.chunk)))
     return [replace(passage, marker=number) for number, passage in enumerate(packed, start=1)]
+
+
+def _get_position(chunk: StoredChunk) -> tuple[bool, int]:
+    """Return the place of a passage in its document; front matter stands behind the text."""
+    return is_front_matter(chunk.ordinal, chunk.text), chunk.ordinal
 
 
 def _cut(passage: Evidence, snippet: Snippet, budget: int) -> Evidence:

@@ -130,10 +130,14 @@ def run_translate(library, want):
 RUN = {"ask": run_ask, "chat": run_chat, "review": run_review, "translate": run_translate}
 
 
+def name_situation(provider, one):
+    return f"{provider} {one['command']} {one['name']}".replace(",", "")
+
+
 @pytest.mark.parametrize(
     ("server", "situation"),
     [
-        pytest.param(provider, one, id=f"{provider}, {one['command']}: {one['name']}")
+        pytest.param(provider, one, id=name_situation(provider, one))
         for one in SITUATIONS
         for provider in one.get("providers", ["ollama", "openai"])
     ],
