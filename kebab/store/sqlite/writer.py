@@ -239,6 +239,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         with self._transactions.unit():
             self._database.execute(
                 "UPDATE vectors SET state = 'pending', version = NULL WHERE state <> 'pending'"
+                " AND key NOT IN (SELECT key FROM chunks WHERE text = '')"
             )
             is_changed = self._database.changes() > 0
             connection.set_value(self._database, EMBEDDING_VERSION, version)
