@@ -126,12 +126,12 @@ class Group(Command, click.Group):
         """Return the subcommand that the arguments name.
 
         Raises:
-            UsageError: No subcommand has this name; the nearest name is suggested.
+            UsageError: No subcommand has this name; its hint is the call that was meant.
         """
-        name = args[0]
-        if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
-            message = f"no such command `{name}`"
-            raise click.NoSuchCommand(name, message, self.list_commands(ctx), ctx)
+        if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
+            from kebab.cli.wrong_names import refuse_command
+
+            raise refuse_command(self, ctx, args)
         return super().resolve_command(ctx, args)
 
 
@@ -165,44 +165,50 @@ def _print_json(ctx: click.Context, reply: "Reply") -> None:
 
 
 SECTIONS = {
-    "Start": {
-        "init": "Write a commented settings file",
+    "Every day": {
         "ingest": "Read files into the knowledge base",
-        "watch": "Keep the index current",
         "search": "Find passages by words and by meaning",
-        "grep": "Search files for a regular expression",
         "ask": "Answer a question from the notes, with citations",
-        "chat": "Ask one question after another",
-    },
-    "Library": {
-        "list": "List the documents",
-        "inspect": "Show all metadata of a document or a passage",
-        "fetch": "Print original lines of a file",
         "open": "Open a file at a hit or a reference, or the web page",
+        "review": "Find mistakes in documents",
+        "watch": "Keep the index current",
+        "list": "List the documents",
+        "doctor": "Check everything, and repair with `--fix`",
+    },
+    "Read": {
+        "fetch": "Print original lines of a file",
+        "grep": "Search files for a regular expression",
         "outline": "Show the headings of a document or a folder",
         "related": "Find similar documents",
-        "dupes": "Find copies and near copies",
-        "review": "Find mistakes in documents",
-        "translate": "Translate a document",
-        "rm": "Remove documents from the index; files stay",
-        "source": "List, add or remove sources; files stay",
+        "inspect": "Show all metadata of a document or a passage",
+        "chat": "Ask one question after another",
         "session": "List, show or delete ask sessions",
+        "translate": "Translate a document",
+    },
+    "Maintain": {
+        "init": "Write a commented settings file",
+        "source": "List, add or remove sources; files stay",
+        "rm": "Remove documents from the index; files stay",
+        "dupes": "Find copies and near copies",
+        "model": "List, download or change the embedding model",
+        "reset": "Delete the index; files stay",
+        "help": "Show a page of the documentation",
+        "completion": "Print the completion script of a shell",
+    },
+    "Share": {
         "export": "Write the knowledge base into one file",
         "import": "Make an exported file the knowledge base",
         "publish": "Publish the knowledge base, so that others can search it",
-        "reset": "Delete the index; files stay",
-    },
-    "Health": {
-        "doctor": "Check everything, and repair with `--fix`",
-        "schema": "Show capabilities, models and statistics",
-        "errors": "Count recent errors",
-        "explain": "Explain an error code",
-        "help": "Show a page of the documentation",
         "serve": "Serve the operations, MCP and the web page over HTTP",
-        "mcp": "Serve the notes to an agent through MCP",
+    },
+    "Agents and editors": {
         "install": "Let a coding agent or an editor use kebab",
-        "completion": "Print the completion script of a shell",
-        "model": "List, download or change the embedding model",
+        "mcp": "Serve the notes to an agent through MCP",
+    },
+    "Developer": {
+        "explain": "Explain an error code",
+        "errors": "Count recent errors",
+        "schema": "Show capabilities, models and statistics",
         "eval": "Measure search quality",
     },
 }
@@ -233,6 +239,13 @@ class LazyGroup(Group):
         command: click.Command = module.command
         return command
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, and the names of the flags; the help of a command explains them."""
+        self.format_commands(ctx, formatter)
+        shared = [max(one.opts, key=len) for one in self.params if isinstance(one, GlobalOption)]
+        with formatter.section("Options, before or after a command"):
+            formatter.write_text("  ".join([*shared, "--version", "--help"]))
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the names with their summaries, section by section."""
         for section, rows in SECTIONS.items():
@@ -259,6 +272,7 @@ def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
         'kebab search "how do I restore a backup"',
         "kebab fetch 'notes/backup.md#L12-L20' --section",
     ),
+    exits=tuple(Exit),
     subcommand_metavar="COMMAND …",
 )
 @click.option(

@@ -107,6 +107,8 @@ def describe_error(context: CommandContext, error: BaseException) -> ErrorReport
     hint = _choose_hint(context, error, classified)
     if hint is not None:
         classified = _replace_hint(classified, hint)
+    elif _is_same_call(context, classified.reply.hint or ""):
+        classified = _replace_hint(classified, None)
     early = not context.flags_parsed and detect_json_output(context.arguments)
     return ErrorReport(error, classified, context.command, context.flags.machine or early)
 
@@ -144,7 +146,7 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
     view = build_error_view(context, language)
     classified = classify_error(convert_click_error(error), operation=command, view=view)
     if ctx is not None:
-        hint = getattr(error, "hint", None) or f"{ctx.command_path} --help"
+        hint = _drop_unfit_line(getattr(error, "hint", None)) or f"{ctx.command_path} --help"
         classified = _replace_hint(classified, hint)
     return ErrorReport(error, classified, command, detect_json_output(context.arguments))
 
@@ -202,14 +204,11 @@ def convert_click_error(error: click.ClickException) -> UsageInvalid:
     from kebab.errors.catalog import UsageInvalid
 
     cause = error.format_message().removesuffix(".")
-    if isinstance(error, click.NoSuchOption | click.NoSuchCommand):
+    if isinstance(error, click.NoSuchOption):
         from kebab.core.spelling import find_likely_name
 
-        cause, name = error.message, getattr(error, "command_name", "")
-        if isinstance(error, click.NoSuchOption):
-            name = error.option_name
-            cause = f"no such option `{name}`"
-        if near := find_likely_name(name, error.possibilities or ()):
+        cause = f"no such option `{error.option_name}`"
+        if near := find_likely_name(error.option_name, error.possibilities or ()):
             cause += f", did you mean `{near}`?"
     option, param = getattr(error, "option_name", None), getattr(error, "param", None)
     if not isinstance(option, str):
@@ -231,7 +230,16 @@ def format_parameter(param: click.Parameter) -> str:
     return param.human_readable_name.strip("[]…")
 
 
-def _replace_hint(classified: ClassifiedError, hint: str) -> ClassifiedError:
+def _is_same_call(context: CommandContext, hint: str) -> bool:
+    """Return whether a hint is the call that failed."""
+    from kebab.cli.hints import OUTPUT_FLAGS, change_flags, join_words
+
+    drop = (*OUTPUT_FLAGS, "--config", "--data-dir")
+    words = change_flags(context.arguments, drop=drop, with_value=drop[1:])
+    return hint == join_words(["kebab", *words])
+
+
+def _replace_hint(classified: ClassifiedError, hint: str | None) -> ClassifiedError:
     from msgspec import structs
 
     return structs.replace(classified, reply=structs.replace(classified.reply, hint=hint))

@@ -176,6 +176,33 @@ def add_options(options: Sequence[Callable[[Any], Any]], command: F) -> F:
     return command
 
 
+class _PlainRange:
+    """Describes a number and its range in words."""
+
+    min: Any
+    max: Any
+    letter: str
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return how help names the value."""
+        return self.letter
+
+    def _describe_range(self) -> str:
+        return f"{self.min:g} or more" if self.max is None else f"{self.min:g} to {self.max:g}"
+
+
+class Count(_PlainRange, click.IntRange):
+    """A whole number of a range, which help calls N."""
+
+    name, letter = "whole number", "N"
+
+
+class Fraction(_PlainRange, click.FloatRange):
+    """A number of a range, which help calls X."""
+
+    name, letter = "number", "X"
+
+
 MODES = click.Choice(["hybrid", "lexical", "vector"])
 mode_option = click.option("--mode", type=MODES, help="Search by words, by meaning, or by both.")
 rerank_option = click.option(
@@ -184,7 +211,7 @@ rerank_option = click.option(
     help="Compare more or none of the first passages with the query token by token.",
 )
 per_doc_option = click.option(
-    "--per-doc", type=click.IntRange(1), help="Show at most N hits of one document."
+    "--per-doc", type=Count(1), help="Show at most N hits of one document."
 )
 min_confidence_option = click.option(
     "--min-confidence",
@@ -197,9 +224,7 @@ cursor_option = click.option("--cursor", metavar="CURSOR", help="Show the page a
 def limit_option(most: int | None, noun: str, default: int | None = None) -> Callable[[F], F]:
     """Return the flag `--limit` with a maximum of `most`; `noun` names the limited items."""
     help_text = f"Show at most N {noun}."
-    return click.option(
-        "-n", "--limit", type=click.IntRange(1, most), default=default, help=help_text
-    )
+    return click.option("-n", "--limit", type=Count(1, most), default=default, help=help_text)
 
 
 def _create_list_filter(

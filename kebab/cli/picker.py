@@ -1,18 +1,20 @@
 """Lets a person choose a hit: a query line, a list of hits, and a preview of the passage.
 
-It draws on stderr, so that a shell can capture the chosen reference from stdout.
+It draws on stderr, so that a shell can capture the chosen reference from stdout; where nothing
+captures it, the file of the hit is opened.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kebab.cli.prompt import open_devices
 from kebab.cli.render.canvas import Canvas, limit_text_width, measure_width, pluralize, truncate
 from kebab.cli.render.excerpt import render_excerpt
-from kebab.cli.render.hits import fit_headings, fit_location
+from kebab.cli.render.hits import fit_headings, fit_location, format_line_range
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
@@ -45,7 +47,7 @@ _EXAMPLES = (
 )
 """What is shown before the first query."""
 
-_KEYS = "Enter print · Ctrl-O open · ↑ ↓ choose · PgUp PgDn scroll · Esc leave"
+_KEYS = "Ctrl-Y copy reference · ↑ ↓ choose · PgUp PgDn scroll · Esc leave"
 
 
 @dataclass(slots=True)
@@ -53,11 +55,12 @@ class Selection:
     """The hits of the current query, and which of them is chosen.
 
     `search` returns the hits of a query with their whole passages; `open_hit` waits for the
-    editor.
+    editor. With `opens` the Enter key opens the chosen hit, and the person goes on.
     """
 
     search: Callable[[str], SearchResponse]
     open_hit: Callable[[SearchHit], None] = lambda _: None
+    opens: bool = False
     hits: list[SearchHit] = field(default_factory=list)
     index: int = 0
     scroll: int = 0
@@ -136,18 +139,16 @@ def _draw_row(hit: SearchHit, canvas: Canvas, *, chosen: bool) -> str:
 
 
 def pick_hit(
-    search: Callable[[str], SearchResponse],
+    selection: Selection,
     query: str,
     channel: OutputChannel,
     *,
     color: bool,
-    open_hit: Callable[[SearchHit], None],
     devices: tuple[Input, Output] | None = None,
 ) -> SearchHit | None:
     """Return the hit that a person chooses, None when the person leaves.
 
-    `search` and `open_hit` are those of `Selection`. The keyboard and the screen (`devices`) are
-    by default stdin and the channel.
+    The keyboard and the screen (`devices`) are by default stdin and the channel.
 
     Raises:
         DependencyMissing: The library of the picker cannot be loaded.
@@ -156,7 +157,6 @@ def pick_hit(
         import prompt_toolkit  # noqa: F401 - the imports below are of its parts
 
     keyboard, screen = devices or open_devices(channel)
-    selection = Selection(search, open_hit)
     selection.update(query)
 
     def create_canvas() -> Canvas:
@@ -226,6 +226,7 @@ def _build_layout(
     def show(draw: Callable[[], list[str]]) -> FormattedTextControl:
         return FormattedTextControl(lambda: ANSI("\n".join(draw())))
 
+    keys = f"Enter {'open' if selection.opens else 'print'} · {_KEYS}"
     line = VSplit(
         [
             Window(show(lambda: ["search: "]), width=len("search: ")),
@@ -242,9 +243,20 @@ def _build_layout(
         ),
         Window(char="─", height=1),
         Window(show(lambda: selection.draw_preview(create_canvas()))),
-        Window(show(lambda: [create_canvas().dim(_KEYS)]), height=1),
+        Window(show(lambda: [create_canvas().dim(keys)]), height=1),
     ]
     return Layout(HSplit(rows), focused_element=buffer)
+
+
+def _copy_reference(selection: Selection, screen: Output) -> None:
+    """Send the reference of the chosen hit to the terminal, which may put it on the clipboard."""
+    if selection.chosen is None:
+        return
+    reference = format_line_range(selection.chosen.citation)
+    text = base64.b64encode(reference.encode("utf-8", "replace")).decode()
+    screen.write_raw(f"\x1b]52;c;{text}\x07")
+    screen.flush()
+    selection.note = f"sent: {reference}"
 
 
 def _build_keys(selection: Selection) -> KeyBindings:
@@ -266,10 +278,15 @@ def _build_keys(selection: Selection) -> KeyBindings:
     async def open_file(_: KeyPressEvent) -> None:
         await run_in_terminal(selection.open)
 
-    @keys.add("enter")
+    @keys.add("c-y")
+    def copy(event: KeyPressEvent) -> None:
+        _copy_reference(selection, event.app.output)
+
     def choose(event: KeyPressEvent) -> None:
         if selection.chosen is not None:
             event.app.exit(result=selection.chosen)
+
+    keys.add("enter")(open_file if selection.opens else choose)
 
     @keys.add("escape", eager=True)
     @keys.add("c-c")

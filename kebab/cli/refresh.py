@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from kebab.cli.options import add_options
+from kebab.cli.options import Count, add_options
 from kebab.errors.catalog import Cancelled, Locked, NotIndexed
 from kebab.wire.search import IndexRefresh
 
@@ -42,7 +42,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     ),
     click.option(
         "--wait",
-        type=click.IntRange(0),
+        type=Count(0),
         metavar="SECONDS",
         help=f"With `--in`, wait at most this long for vectors (default {WAIT_S}).",
     ),

@@ -57,7 +57,7 @@ from kebab.ingest.scopes import (
     choose_scopes,
 )
 from kebab.ingest.survey import survey_languages
-from kebab.ingest.vectors import NO_MODEL, NoModel, VectorSync, describe_fault
+from kebab.ingest.vectors import NO_MODEL, NoModel, VectorSync
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport
 
@@ -374,8 +374,7 @@ class _Run:
 
     def _report_no_model(self, vectors: VectorSync, fault: NoModel) -> None:
         vectors.fault = fault
-        cause = describe_fault(fault)
-        message = f"no passage is embedded in this run, new ones are found by words: {cause}"
+        message = "no passage is embedded in this run, new ones are found by words"
         self._reporter.send(ProgressKind.HEARTBEAT, phase="model", message=message)
 
     def _record_run(

@@ -1,5 +1,6 @@
 """What a person at a terminal gets, through a real one."""
 
+import base64
 import os
 import pty
 import re
@@ -102,15 +103,13 @@ def test_a_dumb_terminal_gets_plain_text(terminal):
 
 def test_a_first_run_says_what_it_does_and_what_to_try_next(terminal):
     status, screen = terminal("ingest", NO_COLOR="1")
-    first, _, last = screen.partition("\n\n10 documents, 12 files found, in 1.2 s\n")
+    first, _, last = screen.partition("\n\n10 documents, 12 files found, in 1.2 s: ")
 
     assert status == 0
     assert first.startswith("kebab keeps the text and an index in ")
     assert first.endswith("Ctrl-C keeps what is done; the next `kebab ingest` goes on from there")
-    assert last.endswith(
-        "search: kebab search WORDS\nsearch while you type: kebab search\n"
-        "see what is in it: kebab schema\n"
-    )
+    assert last.endswith("\nnext: kebab search WORDS\n")
+    assert last.count("\n") <= 4
 
 
 @pytest.mark.parametrize(
@@ -197,11 +196,11 @@ def test_a_chat_that_is_terminated_ends(terminal):
     assert status == 130
 
 
-def test_a_hit_can_be_chosen(terminal):
-    status, screen = terminal("search", "-i", "word", interrupt=b"Esc leave", keys=b"\x1b[B\r")
+def test_the_reference_of_a_hit_can_be_copied(terminal):
+    status, screen = terminal("search", "-i", "word", interrupt=b"Esc leave", keys=b"\x19\x03")
 
-    assert status == 0
-    assert COLOUR.sub("", screen).splitlines()[-1].endswith("ops/backup.md:12-13")
+    assert status == 130
+    assert base64.b64encode(b"ops/backup.md:12-13").decode() in screen
 
 
 def test_a_search_without_a_query_shows_examples_and_waits_for_one(terminal):

@@ -12,6 +12,7 @@ from kebab.app.request_defaults import list_request_defaults
 from kebab.cli.command import Command
 from kebab.cli.event_lines import EventLines
 from kebab.cli.options import (
+    Count,
     add_options,
     build_request,
     complete,
@@ -59,9 +60,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--model", metavar="NAME", help="The model that writes the answer."),
     mode_option,
     rerank_option,
-    click.option(
-        "-n", "--limit", type=click.IntRange(1, MAX_PASSAGES), help="Use at most N passages."
-    ),
+    click.option("-n", "--limit", type=Count(1, MAX_PASSAGES), help="Use at most N passages."),
 )
 
 

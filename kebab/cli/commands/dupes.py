@@ -8,6 +8,7 @@ import click
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import (
+    Fraction,
     build_request,
     cursor_option,
     filter_options,
@@ -36,7 +37,7 @@ _DEFAULTS = DupesRequest()
 )
 @click.option(
     "--threshold",
-    type=click.FloatRange(0.5, 1.0),
+    type=Fraction(0.5, 1.0),
     help=f"The lowest similarity of near copies, {_DEFAULTS.threshold} by default.",
 )
 @click.option("--exact", is_flag=True, help="Only identical texts.")

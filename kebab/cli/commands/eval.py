@@ -7,7 +7,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import MODES, per_doc_option
+from kebab.cli.options import MODES, Count, per_doc_option
 from kebab.cli.progress import report_work
 from kebab.cli.render.evals import render_evaluation
 from kebab.errors.catalog import UsageInvalid
@@ -33,7 +33,7 @@ _FILE = click.Path(path_type=Path)
 @click.option(
     "-n",
     "--limit",
-    type=click.IntRange(_MIN_LIMIT, MAX_LIMIT),
+    type=Count(_MIN_LIMIT, MAX_LIMIT),
     default=_MIN_LIMIT,
     show_default=True,
     help="Judge the first N hits.",

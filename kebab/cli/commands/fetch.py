@@ -7,7 +7,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import complete
+from kebab.cli.options import Count, complete
 from kebab.cli.render.lines import list_notes, render_fetched
 from kebab.errors.signal import Exit
 from kebab.wire.fetch import FetchRequest
@@ -26,15 +26,13 @@ from kebab.wire.fetch import FetchRequest
 @click.argument("refs", nargs=-1, metavar="REF…", shell_complete=complete("documents"))
 @click.option(
     "--context",
-    type=click.IntRange(0),
+    type=Count(0),
     default=0,
     metavar="N",
     help="Print N more lines before and after.",
 )
 @click.option("--section", is_flag=True, help="Print the whole section that contains the place.")
-@click.option(
-    "--max-tokens", type=click.IntRange(1), help="Limit all texts to about N tokens in total."
-)
+@click.option("--max-tokens", type=Count(1), help="Limit all texts to about N tokens in total.")
 @click.pass_obj
 def command(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> Exit:
     """Print original lines of a file, as references name them.

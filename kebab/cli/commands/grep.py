@@ -6,7 +6,14 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import build_request, complete, filter_options, limit_option, merge_flags
+from kebab.cli.options import (
+    Count,
+    build_request,
+    complete,
+    filter_options,
+    limit_option,
+    merge_flags,
+)
 from kebab.errors.signal import Exit
 from kebab.wire.fetch import GrepRequest
 
@@ -29,14 +36,14 @@ from kebab.wire.fetch import GrepRequest
 @click.option("-w", "--word", is_flag=True, help="Match whole words only.")
 @click.option("-l", "--files", "files_only", is_flag=True, help="Print paths only.")
 @click.option("-c", "--count", "count_only", is_flag=True, help="Print paths with line counts.")
-@click.option("-C", "--context", "around", type=click.IntRange(0), help="Show N lines around.")
-@click.option("-B", "--before", type=click.IntRange(0), help="Show N lines before.")
-@click.option("-A", "--after", type=click.IntRange(0), help="Show N lines after.")
-@click.option("-m", "--max-count", type=click.IntRange(1), help="Show at most N lines of a file.")
+@click.option("-C", "--context", "around", type=Count(0), help="Show N lines around.")
+@click.option("-B", "--before", type=Count(0), help="Show N lines before.")
+@click.option("-A", "--after", type=Count(0), help="Show N lines after.")
+@click.option("-m", "--max-count", type=Count(1), help="Show at most N lines of a file.")
 @limit_option(None, "lines, or files with `-l` or `-c`")
 @click.option(
     "--max-columns",
-    type=click.IntRange(0),
+    type=Count(0),
     default=400,
     show_default=True,
     help="Cut longer lines around the match; 0 never cuts.",

@@ -8,6 +8,7 @@ import click
 
 from kebab.cli.command import COMMANDS, Command, Group, show_help
 from kebab.cli.render.canvas import pad
+from kebab.cli.wrong_names import refuse_topic
 from kebab.errors.signal import Exit
 from kebab.wire.command_help import HelpPage, HelpTopic, HelpTopics
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
 
 TOPICS = {
+    "query": "What a query may hold: phrases, exclusions, filters, dates",
     "searching": "How search orders passages, and how to measure it",
     "answers": "How answers are made and checked",
     "settings": "Every setting with its default and its environment variable",
@@ -30,6 +32,7 @@ TOPICS = {
     "security": "What is protected, and what is not",
     "many-machines": "Publish a base, search published ones, ingest on a cluster",
     "reliability": "Damage, repair, export and import",
+    "uninstall": "How kebab is removed",
 }
 """The pages by name, with what they are about. No page has the name of a command."""
 
@@ -74,7 +77,8 @@ def _print_command_help(context: click.Context, words: tuple[str, ...]) -> Exit:
         names = group.list_commands(at) if isinstance(group, Group) else []
         if word not in names:
             names = names if at.parent else [*TOPICS, *names]
-            raise click.NoSuchCommand(word, f"no such page or command `{word}`", names, context)
+            above = " ".join(["kebab help", *at.command_path.split()[1:]])
+            raise refuse_topic(word, names, context, above)
         assert isinstance(group, Group)
         below = group.get_command(at, word)
         assert below is not None

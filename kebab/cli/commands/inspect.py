@@ -12,9 +12,29 @@ from kebab.wire.library import InspectChunkRequest, InspectDocRequest
 _EXITS = (Exit.NO, Exit.UNUSABLE)
 
 
-@click.group("inspect", cls=Group, exits=_EXITS, examples=("kebab inspect doc notes/backup.md",))
+class _NameGroup(Group):
+    """A group that takes the name of a document without a subcommand too."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the subcommand that the arguments name; a name alone is that of a document."""
+        if len(args) == 1 and args[0] not in self.commands:
+            args = ["doc", *args]
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    "inspect",
+    cls=_NameGroup,
+    exits=_EXITS,
+    examples=("kebab inspect notes/backup.md", "kebab inspect chunk 3f2a91"),
+)
 def command() -> None:
-    """Show all metadata of a document or a passage."""
+    """Show all metadata of a document or a passage.
+
+    The name of a document alone shows this document.
+    """
 
 
 @command.command("doc", exits=_EXITS, examples=("kebab inspect doc notes/backup.md",))

@@ -22,6 +22,7 @@ from kebab.cli.integrations.files import (
     apply_plan,
     describe_plan,
     find_state,
+    find_unlisted_program,
     format_diff,
     format_snippet,
     plan_entry,
@@ -59,6 +60,7 @@ from kebab.wire.health import (
     metavar="[CLIENT]",
     required=False,
 )
+@click.option("--list", "lists", is_flag=True, help="List the clients, as without CLIENT.")
 @click.option("--skill", is_flag=True, help="Install the skill: a text that explains kebab.")
 @click.option("--mcp", is_flag=True, help="Install the entry for the MCP server `kebab mcp`.")
 @click.option("--user", "for_user", is_flag=True, help="Install for this user (the default).")
@@ -71,16 +73,16 @@ from kebab.wire.health import (
 def command(context: CommandContext, /, client: str | None, **flags: bool) -> Exit:
     """Let a coding agent or an editor use kebab.
 
-    CLIENT is `claude-code`, `codex`, `cursor`, `vscode`, `gemini` or `zed`. Without it, list the
-    clients and what is installed in them.
+    Without CLIENT, list the clients and what is installed in them.
 
     An agent learns to use the command line from the skill, or calls the MCP server. For
     `claude-code` the skill is installed by default, for all others the server; `--skill` and
     `--mcp` choose. With `--config` and `--data-dir` the server uses that knowledge base.
 
-    The command shows the change and asks before it writes. Other settings in the file
-    keep their values; a JSON file with comments is not changed. A skill that was edited is kept as
-    a copy beside the new one. Nothing happens when everything is already as it should be.
+    The command shows the change and asks before it writes. Other settings in the file keep their
+    values; a JSON file with comments is not changed. An entry names the absolute path of kebab, and
+    so does the skill where `kebab` is not on the `PATH`. A skill that was edited is kept as a copy
+    beside the new one. Nothing happens when everything is already as it should be.
     """
     _refuse_contradictions(client, flags)
     data_dir = os.path.expanduser(context.flags.data_dir or "")  # noqa: PTH111 - a `~` of nobody is a name
@@ -91,6 +93,8 @@ def command(context: CommandContext, /, client: str | None, **flags: bool) -> Ex
     if client is None:
         return context.print_reply(_survey_clients(places, scope, server_flags), render_overview)
     found, dry_run, uninstall = find_client(client), flags["dry_run"], flags["uninstall"]
+    if scope not in found.entries:
+        raise click.UsageError(f"`{client}` has no settings of a folder, only those of the user")
     entry = build_entry(found.fixed, server_flags)
     if flags["print_only"]:
         path = places.resolve(found.entries[scope])
@@ -105,6 +109,9 @@ def command(context: CommandContext, /, client: str | None, **flags: bool) -> Ex
         context.warn(f"no sign of this client on this machine: {found.title}")
     if any(plan.is_needed for plan in plans) and not (flags["yes"] or dry_run):
         confirm(context, f"install {client}", partial(_render_diffs, plans))
+    program = find_unlisted_program()
+    if program and not uninstall and "skill" in kinds:
+        context.warn(f"`kebab` is not on the `PATH`; the skill says `{program}`")
     files = [describe_plan(plan) if dry_run else apply_plan(plan) for plan in plans]
     report = InstallReport(integration=client, files=files, dry_run=dry_run)
     return context.print_reply(report, partial(_render_report, plans))
@@ -117,6 +124,8 @@ def _refuse_contradictions(client: str | None, flags: Mapping[str, bool]) -> Non
     if flags["print_only"] and changes:
         cause = "`--print` changes nothing, so `--uninstall` and `--dry-run` have no meaning"
         raise click.UsageError(cause)
+    if client is not None and flags["lists"]:
+        raise click.UsageError("`--list` lists all clients")
     if client is None and (flags["print_only"] or changes):
         raise click.UsageError("name the client")
 
@@ -136,6 +145,8 @@ def _choose_kinds(client: Client, flags: Mapping[str, bool]) -> tuple[Integratio
 def _survey_clients(places: Places, scope: Scope, flags: Sequence[str]) -> InstallOverview:
     clients = []
     for client in CLIENTS:
+        if scope not in client.entries:
+            continue
         path, skill = places.resolve(client.entries[scope]), places.find_skill(client, scope)
         entry = build_entry(client.fixed, flags)
         clients.append(

@@ -7,7 +7,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import build_request, filter_options, limit_option, merge_flags
+from kebab.cli.options import Count, build_request, filter_options, limit_option, merge_flags
 from kebab.cli.render.documents import render_document_list, render_list_notes
 from kebab.errors.signal import Exit
 from kebab.wire.library import ListRequest
@@ -37,7 +37,7 @@ _SCREEN = 100
 )
 @click.option("--reverse", is_flag=True, help="Reverse the order.")
 @click.option("--all", "all_", is_flag=True, help="Show all documents on a terminal too.")
-@click.option("--offset", type=click.IntRange(0), default=0, help="Skip the first N.")
+@click.option("--offset", type=Count(0), default=0, help="Skip the first N.")
 @click.pass_obj
 def command(
     context: CommandContext, /, limit: int | None, offset: int, *, all_: bool, **flags: Any
@@ -46,8 +46,9 @@ def command(
 
     They are sorted by source and path, or as `--sort` says. A terminal shows the first 100, unless
     `--limit` or `--all` is given, and one line for a mailbox or an archive with the documents in
-    it, unless `--all` is given; a pipe and `--json` get all of them. In a pipe, tabs separate the
-    fields: id, source, path, title, passages, time of change, freshness.
+    it, unless `--all` is given; a pipe and `--json` get all of them. The date is what `--since` and
+    `--until` compare: that of the document, else the time of its file. In a pipe, tabs separate the
+    fields: id, source, path, title, passages, date, freshness.
     """
     if all_ and limit is not None:
         raise click.UsageError("`--all` and `--limit` exclude each other")

@@ -4,7 +4,7 @@ import click
 
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import complete, limit_option
+from kebab.cli.options import Count, complete, limit_option
 from kebab.cli.render.documents import render_outline
 from kebab.errors.signal import Exit
 from kebab.wire.fetch import OutlineRequest
@@ -21,7 +21,7 @@ from kebab.wire.fetch import OutlineRequest
     ),
 )
 @click.argument("name", required=False, metavar="[DOC|PATH]", shell_complete=complete("documents"))
-@click.option("--depth", type=click.IntRange(1), help="Show N levels of headings or folders.")
+@click.option("--depth", type=Count(1), help="Show N levels of headings or folders.")
 @limit_option(None, "documents of a folder (20)")
 @click.option("--all", "all_", is_flag=True, help="Show all documents of every folder.")
 @click.pass_obj

@@ -13,6 +13,7 @@ from kebab.app.request_defaults import list_request_defaults
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import (
+    Count,
     build_request,
     cursor_option,
     filter_options,
@@ -164,7 +165,7 @@ _LONGEST_REPEATED = 200
 @rerank_option
 @limit_option(MAX_LIMIT, "hits on a page")
 @cursor_option
-@click.option("--page", type=click.IntRange(1), help="Show this page, by its number.")
+@click.option("--page", type=Count(1), help="Show this page, by its number.")
 @click.option("--all", "show_all", is_flag=True, help="Show weak hits too, and the whole page.")
 @filter_options
 @in_options
@@ -184,12 +185,14 @@ _LONGEST_REPEATED = 200
 @click.option("-l", "--files-with-matches", is_flag=True, help="Print paths only.")
 @click.option(
     "--snippet-chars",
-    type=click.IntRange(20, 10_000),
+    type=Count(20, 10_000),
     help="Show at most N characters of a snippet.",
 )
-@click.option("--max-tokens", type=click.IntRange(1), help="Limit the page to N tokens.")
+@click.option("--max-tokens", type=Count(1), help="Limit the page to N tokens.")
 @click.option("--trace", is_flag=True, help="Report each stage of the search.")
-@click.option("-i", "--interactive", is_flag=True, help="Choose a hit, and print its reference.")
+@click.option(
+    "-i", "--interactive", is_flag=True, help="Choose hits to open; `$(…)` gets the reference."
+)
 @ndjson_option("--bulk", help="Answer one query per line of stdin, as NDJSON.")
 @ndjson_option("--stream", help="Send the hits as NDJSON frames.")
 @click.pass_obj
@@ -250,7 +253,9 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         return status
 
     def render(reply: SearchResponse, canvas: "Canvas") -> Iterator[str]:
-        paging = build_paging(context, request, flags, show_all=show_all)
+        # A page of the size that a person asks for is not shortened.
+        whole = show_all or (form == "text" and flags["limit"] is not None)
+        paging = build_paging(context, request, flags, show_all=whole)
         return render_page(context, form, paging, reply, canvas)
 
     is_seen = context.channels.out.is_terminal and form == "text" and not context.flags.machine
@@ -268,8 +273,8 @@ def _pick_hit(
     fields: dict[str, Any],
     within: InFolder,
 ) -> Exit:
-    """Print the reference of the hit that a person chooses."""
-    from kebab.cli.picker import pick_hit
+    """Let a person open hits, or print the reference of the chosen one for a shell."""
+    from kebab.cli.picker import Selection, pick_hit
     from kebab.cli.prompt import find_terminal
     from kebab.cli.render.hits import format_line_range
 
@@ -284,7 +289,8 @@ def _pick_hit(
             return kebab.run(build_request({**fields, **changes}, SearchRequest))
 
         color = context.create_canvas(channel).color
-        hit = pick_hit(search, query, channel, color=color, open_hit=partial(_open_hit, channel))
+        selection = Selection(search, partial(_open_hit, channel), context.channels.out.is_terminal)
+        hit = pick_hit(selection, query, channel, color=color)
     if hit is None:
         return Exit.INTERRUPTED
     context.channels.out.write(f"{format_line_range(hit.citation)}\n")

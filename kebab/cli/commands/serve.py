@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from kebab.app.conversions import format_timestamp
 from kebab.cli.command import Command
+from kebab.cli.options import Count, Fraction
 from kebab.config.settings import resolve_paths
 from kebab.errors.signal import Exit
 from kebab.wire.health import HttpServerStarted, RunningServer, RunningWatcher, ServeStatus
@@ -44,7 +45,7 @@ BACKGROUND_IDLE_S = 7_200.0
 @click.option("--host", metavar="HOST", help="Listen at this address, 127.0.0.1 unless told.")
 @click.option(
     "--port",
-    type=click.IntRange(0, 65_535),
+    type=Count(0, 65_535),
     metavar="PORT",
     help="Listen at this port, 7717 unless told; 0 takes a free one.",
 )
@@ -52,13 +53,13 @@ BACKGROUND_IDLE_S = 7_200.0
 @click.option("--watch", "watches", is_flag=True, help="Keep the index current meanwhile.")
 @click.option(
     "--workers",
-    type=click.IntRange(1, 64),
+    type=Count(1, 64),
     metavar="N",
     help="Answer in N processes, 1 unless told.",
 )
 @click.option(
     "--deadline",
-    type=click.FloatRange(min=0),
+    type=Fraction(min=0),
     metavar="SECONDS",
     help="End requests after this time, 60 unless told; 0 means never. Long work has the limits"
     " of the settings.",

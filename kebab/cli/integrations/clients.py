@@ -84,7 +84,7 @@ class Client(Struct, frozen=True, kw_only=True):
     program: str
     """The program that shows it, too."""
     entries: Mapping[Scope, str]
-    """The file with the list of MCP servers, by scope."""
+    """The file with the list of MCP servers, by scope; some clients have none for a project."""
     container: str
     """The key of that list."""
     fixed: Mapping[str, str] = field(default_factory=dict)
@@ -193,7 +193,51 @@ CLIENTS = (
         container="context_servers",
         fixed={"source": "custom"},
     ),
+    # https://modelcontextprotocol.io/docs/develop/connect-local-servers: the servers are in
+    # `claude_desktop_config.json` in `~/Library/Application Support/Claude` or `%APPDATA%\Claude`,
+    # as `{"mcpServers": {"NAME": {"command": …, "args": […]}}}`.
+    Client(
+        name="claude-desktop",
+        title="Claude Desktop",
+        folder="claude-desktop",
+        program="claude-desktop",
+        entries={"user": "claude-desktop/claude_desktop_config.json"},
+        container="mcpServers",
+    ),
+    # https://docs.windsurf.com/windsurf/cascade/mcp: `~/.codeium/windsurf/mcp_config.json` has the
+    # form of the file of Claude Desktop.
+    Client(
+        name="windsurf",
+        title="Windsurf",
+        folder="codeium/windsurf",
+        program="windsurf",
+        entries={"user": "codeium/windsurf/mcp_config.json"},
+        container="mcpServers",
+    ),
+    # https://lmstudio.ai/docs/app/mcp: `~/.lmstudio/mcp.json` has the form of the file of Cursor.
+    Client(
+        name="lmstudio",
+        title="LM Studio",
+        folder="lmstudio",
+        program="lms",
+        entries={"user": "lmstudio/mcp.json"},
+        container="mcpServers",
+    ),
+    # https://docs.continue.dev/customize/deep-dives/mcp: JSON files of other clients are read from
+    # the folder `.continue/mcpServers` of the home and of the workspace.
+    Client(
+        name="continue",
+        title="Continue",
+        folder="continue",
+        program="cn",
+        entries=_in_dot_folder("continue", "mcpServers/kebab.json"),
+        container="mcpServers",
+    ),
 )
+
+
+_OF_SYSTEM = {"vscode": "Code/User", "zed": "zed", "claude-desktop": "Claude"}
+"""The folders that depend on the system, below that of the settings of all programs."""
 
 
 class Places(Struct, frozen=True):
@@ -216,15 +260,15 @@ class Places(Struct, frozen=True):
 
     def is_found(self, client: Client) -> bool:
         """Return whether this machine shows a sign of the client."""
-        return self._find_folder(client.folder).is_dir() or bool(
+        return self.resolve(client.folder).is_dir() or bool(
             shutil.which(client.program, path=self.environ.get("PATH", os.defpath))
         )
 
     def _find_folder(self, name: str) -> Path:
         if name in ("home", "project"):
             return self.home if name == "home" else self.project
-        if name in ("vscode", "zed"):
-            return self._find_editor_folder(name)
+        if name in _OF_SYSTEM:
+            return self._find_system_folder(name)
         named, usual = {
             "claude": ("CLAUDE_CONFIG_DIR", self.home / ".claude"),
             "claude-state": ("CLAUDE_CONFIG_DIR", self.home),
@@ -233,13 +277,13 @@ class Places(Struct, frozen=True):
         value = self.environ.get(named)
         return Path(os.path.expanduser(value)) if value else usual  # noqa: PTH111 - a `~` of nobody is a name
 
-    def _find_editor_folder(self, name: str) -> Path:
-        """Return the folder of the user's settings of an editor; it depends on the system."""
-        below = {"vscode": "Code/User", "zed": "zed"}[name]
+    def _find_system_folder(self, name: str) -> Path:
+        """Return the folder of the user's settings of a program; it depends on the system."""
+        below = _OF_SYSTEM[name]
         usual = self.home / ".config"
         if self.system == "darwin":
             below_library = self.home / "Library/Application Support" / below
-            return below_library if name == "vscode" else usual / below
+            return usual / below if name == "zed" else below_library
         return Path(self.environ.get("XDG_CONFIG_HOME") or usual) / below
 
 

@@ -4,6 +4,8 @@ import difflib
 import errno
 import os
 import re
+import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from kebab.app.own_files import keep_copy, replace_file
+from kebab.cli.hints import join_words
 from kebab.cli.integrations.clients import (
     NAME,
     Client,
@@ -18,6 +21,7 @@ from kebab.cli.integrations.clients import (
     EntryError,
     Places,
     Scope,
+    find_program,
     is_current,
 )
 from kebab.cli.integrations.entries import change_entry, find_entry
@@ -28,6 +32,7 @@ from kebab.wire.health import FileChange, InstalledFile, IntegrationKind, Integr
 _WHEEL = Path(__file__).parents[2] / "_data" / "integrations"
 _CHECKOUT = Path(__file__).parents[3] / "integrations"
 _SKILL = Path("claude-code", "kebab", "SKILL.md")
+_TITLE = b"\n# kebab\n\n"
 _BOM = b"\xef\xbb\xbf"
 _HUNK = re.compile(r"(?<=[-+])\d+")
 _CONTEXT_LINES = 1
@@ -50,8 +55,18 @@ class FilePlan(Struct, frozen=True, kw_only=True):
 
 
 def read_skill() -> bytes:
-    """Return the skill of this version."""
-    return ((_WHEEL if _WHEEL.exists() else _CHECKOUT) / _SKILL).read_bytes()
+    """Return the skill of this version; it names the program where `kebab` is not on the `PATH`."""
+    text = ((_WHEEL if _WHEEL.exists() else _CHECKOUT) / _SKILL).read_bytes()
+    program = find_unlisted_program()
+    if program is None:
+        return text
+    note = f"`kebab` is not on the `PATH` of this machine: write `{program}` in its place.\n\n"
+    return text.replace(_TITLE, _TITLE + note.encode("utf-8", "surrogateescape"), 1)
+
+
+def find_unlisted_program() -> str | None:
+    """Return the command line that starts this kebab, None where `kebab` does."""
+    return None if shutil.which(NAME) else join_words(find_program(sys.argv))
 
 
 def plan_skill(path: Path, *, uninstall: bool) -> FilePlan:
@@ -198,6 +213,6 @@ def plan_files(
     skill = places.find_skill(client, scope) if "skill" in kinds else None
     if skill:
         plans.append(plan_skill(skill, uninstall=entry is None))
-    if "mcp" in kinds:
+    if "mcp" in kinds and scope in client.entries:
         plans.append(plan_entry(client, places.resolve(client.entries[scope]), entry))
     return plans

@@ -50,7 +50,6 @@ from kebab.wire.search import SearchHit
 _INDENT = "     "
 _SHORTEST_CONTEXT = 8
 _QUOTED_LINES = 3
-_NEAREST = 3
 _LONGEST_HINT = 100
 _SOON_MS = 100
 _DOUBT_CODES = frozenset(get_args(DoubtCode))
@@ -58,28 +57,44 @@ _INTERRUPTED = "llm_stream_aborted"
 
 
 def render_answer(reply: Answer, canvas: Canvas) -> Iterator[str]:
-    """Yield the answer and its citations; on a terminal also the notes and a footer."""
-    if canvas.width is None:
-        yield clean_lines(reply.answer)
-    else:
-        from kebab.cli.render.markdown import render_markdown
+    """Yield the answer and its citations; on a terminal also the notes and a footer.
 
-        yield from render_markdown(reply.answer, canvas)
+    That there is no answer stands last, behind the nearest passage.
+    """
+    if reply.refusal_reason and reply.refusal_reason != _INTERRUPTED:
+        yield from _render_refusal(reply, canvas)
+        return
+    yield from _render_text(reply, canvas)
     if doubts := list(_render_doubts(reply, canvas)):
         yield from ["", *doubts]
     if reply.citations:
         yield ""
         # An extractive answer contains all quotes already.
         yield from render_sources(reply, canvas, quoted=reply.mode != "extractive")
-    if reply.suggestions and reply.refusal_reason != _INTERRUPTED:
-        yield ""
-        yield canvas.dim("nearest:")
-        for hit in reply.suggestions[:_NEAREST]:
-            context = format_headings(hit.title, hit.heading_path)
-            yield "  " + _render_place(hit, context, canvas, 2)
     if canvas.is_terminal:
         after = [*render_notes(reply, canvas), *_render_footer(reply, canvas)]
         yield from ["", *after] if after else []
+
+
+def _render_refusal(reply: Answer, canvas: Canvas) -> Iterator[str]:
+    """Yield the nearest passage, the notes, and that there is no answer."""
+    for hit in reply.suggestions[:1]:
+        context = format_headings(hit.title, hit.heading_path)
+        label = "nearest: "
+        yield canvas.dim(label) + _render_place(hit, context, canvas, len(label))
+    yield from _render_doubts(reply, canvas)
+    if canvas.is_terminal:
+        yield from render_notes(reply, canvas)
+    yield from _render_text(reply, canvas)
+
+
+def _render_text(reply: Answer, canvas: Canvas) -> Iterator[str]:
+    if canvas.width is None:
+        yield clean_lines(reply.answer)
+    else:
+        from kebab.cli.render.markdown import render_markdown
+
+        yield from render_markdown(reply.answer, canvas)
 
 
 def render_notes(reply: Answer, canvas: Canvas) -> Iterator[str]:

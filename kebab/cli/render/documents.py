@@ -168,7 +168,7 @@ def render_document_list(
     if canvas.width is None:
         for doc in reply.documents:
             fields = (doc.doc_id, doc.source, doc.doc_path, doc.title, str(doc.chunk_count))
-            yield format_tabs(*fields, doc.modified_at, doc.freshness)
+            yield format_tabs(*fields, _get_date(doc), doc.freshness)
         return
     if reply.documents:
         files: dict[str, list[DocSummary]] = {}
@@ -183,7 +183,7 @@ def render_document_list(
         titles = [clean(doc.title) for _, doc, _ in groups]
         passages = [sum(doc.chunk_count for doc in group) for group in files.values()]
         counts = [f"{number:,}" for number in passages]
-        dates = [doc.modified_at[:_DATE] for _, doc, _ in groups]
+        dates = [_get_date(doc)[:_DATE] for _, doc, _ in groups]
         notes = [
             pluralize(number, "document") if number > 1 else _note_state(doc)
             for _, doc, number in groups
@@ -194,13 +194,18 @@ def render_document_list(
             Column("document", canvas.location, path, cut=truncate_path),
             Column("title", width=max(8, room - path)),
             Column(_COUNT, canvas.dim, right=True),
-            Column("changed", canvas.dim),
+            Column("date", canvas.dim),
             Column("", canvas.warning),
         )
         rows = list(zip(paths, titles, counts, dates, notes, strict=True))
         yield from render_columns(columns, rows, canvas)
         yield ""
     yield from render_list_notes(reply, canvas, next_page)
+
+
+def _get_date(document: DocSummary) -> str:
+    """Return the date that filters compare: that of the document, else the time of its file."""
+    return document.date or document.modified_at
 
 
 def _note_state(document: DocSummary) -> str:

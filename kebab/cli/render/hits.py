@@ -294,7 +294,7 @@ def render_degraded(degraded: DegradedChannel, canvas: Canvas, note: str = "") -
 
 
 _NEAREST = 3
-"""The number of passages that are shown when none is convincing."""
+"""The most passages that are shown when none is convincing; a person reads only the first."""
 
 _FEWEST = 3
 """The number of hits that are shown on every screen; their excerpts shrink before they do not."""
@@ -338,11 +338,9 @@ class Paging(Struct, frozen=True):
 def render_hits(
     reply: SearchResponse, canvas: Canvas, paging: Paging | None = None
 ) -> Iterator[str]:
-    """Yield the hits and notes on them."""
+    """Yield the hits and notes on them; that nothing was found stands last."""
     paging = paging or Paging()
-    if not reply.hits:
-        yield from _render_no_hits(reply, canvas, paging)
-    hits, weaker = split_hits(reply, shows_weak=paging.shows_weak)
+    hits, weaker = split_hits(reply, shows_weak=paging.shows_weak, nearest=1)
     head = list(_render_head(reply, canvas))
     notes = list(render_limits(reply, canvas))
     if reply.left_out:
@@ -368,19 +366,25 @@ def render_hits(
         for one in reply.trace or []
     ]
     yield from map(canvas.dim, render_columns([Column()] * 3, stages, canvas))
+    if not reply.hits:
+        yield from _render_no_hits(reply, canvas, paging)
+    elif _is_weak(reply):
+        yield from canvas.note(_describe_verdict(reply, "nothing convincing"))
 
 
 def _render_head(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     """Yield what a reader of the hits must know first."""
     yield from map(canvas.dim, list_queries(reply.queries or []) if reply.hits else [])
-    if _is_weak(reply):
-        yield from canvas.note(
-            describe_no_answer(reply, "nothing convincing", f" for: {reply.query}")
-        )
-    if reply.absent_terms and not reply.unmatched_filters:
+    if reply.absent_terms and reply.hits and not _is_weak(reply):
         yield from canvas.note(describe_absent_terms(reply))
-    if _is_weak(reply):
-        yield canvas.dim("the nearest passages, likely on other matters")
+
+
+def _describe_verdict(reply: SearchResponse, statement: str) -> str:
+    """Return that nothing was found, with the words that occur nowhere, as one sentence."""
+    verdict = describe_no_answer(reply, statement, f" for: {reply.query}")
+    if not reply.absent_terms or reply.unmatched_filters:
+        return verdict
+    return f"{verdict}; {describe_absent_terms(reply)}"
 
 
 def _is_weak(reply: SearchResponse) -> bool:
@@ -390,14 +394,14 @@ def _is_weak(reply: SearchResponse) -> bool:
 
 
 def split_hits(
-    reply: SearchResponse, *, shows_weak: bool
+    reply: SearchResponse, *, shows_weak: bool, nearest: int = _NEAREST
 ) -> tuple[list[SearchHit], list[SearchHit]]:
     """Return the hits to show, and the weaker hits that are not shown."""
     hits = reply.hits
     if shows_weak:
         return hits, []
     if _is_weak(reply):
-        return hits[:_NEAREST], hits[_NEAREST:]
+        return hits[:nearest], hits[nearest:]
     better = [hit for hit in hits if hit.confidence != "weak"]
     return (better, [hit for hit in hits if hit.confidence == "weak"]) if better else (hits, [])
 
@@ -432,18 +436,20 @@ def _render_no_hits(reply: SearchResponse, canvas: Canvas, paging: Paging) -> It
     if paging.page > 1:
         yield f"no hits on page {paging.page:,} for: {clean(reply.query)}"
         return
-    yield describe_no_answer(reply, "no results", f" for: {reply.query}")
     if reply.unmatched_filters:
         yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
-        return
-    if reply.indexing:
-        return
+    elif not reply.indexing:
+        yield from _suggest_more(reply, canvas, paging)
+    yield from canvas.wrap(_describe_verdict(reply, "no results"))
+
+
+def _suggest_more(reply: SearchResponse, canvas: Canvas, paging: Paging) -> Iterator[str]:
+    """Yield the call that may find more than nothing."""
     found = reply.coverage
     if found and (found.unread or found.new or found.changed or found.unlisted):
         yield canvas.step("read what is missing first", paging.repeat("--refresh"))
-    yield canvas.dim("try fewer or other words, or drop a filter")
-    if reply.mode != "hybrid":
+    elif reply.mode != "hybrid":
         command = paging.repeat("--mode", "hybrid", without=("--mode",))
         yield canvas.dim(f"try both channels: {command}")
-    yield canvas.step("see what is indexed", "kebab list")
-    yield canvas.step("read more files", "kebab ingest FOLDER")
+    else:
+        yield canvas.step("see what is indexed", "kebab list")

@@ -18,7 +18,6 @@ from kebab.cli.render.canvas import (
     render_fields,
 )
 from kebab.core.documents import is_cut
-from kebab.core.pictures import UNREAD_PICTURE
 from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.wire.ingest import EmbeddingSummary, IngestReport, ObjectSync
 from kebab.wire.library import PathExplanations, SkipRule
@@ -27,8 +26,6 @@ from kebab.wire.stream import WatchEvent, WatchReport
 if TYPE_CHECKING:
     from kebab.wire.error import ErrorReply
 
-_FEW = 10
-_FEW_KINDS = 6
 _MAX_NAMED_PATHS = 3
 _EXTRA = "kebab["
 """A part of every command that installs an extra of kebab."""
@@ -57,34 +54,25 @@ _REASONS = {
 }
 """What a person reads for each reason; others are shown as they are."""
 
+_LOSSES = ("over_limit", "expansion", "nested", "unreadable", "undecodable_name", "unsafe_name")
+"""The reasons for which files are left out that somebody may miss."""
+
 
 def render_ingest_report(
     reply: IngestReport, canvas: Canvas, *, verbose: bool = False, is_first: bool = False
 ) -> Iterator[str]:
-    """Yield the counts, skipped and failed files, and the state of the vectors.
+    """Yield the counts, what could not be read, the state of the vectors, and what next.
 
-    The first report names what to try next, on a terminal.
+    With `verbose` every file is named. The first report names what to try next, on a terminal.
     """
-    yield canvas.strong(_format_headline(reply))
-    names = ("new", "updated", "moved", "removed", "unchanged", "skipped", "errors")
-    counts = {name: f"{getattr(reply, name):,}" for name in names}
-    widest = max(map(len, counts.values()))
-    paint = {"errors": canvas.error, "new": canvas.success, "updated": canvas.success}
-    rows = [
-        (name, paint.get(name, str)(f"{count:>{widest}}"))
-        for name, count in counts.items()
-        if count != "0" or name in ("new", "unchanged")
-    ]
-    yield from render_fields(rows, canvas, "  ")
-    if reply.media:
-        kinds = [f"{count:,} {clean(label)}" for label, count in reply.media.items()]
-        text = _join_some(kinds, _FEW, "other format")
-        yield from canvas.wrap_with_label("  kinds    ", text, str)
+    headline = f"{_format_headline(reply)}: {_format_counts(reply)}"
+    yield from map(canvas.strong, canvas.wrap(headline))
     for sync in reply.objects:
         yield from _render_objects(sync, canvas, dry_run=reply.dry_run)
-    yield from _render_skipped(reply, canvas, verbose=verbose)
-    yield from _render_remedies(reply, canvas, verbose=verbose)
-    yield from _render_failures(reply, canvas, verbose=verbose)
+    if verbose:
+        yield from _render_details(reply, canvas)
+    else:
+        yield from _render_unread(reply, canvas)
     for fault in reply.plugin_faults:
         yield from canvas.note(clean(f"plugin {fault}"))
     for failure in reply.pictures:
@@ -93,21 +81,86 @@ def render_ingest_report(
         yield from canvas.note(text)
         if failure.error.hint:
             yield from canvas.hint(clean(failure.error.hint))
-    yield from _render_losses(reply, canvas, verbose=verbose)
     if not reply.dry_run:
         yield from _render_vectors(reply.embedding, canvas)
-    if verbose and reply.slowest:
+    if is_first and canvas.is_terminal and not reply.dry_run:
+        if reply.documents:
+            yield canvas.step("next", "kebab search WORDS")
+        else:
+            yield canvas.step("nothing to search in; read another folder", "kebab ingest FOLDER")
+
+
+def _format_counts(reply: IngestReport) -> str:
+    """Return what happened to the files of a run."""
+    names = ("new", "updated", "moved", "removed", "unchanged")
+    counts = {name: getattr(reply, name) for name in names}
+    parts = [f"{count:,} {name}" for name, count in counts.items() if count or name == "new"]
+    if reply.skipped:
+        parts.append(f"{reply.skipped:,} left out")
+    return ", ".join([*parts, *([f"{reply.errors:,} not readable"] if reply.errors else [])])
+
+
+def _render_unread(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
+    """Yield what is not searched although it should be: few files by name, the others by number."""
+    failed = [
+        (item.doc_path, str(item.error.details.get("cause", item.error.message)))
+        for item in reply.items
+        if item.error and not _is_shown_by_kind(reply, item.error)
+    ]
+    empty = [(item.doc_path, item.no_passages) for item in reply.items if item.no_passages]
+    cut = [item.doc_path for item in reply.items if any(map(is_cut, item.warnings))]
+    others = [
+        item for item in reply.items if not item.no_passages and not all(map(is_cut, item.warnings))
+    ]
+    named = [f"{clean(path)} ({clean(str(cause))})" for path, cause in [*failed, *empty]]
+    kinds = [
+        f"{kind.count:,} {clean(kind.label)}"
+        for kind in sorted(reply.unread, key=lambda kind: -kind.count)
+    ]
+    losses = [
+        f"{count:,} {_REASONS[reason]}"
+        for reason, count in reply.skipped_by_reason.items()
+        if reason in _LOSSES
+    ]
+    texts = (
+        ("not read", [*_name_some(named, "file"), *_name_some(kinds, "other format"), *losses]),
+        ("read in part", _name_some([*map(clean, cut)], "file")),
+        ("with warnings", [pluralize(len(others), "file")] if others else []),
+    )
+    text = "; ".join(f"{title}: {', '.join(parts)}" for title, parts in texts if parts)
+    flag = canvas.name_flag("--verbose")
+    if text:
+        yield from canvas.wrap(f"{text}; {flag} says more" if flag else text)
+    if reply.install:
+        yield canvas.step("to read more formats", clean(reply.install))
+
+
+def _name_some(names: Sequence[str], noun: str) -> list[str]:
+    """Return the first names, and the number of the others."""
+    rest = len(names) - _MAX_NAMED_PATHS
+    shown = [*names[:_MAX_NAMED_PATHS]]
+    return [*shown, f"{pluralize(rest, noun)} more"] if rest > 0 else shown
+
+
+def _is_shown_by_kind(reply: IngestReport, error: "ErrorReply") -> bool:
+    """Return whether a file only lacks a library, which the kinds of unread files name."""
+    lacking = any(kind.reason == "library_missing" for kind in reply.unread)
+    return lacking and error.code == DependencyMissing.code
+
+
+def _render_details(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
+    """Yield the formats, and every file that is left out, failed, or is read in part."""
+    if reply.media:
+        kinds = [f"{count:,} {clean(label)}" for label, count in reply.media.items()]
+        yield from canvas.wrap_with_label("  kinds    ", ", ".join(kinds), str)
+    yield from _render_skipped(reply, canvas)
+    yield from _render_remedies(reply, canvas)
+    yield from _render_failures(reply, canvas)
+    yield from _render_losses(reply, canvas)
+    if reply.slowest:
         yield canvas.strong("slowest files")
         for file in reply.slowest:
             yield f"  {file.duration_ms / 1000:>6.2f} s  {clean(file.doc_path)}"
-    if is_first and canvas.is_terminal and not reply.dry_run:
-        yield ""
-        if not reply.documents:
-            yield canvas.step("nothing to search in; read another folder", "kebab ingest FOLDER")
-            return
-        yield canvas.step("search", "kebab search WORDS")
-        yield canvas.step("search while you type", "kebab search")
-        yield canvas.step("see what is in it", "kebab schema")
 
 
 def _render_objects(sync: ObjectSync, canvas: Canvas, *, dry_run: bool) -> Iterator[str]:
@@ -132,7 +185,7 @@ def _render_objects(sync: ObjectSync, canvas: Canvas, *, dry_run: bool) -> Itera
             yield from canvas.note("the files that were downloaded before stay in the index")
 
 
-def _render_losses(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
+def _render_losses(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     """Yield the documents without a passage, those that are read in part, and other warnings."""
     empty = [(item.doc_path, item.no_passages) for item in reply.items if item.no_passages]
     warned = [
@@ -141,29 +194,17 @@ def _render_losses(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Ite
         if not item.no_passages
         for warning in item.warnings
     ]
-    if not verbose:  # the reasons are shown once
-        empty, warned = (
-            [one for one in pairs if UNREAD_PICTURE not in one[1]] for pairs in (empty, warned)
-        )
     cut = [pair for pair in warned if is_cut(pair[1])]
     others = [pair for pair in warned if not is_cut(pair[1])]
-    shown = [("found by name only", empty), ("searched in part", cut)]
-    for title, pairs in [*shown, ("warnings", others)] if verbose else shown:
+    for title, pairs in (
+        ("found by name only", empty),
+        ("searched in part", cut),
+        ("warnings", others),
+    ):
         if pairs:
             yield canvas.strong(title)
-        for path, warning in pairs if verbose else pairs[:_FEW]:
+        for path, warning in pairs:
             yield from canvas.hang(f"{clean(path)}: {clean(warning)}", "  ", 4)
-        if len(pairs) > _FEW and not verbose:
-            yield _note_verbose(f"  and {len(pairs) - _FEW:,} more", canvas)
-    if others and not verbose:
-        files = pluralize(len({path for path, _ in others}), "file")
-        yield _note_verbose(f"{files} with warnings", canvas)
-
-
-def _note_verbose(text: str, canvas: Canvas) -> str:
-    """Return a line on what is left out, with the flag that lists it where there are flags."""
-    flag = canvas.name_flag("--verbose")
-    return canvas.dim(f"{text}; {flag} lists them all" if flag else text)
 
 
 def _format_headline(reply: IngestReport) -> str:
@@ -177,15 +218,7 @@ def _format_headline(reply: IngestReport) -> str:
     return f"{files}, in {seconds}" + ("; nothing was written" if reply.dry_run else "")
 
 
-def _join_some(names: Sequence[str], most: int | None, rest: str, lead: str = "") -> str:
-    """Return at most `most` names and the number of the others; lines break behind commas only."""
-    shown = [*names[:most]]
-    if len(names) > len(shown):
-        shown.append(lead + pluralize(len(names) - len(shown), rest))
-    return ", ".join(map(glue, shown))
-
-
-def _render_skipped(reply: IngestReport, canvas: Canvas, *, verbose: bool = False) -> Iterator[str]:
+def _render_skipped(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     """Yield what was left out by reason, and the formats that kebab does not read."""
     if not reply.skipped_by_reason:
         return
@@ -206,68 +239,44 @@ def _render_skipped(reply: IngestReport, canvas: Canvas, *, verbose: bool = Fals
                 (kind for kind in reply.unread if kind.reason == "unsupported"),
                 key=lambda kind: -kind.count,
             )
-            kinds = [f"{clean(kind.label)} {kind.count:,}" for kind in unread]
-            text = _join_some(kinds, None if verbose else _FEW_KINDS, "more kind", "and ")
+            text = ", ".join(f"{clean(kind.label)} {kind.count:,}" for kind in unread)
             yield from map(canvas.dim, canvas.wrap(text, " " * (width + 4)) if text else [])
 
 
-def _render_remedies(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
+def _render_remedies(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     """Yield what would make files readable: one command, and a line for each other kind."""
     if any(kind.hint for kind in reply.unread):
         yield canvas.strong("to read them too")
     lacking = [kind for kind in reply.unread if _EXTRA in (kind.hint or "") and reply.install]
     if lacking:
         kinds = [f"{kind.count:,} {clean(kind.label)}" for kind in lacking]
-        text = _join_some(kinds, None if verbose else _FEW_KINDS, "other format")
-        yield from canvas.wrap(text, "  ")
+        yield from canvas.wrap(", ".join(map(glue, kinds)), "  ")
         yield f"    {canvas.success(clean(reply.install or ''))}"
     helped = [kind for kind in reply.unread if kind.hint and kind not in lacking]
     if not helped:
         return
-    shown = helped if verbose else helped[:_FEW_KINDS]
-    rows = [(f"{kind.count:>5,}  {clean(kind.label)}", clean(kind.hint or "")) for kind in shown]
+    rows = [(f"{kind.count:>5,}  {clean(kind.label)}", clean(kind.hint or "")) for kind in helped]
     width = min(_WIDEST_LABEL, max(measure_width(label) for label, _ in rows))
     columns = (Column(width=width), Column("", canvas.success))
     yield from render_columns(columns, rows, canvas, "  ")
-    if len(helped) > len(shown):
-        yield _note_verbose(f"  and {len(helped) - len(shown)} more", canvas)
 
 
-def _render_failures(reply: IngestReport, canvas: Canvas, *, verbose: bool) -> Iterator[str]:
-    """Yield the files that failed, those with one cause together.
-
-    Files that only lack a library are among what would make files readable.
-    """
-    lacking = any(kind.reason == "library_missing" for kind in reply.unread)
-    shown_above = DependencyMissing.code if lacking else ""
+def _render_failures(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
+    """Yield the files that failed, those with one cause together."""
     groups: defaultdict[tuple[str, str], list[tuple[str, ErrorReply]]] = defaultdict(list)
     for item in reply.items:
-        if (error := item.error) and error.code != shown_above:
+        if (error := item.error) and not _is_shown_by_kind(reply, error):
             cause = str(error.details.get("cause", item.doc_path))
             groups[error.code, cause].append((item.doc_path, error))
-    if not groups:
-        return
-    yield canvas.error("could not be indexed")
-    ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
-    shown = ordered if verbose else ordered[:_FEW]
-    for (_, cause), members in shown:
-        if verbose or len(members) == 1:
-            for path, error in members:
-                reason = error.message
-                if error.code == ParseFailed.code:  # its message has the path again
-                    reason = str(error.details.get("cause", reason))
-                yield from canvas.hang(f"{clean(path)}: {clean(reason)}", "  ", 4)
-                if error.hint:
-                    yield f"    {canvas.success('hint:')} {clean(error.hint)}"
-        else:
-            count = pluralize(len(members), "file")
-            yield from canvas.hang(f"{count}: {clean(cause)}", "  ", 4)
-            more = ", …" if len(members) > _MAX_NAMED_PATHS else ""
-            names = clean(", ".join(path for path, _ in members[:_MAX_NAMED_PATHS])) + more
-            yield "    " + canvas.dim(canvas.fit(names, 4))
-    if len(ordered) > len(shown):
-        rest = sum(len(members) for _, members in ordered[len(shown) :])
-        yield _note_verbose(f"  and {rest:,} more", canvas)
+    if groups:
+        yield canvas.error("could not be indexed")
+    for path, error in (one for members in groups.values() for one in members):
+        reason = error.message
+        if error.code == ParseFailed.code:  # its message has the path again
+            reason = str(error.details.get("cause", reason))
+        yield from canvas.hang(f"{clean(path)}: {clean(reason)}", "  ", 4)
+        if error.hint:
+            yield f"    {canvas.success('hint:')} {clean(error.hint)}"
 
 
 def _render_vectors(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
@@ -293,10 +302,13 @@ def _render_vectors(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
         return
     pending = pluralize(vectors.pending, "passage")
     if vectors.version is None:
-        yield from canvas.note(f"{pending} not embedded, because no model is available")
-        yield from canvas.hint("words are searched; `kebab model list` shows the models")
+        why = vectors.unavailable or "no model is available"
+        yield from canvas.note(f"{pending} not embedded, words find them: {clean(why)}")
+        yield from canvas.hint(vectors.hint or "kebab model list")
     elif vectors.unavailable:
-        yield from canvas.note(f"{pending} not embedded: {clean(vectors.unavailable)}")
+        yield from canvas.note(
+            f"{pending} not embedded, words find them: {clean(vectors.unavailable)}"
+        )
         yield from canvas.hint(vectors.hint or "kebab doctor")
     else:
         yield from canvas.note(f"{pending} not embedded yet")

@@ -7,6 +7,7 @@ from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext, Interrupts
 from kebab.cli.errors import (
     convert_click_error,
+    describe_error,
     find_parameter_name,
     report_missing_library,
     run_reporting_errors,
@@ -15,6 +16,7 @@ from kebab.errors.catalog import (
     ConfigInvalid,
     IoError,
     Locked,
+    ModelProtocol,
     NotIndexed,
 )
 from tests.contract.conftest import load_validators
@@ -232,3 +234,19 @@ PARAMS = (
 )
 def test_a_field_is_replaced_by_its_flag_if_there_is_one(field, typed):
     assert find_parameter_name(field, PARAMS) == typed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (("doctor", "--json"), None),
+        (("--data-dir", "x", "doctor"), None),
+        (("ingest",), "kebab doctor"),
+    ],
+)
+def test_a_hint_never_repeats_the_call_that_failed(context, arguments, hint):
+    context.arguments = arguments
+
+    found = describe_error(context, ModelProtocol(endpoint="x", operation="ask", cause="y"))
+
+    assert found.classified.reply.hint == hint

@@ -1,3 +1,5 @@
+import base64
+
 import pytest
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
@@ -30,6 +32,20 @@ def opened():
 
 
 @pytest.fixture
+def sent():
+    """The control sequences that the terminal got."""
+    return []
+
+
+class Screen(DummyOutput):
+    def __init__(self, sent):
+        self.sent = sent
+
+    def write_raw(self, data):
+        self.sent.append(data)
+
+
+@pytest.fixture
 def search(queries):
     """Return twelve hits for every query but a few."""
 
@@ -45,20 +61,21 @@ def search(queries):
 
 
 @pytest.fixture
-def pick(search, opened):
+def pick(search, opened, sent):
     """Choose a hit with these keys."""
 
-    def run(keys, query="backup"):
+    def run(keys, query="backup", *, opens=False):
         with create_pipe_input() as keyboard:
             keyboard.send_text(keys)
             channel = OutputChannel(2, "<stderr>")
-            devices = (keyboard, DummyOutput())
+            devices = (keyboard, Screen(sent))
 
             def open_hit(hit):
                 opened.append(hit.rank)
-                keyboard.send_text("\r")
+                keyboard.send_text(ESCAPE if opens else "\r")
 
-            return pick_hit(search, query, channel, color=False, open_hit=open_hit, devices=devices)
+            selection = Selection(search, open_hit, opens)
+            return pick_hit(selection, query, channel, color=False, devices=devices)
 
     return run
 
@@ -88,6 +105,17 @@ def test_examples_are_shown_until_something_is_typed(search):
 def test_a_file_can_be_opened_before_a_choice(pick, opened):
     assert pick(DOWN + "\x0f").rank == 2
     assert opened == [2]
+
+
+def test_where_no_shell_waits_for_the_reference_enter_opens_the_hit(pick, opened):
+    assert pick(DOWN + "\r", opens=True) is None
+    assert opened == [2]
+
+
+def test_a_reference_is_sent_to_the_clipboard_of_the_terminal(pick, sent):
+    assert pick("\x19" + ESCAPE) is None
+    (code,) = [base64.b64decode(one[7:-1]) for one in sent if one.startswith("\x1b]52;c;")]
+    assert code == b"ops/backup.md:1-2"
 
 
 def test_an_editor_that_fails_leaves_a_note(search):

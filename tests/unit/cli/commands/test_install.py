@@ -15,7 +15,15 @@ def list_written(home):
     return [path for path in home.rglob("*") if home / "state" not in (path, *path.parents)]
 
 
-def test_the_skill_is_installed_and_removed(kebab, home):
+@pytest.fixture
+def on_path(tmp_path, monkeypatch):
+    """A `PATH` with a program `kebab`."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "kebab").touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+
+def test_the_skill_is_installed_and_removed(kebab, home, on_path):
     path = home / ".claude/skills/kebab/SKILL.md"
 
     first = kebab("install", "claude-code", "--yes", "--json")
@@ -26,6 +34,18 @@ def test_the_skill_is_installed_and_removed(kebab, home):
     assert path.read_bytes() == SKILL.read_bytes()
     assert kebab("install", "claude-code", "--uninstall", "--yes").out == f"removed: {path}\n"
     assert not path.exists()
+
+
+def test_the_skill_names_the_program_that_is_not_on_the_path(kebab, home, monkeypatch):
+    monkeypatch.setenv("PATH", str(home))
+    monkeypatch.setattr(sys, "executable", "/opt/tools/bin/python")
+
+    ran = kebab("install", "claude-code", "--yes")
+
+    said = "`kebab` is not on the `PATH` of this machine: write `/opt/tools/bin/python -m kebab`"
+    assert said in (home / ".claude/skills/kebab/SKILL.md").read_text()
+    assert "the skill says `/opt/tools/bin/python -m kebab`" in ran.err
+    assert kebab("install", "claude-code", "--json").reply["files"][0]["change"] == "keep"
 
 
 @ALL
@@ -125,6 +145,9 @@ def test_without_a_client_all_are_listed(kebab, home):
     assert states["gemini"] == (True, "current", "absent")
     assert states["zed"] == (False, "absent", None)
     assert "gemini\tfound\tabsent\tcurrent\n" in kebab("install").out
+    assert kebab("install", "--list").out == kebab("install").out
+    project = kebab("install", "--list", "--project", "--json").reply["clients"]
+    assert {"gemini"} == {one["name"] for one in project} & {"gemini", "windsurf"}
 
 
 @pytest.mark.parametrize(
@@ -135,6 +158,8 @@ def test_without_a_client_all_are_listed(kebab, home):
         ("zed", "--print", "--dry-run"),
         ("--uninstall",),
         ("--print",),
+        ("windsurf", "--project"),
+        ("zed", "--list"),
     ],
 )
 def test_contradictions_are_refused(kebab, home, arguments):

@@ -30,6 +30,10 @@ def paths(name, scope="user", *, system="linux", **environ):
         ("vscode", "/home/ada/.config/Code/User/mcp.json", "/home/ada/.copilot/skills"),
         ("gemini", "/home/ada/.gemini/settings.json", "/home/ada/.gemini/skills"),
         ("zed", "/home/ada/.config/zed/settings.json", None),
+        ("claude-desktop", "/home/ada/.config/Claude/claude_desktop_config.json", None),
+        ("windsurf", "/home/ada/.codeium/windsurf/mcp_config.json", None),
+        ("lmstudio", "/home/ada/.lmstudio/mcp.json", None),
+        ("continue", "/home/ada/.continue/mcpServers/kebab.json", None),
     ],
 )
 def test_each_client_has_its_files_in_the_home(name, entry, skills):
@@ -37,9 +41,12 @@ def test_each_client_has_its_files_in_the_home(name, entry, skills):
 
 
 def test_editors_have_the_folders_of_the_system():
-    library = "/home/ada/Library/Application Support/Code/User/mcp.json"
+    library = "/home/ada/Library/Application Support"
+    desktop = "Claude/claude_desktop_config.json"
 
-    assert paths("vscode", system="darwin")[0] == library
+    assert paths("vscode", system="darwin")[0] == f"{library}/Code/User/mcp.json"
+    assert paths("claude-desktop", system="darwin")[0] == f"{library}/{desktop}"
+    assert paths("claude-desktop", system="win32", APPDATA="/r")[0] == f"/r/{desktop}"
     assert paths("zed", system="darwin", XDG_CONFIG_HOME="/g")[0].startswith("/home/ada/.config")
 
 

@@ -74,15 +74,17 @@ def test_texts_of_files_and_models_cannot_control_the_terminal():
         assert not {"\x1b", "\u202e", "\x07", "\x9b"} & set(text)
 
 
-def test_a_refusal_shows_three_of_the_nearest_passages_and_what_to_try():
+def test_a_refusal_shows_the_nearest_passage_and_what_to_try_and_ends_with_the_verdict():
     near = [replies.hit(rank) for rank in range(1, 6)]
     reply = replies.refusal("score_gate", suggestions=near, question="what's\nup")
 
     lines = drawn(reply, PLAIN)
 
-    assert lines[:3] == ["The notes do not say.", "", "nearest:"]
-    assert lines[3:6] == ["  ops/backup.md:12  Backups > Restoring"] * 3
-    assert "hint: kebab search 'what'\"'\"'s up'" in lines
+    assert lines == [
+        "nearest: ops/backup.md:12  Backups > Restoring",
+        "hint: kebab search 'what'\"'\"'s up'",
+        "The notes do not say.",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,23 @@ def test_columns_fit_the_terminal():
     lines = list(render_document_list(replies.doc_list(*documents), TERMINAL))
 
     assert all(measure_width(line) <= 60 for line in lines)
-    assert lines[0].split() == ["document", "title", "passages", "changed"]
+    assert lines[0].split() == ["document", "title", "passages", "date"]
     assert "/notes/백업.md" in lines[1]
     assert lines[2].endswith("changed")
     assert "1,234" in lines[2]
+
+
+def test_the_date_is_that_of_the_document_else_that_of_its_file():
+    reply = replies.doc_list(
+        replies.summary(doc_path="a.md", date="2024-03-02"),
+        replies.summary(modified_at="2025-01-31T09:00:00Z"),
+    )
+
+    _, dated, plain, *_ = render_document_list(reply, TERMINAL)
+
+    assert "2024-03-02" in dated
+    assert "2025-01-31" in plain
+    assert "\t2024-03-02\t" in next(render_document_list(reply, Canvas()))
 
 
 def test_a_file_and_the_documents_within_it_are_one_line_on_a_terminal(tmp_path):
