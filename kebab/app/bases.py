@@ -35,7 +35,7 @@ from kebab.app.search import (
 )
 from kebab.core.documents import CURSOR_SALT
 from kebab.core.ids import Key
-from kebab.core.queries import Filters, Hit, Page, Query, Sort, StoredChunk
+from kebab.core.queries import Detail, Filters, Hit, Page, Query, Sort, StoredChunk
 from kebab.errors.catalog import (
     EmbeddingMismatch,
     EmbeddingUnavailable,
@@ -44,7 +44,7 @@ from kebab.errors.catalog import (
     NotIndexed,
     StoreCorrupt,
 )
-from kebab.search.engine import SORTED_SHARE, decode_cursor, encode_cursor
+from kebab.search.engine import SORTED_SHARE, decode_cursor, drop_weak_texts, encode_cursor
 from kebab.wire.coverage import MOST_NAMED, Coverage, Indexing, merge_left_out, name_omitted
 from kebab.wire.record import Reply
 from kebab.wire.search import (
@@ -320,7 +320,9 @@ class MergedNotes:
         end = query.offset + query.page_size
         inner = query
         if len(self._snapshots) > 1:
-            inner = replace(query, offset=0, limit=min(end, MAX_LIMIT), max_tokens=None)
+            detail = Detail.PASSAGES if query.detail is Detail.BEST else query.detail
+            limit = min(end, MAX_LIMIT)
+            inner = replace(query, offset=0, limit=limit, max_tokens=None, detail=detail)
         pages: list[Page] = []
         for number, one in enumerate(self._snapshots):
             with self._choice.leave_out(one.base):
@@ -354,6 +356,8 @@ class MergedNotes:
             hit._replace(rank=rank, chunk=self._mark(base, hit.chunk))
             for rank, (base, hit) in enumerate(merged, 1)
         ][query.offset : end]
+        if query.detail is Detail.BEST:
+            hits = drop_weak_texts(hits)
         left_out = None
         if query.max_tokens is not None:
             from kebab.search.budget import fit_budget
@@ -376,7 +380,12 @@ class MergedNotes:
             timing_ms=sum(page.timing_ms for page in pages),
             term_rarities=_take_least([page.term_rarities for page in pages]),
             answerability=max(rated, default=0.0),
-            absent_terms=tuple(intersect([page.absent_terms for page in pages])),
+            absent_terms=tuple(absent := intersect([page.absent_terms for page in pages])),
+            unheld_terms=tuple(
+                word
+                for word in intersect([(*one.unheld_terms, *one.absent_terms) for one in pages])
+                if word not in absent
+            ),
             convincing=any(page.convincing for page in pages),
             convincing_queries=(*sorted({n for page in pages for n in page.convincing_queries}),),
         )

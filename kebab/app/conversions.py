@@ -112,6 +112,8 @@ def to_search_response(
 ) -> SearchResponse:
     """Convert a page of hits; with `several` it says which queries found each hit."""
     queries, read = (query.text, *query.more), page.interpretation
+    found = dict.fromkeys(hit.chunk.embedding_version for hit in page.hits)
+    embeddings = [one for one in found if one is not None]
     return SearchResponse(
         query=" | ".join(queries),
         queries=list(queries) if several else UNSET,
@@ -123,6 +125,9 @@ def to_search_response(
         left_out=page.left_out or UNSET,
         degraded=list(page.degraded),
         corpus_revision=page.revision,
+        index_versions=[*dict.fromkeys(map(format_index_version, embeddings))],
+        chunker_versions=[*dict.fromkeys(hit.chunk.chunker_version for hit in page.hits)],
+        embedding_versions=embeddings,
         timing_ms=page.timing_ms,
         query_parsed=QueryParsed(
             terms=list(read.terms),
@@ -131,6 +136,7 @@ def to_search_response(
             filters={name: _to_json(value) for name, value in read.filters.list_active().items()},
         ),
         absent_terms=list(page.absent_terms),
+        unheld_terms=list(page.unheld_terms),
         convincing=page.convincing,
         convincing_queries=list(page.convincing_queries) if several else UNSET,
         trace=list(page.stages) if query.trace else UNSET,
@@ -149,7 +155,7 @@ def to_search_hit(
 ) -> SearchHit:
     """Convert a hit, and compare its file with the disk."""
     chunk, (text, highlights) = hit.chunk, hit.snippet
-    whole = detail is Detail.PASSAGES
+    whole = detail in (Detail.PASSAGES, Detail.BEST)
     return SearchHit(
         rank=hit.rank,
         score=hit.score,
@@ -165,9 +171,9 @@ def to_search_hit(
         chunk_id=chunk.chunk_id,
         snippet="" if whole else text,
         highlights=[] if whole else list(highlights),
-        text=text if whole else UNSET,
-        text_highlights=list(highlights) if whole else UNSET,
-        context=chunk.context if chunk.context and detail is not Detail.IDS else UNSET,
+        text=text if whole and text else UNSET,
+        text_highlights=list(highlights) if whole and text else UNSET,
+        context=chunk.context if chunk.context and text else UNSET,
         queries=list(hit.queries) if several else UNSET,
         citation=cite_chunk(chunk),
         retrieval=hit.retrieval,
@@ -176,9 +182,6 @@ def to_search_hit(
         tags=list(chunk.tags),
         lang=chunk.lang,
         media=chunk.media,
-        index_version=format_index_version(chunk.embedding_version),
-        chunker_version=chunk.chunker_version,
-        embedding_version=chunk.embedding_version,
     )
 
 

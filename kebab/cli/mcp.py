@@ -57,7 +57,7 @@ def _render_fetched(reply: FetchList) -> Iterator[str]:
     """Yield each text below its reference, and what is left out."""
     from kebab.cli.render.documents import render_not_found
     from kebab.cli.render.hits import note_freshness, note_origin
-    from kebab.cli.render.lines import render_lines
+    from kebab.cli.render.lines import describe_extent, render_lines
 
     for number, one in enumerate(reply.results):
         if number:
@@ -65,10 +65,9 @@ def _render_fetched(reply: FetchList) -> Iterator[str]:
         if isinstance(one, NotFound):
             yield from render_not_found(one, _PIPE)
             continue
-        lines = f"lines {one.start_line} to {one.end_line} of {one.line_count}"
         changed = note_freshness(one.freshness, ", {}") + note_origin(one.citation, ", {}")
         indexed = ", this is the text that was indexed" * one.is_indexed_text
-        yield f"==> {clean(one.citation.uri)} <== {lines}{changed}{indexed}"
+        yield f"==> {clean(one.citation.uri)} <== {describe_extent(one)}{changed}{indexed}"
         yield from render_lines(one, _PIPE)
         if one.rest:
             yield f"cut off by max_tokens; the rest: {clean(one.rest)}"

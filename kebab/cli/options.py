@@ -227,6 +227,14 @@ def limit_option(most: int | None, noun: str, default: int | None = None) -> Cal
     return click.option("-n", "--limit", type=Count(1, most), default=default, help=help_text)
 
 
+def read_form(ctx: click.Context, _: click.Parameter, form: str) -> str:
+    """Return a form of text output; `json` sets the flag `--json` instead."""
+    if form == "json":
+        ctx.obj.flags.machine = True
+        return "text"
+    return form
+
+
 def _create_list_filter(
     kind: NameKind, metavar: str, help_text: str, *names: str
 ) -> Callable[[Any], Any]:

@@ -27,6 +27,7 @@ class Detail(StrEnum):
     IDS = "ids"
     SNIPPETS = "snippets"
     PASSAGES = "passages"
+    BEST = "best"
 
 
 class Sort(StrEnum):
@@ -240,6 +241,8 @@ class Page(NamedTuple):
     """How the query was read."""
     absent_terms: tuple[str, ...] = ()
     """Words and phrases of the query that occur nowhere in what was searched, as written."""
+    unheld_terms: tuple[str, ...] = ()
+    """Rare words of the query that other passages hold, but no hit of this page, as written."""
     omitted_terms: Mapping[str, list[str]] = {}
     """What the text is in which words of the query are that no passage has."""
     convincing: bool = True

@@ -44,6 +44,8 @@ class DoubtKind(StrEnum):
     """The question denies a word that the cited sentence affirms."""
     TERM_NOT_CITED = "term_not_cited"
     """A key term of the question is not in the best quote, nor near a word of it."""
+    TERM_NOT_FOUND = "term_not_found"
+    """A rare word of the question is in none of the passages that were found, nor near a quote."""
 
 
 _MESSAGES: Mapping[DoubtKind, str] = {
@@ -55,6 +57,7 @@ _MESSAGES: Mapping[DoubtKind, str] = {
     DoubtKind.NUMBER_NOT_FOUND: "in none of the passages that were found",
     DoubtKind.NEGATION: "the question denies what the cited sentence affirms",
     DoubtKind.TERM_NOT_CITED: "not in the cited sentence",
+    DoubtKind.TERM_NOT_FOUND: "in none of the passages that were found",
 }
 
 

@@ -25,7 +25,7 @@ from kebab.core.ids import Key
 from kebab.core.ports import Embedder
 from kebab.core.queries import Page
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
-from kebab.rag.answer_check import check_quote, locate_terms
+from kebab.rag.answer_check import Doubt, DoubtKind, check_quote, locate_terms
 from kebab.rag.engine import AnswerListener, DraftAnswer, to_warnings
 from kebab.rag.quote_units import (
     CodeBlock,
@@ -234,7 +234,10 @@ class ExtractiveWriter(Struct, frozen=True, kw_only=True):
     def write(
         self, question: str, page: Page, history: Sequence[Turn], listener: AnswerListener
     ) -> DraftAnswer:
-        """Return the best sentences as quotes."""
+        """Return the best sentences as quotes; nothing when they lack a word that is asked for.
+
+        A rare word that none of the passages holds is one.
+        """
         del history
         passages = [
             Evidence(marker=hit.rank, chunk=hit.chunk, text=hit.chunk.text, score=hit.score)
@@ -246,10 +249,17 @@ class ExtractiveWriter(Struct, frozen=True, kw_only=True):
         if not found:
             return DraftAnswer(refusal=Refusal.SCORE_GATE)
         text, citations = format_quotes(found)
-        listener.on_token(text)
-        used = len({citation.quote.chunk.key for citation in citations})
         best = citations[0].quote  # the best sentence, and those beside it that are quoted too
         doubts = check_quote(question, page.term_rarities, best, found[0].nearness)
+        unfound = [
+            Doubt(DoubtKind.TERM_NOT_FOUND, one.term)
+            for one in doubts
+            if one.term in page.unheld_terms
+        ]
+        if unfound:
+            return DraftAnswer(refusal=Refusal.SCORE_GATE, warnings=to_warnings(unfound))
+        listener.on_token(text)
+        used = len({citation.quote.chunk.key for citation in citations})
         return DraftAnswer(
             text=text,
             citations=citations,

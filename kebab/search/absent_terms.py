@@ -1,5 +1,7 @@
 """Finds the words and phrases of a query that occur nowhere in what is searched.
 
+`find_unheld_words` finds the rare words that occur, but in no passage of a page.
+
 A word counts as present when its stem is. A compound counts as present when it occurs as a whole
 or when all of its parts do. In scripts without blanks the bigrams decide: a word of Katakana is
 present when all of its characters are, a word of Hangul when more than half of them are, because
@@ -25,6 +27,7 @@ from kebab.core.queries import StoredChunk
 from kebab.search.lexical import quote_phrase, quote_term
 from kebab.search.query_parser import ParsedQuery, is_question, list_words
 from kebab.search.retrieval import RankedCandidates
+from kebab.search.snippet import PassageCache
 from kebab.text.language import (
     WrittenForm,
     detect_question_language,
@@ -42,7 +45,13 @@ from kebab.text.stop_words import (
     is_listed_stop_word,
     reads_as_another_language,
 )
-from kebab.text.tokenizer import Term, stem_word, tokenize_unit
+from kebab.text.tokenizer import (
+    Term,
+    collect_all_tokens,
+    stem_word,
+    tokenize,
+    tokenize_unit,
+)
 
 _MAX_LOOKUPS = 64
 """How many tokens of a filtered search are looked up; those beyond count as present."""
@@ -126,6 +135,51 @@ def find_absent_terms(
         if not bool(library.search_lexical(quote_phrase(phrase), parsed.filters, 1))
     ]
     return tuple(dict.fromkeys((*words, *phrases)))
+
+
+_RARE_NAME, _RARE_WORD = 4.6, 5.5
+"""Words in at most 1 % and in at most .4 % of the passages are so rare. In a few notes no word is.
+
+Names, codes and numbers are rare from the first on, other words, which a passage may paraphrase,
+from the second on.
+"""
+
+_LEAST_SHARE = 0.5
+"""A rare word has this share of the rarity of the rarest word of the query."""
+
+
+def find_unheld_words(
+    library: LibraryReader,
+    candidates: RankedCandidates,
+    shown: Sequence[StoredChunk],
+    passages: PassageCache,
+    *,
+    convincing: bool,
+) -> tuple[str, ...]:
+    """Return the rare words of a query that none of the shown passages holds, as they are written.
+
+    Words that occur nowhere are among them. Of scripts without blanks nothing is said.
+    """
+    parsed, rarities = candidates.parsed, candidates.weighted.rarities
+    share = _LEAST_SHARE * max(rarities.values(), default=0.0)
+
+    def is_rare(word: str) -> bool:
+        if is_dense(word[0]) or (word.isdecimal() and not _is_plain_number(word)):
+            return False
+        is_name = bool(word != word.lower() or _is_code(word) or _is_plain_number(word))
+        least = max(_RARE_NAME if is_name else _RARE_WORD, share)
+        return any(rarities.get(token, 0.0) >= least for token in tokenize(word))
+
+    rare = [word for word in parsed.words if is_rare(word)]
+    if not rare or not shown:
+        return ()
+    beside = collect_all_tokens(text for one in shown for text in (one.path, one.context))
+    held = beside.union(*map(passages.tokenize_passage, shown))
+    absent = (part for word in rare for part in _find_absent(word, held.__contains__))
+    known = _KnownWords(library, parsed, held.__contains__, shown, held, convincing=convincing)
+    return tuple(
+        word for word in dict.fromkeys(absent) if is_rare(word) and not known.contains(word)
+    )
 
 
 class _KnownWords(Struct, frozen=True, dict=True):

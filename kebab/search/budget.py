@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET
 
 from kebab.core.ids import Key
-from kebab.core.queries import Hit, Query, Snippet
+from kebab.core.queries import Confidence, Detail, Hit, Query, Snippet
 from kebab.search.snippet import cut_snippet
 from kebab.text.model_input import estimate_tokens
 
@@ -53,9 +53,9 @@ def estimate_text_tokens(*texts: str) -> int:
 
 def estimate_hit_tokens(hit: Hit) -> int:
     """Return the estimated tokens of the reference, the headings and the text of a hit."""
-    chunk = hit.chunk
-    texts = (chunk.path, *dict.fromkeys((chunk.title, *chunk.heading_path)), hit.snippet.text)
-    return estimate_text_tokens(*texts)
+    chunk, text = hit.chunk, hit.snippet.text
+    headings = dict.fromkeys((chunk.title, *chunk.heading_path))
+    return estimate_text_tokens(chunk.path, *headings, text, chunk.context if text else "")
 
 
 def fit_budget(
@@ -68,18 +68,26 @@ def fit_budget(
 
     Hits are whole. The required ones are always kept; when they exceed the budget together, they
     share it, and the longer ones are cut to the sentences around their best match. A page ends
-    before the first hit that does not fit, so that the next page begins with it. `weigh` returns
-    the weights of the tokens that match in a chunk.
+    before the first hit that does not fit, so that the next page begins with it; with `detail`
+    `best` a weak one is kept without its text where that fits. `weigh` returns the weights of the
+    tokens that match in a chunk.
     """
     if not hits:
         return [], None
     room = (query.max_tokens or 0) - estimate_page_tokens(query, hits[0].chunk.source)
-    costs = [estimate_hit_tokens(hit) for hit in hits]
+    hits, costs = list(hits), [estimate_hit_tokens(hit) for hit in hits]
     kept, spent = required, sum(costs[:required])
-    while kept < len(hits) and spent + costs[kept] <= room:
+    while kept < len(hits):
+        hit = hits[kept]
+        may_be_bare = query.detail is Detail.BEST and hit.confidence is Confidence.WEAK
+        if spent + costs[kept] > room and may_be_bare:
+            hits[kept] = hit._replace(snippet=Snippet(""))
+            costs[kept] = estimate_hit_tokens(hits[kept])
+        if spent + costs[kept] > room:
+            break
         spent += costs[kept]
         kept += 1
-    fitting = list(hits[:kept])
+    fitting = hits[:kept]
     if spent > room:
         # The hits share the room evenly; what a short one leaves goes to the longer ones.
         for number, place in enumerate(sorted(range(kept), key=costs.__getitem__)):

@@ -17,6 +17,7 @@ import msgspec
 from kebab.core.ids import DocId, Key
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
 from kebab.core.queries import (
+    Confidence,
     Detail,
     Hit,
     Mode,
@@ -28,7 +29,7 @@ from kebab.core.queries import (
     StoredChunk,
 )
 from kebab.errors.catalog import InvalidCursor, StaleCursor
-from kebab.search.absent_terms import find_absent_terms
+from kebab.search.absent_terms import find_absent_terms, find_unheld_words
 from kebab.search.answerability import (
     FAIR,
     Calibration,
@@ -134,6 +135,19 @@ class SearchEngine:
             query,
             lambda keys: [self._mask(chunk) for chunk in passages.load_chunks(keys)],
         )
+        shown = {hit.chunk.key for hit in hits} | {*keys[: query.page_size]}
+        unheld = {
+            word: None
+            for found in results
+            for word in find_unheld_words(
+                self._library,
+                found.candidates,
+                passages.load_chunks(sorted(shown)),
+                passages,
+                convincing=found.convincing,
+            )
+            if word not in found.absent_terms
+        }
         timer.record("page", len(hits))
         degraded = list(
             dict.fromkeys(one for found in results for one in found.candidates.degraded)
@@ -162,6 +176,7 @@ class SearchEngine:
             absent_terms=tuple(
                 dict.fromkeys(term for result in results for term in result.absent_terms)
             ),
+            unheld_terms=tuple(unheld),
             convincing=any(result.convincing for result in results),
             convincing_queries=tuple(
                 index for index, result in enumerate(results) if result.convincing
@@ -345,6 +360,8 @@ def select_hits(
         _build_hit(ranking, chunk, query, rank)
         for rank, chunk in enumerate(found[:size], start=query.offset + 1)
     ]
+    if query.detail is Detail.BEST:
+        hits = drop_weak_texts(hits)
     if query.max_tokens is None:
         return tuple(hits), more, None
     from kebab.search.budget import fit_budget
@@ -356,11 +373,40 @@ def select_hits(
     return tuple(fitting), more or len(fitting) < len(hits), left_out
 
 
+_FEW = 2
+"""Where so few hits are better than weak, the answer, or a part of it, is often in a weak one."""
+
+_MORE_TEXTS = 2
+"""The number of weak hits that have their text then."""
+
+
+def drop_weak_texts(hits: Sequence[Hit]) -> list[Hit]:
+    """Return the hits of a page without the texts of those that are unlikely to answer.
+
+    Texts have the hits above weak, the first one of each query, the weak ones that stand beside one
+    of these in its section, and where few hits are above weak the first weak ones.
+    """
+    better = [hit for hit in hits if hit.confidence is not Confidence.WEAK]
+    firsts = {index: hit for hit in reversed(hits) for index in hit.queries}
+    kept = {hit.chunk.key: hit.chunk for hit in (*better, *firsts.values())}
+    weak = [hit.chunk for hit in hits if hit.chunk.key not in kept]
+    beside = [chunk for chunk in weak if any(_touches(chunk, one) for one in kept.values())]
+    more = weak[:_MORE_TEXTS] if len(better) <= _FEW else []
+    keys = {*kept, *(chunk.key for chunk in (*beside, *more))}
+    return [hit if hit.chunk.key in keys else hit._replace(snippet=Snippet("")) for hit in hits]
+
+
+def _touches(one: StoredChunk, other: StoredChunk) -> bool:
+    """Return whether two passages follow each other in one section."""
+    same = (one.doc_id, one.heading_path) == (other.doc_id, other.heading_path)
+    return same and abs(one.ordinal - other.ordinal) == 1
+
+
 def _build_hit(ranking: MergedRanking, chunk: StoredChunk, query: Query, rank: int) -> Hit:
     match = ranking.find_match(chunk.key)
     weights = ranking.weigh_highlights(chunk.key)
     found = Snippet("")
-    if query.detail is Detail.PASSAGES:
+    if query.detail in (Detail.PASSAGES, Detail.BEST):
         found = highlight_text(chunk.text, weights)
     elif query.detail is Detail.SNIPPETS:
         found = cut_snippet(chunk.text, weights, query.snippet_chars)

@@ -266,11 +266,11 @@ class McpServer:
         if isinstance(shown, Reply) and shown.masked is True:
             text += f"\n{MASKED}"
         if not structured:
-            return {"content": [_build_text(text)], "isError": False}
+            return {"content": [_build_text(text)], "isError": not output.found}
         return {
             "content": [_build_text(text), *output.links],
             "structuredContent": msgspec.to_builtins(output.result),
-            "isError": False,
+            "isError": not output.found,
         }
 
     def _build_failure(

@@ -55,6 +55,8 @@ class ToolOutput(NamedTuple):
     shown: Reply | str
     result: results.Result
     links: Sequence[dict[str, Any]] = ()
+    found: bool = True
+    """False when the call names nothing that is indexed."""
 
 
 class Tool(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -95,7 +97,7 @@ class Search(Tool, frozen=True, kw_only=True):
     sort: Literal["relevance", "newest", "oldest"] = "relevance"
     limit: _Limit = 5
     max_tokens: _Positive = 1200
-    detail: DetailName = "passages"
+    detail: DetailName = "best"
     cursor: str | None = None
     """`next_cursor` of the previous page."""
 
@@ -136,7 +138,8 @@ class Read(Tool, frozen=True, kw_only=True):
             else:
                 lines = {"first_line": one.start_line, "last_line": one.end_line}
                 places.append(keep_fields(one, results.ReadPlace, ref=one.citation.uri, **lines))
-        return ToolOutput(reply, results.ReadResult(places=places, missing=missing))
+        result = results.ReadResult(places=places, missing=missing)
+        return ToolOutput(reply, result, found=bool(places))
 
 
 class Grep(Tool, frozen=True, kw_only=True):
@@ -184,7 +187,7 @@ class Outline(Tool, frozen=True, kw_only=True):
             fields["limit"] = 0  # an overview
         reply: OutlineReply | NotFound = run("outline", fields)
         if isinstance(reply, NotFound):
-            return ToolOutput(reply, results.OutlineResult(found=False))
+            return ToolOutput(reply, results.OutlineResult(found=False), found=False)
         own = {"found": True, "sections": len(reply.sections)}
         return ToolOutput(reply, keep_fields(reply, results.OutlineResult, **own))
 

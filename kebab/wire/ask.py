@@ -39,6 +39,7 @@ DoubtCode = Literal[
     "number_not_found",
     "negation_not_cited",
     "term_not_cited",
+    "term_not_found",
 ]
 """The codes of the warnings that say why an answer is uncertain."""
 

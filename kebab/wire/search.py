@@ -104,7 +104,7 @@ class QueryParsed(Struct, frozen=True, kw_only=True):
 
 ConfidenceName = Literal["strong", "fair", "weak"]
 ModeName = Literal["hybrid", "lexical", "vector"]
-DetailName = Literal["ids", "snippets", "passages"]
+DetailName = Literal["ids", "snippets", "passages", "best"]
 Unit = Annotated[float, Meta(ge=0, le=1)]
 
 MAX_LIMIT = 1000
@@ -140,8 +140,10 @@ class SearchRequest(
     min_confidence: ConfidenceName = "weak"
     """The least confidence of a hit."""
     detail: DetailName = "snippets"
-    """The text of each hit: none (`ids`), the part around the best match (`snippets`), or the whole
-    passage (`passages`)."""
+    """The text of each hit: none (`ids`), the part around the best match (`snippets`), the whole
+    passage (`passages`), or the whole passage of the hits that may answer (`best`): those above
+    `weak`, the first of each query, what continues them, and where few are above `weak` the first
+    weak ones."""
     snippet_chars: Annotated[int, Meta(ge=20, le=10_000)] = 240
     """The maximum length of a snippet in code points."""
     max_tokens: Positive | None = None
@@ -230,9 +232,10 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     highlights: list[tuple[int, int]]
     """Matches as [start, end) code points of `snippet`."""
     text: str | UnsetType = UNSET
-    """The whole passage with its lines as they are in the file, with `detail` `passages`."""
+    """The whole passage with its lines as they are in the file, with `detail` `passages` or
+    `best`."""
     text_highlights: list[tuple[int, int]] | UnsetType = UNSET
-    """Matches as [start, end) code points of `text`, with `detail` `passages`."""
+    """Matches as [start, end) code points of `text`."""
     context: str | UnsetType = UNSET
     """Text from elsewhere in the document without which the passage cannot be understood: the
     header row of its table, or the signature of its function; absent where there is none."""
@@ -252,12 +255,6 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     """The document's language; null when unknown."""
     media: str
     """The document's media type."""
-    index_version: str
-    """The version of the vector index."""
-    chunker_version: str
-    """The version of the chunker."""
-    embedding_version: str | None
-    """The embedding version of the passage; null when it has no vector."""
 
 
 class DegradedChannel(Hinted, frozen=True, kw_only=True):
@@ -322,6 +319,12 @@ class SearchResponse(Reply, Hinted, frozen=True, kw_only=True, tag="search_respo
     """The channels that were not available."""
     corpus_revision: int
     """The revision of the index."""
+    index_versions: list[str] = msgspec.field(default_factory=list)
+    """The versions of the vector indexes of these hits, each once; empty without vectors."""
+    chunker_versions: list[str] = msgspec.field(default_factory=list)
+    """The versions of the chunkers of these hits, each once."""
+    embedding_versions: list[str] = msgspec.field(default_factory=list)
+    """The versions of the vectors of these hits, each once; empty when none has a vector."""
     timing_ms: float
     """The duration of the search."""
     unmatched_filters: list[UnmatchedFilter] = msgspec.field(default_factory=list)
@@ -332,6 +335,9 @@ class SearchResponse(Reply, Hinted, frozen=True, kw_only=True, tag="search_respo
     """How the query was read."""
     absent_terms: list[str] = msgspec.field(default_factory=list)
     """Words and phrases of the query that occur nowhere in what was searched, as written."""
+    unheld_terms: list[str] = msgspec.field(default_factory=list)
+    """Rare words of the query that no hit of this page has, although they occur in the knowledge
+    base, as written: what is asked about them is probably not in these hits."""
     convincing: bool = True
     """Whether the best hit of the whole search is above `weak`."""
     convincing_queries: list[int] | UnsetType = UNSET

@@ -152,9 +152,6 @@ def hit(rank: int = 1, **changes: Any) -> SearchHit:
         tags=["ops"],
         lang="en",
         media="text/markdown",
-        index_version="lance-flat-l2-384-v1",
-        chunker_version="markdown-v1",
-        embedding_version=None,
     )
 
 

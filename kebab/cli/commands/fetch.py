@@ -12,6 +12,9 @@ from kebab.cli.render.lines import list_notes, render_fetched
 from kebab.errors.signal import Exit
 from kebab.wire.fetch import FetchRequest
 
+SECTION_TOKENS = 2000
+"""The limit of `--section` when the call sets none, as over MCP."""
+
 
 @click.command(
     "fetch",
@@ -31,7 +34,11 @@ from kebab.wire.fetch import FetchRequest
     metavar="N",
     help="Print N more lines before and after.",
 )
-@click.option("--section", is_flag=True, help="Print the whole section that contains the place.")
+@click.option(
+    "--section",
+    is_flag=True,
+    help="Print the whole section around the place, at most 2,000 tokens of it.",
+)
 @click.option("--max-tokens", type=Count(1), help="Limit all texts to about N tokens in total.")
 @click.pass_obj
 def command(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> Exit:
@@ -40,9 +47,12 @@ def command(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> 
     REF is what other output shows: `path#L12-L34`, `path:12`, `path:12-34`, a citation, an id or
     the start of one, a path or the end of one, `path#heading`, or a file name, title or alias in
     words. With `-`, or without REF in a pipe, references are read from stdin, one per line. In a
-    pipe, one REF prints exactly its lines; several have a heading each. The exit status is 1 when
+    pipe, one REF prints exactly its lines, and stderr says which they are; several have a heading
+    each. The exit status is 1 when
     any REF names nothing.
     """
+    if flags["section"] and flags["max_tokens"] is None:
+        flags["max_tokens"] = SECTION_TOKENS
     reply = context.run(FetchRequest(refs=_read_references(refs), **flags))
     status = context.print_reply(reply, render_fetched)
     context.print_notes(reply, lambda reply, canvas: list_notes(reply.results, canvas))

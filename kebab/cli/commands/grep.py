@@ -11,8 +11,8 @@ from kebab.cli.options import (
     build_request,
     complete,
     filter_options,
-    limit_option,
     merge_flags,
+    read_form,
 )
 from kebab.errors.signal import Exit
 from kebab.wire.fetch import GrepRequest
@@ -35,12 +35,15 @@ from kebab.wire.fetch import GrepRequest
 @click.option("-i", "--ignore-case", is_flag=True, help="Ignore the case of letters.")
 @click.option("-w", "--word", is_flag=True, help="Match whole words only.")
 @click.option("-l", "--files", "files_only", is_flag=True, help="Print paths only.")
+@click.option(
+    "-n", "--line-number", is_flag=True, expose_value=False, help="As `grep -n`; it is the default."
+)
 @click.option("-c", "--count", "count_only", is_flag=True, help="Print paths with line counts.")
 @click.option("-C", "--context", "around", type=Count(0), help="Show N lines around.")
 @click.option("-B", "--before", type=Count(0), help="Show N lines before.")
 @click.option("-A", "--after", type=Count(0), help="Show N lines after.")
 @click.option("-m", "--max-count", type=Count(1), help="Show at most N lines of a file.")
-@limit_option(None, "lines, or files with `-l` or `-c`")
+@click.option("--limit", type=Count(1), help="Show at most N lines, or files with `-l` or `-c`.")
 @click.option(
     "--max-columns",
     type=Count(0),
@@ -51,9 +54,10 @@ from kebab.wire.fetch import GrepRequest
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "vimgrep"]),
+    type=click.Choice(["text", "vimgrep", "json"]),
     default="text",
-    help="The form of text output. `--json` ignores it.",
+    callback=read_form,
+    help="The form of output; `json` is `--json`, which ignores the others.",
 )
 @filter_options
 @click.pass_obj

@@ -23,6 +23,7 @@ from kebab.cli.options import (
     mode_option,
     ndjson_option,
     per_doc_option,
+    read_form,
     rerank_option,
 )
 from kebab.cli.refresh import InFolder, in_options, pop_folder_flags, refresh_folder
@@ -59,7 +60,7 @@ def read_argument(words: tuple[str, ...], limit: int) -> str:
 
 FORM_DEFAULTS: dict[str, dict[str, Any]] = {
     "text": {},
-    "compact": {"detail": "passages", "limit": 5},
+    "compact": {"detail": "best", "limit": 5},
     "vimgrep": {"detail": "passages"},
     "paths": {"detail": "ids", "per_doc": 1},
 }
@@ -138,7 +139,7 @@ def render_page(
     return render(reply, canvas)
 
 
-DETAILS = ("ids", "snippets", "passages")
+DETAILS = ("ids", "snippets", "passages", "best")
 _LONGEST_REPEATED = 200
 """The longest query from stdin that commands for further pages repeat."""
 
@@ -178,9 +179,10 @@ _LONGEST_REPEATED = 200
 @click.option(
     "--format",
     "form",
-    type=click.Choice([*FORM_DEFAULTS]),
+    type=click.Choice([*FORM_DEFAULTS, "json"]),
     default="text",
-    help="The form of text output; `compact` prints whole passages. `--json` ignores it.",
+    callback=read_form,
+    help="The form of output; `compact` prints whole passages, `json` is `--json`.",
 )
 @click.option("-l", "--files-with-matches", is_flag=True, help="Print paths only.")
 @click.option(
@@ -227,6 +229,8 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     is_text = form == "text" and not context.flags.machine
     # A passage has the beginning of its code blocks and tables, which a snippet may lack.
     if is_text and is_default and not chosen and context.channels.out.is_terminal:
+        fields["detail"] = "passages"
+    if show_all and fields.get("detail") == "best" and not flags["detail"]:
         fields["detail"] = "passages"
     if bulk:
         return _search_lines(context, settings, fields, within)

@@ -164,11 +164,10 @@ def render_compact(
     whole_page: str = "not listed",
     shows_weak: bool = False,
 ) -> Iterator[str]:
-    """Yield the passages with their references; of most weak ones only the references.
+    """Yield the passages with their references; of those without a text only the references.
 
-    The first passage of a query has its text in any case, so that a weak answer is seen at once.
     `next_page` is the command for more, and `whole_page` that for all hits of this page. With
-    `shows_weak` weak passages have their text too.
+    `shows_weak` all weak passages are listed.
     """
     hits, weaker = split_hits(reply, shows_weak=shows_weak)
     unlisted = len(weaker) if hits and hits[0].confidence == "weak" else 0
@@ -182,19 +181,15 @@ def render_compact(
     yield from map(canvas.dim, header)
     yield from render_limits(reply, canvas)
     folders: dict[str, set[str]] = {}
-    first: dict[int, str] = {}
     for hit in hits:
         folders.setdefault(hit.doc_path, set()).add(hit.source)
-        for query in hit.queries or [0]:
-            first.setdefault(query, hit.chunk_id)
     shown: dict[tuple[str, ...], str] = {}
     references = []
     for block in merge_adjacent(hits):
         absolute = folders[block.first.doc_path] != {folder}
         reference = format_hit_reference(block.first, block.lines, absolute=absolute)
         head = _render_head(block, canvas, reference)
-        is_first = any(hit.chunk_id in first.values() for hit in block.hits)
-        if block.confidence == "weak" and not (shows_weak or is_first):
+        if not any(block.texts):
             references.append(head)
             continue
         earlier = shown.setdefault(block.texts, reference)
@@ -232,13 +227,17 @@ def merge_adjacent(hits: Sequence[SearchHit]) -> list[Block]:
 
 
 def _join_blocks(one: Block, other: Block) -> Block | None:
-    """Return both blocks as one, None when they are not neighbours in one section."""
+    """Return both blocks as one, None when they are not neighbours in one section.
+
+    One with text and one without stay apart.
+    """
     early, late = sorted((one, other), key=lambda block: block.lines or (0, 0))
     above, below = early.lines, late.lines
     sections = [(block.first.doc_id, block.first.heading_path) for block in (early, late)]
     # Two passages that share a line stay apart: joined, they would show it as two lines.
     touch = above and below and 0 < below[0] - above[1] <= _BLANK_LINES
-    return Block((*early.hits, *late.hits)) if touch and sections[0] == sections[1] else None
+    fits = touch and sections[0] == sections[1] and any(early.texts) == any(late.texts)
+    return Block((*early.hits, *late.hits)) if fits else None
 
 
 def _render_head(block: Block, canvas: Canvas, reference: str) -> str:
@@ -320,6 +319,8 @@ def _list_notes(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
                 yield f"left out by a limit of this search: the passages for q{index + 1}"
     if reply.absent_terms:
         yield describe_absent_terms(reply)
+    if reply.unheld_terms:
+        yield f"in none of these passages: {clean(', '.join(reply.unheld_terms))}"
     if found := describe_left_out_terms(reply.coverage):
         yield found
     if reply.left_out:

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from kebab.app.reference_syntax import decode_percent
@@ -43,11 +43,17 @@ def render_fetched(reply: FetchList, canvas: Canvas) -> Iterator[str]:
         if several and not canvas.is_terminal:
             name = result.name if isinstance(result, NotFound) else result.citation.uri
             note = "" if isinstance(result, NotFound) else note_freshness(result.freshness)
-            yield f"==> {clean(name)} <=={note}"
+            extent = "" if isinstance(result, NotFound) else f" {describe_extent(result)}"
+            yield f"==> {clean(name)} <=={extent}{note}"
         if isinstance(result, NotFound):
             yield from render_not_found(result, canvas)
         else:
             yield from render_lines(result, canvas)
+
+
+def describe_extent(reply: FetchResult) -> str:
+    """Return which lines of the file, or of its extracted text, are shown."""
+    return f"lines {reply.start_line} to {reply.end_line} of {reply.line_count}"
 
 
 def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
@@ -67,8 +73,8 @@ def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
     note = canvas.warning(note_freshness(reply.freshness, "  {}") + indexed)
     match reply.citation:
         case LineCitation(line=span) | CodeCitation(code=span):
-            lines = f"lines {reply.start_line} to {reply.end_line} of {reply.line_count}"
-            yield f"{canvas.location(clean(reply.doc_path))}  {canvas.dim(lines)}{note}"
+            extent = canvas.dim(describe_extent(reply))
+            yield f"{canvas.location(clean(reply.doc_path))}  {extent}{note}"
             yield from _render_numbered(reply, text, range(span.start, span.end + 1), canvas)
         case citation:
             whole = reply.kind == "doc"
@@ -103,12 +109,15 @@ def _insert_marks(text: str, start: int, marks: Mapping[int, str]) -> Iterator[s
         yield line
 
 
-def list_notes(results: Iterable[FetchResult | NotFound], canvas: Canvas) -> Iterator[str]:
+def list_notes(results: Sequence[FetchResult | NotFound], canvas: Canvas) -> Iterator[str]:
     """Yield what a reader of the bare lines cannot see: old or new text, and where the rest is."""
     for result in results:
         if isinstance(result, NotFound):
             continue
         path = clean(result.doc_path)
+        is_whole = result.end_line - result.start_line + 1 >= result.line_count
+        if len(results) == 1 and not (canvas.is_terminal or is_whole):
+            yield from canvas.note(f"{describe_extent(result)}: {path}")
         if result.is_indexed_text:
             yield from canvas.note(f"this is the text that was indexed: {path}")
         elif result.freshness == "changed":

@@ -67,8 +67,7 @@ def test_changing_the_model_embeds_everything_again(full):
 
     assert (report.model.name, report.model.active) == (MINILM.name, True)
     assert (report.embedded, report.pending, report.fetched) == (3, 0, False)
-    (hit, *_) = full.search("cat", mode="vector").hits
-    assert hit.embedding_version == MINILM.version
+    assert full.search("cat", mode="vector").embedding_versions == [MINILM.version]
     assert full.again().embedding.version == MINILM.version
 
 
@@ -87,7 +86,7 @@ def test_the_next_ingest_completes_a_cancelled_change(full):
     assert (report.embedded, report.pending, report.model.active) == (0, 3, True)
     assert full.search("cat").hits
     assert full.again().embedding.embedded == 3
-    assert full.search("cat", mode="vector").hits[0].embedding_version == MINILM.version
+    assert full.search("cat", mode="vector").embedding_versions == [MINILM.version]
 
 
 def test_two_changes_at_once_are_refused(full):
@@ -110,7 +109,7 @@ def test_a_failed_download_changes_nothing(full, own_models):
     with pytest.raises(EmbeddingUnavailable):
         _use(full, MINILM.key)
 
-    assert full.search("cat", mode="vector").hits[0].embedding_version == E5_SMALL.version
+    assert full.search("cat", mode="vector").embedding_versions == [E5_SMALL.version]
 
 
 def test_a_model_that_contradicts_the_settings_is_refused_before_downloading(desk):

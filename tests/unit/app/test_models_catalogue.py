@@ -87,8 +87,7 @@ def test_it_works_without_the_catalogue_once_it_is_installed(full, local, monkey
     _use(full, local)
     _hide_fastembed(monkeypatch)
 
-    (hit, *_) = full.search("the cat sleeps", mode="vector").hits
-    assert hit.embedding_version == VERSION
+    assert full.search("the cat sleeps", mode="vector").embedding_versions == [VERSION]
     assert full.search("the cat sleeps", mode="hybrid").hits[0].confidence
     assert full.again().embedding.version == VERSION
     related = find_related(full.context(), RelatedRequest(name="cat.md"))

@@ -56,10 +56,9 @@ def test_search_finds_notes_by_its_vectors(full, model, mode):
 
     assert found.degraded == []
     assert {hit.doc_path for hit in found.hits} == {"cat.md", "dog.md", "bird.md"}
-    for hit in found.hits:
-        assert hit.embedding_version == model.version
-        assert hit.index_version == f"lance-flat-l2-{model.dimension}-v1"
-        assert hit.retrieval.vector_score is not None
+    assert found.embedding_versions == [model.version]
+    assert found.index_versions == [f"lance-flat-l2-{model.dimension}-v1"]
+    assert all(hit.retrieval.vector_score is not None for hit in found.hits)
 
 
 def test_related_notes_are_found_by_its_vectors(full, model):

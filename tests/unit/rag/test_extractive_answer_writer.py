@@ -71,3 +71,16 @@ def test_a_quote_that_lacks_what_is_asked_for_makes_the_answer_uncertain():
     assert [one.code for one in draft.warnings] == ["term_not_cited"]
     assert draft.warnings[0].message == "not in the cited sentence: invoices"
     assert write_answer(stored(NOTE))[0].uncertain is False
+
+
+def test_nothing_is_quoted_when_no_passage_has_the_rare_word_that_is_asked_for():
+    asked = {"backup": 2.0, "invoic": 9.0}
+    writer = ExtractiveWriter(embedder=lambda: None, sentences=1)
+    found = page(hit(stored(NOTE)), asked=asked)._replace(unheld_terms=("invoices",))
+
+    draft = writer.write("How much are the backup invoices?", found, [], RecordingListener())
+
+    assert (draft.refusal, draft.text, draft.citations) == (Refusal.SCORE_GATE, "", ())
+    assert [(one.code, one.message) for one in draft.warnings] == [
+        ("term_not_found", "in none of the passages that were found: invoices")
+    ]

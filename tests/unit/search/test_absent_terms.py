@@ -262,3 +262,22 @@ def test_a_compound_of_two_words_that_occur_is_not_absent(base):
     base.add("a.md", "Die Versicherung ist teuer, und der Kranken sind viele.", lang="de")
 
     assert _find_absent(base, "Was kostet die Krankenversicherung?") == ("kostet",)
+
+
+def test_rare_words_that_no_hit_of_the_page_has_are_named(base):
+    lines = [f"the backup of house {number} runs at night" for number in range(400)]
+    base.add("a.md", *lines, "LDAP", "a bandwidth", embed=False)
+
+    page = _search(base, "night LDAP bandwidth zebra", limit=1)
+    both = _search(base, "night LDAP bandwidth zebra", limit=2)
+
+    assert [hit.chunk.text for hit in page.hits] == ["LDAP"]
+    assert (page.unheld_terms, page.absent_terms) == (("bandwidth",), ("zebra",))
+    assert both.unheld_terms == ()
+
+
+def test_in_a_few_notes_no_word_is_rare(base):
+    base.add("a.md", "oil oil oil")
+    base.add("b.md", "LDAP and much more of other things")
+
+    assert _search(base, "oil LDAP", limit=1).unheld_terms == ()

@@ -129,7 +129,9 @@ def test_commands_for_further_pages_repeat_a_query_from_stdin(kebab):
     [
         ([], ("snippets", 10, None)),
         (["--detail", "ids"], ("ids", 10, None)),
-        (["--format", "compact"], ("passages", 5, None)),
+        (["--format", "compact"], ("best", 5, None)),
+        (["--format", "compact", "--all"], ("passages", 5, None)),
+        (["--format", "json"], ("snippets", 10, None)),
         (["--format", "compact", "-n", "7", "--detail", "snippets"], ("snippets", 7, None)),
         (["--format", "vimgrep"], ("passages", 10, None)),
         (["-l"], ("ids", 10, 1)),

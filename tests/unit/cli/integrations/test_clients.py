@@ -46,7 +46,6 @@ def test_editors_have_the_folders_of_the_system():
 
     assert paths("vscode", system="darwin")[0] == f"{library}/Code/User/mcp.json"
     assert paths("claude-desktop", system="darwin")[0] == f"{library}/{desktop}"
-    assert paths("claude-desktop", system="win32", APPDATA="/r")[0] == f"/r/{desktop}"
     assert paths("zed", system="darwin", XDG_CONFIG_HOME="/g")[0].startswith("/home/ada/.config")
 
 

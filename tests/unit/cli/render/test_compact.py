@@ -141,8 +141,8 @@ def weak(start, rank=1, **changes):
     return passage(start, start, chunk_id=f"{start:032x}", confidence="weak", rank=rank, **changes)
 
 
-def test_weak_passages_are_references_below_the_others():
-    lines = drawn(passage(40, 41), weak(12), weak(90))
+def test_passages_without_text_are_references_below_the_others():
+    lines = drawn(weak(12, text=""), passage(40, 41), weak(90, text=""))
 
     assert lines[0].startswith("3 passages ")
     assert lines[2:] == [

@@ -17,7 +17,7 @@ def test_several_references_in_a_pipe_have_a_heading_each():
     lines = list(render_fetched(build(RESULT, missing, changed), PIPE))
 
     assert lines == [
-        "==> ops/backup.md#L12 <==",
+        "==> ops/backup.md#L12 <== lines 11 to 14 of 40",
         "one\ntwo",
         "",
         "==> nowhere <==",
@@ -25,7 +25,7 @@ def test_several_references_in_a_pipe_have_a_heading_each():
         "which of these?",
         "  ops/backup.md",
         "",
-        "==> ops/backup.md#L12 <==  (changed since)",
+        "==> ops/backup.md#L12 <== lines 11 to 14 of 40  (changed since)",
         "x",
     ]
 
@@ -46,6 +46,14 @@ def test_notes_tell_what_bare_lines_cannot():
         "hint: kebab fetch 'ops/my note.md#L3'",
         "note: this is the text that was indexed: ops/backup.md",
     ]
+
+
+def test_a_note_states_which_lines_one_reference_shows():
+    whole = replies.fetch_result(text="x", start_line=1, end_line=1, line_count=1)
+
+    assert list(list_notes([RESULT], PIPE)) == ["note: lines 11 to 14 of 40: ops/backup.md"]
+    assert list(list_notes([whole], PIPE)) == []
+    assert list(list_notes([RESULT], TERMINAL)) == []
 
 
 def test_lines_of_a_changed_file_come_with_a_note():
