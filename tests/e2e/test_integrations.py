@@ -208,14 +208,16 @@ def test_a_command_of_the_skill_runs(home, line):
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 def test_the_entry_of_a_client_starts_a_server_that_answers(home, client):
-    shell(home, f"kebab install {client.name} --mcp --project --yes --data-dir $HOME/elsewhere")
-    path = home / client.entries["project"].removeprefix("project/")
+    where = f"{client.name}{' --project' if 'project' in client.entries else ''} --yes"
+    done = shell(home, f"kebab install {where} --mcp --data-dir $HOME/elsewhere --json")
+    (file,) = json.loads(done)["files"]
+    path = Path(file["path"])
     text = path.read_text("utf-8")
     values = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
     entry = values[client.container]["kebab"]
 
     assert json.loads(greet(home, (entry["command"], *entry["args"])))["result"]["serverInfo"]
-    shell(home, f"kebab install {client.name} --project --uninstall --yes")
+    shell(home, f"kebab install {where} --uninstall")
     assert not path.exists()
 
 
