@@ -89,6 +89,17 @@ class Interrupts:
                 self._leave()
             raise KeyboardInterrupt
 
+    def raise_swallowed(self) -> None:
+        """Interrupt work that went on, because a library dropped the exception.
+
+        msgspec does so while it reads the types of a record.
+
+        Raises:
+            KeyboardInterrupt: The work was interrupted.
+        """
+        if self._count and self._cancel is None:
+            raise KeyboardInterrupt
+
     def _handle(self, number: int, frame: FrameType | None) -> None:
         self.terminated = self.terminated or number == signal.SIGTERM
         self.interrupt()
@@ -203,6 +214,7 @@ class CommandContext:
         """
         from kebab.app.facade import Kebab
 
+        self.interrupts.raise_swallowed()
         more: dict[str, Any] = {} if report is None else {"report": report}
         return Kebab(
             report.settings if report else settings or self.load_settings(),

@@ -1,5 +1,6 @@
 import os
 import signal
+from contextlib import suppress
 
 import pytest
 
@@ -126,3 +127,15 @@ def test_the_places_of_a_call_are_absolute(monkeypatch, tmp_path):
 
     assert list_place_flags(Flags(data_dir="kb")) == ["--data-dir", f"{tmp_path}/kb"]
     assert list_place_flags(Flags()) == []
+
+
+def test_an_interruption_that_a_library_drops_ends_the_work_later():
+    interrupts = Interrupts(leave=lambda: None)
+    interrupts.raise_swallowed()
+    with suppress(KeyboardInterrupt):
+        interrupts.interrupt()
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupts.raise_swallowed()
+    interrupts.reset()
+    interrupts.raise_swallowed()
