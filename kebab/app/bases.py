@@ -402,7 +402,8 @@ class MergedNotes:
         for one in self._snapshots:
             counts.update(one.reader.get_document_frequencies(tokens))
             # What a parser left out occurs too, although no passage has it.
-            counts.update(token for token in tokens if one.reader.find_omitted([token]))
+            missing = (token for token in tokens if not counts[token])
+            counts.update(token for token in missing if one.reader.find_omitted([token]))
         return counts
 
     def load_embedder(self) -> "Embedder | None":

@@ -23,7 +23,6 @@ _MAX_TOML_CHARS = 256 * 1024
 _MAX_DEPTH = 1000  # the time of libyaml grows with the square of the depth
 _LEVELS = 8
 _NULL_WORDS = frozenset({"", "~", "null", "Null", "NULL"})
-_JSON_KEY = re.compile(r'\{\s*"\w+"\s*:')
 _NOT_ALONE = "text follows the object"
 _REST_OF_LINE = re.compile(r"[ \t]*(?:\n|\Z)")
 

@@ -448,8 +448,7 @@ def _add_file(
     media = find_media(absolute, stat.st_size, rules)
     is_read = _add_entry(found, path, absolute, stat, media, rules)
     if not is_read and real is None and (named := find_named_media(path)):
-        inode = stat.st_ino
-        entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, inode, named)
+        entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, stat.st_ino, named)
         found.entries.append(entry)
         found.named += 1
 

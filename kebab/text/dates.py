@@ -131,7 +131,13 @@ _DAYS_OF_MONTHS = tuple(
     compile_lazily(rf"(?<![\w.]){form}(?!\w)", re.IGNORECASE)
     for form in (rf"{_MONTH} {_DAY}", rf"{_DAY} {_OF}{_MONTH}")
 )
-_find_years = compile_lazily(r"(?<!\d)[12]\d{3}(?!\d)|[月월]").finditer
+_NUMERIC = compile_lazily(
+    r"\d{4}[-/._] ?\d{1,2}(?!\d)|\d[-/.] ?\d{1,2}[-/.] ?\d{4}|\d{8}|[年月년월]"
+)
+"""What a date without the name of a month has."""
+
+_find_words = compile_lazily(r"[^\W\d_]+").findall
+_find_years = compile_lazily(r"[12月월](?:(?<=[月월])|(?<!\d\d)\d{3}(?!\d))").finditer
 _BEFORE_YEAR, _BEHIND_YEAR = 32, 24
 """The characters around a year in which the rest of its date stands."""
 
@@ -284,6 +290,10 @@ def find_written_dates(text: str, *, whole: bool = False) -> list[WrittenDate]:
 
     With `whole` a day of a month without its year is one only in Chinese, Japanese and Korean.
     """
+    words = map(str.lower, _find_words(text))
+    # The patterns take long, and most texts with a year have nothing else of a date.
+    if not _NUMERIC.search(text) and _MONTHS.keys().isdisjoint(words):
+        return []
     found = [WrittenDate(*one) for one in iter_dates(text)]
     readers: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]] = [
         (_EITHER, lambda match: _parse_either_order(match[0])),

@@ -152,7 +152,7 @@ CLIENTS = (
     # workspace (`.vscode/mcp.json`) or in the user profile, as `{"servers": {"NAME": {"type":
     # "stdio", "command": …, "args": […]}}}`; `type` is required.
     # https://code.visualstudio.com/docs/configure/settings: the default profile is
-    # `%APPDATA%\Code\User`, `~/Library/Application Support/Code/User` or `~/.config/Code/User`.
+    # `~/Library/Application Support/Code/User` or `~/.config/Code/User`.
     # https://code.visualstudio.com/docs/agent-customization/agent-skills: skills are read from
     # `~/.copilot/skills` and `.github/skills`.
     Client(
@@ -194,7 +194,7 @@ CLIENTS = (
         fixed={"source": "custom"},
     ),
     # https://modelcontextprotocol.io/docs/develop/connect-local-servers: the servers are in
-    # `claude_desktop_config.json` in `~/Library/Application Support/Claude` or `%APPDATA%\Claude`,
+    # `claude_desktop_config.json` in `~/Library/Application Support/Claude` or `~/.config/Claude`,
     # as `{"mcpServers": {"NAME": {"command": …, "args": […]}}}`.
     Client(
         name="claude-desktop",
