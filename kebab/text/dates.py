@@ -269,20 +269,15 @@ def list_date_tokens(text: str) -> list[str]:
     """Return the tokens of the dates in a text: of each day, its month and its day of any year."""
     found: dict[str, None] = {}
     last = 0
-    for year in _find_years(text):
-        start, end = max(last, year.start() - _BEFORE_YEAR), year.end() + _BEHIND_YEAR
-        if year.start() < last:
-            continue
+    for found_year in _find_years(text):
+        start, end = max(last, found_year.start() - _BEFORE_YEAR), found_year.end() + _BEHIND_YEAR
         for one in find_written_dates(text[start:end], whole=True):
             found[one.token] = None
-            if len(one.value) == _WHOLE:
-                found[f"date{one.value[5:7]}{one.value[8:]}"] = None
-                found[f"date{one.value[:4]}{one.value[5:7]}"] = None
-        last = year.end()
+            if len(one.value) == len("YYYY-MM-DD"):
+                year, month, day = one.value.split("-")
+                found |= {f"date{month}{day}": None, f"date{year}{month}": None}
+        last = found_year.end()
     return list(found)
-
-
-_WHOLE = len("YYYY-MM-DD")
 
 
 def find_written_dates(text: str, *, whole: bool = False) -> list[WrittenDate]:
