@@ -57,7 +57,9 @@ export function Facts({ items }) {
 /** Return whether a format is shown with its label in a list. */
 export const labelOf = (media) => (media.startsWith("text/markdown") ? null : nameType(media));
 
-/** Open a modal dialog while it is shown; Esc and the given function close it. */
+/** Open a modal dialog while it is shown; Esc and the given function close it.
+ *
+ * `close()` gives the focus back, and its event comes later: it must not close the next dialog. */
 export function Dialog({ label, onClose, children }) {
   const element = useRef(null);
   useEffect(() => {
@@ -65,7 +67,8 @@ export function Dialog({ label, onClose, children }) {
     dialog.showModal();
     return () => dialog.close();
   }, []);
-  return html`<dialog ref=${element} aria-label=${label} onCancel=${onClose} onClose=${onClose}>
+  const end = (event) => event.target.isConnected && onClose();
+  return html`<dialog ref=${element} aria-label=${label} onCancel=${end} onClose=${end}>
     ${children}
   </dialog>`;
 }
