@@ -153,8 +153,7 @@ class Lab:
             findings = list_findings(run("doctor", "--json"))
             self._check_published(verdict)
         verdict.library = describe_library(self.home / "data")
-        # A change of the model that was interrupted is continued by the next one.
-        if findings and not verdict.library["next"]:
+        if findings:
             verdict.wrong.append(f"doctor after the next ingest: {findings}")
         return verdict
 
@@ -215,9 +214,7 @@ class Lab:
         verdict.lost += [f"what `{step}` has stored" for step in done if not kept[step]]
         if found["turns"] and at < _ORDER.index("ask"):
             verdict.doubled.append(f"turns from nowhere: {found['turns']}")
-        # What an interrupted change of the model has collected stays.
-        tables = [name for name in found["tables"] if not found["next"] or found["version"] in name]
-        _compare_libraries(expected, {**found, "tables": tables}, verdict)
+        _compare_libraries(expected, found, verdict)
         self._check_work(situation, verdict)
 
     def _check_work(self, situation: Situation, verdict: Verdict) -> None:
@@ -366,7 +363,7 @@ def _compare_libraries(expected: Library, found: Library, verdict: Verdict) -> N
     """Note what a library lacks, what it has twice, and what is wrong in another way."""
     for name in sorted(expected.keys() | found.keys()):
         wanted, given = expected.get(name), found.get(name)
-        if name in ("turns", "next") or wanted == given:
+        if name == "turns" or wanted == given:
             continue
         if not isinstance(wanted, list) or not isinstance(given, list):
             verdict.wrong.append(f"{name}: {wanted} became {given}")
