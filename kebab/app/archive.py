@@ -10,10 +10,9 @@ import errno
 import os
 import stat
 import zipfile
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from secrets import token_hex
+from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, BinaryIO
 
 import msgspec
@@ -33,7 +32,6 @@ from kebab.store.archive import (
     INDEX,
     MANIFEST,
     REVIEWS,
-    TEXTS,
     VECTORS,
     open_archive,
     read_manifest,
@@ -132,40 +130,38 @@ def _refuse_taken(target: Path, *, force: bool) -> None:
 def _write_archive(
     context: AppContext, draft: IO[bytes], target: Path, progress: ByteProgress
 ) -> ArchiveManifest:
-    from kebab.store.sqlite.copies import read_contents
+    from kebab.store.sqlite.copies import copy_database, read_contents
     from kebab.store.sqlite.reviews import get_reviews_path
 
-    data, reviews = context.paths.data, get_reviews_path(context.paths.data)
-    with zipfile.ZipFile(draft, "w", allowZip64=True) as archive:
-
-        def write(source: IO[bytes], name: str, compression: int = zipfile.ZIP_DEFLATED) -> None:
-            info = zipfile.ZipInfo(name)
-            info.compress_type, info.external_attr = compression, 0o600 << 16
+    data, reviews, texts = context.paths.data, get_reviews_path(context.paths.data), []
+    with ExitStack() as opened:
+        # Beside the target, where the archive needs space anyway.
+        with translate_os_errors(target.parent, "create"):
+            copies = Path(opened.enter_context(TemporaryDirectory(prefix=".", dir=target.parent)))
+        copy_database(context.database, copies / INDEX)
+        if reviews.exists():
+            copy_database(reviews, copies / REVIEWS)
+        contents = read_contents(copies / INDEX)
+        vectors = _open_vector_files(context, contents, opened)
+        if context.paths.stdin_dir.is_dir():  # a glob says nothing of one that cannot be read
+            texts = [one for one in context.paths.stdin_dir.iterdir() if _is_text(one.name)]
+        files = [
+            opened.enter_context(one.open("rb")) for one in (*copies.iterdir(), *sorted(texts))
+        ]
+        progress.total = sum(os.fstat(file.fileno()).st_size for file in (*files, *vectors))
+        archive = opened.enter_context(zipfile.ZipFile(draft, "w", allowZip64=True))
+        for file in (*files, *vectors):
+            path = Path(file.name)
+            info = zipfile.ZipInfo(
+                path.relative_to(copies if path.parent == copies else data).as_posix()
+            )
+            # The components of vectors hardly shrink.
+            info.compress_type = zipfile.ZIP_STORED if file in vectors else zipfile.ZIP_DEFLATED
+            info.external_attr = 0o600 << 16
             with archive.open(info, "w", force_zip64=True) as member:
-                while part := source.read(COPIED_AT_ONCE):
+                while part := file.read(COPIED_AT_ONCE):
                     member.write(part)
                     progress.add(len(part))
-
-        def add(path: Path, name: str) -> None:
-            with path.open("rb") as source:
-                write(source, name)
-
-        with _copy_database(context.database, target) as copy, ExitStack() as opened:
-            contents = read_contents(copy)
-            vectors = _open_vector_files(context, contents, opened)
-            sizes = [copy.stat().st_size, *(os.fstat(file.fileno()).st_size for file in vectors)]
-            progress.total = sum(sizes)
-            add(copy, INDEX)
-            for file in vectors:  # the components of vectors hardly shrink
-                write(file, Path(file.name).relative_to(data).as_posix(), zipfile.ZIP_STORED)
-        if reviews.exists():
-            with _copy_database(reviews, target) as copy:
-                add(copy, REVIEWS)
-        texts = context.paths.stdin_dir
-        # A glob would say nothing of a folder that cannot be read.
-        for path in sorted(texts.iterdir() if texts.is_dir() else ()):
-            if is_own_file_name(path.name) and path.suffix == ".md":
-                add(path, f"{TEXTS}/{path.name}")
         manifest = ArchiveManifest(
             format_version=FORMAT_VERSION,
             kebab_version=__version__,
@@ -179,6 +175,10 @@ def _write_archive(
         )
         archive.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
     return manifest
+
+
+def _is_text(name: str) -> bool:
+    return is_own_file_name(name) and name.endswith(".md")
 
 
 def _open_vector_files(
@@ -198,19 +198,6 @@ def _open_vector_files(
             paths = list_vector_files(data, version)
             return [opened.enter_context(path.open("rb")) for path in paths]
     return []
-
-
-@contextmanager
-def _copy_database(path: Path, target: Path) -> Iterator[Path]:
-    """Yield a copy of a database beside the target, where the archive needs space anyway."""
-    from kebab.store.sqlite.copies import copy_database
-
-    copy = target.with_name(f".{target.name}.{token_hex(4)}")
-    try:
-        copy_database(path, copy)
-        yield copy
-    finally:
-        copy.unlink(missing_ok=True)
 
 
 def import_archive(
@@ -296,5 +283,8 @@ def _stage(
     version = read_contents(staged / INDEX).embedding_version
     if version is not None and (staged / VECTORS).exists():
         LanceVectors(staged, version, parse_dimension(version)).rebuild()
+    (staged / VECTORS).mkdir(mode=0o700, exist_ok=True)
     if (staged / REVIEWS).exists():
         adopt_copy(staged / REVIEWS, reviews.MIGRATIONS)
+    else:
+        (staged / REVIEWS).touch(0o600)  # without a table it holds no review

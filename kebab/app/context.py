@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from kebab.app.published_copy import PublishedCopy, choose_settings
 from kebab.config.settings import AUTO, Paths, Settings, is_address, resolve_paths
 from kebab.config.tuning import limit_blas_threads
 from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS, PUBLISHED_BASES
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     from kebab.app.masking import SecretMask
     from kebab.app.model_adapters import Embedders
+    from kebab.app.published_copy import PublishedCopy
     from kebab.chunk.budget import Budget
     from kebab.config.load import SettingsReport
     from kebab.core.chunks import Matrix
@@ -92,6 +92,9 @@ class AppContext:
         ConfigInvalid: The settings name an embedding model that does not exist.
     """
 
+    published: "PublishedCopy | None" = None
+    """The copy of the published base that the settings name in place of a folder."""
+
     def __init__(
         self,
         settings: Settings,
@@ -103,8 +106,10 @@ class AppContext:
         is_owner: bool = True,
     ) -> None:
         limit_blas_threads()
-        self.published = PublishedCopy(settings) if is_address(settings.data_dir) else None
-        if self.published:
+        if is_address(settings.data_dir):
+            from kebab.app.published_copy import PublishedCopy
+
+            self.published = PublishedCopy(settings)
             # The stored vectors tell the model, and nothing is written.
             settings, read_only = self.published.settings, True
         if embedders:
@@ -425,6 +430,8 @@ class PublishedBases:
             StoreCorrupt: There is no copy yet, and what is published is damaged.
             NotIndexed: There is no copy yet, and a newer kebab published it.
         """
+        from kebab.app.published_copy import choose_settings
+
         opened = self._opened.get(base.name)
         if opened is None or opened.settings.data_dir != base.url:
             context = self._context

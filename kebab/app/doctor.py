@@ -17,7 +17,7 @@ from kebab.app.plugins import check_plugins
 from kebab.config.settings import AUTO
 from kebab.core.chunks import ProbePair
 from kebab.core.documents import EMBEDDING_REASON
-from kebab.core.ids import Key, Keys, sort_keys
+from kebab.core.ids import Keys, sort_keys
 from kebab.doctor import checks
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.errors.signal import Signal
@@ -173,7 +173,6 @@ def build_inputs(
             list_leftovers=partial(list_leftovers, context),
             list_vector_keys=partial(_list_vector_keys, context),
             list_expected_keys=partial(_query_catalogue, context, Catalogue.list_committed_keys),
-            find_damaged_keys=partial(_find_damaged_keys, context),
             reviews=get_reviews_path(paths.data),
             read_reviews=partial(_read_reviews, context),
         ),
@@ -224,11 +223,6 @@ def _find_schema(context: AppContext, expected: int) -> int | None:
 def _list_vector_keys(context: AppContext) -> Keys:
     version = context.get_stored_version()
     return context.open_vector_table(version).list_keys(verify=True) if version else sort_keys(())
-
-
-def _find_damaged_keys(context: AppContext) -> set[Key]:
-    version = context.get_stored_version()
-    return context.open_vector_table(version).find_damaged_keys() if version else set()
 
 
 def _read_reviews(context: AppContext) -> checks.ReviewFile | None:

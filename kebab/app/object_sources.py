@@ -19,7 +19,7 @@ from kebab.errors.signal import Signal
 from kebab.ingest.job import IngestJob
 from kebab.ingest.plan import list_ancestors
 from kebab.source.ignore import Layer, build_base_layer, find_skip_reason
-from kebab.store.object_mirror import MirrorResult, ObjectMirror, build_empty_error, list_addresses
+from kebab.store.object_mirror import ObjectMirror, build_empty_error, list_addresses
 from kebab.store.objects import StoredObject
 from kebab.wire.ingest import IngestRequest, ObjectSync
 
@@ -107,11 +107,11 @@ class MirrorSync:
         plan = mirror.plan(partial(find_reason, self._rules, layer, mirror.root.as_posix()))
         if not plan.listed and not (self._request.force and plan.gone):
             raise build_empty_error(mirror.address, len(plan.gone))
-        result = MirrorResult(downloaded=len(plan.changed), size=plan.size)
+        done, fault = plan.changed, None
         if not self._request.dry_run:
             progress = ByteProgress(self._report, context, "download")
-            progress.total = plan.size
-            result = mirror.apply(
+            progress.total = sum(one.size for one in plan.changed)
+            done, fault = mirror.apply(
                 plan,
                 context.clock.now(),
                 add=progress.add,
@@ -120,13 +120,13 @@ class MirrorSync:
         return ObjectSync(
             address=mirror.address,
             listed=plan.listed,
-            downloaded=result.downloaded,
-            bytes=result.size,
+            downloaded=len(done),
+            bytes=sum(one.size for one in done),
             removed=len(plan.gone),
-            missing=len(plan.changed) - result.downloaded,
+            missing=len(plan.changed) - len(done),
             skipped_by_reason=dict(sorted(plan.skips.by_reason.items())),
             skip_examples=plan.skips.examples,
-            error=self._build_error(result.fault) if result.fault else None,
+            error=self._build_error(fault) if fault else None,
         )
 
     def _build_error(self, fault: Signal) -> "ErrorReply":

@@ -198,7 +198,7 @@ class _Publication:
         for document in iterate_documents(self._reader):
             keys = published.build_passage_keys(document, self._version)
             embedded = sum(key is not None for key in document.keys)
-            yield published.build_document(document, keys), keys, embedded
+            yield published.build_document(document.row, keys), keys, embedded
 
     def _build_passages(self, new: set[str]) -> "Iterator[PublishedPassage]":
         """Yield the new rows of passages, with their vectors."""

@@ -28,8 +28,7 @@ from kebab.wire.published import (
 
 def describe_base(context: AppContext, base: Registration) -> PublishedBase:
     """Return what is known of a base, without a look at its store."""
-    copy = PublishedCopy(choose_settings(context.settings, base))
-    state = copy.build_copy().read_state()
+    state = PublishedCopy(choose_settings(context.settings, base)).read_state()
     found = state and state.manifest
     return PublishedBase(
         **asdict(base),
@@ -64,12 +63,15 @@ def add_source(
     settings = replace_setting(context.settings, "data_dir", url)
     if request.mode != AUTO:
         settings = replace_setting(settings, "published.mode", request.mode)
-    published = PublishedCopy(settings)
-    copy = published.build_copy(
-        lambda _: progress.send(ProgressKind.HEARTBEAT, phase="pull", message="reading files")
-    )
-    copy.refresh(context.clock.now(), at_once=True)
-    base = Registration(name=name, url=url, weight=request.weight, mode=published.mode)
+    copy, pulled = PublishedCopy(settings), 0
+
+    def count(size: int) -> None:
+        nonlocal pulled
+        pulled += size
+        progress.send(ProgressKind.HEARTBEAT, phase="pull", message="reading files")
+
+    copy.refresh(context.clock.now(), count, at_once=True)
+    base = Registration(name=name, url=url, weight=request.weight, mode=copy.mode)
 
     def add(now: Registry) -> Registry:
         _refuse_taken_name(now, name, url)
@@ -83,7 +85,7 @@ def add_source(
             opened.embedders.obtain(version, report, Cancel())
     return SourceAdded(
         base=describe_base(context, base),
-        pulled_bytes=copy.pulled,
+        pulled_bytes=pulled,
         duration_ms=(context.clock.monotonic() - started) * 1000,
     )
 

@@ -1,32 +1,62 @@
-"""Follows published bases: brings their copies up to date, or asks their stores for candidates."""
+"""Follows published bases: keeps a copy of one, or asks its store for candidates.
+
+A copy is the files of the dataset, and an ordinary index made of them. The index is brought up to
+date in one transaction, so a reader sees one state or the next, and a call that was killed leaves
+the old one. When the store cannot be used, the copy stays in use. Where the store itself is
+searched, only `base.json` is read, and the index has no documents.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
 from kebab.config.load import replace_setting
 from kebab.config.settings import AUTO, Settings, find_copy_folder
-from kebab.errors.catalog import InvalidInput
+from kebab.core.durable import create_folder, delete_path, hold_lock, replace_file
+from kebab.core.ids import compute_digest
+from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
+from kebab.wire.published import PublishedManifest, Registration
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
-    from kebab.store.copies import BaseCopy, CopyState
-    from kebab.wire.published import Registration
+    from kebab.store.objects import ObjectStore
+    from kebab.store.published import FoundBase
 
 PULL: Literal["pull"] = "pull"
 REMOTE: Literal["remote"] = "remote"
-_MB = 1_000_000
+CHECK_S = 60.0
+"""A store is asked for a new state once in this time at most."""
 
+_STATE, _LOCK, _DATASET, _INDEX = "state.json", "copy.lock", "dataset", "index"
+_MB = 1_000_000
 _CANDIDATES = 1_000
 """How many passages a store is asked for by words, and as many by meaning."""
 
 
-def choose_settings(settings: Settings, base: "Registration") -> Settings:
+def choose_settings(settings: Settings, base: Registration) -> Settings:
     """Return the settings under which a listed base is read."""
     settings = replace_setting(settings, "data_dir", base.url)
     return replace_setting(settings, "published.mode", base.mode)
+
+
+class CopyState(Struct, frozen=True, kw_only=True):
+    """What a copy holds, and when the store was read and tried last, in seconds since the epoch.
+
+    The manifest names no files.
+    """
+
+    index: str
+    digest: str
+    manifest: PublishedManifest
+    checked_at: float
+    tried_at: float
+    problem: str | None = None
 
 
 class PublishedCopy:
@@ -39,6 +69,12 @@ class PublishedCopy:
         self._discard: Callable[[], object] = lambda: None
 
     @cached_property
+    def _store(self) -> "ObjectStore":
+        from kebab.store.objects import ObjectStore
+
+        return ObjectStore(self.url)
+
+    @cached_property
     def mode(self) -> Literal["pull", "remote"]:
         """Whether the base is copied, or its store is searched; that of a web server cannot be.
 
@@ -46,7 +82,6 @@ class PublishedCopy:
             IoError: Its size decides, and the store cannot be read.
             StoreCorrupt: Its size decides, and what is published is damaged.
         """
-        from kebab.store.objects import ObjectStore
         from kebab.store.published import require_base
 
         chosen = self.settings.published.mode
@@ -56,9 +91,9 @@ class PublishedCopy:
         if chosen != AUTO or is_web:
             return REMOTE if chosen == REMOTE else PULL
         for mode in (PULL, REMOTE):
-            if self.build_copy(mode=mode).read_state():
+            if _read_state(find_copy_folder(self.url) / mode):
                 return mode
-        files = require_base(ObjectStore(self.url)).manifest.files
+        files = require_base(self._store).manifest.files
         limit = self.settings.published.remote_from_mb * _MB
         return REMOTE if sum(file.bytes for file in files) >= limit else PULL
 
@@ -67,31 +102,115 @@ class PublishedCopy:
         """Whether the store is searched."""
         return self.mode == REMOTE
 
-    def build_copy(
-        self,
-        count: Callable[[int], None] = lambda _: None,
-        mode: Literal["pull", "remote"] | None = None,
-    ) -> "BaseCopy":
-        """Return the copy in the cache folder; `count` receives the size of each file read."""
-        from kebab.app.published_index import update_index
-        from kebab.store.copies import BaseCopy
+    @property
+    def _folder(self) -> Path:
+        return find_copy_folder(self.url) / self.mode
 
-        mode = mode or self.mode
-        folder = find_copy_folder(self.url) / mode
-        return BaseCopy(folder, self.url, update_index, count, copies_files=mode == PULL)
+    def read_state(self) -> CopyState | None:
+        """Return the state of the copy; None without one."""
+        return _read_state(self._folder)
 
     def open(self, now: float) -> Path:
-        """Return the folder of the index. Raises what `BaseCopy.refresh` raises."""
-        copy = self.build_copy()
-        self.state = copy.refresh(now)
-        return copy.find_index(self.state)
+        """Return the folder of the index. Raises what `refresh` raises."""
+        self.state = self.refresh(now)
+        return self._folder / self.state.index
 
     def has_changed(self, now: float) -> bool:
         """Return whether the index is in another folder than before."""
         if self.state is None:
             return False
-        before, self.state = self.state, self.build_copy().refresh(now)
+        before, self.state = self.state, self.refresh(now)
         return before.index != self.state.index
+
+    def refresh(
+        self, now: float, count: Callable[[int], None] = lambda _: None, *, at_once: bool = False
+    ) -> CopyState:
+        """Bring the copy up to date, unless that was tried within a minute.
+
+        `count` receives the size of each file that is read.
+
+        Raises:
+            IoError: There is no copy yet, and the store cannot be read.
+            StoreCorrupt: There is no copy yet, and what is published is damaged.
+            NotIndexed: There is no copy yet, and something newer is published.
+        """
+        from kebab.store.published import require_base
+
+        def is_fresh(state: CopyState) -> bool:
+            return not at_once and 0 <= now - state.tried_at < CHECK_S
+
+        state = self.read_state()
+        if state and is_fresh(state):
+            return state
+        found = None if state else require_base(self._store)  # a wrong address leaves no folder
+        folder = self._folder
+        with translate_os_errors(folder, "create"):
+            create_folder(folder, 0o700)
+        lock = hold_lock(folder / _LOCK, wait=state is None or at_once)
+        with translate_os_errors(folder, "write"), lock as held:
+            # Another process may have done it meanwhile.
+            state = self.read_state()
+            if state and (not held or is_fresh(state)):
+                return state
+            try:
+                new = self._pull(state, found or require_base(self._store), now, count)
+            except (IoError, StoreCorrupt, NotIndexed) as fault:
+                if state is None:
+                    raise
+                new = replace(state, tried_at=now, problem=fault.format_message())
+            with replace_file(folder / _STATE) as draft:
+                draft.write(msgspec.json.encode(new))
+            for path in folder.glob(f"{_INDEX}-*"):
+                if path.name != new.index:
+                    delete_path(path)
+        return new
+
+    def _pull(
+        self, state: CopyState | None, found: "FoundBase", now: float, count: Callable[[int], None]
+    ) -> CopyState:
+        from kebab.app.published_index import update_index
+        from kebab.store.published import Dataset
+
+        digest = compute_digest(found.version.data.decode("utf-8", "replace"))
+        if state and state.digest == digest:
+            return replace(state, checked_at=now, tried_at=now, problem=None)
+        manifest = found.manifest
+        # Vectors of another model, and records of another schema, make another index.
+        key = f"{manifest.embedding_version} {manifest.index_schema}"
+        index = f"{_INDEX}-{compute_digest(key, size=8)}"
+        create_folder(self._folder / index, 0o700)
+        dataset = None
+        if not self.is_remote:
+            self._load_files(manifest, count)
+            dataset = Dataset(str(self._folder / _DATASET))
+            dataset.checkout(manifest.versions)
+        update_index(self._folder / index, manifest, dataset)
+        return CopyState(
+            index=index,
+            digest=digest,
+            manifest=replace(manifest, files=[]),
+            checked_at=now,
+            tried_at=now,
+        )
+
+    def _load_files(self, manifest: PublishedManifest, count: Callable[[int], None]) -> None:
+        """Read the files of the dataset that the copy lacks, and delete those of older states."""
+        from kebab.store.objects import StoredObject
+
+        folder = self._folder / _DATASET
+        sizes = {file.name: file.bytes for file in manifest.files}
+        for path in [path for path in folder.rglob("*") if path.is_file()]:
+            if sizes.get(path.relative_to(folder).as_posix()) != path.stat().st_size:
+                path.unlink()
+        missing = (
+            StoredObject(name, size, 0.0)
+            for name, size in sizes.items()
+            if not (folder / name).exists()
+        )
+        for one, fault in self._store.download_all(missing, folder):
+            if fault:
+                raise fault
+            count(one.size)
 
     def find_candidates(
         self, words: Sequence[str], vector: "Vector | None", weights: Sequence[float]
@@ -129,3 +248,12 @@ class PublishedCopy:
         if not self.is_remote:
             return None
         return f"remote: the {_CANDIDATES} nearest passages by words, and by meaning, are compared"
+
+
+def _read_state(folder: Path) -> CopyState | None:
+    """Return the state of the copy in a folder; None without one that can be read."""
+    try:
+        state = msgspec.json.decode((folder / _STATE).read_bytes(), type=CopyState)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    return state if (folder / state.index).is_dir() else None

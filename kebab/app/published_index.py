@@ -1,6 +1,6 @@
 """Makes an ordinary index of the documents of a published base: of all, or of candidates."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,34 +33,23 @@ def update_index(folder: Path, manifest: PublishedManifest, dataset: Dataset | N
 
     Without a dataset it holds the sources only.
     """
-    if dataset is None:
-        with SqliteWriter(folder, join_tokens) as library, library.transaction():
-            fill_index(library, None, manifest, iter(()))
-        return
     with SqliteWriter(folder, join_tokens) as library:
+        if dataset is None:
+            with library.transaction():
+                fill_index(library, None, manifest, iter(()))
+            return
         stored = msgspec.json.decode(library.get_value(_KEYS) or "{}", type=dict[str, str])
         documents = {row["document"]: row for row in dataset.read_documents()}
         changed = {name: row for name, row in documents.items() if stored.get(name) != row["key"]}
-        passages = dataset.iterate_passages(changed)
+        pairs = ((changed[name], rows) for name, rows in dataset.iterate_passages(changed))
         vectors = open_vectors(folder, manifest)
         with library.transaction():
             gone = [DocId(name) for name in stored.keys() - documents.keys()]
             library.remove_documents(gone)
-            fill_index(library, vectors, manifest, iterate_pairs(changed, passages))
+            fill_index(library, vectors, manifest, pairs)
             keys = {name: row["key"] for name, row in documents.items()}
             library.set_value(_KEYS, msgspec.json.encode(keys).decode())
         library.checkpoint()
-
-
-def iterate_pairs(
-    documents: Mapping[str, dict[str, Any]], passages: Iterator[tuple[str, list[dict[str, Any]]]]
-) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
-    """Yield the row of each document with the rows of its passages."""
-    rest = dict(documents)
-    for name, rows in passages:
-        if (row := rest.pop(name, None)) is not None:
-            yield row, rows
-    yield from ((row, []) for row in rest.values())
 
 
 def open_vectors(folder: Path, manifest: PublishedManifest) -> LanceVectors | None:
@@ -86,18 +75,13 @@ def fill_index(
         library.set_value(EMBEDDING_VERSION, version)
         reconcile(library, vectors, version)
     for row, passages in pairs:
-        ordered = _sort(passages)
-        document = read_document(row, ordered)
+        document = read_document(row, passages)
         library.put_document(document)
-        for chunk, passage in zip(document.chunks, ordered, strict=True):
+        for chunk, passage in zip(document.chunks, passages, strict=True):
             if passage["vector"] is not None:
                 found[chunk.chunk_id] = passage["vector"]
     if vectors is not None and version:
         _store_vectors(library, vectors, version, found)
-
-
-def _sort(passages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(passages, key=lambda one: int(one["ordinal"]))
 
 
 def _store_vectors(
@@ -117,14 +101,10 @@ def index_candidates(
 ) -> None:
     """Make the index of some passages of a dataset, and of their documents."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for row in passages:
-        found.setdefault(row["document"], []).append(row)
+    for row in sorted(passages, key=lambda one: int(one["ordinal"])):
+        some = found.setdefault(row["document"], [])
+        some.append({**row, "ordinal": len(some)})  # among what there is of the document
     rows = {row["document"]: row for row in dataset.read_documents(found)}
-    pairs = ((rows[name], _number(some)) for name, some in found.items() if name in rows)
+    pairs = ((rows[name], some) for name, some in found.items() if name in rows)
     with SqliteWriter(folder, join_tokens) as library, library.transaction():
         fill_index(library, open_vectors(folder, manifest), manifest, pairs)
-
-
-def _number(passages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return passages of a document with the ordinals of what there is of it."""
-    return [{**row, "ordinal": number} for number, row in enumerate(_sort(passages))]

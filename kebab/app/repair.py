@@ -12,7 +12,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from kebab.app.context import AppContext
-from kebab.app.doctor import build_inputs, check_health, find_version
+from kebab.app.doctor import build_inputs, check_health
 from kebab.app.ingest import ingest
 from kebab.app.own_files import list_leftovers
 from kebab.core.documents import STDIN
@@ -104,14 +104,11 @@ class _Work:
             ),
             "full_text": _Remedy("write all words again from the stored text", self._write_words),
             "vectors": _Remedy(
-                "compute the missing and damaged vectors again if the embedding model is installed",
+                "compute the missing vectors again if the embedding model is installed",
                 self._compute_vectors,
             ),
             "leftovers": _Remedy("delete them", self._delete_leftovers),
             "reviews": _Remedy("move the stored reviews aside", self._move_reviews),
-            "embedding_files": _Remedy(
-                "download the files of the embedding model again", self._download_model
-            ),
         }
 
     def tell(self, message: str) -> None:
@@ -245,9 +242,3 @@ class _Work:
         with context.acquire_writer_lock():
             target = copies.move_aside(get_reviews_path(context.paths.data), context.clock.now())
         self.moved.append(MovedDatabase(path=str(target)))
-
-    def _download_model(self) -> None:
-        version = find_version(self._context)
-        if version is not None:
-            embedders = self._context.embedders
-            embedders.download(embedders.find_model(version), self._pass_on, self._cancel)

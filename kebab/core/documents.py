@@ -13,10 +13,10 @@ from msgspec import Struct
 from kebab.core.chunks import ChunkRow, Place
 from kebab.core.ids import ChunkId, DocId, Key, compute_digest
 from kebab.core.queries import StoredChunk
+from kebab.errors.signal import Signal
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
-    from kebab.errors.signal import Signal
 
 
 class BlockKind(StrEnum):
@@ -141,7 +141,7 @@ class ParsedDocument(NamedTuple):
     links: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
     omissions: tuple[Omission, ...] = ()
-    failures: tuple["Signal", ...] = ()
+    failures: tuple[Signal, ...] = ()
 
 
 PUBLISHED_BASES = "published.json"
@@ -237,7 +237,7 @@ class DocumentRow(Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     properties: tuple[tuple[str, str], ...] = ()
-    failures: tuple["Signal", ...] = ()
+    failures: tuple[Signal, ...] = ()
     omissions: tuple[OmittedWords, ...] = ()
 
 

@@ -436,9 +436,6 @@ class VectorWriter(Protocol):
     def list_keys(self, *, verify: bool = False) -> Keys:
         """Return the key of every row in rising order; `verify` reads the table itself."""
 
-    def find_damaged_keys(self) -> set[Key]:
-        """Read every row of the table; return the keys whose vector has not length 1."""
-
     def rebuild(self) -> None:
         """Make a table that cannot be read anew from what readers see, or empty without it."""
 

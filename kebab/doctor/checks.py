@@ -3,7 +3,7 @@
 import os
 import shlex
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 from kebab import __version__
 from kebab.core.chunks import ProbePair
 from kebab.core.documents import SourceCounts
-from kebab.core.ids import Key, Keys, find_missing_keys, find_repeated_keys
+from kebab.core.ids import Keys, find_missing_keys, find_repeated_keys
 from kebab.core.ports import Clock
 from kebab.errors.catalog import (
     ConfigInvalid,
@@ -330,8 +330,7 @@ class StorageInputs:
     `find_word_fault` that of the full-text index, None without one; if it is `deep`, words of every
     passage are looked up, else of a sample. `list_vector_keys` returns the key of every vector row,
     repeated keys included, `list_expected_keys` the keys that have a vector according to the
-    database, and `find_damaged_keys` those whose vector is damaged. `reviews` is the file of
-    `read_reviews`.
+    database. `reviews` is the file of `read_reviews`.
     """
 
     path: Path
@@ -342,7 +341,6 @@ class StorageInputs:
     list_vector_keys: Callable[[], Keys]
     list_expected_keys: Callable[[], Keys]
     deep: bool = False
-    find_damaged_keys: Callable[[], Collection[Key]] = frozenset
     list_remains: Callable[[], Sequence[Path]] = tuple
     list_leftovers: Callable[[], Sequence[Path]] = tuple
     reviews: Path
@@ -396,8 +394,6 @@ def check_vectors(storage: StorageInputs) -> Finding:
     now = set(storage.list_expected_keys() if lacking or extra else ())
     if missing := len(now.intersection(lacking)):
         return fail(f"{format_count(missing, 'vector')} of {len(expected):,} missing", FIX)
-    if damaged := len(storage.find_damaged_keys()):
-        return fail(f"{format_count(damaged, 'vector')} of {len(expected):,} damaged", FIX)
     if repeats := len(find_repeated_keys(rows)):
         return fail(f"{format_count(repeats, 'vector')} stored more than once", FIX)
     summary = f"{format_count(len(expected), 'vector')}, each with its passage"
@@ -526,7 +522,7 @@ def check_embedding_files(models: ModelInputs) -> Finding:
         return warn(missing, f"kebab model pull {weights.model}")
     if weights.faults:
         damage = f"damaged model files in {weights.folder}: {'; '.join(weights.faults)}"
-        return fail(damage, FIX)
+        return fail(damage, f"kebab model pull {weights.model}")
     return succeed(f"{weights.model}: {weights.folder}")
 
 

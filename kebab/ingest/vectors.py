@@ -238,18 +238,16 @@ def reconcile(
 ) -> int:
     """Delete every row whose chunk is not marked as committed; return how many vectors are lost.
 
-    A chunk whose row is missing, damaged or stored twice becomes pending again. With `verify` the
+    A chunk whose row is missing or stored twice becomes pending again. With `verify` the
     rows of the table itself are read.
     """
     stored, committed = vectors.list_keys(verify=verify), library.list_committed_keys()
-    damaged = find_repeated_keys(stored)
-    if verify:
-        damaged |= vectors.find_damaged_keys()
+    repeated = find_repeated_keys(stored)
     unknown = set(find_missing_keys(stored, committed))
-    lost = {*find_missing_keys(committed, stored), *damaged} - unknown
+    lost = {*find_missing_keys(committed, stored), *repeated} - unknown
     if lost:
         library.mark_vectors(lost, "pending", version)
-    if stray := unknown | damaged:
+    if stray := unknown | repeated:
         vectors.delete(stray)
     vectors.save()
     return len(lost)

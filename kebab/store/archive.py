@@ -28,15 +28,8 @@ TEXTS, VECTORS = "stdin", "lance"
 COPIED_AT_ONCE = 1 << 20
 _MAX_MANIFEST_BYTES = 1 << 20
 _DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-    OverflowError,
-    KeyError,
-    *DECODE_ERRORS,
+    *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError),
+    *(ValueError, OverflowError, KeyError, *DECODE_ERRORS),
 )
 """What the readers of zip files and of JSON raise for damaged ones."""
 
@@ -63,12 +56,7 @@ def translate_damage(path: Path) -> Iterator[None]:
 
 
 def open_archive(path: Path) -> zipfile.ZipFile:
-    """Open an archive; the caller closes it, and reads it within `translate_damage`.
-
-    Raises:
-        IoError: The file cannot be read.
-        StoreCorrupt: It is no zip file.
-    """
+    """Open an archive; the caller closes it, and reads it within `translate_damage`."""
     with translate_os_errors(path, "read"):
         if not stat.S_ISREG(path.stat().st_mode):
             raise build_read_error(path, "it is not a regular file")
@@ -82,10 +70,10 @@ class _Format(msgspec.Struct, frozen=True):
     format_version: int
 
 
-def read_manifest(archive: zipfile.ZipFile, is_text_name: Callable[[str], bool]) -> ArchiveManifest:
+def read_manifest(archive: zipfile.ZipFile, is_text: Callable[[str], bool]) -> ArchiveManifest:
     """Return the manifest of an archive that has only members of known names.
 
-    `is_text_name` tells the names that texts from standard input have.
+    `is_text` tells the names that texts from standard input have.
     """
     info = archive.getinfo(MANIFEST)
     if info.file_size > _MAX_MANIFEST_BYTES:
@@ -99,31 +87,23 @@ def read_manifest(archive: zipfile.ZipFile, is_text_name: Callable[[str], bool])
     if manifest.index_schema > expected:
         raise NotIndexed(data_dir=path, expected=expected, found=manifest.index_schema)
     names = archive.namelist()
-    unknown = [name for name in names if not _is_member(name, is_text_name)]
-    if unknown or INDEX not in names or len({*names}) < len(names):
-        raise ValueError(f"not its members: {', '.join(unknown) or 'one is missing or repeated'}")
+    unknown = [name for name in names if not _is_member(name, is_text)]
+    if unknown or INDEX not in names:
+        raise ValueError(f"not its members: {', '.join(unknown) or f'{INDEX} is missing'}")
     return manifest
 
 
-def _is_member(name: str, is_text_name: Callable[[str], bool]) -> bool:
+def _is_member(name: str, is_text: Callable[[str], bool]) -> bool:
     folder, _, below = name.partition("/")
     if not below:
         return name in (MANIFEST, INDEX, REVIEWS)
-    if {"/", "\\", "\0"}.intersection(below):
-        return False
     if folder == TEXTS:
-        return is_text_name(below)
+        return is_text(below) and not {"/", "\\", "\0"}.intersection(below)
     return folder == VECTORS and vectors.is_own(below) and below.endswith(".npy")
 
 
 def unpack(archive: zipfile.ZipFile, folder: Path, count: Callable[[int], None]) -> None:
-    """Write every member but the manifest into a new folder, and compare its checksum.
-
-    `count` receives the size of each part that was read.
-
-    Raises:
-        IoError: A file cannot be written.
-    """
+    """Write every member but the manifest into a new folder, and compare its checksum."""
     with translate_os_errors(folder, "write"):
         create_folder(folder / TEXTS, 0o700)
         for name in archive.namelist():

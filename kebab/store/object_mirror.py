@@ -8,14 +8,13 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 
 from kebab.config.settings import OBJECTS
 from kebab.core.durable import create_folder, delete_path, replace_file
@@ -25,9 +24,6 @@ from kebab.errors.system import translate_os_errors
 from kebab.platform import is_linux
 from kebab.store.objects import ObjectStore, StoredObject
 
-_THREADS = 8
-_MOST_FAILURES = 5
-"""After so many failures in a row the run leaves the other objects to the next one."""
 UNSAFE = "unsafe_name"
 """The skip reason of names that are no path below a folder, or that are those of another path."""
 
@@ -43,28 +39,13 @@ class MirrorState(Struct, frozen=True, kw_only=True):
     missing: int = 0
 
 
-class MirrorPlan(Struct, frozen=True, kw_only=True):
+class MirrorPlan(NamedTuple):
     """What differs between a whole listing of the store and the mirror; `gone` are deleted."""
 
     listed: int
-    wanted: dict[str, StoredObject]
     changed: list[StoredObject]
     gone: list[str]
     skips: SkipCounts
-
-    @property
-    def size(self) -> int:
-        """The bytes of the changed objects."""
-        return sum(one.size for one in self.changed)
-
-
-class MirrorResult(Struct, kw_only=True):
-    """What was brought into the mirror; `fault` is the first reason of a failure."""
-
-    downloaded: int = 0
-    size: int = 0
-    failed: int = 0
-    fault: IoError | None = field(default=None)
 
 
 def name_mirror(address: str) -> str:
@@ -134,13 +115,7 @@ class ObjectMirror:
             one for name, one in wanted.items() if here.get(name) != (one.size, int(one.modified))
         ]
         gone = [name for name in here if name not in wanted]
-        return MirrorPlan(
-            listed=len(listed),
-            wanted=wanted,
-            changed=changed,
-            gone=gone,
-            skips=skips,
-        )
+        return MirrorPlan(len(listed), changed, gone, skips)
 
     def apply(
         self,
@@ -149,8 +124,10 @@ class ObjectMirror:
         *,
         add: Callable[[int], None],
         is_stopped: Callable[[], bool],
-    ) -> MirrorResult:
+    ) -> tuple[list[StoredObject], IoError | None]:
         """Delete what is gone, and download what is new or changed until `is_stopped`.
+
+        Return what was downloaded, and the first reason why an object was not.
 
         Raises:
             IoError: The mirror cannot be written.
@@ -165,13 +142,16 @@ class ObjectMirror:
                 if folder != str(self.root):
                     with suppress(OSError):  # it has files
                         Path(folder).rmdir()
-        result = MirrorResult()
+        done, first = list[StoredObject](), None
         try:
-            for one in self._download(plan.changed, result, is_stopped):
-                add(one.size)
+            for one, fault in self._open().download_all(plan.changed, self.root, is_stopped):
+                first = first or fault
+                if fault is None:
+                    done.append(one)
+                    add(one.size)
         finally:
-            self._write_state(now, len(plan.changed) - result.downloaded)
-        return result
+            self._write_state(now, len(plan.changed) - len(done))
+        return done, first
 
     def remove(self) -> None:
         """Delete the mirror; first what makes the folder one."""
@@ -179,41 +159,6 @@ class ObjectMirror:
             for path in (self._state, self.root):
                 if path.exists():
                     delete_path(path)
-
-    def _download(
-        self, objects: list[StoredObject], result: MirrorResult, is_stopped: Callable[[], bool]
-    ) -> Iterator[StoredObject]:
-        """Yield the objects that were downloaded, and count them and the failures."""
-        store, stops, in_row = self._open(), False, 0
-
-        def fetch(one: StoredObject) -> IoError | bool:
-            try:
-                if is_done := not (stops or is_stopped()):
-                    self._fetch(store, one)
-            except IoError as fault:
-                return fault
-            return is_done
-
-        with ThreadPoolExecutor(_THREADS) as pool:
-            for one, fault in zip(objects, pool.map(fetch, objects), strict=True):
-                if fault is True:
-                    in_row = 0
-                    result.downloaded += 1
-                    result.size += one.size
-                    yield one
-                elif isinstance(fault, IoError):
-                    result.fault = result.fault or fault
-                    result.failed += 1
-                    in_row += 1
-                    # A full disk is no fault of an object.
-                    stops = stops or fault.op != "read" or in_row == _MOST_FAILURES
-
-    def _fetch(self, store: ObjectStore, one: StoredObject) -> None:
-        target = self.root / one.name
-        with translate_os_errors(target, "write"):
-            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            store.download(one, target)
-            os.utime(target, (one.modified, one.modified))
 
     def _open(self) -> ObjectStore:
         return ObjectStore(self.address)

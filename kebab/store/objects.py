@@ -6,10 +6,12 @@ its exceptions to causes.
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from threading import Event
 from typing import Any, NamedTuple
 
 from kebab.config.settings import FILE_ADDRESS, is_address
@@ -20,6 +22,8 @@ from kebab.errors.system import build_io_error, translate_import_errors, transla
 FEATURE, EXTRA = "published knowledge bases", "published"
 _WEB = ("http://", "https://")
 _CONNECT_S, _REQUEST_S, _RETRIES, _RETRY_S = 5, 120, 3, 30
+_THREADS, _MOST_FAILURES = 8, 5
+"""How many objects are read at once, and after how many failures the others are left."""
 _SECRETS = re.compile(r"SECRET|TOKEN|KEY|PASSWORD|SIGNATURE", re.IGNORECASE)
 _ATTEMPTS = re.compile(r"Error performing [A-Z]+ \S+ in \S+?(, after [^-]*)? - ")
 _SHORTEST_SECRET = 6
@@ -186,8 +190,38 @@ class ObjectStore:
                     modified = one["last_modified"].timestamp()
                     yield StoredObject(one["path"], one["size"], modified, one["e_tag"])
 
-    def read_parts(self, one: StoredObject) -> Iterator[bytes]:
-        """Yield the parts of an object in its listed version; threads may do so at once."""
+    def download_all(
+        self,
+        objects: Iterable[StoredObject],
+        folder: Path,
+        is_stopped: Callable[[], bool] = lambda: False,
+    ) -> Iterator[tuple[StoredObject, IoError | None]]:
+        """Write objects into a folder, until `is_stopped`; yield each with its fault.
+
+        When the folder cannot be written, or several objects cannot be read, the others are left.
+        """
+        ends, failures = Event(), 0
+
+        def fetch(one: StoredObject) -> tuple[StoredObject, IoError | None] | None:
+            if ends.is_set() or is_stopped():
+                return None
+            try:
+                self._download(one, folder / one.name)
+            except IoError as fault:
+                return one, fault
+            return one, None
+
+        with ThreadPoolExecutor(_THREADS) as pool:
+            try:
+                for one, fault in filter(None, pool.map(fetch, objects)):
+                    failures += fault is not None
+                    if failures == _MOST_FAILURES or (fault and fault.op != "read"):
+                        ends.set()
+                    yield one, fault
+            finally:
+                ends.set()
+
+    def _read_parts(self, one: StoredObject) -> Iterator[bytes]:
         options: Any = {"if_match": one.tag} if one.tag else {}
         with self._translate(one.name, "read"):
             try:
@@ -195,13 +229,16 @@ class ObjectStore:
             except self._faults.PreconditionError as fault:
                 raise IoError(path=self.describe(one.name), op="read", cause=_REPLACED) from fault
 
-    def download(self, one: StoredObject, target: Path) -> None:
+    def _download(self, one: StoredObject, target: Path) -> None:
         """Write an object in its listed version to a file, as a whole or not at all."""
-        with translate_os_errors(target, "write"), replace_file(target) as draft:
-            size = sum(draft.write(part) for part in self.read_parts(one))
-            if size != one.size:
-                cause = f"{size} bytes came instead of {one.size}"
-                raise IoError(path=self.describe(one.name), op="read", cause=cause)
+        with translate_os_errors(target, "write"):
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with replace_file(target) as draft:
+                size = sum(draft.write(part) for part in self._read_parts(one))
+                if size != one.size:
+                    cause = f"{size} bytes came instead of {one.size}"
+                    raise IoError(path=self.describe(one.name), op="read", cause=cause)
+            os.utime(target, (one.modified, one.modified))
 
 
 def _shorten(fault: BaseException) -> str:

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from kebab.config.settings import FILE_ADDRESS, is_address
 from kebab.core.chunks import ChunkRow, add_tokens
-from kebab.core.documents import DocumentRow, FileStamp
+from kebab.core.documents import DocumentRow
 from kebab.core.durable import create_folder, hold_lock
-from kebab.core.ids import DocId, Key, compute_digest
+from kebab.core.ids import Key, compute_digest
 from kebab.errors.catalog import IoError, Locked, NotIndexed, Op, StoreCorrupt
 from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.store.lance import import_lancedb, translate_lance_errors
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from kebab.core.chunks import Vector
 
 BASE, DOCUMENTS, PASSAGES = "base.json", "documents", "passages"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """The version of the tables and of `base.json`; rows of another one are sent anew."""
 
 _LOCK = ".publishing.lock"
@@ -84,20 +85,6 @@ _READ = [name for name in PublishedPassage._fields if name != "title_tokens"]
 """The columns of a passage that its reader needs."""
 
 
-class _Rest(msgspec.Struct):
-    """What a row of a document holds besides its columns."""
-
-    stamp: FileStamp
-    content_hash: str
-    recipe: str
-    parser_version: str
-    chunker_version: str
-    warnings: tuple[str, ...]
-    authors: tuple[str, ...]
-    aliases: tuple[str, ...]
-    links: tuple[str, ...]
-
-
 _COLUMNS = ("source", "path", "title", "media", "lang", "date")
 """The columns that are named like the fields of a document."""
 
@@ -116,14 +103,16 @@ def build_passage_keys(document: WholeDocument, version: str | None) -> list[str
     ]
 
 
-def build_document(document: WholeDocument, keys: Sequence[str]) -> PublishedDocument:
+def build_document(row: DocumentRow, keys: Sequence[str]) -> PublishedDocument:
     """Return the row of a document whose passages have these keys."""
-    row = document.row
-    rest = _Rest(**{name: getattr(row, name) for name in _Rest.__struct_fields__})
-    columns = {name: getattr(row, name) for name in _COLUMNS}
-    record = _encode(rest).decode()
-    key = compute_digest(_encode((row.doc_id, columns, row.tags, keys)).decode(), record)
-    return PublishedDocument(key, row.doc_id, **columns, tags=[*row.tags], record=record)
+    record = _encode(replace(row, chunks=())).decode()
+    return PublishedDocument(
+        key=compute_digest(record, *keys),
+        document=row.doc_id,
+        **{name: getattr(row, name) for name in _COLUMNS},
+        tags=[*row.tags],
+        record=record,
+    )
 
 
 def build_passages(
@@ -161,7 +150,7 @@ def read_document(row: Mapping[str, Any], passages: Sequence[Mapping[str, Any]])
     """
     chunks = []
     try:
-        rest = msgspec.json.decode(row["record"], type=_Rest)
+        document = msgspec.json.decode(row["record"], type=DocumentRow)
         for one in passages:
             read = msgspec.json.decode(one["record"], type=ChunkRow)
             chunk = read.chunk._replace(ordinal=one["ordinal"], text=one["text"])
@@ -171,13 +160,7 @@ def read_document(row: Mapping[str, Any], passages: Sequence[Mapping[str, Any]])
         raise StoreCorrupt(
             path=str(row["path"]), cause="a record cannot be read", published=True
         ) from fault
-    return DocumentRow(
-        doc_id=DocId(row["document"]),
-        tags=tuple(row["tags"]),
-        chunks=tuple(chunks),
-        **{name: row[name] for name in _COLUMNS},
-        **msgspec.structs.asdict(rest),
-    )
+    return replace(document, chunks=tuple(chunks))
 
 
 @contextmanager
@@ -263,13 +246,14 @@ class Dataset:
     def iterate_passages(
         self, documents: Collection[str]
     ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-        """Yield the rows of the passages of documents, document by document."""
-        for part in _split(sorted(documents)):
-            found: dict[str, list[dict[str, Any]]] = {}
+        """Yield documents with the rows of their passages in order."""
+        for part in _split([*documents]):
+            found: dict[str, list[dict[str, Any]]] = {name: [] for name in part}
             with self._translate("read"):
                 for row in self._read(PASSAGES, _READ, f"document IN ({_quote(part)})"):
-                    found.setdefault(row["document"], []).append(row)
-            yield from found.items()
+                    found[row["document"]].append(row)
+            for name, rows in found.items():
+                yield name, sorted(rows, key=lambda row: int(row["ordinal"]))
 
     def _read(self, name: str, columns: list[str], where: str | None = None) -> Iterator[Any]:
         table = self._open(name)
@@ -436,6 +420,10 @@ def read_base(store: ObjectStore) -> FoundBase | None:
     except (msgspec.MsgspecError, ValueError, KeyError, TypeError) as fault:
         cause = "it is no description of a published base"
         raise StoreCorrupt(path=address, cause=cause, published=True) from fault
+    for name in [file.name for file in manifest.files]:
+        if name.startswith("/") or ".." in name.split("/") or "\0" in name:
+            cause = f"not a file of a base: {name}"
+            raise StoreCorrupt(path=address, cause=cause, published=True)
     for source in manifest.sources:
         if "/" in source.name or source.name in ("", ".", ".."):
             cause = f"not the name of a source: {source.name}"

@@ -52,8 +52,6 @@ _HEAD, _COMPONENT_BYTES = 10, 2
 _OWN = re.compile(r"\.?[A-Za-z0-9._-]+\.(?:lance|gone|keys|binary|npy)(?:\.\d+)?")
 """Matches what kebab writes into the folder of tables, drafts and files of earlier builds too."""
 
-MAX_LENGTH_ERROR = 0.01
-
 
 def is_own(name: str) -> bool:
     """Return whether only kebab gives this name to an entry of the folder of tables."""
@@ -260,20 +258,6 @@ class LanceVectors(MappedVectors):
             if size == len(found) * row_bytes or not row_bytes:
                 return found
         return None
-
-    def find_damaged_keys(self) -> set[Key]:
-        """Read every row of the table; return the keys whose vector has not length 1."""
-        if read_table_version(self._table.path) is None or not self._dimension:
-            return set()
-        import numpy as np
-
-        damaged = set[Key]()
-        keys, vectors = self._table.read_rows()
-        for part, block in _iterate_blocks(vectors):
-            with np.errstate(all="ignore"):
-                intact = np.abs(np.vecdot(block, block) - 1.0) < MAX_LENGTH_ERROR
-            damaged.update(map(Key, keys[part][~intact].tolist()))
-        return damaged
 
 
 _BLOCK_ROWS = 8_192

@@ -64,9 +64,6 @@ class MemoryVectors:
     def list_keys(self, *, verify: bool = False) -> Keys:
         return sort_keys(row.key for row in self.rows)
 
-    def find_damaged_keys(self) -> set[Key]:
-        return {row.key for row in self.rows if not np.isfinite(row.vector).all()}
-
     def rebuild(self) -> None:
         self.rows = []
         self.commits += 1
@@ -93,10 +90,6 @@ class TornVectors(MemoryVectors):
         if self.torn:
             raise StoreCorrupt(path="/x", cause="torn")
         return super().list_keys(verify=verify)
-
-    def find_damaged_keys(self) -> set[Key]:
-        self.list_keys()
-        return super().find_damaged_keys()
 
     def rebuild(self) -> None:
         self.torn = False

@@ -71,14 +71,6 @@ def test_a_run_is_stored_unchanged(store, run):
     assert store.load_run(run.run_id) == run
 
 
-def test_an_empty_store_has_nothing(store):
-    assert store.load_run("r1") is None
-    assert store.list_documents("r1") == []
-    assert store.list_states("r1") == []
-    assert store.list_units("r1", 0, 9) == []
-    assert store.find_page("r1", "c") is None
-
-
 def test_the_first_plan_of_a_document_stays(store, run):
     assert store.add_document(run, make_planned(1, units=1)) == make_planned(1, units=1)
     assert store.add_document(run, make_planned(1)) == make_planned(1, units=1)
@@ -137,14 +129,6 @@ def test_the_first_end_of_a_page_stays(store, run):
     assert store.add_page(run, "c", StoredPage(start, Position(1, 1))) == page
     assert store.add_page(run, "c", begun) == page
     assert store.find_page(run, "c") == page
-
-
-def test_a_page_belongs_to_its_run(store, run):
-    store.add_run(make_run("r2"))
-    store.add_page(run, "c", StoredPage(Position(3, 4), None))
-
-    assert store.find_page("r2", "c") is None
-    assert store.find_page(run, "C") is None
 
 
 def test_a_new_run_deletes_those_without_work_within_the_age_limit(store, clock):

@@ -86,19 +86,6 @@ class TestDocuments:
         library.writer.put_document(huge)
         assert library.writer.load_known_documents("notes")["a.md"].inode == 2**64 - 3
 
-    def test_stored_chunks_have_all_fields_of_a_hit(self, library: Library) -> None:
-        row = document("d/a.md", ["one", "two"], tags=("b", "a"), headings=("H", "S"), at=3.5)
-        library.writer.put_document(row)
-        reader = library.reader()
-        keys = [chunk.key for chunk in library.writer.list_pending(10)]
-        second, first = reader.load_chunks([keys[1], Key(999), keys[0]])
-        assert (first.text, second.text) == ("one", "two")
-        assert (first.start_line, first.end_line, second.ordinal) == (1, 3, 1)
-        assert (first.source, first.root, first.path) == ("notes", NOTES.root, "d/a.md")
-        assert (first.tags, first.heading_path) == (("a", "b"), ("H", "S"))
-        assert (first.indexed_at, first.mtime_ns) == (5.0, 3_500_000_000)
-        assert (first.embedding_version, first.vector_state) == (None, "pending")
-
     def test_storing_the_same_document_keeps_every_chunk(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["one", "two"]))
         keys = commit_all(library)
@@ -204,21 +191,9 @@ class TestDocuments:
         assert not library.writer.has_document(make_doc_id("notes", "a.md"))
         assert library.reader().count_chunks() == 1
 
-    def test_removing_one_of_two_equal_files_leaves_the_other(self, library: Library) -> None:
-        library.writer.put_document(document("a.md", ["same"]))
-        library.writer.put_document(document("b.md", ["same"]))
-        library.writer.remove_documents([make_doc_id("notes", "a.md")])
-        assert list(library.writer.load_known_documents("notes")) == ["b.md"]
-
     def test_sources_are_listed_in_order_and_updated_in_place(self, library: Library) -> None:
         library.writer.add_source(replace(NOTES, kind="files"))
         assert library.writer.list_sources() == [replace(NOTES, kind="files"), OTHER]
-
-    def test_documents_of_a_batch_are_all_there_after_it(self, library: Library) -> None:
-        with library.writer.batch():
-            for number in range(5):
-                library.writer.put_document(document(f"{number}.md"))
-        assert len(library.writer.load_known_documents("notes")) == 5
 
 
 class TestPassages:
@@ -283,6 +258,20 @@ class TestVectorStates:
         assert (first.title, first.heading_path) == ("T", ("H",))
         assert library.writer.count_pending() == 3
 
+    def test_only_committed_keys_are_found(self, library: Library) -> None:
+        library.writer.put_document(document("a.md", ["one", "two"]))
+        one, two = (chunk.key for chunk in library.writer.list_pending(9))
+        library.writer.mark_vectors([one], "committed", VERSION)
+        assert library.reader().find_committed_keys([one, two, Key(77)]) == {one}
+
+    def test_passages_of_many_documents_are_found_by_their_text(self, library: Library) -> None:
+        for name in ("a.md", "b.md", "c.md"):
+            library.writer.put_document(document(name, ["shared", name]))
+        shared, own, *_ = (chunk.key for chunk in library.writer.list_pending(9))
+        reader = library.reader()
+        assert reader.find_shared_keys([shared, own], 3) == {shared}
+        assert reader.find_shared_keys([shared, own], 4) == set()
+
     def test_with_another_model_all_chunks_are_pending(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["one", "two"]))
         one, two = (chunk.key for chunk in library.writer.list_pending(9))
@@ -298,20 +287,6 @@ class TestVectorStates:
         assert library.writer.get_value(EMBEDDING_VERSION) == "other"
         assert library.writer.get_value(EMBEDDING_REASON) == "it is better"
         assert library.writer.get_revision() == library.reader().get_revision() == before + 1
-
-    def test_only_committed_keys_are_found(self, library: Library) -> None:
-        library.writer.put_document(document("a.md", ["one", "two"]))
-        one, two = (chunk.key for chunk in library.writer.list_pending(9))
-        library.writer.mark_vectors([one], "committed", VERSION)
-        assert library.reader().find_committed_keys([one, two, Key(77)]) == {one}
-
-    def test_passages_of_many_documents_are_found_by_their_text(self, library: Library) -> None:
-        for name in ("a.md", "b.md", "c.md"):
-            library.writer.put_document(document(name, ["shared", name]))
-        shared, own, *_ = (chunk.key for chunk in library.writer.list_pending(9))
-        reader = library.reader()
-        assert reader.find_shared_keys([shared, own], 3) == {shared}
-        assert reader.find_shared_keys([shared, own], 4) == set()
 
 
 class TestRevision:
@@ -471,19 +446,6 @@ class TestFilters:
         assert found == {row.doc_id for row in CORPUS if passes(row, filters)}
         assert keys == sorted(keys)
 
-    @pytest.mark.parametrize("filters", [Filters(), *FILTERS])
-    def test_chunk_texts_are_those_of_the_documents_that_pass(self, corpus, filters) -> None:
-        found = corpus.reader().list_passages(filters)
-        assert set(zip(found.contents, found.hashes, strict=True)) == {
-            (row.content_hash, chunk.text_hash)
-            for row in CORPUS
-            if passes(row, filters)
-            for chunk in row.chunks
-        }
-
-    def test_without_filters_every_chunk_is_allowed(self, corpus: Library) -> None:
-        assert corpus.reader().list_allowed_keys(Filters()) is None
-
 
 class TestWords:
     def test_scores_are_positive_and_best_first_and_ties_go_by_key(self, library: Library) -> None:
@@ -516,10 +478,6 @@ class TestWords:
         hits = library.reader().search_lexical(f'"{quoted}"', Filters(), 9)
         assert len(hits) == 1
         assert library.reader().get_document_frequencies([word]) == {word: 1}
-
-    def test_titles_and_headings_are_searched(self, library: Library) -> None:
-        library.writer.put_document(document("a.md", ["body"], title="Crown", headings=("Jewel",)))
-        assert find(library, "crown") == find(library, "jewel") == ["body"]
 
     def test_frequencies_count_chunks_and_follow_deletions(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["rain rain", "snow"], title=""))
@@ -566,14 +524,6 @@ EAST, NORTH, UP = (1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0)
 
 
 class TestVectors:
-    def test_an_index_without_rows_answers_with_nothing(self, index: Index) -> None:
-        side = index.reader()
-        assert side.find_nearest(unit(*EAST), 5) == []
-        assert side.compute_cosines(unit(*EAST), [Key(1)]) == {}
-        assert side.get([Key(1)]) == index.writer.get([Key(1)]) == {}
-        assert side.count() == 0
-        assert index.writer.list_keys() == sort_keys([])
-
     def test_the_nearest_come_first_with_their_cosine(self, index: Index) -> None:
         index.writer.append([row(1, *NORTH), row(2, 1, 1, 0, 0), row(3, *EAST)])
         hits = index.reader().find_nearest(unit(*EAST), 2)
@@ -624,11 +574,6 @@ class TestVectors:
         found = index.reader().compute_cosines(unit(1, 1, 0, 0), [Key(2), Key(7)])
         assert found == {2: pytest.approx(0.707107, abs=5e-4)}
 
-    def test_stored_vectors_are_intact(self, index: Index) -> None:
-        assert index.writer.find_damaged_keys() == set()
-        index.writer.append([row(1, *EAST), row(2, 1, 2, 3, 4)])
-        assert index.writer.find_damaged_keys() == set()
-
     def test_saving_changes_no_row(self, index: Index) -> None:
         for key in range(12):
             index.writer.append([row(key, 1, key, 0, 0)])
@@ -637,9 +582,3 @@ class TestVectors:
         index.writer.save()
         assert index.reader().find_nearest(unit(*EAST), 99) == before
         assert sorted(index.writer.list_keys()) == [key for key in range(12) if key != 3]
-
-    def test_appending_and_deleting_nothing_changes_nothing(self, index: Index) -> None:
-        index.writer.append([])
-        index.writer.delete([])
-        index.writer.save()
-        assert index.reader().count() == 0

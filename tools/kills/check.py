@@ -15,8 +15,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import apsw
-
 from kebab.core.queries import Filters
 from kebab.embed.registry import MODELS
 from kebab.errors.catalog import NotIndexed
@@ -24,7 +22,7 @@ from kebab.errors.signal import Signal
 from kebab.server.guard import TOKEN_NAME, load_token
 from kebab.store.lance import LanceTable
 from kebab.store.sqlite.reader import SqliteReader
-from kebab.store.sqlite.reviews import REVIEWS_NAME
+from kebab.store.sqlite.reviews import ReviewDatabase
 from kebab.store.vectors import LanceVectors
 from tests.fakes.console import CommandResult, enter_environment, run
 from tests.fakes.tiny_model import install_model
@@ -187,7 +185,10 @@ class Lab:
             ended = run(*line, "--json")
             if ended.status not in (0, 1, 2, 3) or '"code":"generic"' in ended.err:
                 verdict.wrong.append(f"{line}: {ended.status} {ended.err[-300:]}")
-        verdict.has_review = has_runs(self.home / "data")
+        reviews = ReviewDatabase(self.home / "data", read_only=True, wait_s=0)
+        with closing(reviews), reviews.read() as database:
+            runs = database and database.execute("SELECT count(*) FROM runs").get
+            verdict.has_review |= bool(runs)
         state = self.home / "state" / "kebab"
         if (state / TOKEN_NAME).exists():
             try:
@@ -232,6 +233,8 @@ class Lab:
             return
         before = self._find_clean(notes, found["version"], has_text=False)
         known = {text for _, _, _, text, _ in before["chunks"]}
+        if situation.step == "model":
+            known = set()  # another model embeds every passage again
         new = [text for _, _, _, text, _ in found["chunks"] if text not in known]
         if verdict.embedded > len(new):
             verdict.wrong.append(f"embedded {verdict.embedded} for {len(new)} new texts")
@@ -285,15 +288,6 @@ def run_apart(work: Callable[[], Any]) -> Any:
     if ended:
         raise RuntimeError(f"a check ended with {os.waitstatus_to_exitcode(ended)}")
     return pickle.loads(data)  # noqa: S301 - of our own fork
-
-
-def has_runs(data: Path) -> bool:
-    """Return whether a finished review is stored."""
-    path = data / REVIEWS_NAME
-    if not path.exists():
-        return False
-    with closing(apsw.Connection(str(path), apsw.SQLITE_OPEN_READONLY)) as connection:
-        return bool(connection.execute("SELECT EXISTS (SELECT 1 FROM runs)").get)
 
 
 def describe_library(data: Path) -> Library:

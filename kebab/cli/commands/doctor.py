@@ -63,7 +63,7 @@ def command(
     Changed, new and deleted files are a note, as `kebab ingest` reads them.
 
     `--fix` shows its plan first and asks. It writes the words again from the stored text, and
-    computes missing and damaged vectors again. A damaged database is moved aside, and its sources
+    computes missing vectors again. A damaged database is moved aside, and its sources
     are read again. Ask sessions and reviews of a damaged database cannot come back. An interrupted
     repair can be run again.
     """

@@ -22,7 +22,7 @@ from kebab.core.documents import (
 )
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.queries import Filters
-from kebab.store.sqlite import chunks, documents, fts, omissions
+from kebab.store.sqlite import chunks, documents, fts
 from kebab.store.sqlite.connection import create_schema, forward, translate_sqlite_errors
 from kebab.store.sqlite.fts import parse_strings, to_json
 from kebab.store.sqlite.reader import SqliteReader
@@ -334,7 +334,7 @@ class Catalogue:
                 parser_version=str(row[18]),
                 chunker_version=str(row[19]),
                 chunks=tuple(chunks.load_document_chunks(self._database, doc_id)),
-                omissions=tuple(omissions.list_omissions(self._database, doc_id)),
+                omissions=tuple(fts.list_omissions(self._database, doc_id)),
             )
 
     def _load_row(self, doc_id: DocId) -> tuple[Any, ...] | None:

@@ -400,8 +400,8 @@ class Transactions:
         self._began = 0.0
 
     @contextmanager
-    def unit(self) -> Iterator[None]:
-        """Run the block as a whole or not at all."""
+    def unit(self, *, changes: bool = False) -> Iterator[None]:
+        """Run the block as a whole or not at all; `changes` says that search can see it."""
         with translate_sqlite_errors(self._path, "write"):
             self._begin()
             self._database.execute("SAVEPOINT unit")
@@ -410,6 +410,7 @@ class Transactions:
                 yield
                 undo.pop_all()
             self._database.execute("RELEASE unit")
+            self._is_changed |= changes
             self._units += 1
             is_late = self._monotonic() - self._began >= _SECONDS_PER_COMMIT
             is_due = is_late or self._units >= _UNITS_PER_COMMIT

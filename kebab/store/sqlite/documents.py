@@ -4,7 +4,7 @@ The plan of a run is stored before its files are read. A row leaves it with the 
 stores the document, so that after a kill the rest is what was not read.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from sys import intern
 from typing import Any
 
@@ -35,7 +35,6 @@ from kebab.store.sqlite.fts import (
     to_signed,
     to_unsigned,
 )
-from kebab.store.sqlite.omissions import save_omissions
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.text.dates import find_date_in_path
 
@@ -152,11 +151,8 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> tu
         *(row.date, to_nanoseconds(row.date), is_partial(row.warnings)),
     )
     doc = int(database.execute(_SAVE, values).get)
-    if before is not None:
-        for table in ("tags", "authors", "aliases", "links", "properties"):
-            database.execute(f"DELETE FROM document_{table} WHERE doc = ?", (doc,))  # noqa: S608 - a constant
-    _insert_metadata(database, doc, row)
-    save_omissions(database, doc, row.omissions)
+    _replace_metadata(database, doc, row)
+    fts.save_omissions(database, doc, row.omissions)
     is_same = (
         before is not None
         and before[0] == row.title
@@ -176,30 +172,23 @@ def _to_columns(stamp: FileStamp) -> tuple[int, int, int]:
     return clamp_to_signed(stamp.size), clamp_to_signed(stamp.mtime_ns), to_signed(stamp.inode)
 
 
-def _insert_metadata(database: apsw.Connection, doc: int, row: DocumentRow) -> None:
-    """Store the tags, authors, aliases, links and properties of a document."""
-    lists = {
-        "document_tags (doc, tag)": row.tags,
-        "document_authors (doc, author)": row.authors,
-        "document_aliases (doc, alias)": row.aliases,
-    }
-    for columns, values in lists.items():
-        if values:
-            database.executemany(
-                f"INSERT OR IGNORE INTO {columns} VALUES (?, ?)",  # noqa: S608 - a constant
-                ((doc, value) for value in values),
-            )
-    if row.links:
-        from kebab.text.links import compute_link_key  # a reader needs none
+def _replace_metadata(database: apsw.Connection, doc: int, row: DocumentRow) -> None:
+    """Store the tags, authors, aliases, links and properties of a document in place of others."""
+    from kebab.text.links import compute_link_key  # a reader needs none
 
+    lists: Mapping[str, Iterable[tuple[str, ...]]] = {
+        "tags (tag": zip(row.tags, strict=True),
+        "authors (author": zip(row.authors, strict=True),
+        "aliases (alias": zip(row.aliases, strict=True),
+        "links (target, key": [(one, compute_link_key(one)) for one in row.links],
+        "properties (key, value": row.properties,
+    }
+    for columns, rows in lists.items():
+        table, marks = columns.partition(" ")[0], ", ?" * (columns.count(",") + 1)
+        database.execute(f"DELETE FROM document_{table} WHERE doc = ?", (doc,))  # noqa: S608 - a constant
         database.executemany(
-            "INSERT OR IGNORE INTO document_links (doc, target, key) VALUES (?, ?, ?)",
-            ((doc, target, compute_link_key(target)) for target in row.links),
-        )
-    if row.properties:
-        database.executemany(
-            "INSERT OR IGNORE INTO document_properties (doc, key, value) VALUES (?, ?, ?)",
-            ((doc, key, value) for key, value in row.properties),
+            f"INSERT OR IGNORE INTO document_{columns}, doc) VALUES (?{marks})",  # noqa: S608 - constants
+            ((*values, doc) for values in rows),
         )
 
 

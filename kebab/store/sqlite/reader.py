@@ -12,7 +12,7 @@ from kebab.core.chunks import KeyedScore, PassageHashes
 from kebab.core.ids import DocId, Key
 from kebab.core.queries import Filters
 from kebab.errors.catalog import InvalidInput, NotIndexed
-from kebab.store.sqlite import chunks, connection, fts, omissions
+from kebab.store.sqlite import chunks, connection, fts
 from kebab.store.sqlite.connection import (
     forward,
     get_database_path,
@@ -73,7 +73,7 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
     find_named_documents = forward(fts.find_named_documents)
     list_similar_words = forward(fts.list_similar_words)
     get_document_frequencies = forward(fts.get_document_frequencies)
-    find_omitted = forward(omissions.find_omitted)
+    find_omitted = forward(fts.find_omitted)
     find_committed_keys = forward(chunks.find_committed_keys)
     find_shared_keys = forward(chunks.find_shared_keys)
     find_doc_numbers = forward(chunks.find_doc_numbers)

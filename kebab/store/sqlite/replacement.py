@@ -1,13 +1,12 @@
 """Replaces the files of a knowledge base by those of another one, which was built beside them.
 
 The new files are built in `import/new` below the data directory. When they are durable, the folder
-becomes `import/ready`. Moving the old database away decides: from then on the new files count, and
+becomes `import/ready`. Deleting the old database decides: from then on the new files count, and
 whoever opens the knowledge base next completes the change. While it is incomplete there is no
 database, so that only a reader that finds none has to look for it.
 """
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 from kebab.core.durable import delete_path
@@ -15,7 +14,7 @@ from kebab.errors.system import translate_os_errors
 from kebab.platform import sync_path
 
 FOLDER = "import"
-_NEW, _READY, _INSTALLING, _REPLACED = "new", "ready", "installing", "replaced"
+_NEW, _READY = "new", "ready"
 
 LOCK_NAME = "writer.lock"
 """The file that a writer locks; it is empty while nobody writes."""
@@ -26,12 +25,13 @@ SOURCES = "sources.json"
 PICTURES = "pictures.jsonl"
 """The file of what models wrote about pictures, which serves any index."""
 
+_LOGS = ("-wal", "-shm")
 FILES = (
-    *(f"kebab.sqlite{end}" for end in ("", "-wal", "-shm")),
-    *(f"reviews.sqlite{end}" for end in ("", "-wal", "-shm")),
+    *(f"kebab.sqlite{end}" for end in ("", *_LOGS)),
+    *(f"reviews.sqlite{end}" for end in ("", *_LOGS)),
     *("lance", "stdin", SOURCES),
 )
-"""The files and folders of a knowledge base, the database first."""
+"""The files and folders of a knowledge base, the database first; a new base has all but logs."""
 
 
 def get_staging_folder(data_dir: Path) -> Path:
@@ -41,8 +41,7 @@ def get_staging_folder(data_dir: Path) -> Path:
 
 def is_incomplete(data_dir: Path) -> bool:
     """Return whether a replacement was decided and the new database is not there yet."""
-    folder = data_dir / FOLDER
-    is_begun = (folder / _READY).exists() or (folder / _INSTALLING).exists()
+    is_begun = (data_dir / FOLDER / _READY / FILES[0]).exists()
     return is_begun and not os.path.lexists(data_dir / FILES[0])
 
 
@@ -54,21 +53,21 @@ def decide_replacement(data_dir: Path) -> None:
     """
     staged = get_staging_folder(data_dir)
     with translate_os_errors(staged, "write"):
-        for path in (*_walk(staged), staged):
-            sync_path(path)
+        for parent, folders, names in os.walk(staged):
+            for name in (*names, *folders):
+                sync_path(Path(parent, name))
+        sync_path(staged)
         staged.rename(staged.with_name(_READY))
-        replaced = staged.with_name(_REPLACED)
-        replaced.mkdir()
         sync_path(staged.parent)
-        if os.path.lexists(data_dir / FILES[0]):
-            (data_dir / FILES[0]).rename(replaced / FILES[0])
-            sync_path(data_dir)
+        (data_dir / FILES[0]).unlink(missing_ok=True)
+        sync_path(data_dir)
 
 
 def complete_replacement(data_dir: Path) -> None:
     """Complete a replacement that was decided, and delete what is left of others.
 
-    The caller holds the writer lock. A call that ends early is continued by the next one.
+    The caller holds the writer lock. A call that ends early is continued by the next one, so a file
+    of the old base is deleted when its successor comes, and the database comes last.
 
     Raises:
         IoError: The file system refused.
@@ -76,23 +75,14 @@ def complete_replacement(data_dir: Path) -> None:
     folder = data_dir / FOLDER
     if not folder.exists():
         return
-    ready, installing, replaced = (folder / name for name in (_READY, _INSTALLING, _REPLACED))
     with translate_os_errors(data_dir, "write"):
-        if ready.exists() and is_incomplete(data_dir):
-            replaced.mkdir(exist_ok=True)
-            for name in FILES:
-                # Only a file that was created meanwhile can be there twice.
-                if os.path.lexists(data_dir / name):
-                    delete_path(replaced / name)
-                    (data_dir / name).rename(replaced / name)
-            sync_path(data_dir)
-            ready.rename(installing)
-            sync_path(folder)
-        if installing.exists():
+        if is_incomplete(data_dir):
             for name in reversed(FILES):
-                if (installing / name).exists():
-                    delete_path(data_dir / name)
-                    (installing / name).rename(data_dir / name)
+                new, old = folder / _READY / name, data_dir / name
+                if new.exists() or name.endswith(_LOGS):
+                    delete_path(old)
+                if new.exists():
+                    new.rename(old)
             sync_path(data_dir)
         delete_path(folder)
 
@@ -102,8 +92,3 @@ def discard_staged_files(data_dir: Path) -> None:
     from shutil import rmtree
 
     rmtree(data_dir / FOLDER, ignore_errors=True)
-
-
-def _walk(folder: Path) -> Iterator[Path]:
-    for parent, folders, names in os.walk(folder):
-        yield from (Path(parent, name) for name in (*names, *folders))

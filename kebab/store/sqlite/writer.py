@@ -124,15 +124,13 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
 
     def rebuild_words(self) -> None:
         """Write the words of all passages and names again from what is stored."""
-        with self._transactions.unit():
+        with self._transactions.unit(changes=True):
             chunks.rebuild_words(self._database, self._tokens)
-            self._transactions.mark_changed()
 
     def remove_source(self, name: str) -> int:
         """Delete a source with its documents; return how many chunks these had."""
-        with self._transactions.unit():
+        with self._transactions.unit(changes=True):
             count = documents.remove_source(self._database, name)
-            self._transactions.mark_changed()
         self._save_sources()
         return count
 
@@ -164,13 +162,12 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
 
     def put_document(self, document: DocumentRow) -> ChunkChanges:
         """Store a document with exactly its chunks; delete another document at its path."""
-        with self._transactions.unit():
+        with self._transactions.unit(changes=True):
             evicted = self._evict(document.doc_id, document.source, document.path)
             saved = documents.save_document(self._database, document, self._now())
             target = chunks.ChunkTarget(self._tokens, document, *saved)
             written = chunks.replace_chunks(self._database, target)
             documents.forget_unread(self._database, document.source, document.path)
-            self._transactions.mark_changed()
         removed = written.removed + evicted
         return ChunkChanges(kept=written.kept, added=written.added, removed=removed)
 
@@ -178,20 +175,18 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         self, doc_id: DocId, source: str, path: str, stamp: FileStamp
     ) -> MovedDocument:
         """Store that the file of a document is at another path, with the same content."""
-        with self._transactions.unit():
+        with self._transactions.unit(changes=True):
             self._evict(doc_id, source, path)
             moved = documents.move_document(
                 self._database, doc_id, source, (path, stamp), self._now()
             )
             documents.forget_unread(self._database, source, path)
-            self._transactions.mark_changed()
         return moved
 
     def update_stamp(self, doc_id: DocId, stamp: FileStamp) -> None:
         """Update the stamp of a file whose content did not change."""
-        with self._transactions.unit():
+        with self._transactions.unit(changes=True):
             documents.update_stamp(self._database, doc_id, stamp)
-            self._transactions.mark_changed()
 
     def _evict(self, doc_id: DocId, source: str, path: str) -> int:
         """Delete another document at a path; return how many chunks it had."""
@@ -207,10 +202,8 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         """Delete documents with their chunks; return how many chunks that were."""
         if not doc_ids:
             return 0
-        with self._transactions.unit():
-            count = documents.remove_documents(self._database, doc_ids)
-            self._transactions.mark_changed()
-        return count
+        with self._transactions.unit(changes=True):
+            return documents.remove_documents(self._database, doc_ids)
 
     def count_pending(self) -> int:
         """Return how many chunks lack a vector."""

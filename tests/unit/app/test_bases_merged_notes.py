@@ -1,17 +1,14 @@
 import pytest
-from msgspec import UNSET
 
 from kebab.app.ask import ask, show_session
 from kebab.app.facade import Kebab
-from kebab.app.fetch import fetch
 from kebab.app.published import add_source
 from kebab.config.settings import find_copy_folder
 from kebab.core.durable import delete_path
 from kebab.core.progress import ignore_progress
 from kebab.errors.catalog import InvalidInput, IoError
 from kebab.wire.ask import AskRequest, SessionShowRequest, SessionTranscript
-from kebab.wire.fetch import FetchRequest, GrepRequest
-from kebab.wire.library import FetchResult
+from kebab.wire.fetch import GrepRequest
 from kebab.wire.published import SourceAddRequest
 from tests.fakes.ollama import Say, fake_ollama
 
@@ -45,22 +42,6 @@ def _lose(desk, name):
     delete_path(folder)
 
 
-def test_a_citation_of_a_published_base_can_be_fetched(three):
-    answer = _ask(three, ROTATION)
-
-    (cited,) = answer.citations
-    assert (answer.grounded, cited.base, cited.doc_path) == (True, "docs", "ops/keys.md")
-    assert cited.citation.uri == "docs:ops/keys.md#L3"
-    found = fetch(three.context(), FetchRequest(refs=[cited.citation.uri]))
-    (read,) = found.results
-    assert isinstance(read, FetchResult)
-    assert cited.quote in read.text
-    own = _ask(three, HOURS)
-    assert own.citations[0].base is not answer.citations[0].base
-    assert own.citations[0].citation.uri == "bread.md#L3"
-    assert own.coverage.bases == ["docs", "wiki"]
-
-
 def test_a_model_answers_from_all_bases(three):
     question = "How often are the signing keys rotated, and how long is parental leave?"
     text = "The keys are rotated every ninety days [1]. Parental leave lasts for sixteen weeks [2]."
@@ -84,15 +65,6 @@ def test_a_model_answers_from_all_bases(three):
     kept = show_session(three.context(), SessionShowRequest(name="s"))
     assert isinstance(kept, SessionTranscript)
     assert [turn.question for turn in kept.turns] == [question]
-
-
-def test_bases_are_chosen_by_name(three):
-    assert _ask(three, ROTATION, base=["docs", "local"]).grounded
-    without = _ask(three, ROTATION, base=["wiki", "local"])
-    assert (without.grounded, without.coverage.bases) == (False, ["wiki"])
-    assert _ask(three, ROTATION, folder=str(three.notes)).coverage.bases is UNSET
-    with pytest.raises(InvalidInput, match="did you mean `docs`"):
-        _ask(three, ROTATION, base=["doc"])
 
 
 def test_the_facade_lets_a_question_read_several_bases(three):

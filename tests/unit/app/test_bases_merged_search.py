@@ -3,14 +3,13 @@ from msgspec import UNSET
 
 from kebab.app.bases import search_all
 from kebab.app.fetch import fetch
-from kebab.app.library import list_sources
 from kebab.app.published import add_source
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
-from kebab.errors.catalog import IoError, NotIndexed, StaleCursor, StoreCorrupt
+from kebab.errors.catalog import IoError, StaleCursor, StoreCorrupt
 from kebab.wire.coverage import describe_absent_words, describe_known_gaps
 from kebab.wire.fetch import FetchRequest
-from kebab.wire.library import FetchResult, SourceListRequest
+from kebab.wire.library import FetchResult
 from kebab.wire.published import SourceAddRequest
 from kebab.wire.record import NotFound
 from kebab.wire.search import SearchRequest
@@ -160,13 +159,3 @@ def test_no_filter_is_called_unmatched_for_a_base_that_could_not_be_read(three):
     unknown = _search(three, tag=["pets"])
 
     assert (unknown.hits, unknown.unmatched_filters, unknown.hint) == ([], [], None)
-
-
-def test_published_bases_are_enough(desk, publish_notes):
-    with pytest.raises(NotIndexed):
-        _search(desk)
-    _add(desk, publish_notes("docs", {"a.md": "# A\n\ncats\n"}), name="guide")
-
-    assert _names(_search(desk)) == [("guide", "a.md")]
-    (listed,) = list_sources(desk.context(), SourceListRequest()).published
-    assert (listed.name, listed.documents, listed.problem) == ("guide", 1, None)

@@ -4,17 +4,13 @@ import pytest
 
 from kebab.app.library import (
     find_document_id,
-    inspect_doc,
     list_documents,
     list_lost_sources,
     list_sources,
     remove_documents,
     remove_source,
 )
-from kebab.errors.catalog import IoError
 from kebab.wire.library import (
-    DocInspection,
-    InspectDocRequest,
     ListRequest,
     RemoveReport,
     RmRequest,
@@ -35,19 +31,6 @@ def three(desk):
     return desk
 
 
-def _inspected(desk, name):
-    found = inspect_doc(desk.context(), InspectDocRequest(name=name))
-    assert isinstance(found, DocInspection)
-    return found
-
-
-def test_warnings_of_a_document_are_shown(three):
-    three.write("w.md", "---\ntags: [unclosed\n---\nbody\n")
-    three.ingest()
-
-    assert _inspected(three, "w.md").warnings
-
-
 def test_removing_leaves_the_file_and_reports_that_it_returns(three):
     report = remove_documents(three.context(), RmRequest(names=["b.md", "b.md", "deep/c.txt"]))
 
@@ -59,14 +42,6 @@ def test_removing_leaves_the_file_and_reports_that_it_returns(three):
     assert not three.search("dog").hits
     assert three.again().new == 2
     assert three.search("dog").hits
-
-
-def test_nothing_is_removed_when_one_name_is_not_found(three):
-    report = remove_documents(three.context(), RmRequest(names=["a.md", "missing.md"]))
-
-    assert isinstance(report, NotFound)
-    assert report.name == "missing.md"
-    assert len(three.documents()) == 3
 
 
 @pytest.fixture
@@ -81,12 +56,6 @@ def full(desk):
 def _document(desk, name):
     with desk.context().open_catalogue() as catalogue:
         return find_document_id(catalogue, name)
-
-
-def _shared(ids):
-    """Return a first character that several ids have."""
-    heads = [one[0] for one in ids]
-    return next(head for head in heads if heads.count(head) > 1)
 
 
 def test_a_document_is_found_by_id_prefix_and_path(full, monkeypatch):
@@ -104,16 +73,6 @@ def test_a_document_is_found_by_id_prefix_and_path(full, monkeypatch):
     ]
 
     assert [_document(full, name) for name in names] == [wanted] * len(names)
-
-
-def test_documents_with_a_common_prefix_are_candidates(full):
-    ids = [one.doc_id for one in full.documents().values()]
-    head = _shared(ids)
-    found = _document(full, head)
-
-    assert isinstance(found, NotFound)
-    assert found.error.kind == "ambiguous"
-    assert found.error.candidates == sorted(one for one in ids if one.startswith(head))
 
 
 def test_two_sources_may_hold_one_path(desk):
@@ -196,35 +155,6 @@ def test_a_deleted_folder_is_no_error_after_its_source_is_removed(two):
     assert isinstance(remove(two, f"{two.folder}/old"), SourceRemoved)
 
     assert (two.again().errors, list_lost_sources(two.context())) == (0, [])
-
-
-def test_an_ingest_of_the_only_folder_names_the_command(desk):
-    desk.write("a.md", "the cat\n").unlink()
-    desk.write("a.md", "the cat\n")
-    desk.ingest()
-    (desk.notes / "a.md").unlink()
-
-    for _ in ("empty", "gone"):
-        with pytest.raises(IoError) as caught:
-            desk.again()
-        assert caught.value.format_hint() == "kebab source list"
-        assert f"`kebab source rm {desk.notes}`" in caught.value.format_message()
-        if desk.notes.exists():
-            desk.notes.rmdir()
-
-
-def test_the_workspace_comes_back(two):
-    done = remove(two, "notes", workspace=str(two.notes))
-
-    assert isinstance(done, SourceRemoved)
-    assert done.returns
-
-
-def test_an_unknown_source_is_a_reply_with_candidates(two):
-    reply = remove(two, "odl")
-
-    assert isinstance(reply, NotFound)
-    assert (reply.error.kind, reply.error.candidates) == ("not_found", [f"{two.folder}/old"])
 
 
 def test_an_end_that_several_folders_have_is_ambiguous(two):

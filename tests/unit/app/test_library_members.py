@@ -5,13 +5,11 @@ from email.message import EmailMessage
 
 import pytest
 
-from kebab.app.explain_paths import explain_paths
 from kebab.app.fetch import fetch
 from kebab.app.grep import grep
 from kebab.app.library import remove_documents
-from kebab.cli.render.canvas import build_link
 from kebab.wire.fetch import FetchRequest, GrepRequest
-from kebab.wire.library import ExplainPathsRequest, FetchResult, RmRequest
+from kebab.wire.library import FetchResult, RmRequest
 
 MEMBER = "m.eml!/plan.md"
 
@@ -82,14 +80,6 @@ def test_a_removed_member_returns_and_a_removed_mail_takes_its_members(desk):
     remove_documents(desk.context(), RmRequest(names=["m.eml"]))
     assert not any(path.startswith("m.eml") for path in list_all(desk))
     assert desk.again().new == 2
-
-
-def test_a_member_is_explained_and_opened_with_its_file(desk):
-    path = str(desk.notes / MEMBER)
-    (reply,) = explain_paths(desk.context(), ExplainPathsRequest(paths=[path])).paths
-
-    assert (reply.included, reply.message) == (True, "it is in the index")
-    assert build_link(path, 3, "default", 2) == (desk.notes / "m.eml").as_uri()
 
 
 def test_a_file_beside_a_folder_with_the_name_of_its_members_leaves_that(desk):

@@ -107,15 +107,6 @@ def test_an_object_that_is_missing_here_is_unread(desk, store, s3):
     assert (coverage.complete, coverage.unread, coverage.files) == (False, 1, 2)
 
 
-def test_an_interrupted_run_is_continued(desk, store):
-    cancel = Cancel()
-    cancel.request()
-    report = run(desk, store.address, cancel=cancel)
-    assert (report.cancelled, report.objects[0].missing) == (True, 1)
-
-    assert run(desk).new == 1
-
-
 def test_a_store_that_cannot_be_used_makes_no_knowledge_base(desk, store, s3):
     with pytest.raises(IoError, match="no objects"):
         run(desk, f"{store.address}/nothing")
@@ -157,14 +148,6 @@ def test_without_the_extra_it_is_named_and_a_run_over_all_goes_on(desk, store, m
     assert run(desk).objects[0].error.code == "dependency_missing"
 
 
-def test_a_removed_source_takes_its_copies_with_it(desk, store):
-    run(desk, store.address)
-    remove_source(desk.context(), SourceRmRequest(name=store.address))
-
-    assert list_addresses(desk) == []
-    assert list((desk.data / "objects").iterdir()) == []
-
-
 def test_a_source_above_the_data_directory_leaves_the_objects_to_their_source(desk, store):
     run(desk, str(desk.folder))
     run(desk, store.address)
@@ -173,3 +156,11 @@ def test_a_source_above_the_data_directory_leaves_the_objects_to_their_source(de
     assert [hit.source for hit in find(desk).hits] == [
         one.name for one in list_sources(desk.context(), SourceListRequest()).sources if one.address
     ]
+
+
+def test_a_removed_source_takes_its_copies_with_it(desk, store):
+    run(desk, store.address)
+    remove_source(desk.context(), SourceRmRequest(name=store.address))
+
+    assert list_addresses(desk) == []
+    assert list((desk.data / "objects").iterdir()) == []

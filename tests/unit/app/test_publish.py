@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from kebab.app import published_copy
 from kebab.app.context import AppContext
 from kebab.app.doctor import check_health
 from kebab.app.fetch import fetch
@@ -14,7 +15,7 @@ from kebab.app.search import search
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
 from kebab.errors.catalog import InvalidInput, IoError, Locked, NotIndexed, StoreCorrupt
-from kebab.store import copies, objects, published
+from kebab.store import objects, published
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.health import DoctorRequest
 from kebab.wire.library import FetchResult
@@ -101,6 +102,18 @@ def test_a_store_that_is_searched_gives_the_same_hits(lab, base):
     assert not list(base.rglob("*found-*"))
 
 
+def test_properties_travel(desk, base):
+    desk.write("a.md", "---\nstatus: open\n---\n\nThe cats.\n")
+    desk.write("b.md", "---\nstatus: done\n---\n\nThe cats.\n")
+    desk.ingest()
+    _publish(desk, base)
+
+    request = SearchRequest(query="cats", property=["status=open"])
+    found = search(_open(desk, f"file://{base}"), request)
+
+    assert [hit.doc_path for hit in found.hits] == ["a.md"]
+
+
 def test_nothing_private_is_published(desk, base):
     _write_notes(desk, 2)
     _publish(desk, base)
@@ -184,9 +197,9 @@ def test_a_pull_that_was_killed_leaves_the_old_state(desk, base, monkeypatch):
         with pytest.raises(ZeroDivisionError):
             _follow(reader)
     reader = _open(desk, f"file://{base}")
-    _get_copy(reader).state = _get_copy(reader).build_copy().read_state()
+    _get_copy(reader).state = _get_copy(reader).read_state()
     with monkeypatch.context() as patch:
-        patch.setattr(copies, "CHECK_S", float("inf"))
+        patch.setattr(published_copy, "CHECK_S", float("inf"))
         assert _search(reader, "saturn").hits == []
         assert len(_search(reader, "word1").hits) == 1
 
@@ -272,4 +285,4 @@ def test_the_store_is_not_asked_within_a_minute(desk, base):
     state = _get_copy(reader).state
     assert state is not None
     assert state.problem is None
-    assert time.time() - state.checked_at < copies.CHECK_S
+    assert time.time() - state.checked_at < published_copy.CHECK_S

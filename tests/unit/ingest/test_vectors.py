@@ -110,19 +110,6 @@ def test_lost_vectors_come_back_with_the_next_run(desk, force):
     assert said == ["lost or damaged, computed again: 1 vector"]
 
 
-def test_a_damaged_vector_is_computed_again(desk):
-    desk.write("a.md", "text")
-    desk.write("b.md", "more")
-    desk.ingest()
-    table = desk.tables[desk.embedder.version]
-    table.rows[0].vector[:] = np.nan
-
-    outcome = desk.ingest(force=True)
-
-    assert (outcome.embedding.lost, outcome.embedding.embedded) == (1, 1)
-    assert table.find_damaged_keys() == set()
-
-
 def test_lost_vectors_are_pending_without_a_model_and_are_reported_once(desk):
     desk.write("a.md", "text")
     desk.ingest()

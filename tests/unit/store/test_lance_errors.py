@@ -4,8 +4,7 @@ import resource
 import pyarrow.lib
 import pytest
 
-from kebab.errors.catalog import DependencyMissing, IoError, Locked, StoreCorrupt
-from kebab.errors.system import translate_import_errors
+from kebab.errors.catalog import IoError, Locked, StoreCorrupt
 from kebab.store.lance import build_signal, build_signal_table, translate_lance_errors
 
 
@@ -72,14 +71,6 @@ def test_a_panic_of_the_engine_is_a_damaged_table(module):
     assert caught.value.__cause__ is panic
 
 
-def test_a_panic_for_lack_of_memory_is_no_damage():
-    panic = make_panic("pyo3_runtime", "rust future panicked: Cannot allocate memory")
-    with pytest.raises(IoError) as caught, translate_lance_errors("/x.lance", "read"):
-        raise panic
-
-    assert caught.value.cause == "out of memory"
-
-
 def test_a_panic_below_a_limit_of_memory_is_no_damage(monkeypatch):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (1_000_000, 1_000_000))
     panic = make_panic("pyo3_runtime", "rust future panicked: unknown error")
@@ -115,12 +106,3 @@ def test_messages_name_no_source_file_of_the_library(error, cause):
 def test_other_exceptions_pass(kind):
     with pytest.raises(kind), translate_lance_errors("p", "read"):
         raise kind
-
-
-def test_a_missing_library_is_reported_as_such():
-    with (
-        pytest.raises(DependencyMissing),
-        translate_lance_errors("p", "read"),
-        translate_import_errors("vectors", "lancedb"),
-    ):
-        raise ModuleNotFoundError("text", name="lancedb")

@@ -8,14 +8,6 @@ from kebab.store.registry import change_registry, load_registry
 from kebab.wire.published import Registration, Registry
 
 
-def test_the_list_is_kept_and_empty_without_its_file(tmp_path):
-    assert load_registry(tmp_path / "nowhere") == Registry()
-    registry = Registry(bases=[Registration(name="a", url="s3://b/c")], salt="x")
-    change_registry(tmp_path / "data", lambda _: registry)
-
-    assert load_registry(tmp_path / "data") == registry
-
-
 def test_a_damaged_list_is_an_error(tmp_path):
     (tmp_path / "published.json").write_text("{")
 

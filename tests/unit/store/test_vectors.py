@@ -166,13 +166,6 @@ def test_without_a_snapshot_it_is_emptied(writer, tmp_path):
     assert list(again.list_keys(verify=True)) == []
 
 
-def test_vectors_without_length_1_are_damaged(writer):
-    matrix = store(writer, 5)
-    writer.append([VectorRow(Key(8), matrix[0] * 2), VectorRow(Key(9), matrix[0] * 0)])
-
-    assert writer.find_damaged_keys() == {8, 9}
-
-
 def test_only_what_belongs_to_the_versions_in_use_stays(writer, tmp_path):
     store(writer, 2)
     store(LanceVectors(tmp_path, "fastembed-other-8-v1", DIMENSION), 2)

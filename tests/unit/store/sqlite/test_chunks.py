@@ -1,7 +1,6 @@
 import pytest
 from msgspec.structs import replace
 
-from kebab.core.ids import sort_keys
 from kebab.store.sqlite import chunks, fts
 from tests.fakes.rows import document
 
@@ -14,29 +13,6 @@ def test_moved_headings_are_searched_under_their_new_name(stored):
     written = stored.put_document(replace(row, chunks=(moved,)))
     assert (written.kept, written.added) == (1, 0)
     assert fts.get_document_frequencies(stored.database, ["New", "Old"]) == {"New": 1, "Old": 0}
-
-
-def test_every_chunk_has_a_row_in_the_word_index_and_a_state(stored):
-    stored(["one", "two", "three"])
-    stored.put_document(document("a.md", ["two", "four"]))
-    stored.put_document(document("b.md", []))
-    counts = {
-        table: stored.database.execute(f"SELECT count(*) FROM {table}").get
-        for table in ("chunks", "chunks_fts", "vectors")
-    }
-    assert counts == {"chunks": 2, "chunks_fts": 2, "vectors": 2}
-
-
-def test_states_are_counted(stored):
-    keys = stored(["one", "two", "three"])
-    chunks.set_vector_state(stored.database, keys[:2], "unsupported", "v1")
-    counts = [
-        chunks.count_chunks_in_state(stored.database, state) for state in ("pending", "unsupported")
-    ]
-    assert counts == [1, 2]
-    assert chunks.list_committed_keys(stored.database) == sort_keys([])
-    chunks.set_vector_state(stored.database, keys[1:], "committed", "v1")
-    assert chunks.count_chunks_in_state(stored.database, "committed") == 2
 
 
 @pytest.mark.parametrize(

@@ -37,13 +37,6 @@ def test_reading_an_indexed_database_creates_and_changes_nothing(data_dir):
     assert listing(data_dir) == before
 
 
-def test_a_reader_cannot_write(data_dir):
-    database = open_reader(data_dir)
-    with pytest.raises(apsw.ReadOnlyError):
-        database.execute("DELETE FROM kv")
-    database.close()
-
-
 def test_a_file_that_is_not_a_database_is_corrupt_for_both(tmp_path):
     get_database_path(tmp_path).write_bytes(b"no database at all, but long enough to look" * 99)
     with pytest.raises(StoreCorrupt):
@@ -114,9 +107,3 @@ def test_any_other_version_is_refused_on_reading(database, scripts, tmp_path, ve
     with pytest.raises(NotIndexed) as caught:
         migrate.check_schema_version(database, tmp_path)
     assert (caught.value.expected, caught.value.found) == (2, version)
-
-
-def test_the_wheel_and_the_checkout_agree_on_the_folder(monkeypatch, tmp_path):
-    assert migrate.get_migrations_folder().name == "migrations"
-    monkeypatch.setattr(migrate, "_WHEEL", tmp_path)
-    assert migrate.get_migrations_folder() == tmp_path

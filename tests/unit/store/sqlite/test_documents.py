@@ -24,13 +24,6 @@ def test_equal_files_share_one_asset_until_the_last_is_removed(stored):
     assert assets(stored.database) == 0
 
 
-def test_an_id_exists_while_a_document_has_it(stored):
-    stored.put_document(document("a.md"))
-
-    assert documents.has_document(stored.database, make_doc_id("notes", "a.md")) is True
-    assert documents.has_document(stored.database, make_doc_id("notes", "b.md")) is False
-
-
 def test_absurd_stamps_are_clamped(stored):
     row = document("a.md")
     wild = replace(row, stamp=replace(row.stamp, mtime_ns=2**80, inode=2**64 - 1))
@@ -49,10 +42,6 @@ def test_a_sample_of_files_is_spread_over_all_documents(stored):
 
     assert [file.path for file in few] == [f"{number}.md" for number in range(0, 40, 4)]
     assert len(every) == 40
-
-
-def test_an_empty_library_has_no_sample(stored):
-    assert documents.sample_files(stored.database, 10) == []
 
 
 def plan(*paths, below="", files=None, folders=None, **fields):
@@ -95,15 +84,6 @@ def test_a_failed_file_has_its_reason_until_the_next_plan(empty):
     assert read(folder)[:2] == (FileCounts(documents=1, failed=1), {"b.md": "broken"})
 
     writer.store_plans([plan()])
-
-    assert read(folder)[1] == {}
-
-
-def test_a_vanished_file_leaves_the_plan(empty):
-    writer, folder = empty
-    writer.store_plans([plan("b.md", indexed=False)])
-
-    writer.forget_unread(NOTES.name, "b.md")
 
     assert read(folder)[1] == {}
 

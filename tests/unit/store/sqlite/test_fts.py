@@ -7,9 +7,6 @@ from kebab.store.sqlite.connection import open_writer
 from kebab.store.sqlite.fts import (
     build_chunk_key_query,
     build_condition,
-    lower_text,
-    to_signed,
-    to_unsigned,
 )
 from kebab.store.sqlite.writer import SqliteWriter
 from tests.fakes.rows import document, index_words
@@ -22,18 +19,6 @@ def database(tmp_path):
     connection.close()
 
 
-def keys(database, match, weights=fts.EQUAL_WEIGHTS):
-    return [key for key, _ in fts.search(database, match, Filters(), weights, 9)]
-
-
-def test_weights_decide_between_title_heading_and_body(database):
-    index_words(
-        database, [(Key(1), "rain", "", ""), (Key(2), "", "rain", ""), (Key(3), "", "", "rain")]
-    )
-    assert keys(database, '"rain"', (9.0, 1.0, 0.1)) == [1, 2, 3]
-    assert keys(database, '"rain"', (0.1, 1.0, 9.0)) == [3, 2, 1]
-
-
 def test_frequency_folds_ascii_case_as_the_index_does(database):
     index_words(database, [(Key(1), "", "", "Rain ÄÖ")])
     assert fts.get_document_frequencies(database, ["RAIN", "ÄÖ", "äö"]) == {
@@ -41,14 +26,6 @@ def test_frequency_folds_ascii_case_as_the_index_does(database):
         "ÄÖ": 1,
         "äö": 0,
     }
-
-
-def test_merging_segments_changes_no_result(database):
-    for number in range(40):
-        index_words(database, [(Key(number), "", "", f"rain w{number}")])
-    fts.merge_segments(database)
-    assert fts.get_document_frequencies(database, ["rain", "w7"]) == {"rain": 40, "w7": 1}
-    assert keys(database, '"w7"') == [7]
 
 
 def test_values_are_bound_and_never_part_of_the_sql():
@@ -71,17 +48,6 @@ def test_times_are_compared_in_nanoseconds():
         "(coalesce(d.date_ns, d.mtime_ns) >= ?) AND (coalesce(d.date_ns, d.mtime_ns) < ?)",
         [1_500_000_000, 2_000_000_000],
     )
-
-
-@pytest.mark.parametrize(("text", "lowered"), [("ÄÖ", "äö"), (None, "")])
-def test_text_is_compared_composed_and_without_case(text, lowered):
-    assert lower_text(text) == lowered
-
-
-@pytest.mark.parametrize("inode", [0, 2**64 - 1])
-def test_every_inode_survives_conversion(inode):
-    assert -(2**63) <= to_signed(inode) < 2**63
-    assert to_unsigned(to_signed(inode)) == inode
 
 
 ROWS = [(Key(2), "a", "b", "rain"), (Key(1), "", "", "sun")]

@@ -1,6 +1,5 @@
 import errno
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -53,19 +52,6 @@ def test_the_holder_is_read_without_creating_anything(tmp_path):
     with WriterLock(tmp_path):
         assert read_holder_pid(tmp_path) == os.getpid()
     assert read_holder_pid(tmp_path) is None
-
-
-def test_the_system_frees_the_lock_of_a_killed_process(tmp_path):
-    command = [sys.executable, "-c", HOLD, str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"held\n"
-        with pytest.raises(Locked) as caught:
-            WriterLock(tmp_path)
-        assert caught.value.holder_pid == process.pid
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    WriterLock(tmp_path).close()
 
 
 def test_the_progress_of_a_writer_is_read_beside_its_pid(tmp_path):

@@ -44,14 +44,6 @@ def test_a_snapshot_that_cannot_begin_is_an_io_error(writer, tmp_path):
         apsw.connection_hooks.remove(watch)
 
 
-def test_readers_never_wait_for_a_writer(writer, tmp_path):
-    with writer.batch():
-        writer.put_document(document("b.md", ["rain"]))
-        with SqliteReader(tmp_path) as reader:
-            assert len(reader.search_lexical('"rain"', Filters(), 9)) == 1
-            assert reader.count_pending() == 1
-
-
 @pytest.mark.parametrize("match", ["", "nocolumn : x"])
 def test_an_invalid_expression_is_refused_as_input(writer, tmp_path, match):
     with SqliteReader(tmp_path) as reader, pytest.raises(InvalidInput):
@@ -67,12 +59,6 @@ def data_dir(tmp_path):
 @pytest.fixture
 def cache(data_dir):
     return QueryCache(data_dir, rows=8)
-
-
-def test_another_process_sees_cached_answers(cache, data_dir):
-    cache.put("page", "question", b"answer")
-    other = QueryCache(data_dir)
-    assert other.get("page", "question") == b"answer"
 
 
 def test_the_oldest_answers_are_evicted(cache):

@@ -36,7 +36,7 @@ def replace(data):
         replacement.complete_replacement(data)
 
 
-@pytest.mark.parametrize("call", [(Path, "rename"), (os, "fsync")])
+@pytest.mark.parametrize("call", [(Path, "rename"), (Path, "unlink"), (os, "fsync")])
 def test_a_kill_at_any_step_leaves_the_old_or_the_new_base(tmp_path, monkeypatch, call):
     real = getattr(*call)
     states, data = [], tmp_path
@@ -79,7 +79,3 @@ def test_a_reader_waits_for_the_process_that_replaces(tmp_path, monkeypatch):
         with pytest.raises(Locked):
             open_reader(tmp_path)
     assert read(tmp_path) == ("new", "new")
-
-
-def test_the_names_are_those_of_a_knowledge_base():
-    assert replacement.FILES[0] == connection.FILE_NAME

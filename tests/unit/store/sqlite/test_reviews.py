@@ -8,18 +8,11 @@ import apsw
 import pytest
 
 from kebab.core.review import Position, StoredPage
-from kebab.errors.catalog import ReadOnly
 from kebab.store.sqlite.connection import read_migrations
 from kebab.store.sqlite.reviews import MIGRATIONS, SqliteReviewStore, get_reviews_path
 from tests.fakes.review_store import make_finished, make_planned, make_run
 
 PAGE = StoredPage(Position(0, 0), Position(0, 1))
-WRITES = {
-    "run": lambda store: store.add_run(make_run("r2")),
-    "document": lambda store: store.add_document("r1", make_planned(1)),
-    "unit": lambda store: store.add_unit("r1", make_finished(0)),
-    "page": lambda store: store.add_page("r1", "c", PAGE),
-}
 
 
 @pytest.fixture
@@ -28,14 +21,6 @@ def store(tmp_path):
         opened.add_run(make_run())
         opened.add_document("r1", make_planned())
         yield opened
-
-
-@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
-def test_writing_can_be_switched_off(store, tmp_path, write):
-    with SqliteReviewStore(tmp_path, 30, read_only=True) as closed:
-        with pytest.raises(ReadOnly):
-            write(closed)
-        assert closed.load_run("r1") == store.load_run("r1")
 
 
 def test_of_several_writers_of_one_entry_one_succeeds(store, tmp_path):

@@ -1,12 +1,10 @@
 import multiprocessing
-import threading
 from contextlib import closing
 
 import apsw
 import pytest
 
 from kebab.errors.catalog import IoError, Locked, NotIndexed, ReadOnly, StoreCorrupt
-from kebab.store.sqlite.lock import WriterLock
 from kebab.store.sqlite.reviews import ReviewDatabase, get_reviews_path
 
 
@@ -51,21 +49,6 @@ def test_reading_where_nothing_is_stored_creates_nothing(tmp_path, read_only):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_first_write_creates_a_private_folder_and_needs_no_index(tmp_path):
-    write_run(tmp_path / "data")
-
-    assert count_rows(tmp_path / "data") == 1
-    assert (tmp_path / "data").stat().st_mode & 0o077 == 0
-
-
-def test_the_writer_lock_is_neither_needed_nor_taken(tmp_path):
-    write_run(tmp_path)
-    with WriterLock(tmp_path):
-        write_run(tmp_path, "b")
-
-    assert count_rows(tmp_path) == 2
-
-
 def test_writing_can_be_switched_off(tmp_path):
     write_run(tmp_path)
     before = get_reviews_path(tmp_path).read_bytes()
@@ -96,14 +79,6 @@ def test_a_file_that_is_no_database_is_corrupt(tmp_path, use):
     assert caught.value.path == str(get_reviews_path(tmp_path))
 
 
-@every
-def test_a_path_that_is_not_a_file_is_an_io_error(tmp_path, use):
-    get_reviews_path(tmp_path).mkdir()
-
-    with pytest.raises(IoError), closing(open_database(tmp_path)) as opened:
-        use(opened)
-
-
 @pytest.mark.parametrize("read_only", [True, False])
 def test_a_file_of_a_newer_build_is_left_as_it_is(tmp_path, read_only):
     write_run(tmp_path)
@@ -113,18 +88,6 @@ def test_a_file_of_a_newer_build_is_left_as_it_is(tmp_path, read_only):
     with pytest.raises(NotIndexed) as caught:
         count_rows(tmp_path, read_only=read_only)
     assert caught.value.found == 999
-
-
-def test_a_short_transaction_of_another_writer_is_waited_for(tmp_path):
-    write_run(tmp_path)
-    with closing(apsw.Connection(str(get_reviews_path(tmp_path)))) as other:
-        other.execute("BEGIN IMMEDIATE")
-        timer = threading.Timer(0.2, lambda: other.execute("COMMIT"))
-        timer.start()
-        write_run(tmp_path, "b")
-        timer.join()
-
-    assert count_rows(tmp_path) == 2
 
 
 def test_a_writer_that_does_not_let_go_is_given_up(tmp_path):

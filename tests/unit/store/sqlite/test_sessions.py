@@ -6,7 +6,7 @@ from contextlib import closing
 import apsw
 import pytest
 
-from kebab.errors.catalog import IoError, Locked, NotIndexed, ReadOnly, StoreCorrupt
+from kebab.errors.catalog import NotIndexed, ReadOnly
 from kebab.store.sqlite.connection import get_database_path, open_writer
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.sessions import SqliteSessionStore
@@ -37,15 +37,6 @@ def kept(data_dir):
 
 
 @every
-def test_without_a_database_no_file_is_created(tmp_path, call):
-    with pytest.raises(NotIndexed) as caught:
-        CALLS[call](SqliteSessionStore(tmp_path / "absent", 9))
-
-    assert caught.value.found is None
-    assert list(tmp_path.iterdir()) == []
-
-
-@every
 @pytest.mark.parametrize("version", [0, 3, 999])
 def test_a_database_of_another_schema_is_left_as_it_is(data_dir, call, version):
     with closing(open_writer(data_dir)) as database:
@@ -62,22 +53,6 @@ def test_a_database_of_another_schema_is_left_as_it_is(data_dir, call, version):
         ]
 
 
-@every
-def test_a_file_that_is_no_database_is_corrupt(tmp_path, call):
-    get_database_path(tmp_path).write_bytes(b"no database at all, but long enough to look" * 99)
-
-    with pytest.raises(StoreCorrupt):
-        CALLS[call](SqliteSessionStore(tmp_path, 9))
-
-
-@every
-def test_a_path_that_is_not_a_file_is_an_io_error(tmp_path, call):
-    get_database_path(tmp_path).mkdir()
-
-    with pytest.raises(IoError):
-        CALLS[call](SqliteSessionStore(tmp_path, 9))
-
-
 @writing
 def test_writing_can_be_switched_off(data_dir, kept, call):
     kept.add_turn(turn())
@@ -88,16 +63,6 @@ def test_writing_can_be_switched_off(data_dir, kept, call):
 
     assert caught.value.operation == {"add": "ask --session", "forget": "session rm"}[call]
     assert (get_database_path(data_dir).read_bytes(), kept.list_turns("talk")) == before
-
-
-def test_reading_goes_on_when_writing_is_switched_off(data_dir, kept):
-    kept.add_turn(turn())
-
-    closed = SqliteSessionStore(data_dir, 9, read_only=True)
-    assert (closed.list_turns("talk"), closed.list_sessions()) == (
-        kept.list_turns("talk"),
-        kept.list_sessions(),
-    )
 
 
 def test_a_stored_turn_survives_a_power_cut(data_dir, kept, monkeypatch):
@@ -139,16 +104,6 @@ def test_the_gap_between_two_transactions_of_an_ingest_is_found(data_dir, kept):
     assert indexes == [0, 1, 2, 3, 4]
 
 
-@writing
-def test_a_writer_that_does_not_let_go_is_given_up(data_dir, kept, call):
-    kept.add_turn(turn())
-    with closing(open_writer(data_dir)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        with pytest.raises((IoError, Locked), match=r"busy|is writing"):
-            CALLS[call](SqliteSessionStore(data_dir, 9, wait_s=0.05))
-        assert len(kept.list_turns("talk")) == 1
-
-
 def test_two_concurrent_turns_get_different_indexes(data_dir):
     found: list[int] = []
 
@@ -163,12 +118,3 @@ def test_two_concurrent_turns_get_different_indexes(data_dir):
         thread.join()
 
     assert sorted(found) == list(range(30))
-
-
-def test_a_turn_that_cannot_be_stored_leaves_nothing_behind(data_dir, kept):
-    kept.add_turn(turn())
-    with pytest.raises(StoreCorrupt):
-        kept.add_turn(turn(answer=b"bytes, which the column refuses"))
-
-    assert [one.index for one in kept.list_turns("talk")] == [0]
-    assert kept.add_turn(turn()) == 1

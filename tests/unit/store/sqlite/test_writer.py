@@ -1,8 +1,4 @@
-import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -12,52 +8,12 @@ from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
 from tests.fakes.rows import NOTES, document
 
-ROOT = Path(__file__).parents[4]
-DIE_WRITING = """
-import os, signal, sys
-from pathlib import Path
-from kebab.store.sqlite.writer import SqliteWriter
-from tests.fakes.rows import NOTES, document
-
-class Counter:
-    calls = 0
-
-def tokens(text):
-    Counter.calls += 1
-    if Counter.calls == int(sys.argv[2]):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return text
-
-writer = SqliteWriter(Path(sys.argv[1]), tokens)
-writer.add_source(NOTES)
-for number in range(3):
-    texts = [f"one{number}", f"two{number}"]
-    writer.put_document(document(f"{number}.md", texts, title=f"title{number}"))
-writer.close()
-"""
-
 
 @pytest.fixture
 def writer(tmp_path):
     with SqliteWriter(tmp_path, str) as made:
         made.add_source(NOTES)
         yield made
-
-
-@pytest.mark.parametrize("call", [1, 2, 4, 9])
-def test_a_killed_writer_leaves_whole_documents_and_no_lock(tmp_path, call):
-    killed = subprocess.run(
-        [sys.executable, "-c", DIE_WRITING, tmp_path, str(call)], cwd=ROOT, check=False
-    )
-    assert killed.returncode == -signal.SIGKILL
-    with SqliteWriter(tmp_path, str) as writer:
-        whole = (call - 1) // 3
-        assert sorted(writer.load_known_documents("notes")) == [
-            f"{number}.md" for number in range(whole)
-        ]
-        assert writer.count_pending() == 2 * whole
-    with SqliteReader(tmp_path) as reader:
-        assert Catalogue(reader).find_damage() == []
 
 
 def test_a_checkpoint_empties_the_log(writer, tmp_path):
