@@ -1,7 +1,7 @@
-"""Finds what other packages add to kebab through entry points, and checks it in a worker process.
+"""Finds what other packages add to kebab through entry points, and checks it.
 
-A plugin is an entry point of one of `GROUPS`. A rule runs in the process of its command, a
-parser always in a worker. `docs/plugins.md` shows how to write one.
+A plugin is an entry point of one of `GROUPS`. It is imported in the process of the command, where a
+rule runs too; a parser runs always in a worker. `docs/plugins.md` shows how to write one.
 """
 
 import re
@@ -19,9 +19,6 @@ from kebab.errors.signal import Signal
 
 PARSERS, RULES = "kebab.parsers", "kebab.rules"
 GROUPS = (PARSERS, RULES)
-
-IMPORT_S = 10.0
-"""The longest time by the clock in which a plugin must be imported."""
 
 _MEDIA_NAME = re.compile(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*")
@@ -110,45 +107,18 @@ def find_plugins(settings: Plugins, *groups: str) -> list[Plugin]:
 
 
 def inspect_plugin(plugin: Plugin) -> Facts:
-    """Return the facts of a plugin, which a worker process imports under limits.
+    """Import a plugin, and return its facts.
 
     Raises:
         PluginError: It cannot be imported or is not what its group promises.
     """
-    found = _run_inspection(plugin)
-    if isinstance(found, str):
-        raise PluginError(found)
-    return found
-
-
-def _run_inspection(plugin: Plugin) -> Facts | str:
-    """Import a plugin in a worker process, and return its facts or why there are none."""
-    from kebab.limits.worker import DEFAULT_MEMORY_MB, START_S, WorkerProcess
-
     try:
-        worker = WorkerProcess(_inspect, DEFAULT_MEMORY_MB)
-    except OSError as fault:
-        return f"no process can be started: {fault.strerror}"
-    with worker:
-        if not worker.poll(START_S) or worker.receive() is None:
-            return "no process can be started"
-        worker.send(plugin)
-        if not worker.poll(IMPORT_S):
-            return f"its import takes more than {IMPORT_S:.0f} s"
-        reply = worker.receive()
-        if reply is None:
-            return worker.explain_end().replace("the parser", "its import")
-    return reply.result if isinstance(reply.result, Facts) else str(reply.result or reply.fault)
-
-
-def _inspect(plugin: Plugin) -> Facts | str:
-    """Return the facts of a plugin, or why it cannot be used; this runs in the worker."""
-    try:
-        return _CHECKS[plugin.group](plugin.load())
-    except MemoryError:
+        with drop_output():
+            return _CHECKS[plugin.group](plugin.load())
+    except PluginError:
         raise
-    except BaseException as fault:  # noqa: BLE001 - a plugin may raise anything
-        return str(fault) if isinstance(fault, PluginError) else describe_fault(fault)
+    except (Exception, SystemExit) as fault:  # a plugin may raise anything
+        raise PluginError(describe_fault(fault)) from fault
 
 
 def _require(condition: object, cause: str) -> None:

@@ -19,7 +19,6 @@ import msgspec
 
 from kebab import __version__
 from kebab.app.context import AppContext, parse_dimension
-from kebab.app.conversions import format_timestamp
 from kebab.core.durable import replace_file
 from kebab.core.progress import ProgressCallback, ProgressKind
 from kebab.errors.catalog import InvalidInput
@@ -45,6 +44,7 @@ from kebab.wire.archive import (
     ImportReport,
     ImportRequest,
 )
+from kebab.wire.record import format_timestamp
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.copies import Contents

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from kebab.app.bases import LOCAL, MergedNotes, choose_bases
 from kebab.app.context import AppContext
-from kebab.app.conversions import check_freshness, format_timestamp, to_search_hit
-from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, refresh_index
-from kebab.app.indexing import explain_degraded
+from kebab.app.coverage import QUICK_S, THOROUGH_S, explain_degraded, find_indexing, refresh_index
+from kebab.app.filters import build_filters, require_utf8
 from kebab.app.library import build_not_found
-from kebab.app.search import build_filters, read_filters, require_utf8
+from kebab.app.search import to_search_hit
 from kebab.core.answers import AskOutcome, AskQuery, Refusal, StoredSession, SupportingQuote, Turn
+from kebab.core.documents import check_freshness
 from kebab.core.queries import Mode, Page
 from kebab.errors.catalog import InvalidInput, IoError, Locked
 from kebab.rag import PROMPT_VERSION
@@ -42,7 +42,7 @@ from kebab.wire.ask import (
     SessionTurn,
 )
 from kebab.wire.coverage import Coverage, Statement, describe_absent_words, describe_gaps
-from kebab.wire.record import NotFound
+from kebab.wire.record import NotFound, fill_record, format_timestamp
 
 _MAX_NAME_CHARS = 100
 _FORBIDDEN_CATEGORIES = ("Cc", "Zl", "Zp")
@@ -121,24 +121,17 @@ def remove_sessions(context: AppContext, request: SessionRmRequest) -> SessionRe
 
 
 def _to_session_summary(session: StoredSession) -> SessionSummary:
-    return SessionSummary(
-        name=session.name,
-        turns=session.turns,
-        first_question=session.first_question,
-        created_at=format_timestamp(session.created),
-        updated_at=format_timestamp(session.updated),
-    )
+    created, updated = format_timestamp(session.created), format_timestamp(session.updated)
+    return fill_record(SessionSummary, session, created_at=created, updated_at=updated)
 
 
 def _to_session_turn(turn: Turn) -> SessionTurn:
-    return SessionTurn(
+    return fill_record(
+        SessionTurn,
+        turn,
         turn_index=turn.index,
-        question=turn.question,
         query=turn.standalone,
-        answer=turn.answer,
         refusal_reason=turn.refusal.value if turn.refusal else None,
-        mode=turn.mode.value,
-        model=turn.model,
         created_at=format_timestamp(turn.created),
     )
 
@@ -173,34 +166,30 @@ def build_answer(outcome: AskOutcome, query: AskQuery, created: float) -> Answer
     retrieved = outcome.retrieved
     hits = retrieved.page.hits
     near = (one.chunk for one in hits if one.retrieval.vector_score is not None)
-    return Answer(
+    return fill_record(
+        Answer,
+        outcome,
         question=query.question,
         answer=outcome.text,
-        grounded=outcome.grounded,
         refusal_reason=outcome.refusal.value if outcome.refusal else None,
         answers_question=_rate_answer(outcome),
-        absent_terms=list(outcome.absent_terms),
         citations=[_to_citation(support) for support in outcome.citations],
         suggestions=[] if outcome.grounded else [*map(to_search_hit, hits[:SUGGESTIONS])],
-        mode=outcome.mode.value,
-        model=outcome.model,
         # None when vectors found none of the hits.
         embedding=next((chunk.embedding_version for chunk in near), None),
         prompt_template_version=None,
-        retrieval=AnswerRetrieval(
+        retrieval=fill_record(
+            AnswerRetrieval,
+            retrieved,
+            query,
+            retrieved.page,
             trace_id=uuid.uuid4().hex,
             query=retrieved.question,
-            mode=query.mode.value,
-            limit=query.limit,
             chunks_returned=len(hits),
             chunks_used=retrieved.used,
-            top_score=retrieved.top_score,
             score_gate=retrieved.gate,
-            degraded=list(retrieved.page.degraded),
             corpus_revision=retrieved.page.revision,
         ),
-        usage=outcome.usage,
-        warnings=list(outcome.warnings),
         session_id=None,
         turn_index=None,
         created_at=format_timestamp(created),
@@ -215,18 +204,15 @@ def _rate_answer(outcome: AskOutcome) -> Literal["likely", "uncertain", "no"]:
 
 def _to_citation(support: SupportingQuote) -> AnswerCitation:
     chunk = support.quote.chunk
-    return AnswerCitation(
-        marker=support.marker,
+    return fill_record(
+        AnswerCitation,
+        support,
+        chunk,
         citation=cite_chunk(chunk, *support.quote.lines),
-        doc_id=chunk.doc_id,
         doc_path=chunk.path,
         base=chunk.base or UNSET,
         file=build_file_path(chunk),
-        title=chunk.title,
-        heading_path=list(chunk.heading_path),
-        chunk_id=chunk.chunk_id,
         quote=support.quote.text,
-        spans=list(support.spans),
         freshness=check_freshness(chunk),
     )
 
@@ -255,7 +241,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
     recent = context.session_store.list_turns(session, _RECENT_TURNS) if session else []
     choice = choose_bases(context, request)
     is_own = any(base.name == LOCAL for base in choice.bases)
-    refresh = refresh_index(context, request, read_filters) if request.refresh and is_own else None
+    refresh = refresh_index(context, request) if request.refresh and is_own else None
     with ExitStack() as stack:
         notes = MergedNotes(choice, query.filters, stack)
         listener = _EventListener(report)
@@ -284,7 +270,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
     answer = build_answer(replace(outcome, warnings=warnings), query, created)
     retrieval = replace(
         answer.retrieval,
-        degraded=explain_degraded(answer.retrieval.degraded, indexing or UNSET),
+        degraded=explain_degraded(answer.retrieval.degraded, indexing),
         unmatched_filters=unmatched,
         refresh=refresh,
     )

@@ -18,14 +18,13 @@ from msgspec import Struct
 
 from kebab import __version__
 from kebab.app.classify import ClassifiedError, list_causes, redact, redact_arguments, redact_start
-from kebab.app.conversions import format_timestamp
 from kebab.config.settings import Settings, resolve_paths
 from kebab.core.durable import hold_lock
 from kebab.errors.catalog import DependencyMissing, UsageInvalid, build_catalog
 from kebab.errors.signal import Exit
 from kebab.platform import is_private
 from kebab.wire.error import AuditMeta, ErrorAudit
-from kebab.wire.record import add_envelope, encode_json
+from kebab.wire.record import add_envelope, encode_json, fill_record, format_timestamp
 
 MAX_BYTES = 1_000_000
 """The size of a full file."""
@@ -86,15 +85,11 @@ def build_audit(fault: BaseException, classified: ClassifiedError, call: FailedC
     reply = classified.reply
     provider: str | None = reply.details.get("provider")
     argv = redact_arguments(call.arguments[:_MAX_ARGUMENTS], _MAX_LINE_CHARS)
-    return ErrorAudit(
-        correlation_id=reply.correlation_id,
+    return fill_record(
+        ErrorAudit,
+        reply,
         occurred_at=format_timestamp(time.time()),
-        operation=reply.operation,
         status=int(classified.exit),
-        code=reply.code,
-        kind=reply.kind,
-        retry=reply.retry,
-        severity=reply.severity,
         message=redact_start(str(fault), _MAX_TEXT_CHARS) or type(fault).__name__,
         chain=[_shorten(cause, _MAX_TEXT_CHARS) for cause in list_causes(fault)],
         provider=provider or (call.provider if "endpoint" in reply.details else None),

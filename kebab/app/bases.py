@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from msgspec import UNSET, structs
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import to_search_hit, to_search_response
 from kebab.app.coverage import (
-    QUICK_S,
-    THOROUGH_S,
     find_indexing,
     measure_coverage,
     refresh_index,
 )
+from kebab.app.filters import resolve_filters
 from kebab.app.search import (
     build_engine,
     build_query,
+    choose_seconds,
+    complete_response,
     describe_published,
     find_candidates,
     find_unmatched,
     load_query_embedder,
-    read_filters,
-    resolve_request_filters,
     search,
     separate_omitted,
+    to_search_hit,
+    to_search_response,
 )
 from kebab.core.documents import CURSOR_SALT
 from kebab.core.ids import Key
@@ -45,7 +45,7 @@ from kebab.errors.catalog import (
     StoreCorrupt,
 )
 from kebab.search.engine import SORTED_SHARE, decode_cursor, drop_weak_texts, encode_cursor
-from kebab.wire.coverage import MOST_NAMED, Coverage, Indexing, merge_left_out, name_omitted
+from kebab.wire.coverage import COUNTS, MOST_NAMED, Coverage, Indexing, merge_left_out, name_omitted
 from kebab.wire.record import Reply
 from kebab.wire.search import (
     MAX_LIMIT,
@@ -68,11 +68,6 @@ MERGED = frozenset({"search", "ask"})
 """The operations that read several bases at once; any other reads one."""
 FAULTS = (IoError, NotIndexed, StoreCorrupt)
 """Why one of several bases may be left out."""
-
-_COUNTS = (
-    *("files", "unread", "failed", "changed", "new", "gone", "checked"),
-    *("unchecked_folders", "pending_vectors", "partial"),
-)
 
 
 class Base(NamedTuple):
@@ -144,7 +139,7 @@ class Choice:
             partial_reasons=[reason for _, reason in examples],
             bases=[name for name in names if name != LOCAL] or UNSET,
             unread_bases=[*self.faults] or UNSET,
-            **{count: sum(getattr(one, count) for one in known) for count in _COUNTS},
+            **{count: sum(getattr(one, count) for one in known) for count in COUNTS},
         )
 
     def merge_unmatched(self, found: Sequence[list[UnmatchedFilter]]) -> list[UnmatchedFilter]:
@@ -233,7 +228,7 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
     """
     choice = choose_bases(context, request)
     is_own = any(base.name == LOCAL for base in choice.bases)
-    refresh = refresh_index(context, request, read_filters) if request.refresh and is_own else None
+    refresh = refresh_index(context, request) if request.refresh and is_own else None
     if choice.is_local:
         response = search(context, request)
         return structs.replace(response, refresh=refresh) if refresh else response
@@ -248,29 +243,16 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
             offset = decode_cursor(request.cursor, query, revision, salt)
         query = replace(query, offset=offset)
         page = notes.search(query)
+        unmatched = [] if page.hits else notes.explain_filters(request, (query.text, *query.more))
+        indexing = find_indexing(context) if is_own else None
         following = page.next_offset
         cursor = None if following is None else encode_cursor(query, following, revision, salt)
         response = to_search_response(page, query, cursor, several=bool(request.queries))
-        texts = (query.text, *query.more)
-        unmatched = [] if page.hits else notes.explain_filters(request, texts)
-        indexing = find_indexing(context) if is_own else None
-        found = page.hits and page.convincing and not page.absent_terms
         coverage = notes.measure_coverage(
-            page.hits, seconds=QUICK_S if found else THOROUGH_S, indexing=indexing
+            page.hits, seconds=choose_seconds(page), indexing=indexing
         )
-    hint = None
-    if indexing is not None:
-        from kebab.app.indexing import explain_degraded
-
-        degraded = explain_degraded(response.degraded, indexing)
-        response = structs.replace(response, degraded=degraded, indexing=indexing)
-    if unmatched:
-        from kebab.app.filters import suggest_nearest
-
-        hint = suggest_nearest(unmatched)
-    return structs.replace(
-        response, coverage=coverage, unmatched_filters=unmatched, hint=hint, refresh=refresh
-    )
+    response = complete_response(response, (), unmatched, coverage, indexing=indexing)
+    return structs.replace(response, refresh=refresh)
 
 
 _REVISION_BYTES = 6
@@ -302,7 +284,7 @@ class MergedNotes:
         for base in [*choice.bases]:
             with choice.leave_out(base):
                 reader = stack.enter_context(base.context.open_reader())
-                resolved = resolve_request_filters(base.context, reader, filters)
+                resolved = resolve_filters(base.context, reader, filters)
                 self._snapshots.append(_Snapshot(base, reader, resolved))
 
     def compute_revision(self) -> int:
@@ -329,7 +311,7 @@ class MergedNotes:
                 context, reader, filters = one.base.context, one.reader, one.filters
                 if find_candidates(context, query):  # the store has chosen anew
                     reader = self._stack.enter_context(context.open_reader())
-                    filters = resolve_request_filters(context, reader, self._filters)
+                    filters = resolve_filters(context, reader, self._filters)
                     self._snapshots[number] = _Snapshot(one.base, reader, filters)
                 engine = build_engine(context, reader)
                 page = engine.search(replace(inner, filters=filters))

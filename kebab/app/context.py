@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from kebab.config.settings import AUTO, Paths, Settings, is_address, resolve_paths
-from kebab.config.tuning import limit_blas_threads
 from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS, PUBLISHED_BASES
 from kebab.core.files import IMAGE, ScanRules
 from kebab.core.media import READABLE_NAMES
 from kebab.errors.catalog import ConfigInvalid, IoError, Locked, NotIndexed, ReadOnly, StoreCorrupt
 from kebab.errors.hints import NOT_UTF8
 from kebab.errors.system import resolve_path
+from kebab.platform import limit_blas_threads
 from kebab.text.normalize import escape_undecodable
 
 if TYPE_CHECKING:

@@ -10,12 +10,11 @@ import stat
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import format_timestamp
 from kebab.config.settings import OBJECTS
 from kebab.core.documents import Extent, FileCounts
 from kebab.core.files import (
@@ -24,14 +23,24 @@ from kebab.core.files import (
     cut_root,
     find_container,
     is_below,
+    join_root,
 )
 from kebab.core.ids import hash_file
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.core.queries import Filters
 from kebab.errors.catalog import IoError, Locked, NotIndexed, OutOfMemory, StoreCorrupt
-from kebab.wire.coverage import MOST_NAMED, Coverage, Indexing, LeftOutText, merge_left_out
-from kebab.wire.ingest import IngestReport, IngestRequest
-from kebab.wire.record import Reply
+from kebab.wire.coverage import (
+    COUNTS,
+    INDEXING_UNITS,
+    MOST_NAMED,
+    Coverage,
+    Indexing,
+    LeftOutText,
+    format_indexing,
+    format_left,
+    merge_left_out,
+)
+from kebab.wire.record import Reply, fill_record, format_timestamp
 from kebab.wire.search import FilteredRequest, IndexRefresh, SearchHit
 
 if TYPE_CHECKING:
@@ -41,7 +50,10 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.documents import KnownFiles
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.citation import Freshness
+    from kebab.wire.ingest import IngestReport
+    from kebab.wire.search import DegradedChannel
 
+_NOTHING: dict[str, Any] = dict.fromkeys(COUNTS, 0)
 QUICK_S = 0.005
 """The time for looking at folders and files when there are results."""
 THOROUGH_S = 0.05
@@ -192,19 +204,10 @@ def _describe_published(context: AppContext, reader: "SqliteReader") -> Coverage
     if state is None or known is None:
         known = Coverage(
             complete=False,
-            files=0,
-            unread=0,
-            failed=0,
-            changed=0,
-            new=0,
-            gone=0,
-            checked=0,
             checked_at=state.manifest.created_at if state else format_timestamp(0),
-            unchecked_folders=0,
             unlisted=[],
-            pending_vectors=pending,
-            partial=0,
             indexing=None,
+            **_NOTHING,
         )
     is_complete = known.complete and not pending and state is not None and not state.problem
     return replace(known, complete=is_complete, pending_vectors=pending, indexing=None)
@@ -219,9 +222,43 @@ def find_indexing(context: AppContext) -> Indexing | None:
             return None
     except OSError:
         return None
-    from kebab.app.indexing import read_indexing
+    from kebab.store.sqlite.lock import read_writer
 
-    return read_indexing(context) or None
+    writer = read_writer(context.paths.data)
+    if writer is None or writer.ingest is None:
+        return None
+    return fill_record(
+        Indexing,
+        writer.ingest,
+        pid=writer.pid,
+        started_at=format_timestamp(writer.ingest.started),
+        unit=INDEXING_UNITS.get(writer.ingest.unit),
+        per_second=writer.ingest.rate,
+        seconds_left=writer.ingest.left,
+    )
+
+
+def explain_degraded(
+    channels: "Iterable[DegradedChannel]", indexing: Indexing | None
+) -> "list[DegradedChannel]":
+    """Return degraded channels; while an ingest runs, none suggests to run one."""
+    if indexing is None:
+        return list(channels)
+    state = f"; indexing: {format_indexing(indexing)}"
+    if indexing.unit == "passages" and indexing.seconds_left is not None:
+        state = f", about {format_left(indexing.seconds_left)} left"
+    return [
+        replace(channel, reason=f"{channel.reason}{state}", hint=None)
+        if suggests_ingest(channel.hint)
+        else channel
+        for channel in channels
+    ]
+
+
+def suggests_ingest(hint: str | None) -> bool:
+    """Return whether a hint is to run an ingest."""
+    words = (hint or "").split()
+    return words[:1] == ["kebab"] and "ingest" in words
 
 
 def measure_stored_coverage(
@@ -234,19 +271,6 @@ def measure_stored_coverage(
             return measure_coverage(context, reader, Filters(), seconds=seconds, indexing=indexing)
     except (IoError, Locked, NotIndexed, StoreCorrupt):
         return None
-
-
-def list_outdated_paths(
-    context: AppContext, reader: "SqliteReader", filters: Filters
-) -> tuple[list[str], int]:
-    """Return the paths that an ingest has to read so that the index covers what filters name.
-
-    The second value is the number of documents that were compared with their files.
-    """
-    survey = _Survey(context, reader, filters)
-    changes = survey.compare(None)
-    paths = changes.changed | changes.new | changes.gone | survey.list_unread()
-    return sorted(paths.union(survey.unlisted)), changes.checked
 
 
 class _Survey:
@@ -490,7 +514,7 @@ def _narrow(extents: Iterable[Extent], folder: str) -> list[Extent]:
     """Return what these extents have in a folder."""
     narrowed = []
     for one in extents:
-        location = join_root(one.source.root, one.below)
+        location = join_root(one.source.root, one.below).rstrip("/") or "/"
         if location == folder or is_below(location, folder):
             narrowed.append(one)
         elif is_below(folder, location):
@@ -527,60 +551,46 @@ def _holds_content(path: str, content_hash: str) -> bool:
         return False
 
 
-def join_root(root: str, path: str) -> str:
-    """Return the absolute path of a path below a root."""
-    return f"{root.rstrip('/')}/{path}" if path else root
-
-
 _VECTOR_SECONDS = 5.0
 """The longest time to wait for vectors; words find the passages that remain."""
 
 
-def refresh_index(
-    context: AppContext,
-    request: FilteredRequest[Reply],
-    read_filters: "Callable[[AppContext, SqliteReader, FilteredRequest[Reply]], Filters]",
-) -> IndexRefresh:
+def refresh_index(context: AppContext, request: FilteredRequest[Reply]) -> IndexRefresh:
     """Index new, changed and unread files of what is searched; say why when that is impossible."""
+    from kebab.app.filters import read_filters
+
     with context.open_reader() as reader:
-        filters = read_filters(context, reader, request)
-        paths, checked = list_outdated_paths(context, reader, filters)
-    if not paths:
-        return _build_refresh(checked)
-    if context.read_only:
-        return _build_refresh(checked, "`--read-only`")
-    if getattr(request, "cursor", None) is not None:
-        return _build_refresh(checked, "`cursor` continues the index as it was")
-    return _index(context, paths, checked)
+        survey = _Survey(context, reader, read_filters(context, reader, request))
+        changes = survey.compare(None)
+        paths = changes.changed | changes.new | changes.gone | survey.list_unread()
+        paths.update(survey.unlisted)
+    reason = None
+    if paths and context.read_only:
+        reason = "`--read-only`"
+    elif paths and getattr(request, "cursor", None) is not None:
+        reason = "`cursor` continues the index as it was"
+    elif paths:
+        from kebab.app.ingest import ingest
+        from kebab.wire.ingest import IngestRequest
+
+        work = IngestRequest(paths=sorted(paths), changed=True, vector_seconds=_VECTOR_SECONDS)
+        try:
+            report = ingest(context, work, ignore_progress, Cancel())
+            return summarize_report(report, checked=changes.checked)
+        except (Locked, IoError, OutOfMemory) as signal:
+            reason = signal.format_message()
+    return IndexRefresh(folder="", refreshed=reason is None, reason=reason, checked=changes.checked)
 
 
-def _index(context: AppContext, paths: list[str], checked: int) -> IndexRefresh:
-    from kebab.app.ingest import ingest
-
-    request = IngestRequest(paths=paths, changed=True, vector_seconds=_VECTOR_SECONDS)
-    try:
-        report = ingest(context, request, ignore_progress, Cancel())
-    except (Locked, IoError, OutOfMemory) as signal:
-        return _build_refresh(checked, signal.format_message())
-    return summarize_report(report, checked=checked)
-
-
-def summarize_report(report: IngestReport, *, folder: str = "", checked: int = 0) -> IndexRefresh:
+def summarize_report(report: "IngestReport", *, folder: str = "", checked: int = 0) -> IndexRefresh:
     """Return what a run did before a search, for the reply of that search."""
-    return IndexRefresh(
+    return fill_record(
+        IndexRefresh,
+        report,
         folder=folder,
         refreshed=True,
         reason=None,
-        new=report.new,
         updated=report.updated + report.moved,
-        removed=report.removed,
-        errors=report.errors,
         pending=report.embedding.pending,
-        duration_ms=report.duration_ms,
         checked=checked,
     )
-
-
-def _build_refresh(checked: int, reason: str | None = None) -> IndexRefresh:
-    """Return the outcome of a refresh that indexed nothing; without a reason nothing changed."""
-    return IndexRefresh(folder="", refreshed=reason is None, reason=reason, checked=checked)

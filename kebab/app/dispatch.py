@@ -2,27 +2,23 @@
 
 HTTP, MCP and other surfaces without flags use it:
 
-1. `request_defaults` makes the request.
+1. `kebab.app.facade` makes the request.
 2. `Kebab.run` runs it, on a knowledge base that stays open between the calls of a process.
 3. `format_reply` adds the envelope.
 4. `report_failure` turns an exception of any step into `error.v1`, and logs it.
-
-Each line of `search --bulk` gets its own response or its own error.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple, TypeVar
 
 import msgspec
-from msgspec import Struct, field
 
 from kebab.app.audit_log import FailedCall, log_failure
-from kebab.app.classify import ClassifiedError, View, build_view, classify_error
-from kebab.app.conversions import format_timestamp
+from kebab.app.classify import ClassifiedError, build_view, classify_error
 from kebab.app.facade import Kebab
 from kebab.app.model_adapters import Embedders
 from kebab.config.settings import Paths, Settings, resolve_paths
@@ -32,19 +28,15 @@ from kebab.errors.catalog import (
     InvalidCursor,
     InvalidInput,
     StaleCursor,
-    build_catalog,
 )
-from kebab.errors.signal import Exit, Signal
+from kebab.errors.signal import Exit
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import (
-    DECODE_ERRORS,
     Reply,
     add_envelope,
-    decode_request,
     find_exit_status,
+    format_timestamp,
 )
-from kebab.wire.search import SearchRequest, SearchResponse
-from kebab.wire.stream import BulkSearchItem
 
 
 class _Key(NamedTuple):
@@ -187,68 +179,3 @@ def format_event(operation: str, event: R, status: Exit | None = None) -> R:
         timestamp=format_timestamp(time.time()),
         exit_code=None if status is None else int(status),
     )
-
-
-class BulkOutcome(Struct):
-    """Collects the items of a bulk search to choose its exit status."""
-
-    answered: bool = False
-    found: bool = False
-    failures: set[Exit] = field(default_factory=set)
-    """The exit statuses of the errors."""
-
-    def add(self, item: BulkSearchItem) -> None:
-        """Add an item."""
-        if item.error:
-            self.failures.add(build_catalog()[item.error.code].exit)
-        elif item.response:
-            self.answered = True
-            self.found = self.found or bool(item.response.hits and item.response.convincing)
-
-    @property
-    def status(self) -> Exit:
-        """The exit status: a convincing hit counts most, an error only when every line failed."""
-        if self.found:
-            return Exit.DONE
-        if self.answered or not self.failures:
-            return Exit.NO
-        return Exit.UNUSABLE if self.failures == {Exit.UNUSABLE} else Exit.ERROR
-
-
-def search_lines(
-    search_one: Callable[[SearchRequest], SearchResponse], lines: Iterable[bytes], view: View
-) -> Iterator[BulkSearchItem]:
-    """Yield the response or the error of each line that is not empty.
-
-    A line is a JSON string or a search request. `search_one` is the `search` of a facade.
-    """
-    filled = (line for line in lines if line.strip())
-    for index, line in enumerate(filled):
-        query: str | None = None
-        try:
-            decoded: str | SearchRequest = decode_request(line, str | SearchRequest)
-            request = SearchRequest(query=decoded) if isinstance(decoded, str) else decoded
-            query = _join_queries(request.query, *request.queries)
-            item = BulkSearchItem(index=index, query=query, response=search_one(request))
-        except Signal as signal:
-            query = _find_query(line) if query is None else query
-            error = classify_error(signal, operation="search", view=view).reply
-            item = BulkSearchItem(index=index, query=query, error=error)
-        yield item
-
-
-def _find_query(line: bytes) -> str | None:
-    """Return the query of a line that is no request, if it has one."""
-    try:
-        fields = msgspec.json.decode(line)
-    except DECODE_ERRORS:
-        return None
-    if not isinstance(fields, dict):
-        return None
-    first, more = fields.get("query"), fields.get("queries")
-    texts = [first, *(more if isinstance(more, list) else [])]
-    return _join_queries(*(text for text in texts if isinstance(text, str)))
-
-
-def _join_queries(*texts: str) -> str:
-    return " | ".join(filter(None, texts))

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import structs
 
 from kebab.app.context import AppContext
-from kebab.app.coverage import compare_contents, measure_stored_coverage
-from kebab.app.indexing import explain_checks, read_indexing
+from kebab.app.coverage import (
+    compare_contents,
+    find_indexing,
+    measure_stored_coverage,
+    suggests_ingest,
+)
 from kebab.app.library import list_lost_sources
 from kebab.app.model_adapters import check_server, resolve_endpoint
 from kebab.app.model_choice import describe_better_model
 from kebab.app.own_files import list_exposed, list_leftovers, list_remains, list_unusable
-from kebab.app.plugins import check_plugins
+from kebab.app.plugins import list_formats
 from kebab.config.settings import AUTO
 from kebab.core.chunks import ProbePair
 from kebab.core.documents import EMBEDDING_REASON
@@ -22,7 +26,7 @@ from kebab.doctor import checks
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.coverage import Coverage
+from kebab.wire.coverage import Coverage, Indexing
 from kebab.wire.health import Comparison, Doctor, DoctorRequest
 
 if TYPE_CHECKING:
@@ -47,7 +51,7 @@ def check_health(
         # Every other check needs the folders.
         folders = checks.Check("directories", partial(_explain, signal), "")
         return checks.run_all([_build_settings_check(context), folders], context.clock, report)
-    indexing = read_indexing(context)
+    indexing = find_indexing(context)
     measured = _Measured(context, report)
     planned = checks.build_checks(
         build_inputs(
@@ -60,9 +64,26 @@ def check_health(
     if context.published:
         planned = [*map(_limit_published_check, planned)]
     health = checks.run_all(
-        planned, context.clock, lambda part: report(explain_checks(part, indexing))
+        planned, context.clock, lambda part: report(_explain_checks(part, indexing))
     )
-    return structs.replace(explain_checks(health, indexing), coverage=measured.coverage)
+    return structs.replace(_explain_checks(health, indexing), coverage=measured.coverage)
+
+
+_PENDING = "pending"
+"""The check of passages without vectors; a running ingest computes them."""
+
+
+def _explain_checks(report: Doctor, indexing: Indexing | None) -> Doctor:
+    """Return the report; while an ingest runs, no note suggests to run one."""
+    if indexing is None:
+        return report
+    checks = [
+        structs.replace(check, fix=None)
+        if check.status == "warn" and (check.name == _PENDING or suggests_ingest(check.fix))
+        else check
+        for check in report.checks
+    ]
+    return structs.replace(report, checks=checks, indexing=indexing)
 
 
 class _Measured:
@@ -156,7 +177,7 @@ def build_inputs(
             list_foreign=partial(list_unusable, context, foreign=True),
             list_denied=partial(list_unusable, context, foreign=False),
             list_exposed=partial(list_exposed, context),
-            check_plugins=partial(check_plugins, context),
+            check_plugins=partial(_check_plugins, context),
         ),
         storage=checks.StorageInputs(
             path=context.database,
@@ -308,3 +329,32 @@ def _read_versions(context: AppContext) -> checks.EmbeddingVersions:
         reason=reason,
         advice=describe_better_model(stored, languages) if stored is not None else None,
     )
+
+
+def _check_plugins(context: AppContext) -> checks.Finding:
+    """Check that every plugin can be used, and that none is missing."""
+    from kebab.parse.plugin import MissingParser
+    from kebab.plugins import GROUPS, inspect_plugins
+    from kebab.review.rules.registry import RULES
+
+    settings = context.settings.plugins
+    own_rules = {rule.id for rule in RULES}
+    faults, labels = list[str](), list[str]()
+    for plugin, facts in inspect_plugins(settings, faults, *GROUPS):
+        if own := own_rules.intersection(facts.names):
+            faults.append(f"{plugin.label}: kebab itself has the rule {', '.join(own)}")
+        else:
+            labels.append(plugin.label)
+    formats = list_formats(context)
+    faults += formats.faults
+    missing = {
+        package
+        for form, package in formats.media.values()
+        if isinstance(formats.parsers.get(form), MissingParser)
+    }
+    if not faults:
+        return checks.succeed(", ".join(labels) or ("none" if settings.enabled else "switched off"))
+    fix = f"export KEBAB_PLUGINS_ENABLED={str(not settings.enabled).lower()}"
+    if settings.enabled and missing:
+        fix = f"pip install --upgrade {' '.join(sorted(missing))}"
+    return checks.warn("; ".join(dict.fromkeys(faults)), fix)

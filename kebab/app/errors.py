@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from kebab.app.audit_log import read_lines
 from kebab.app.context import AppContext
-from kebab.app.conversions import format_timestamp, parse_time
+from kebab.app.filters import parse_time
 from kebab.app.library import build_not_found
 from kebab.app.references import build_lookup_fault
 from kebab.core.documents import AmbiguousName
@@ -23,7 +23,7 @@ from kebab.errors.catalog import build_catalog
 from kebab.errors.system import translate_os_errors
 from kebab.text.normalize import escape_undecodable
 from kebab.wire import error
-from kebab.wire.record import DECODE_ERRORS, NotFound
+from kebab.wire.record import DECODE_ERRORS, NotFound, format_timestamp
 
 _DIMENSIONS: tuple[error.Dimension, ...] = get_args(error.Dimension)
 """The fields of `ErrorAudit` that errors are counted by; the code is the first."""

@@ -1,28 +1,37 @@
 """Encodes the events of operations as the lines that every surface sends.
 
 A line is an event of the operation and the exit status that it carries, None while that is not
-known. `complete` says that the work is complete, and `end` that nothing follows.
+known. `complete` says that the work is complete, and `end` that nothing follows. Each line of
+`search --bulk` gets its own response or its own error.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
-from msgspec import UNSET, UnsetType
+import msgspec
+from msgspec import UNSET, Struct, UnsetType, field
 from msgspec.structs import replace
 
-from kebab.app.conversions import format_timestamp, to_ingest_progress
+from kebab.app.classify import View, classify_error
 from kebab.core.progress import Progress, ProgressKind
-from kebab.errors.catalog import Cancelled
-from kebab.errors.signal import Exit
+from kebab.errors.catalog import Cancelled, build_catalog
+from kebab.errors.signal import Exit, Signal
 from kebab.wire.ask import Answer, AnswerEvent
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestProgress, IngestReport
 from kebab.wire.operations import OPERATIONS
-from kebab.wire.record import NotFound, Reply, find_exit_status
+from kebab.wire.record import (
+    DECODE_ERRORS,
+    NotFound,
+    Reply,
+    decode_request,
+    find_exit_status,
+    format_timestamp,
+)
 from kebab.wire.review import AgentItems
-from kebab.wire.search import SearchResponse
-from kebab.wire.stream import EventData, ReviewEvent, ReviewEventData, SearchEvent
+from kebab.wire.search import SearchRequest, SearchResponse
+from kebab.wire.stream import BulkSearchItem, EventData, ReviewEvent, ReviewEventData, SearchEvent
 
 E = TypeVar("E")
 Line: TypeAlias = tuple[Any, Exit | None]
@@ -243,7 +252,78 @@ _ENCODERS: dict[type[Reply], type[EventEncoder[Any]]] = {
 }
 
 
+def to_ingest_progress(event: Progress) -> IngestProgress:
+    """Convert an event; fields that are None are left out."""
+    fields = {name: value for name, value in event._asdict().items() if value is not None}
+    return IngestProgress(**{**fields, "kind": event.kind.value})
+
+
 def create_encoder(operation: str) -> EventEncoder[Any] | None:
     """Return the encoder of an operation; None when servers send no events of it."""
     events = OPERATIONS[operation].stream
     return None if events is None else _ENCODERS[events]()
+
+
+class BulkOutcome(Struct):
+    """Collects the items of a bulk search to choose its exit status."""
+
+    answered: bool = False
+    found: bool = False
+    failures: set[Exit] = field(default_factory=set)
+    """The exit statuses of the errors."""
+
+    def add(self, item: BulkSearchItem) -> None:
+        """Add an item."""
+        if item.error:
+            self.failures.add(build_catalog()[item.error.code].exit)
+        elif item.response:
+            self.answered = True
+            self.found = self.found or bool(item.response.hits and item.response.convincing)
+
+    @property
+    def status(self) -> Exit:
+        """The exit status: a convincing hit counts most, an error only when every line failed."""
+        if self.found:
+            return Exit.DONE
+        if self.answered or not self.failures:
+            return Exit.NO
+        return Exit.UNUSABLE if self.failures == {Exit.UNUSABLE} else Exit.ERROR
+
+
+def search_lines(
+    search_one: Callable[[SearchRequest], SearchResponse], lines: Iterable[bytes], view: View
+) -> Iterator[BulkSearchItem]:
+    """Yield the response or the error of each line that is not empty.
+
+    A line is a JSON string or a search request. `search_one` is the `search` of a facade.
+    """
+    filled = (line for line in lines if line.strip())
+    for index, line in enumerate(filled):
+        query: str | None = None
+        try:
+            decoded: str | SearchRequest = decode_request(line, str | SearchRequest)
+            request = SearchRequest(query=decoded) if isinstance(decoded, str) else decoded
+            query = _join_queries(request.query, *request.queries)
+            item = BulkSearchItem(index=index, query=query, response=search_one(request))
+        except Signal as signal:
+            query = _find_query(line) if query is None else query
+            error = classify_error(signal, operation="search", view=view).reply
+            item = BulkSearchItem(index=index, query=query, error=error)
+        yield item
+
+
+def _find_query(line: bytes) -> str | None:
+    """Return the query of a line that is no request, if it has one."""
+    try:
+        fields = msgspec.json.decode(line)
+    except DECODE_ERRORS:
+        return None
+    if not isinstance(fields, dict):
+        return None
+    first, more = fields.get("query"), fields.get("queries")
+    texts = [first, *(more if isinstance(more, list) else [])]
+    return _join_queries(*(text for text in texts if isinstance(text, str)))
+
+
+def _join_queries(*texts: str) -> str:
+    return " | ".join(filter(None, texts))

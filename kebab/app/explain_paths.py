@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from kebab.app.classify import build_error_reply, build_view
 from kebab.app.context import AppContext
-from kebab.app.conversions import check_freshness
 from kebab.app.file_text import build_parsers, parse_file
 from kebab.app.plugins import find_parser
 from kebab.app.references import require_path, resolve_folder_of
@@ -20,6 +19,7 @@ from kebab.core.documents import (
     DocumentDetail,
     Source,
     build_named_files_key,
+    check_freshness,
     parse_named_files,
 )
 from kebab.core.ids import DocId

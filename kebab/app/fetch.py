@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from kebab.app import places
 from kebab.app.context import AppContext
-from kebab.app.conversions import check_freshness
 from kebab.app.file_text import (
     FileText,
     Section,
@@ -23,7 +22,7 @@ from kebab.app.file_text import (
 )
 from kebab.app.reference_syntax import Lines
 from kebab.app.references import ReferenceFinder, Target, build_lookup_fault
-from kebab.core.documents import DocumentDetail
+from kebab.core.documents import DocumentDetail, check_freshness
 from kebab.search.citations import build_file_path, format_reference, quote_path
 from kebab.text.model_input import estimate_tokens
 from kebab.text.normalize import escape_undecodable

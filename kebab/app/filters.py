@@ -1,5 +1,6 @@
-"""Resolves filters, and explains those that no document passes."""
+"""Reads the filters of requests, resolves them, and explains those that no document passes."""
 
+import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -8,26 +9,106 @@ from itertools import chain, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kebab.app.references import ReferenceFinder, make_absolute
+from kebab.app.context import AppContext
+from kebab.app.references import ReferenceFinder, is_path, make_absolute
 from kebab.config.settings import is_object_address
 from kebab.core.documents import Link, Source
 from kebab.core.ids import DocId
 from kebab.core.media import list_media_types, list_type_names
 from kebab.core.queries import FILTERS, Filters
-from kebab.text.globs import list_readings
-from kebab.text.links import LinkResolver, list_link_keys
-from kebab.wire.library import DocLink
-from kebab.wire.record import NotFound, Reply
+from kebab.errors.catalog import InvalidInput
+from kebab.text.dates import parse_moment
+from kebab.wire.record import NotFound, Reply, Request
 from kebab.wire.search import FilteredRequest, UnmatchedFilter
 
 if TYPE_CHECKING:
-    from kebab.app.context import AppContext
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
+    from kebab.wire.library import DocLink
+
+_MAX_SECONDS = 9_000_000_000.0
+"""The limit of file times in nanoseconds, before and after the epoch: about 285 years."""
+
+
+def require_utf8(request: Request[Reply]) -> None:
+    """Refuse a request with bytes that are not UTF-8, because no stored text has any.
+
+    Raises:
+        InvalidInput: A field has such bytes.
+    """
+    for name in request.__struct_fields__:
+        value = getattr(request, name)
+        if value is None or isinstance(value, int | float):
+            continue
+        try:
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError as fault:
+            raise InvalidInput(field=f"$.{name}", cause="not valid UTF-8") from fault
+
+
+def parse_time(text: str, field: str, now: float) -> float:
+    """Return seconds since the epoch for a date, a timestamp, an age, or a period of the calendar.
+
+    An age is `7d` or `2 weeks`, a period is `2024-03` or `last month` and begins with its first
+    day. What has no offset is local time. A time beyond the limits of file times is replaced by the
+    limit.
+
+    Raises:
+        InvalidInput: The text has none of these forms.
+    """
+    try:
+        seconds = parse_moment(text, now)
+    except (ValueError, OverflowError) as fault:
+        cause = f"not a date, a month, a year, an age such as `7d`, or `last month`: {text}"
+        raise InvalidInput(field=field, cause=cause) from fault
+    return max(-_MAX_SECONDS, min(_MAX_SECONDS, seconds))
+
+
+def build_filters(request: FilteredRequest[Reply], now: float) -> Filters:
+    """Convert the filters of a request.
+
+    Raises:
+        InvalidInput: A date cannot be read, or a field is not valid UTF-8.
+    """
+    require_utf8(request)
+    values: dict[str, Any] = {}
+    for name in FILTERS:
+        value = getattr(request, name)
+        values[name] = tuple(value) if isinstance(value, list) else value
+    for name in ("since", "until"):
+        if values[name] is not None:
+            values[name] = parse_time(values[name], f"$.{name}", now)
+    if request.folder is not None:
+        values["folder"] = resolve_folder(request.folder)
+    return Filters(**values)
+
+
+def resolve_folder(folder: str) -> str:
+    """Return the absolute path of a folder without links, as sources are named.
+
+    Raises:
+        InvalidInput: It is no path.
+    """
+    if not folder or not is_path(folder):
+        raise InvalidInput(field="$.folder", cause="not a path")
+    return make_absolute(folder)
+
+
+def read_filters(
+    context: AppContext, reader: "SqliteReader", request: FilteredRequest[Reply]
+) -> Filters:
+    """Return the filters of a request as a snapshot names things.
+
+    Raises:
+        InvalidInput: A date cannot be read, or a field is not valid UTF-8.
+    """
+    return resolve_filters(context, reader, build_filters(request, context.clock.now()))
 
 
 def find_backlinks(catalogue: "Catalogue", doc_id: DocId) -> list[DocId]:
     """Return the documents that link to a document, by source and path."""
+    from kebab.text.links import LinkResolver, list_link_keys
+
     targets = catalogue.list_link_targets()
     own = next((one for one in targets if one.doc_id == doc_id), None)
     links = catalogue.list_links(list_link_keys(own)) if own else []
@@ -42,6 +123,8 @@ def find_backlinks(catalogue: "Catalogue", doc_id: DocId) -> list[DocId]:
 
 def find_link_target(catalogue: "Catalogue", name: str) -> DocId | None:
     """Return the document that a link with this text means, in the first source that has one."""
+    from kebab.text.links import LinkResolver
+
     targets = catalogue.list_link_targets()
     resolver = LinkResolver(targets)
     sources = sorted({target.source for target in targets})
@@ -49,19 +132,23 @@ def find_link_target(catalogue: "Catalogue", name: str) -> DocId | None:
     return next(filter(None, found), None)
 
 
-def describe_backlinks(catalogue: "Catalogue", doc_id: DocId) -> list[DocLink]:
+def describe_backlinks(catalogue: "Catalogue", doc_id: DocId) -> "list[DocLink]":
     """Return the documents that link to a document."""
     return [_describe(catalogue, linking) for linking in find_backlinks(catalogue, doc_id)]
 
 
-def describe_links(catalogue: "Catalogue", doc_id: DocId) -> list[DocLink]:
+def describe_links(catalogue: "Catalogue", doc_id: DocId) -> "list[DocLink]":
     """Return the links of a document; one without a document has no id."""
+    from kebab.text.links import LinkResolver
+
     links = catalogue.list_document_links(doc_id)
     resolver = LinkResolver(catalogue.list_link_targets() if links else ())
     return [_describe(catalogue, resolver.resolve(link), link) for link in links]
 
 
-def _describe(catalogue: "Catalogue", doc_id: DocId | None, link: Link | None = None) -> DocLink:
+def _describe(catalogue: "Catalogue", doc_id: DocId | None, link: Link | None = None) -> "DocLink":
+    from kebab.wire.library import DocLink
+
     target = link.target if link else None
     found = catalogue.load_summary(doc_id) if doc_id else None
     if found is None:
@@ -69,7 +156,7 @@ def _describe(catalogue: "Catalogue", doc_id: DocId | None, link: Link | None = 
     return DocLink(target=target, doc_id=found.doc_id, doc_path=found.path, title=found.title)
 
 
-def resolve_filters(context: "AppContext", reader: "SqliteReader", filters: Filters) -> Filters:
+def resolve_filters(context: AppContext, reader: "SqliteReader", filters: Filters) -> Filters:
     """Return filters that name sources, paths, types and documents as the snapshot does.
 
     A path filter means the first of its readings that any document passes; a value that names
@@ -92,6 +179,8 @@ def resolve_filters(context: "AppContext", reader: "SqliteReader", filters: Filt
     if filters.links_to:
         filters = _resolve_links(context, reader, filters)
     if filters.path_glob:
+        from kebab.text.globs import list_readings
+
         excludes = "!" * filters.path_glob.startswith("!")
         pattern = filters.path_glob.removeprefix("!")
         for reading in list_readings(pattern, get_working_folder()):
@@ -101,7 +190,7 @@ def resolve_filters(context: "AppContext", reader: "SqliteReader", filters: Filt
     return filters
 
 
-def _resolve_links(context: "AppContext", reader: "SqliteReader", filters: Filters) -> Filters:
+def _resolve_links(context: AppContext, reader: "SqliteReader", filters: Filters) -> Filters:
     catalogue = context.build_catalogue(reader)
     target = ReferenceFinder(catalogue, chunks=False).find(str(filters.links_to))
     if isinstance(target, NotFound) or not target.doc_id:
@@ -139,7 +228,7 @@ def resolve_source_names(value: str, sources: Sequence[Source]) -> list[str]:
 
 
 def explain_filters(
-    context: "AppContext", reader: "SqliteReader", filters: Filters, request: FilteredRequest[Reply]
+    context: AppContext, reader: "SqliteReader", filters: Filters, request: FilteredRequest[Reply]
 ) -> list[UnmatchedFilter]:
     """Return the filters that no document passes, with the nearest values that exist.
 
@@ -196,42 +285,30 @@ def _explain_alone(
 
 
 def _find_nearest_values(name: str, value: str, values: "Catalogue") -> list[str]:
+    """Return the existing values that are most like a value; media types by their short names."""
     from kebab.search.nearest import MAX_NEAREST, find_nearest, find_nearest_globs
 
-    match name:
-        case "path_glob":
-            return find_nearest_globs(value, values.list_values(name))
-        case "source":
-            names = [source.name for source in values.list_sources()]
-            return _find_nearest_sources(value, names) or names[:MAX_NEAREST]
-        case "since" | "until":
+    match FILTERS[name].nearest:
+        case None:
+            return []
+        case "globs":
+            return find_nearest_globs(value, values.list_values("path_glob"))
+        case "days":
             return _find_nearest_date(name, values)
-        case "folder":
-            return _find_nearest_sources(value, [one.name for one in values.list_sources()])
-        case "doc_id" | "links_to":
+        case "paths":
             return find_nearest(value, values.list_values("path_glob"))
-        case _:
-            return _find_nearest_words(name, value, values.list_values(name))
-
-
-def _find_nearest_words(name: str, value: str, existing: Sequence[str]) -> list[str]:
-    """Return existing values that are most like a value; media types by their short names."""
-    from kebab.search.nearest import MAX_NEAREST, find_nearest
-
-    words = list_type_names(existing) if name == "media" else {one: one for one in existing}
-    near = [words[word] for word in find_nearest(value, words)]
-    return list(dict.fromkeys(near or words.values()))[:MAX_NEAREST]
-
-
-def _find_nearest_sources(value: str, names: Sequence[str]) -> list[str]:
-    """Return the sources whose folders are most like a value, or are above it."""
-    from kebab.search.nearest import MAX_NEAREST, find_nearest
-
-    path = make_absolute(value)
-    above = [name for name in names if path.startswith(f"{name.rstrip('/')}/")]
-    by_end = {Path(name).name: name for name in names}
-    near = [by_end[end] for end in find_nearest(Path(value).name, by_end)]
-    return list(dict.fromkeys((*above, *near)))[:MAX_NEAREST]
+        case "sources":
+            existing = [source.name for source in values.list_sources()]
+            path = make_absolute(value)
+            above = [one for one in existing if path.startswith(f"{one.rstrip('/')}/")]
+            ends = {Path(one).name: one for one in existing}
+            near = [*above, *(ends[one] for one in find_nearest(Path(value).name, ends))]
+        case "values":
+            existing = values.list_values(name)
+            words = list_type_names(existing) if name == "media" else {one: one for one in existing}
+            near = [words[word] for word in find_nearest(value, words)]
+            existing = list(words.values())
+    return list(dict.fromkeys(near or existing))[:MAX_NEAREST]
 
 
 def _find_nearest_date(name: str, values: "Catalogue") -> list[str]:

@@ -9,7 +9,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import check_freshness, compare_status
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
 from kebab.app.file_text import (
     UNREADABLE,
@@ -19,10 +18,15 @@ from kebab.app.file_text import (
     read_file,
     split_lines,
 )
-from kebab.app.filters import explain_filters, resolve_filters, suggest_nearest
+from kebab.app.filters import (
+    build_filters,
+    explain_filters,
+    require_utf8,
+    resolve_filters,
+    suggest_nearest,
+)
 from kebab.app.references import DocumentNames
-from kebab.app.search import build_filters, require_utf8
-from kebab.core.documents import PUBLISHED_ROOT
+from kebab.core.documents import PUBLISHED_ROOT, check_freshness, compare_status
 from kebab.core.files import find_container, join_root
 from kebab.core.queries import Filters
 from kebab.errors.catalog import InvalidInput, ParseFailed

@@ -3,7 +3,7 @@
 import re
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,11 +14,11 @@ from msgspec import structs
 from kebab.app.classify import DEFAULT_VIEW, View, build_error_reply, build_view
 from kebab.app.context import AppContext
 from kebab.app.file_text import build_parsers
-from kebab.app.indexing import watch_progress
 from kebab.app.model_choice import choose_models, describe_better_model
 from kebab.app.plugins import list_formats, store_formats
 from kebab.app.references import list_last_hits
 from kebab.config.load import read_locale_language
+from kebab.config.settings import is_object_address
 from kebab.core.content import UnsupportedFormat, describe_unsupported
 from kebab.core.documents import EMBEDDING_VERSION, STDIN, Source
 from kebab.core.files import IMAGE, OCR_SETTING
@@ -44,7 +44,9 @@ from kebab.ingest.job import (
     SurveyLanguages,
     TextNote,
 )
+from kebab.store.sqlite.lock import IngestState
 from kebab.text.normalize import escape_undecodable
+from kebab.wire.coverage import INDEXING_UNITS
 from kebab.wire.ingest import (
     IngestReport,
     IngestRequest,
@@ -54,7 +56,7 @@ from kebab.wire.ingest import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from kebab.chunk.budget import Budget
     from kebab.cluster.ray_data import RayCluster
@@ -291,6 +293,53 @@ def add_advice(report: IngestReport, library: "LibraryWriter | None") -> IngestR
     return structs.replace(report, embedding=embedding)
 
 
+INTERVAL_S = 1.0
+"""The shortest time between two writes of the progress."""
+
+
+class ProgressPublisher:
+    """A progress callback that also writes counts of files and chunks beside the writer lock."""
+
+    def __init__(
+        self,
+        report: ProgressCallback,
+        publish: Callable[[IngestState], None],
+        started: float,
+        monotonic: Callable[[], float],
+    ) -> None:
+        self._report = report
+        self._publish = publish
+        self._monotonic = monotonic
+        self._state = IngestState(started)
+        self._due = monotonic() + INTERVAL_S
+        publish(self._state)
+
+    def __call__(self, event: Progress) -> None:
+        """Report an event, and publish its counts when the last ones are old."""
+        self._report(event)
+        if event.unit in INDEXING_UNITS and event.done is not None:
+            changed = event.unit != self._state.unit
+            self._state = IngestState(
+                self._state.started,
+                event.done,
+                event.total,
+                event.unit,
+                event.per_second,
+                event.seconds_left,
+            )
+            if changed or self._monotonic() >= self._due:
+                self._due = self._monotonic() + INTERVAL_S
+                self._publish(self._state)
+
+
+def watch_progress(
+    context: AppContext, library: "SqliteWriter", report: ProgressCallback
+) -> ProgressPublisher:
+    """Return a progress callback that also publishes the counts beside the lock of the library."""
+    clock = context.clock
+    return ProgressPublisher(report, library.publish, clock.now(), clock.monotonic)
+
+
 _STDIN = "<stdin>"
 
 
@@ -304,7 +353,6 @@ def ingest(
         UsageInvalid: There is no path, no workspace and no earlier source.
         DependencyMissing, IoError: The store of a named address cannot be read.
     """
-    from kebab.app.object_sources import MirrorSync
     from kebab.ingest.run import run_ingest
     from kebab.ingest.scopes import EmptyLibrary, choose_scopes
     from kebab.source.walk import FolderScanner
@@ -313,7 +361,11 @@ def ingest(
     job = _build_job(context, request, formats)
     if not request.dry_run:
         context.refuse_when_read_only("ingest")
-    mirrors = MirrorSync(context, request, job.rules, report, cancel)
+    mirrors = None
+    if any(map(is_object_address, request.paths)) or context.paths.objects_dir.exists():
+        from kebab.app.object_sources import MirrorSync
+
+        mirrors = MirrorSync(context, request, job.rules, report, cancel)
     if request.changed:
         context.open_reader().close()
     elif not context.database.exists():
@@ -321,14 +373,15 @@ def ingest(
 
         _require_sources(job, load_sources(context.paths.data))
         # This refuses paths for which only an empty knowledge base would be created.
-        mirrors.check()
-        if paths := mirrors.list_paths():
+        if mirrors:
+            mirrors.check()
+        if paths := [path for path in request.paths if not is_object_address(path)]:
             named = replace(job, paths=tuple(paths))
             choose_scopes(named, EmptyLibrary(), FolderScanner())
     with _open_ports(context, job, report, cancel, formats) as (ports, publish):
         if not job.changed:
             _require_sources(job, ports.library.list_sources() if ports.library else ())
-        job = mirrors.run(job, ports.library)
+        job = mirrors.run(job, ports.library) if mirrors else job
         with _set_path_of_errors(request.paths[0] if request.paths else ""):
             outcome = run_ingest(job, ports, publish, cancel)
         # Parsers know only paths below the source.
@@ -339,7 +392,7 @@ def ingest(
                 error.path = resolve_path(error.path, root)
         done = to_ingest_report(outcome, build_view(context.settings))
         faults = list(formats.faults)
-        done = structs.replace(done, plugin_faults=faults, objects=mirrors.done)
+        done = structs.replace(done, plugin_faults=faults, objects=mirrors.done if mirrors else [])
         return add_advice(done, ports.library)
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import format_timestamp, to_doc_summary
 from kebab.app.filters import (
+    build_filters,
     describe_backlinks,
     describe_links,
     explain_filters,
@@ -17,7 +17,6 @@ from kebab.app.filters import (
 )
 from kebab.app.published import describe_base, remove_base
 from kebab.app.references import ReferenceFinder, build_lookup_fault, make_absolute
-from kebab.app.search import build_filters
 from kebab.core.chunks import build_embed_text
 from kebab.core.documents import (
     PUBLISHED_ROOT,
@@ -30,6 +29,9 @@ from kebab.core.documents import (
     StoredDocument,
     build_last_scan_key,
     build_named_files_key,
+    check_freshness,
+    find_emptiness,
+    is_cut,
 )
 from kebab.core.files import join_root, list_containers, resolve_links
 from kebab.core.ids import ChunkId, DocId
@@ -44,6 +46,7 @@ from kebab.wire.library import (
     ChunkInspection,
     DocInspection,
     DocList,
+    DocSummary,
     FolderState,
     InspectChunkRequest,
     InspectDocRequest,
@@ -56,7 +59,7 @@ from kebab.wire.library import (
     SourceRmRequest,
     SourceSummary,
 )
-from kebab.wire.record import NotFound
+from kebab.wire.record import NotFound, fill_record, format_timestamp
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue
@@ -91,6 +94,25 @@ def list_documents(context: AppContext, request: ListRequest) -> DocList:
         corpus_revision=revision,
         unmatched_filters=unmatched,
         hint=suggest_nearest(unmatched),
+    )
+
+
+_NANO = 1_000_000_000
+
+
+def to_doc_summary(document: StoredDocument) -> DocSummary:
+    """Convert a document, and compare its file with the disk."""
+    said = document.warnings
+    return fill_record(
+        DocSummary,
+        document,
+        doc_path=document.path,
+        chunk_count=document.chunks,
+        modified_at=format_timestamp(document.mtime_ns / _NANO),
+        indexed_at=format_timestamp(document.indexed_at),
+        freshness=check_freshness(document),
+        no_passages=find_emptiness(said) or (None if document.chunks else "not recorded"),
+        partial=[*filter(is_cut, said)],
     )
 
 

@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from kebab.app.context import AppContext
-from kebab.app.indexing import watch_progress
+from kebab.app.ingest import watch_progress
 from kebab.app.model_choice import ModelChoice, choose_models
 from kebab.app.own_files import measure_size
 from kebab.config.load import read_locale_language
@@ -15,7 +15,7 @@ from kebab.embed import registry
 from kebab.embed.registry import EmbeddingModel
 from kebab.errors.catalog import NotIndexed, UsageInvalid
 from kebab.ingest.job import LoadedModel, RunContext
-from kebab.ingest.reembed import reembed
+from kebab.ingest.vectors import reembed
 from kebab.wire.health import (
     ModelList,
     ModelListRequest,

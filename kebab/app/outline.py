@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct, field, structs
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import check_freshness
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
 from kebab.app.file_text import (
     FileText,
@@ -27,7 +26,7 @@ from kebab.app.references import (
     join_path,
     make_absolute,
 )
-from kebab.core.documents import DocumentDetail, DocumentName, StoredDocument
+from kebab.core.documents import DocumentDetail, DocumentName, StoredDocument, check_freshness
 from kebab.core.media import get_media_type
 from kebab.core.queries import Filters
 from kebab.search.citations import build_file_path, cite_section, format_reference

@@ -9,7 +9,6 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import check_freshness
 from kebab.app.file_text import (
     UNREADABLE,
     FileText,
@@ -21,7 +20,7 @@ from kebab.app.file_text import (
 )
 from kebab.app.reference_syntax import Lines
 from kebab.app.references import build_lookup_fault
-from kebab.core.documents import DocumentDetail
+from kebab.core.documents import DocumentDetail, check_freshness
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.queries import StoredChunk
 from kebab.search.citations import cite_chunk, quote_path

@@ -7,10 +7,8 @@ import msgspec
 from kebab.app.context import AppContext, load_formats
 from kebab.core.documents import PLUGIN_FORMATS
 from kebab.core.media import READABLE_NAMES, get_media_type, is_built_in
-from kebab.doctor.checks import Finding, succeed, warn
 from kebab.errors.catalog import IoError, Locked, NotIndexed, StoreCorrupt
 from kebab.parse.plugin import Formats, MissingParser, find_formats
-from kebab.plugins import GROUPS, inspect_plugins
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,30 +52,3 @@ def find_parser(context: AppContext, parsers: "Mapping[str, Parser]", media: str
         return parser
     parser = list_formats(context).parsers.get(media)
     return parser or parsers["text/plain"]
-
-
-def check_plugins(context: AppContext) -> Finding:
-    """Check that every plugin can be used, and that none is missing."""
-    from kebab.review.rules.registry import RULES
-
-    settings = context.settings.plugins
-    own_rules = {rule.id for rule in RULES}
-    faults, labels = list[str](), list[str]()
-    for plugin, facts in inspect_plugins(settings, faults, *GROUPS):
-        if own := own_rules.intersection(facts.names):
-            faults.append(f"{plugin.label}: kebab itself has the rule {', '.join(own)}")
-        else:
-            labels.append(plugin.label)
-    formats = list_formats(context)
-    faults += formats.faults
-    missing = {
-        package
-        for form, package in formats.media.values()
-        if isinstance(formats.parsers.get(form), MissingParser)
-    }
-    if not faults:
-        return succeed(", ".join(labels) or ("none" if settings.enabled else "switched off"))
-    fix = f"export KEBAB_PLUGINS_ENABLED={str(not settings.enabled).lower()}"
-    if settings.enabled and missing:
-        fix = f"pip install --upgrade {' '.join(sorted(missing))}"
-    return warn("; ".join(dict.fromkeys(faults)), fix)

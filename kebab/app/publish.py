@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from kebab import __version__
 from kebab.app.context import AppContext, parse_dimension
-from kebab.app.conversions import format_timestamp
 from kebab.app.coverage import measure_stored_coverage
 from kebab.config.settings import FILE_ADDRESS, is_address
 from kebab.core.documents import EMBEDDING_VERSION
@@ -27,6 +26,7 @@ from kebab.wire.published import (
     PublishReport,
     PublishRequest,
 )
+from kebab.wire.record import format_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

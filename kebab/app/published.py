@@ -7,7 +7,6 @@ from pathlib import Path
 from msgspec.structs import asdict, replace
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import format_timestamp
 from kebab.app.published_copy import PublishedCopy, choose_settings
 from kebab.config.load import replace_setting
 from kebab.config.settings import AUTO, FILE_ADDRESS, find_copy_folder, is_address
@@ -24,6 +23,7 @@ from kebab.wire.published import (
     SourceAdded,
     SourceAddRequest,
 )
+from kebab.wire.record import format_timestamp
 
 
 def describe_base(context: AppContext, base: Registration) -> PublishedBase:

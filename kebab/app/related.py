@@ -3,12 +3,17 @@
 from typing import TYPE_CHECKING
 
 from kebab.app.context import AppContext
-from kebab.app.conversions import check_freshness, format_timestamp, to_doc_summary
-from kebab.app.filters import describe_backlinks, describe_links, explain_filters, resolve_filters
-from kebab.app.indexing import explain_degraded, read_indexing
+from kebab.app.coverage import explain_degraded, find_indexing
+from kebab.app.filters import (
+    build_filters,
+    describe_backlinks,
+    describe_links,
+    explain_filters,
+    resolve_filters,
+)
+from kebab.app.library import to_doc_summary
 from kebab.app.references import ReferenceFinder
-from kebab.app.search import build_filters
-from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
+from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION, check_freshness
 from kebab.core.ports import LibraryReader
 from kebab.core.progress import ProgressCallback
 from kebab.core.queries import Query, StoredChunk
@@ -17,7 +22,7 @@ from kebab.search.citations import build_file_path, cite_chunk
 from kebab.search.duplicates import Group
 from kebab.search.engine import decode_cursor, encode_cursor
 from kebab.search.related import RelatedDocument, RelatedFinder, VectorSpace
-from kebab.wire.record import NotFound
+from kebab.wire.record import NotFound, fill_record, format_timestamp
 from kebab.wire.related import (
     DupesRequest,
     DuplicateGroup,
@@ -74,7 +79,7 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
     return RelatedDocs(
         document=to_doc_summary(document.summary),
         related=[_to_related_doc(rank, found) for rank, found in enumerate(nearest, start=1)],
-        degraded=explain_degraded(degraded, read_indexing(context)),
+        degraded=explain_degraded(degraded, find_indexing(context)),
         corpus_revision=revision,
         timing_ms=(context.clock.monotonic() - started) * 1000,
         unmatched_filters=unmatched,
@@ -85,24 +90,18 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
 
 def _to_related_doc(rank: int, found: RelatedDocument) -> RelatedDoc:
     chunk = found.other
-    return RelatedDoc(
+    return fill_record(
+        RelatedDoc,
+        found,
+        chunk,
         rank=rank,
-        score=found.score,
-        vector_score=found.vector_score,
-        lexical_score=found.lexical_score,
-        doc_id=chunk.doc_id,
         doc_path=chunk.path,
         file=build_file_path(chunk),
-        source=chunk.source,
-        title=chunk.title,
-        tags=list(chunk.tags),
-        lang=chunk.lang,
-        media=chunk.media,
         indexed_at=format_timestamp(chunk.indexed_at),
         freshness=check_freshness(chunk),
         pair=PassagePair(
             asked=_to_matched_passage(found.own),
-            found=_to_matched_passage(found.other),
+            found=_to_matched_passage(chunk),
             snippet=found.snippet.text,
             highlights=list(found.snippet.highlights),
             cosine=found.cosine,
@@ -112,9 +111,7 @@ def _to_related_doc(rank: int, found: RelatedDocument) -> RelatedDoc:
 
 
 def _to_matched_passage(chunk: "StoredChunk") -> MatchedPassage:
-    return MatchedPassage(
-        chunk_id=chunk.chunk_id, heading_path=list(chunk.heading_path), citation=cite_chunk(chunk)
-    )
+    return fill_record(MatchedPassage, chunk, citation=cite_chunk(chunk))
 
 
 _SNIPPET_CHARS = 160
@@ -182,14 +179,13 @@ def _to_group(library: LibraryReader, group: Group) -> DuplicateGroup:
 
 def _to_member(group: Group, number: int, first: StoredChunk, last: StoredChunk) -> DuplicateMember:
     whole = group.items.unit == "document"
-    return DuplicateMember(
+    return fill_record(
+        DuplicateMember,
+        first,
         similarity=group.cluster.similarity[number],
         exact=group.is_equal(number),
-        doc_id=first.doc_id,
         doc_path=first.path,
         file=build_file_path(first),
-        source=first.source,
-        title=first.title,
         chunk_id=None if whole else first.chunk_id,
         heading_path=[] if whole else list(first.heading_path),
         citation=cite_chunk(first, last=last.end_line),

@@ -3,15 +3,13 @@
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from msgspec import structs
+from msgspec import UNSET, structs
 
 from kebab import __version__
 from kebab.app.context import AppContext, format_index_version
-from kebab.app.conversions import check_freshness, format_timestamp
-from kebab.app.coverage import THOROUGH_S, measure_stored_coverage
-from kebab.app.indexing import read_indexing
+from kebab.app.coverage import THOROUGH_S, find_indexing, measure_stored_coverage
 from kebab.app.own_files import get_vectors_folder, list_index_files, measure_size
-from kebab.core.documents import EMBEDDING_VERSION
+from kebab.core.documents import EMBEDDING_VERSION, check_freshness
 from kebab.errors.catalog import NotIndexed
 from kebab.rag import PROMPT_VERSION
 from kebab.store.objects import check_library
@@ -26,6 +24,7 @@ from kebab.wire.health import (
     WireInfo,
 )
 from kebab.wire.json_schema import list_schema_names
+from kebab.wire.record import fill_record, format_timestamp
 
 if TYPE_CHECKING:
     from kebab.errors.signal import Signal
@@ -61,8 +60,8 @@ _EMPTY = Stats(
     doc_count=0,
     chunk_count=0,
     asset_count=0,
-    last_ingest_at=None,
     pending_embeddings=0,
+    last_ingest_at=None,
     media_breakdown={},
     lang_breakdown={},
     index_bytes=IndexBytes(sqlite=0, lancedb=0),
@@ -101,11 +100,10 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
         ),
         stats=stats,
         unreadable=unreadable,
-        indexing=read_indexing(context),
+        indexing=find_indexing(context) or UNSET,
         coverage=coverage,
         plugins=[
-            PluginRow(group=one.group, name=one.name, package=one.package, version=one.version)
-            for one in find_plugins(context.settings.plugins, *GROUPS)
+            fill_record(PluginRow, one) for one in find_plugins(context.settings.plugins, *GROUPS)
         ],
     )
 

@@ -1,67 +1,57 @@
 """Converts a search request to a query, runs it, and converts the page to the response."""
 
-import json
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from msgspec import structs
+from msgspec import UNSET, structs
 
-from kebab.app.context import AppContext
-from kebab.app.conversions import parse_time, to_search_response
-from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
-from kebab.app.references import is_path, make_absolute
-from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION
+from kebab.app.context import AppContext, format_index_version
+from kebab.app.coverage import (
+    QUICK_S,
+    THOROUGH_S,
+    explain_degraded,
+    find_indexing,
+    measure_coverage,
+)
+from kebab.app.filters import build_filters, explain_filters, resolve_filters, suggest_nearest
+from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION, check_freshness
 from kebab.core.queries import (
-    FILTERS,
     Confidence,
     Detail,
     Filters,
+    Hit,
     Mode,
     Page,
     Query,
+    QueryInterpretation,
     Sort,
     StoredChunk,
 )
 from kebab.errors.catalog import InvalidInput, TooLarge
+from kebab.search.citations import build_file_path, cite_chunk
 from kebab.search.engine import SearchEngine, decode_cursor, encode_cursor
 from kebab.search.query_parser import parse_query
-from kebab.wire.coverage import name_omitted
-from kebab.wire.record import Reply, Request
+from kebab.wire.coverage import Coverage, Indexing, name_omitted
+from kebab.wire.record import Reply, fill_record, format_timestamp
 from kebab.wire.search import (
     MAX_QUERY_BYTES,
     DegradedChannel,
     FilteredRequest,
+    QueryParsed,
+    SearchHit,
     SearchRequest,
     SearchResponse,
     UnmatchedFilter,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from kebab.core.ports import Embedder, Vectors
     from kebab.store.sqlite.reader import SqliteReader
 
 _MOST_HITS = 2**31
-
-
-def require_utf8(request: Request[Reply], base: type[Request[Reply]] | None = None) -> None:
-    """Refuse a request with bytes that are not UTF-8, because no stored text has any.
-
-    With `base`, a base class of the request, only its fields are checked.
-
-    Raises:
-        InvalidInput: A field has such bytes.
-    """
-    for name in (base or type(request)).__struct_fields__:
-        value = getattr(request, name)
-        if value is None or isinstance(value, int | float):
-            continue
-        try:
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
-        except UnicodeEncodeError as fault:
-            raise InvalidInput(field=f"$.{name}", cause="not valid UTF-8") from fault
 
 
 def build_query(request: SearchRequest, now: float) -> Query:
@@ -71,7 +61,7 @@ def build_query(request: SearchRequest, now: float) -> Query:
         InvalidInput: A date cannot be read, or a text is not valid UTF-8.
         TooLarge: The query has more than 1 MB.
     """
-    require_utf8(request)
+    filters = build_filters(request, now)
     first, *more = _list_queries(request)
     if (size := sum(len(text.encode()) for text in (first, *more))) > MAX_QUERY_BYTES:
         raise TooLarge(what="query", size=size, limit=MAX_QUERY_BYTES)
@@ -80,7 +70,7 @@ def build_query(request: SearchRequest, now: float) -> Query:
         more=tuple(more),
         mode=Mode(request.mode),
         limit=request.limit,
-        filters=build_filters(request, now),
+        filters=filters,
         per_doc=request.per_doc,
         min_confidence=Confidence(request.min_confidence),
         detail=Detail(request.detail),
@@ -99,36 +89,6 @@ def _list_queries(request: SearchRequest) -> list[str]:
             raise InvalidInput(field=f"$.queries[{index}]", cause="it is empty")
     has_first = bool(request.query.strip() or not request.queries)
     return list(dict.fromkeys([*([request.query] if has_first else []), *request.queries]))
-
-
-def build_filters(request: FilteredRequest[Reply], now: float) -> Filters:
-    """Convert the filters of a request.
-
-    Raises:
-        InvalidInput: A date cannot be read, or a filter is not valid UTF-8.
-    """
-    require_utf8(request, FilteredRequest)
-    values: dict[str, Any] = {}
-    for name in FILTERS:
-        value = getattr(request, name)
-        values[name] = tuple(value) if isinstance(value, list) else value
-    for name in ("since", "until"):
-        if values[name] is not None:
-            values[name] = parse_time(values[name], f"$.{name}", now)
-    if request.folder is not None:
-        values["folder"] = resolve_folder(request.folder)
-    return Filters(**values)
-
-
-def resolve_folder(folder: str) -> str:
-    """Return the absolute path of a folder without links, as sources are named.
-
-    Raises:
-        InvalidInput: It is no path.
-    """
-    if not folder or not is_path(folder):
-        raise InvalidInput(field="$.folder", cause="not a path")
-    return make_absolute(folder)
 
 
 def search(context: AppContext, request: SearchRequest) -> SearchResponse:
@@ -150,41 +110,120 @@ def search(context: AppContext, request: SearchRequest) -> SearchResponse:
         query = replace(query, offset=min((request.page - 1) * query.page_size, _MOST_HITS))
     find_candidates(context, query)
     with context.open_reader() as reader:
-        query = replace(query, filters=resolve_request_filters(context, reader, query.filters))
+        query = replace(query, filters=resolve_filters(context, reader, query.filters))
         salt = reader.get_value(CURSOR_SALT) or ""
         if request.cursor is not None:
             offset = decode_cursor(request.cursor, query, reader.get_revision(), salt)
             query = replace(query, offset=offset)
         page = separate_omitted(reader, build_engine(context, reader).search(query))
-        texts = (query.text, *query.more)
-        unmatched = (
-            [] if page.hits else find_unmatched(context, reader, query.filters, request, texts)
-        )
+        texts, filters = (query.text, *query.more), query.filters
+        unmatched = [] if page.hits else find_unmatched(context, reader, filters, request, texts)
+        indexing = find_indexing(context)
         following = page.next_offset
         cursor = None if following is None else encode_cursor(query, following, page.revision, salt)
         response = to_search_response(page, query, cursor, several=bool(request.queries))
-        if unmatched:
-            from kebab.app.filters import suggest_nearest
-
-            hint = suggest_nearest(unmatched)
-            response = structs.replace(response, unmatched_filters=unmatched, hint=hint)
-        if indexing := find_indexing(context):
-            from kebab.app.indexing import explain_degraded
-
-            degraded = explain_degraded(response.degraded, indexing)
-            response = structs.replace(response, degraded=degraded, indexing=indexing)
-        found = page.hits and page.convincing and not page.absent_terms
         coverage = measure_coverage(
             context,
             reader,
             query.filters,
-            seconds=QUICK_S if found else THOROUGH_S,
+            seconds=choose_seconds(page),
             hits=response.hits,
             indexing=indexing,
         )
         coverage = name_omitted(coverage, page.omitted_terms)
-    degraded = [*response.degraded, *describe_published(context)]
-    return structs.replace(response, coverage=coverage, degraded=degraded)
+    return complete_response(
+        response, describe_published(context), unmatched, coverage, indexing=indexing
+    )
+
+
+def choose_seconds(page: Page) -> float:
+    """Return the time for looking at the disk: longer where a page says that something lacks."""
+    found = page.hits and page.convincing and not page.absent_terms
+    return QUICK_S if found else THOROUGH_S
+
+
+def complete_response(
+    response: SearchResponse,
+    degraded: "Iterable[DegradedChannel]",
+    unmatched: list[UnmatchedFilter],
+    coverage: Coverage | None,
+    *,
+    indexing: Indexing | None,
+) -> SearchResponse:
+    """Return a response with what is known besides its page."""
+    return structs.replace(
+        response,
+        degraded=[*explain_degraded(response.degraded, indexing), *degraded],
+        unmatched_filters=unmatched,
+        hint=suggest_nearest(unmatched),
+        coverage=coverage,
+        indexing=indexing or UNSET,
+    )
+
+
+def to_search_response(
+    page: Page, query: Query, next_cursor: str | None, *, several: bool = False
+) -> SearchResponse:
+    """Convert a page of hits; with `several` it says which queries found each hit."""
+    queries = [query.text, *query.more]
+    embeddings = dict.fromkeys(hit.chunk.embedding_version for hit in page.hits)
+    versions = [one for one in embeddings if one is not None]
+    return fill_record(
+        SearchResponse,
+        page,
+        query=" | ".join(queries),
+        queries=queries if several else UNSET,
+        mode=query.mode.value,
+        hits=[to_search_hit(hit, query.detail, several=several) for hit in page.hits],
+        next_cursor=next_cursor,
+        truncated=page.left_out is not None,
+        left_out=page.left_out or UNSET,
+        corpus_revision=page.revision,
+        index_versions=[*dict.fromkeys(map(format_index_version, versions))],
+        chunker_versions=[*dict.fromkeys(hit.chunk.chunker_version for hit in page.hits)],
+        embedding_versions=versions,
+        query_parsed=_describe_reading(page.interpretation),
+        convincing_queries=list(page.convincing_queries) if several else UNSET,
+        trace=list(page.stages) if query.trace else UNSET,
+    )
+
+
+def _describe_reading(read: QueryInterpretation) -> QueryParsed:
+    """Return how a query was read, times as text."""
+    filters = {
+        name: format_timestamp(value) if isinstance(value, float) else value
+        for name, value in read.filters.list_active().items()
+    }
+    filters = {
+        name: list(value) if isinstance(value, tuple) else value for name, value in filters.items()
+    }
+    return fill_record(QueryParsed, read, filters=filters)
+
+
+def to_search_hit(
+    hit: Hit, detail: Detail = Detail.SNIPPETS, *, several: bool = False
+) -> SearchHit:
+    """Convert a hit, and compare its file with the disk."""
+    chunk, (text, highlights) = hit.chunk, hit.snippet
+    whole = detail in (Detail.PASSAGES, Detail.BEST)
+    return fill_record(
+        SearchHit,
+        hit,
+        chunk,
+        score_kind="calibrated",
+        doc_path=chunk.path,
+        file=build_file_path(chunk),
+        base=chunk.base or UNSET,
+        snippet="" if whole else text,
+        highlights=[] if whole else list(highlights),
+        text=text if whole and text else UNSET,
+        text_highlights=list(highlights) if whole and text else UNSET,
+        context=chunk.context if chunk.context and text else UNSET,
+        queries=list(hit.queries) if several else UNSET,
+        citation=cite_chunk(chunk),
+        indexed_at=format_timestamp(chunk.indexed_at),
+        freshness=check_freshness(chunk),
+    )
 
 
 def separate_omitted(reader: "SqliteReader", page: Page) -> Page:
@@ -234,29 +273,6 @@ def describe_published(context: AppContext) -> list[DegradedChannel]:
     ]
 
 
-def resolve_request_filters(
-    context: AppContext, reader: "SqliteReader", filters: Filters
-) -> Filters:
-    """Return filters that name sources, paths and documents as the snapshot does."""
-    if not filters.is_active:
-        return filters
-    from kebab.app.filters import resolve_filters
-
-    return resolve_filters(context, reader, filters)
-
-
-def read_filters(
-    context: AppContext, reader: "SqliteReader", request: FilteredRequest[Reply]
-) -> Filters:
-    """Return the filters of a request as a snapshot names things.
-
-    Raises:
-        InvalidInput: A date cannot be read, or a filter is not valid UTF-8.
-    """
-    filters = build_filters(request, context.clock.now())
-    return resolve_request_filters(context, reader, filters)
-
-
 def find_unmatched(
     context: AppContext,
     reader: "SqliteReader",
@@ -267,10 +283,6 @@ def find_unmatched(
     """Return the filters, of the first query that has such ones, that no document passes."""
     parsed = [parse_query(text, filters).filters for text in texts] or [filters]
     active = [one for one in dict.fromkeys(parsed) if one.is_active]
-    if not active:
-        return []
-    from kebab.app.filters import explain_filters
-
     explained = (explain_filters(context, reader, one, request) for one in active)
     return next(filter(None, explained), [])
 

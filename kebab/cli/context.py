@@ -314,8 +314,7 @@ class CommandContext:
         self, reply: Reply, status: int | None, *, command: str | None = None
     ) -> bytes:
         """Return a reply with its envelope as one line of JSON; its hints are complete."""
-        from kebab.app.conversions import format_timestamp
-        from kebab.wire.record import add_envelope, encode_json
+        from kebab.wire.record import add_envelope, encode_json, format_timestamp
 
         name, now = command or self.command, format_timestamp(time.time())
         code = None if status is None else int(status)

@@ -72,7 +72,7 @@ def refresh_folder(
         IoError: There is no such folder.
     """
     from kebab.app.coverage import summarize_report
-    from kebab.app.search import resolve_folder
+    from kebab.app.filters import resolve_folder
 
     folder, wait = within
     if folder is None or not any(map(str.strip, queries)):

@@ -1,1 +1,1 @@
-"""Settings: their declaration, loading, paths and documentation, and the tuning constants."""
+"""Settings: their declaration, loading, paths and documentation."""

@@ -1,12 +1,9 @@
-"""Reads a settings file without ever waiting long, and builds the commented one of `init`."""
+"""Reads a settings file, and builds the commented one of `init`."""
 
 import json
 import os
 import re
-import stat
-import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,27 +18,25 @@ from kebab.wire.record import read_field_docstrings
 MOST_BYTES = 1 << 20
 """The longest settings file; a complete one has a few thousand bytes."""
 
-DEADLINE_S = 2.0
-"""The longest wait for a pipe, such as one from `--config <(generate)`."""
-
-_PART = 1 << 16
-_PAUSE_S = 0.01
 _SECTION = re.compile(r"\s*+\[++\s*+([^\]]+?)\s*\]+")
 _ASSIGNMENT = re.compile(r"\s*([\w.\"'-]+)\s*=")
 
 
 def read_settings_text(path: Path) -> str:
-    """Return the text of a settings file.
+    """Return the text of a settings file, or of a pipe such as one of `--config <(generate)`.
 
     Raises:
         OSError: The file does not exist or cannot be read.
-        ConfigInvalid: It is too long, it is not UTF-8, or nothing arrives through a pipe.
+        ConfigInvalid: It is too long, or it is not UTF-8.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        raw = _read_all(descriptor, path)
-    finally:
-        os.close(descriptor)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe may have no writer
+    os.set_blocking(descriptor, True)
+    with os.fdopen(descriptor, "rb") as file:
+        raw = file.read(MOST_BYTES + 1)
+    if not raw and path.is_fifo():
+        raise _refuse(path, "nothing came through the pipe")
+    if len(raw) > MOST_BYTES:
+        raise _refuse(path, f"it has more than {MOST_BYTES:,} bytes")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
@@ -66,26 +61,6 @@ def find_line(text: str, key: str) -> int | None:
             if whole == key or whole.startswith(f"{key}."):
                 return number
     return None
-
-
-def _read_all(descriptor: int, path: Path) -> bytes:
-    is_pipe = stat.S_ISFIFO(os.fstat(descriptor).st_mode)
-    limit = time.monotonic() + DEADLINE_S
-    data = bytearray()
-    while len(data) <= MOST_BYTES:
-        part: bytes | None = None
-        with suppress(BlockingIOError):  # none have arrived yet
-            part = os.read(descriptor, _PART)
-        # A pipe without a writer ends at once, but its writer may be about to open it.
-        if part == b"" and (data or not is_pipe):
-            return bytes(data)
-        if part:
-            data += part
-        elif time.monotonic() > limit:
-            raise _refuse(path, f"the pipe was not closed within {DEADLINE_S:g} s")
-        else:
-            time.sleep(_PAUSE_S)
-    raise _refuse(path, f"it has more than {MOST_BYTES:,} bytes")
 
 
 def _refuse(path: Path, cause: str) -> ConfigInvalid:

@@ -1,5 +1,6 @@
 """Declares documents, their rows in the stores and in lists, and the links between them."""
 
+import os
 import re
 import unicodedata
 from bisect import bisect_right
@@ -11,12 +12,14 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from msgspec import Struct
 
 from kebab.core.chunks import ChunkRow, Place
+from kebab.core.files import FileState, find_container, join_root
 from kebab.core.ids import ChunkId, DocId, Key, compute_digest
 from kebab.core.queries import StoredChunk
 from kebab.errors.signal import Signal
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
+    from kebab.wire.citation import Freshness
 
 
 class BlockKind(StrEnum):
@@ -285,6 +288,27 @@ class StoredDocument(NamedTuple):
     date: str | None = None
     authors: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
+
+
+def check_freshness(stored: StoredDocument | StoredChunk | FileState) -> "Freshness":
+    """Compare the file on disk with what was indexed, by size and modification time."""
+    if stored.root.startswith(PUBLISHED_ROOT):
+        return "published"
+    try:
+        status = os.stat(find_container(join_root(stored.root, stored.path)))  # noqa: PTH116 - called for every hit
+    except OSError:
+        return "gone"
+    return compare_status(stored, status)
+
+
+def compare_status(
+    stored: StoredDocument | StoredChunk | FileState, status: os.stat_result
+) -> "Freshness":
+    """Compare the status of the file with what was indexed; for a member, that of its container."""
+    path = join_root(stored.root, stored.path)
+    size = status.st_size if find_container(path) == path else stored.size
+    same = (size, status.st_mtime_ns) == (stored.size, stored.mtime_ns)
+    return "fresh" if same else "changed"
 
 
 class Extent(NamedTuple):

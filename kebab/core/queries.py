@@ -84,25 +84,30 @@ class Filters:
 
 
 class FilterRow(NamedTuple):
-    """A filter: its flag on the command line, and whether it can be repeated."""
+    """A filter: its flag, whether it can be repeated, and which values are offered instead.
+
+    `nearest` names what a value that no document passes is compared with; nothing is offered
+    without it.
+    """
 
     flag: str
     repeats: bool = False
+    nearest: Literal["values", "globs", "paths", "sources", "days"] | None = None
 
 
 FILTERS: dict[str, FilterRow] = {
-    "tag": FilterRow("--tag", repeats=True),
-    "lang": FilterRow("--lang", repeats=True),
-    "media": FilterRow("--type", repeats=True),
-    "path_glob": FilterRow("--path"),
-    "source": FilterRow("--source", repeats=True),
-    "doc_id": FilterRow("--doc-id"),
-    "folder": FilterRow("--in"),
-    "author": FilterRow("--author", repeats=True),
-    "property": FilterRow("--property", repeats=True),
-    "links_to": FilterRow("--links-to"),
-    "since": FilterRow("--since"),
-    "until": FilterRow("--until"),
+    "tag": FilterRow("--tag", repeats=True, nearest="values"),
+    "lang": FilterRow("--lang", repeats=True, nearest="values"),
+    "media": FilterRow("--type", repeats=True, nearest="values"),
+    "path_glob": FilterRow("--path", nearest="globs"),
+    "source": FilterRow("--source", repeats=True, nearest="sources"),
+    "doc_id": FilterRow("--doc-id", nearest="paths"),
+    "folder": FilterRow("--in", nearest="sources"),
+    "author": FilterRow("--author", repeats=True, nearest="values"),
+    "property": FilterRow("--property", repeats=True, nearest="values"),
+    "links_to": FilterRow("--links-to", nearest="paths"),
+    "since": FilterRow("--since", nearest="days"),
+    "until": FilterRow("--until", nearest="days"),
 }
 """Every filter by its field of requests and of `Filters`. A new one also needs its condition in
 `store/sqlite/fts.py` and its flag in `cli/options.py`; `tests/shape/test_registries.py` names what

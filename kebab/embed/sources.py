@@ -19,10 +19,9 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
+from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind, RateMeter
 from kebab.embed.registry import EmbeddingModel, IndexPackage
 from kebab.errors.catalog import Cancelled
-from kebab.limits.rate import RateMeter
 from kebab.platform import kill_tree
 
 _MAX_LINES = 200

@@ -5,10 +5,9 @@ import os
 import re
 import shlex
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module, invalidate_caches
+from importlib import import_module
 from typing import Any
 
 from kebab.errors.catalog import DependencyMissing, IoError, Op, OutOfMemory
@@ -147,48 +146,21 @@ def translate_import_errors(feature: str, package: str, extra: str | None = None
         raise _build_missing(fault, feature, package, extra) from fault
 
 
-_IMPORT_RETRY_S = 0.5
-
-
 def import_library(name: str, feature: str, package: str) -> Any:
     """Import a library that kebab always needs, and return it.
 
-    A failed import is tried once more, unless the library is not installed: an installer may be
-    replacing it.
-
     Raises:
-        DependencyMissing: It failed; the cause is that of the first time.
+        DependencyMissing: It failed.
         KeyboardInterrupt: Ctrl-C ended the import, which the library reports as a failure.
         OutOfMemory: There is too little memory for it.
     """
     with translate_import_errors(feature, package):
         try:
             return import_module(name)
-        except (ImportError, OSError) as first:
-            if is_interruption(first):
-                raise KeyboardInterrupt from first
-            if is_memory_fault(first) or _is_absent(first, name, package):
-                raise
-            time.sleep(_IMPORT_RETRY_S)
-            invalidate_caches()
-            try:
-                return import_module(name)
-            except (ImportError, OSError):
-                raise first from None
-
-
-def _is_absent(fault: Exception, name: str, package: str) -> bool:
-    """Return whether an import failed because the package of the library is not installed."""
-    library = name.partition(".")[0]
-    if not isinstance(fault, ModuleNotFoundError) or fault.name != library:
-        return False
-    from importlib.metadata import PackageNotFoundError, distribution
-
-    try:
-        distribution(package)
-    except PackageNotFoundError:
-        return True
-    return False
+        except (ImportError, OSError) as fault:
+            if is_interruption(fault):
+                raise KeyboardInterrupt from fault
+            raise
 
 
 def build_import_error(fault: ImportError) -> Signal | None:

@@ -18,9 +18,8 @@ from kebab.core.ports import (
     Parser,
     VectorWriter,
 )
-from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
+from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind, RateMeter
 from kebab.errors.signal import Signal
-from kebab.limits.rate import RateMeter
 from kebab.limits.worker import DEFAULT_MEMORY_MB
 from kebab.wire.ingest import IngestItem, IngestReport, ItemKindName
 

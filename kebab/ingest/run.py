@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 from msgspec.structs import replace
@@ -28,7 +29,6 @@ from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
 from kebab.ingest.build import DocumentBuilder, choose_recipe, compute_recipes
-from kebab.ingest.cluster import ClusterWork
 from kebab.ingest.commit import DocumentCommitter, build_ahead
 from kebab.ingest.job import (
     IngestJob,
@@ -60,6 +60,9 @@ from kebab.ingest.survey import survey_languages
 from kebab.ingest.vectors import NO_MODEL, NoModel, VectorSync
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport
+
+if TYPE_CHECKING:
+    from kebab.ingest.cluster import ClusterWork
 
 _UNREADABLE = "permission denied"
 
@@ -142,7 +145,7 @@ def run_ingest(
         TooLarge: The only file named is above the size limit.
         UnsupportedMedia: No parser reads the only file named.
     """
-    work = None if ports.cluster is None else ClusterWork(ports.cluster, ports.node_model)
+    work = _build_cluster_work(ports)
     context = RunContext(report, ports.clock, cancel or Cancel(), ports.list_searched, work)
     context.reporter.send(ProgressKind.SCAN_STARTED)
     ended = ProgressKind.ABORTED
@@ -155,9 +158,17 @@ def run_ingest(
     return outcome
 
 
+def _build_cluster_work(ports: IngestPorts) -> "ClusterWork | None":
+    if ports.cluster is None:
+        return None
+    from kebab.ingest.cluster import ClusterWork
+
+    return ClusterWork(ports.cluster, ports.node_model)
+
+
 class _Run:
     def __init__(
-        self, job: IngestJob, ports: IngestPorts, context: RunContext, cluster: ClusterWork | None
+        self, job: IngestJob, ports: IngestPorts, context: RunContext, cluster: "ClusterWork | None"
     ) -> None:
         self._build = build_ahead if cluster is None else cluster.build_ahead
         self._job = job

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 
 from msgspec import Struct, field
 
-from kebab.config.tuning import skip_httpx_command_line
 from kebab.errors.catalog import ModelProtocol, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
 from kebab.llm.endpoint import Endpoint, find_proxy_variable
+from kebab.platform import skip_httpx_command_line
 
 if TYPE_CHECKING:
     import httpx

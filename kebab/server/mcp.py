@@ -15,8 +15,7 @@ import msgspec
 from kebab import __version__
 from kebab.app.classify import HEADER, accept_trace
 from kebab.app.dispatch import report_failure
-from kebab.app.facade import Kebab
-from kebab.app.request_defaults import convert_operation_request
+from kebab.app.facade import Kebab, convert_operation_request
 from kebab.config.settings import Settings
 from kebab.core.media import PLAIN, detect_media_type
 from kebab.core.progress import Progress

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from kebab.app.dispatch import KebabPool, format_reply, report_failure
-from kebab.app.request_defaults import decode_operation_request
+from kebab.app.facade import decode_operation_request
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import ReadOnly, ServerBusy, TimedOut, UsageInvalid, build_catalog

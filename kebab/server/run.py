@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from kebab import __version__
-from kebab.app.conversions import format_timestamp
 from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.catalog import UsageInvalid
 from kebab.errors.signal import Exit
@@ -25,6 +24,7 @@ from kebab.server.guard import LOOPBACK_NAMES, TOKEN_NAME, build_hosts, load_tok
 from kebab.server.requests import ServerOptions
 from kebab.server.running import ServerFolder, build_local_url, open_server_folder
 from kebab.wire.health import RunningServer
+from kebab.wire.record import format_timestamp
 
 with translate_import_errors("the server", "uvicorn", extra="serve"):
     import uvicorn

@@ -16,7 +16,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kebab.config.tuning import limit_lance_threads, skip_lance_rest_client
 from kebab.core.durable import delete_path
 from kebab.core.ids import Key, compute_digest
 from kebab.errors.catalog import IoError, Locked, Op, StoreCorrupt
@@ -29,7 +28,7 @@ from kebab.errors.system import (
     translate_import_errors,
     translate_os_errors,
 )
-from kebab.platform import read_memory_limit, sync_path
+from kebab.platform import limit_lance_threads, read_memory_limit, skip_lance_rest_client, sync_path
 
 if TYPE_CHECKING:
     import numpy as np

@@ -30,6 +30,12 @@ class Indexing(Struct, frozen=True, kw_only=True):
     """The time until `done` is `total` at this rate; null before it is known."""
 
 
+INDEXING_UNITS: dict[str | None, Literal["files", "passages"]] = {
+    "files": "files",
+    "chunks": "passages",
+}
+"""The unit of a running ingest by that of its progress."""
+
 _MANY_SECONDS = 90
 
 
@@ -132,6 +138,12 @@ class Coverage(Struct, frozen=True, kw_only=True):
     unread_bases: list[str] | UnsetType = UNSET
     """The bases that could not be read; `local` is the knowledge base itself."""
 
+
+COUNTS = (
+    *("files", "unread", "failed", "changed", "new", "gone", "checked"),
+    *("unchecked_folders", "pending_vectors", "partial"),
+)
+"""The fields that are added where several bases are searched."""
 
 Statement: TypeAlias = Literal["absent", "convincing", "lines", "healthy"]
 """What a reply says: that a word is absent, that nothing is convincing, that no line of the files

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Signal
 from kebab.wire.citation import Positive
-from kebab.wire.record import Hinted, LookupRequest, Record, Reply, Request
+from kebab.wire.record import Hinted, LookupRequest, Record, Reply, Request, fill_record
 
 RetryName = Literal["none", "transient", "permanent"]
 SeverityName = Literal["info", "warn", "error", "critical"]
@@ -275,23 +275,13 @@ def build_error_rows() -> list[ErrorRow]:
 
 def build_error_row(signal: type[Signal]) -> ErrorRow:
     """Return one row of the catalogue as a wire object."""
-    return ErrorRow(
-        code=signal.code,
-        kind=signal.kind.value,
-        canonical=signal.canonical.value,
-        domain=signal.domain,
-        origin=signal.origin.value,
+    return fill_record(
+        ErrorRow,
+        signal,
         exit_code=signal.exit.value,
         http_status=signal.http,
         grpc_status=signal.grpc,
-        retry=signal.retry.value,
-        severity=signal.severity.value,
-        public=signal.public,
-        retired=signal.retired,
-        reserved=signal.reserved,
         backoff=RetryAdvice(**signal.backoff._asdict()) if signal.backoff else None,
-        message=signal.message,
-        hint=signal.hint,
         details=list_details(signal),
         explanation=read_explanation(signal.code),
     )

@@ -33,8 +33,9 @@ class Operation(Struct, frozen=True, dict=True):
     """
 
     name: str
-    request_path: str
-    """The request, below `kebab.wire`. Its declaration names the replies."""
+    module: str
+    """The module of `kebab.wire` that declares the request, which is named after the operation:
+    `list` has `ListRequest`. The declaration of the request names the replies."""
     handler_path: str
     """The function that does the work, below `kebab.app`: it takes the context of the knowledge
     base, the request, then the receiver of events if there are any, then `Cancel` if the operation
@@ -64,7 +65,8 @@ class Operation(Struct, frozen=True, dict=True):
     @cached_property
     def request(self) -> type[Request[Reply]]:
         """The record that callers send."""
-        request: type[Request[Reply]] = _import_name(f"kebab.wire.{self.request_path}")
+        title = self.name.title().replace("_", "")
+        request: type[Request[Reply]] = _import_name(f"kebab.wire.{self.module}:{title}Request")
         return request
 
     @cached_property
@@ -104,79 +106,59 @@ _PROGRESS, _REVIEW_EVENT = "ingest:IngestProgress", "stream:ReviewEvent"
 OPERATIONS: Mapping[str, Operation] = {
     row.name: row
     for row in (
-        Operation("search", "search:SearchRequest", "bases:search_all"),
-        Operation("grep", "fetch:GrepRequest", "grep:grep", exact=True),
-        Operation("ask", "ask:AskRequest", "ask:ask", events_path="ask:AnswerEvent"),
-        Operation("related", "related:RelatedRequest", "related:find_related"),
+        Operation("search", "search", "bases:search_all"),
+        Operation("grep", "fetch", "grep:grep", exact=True),
+        Operation("ask", "ask", "ask:ask", events_path="ask:AnswerEvent"),
+        Operation("related", "related", "related:find_related"),
+        Operation("dupes", "related", "related:find_duplicates", events_path=_PROGRESS),
+        Operation("list", "library", "library:list_documents"),
+        Operation("inspect_doc", "library", "library:inspect_doc"),
+        Operation("inspect_chunk", "library", "library:inspect_chunk"),
+        Operation("outline", "fetch", "outline:outline"),
+        Operation("fetch", "fetch", "fetch:fetch", exact=True),
+        Operation("session_list", "ask", "ask:list_sessions"),
+        Operation("session_show", "ask", "ask:show_session"),
+        Operation("session_rm", "ask", "ask:remove_sessions", "deletes"),
         Operation(
-            "dupes", "related:DupesRequest", "related:find_duplicates", events_path=_PROGRESS
-        ),
-        Operation("list", "library:ListRequest", "library:list_documents"),
-        Operation("inspect_doc", "library:InspectDocRequest", "library:inspect_doc"),
-        Operation("inspect_chunk", "library:InspectChunkRequest", "library:inspect_chunk"),
-        Operation("outline", "fetch:OutlineRequest", "outline:outline"),
-        Operation("fetch", "fetch:FetchRequest", "fetch:fetch", exact=True),
-        Operation("session_list", "ask:SessionListRequest", "ask:list_sessions"),
-        Operation("session_show", "ask:SessionShowRequest", "ask:show_session"),
-        Operation("session_rm", "ask:SessionRmRequest", "ask:remove_sessions", "deletes"),
-        Operation(
-            "ingest",
-            "ingest:IngestRequest",
-            "ingest:ingest",
-            "writes",
-            events_path=_PROGRESS,
-            cancellable=True,
+            "ingest", "ingest", "ingest:ingest", "writes", events_path=_PROGRESS, cancellable=True
         ),
         Operation(
             "ingest_text",
-            "ingest:IngestTextRequest",
+            "ingest",
             "ingest:ingest_text",
             "writes",
             events_path=_PROGRESS,
             cancellable=True,
             flag_of="ingest",
         ),
-        Operation(
-            "explain_paths",
-            "library:ExplainPathsRequest",
-            "explain_paths:explain_paths",
-            flag_of="ingest",
-        ),
-        Operation("rm", "library:RmRequest", "library:remove_documents", "deletes"),
-        Operation("source_list", "library:SourceListRequest", "library:list_sources"),
-        Operation("source_rm", "library:SourceRmRequest", "library:remove_source", "deletes"),
-        Operation(
-            "export", "archive:ExportRequest", "archive:export", events_path=_PROGRESS, local=True
-        ),
+        Operation("explain_paths", "library", "explain_paths:explain_paths", flag_of="ingest"),
+        Operation("rm", "library", "library:remove_documents", "deletes"),
+        Operation("source_list", "library", "library:list_sources"),
+        Operation("source_rm", "library", "library:remove_source", "deletes"),
+        Operation("export", "archive", "archive:export", events_path=_PROGRESS, local=True),
         Operation(
             "import",
-            "archive:ImportRequest",
+            "archive",
             "archive:import_archive",
             "deletes",
             events_path=_PROGRESS,
             local=True,
         ),
-        Operation(
-            "publish",
-            "published:PublishRequest",
-            "publish:publish",
-            events_path=_PROGRESS,
-            local=True,
-        ),
+        Operation("publish", "published", "publish:publish", events_path=_PROGRESS, local=True),
         Operation(
             "source_add",
-            "published:SourceAddRequest",
+            "published",
             "published:add_source",
             "writes",
             events_path=_PROGRESS,
             local=True,
         ),
-        Operation("reset", "health:ResetRequest", "own_files:reset", "deletes"),
-        Operation("init", "health:InitRequest", "own_files:init", "writes"),
-        Operation("model_list", "health:ModelListRequest", "models:list_models"),
+        Operation("reset", "health", "own_files:reset", "deletes"),
+        Operation("init", "health", "own_files:init", "writes"),
+        Operation("model_list", "health", "models:list_models"),
         Operation(
             "model_pull",
-            "health:ModelPullRequest",
+            "health",
             "models:pull_model",
             "writes",
             events_path=_PROGRESS,
@@ -184,33 +166,29 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "model_use",
-            "health:ModelUseRequest",
+            "health",
             "models:use_model",
             "writes",
             events_path=_PROGRESS,
             cancellable=True,
         ),
-        Operation(
-            "doctor", "health:DoctorRequest", "doctor:check_health", events_path="health:Doctor"
-        ),
+        Operation("doctor", "health", "doctor:check_health", events_path="health:Doctor"),
         Operation(
             "repair",
-            "repair:RepairRequest",
+            "repair",
             "repair:repair",
             "writes",
             events_path=_PROGRESS,
             cancellable=True,
             flag_of="doctor",
         ),
-        Operation("schema", "health:SchemaRequest", "schema:describe_build"),
-        Operation("errors", "error:ErrorsRequest", "errors:count_errors"),
-        Operation(
-            "inspect_error", "error:InspectErrorRequest", "errors:inspect_error", flag_of="errors"
-        ),
-        Operation("explain", "error:ExplainRequest", "errors:explain_codes"),
+        Operation("schema", "health", "schema:describe_build"),
+        Operation("errors", "error", "errors:count_errors"),
+        Operation("inspect_error", "error", "errors:inspect_error", flag_of="errors"),
+        Operation("explain", "error", "errors:explain_codes"),
         Operation(
             "review",
-            "review:ReviewRequest",
+            "review",
             "review:review",
             events_path=_REVIEW_EVENT,
             cancellable=True,
@@ -218,7 +196,7 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "translate",
-            "review:TranslateRequest",
+            "review",
             "translate:translate",
             events_path=_REVIEW_EVENT,
             cancellable=True,
@@ -226,15 +204,13 @@ OPERATIONS: Mapping[str, Operation] = {
         ),
         Operation(
             "review_apply",
-            "review:ReviewApplyRequest",
+            "review",
             "review_apply:apply_fixes",
             "writes",
             flag_of="review",
             exact=True,
         ),
-        Operation(
-            "review_rules", "review:ReviewRulesRequest", "review:list_rules", flag_of="review"
-        ),
+        Operation("review_rules", "review", "review:list_rules", flag_of="review"),
     )
 }
 """Every operation by its name: the command in the shell, with `_` for each space."""

@@ -7,6 +7,8 @@ import ast
 import inspect
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
+from enum import Enum
 from functools import cache
 from itertools import pairwise
 from typing import Any, Generic, Literal, TypeVar
@@ -19,6 +21,7 @@ from kebab.errors.hints import limit_hint
 from kebab.errors.signal import Exit
 
 R = TypeVar("R", bound="Reply")
+F = TypeVar("F", bound=Struct)
 R_co = TypeVar("R_co", bound="Reply", covariant=True)
 
 DECODE_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -105,6 +108,26 @@ class NotFound(Reply, frozen=True, kw_only=True, tag="not_found.v1"):
 
 class LookupRequest(Request[R_co | NotFound], Generic[R_co], frozen=True, kw_only=True):
     """A request that names an object, which may not exist."""
+
+
+def fill_record(form: type[F], *sources: Any, **given: Any) -> F:
+    """Return a record whose fields are `given`, or attributes of this name of the first source.
+
+    Values have the types of JSON: a tuple becomes a list, a member of an enumeration its value.
+    """
+    for name in form.__struct_fields__:
+        source = next((one for one in sources if hasattr(one, name)), None)
+        if name not in given and source is not None:
+            value = getattr(source, name)
+            value = value.value if isinstance(value, Enum) else value
+            given[name] = list(value) if isinstance(value, tuple) else value
+    return form(**given)
+
+
+def format_timestamp(seconds: float) -> str:
+    """Return seconds since the epoch as RFC 3339 in UTC, to the millisecond."""
+    time = datetime.fromtimestamp(seconds, UTC)
+    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def add_envelope(reply: R, *, command: str, timestamp: str, exit_code: int | None) -> R:

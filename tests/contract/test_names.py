@@ -29,9 +29,3 @@ def test_nothing_is_deleted_where_nobody_can_be_asked(arguments, home, kebab):
     assert machine.fault["hint"].endswith("--yes")
     assert sorted(path for path in (home / "data").rglob("*") if path.is_file()) == before
     assert kebab("session", "list", "--json").reply["sessions"]
-
-
-@pytest.mark.usefixtures("talk")
-@pytest.mark.parametrize("arguments", DESTRUCTIVE)
-def test_with_a_yes_nobody_is_asked(arguments, home, kebab):
-    assert kebab(*arguments, "--yes", "--json").status == 0

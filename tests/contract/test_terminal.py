@@ -1,6 +1,5 @@
 """What a person at a terminal gets, through a real one."""
 
-import base64
 import os
 import pty
 import re
@@ -85,22 +84,6 @@ def test_hits_are_coloured_and_linked(terminal):
     assert COLOUR.search(screen)
 
 
-@pytest.mark.parametrize(
-    ("flags", "environ"), [([], {"NO_COLOR": "1"}), (["--color", "never"], {"FORCE_COLOR": "1"})]
-)
-def test_colour_can_be_switched_off(terminal, flags, environ):
-    _, screen = terminal("search", "word", "-n", "1", *flags, **environ)
-
-    assert not COLOUR.search(screen)
-
-
-def test_a_dumb_terminal_gets_plain_text(terminal):
-    _, screen = terminal("ingest", TERM="dumb")
-
-    assert "\x1b" not in screen
-    assert "12 files found" in screen
-
-
 def test_a_first_run_says_what_it_does_and_what_to_try_next(terminal):
     status, screen = terminal("ingest", NO_COLOR="1")
     first, _, last = screen.partition("\n\n10 documents, 12 files found, in 1.2 s: ")
@@ -136,12 +119,6 @@ def test_forgetting_every_session_asks_first(terminal, typed, status, words):
     assert found == status
     assert "this deletes 2 sessions with 3 turns:" in screen
     assert words in COLOUR.sub("", screen)
-
-
-def test_with_nothing_to_forget_nobody_is_asked(terminal):
-    status, screen = terminal("session", "rm", "--all", "--data-dir", "fresh")
-
-    assert (status, screen) == (0, "no sessions\n")
 
 
 def test_a_machine_is_never_asked(terminal):
@@ -194,13 +171,6 @@ def test_a_chat_that_is_terminated_ends(terminal):
     status, _ = terminal("chat", interrupt=b"Ctrl-D leaves", number=signal.SIGTERM)
 
     assert status == 130
-
-
-def test_the_reference_of_a_hit_can_be_copied(terminal):
-    status, screen = terminal("search", "-i", "word", interrupt=b"Esc leave", keys=b"\x19\x03")
-
-    assert status == 130
-    assert base64.b64encode(b"ops/backup.md:12-13").decode() in screen
 
 
 def test_a_search_without_a_query_shows_examples_and_waits_for_one(terminal):

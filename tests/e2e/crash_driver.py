@@ -25,7 +25,6 @@ from kebab.chunk.budget import Budget
 from kebab.core.ids import Key
 from kebab.core.progress import Cancel
 from kebab.core.queries import Filters
-from kebab.ingest import reembed as change
 from kebab.ingest import vectors
 from kebab.ingest.job import IngestJob, IngestPorts, LoadedModel, RunContext
 from kebab.ingest.run import run_ingest
@@ -122,7 +121,7 @@ def reembed(data: Path, fuse: Fuse) -> None:
     context = RunContext(lambda _: None, SystemClock(), Cancel())
     with SqliteWriter(data, join_tokens) as library:
         store: Any = FusedStore(library, fuse)
-        change.reembed(store, lambda version: open_table(data, version, fuse), model, context)
+        vectors.reembed(store, lambda version: open_table(data, version, fuse), model, context)
 
 
 def open_table(data: Path, version: str, fuse: Fuse) -> Any:

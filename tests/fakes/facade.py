@@ -20,7 +20,7 @@ from msgspec import UNSET
 
 from kebab.app import facade
 from kebab.app.facade import Kebab
-from kebab.app.search import build_filters
+from kebab.app.filters import build_filters
 from kebab.config.load import SettingsReport
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel, Progress, ProgressKind

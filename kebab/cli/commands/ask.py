@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kebab.app.events import AnswerEncoder
-from kebab.app.request_defaults import list_request_defaults
+from kebab.app.facade import list_request_defaults
 from kebab.cli.command import Command
 from kebab.cli.event_lines import EventLines
 from kebab.cli.options import (

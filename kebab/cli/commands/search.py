@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from kebab.app.request_defaults import list_request_defaults
+from kebab.app.facade import list_request_defaults
 from kebab.cli.command import Command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import (
@@ -332,7 +332,7 @@ def _search_lines(
     context: CommandContext, /, settings: Settings, defaults: dict[str, Any], within: InFolder
 ) -> Exit:
     from kebab.app.classify import build_view
-    from kebab.app.dispatch import BulkOutcome, search_lines
+    from kebab.app.events import BulkOutcome, search_lines
 
     source = iter(sys.stdin.buffer.readline, b"") if sys.stdin else iter(())
     outcome = BulkOutcome()

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 from msgspec.structs import replace
 
-from kebab.app.conversions import format_timestamp
 from kebab.cli.command import Command
 from kebab.cli.options import Count, Fraction
 from kebab.config.settings import resolve_paths
 from kebab.errors.signal import Exit
 from kebab.wire.health import HttpServerStarted, RunningServer, RunningWatcher, ServeStatus
+from kebab.wire.record import format_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,14 +4,12 @@ from pathlib import Path
 import pytest
 
 from kebab.app.ask import ask, show_session
-from kebab.errors.catalog import InvalidInput
 from kebab.wire.ask import (
     AnswerEvent,
     AskRequest,
     SessionShowRequest,
     SessionTranscript,
 )
-from kebab.wire.record import NotFound
 from tests.fakes.ollama import Pause, Say, fake_ollama
 
 BACKUPS = """\
@@ -68,16 +66,6 @@ def verbatim(desk, answer):
         assert all(f"[{one.marker}]" in answer.answer[start:end] for start, end in one.spans)
 
 
-def test_an_extractive_answer_quotes_the_notes(notes):
-    answer = extracted(notes)
-
-    assert (answer.grounded, answer.mode, answer.model) == (True, "extractive", None)
-    assert "two o'clock" in answer.citations[0].quote
-    assert answer.citations[0].citation.line.start == 3
-    assert (answer.prompt_template_version, answer.suggestions) == (None, [])
-    verbatim(notes, answer)
-
-
 def test_a_model_answers_and_its_claims_are_cited(notes, server):
     server.enqueue(Say(TRUE))
     heard: list[AnswerEvent] = []
@@ -90,19 +78,6 @@ def test_a_model_answers_and_its_claims_are_cited(notes, server):
     assert heard[0].type == "retrieval_done"
     assert "".join(str(one.delta) for one in heard[1:]) == TRUE
     verbatim(notes, answer)
-
-
-@pytest.mark.parametrize("model", ["", "  "])
-def test_an_empty_name_of_a_model_is_refused(notes, server, model):
-    with pytest.raises(InvalidInput, match="empty") as caught:
-        ask(context(notes, server), AskRequest(question=QUESTION, model=model), lambda _: None)
-
-    assert caught.value.field == "$.model"
-
-
-def test_text_that_is_not_utf8_is_refused(notes):
-    with pytest.raises(InvalidInput, match="question"):
-        extracted(notes, "what \udcff")
 
 
 def test_an_interrupted_answer_is_stored_as_such_and_is_no_part_of_the_next_prompt(notes, server):
@@ -150,15 +125,6 @@ def test_a_model_rewrites_a_follow_up_before_it_is_searched_for(notes, server):
     assert answer.grounded
 
 
-def test_without_history_no_turn_is_stored(notes):
-    desk = context(notes, ask__history=False)
-
-    answer = ask(desk, AskRequest(question=QUESTION, extractive=True, session="s"), lambda _: None)
-
-    assert (answer.session_id, answer.turn_index) == (None, None)
-    assert isinstance(show_session(desk, SessionShowRequest(name="s")), NotFound)
-
-
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
@@ -183,9 +149,3 @@ def test_passages_are_reranked_unless_words_alone_are_searched(
 
     assert len(calls) == expected
     assert answer.grounded
-
-
-def test_reranking_without_vectors_is_reported(notes):
-    answer = extracted(notes, mode="lexical", rerank=True)
-
-    assert [one.channel for one in answer.retrieval.degraded] == ["rerank"]

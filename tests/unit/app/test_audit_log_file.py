@@ -34,14 +34,6 @@ def test_only_the_owner_can_read_the_log(log):
     assert (mode(log), mode(log.parent)) == (0o600, 0o700)
 
 
-def test_permissions_of_an_open_log_are_restricted(log):
-    log.parent.mkdir(mode=0o755)
-    log.touch(mode=0o644)
-
-    assert append_line(log, b"one")
-    assert (mode(log), mode(log.parent)) == (0o600, 0o700)
-
-
 def test_a_full_file_is_rotated_and_the_oldest_is_deleted(log, monkeypatch):
     monkeypatch.setattr(module, "MAX_BYTES", 20)
     for number in range(20):
@@ -70,27 +62,6 @@ def test_concurrent_processes_lose_and_mix_no_lines(log):
 
     assert sorted(found) == sorted(wanted)
     assert (log.parent / "kebab.log.1").exists()
-
-
-def test_a_truncated_line_does_not_damage_the_next_line(log):
-    append_line(log, b"one")
-    with log.open("ab") as file:
-        file.write(b"half a li")
-
-    assert append_line(log, b"two")
-    assert log.read_bytes() == b"one\nhalf a li\ntwo\n"
-
-
-def test_a_lock_that_is_never_released_blocks_no_line(log, monkeypatch):
-    import fcntl
-
-    monkeypatch.setattr(module, "_LOCK_TIMEOUT_S", 0.0)
-    append_line(log, b"one")
-    with (log.parent / "kebab.log.lock").open("r+") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        assert append_line(log, b"two")
-
-    assert log.read_bytes() == b"one\ntwo\n"
 
 
 def test_a_link_instead_of_the_log_is_not_followed(log, tmp_path):

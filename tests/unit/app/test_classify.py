@@ -1,6 +1,5 @@
 """The trace of a caller is kept when it has the form of W3C Trace Context."""
 
-import json
 import os
 
 import pytest
@@ -8,28 +7,20 @@ import pytest
 from kebab.app.classify import (
     View,
     accept_trace,
-    build_error_reply,
     classify_error,
     find_trace,
-    list_causes,
 )
 from kebab.errors.catalog import (
-    Cancelled,
     ConfigInvalid,
     ConfirmationRequired,
-    ContextOverflow,
-    DependencyMissing,
     EmbeddingUnavailable,
     IoError,
     ModelNotPulled,
     ModelUnreachable,
-    NotIndexed,
     TimedOut,
 )
 from kebab.errors.signal import Exit
-from kebab.wire.record import encode_json
 
-KOREAN = View(language="ko")
 VERBOSE = View(verbose=True)
 NO_WEIGHTS = EmbeddingUnavailable(model="auto", tried=[], cause="working offline")
 
@@ -69,21 +60,6 @@ def test_no_hint_names_the_command_that_just_failed(raised, operation, hint):
     assert classify_error(raised, operation=operation).reply.hint == hint
 
 
-@pytest.mark.parametrize("language", ["en", "ko", "zh"])
-def test_an_overflow_that_no_shorter_prompt_fixes_hints_at_extractive(language):
-    raised = ContextOverflow(prompt_tokens=9000, context_tokens=8192)
-    hint = classify_error(raised, operation="ask", view=View(language=language)).reply.hint or ""
-
-    assert "`kebab ask --extractive QUESTION`" in hint
-    assert "--limit" not in hint
-
-
-def test_a_closed_pipe_is_quiet():
-    fault = classify_error(BrokenPipeError(32, "Broken pipe"), operation="list")
-
-    assert (fault.quiet, fault.exit) == (True, Exit.READER_GONE)
-
-
 def test_an_unmapped_exception_hides_its_message_unless_verbose():
     raised = ValueError("secret path /home/me")
     raised.__cause__ = KeyError("inner")
@@ -107,24 +83,6 @@ def test_verbose_lists_the_causes_without_secrets():
     assert "chain" not in alone.reply.details
 
 
-def test_a_chain_follows_contexts_unless_they_are_suppressed():
-    fault = ValueError("outer")
-    fault.__context__ = KeyError("inner")
-
-    assert list_causes(fault) == ["ValueError: outer", "KeyError: 'inner'"]
-
-    fault.__suppress_context__ = True
-    assert list_causes(fault) == ["ValueError: outer"]
-
-
-def test_an_interruption_that_became_a_signal_is_one():
-    fault = DependencyMissing(feature="embedding", install="pip install x")
-    fault.__cause__ = ImportError("failed")
-    fault.__cause__.__cause__ = KeyboardInterrupt()
-
-    assert classify_error(fault, operation="ask").reply.code == "cancelled"
-
-
 def test_secrets_are_removed_from_message_hint_and_details():
     signal = ModelUnreachable(
         endpoint="http://me:hunter2@host:11434", operation="ask", cause="Authorization: Bearer abc"
@@ -138,29 +96,6 @@ def test_secrets_are_removed_from_message_hint_and_details():
     assert "abc" not in told[0].message
     assert told[1].hint == "ollama pull 'http://[redacted]@hub/x'"
     assert told[2].details["tried"] == ["hub", "http://[redacted]@mirror"]
-
-
-def test_only_message_and_hint_are_translated():
-    signal = NotIndexed(data_dir="/kb", expected=1, found=None)
-    english = build_error_reply(signal, operation="search")
-    korean = build_error_reply(signal, operation="search", view=KOREAN)
-    chinese = build_error_reply(signal, operation="search", view=View(language="zh"))
-
-    assert korean.message == "사용할 수 있는 색인이 없습니다: /kb"
-    assert chinese.message.endswith("/kb")
-    assert len({english.message, korean.message, chinese.message}) == 3
-    same = ("code", "details", "kind", "retry", "severity", "target", "hint")
-    assert all(getattr(korean, name) == getattr(english, name) for name in same)
-
-
-def test_a_missing_library_is_named_and_a_missing_own_module_is_a_bug():
-    foreign = ModuleNotFoundError("No module named 'rich'", name="rich")
-    ours = ImportError("cannot import name 'x'", name="kebab.rag.prompt")
-
-    told, bug = (classify_error(fault, operation="search").reply for fault in (foreign, ours))
-
-    assert (told.code, told.hint) == ("dependency_missing", "pip install rich")
-    assert bug.code == "generic"
 
 
 def test_a_deleted_working_folder_is_an_io_error(tmp_path, monkeypatch):
@@ -184,14 +119,6 @@ MALFORMED = {
     "line": f"{TRACE}\n",
     "words": "a trace",
 }
-
-
-def test_the_environment_gives_the_trace_of_a_command(monkeypatch):
-    monkeypatch.setenv("TRACEPARENT", TRACE)
-
-    reply = classify_error(Cancelled(operation="x"), operation="x").reply
-
-    assert json.loads(encode_json(reply))["trace"] == TRACE
 
 
 @pytest.mark.parametrize("given", MALFORMED.values(), ids=MALFORMED.keys())

@@ -32,27 +32,12 @@ def test_a_changed_document_is_indexed_before_the_answer(notes):
     assert (refresh.checked, refresh.reason) == (2, None)
 
 
-def test_a_document_whose_file_is_gone_is_no_hit(notes):
-    (notes.notes / "a.md").unlink()
-
-    reply = find(notes)
-
-    assert [hit.doc_path for hit in reply.hits] == ["b.md"]
-    assert reply.refresh.removed == 1
-
-
 def test_without_a_change_nothing_is_written(notes):
     find(notes)
     with WriterLock(notes.data):  # a writer would be refused
         reply = find(notes)
 
     assert (reply.refresh.refreshed, reply.refresh.updated, reply.refresh.checked) == (True, 0, 2)
-
-
-def test_a_document_that_does_not_match_any_more_is_searched_for_again(notes):
-    notes.write("a.md", "# Soup\n\nAll about onions.\n")
-
-    assert [hit.doc_path for hit in find(notes).hits] == ["b.md"]
 
 
 def test_another_writer_is_named_and_the_index_answers(notes):
@@ -69,15 +54,6 @@ def test_read_only_the_index_answers(notes):
 
     assert (reply.refresh.refreshed, reply.refresh.reason) == (False, "`--read-only`")
     assert len(reply.hits) == 2
-
-
-def test_a_folder_that_is_not_there_keeps_its_documents(notes):
-    notes.notes.rename(notes.folder / "away")
-
-    reply = find(notes)
-
-    assert len(reply.hits) == 2
-    assert (reply.refresh.refreshed, "missing" in reply.refresh.reason) == (False, True)
 
 
 def test_the_pages_of_a_search_stay_as_they_are(notes):

@@ -5,7 +5,7 @@ import pytest
 from kebab.app.dispatch import KebabPool
 from kebab.app.facade import Kebab
 from kebab.config.settings import Settings
-from kebab.errors.catalog import InvalidInput, NotIndexed
+from kebab.errors.catalog import InvalidInput
 from kebab.wire.ingest import IngestTextRequest
 from kebab.wire.search import SearchRequest
 
@@ -69,18 +69,6 @@ def test_a_replaced_database_is_opened_again(pool, tmp_path):
 
     assert not search(pool, settings, config).hits
     assert search(pool, settings, config, "rye").hits
-
-
-def test_a_vanished_database_is_not_indexed_and_comes_back(pool, tmp_path):
-    settings, config = make_settings(tmp_path / "base"), tmp_path / "c"
-    fill(settings, config)
-    search(pool, settings, config)
-    (tmp_path / "base").rename(tmp_path / "old")
-    with pytest.raises(NotIndexed):
-        search(pool, settings, config)
-    (tmp_path / "old").rename(tmp_path / "base")
-
-    assert search(pool, settings, config).hits
 
 
 def test_a_refused_request_keeps_the_knowledge_base_and_a_fault_closes_it(pool, tmp_path):

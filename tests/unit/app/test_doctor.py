@@ -38,14 +38,6 @@ def test_each_check_is_reported_alone_as_it_ends(full):
     assert [len(part.checks) for part in parts] == [0] + [1] * len(reply.checks)
 
 
-def test_an_empty_knowledge_base_is_healthy(desk):
-    desk.ingest()
-    checks = _checks(desk)
-
-    assert not _failed(checks)
-    assert checks["full_text"].status == "ok"
-
-
 def test_weights_of_another_model_are_detected(desk):
     tiny_model.install_model(MINILM, desk.folder / "models", seed=4)
     checks = _checks(desk)
@@ -73,14 +65,6 @@ def test_contents_are_compared_whatever_the_times_say(full):
     assert health.coverage is not None
     assert (health.coverage.complete, health.coverage.changed) == (False, 1)
     assert [event.comparing.done for event in events if event.comparing][-1] == 3
-
-
-def test_equal_contents_are_said_to_be_equal(full):
-    os.utime(full.notes / "cat.md", (1, 1))
-    health = check_health(full.context(), DoctorRequest(files=True))
-    check = next(check for check in health.checks if check.name == "files")
-
-    assert check.summary == "every file has the content that was indexed: 3 files"
 
 
 def test_a_folder_that_cannot_be_used_is_a_finding(desk):

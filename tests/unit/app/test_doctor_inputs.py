@@ -4,7 +4,7 @@ import pytest
 
 from kebab.app.doctor import build_inputs
 from kebab.embed.registry import E5_SMALL
-from kebab.errors.catalog import ModelUnreachable, StoreCorrupt
+from kebab.errors.catalog import StoreCorrupt
 
 
 @pytest.fixture
@@ -17,21 +17,6 @@ def full(lab):
 
 def _inputs(desk, **flags):
     return build_inputs(desk.context(**flags))
-
-
-def test_an_invalid_endpoint_in_the_settings_is_a_warning(desk):
-    assert _inputs(desk).machine.read_settings().warnings == ()
-    odd = _inputs(desk, models__llm__endpoint="localhost:x")
-
-    assert odd.machine.read_settings().path == desk.config
-    assert odd.machine.read_settings().warnings
-
-
-def test_the_running_writer_is_reported(full):
-    asked = _inputs(full).machine
-    assert asked.find_writer() is None
-    with full.context().open_writer("test"):
-        assert asked.find_writer() is not None
 
 
 def test_keys_are_read_from_the_table_and_not_from_derived_files(full):
@@ -56,13 +41,6 @@ def test_weights_are_those_of_the_stored_else_an_installed_model(full, desk):
     assert gone.measure_probe() is None
 
 
-def test_installed_weights_are_checked_before_the_first_ingest(lab):
-    weights = _inputs(lab).models.read_weights()
-
-    assert weights is not None
-    assert weights.folder is not None
-
-
 def test_only_inputs_that_read_a_damaged_database_fail(lab):
     lab.data.mkdir()
     (lab.data / "kebab.sqlite").write_bytes(b"no database" * 1_000)
@@ -71,19 +49,3 @@ def test_only_inputs_that_read_a_damaged_database_fail(lab):
     with pytest.raises(StoreCorrupt):
         asked.storage.find_schema()
     assert asked.models.read_weights() is not None
-
-
-def test_the_model_server_of_the_settings_is_checked(desk):
-    with pytest.raises(ModelUnreachable, match=r"127\.0\.0\.1:9 "):
-        _inputs(desk).models.check_server()
-
-
-@pytest.mark.parametrize(
-    ("provider", "start"),
-    [
-        ("ollama", "ollama serve"),
-        ("extractive", "export KEBAB_MODELS_LLM_ENDPOINT=URL"),
-    ],
-)
-def test_the_start_command_depends_on_the_provider(desk, provider, start):
-    assert _inputs(desk, models__llm__provider=provider).models.start_command == start

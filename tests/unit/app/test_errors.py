@@ -75,41 +75,6 @@ def test_errors_are_counted_most_frequent_first(log, fail):
     ]
 
 
-def test_the_log_keeps_the_trace_of_the_caller(log, fail, monkeypatch):
-    trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-    monkeypatch.setenv("TRACEPARENT", trace)
-
-    assert show(fail(BUSY, 1)).trace == trace
-
-
-def test_only_errors_since_the_date_are_counted(log, fail):
-    fail(BUSY, 1)
-    kept = fail(LOCKED, 60)
-
-    reply = count(since="2023-11-14T22:14:20Z")
-
-    assert reply.total == 1
-    assert group(reply, "code").counts[0].correlation_ids == [kept]
-    assert reply.since == "2023-11-14T22:14:20.000Z"
-
-
-def test_a_limit_omits_values_and_reports_their_number(log, fail):
-    for second, fault in enumerate([BUSY, BUSY, LOCKED, ValueError("x")]):
-        fail(fault, second)
-
-    found = group(count(limit=1), "code")
-
-    assert [one.value for one in found.counts] == ["model_busy"]
-    assert (found.counts[0].share, found.left_out) == (0.5, 2)
-
-
-def test_a_repeated_line_counts_once(log, fail):
-    fail(BUSY, 1)
-    log.with_name("kebab.log.1").write_bytes(log.read_bytes())
-
-    assert count().total == 1
-
-
 @pytest.mark.parametrize(
     "line",
     [

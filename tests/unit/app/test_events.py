@@ -27,31 +27,12 @@ def test_a_page_that_was_not_reported_comes_before_the_end():
     assert [status for _, status in events] == [None, Exit.NO, Exit.NO]
 
 
-def test_a_page_with_other_items_of_the_same_unit_is_sent():
-    frames = ReviewEncoder()
-    frames.take(make_event("items", page=make_page(make_item(0), cursor="next")))
-    assert list_types(frames.build_end(make_page(make_item(1)))) == ["items", "complete", "end"]
-
-
-def test_the_end_says_that_there_are_further_pages():
-    events = list(ReviewEncoder().build_end(make_page(make_item(), cursor="next")))
-    assert list_types(events) == ["items", "end"]
-    end = events[-1][0]
-    assert (end.data.completed, end.data.reason) == (False, "there are further pages")
-
-
 def test_the_end_says_that_the_model_was_missing():
     page = replace(make_page(make_item()), partial=True)
     events = list(ReviewEncoder().build_end(page))
     assert list_types(events) == ["items", "end"]
     reason = "the language model did not answer about all of the text"
     assert (events[1][0].data.completed, events[1][0].data.reason) == (False, reason)
-
-
-def test_work_that_was_cancelled_is_not_complete():
-    events = list(ReviewEncoder().build_end(make_page(make_item(), cursor="next"), cancelled=True))
-    assert list_types(events) == ["items", "end"]
-    assert (events[1][0].data.completed, events[1][0].data.reason) == (False, "cancelled")
 
 
 def test_an_error_names_the_stage_in_which_it_occurred():
@@ -65,19 +46,6 @@ def test_an_error_names_the_stage_in_which_it_occurred():
     assert (error.data.code, error.data.retryable) == ("model_unreachable", True)
     assert (end.type, end.data.completed, end.data.reason) == ("end", False, "model_unreachable")
     assert status is Exit.ERROR
-
-
-def test_an_interruption_is_the_reason_of_the_end():
-    classified = classify_error(KeyboardInterrupt(), operation="review")
-    ((end, _),) = ReviewEncoder().build_failure(classified.reply, classified.exit)
-    assert (end.type, end.data.completed, end.data.reason) == ("end", False, "cancelled")
-
-
-def test_a_heartbeat_names_the_run():
-    frames = ReviewEncoder()
-    frames.take(make_event("progress", emitted=1))
-    beat = frames.build_heartbeat()
-    assert (beat.type, beat.data.run_id) == ("heartbeat", RUN)
 
 
 def test_the_status_is_that_of_all_pages():

@@ -34,15 +34,6 @@ def explain(desk, name, **flags):
     return found
 
 
-@pytest.mark.parametrize("name", ["a.md", "paper.pages", "deep/e.md"])
-def test_a_file_of_the_index_is_in(shelf, name):
-    found = explain(shelf, name)
-
-    assert (found.included, found.reason, found.hint) == (True, "included", None)
-    assert found.doc_id is not None
-    assert found.source == str(shelf.notes)
-
-
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
@@ -97,33 +88,11 @@ def test_a_changed_file_is_in_and_read_at_the_next_ingest(shelf):
     assert changed.hint == f"kebab ingest {shelf.notes / 'a.md'}"
 
 
-def test_a_large_file_names_the_setting(shelf):
-    found = explain(shelf, "a.md", ingest__max_file_bytes=1)
-
-    assert found.reason == "over_limit"
-    assert found.rule is not None
-    assert found.rule.setting == "ingest.max_file_bytes"
-
-
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
 def test_a_file_without_permission_is_unreadable(shelf):
     (shelf.notes / "a.md").chmod(0)
 
     assert explain(shelf, "a.md").reason == "unreadable"
-
-
-def test_a_format_that_the_content_shows_is_named(shelf):
-    shelf.write("README", "# Garden\n\nRoses need sun.\n")
-    found = explain(shelf, "README")
-
-    assert (found.included, found.media) == (True, "text/plain")
-    assert found.message == "it is not read yet"
-
-
-def test_a_folder_that_is_read_is_in(shelf):
-    assert explain(shelf, "deep").included is True
-    assert explain(shelf, ".").included is True
-    assert explain(shelf, "node_modules").reason == "excluded"
 
 
 def test_an_image_names_the_setting_that_reads_it(shelf):

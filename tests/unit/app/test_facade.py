@@ -10,26 +10,9 @@ from kebab.config.load import load_settings
 from kebab.core.progress import Cancel
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.operations import OPERATIONS
-from kebab.wire.record import NotFound
-from kebab.wire.review import (
-    ReviewApplyRequest,
-    ReviewRulesRequest,
-)
 from tests.examples import ARGUMENTS, REQUESTS
 
 READS = [name for name, one in OPERATIONS.items() if one.effect == "reads"]
-NEEDS_NOTHING = {
-    "doctor",
-    "schema",
-    "model_list",
-    "review",
-    "review_rules",
-    "translate",
-    "errors",
-    "inspect_error",
-    "explain",
-    "explain_paths",
-}
 """What works without a knowledge base."""
 
 NEEDS_MORE = {"translate", "export", "publish"}
@@ -90,14 +73,6 @@ def filled(lab, opened):
     return lab
 
 
-def test_constructing_the_facade_opens_and_creates_nothing(lab, opened):
-    before = lab.tree()
-    with opened():
-        pass
-
-    assert lab.tree() == before
-
-
 @pytest.mark.parametrize("name", [name for name in READS if name not in NEEDS_MORE])
 def test_read_only_reads_and_changes_nothing(filled, opened, name):
     before = filled.tree()
@@ -105,15 +80,6 @@ def test_read_only_reads_and_changes_nothing(filled, opened, name):
         call(kebab, name)
 
     assert filled.tree() == before
-
-
-@pytest.mark.parametrize("name", sorted(NEEDS_NOTHING))
-def test_some_operations_need_no_knowledge_base(lab, opened, name):
-    before = lab.tree()
-    with opened() as kebab:
-        call(kebab, name)
-
-    assert lab.tree() == before
 
 
 def test_a_cancelled_run_is_passed_on(lab):
@@ -130,14 +96,3 @@ def test_a_cancelled_run_is_passed_on(lab):
 
     assert report.cancelled
     assert kinds[-1] == "aborted"
-
-
-def open_kebab(desk, *, read_only=False):
-    settings = load_settings(environ={}, flags=desk.flags)
-    return Kebab(settings, config_path=desk.config, read_only=read_only)
-
-
-def test_without_a_run_there_is_nothing_to_apply(desk):
-    with open_kebab(desk) as kebab:
-        assert isinstance(kebab.run(ReviewApplyRequest(run_id="r1")), NotFound)
-        assert kebab.run(ReviewRulesRequest()).rules

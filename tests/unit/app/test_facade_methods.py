@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 import kebab
-from kebab.core.progress import Cancel
 from kebab.errors.catalog import ConfigInvalid, InvalidInput, ReadOnly
 from kebab.wire.ingest import IngestReport
 from kebab.wire.search import SearchResponse
@@ -46,16 +45,6 @@ def test_a_reply_is_a_record_and_a_single_value_stands_for_a_list(base):
     assert base.search(query="backup", limit=1).hits == reply.hits
     assert base.fetch("backup.md").results[0].text.startswith("# Backups")
     assert base.inspect_doc("nowhere").found is False
-
-
-def test_events_are_reported_and_work_can_be_cancelled(base):
-    events: list[object] = []
-    cancel = Cancel()
-    cancel.request()
-
-    assert base.ingest("notes", cancel=cancel).cancelled
-    assert base.ingest("notes", report=events.append).new == 1
-    assert events
 
 
 def test_what_is_wrong_is_an_exception(base, tmp_path):

@@ -83,16 +83,6 @@ def test_every_form_finds_what_a_scan_of_everything_would(kitchen, form, mode):
     assert set(names(kitchen, path_glob=pattern)) == FORMS[form]
 
 
-@pytest.mark.parametrize("name", ["other", "othr"])
-def test_a_source_is_compared_in_a_folder_that_was_deleted(kitchen, tmp_path, monkeypatch, name):
-    place = tmp_path / "deleted"
-    place.mkdir()
-    monkeypatch.chdir(place)
-    place.rmdir()
-
-    assert names(kitchen, source=[name]) == ([SOUP] if name == "other" else [])
-
-
 @pytest.mark.parametrize(
     ("fields", "entries"),
     [
@@ -120,25 +110,6 @@ def test_filters_without_documents_are_explained(kitchen, fields, entries):
         assert told == entries
 
 
-def test_the_hint_finds_something(kitchen):
-    hint = listed(kitchen, path_glob="recipes2/**").hint
-
-    assert hint == "kebab list --path 'docs/recipes2/**'"
-    assert names(kitchen, path_glob="docs/recipes2/**") == [CAKE]
-
-
-def test_an_unknown_source_is_explained_with_the_nearest_folder(kitchen):
-    (told,) = listed(kitchen, source=["othr"]).unmatched_filters
-
-    assert told.nearest == [str(kitchen.folder / "other")]
-
-
-def test_only_the_value_that_matches_nothing_is_replaced(kitchen):
-    reply = kitchen.search("bread", tag=["cook"], lang=[], source=["other"])
-
-    assert [one.filter for one in reply.unmatched_filters] == ["tag"]
-
-
 def test_a_filter_in_the_text_of_the_query_is_explained(kitchen):
     reply = kitchen.search("bread tag:zzz")
 
@@ -160,14 +131,6 @@ def test_a_folder_that_is_no_path_is_refused(kitchen, folder):
         listed(kitchen, folder=folder)
 
     assert caught.value.field == "$.folder"
-
-
-@pytest.mark.parametrize("value", ["markdwn", "markdown2"])
-def test_a_misspelled_type_gets_one_that_exists(kitchen, value):
-    (entry,) = listed(kitchen, media=[value]).unmatched_filters
-
-    assert entry.nearest[0] == "md"
-    assert names(kitchen, media=entry.nearest[:1])
 
 
 VAULT = (
@@ -208,20 +171,4 @@ def test_a_link_to_a_file_that_is_not_indexed_keeps_its_text(vault):
         ("Weekly", "weekly.md"),
         ("gone.md", None),
         ("plans/q3.md", "plans/q3.md"),
-    ]
-
-
-@pytest.mark.parametrize("name", ["plans/q3.md", "quarter", "Q3"])
-def test_documents_that_link_to_one_are_listed(vault, name):
-    found = list_documents(vault, ListRequest(links_to=name))
-    assert [one.doc_path for one in found.documents] == ["index.md", "weekly.md"]
-
-
-def test_a_document_that_nothing_links_to_is_explained(vault):
-    with vault.open_writer("ingest") as writer:
-        writer.put_document(document("lonely.md", ["alone"]))
-    found = list_documents(vault, ListRequest(links_to="lonely.md"))
-    assert found.documents == []
-    assert [(one.filter, one.value) for one in found.unmatched_filters] == [
-        ("links_to", "lonely.md")
     ]

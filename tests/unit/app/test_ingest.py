@@ -5,18 +5,14 @@ import pytest
 from msgspec import structs
 
 from kebab.app.ingest import (
-    group_suffixes,
     ingest,
     ingest_text,
     list_unread_kinds,
     to_ingest_report,
 )
-from kebab.app.library import remove_documents
 from kebab.core.progress import Cancel, ignore_progress
-from kebab.embed.registry import E5_SMALL
 from kebab.errors.catalog import (
     DependencyMissing,
-    InvalidInput,
     IoError,
     ParseFailed,
     TooLarge,
@@ -26,54 +22,11 @@ from kebab.ingest.job import IngestJob, IngestOutcome, build_item
 from kebab.ingest.plan import Plan, ScanSummary
 from kebab.ingest.run import build_report
 from kebab.wire.ingest import IngestRequest, IngestTextRequest
-from kebab.wire.library import RemoveReport, RmRequest
 
 
 def _text(desk, text, title="Call with Ada", *, context=None, **options):
     asked = IngestTextRequest(text=text.encode(), title=title, **options)
     return ingest_text(context or desk.context(), asked, ignore_progress, Cancel())
-
-
-def _kinds(report):
-    return {item.doc_path: item.kind for item in report.items}
-
-
-def _ids(desk):
-    return {path: one.doc_id for path, one in desk.documents().items()}
-
-
-def test_files_are_indexed_with_vectors(lab):
-    lab.write("a.md", "# Cat\n\nthe cat sleeps\n")
-    lab.write("deep/b.txt", "the dog runs\n")
-    lab.write("c.bin", "x")
-    report = lab.ingest()
-
-    assert (report.scanned, report.new, report.skipped, report.errors) == (3, 2, 1, 0)
-    assert (report.embedding.version, report.embedding.embedded) == (E5_SMALL.version, 2)
-    assert report.embedding.pending == 0
-    assert report.skip_examples == {"unsupported": ["c.bin"]}
-    assert {one.doc_path for one in report.slowest} == {"a.md", "deep/b.txt"}
-    assert sorted(_ids(lab)) == ["a.md", "deep/b.txt"]
-
-
-def test_changed_chunking_settings_reindex_files(desk):
-    desk.write("a.md", "word " * 300)
-    desk.ingest()
-    report = desk.ingest(context=desk.context(index__chunk_tokens=64))
-
-    assert _kinds(report) == {"a.md": "updated"}
-    assert report.items[0].chunk_count > 3
-
-
-def test_settings_exclude_files(desk):
-    for name in ("a.md", ".hidden.md", "draft.md", "large.md"):
-        desk.write(name, "the cat\n" * (200 if name == "large.md" else 1))
-    context = desk.context(
-        ingest__hidden=True, ingest__exclude=["draft*"], ingest__max_file_bytes=100
-    )
-    desk.ingest(context=context)
-
-    assert sorted(_ids(desk)) == [".hidden.md", "a.md"]
 
 
 def test_the_knowledge_base_never_reads_itself(desk):
@@ -85,56 +38,6 @@ def test_the_knowledge_base_never_reads_itself(desk):
     assert (report.new, report.skipped_by_reason) == (1, {"excluded": 1})
 
 
-def test_a_dry_run_reports_and_writes_nothing(desk):
-    desk.write("a.md", "the cat\n")
-    before = desk.tree()
-    planned = desk.ingest(dry_run=True)
-
-    assert (planned.dry_run, _kinds(planned)) == (True, {"a.md": "new"})
-    assert desk.tree() == before
-    desk.ingest()
-    desk.write("b.md", "the dog\n")
-    assert _kinds(desk.ingest(dry_run=True)) == {"b.md": "new"}
-    assert sorted(_ids(desk)) == ["a.md"]
-
-
-def test_the_same_title_again_replaces_the_text(desk):
-    first = _text(desk, "the cat sleeps")
-    same = _text(desk, "the cat sleeps")
-    other = _text(desk, "the dog runs")
-
-    assert (first.new, same.unchanged, other.updated) == (1, 1, 1)
-    assert first.items[0].doc_id == other.items[0].doc_id
-    assert [len(desk.search(word).hits) for word in ("cat", "dog")] == [0, 1]
-    assert len(list((desk.data / "stdin").iterdir())) == 1
-
-
-def test_a_text_that_was_removed_does_not_come_back(desk):
-    desk.write("a.md", "the dog\n")
-    desk.ingest()
-    _text(desk, "the cat sleeps")
-    _text(desk, "the bird sings", title="Birds")
-    names = [name for name, one in desk.documents().items() if one.title == "Call with Ada"]
-    gone = remove_documents(desk.context(), RmRequest(names=names))
-    report = desk.again()
-
-    assert isinstance(gone, RemoveReport)
-    assert not gone.returns
-    assert (report.new, report.errors, report.unchanged) == (0, 0, 2)
-    assert not desk.search("sleeps").hits
-    assert len(list((desk.data / "stdin").iterdir())) == 1
-
-
-def test_a_dry_run_of_a_text_writes_nothing(desk):
-    before = desk.tree()
-    planned = _text(desk, "the cat", dry_run=True)
-
-    assert (planned.dry_run, planned.new, desk.tree()) == (True, 1, before)
-    _text(desk, "the cat")
-    assert _text(desk, "the cat", dry_run=True).unchanged == 1
-    assert _text(desk, "the dog", dry_run=True).updated == 1
-
-
 def test_the_size_of_a_text_excludes_its_metadata(desk):
     limit = {"ingest__max_file_bytes": 20}
     told = _text(desk, "x" * 20, context=desk.context(**limit))
@@ -144,15 +47,6 @@ def test_the_size_of_a_text_excludes_its_metadata(desk):
 
     assert (told.new, later.unchanged, later.skipped) == (1, 1, 0)
     assert (caught.value.size, caught.value.limit) == (21, 20)
-
-
-@pytest.mark.parametrize("title", ["", "  \t"])
-def test_a_text_needs_a_title(desk, title):
-    with pytest.raises(InvalidInput) as caught:
-        _text(desk, "the cat", title=title)
-
-    assert caught.value.field == "$.title"
-    assert not desk.data.exists()
 
 
 def test_a_failed_item_gets_the_reply_of_its_error():
@@ -176,19 +70,6 @@ def test_a_failed_scan_creates_no_empty_knowledge_base(desk):
         desk.again()
 
     assert not desk.data.exists()
-
-
-@pytest.mark.parametrize("name", ["tokenizer.json", "model.onnx"])
-def test_with_a_damaged_model_new_passages_are_indexed_without_vectors(desk, own_models, name):
-    desk.write("a.md", "the cat sleeps\n")
-    desk.ingest()
-    for damaged in own_models.rglob(name):
-        damaged.write_bytes(b"\xff" * damaged.stat().st_size)
-    desk.write("b.md", "the dog runs\n")
-    report = desk.again()
-
-    assert (report.new, report.errors, report.embedding.pending) == (1, 0, 1)
-    assert [hit.doc_path for hit in desk.search("dog", mode="lexical").hits] == ["b.md"]
 
 
 def test_a_refused_file_is_reported_with_its_absolute_path(desk, monkeypatch):
@@ -250,13 +131,6 @@ def test_unsupported_formats_are_grouped_by_what_they_are():
     assert kinds[0].hint == "export it as PDF or DOCX"
     assert kinds[0].examples == ["a.one"]
     assert kinds[1].hint is None
-
-
-def test_every_suffix_is_in_one_group():
-    suffixes = {".png": 1, ".jpg": 2, ".foo": 3, "": 4}
-    groups = group_suffixes(suffixes)
-
-    assert sum(sum(group.values()) for group in groups.values()) == 10
 
 
 def test_images_and_scanned_documents_name_the_setting_that_reads_them():

@@ -1,6 +1,5 @@
 """What earlier versions of kebab wrote goes on working."""
 
-import shutil
 from contextlib import closing
 
 import apsw
@@ -9,17 +8,10 @@ import pytest
 from kebab.app.ingest import ingest
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.errors.catalog import NotIndexed
-from kebab.store.sqlite.connection import get_expected_schema_version, open_writer
 from kebab.wire.ingest import IngestRequest
 from tests.fakes.old_indexes import FOLDER, unpack, write_notes
 
-CURRENT = get_expected_schema_version()
 SCHEMAS = {path.stem: int(path.stem.split("-")[1]) for path in sorted(FOLDER.iterdir())}
-
-
-def read_schema(path):
-    with closing(apsw.Connection(str(path))) as database:
-        return database.execute("PRAGMA user_version").get
 
 
 @pytest.fixture
@@ -70,43 +62,3 @@ def test_an_old_index_is_migrated_and_nothing_is_embedded_again(old, name, tmp_p
     desk.flags["data_dir"] = str(tmp_path / "fresh")
     desk.ingest()
     assert find(desk) == migrated != []
-
-
-class StopError(Exception):
-    """The process ended here."""
-
-
-def test_a_migration_that_ends_at_any_statement_leaves_the_old_schema(tmp_path, monkeypatch):
-    seen, first, data = [], tmp_path / "first", tmp_path
-    first.mkdir()
-    unpack("schema-3", first, tmp_path)
-
-    def trace(_cursor, sql, _bindings):
-        seen.append(sql)
-        if len(seen) > limit:
-            raise StopError
-        return True
-
-    def hook(database):
-        database.exec_trace = trace
-
-    schemas = []
-    for limit in range(1000):
-        data = tmp_path / str(limit)
-        data.mkdir()
-        shutil.copy(first / "kebab.sqlite", data)
-        seen.clear()
-        monkeypatch.setattr(apsw, "connection_hooks", [hook])
-        try:
-            open_writer(data).close()
-        except StopError:
-            monkeypatch.undo()
-            schemas.append(read_schema(data / "kebab.sqlite"))
-            continue
-        monkeypatch.undo()
-        break
-    open_writer(tmp_path / str(len(schemas) // 2)).close()
-    assert read_schema(tmp_path / str(len(schemas) // 2) / "kebab.sqlite") == CURRENT
-    assert read_schema(data / "kebab.sqlite") == CURRENT
-    assert {*schemas} <= {3, CURRENT}
-    assert schemas.count(3) > CURRENT - 3

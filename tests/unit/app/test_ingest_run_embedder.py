@@ -67,13 +67,6 @@ def test_a_model_that_serves_most_of_the_text_is_better_than_none(desk, remove_w
     assert summary.hint == "kebab model use multilingual-e5-small"
 
 
-def test_an_installed_model_that_serves_the_text_is_preferred_to_a_download(desk, remove_weights):
-    remove_weights(MINILM)
-    desk.write("note.md", ENGLISH)
-
-    assert desk.ingest().embedding.version == E5_SMALL.version
-
-
 def test_the_model_stays_and_another_is_advised_when_the_text_changes(lab):
     lab.write("note.md", ENGLISH)
     first = lab.ingest().embedding
@@ -105,13 +98,3 @@ def test_changing_to_auto_chooses_by_the_documents_and_a_named_model_has_no_reas
     assert list_models(lab.context(), ModelListRequest()).reason is None
     assert use("auto").model.embedding_version == E5_SMALL.version
     assert list_models(lab.context(), ModelListRequest()).reason == "100 % of your notes are Korean"
-
-
-def test_without_any_model_the_report_names_the_one_that_fits(desk):
-    desk.write("english.md", ENGLISH * 3)
-    desk.write("korean.md", KOREAN)
-
-    summary = desk.ingest().embedding
-
-    assert summary.version is None
-    assert summary.hint == "kebab model pull multilingual-e5-small"

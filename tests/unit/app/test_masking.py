@@ -1,8 +1,5 @@
 """Keys in files are masked on every surface, and shown where the user reads the own files."""
 
-import json
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,19 +7,15 @@ import pytest
 from kebab.app.dispatch import KebabPool, format_reply
 from kebab.app.facade import Kebab
 from kebab.app.model_adapters import build_language_model
-from kebab.cli.mcp import render_for_model
 from kebab.config.load import load_settings
 from kebab.core.progress import Progress
 from kebab.llm.server_check import CheckedModel
-from kebab.server.mcp import McpServer
-from kebab.server.requests import Call, Operations, ServerOptions
-from kebab.server.tools import TOOLS
 from kebab.text.secrets import MASK
 from kebab.wire.ask import AskRequest
 from kebab.wire.fetch import FetchRequest, GrepRequest, OutlineRequest
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.library import InspectChunkRequest, InspectDocRequest
-from kebab.wire.record import MASKED, encode_json
+from kebab.wire.record import encode_json
 from kebab.wire.related import DupesRequest, RelatedRequest
 from kebab.wire.review import ReviewRequest
 from kebab.wire.search import SearchRequest
@@ -112,26 +105,6 @@ def test_highlights_and_passages_keep_their_places(settings, tmp_path):
     assert "staging" in words
     assert MASK in hit.snippet
     assert chunk.masked is True
-
-
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [("search", {"queries": "deploy cluster"}), ("read", {"refs": ["deploy.md", "copy.md#L6"]})],
-)
-def test_a_model_behind_mcp_is_told_once_that_something_is_masked(settings, tool, arguments):
-    options = ServerOptions(
-        config_path=Path("config.toml"),
-        load_settings=lambda: settings,
-        render=render_for_model,
-        open_file=lambda *_: None,
-        read_only=True,
-    )
-    with closing(Operations(options)) as operations:
-        (wanted,) = (one for one in TOOLS if one.name == tool)
-        result = McpServer(operations)._run_tool(wanted, arguments, Call(), structured=True)
-
-    assert KEY not in json.dumps(result)
-    assert result["content"][0]["text"].count(MASKED) == 1
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-import pytest
-
 from kebab.app.names import list_names
 from kebab.config.load import load_settings
 
@@ -24,8 +22,3 @@ def test_a_document_is_completed_by_the_beginning_of_its_name(desk):
 
     assert names(desk, "documents", "cards v") == ["deep/Cards view.md"]
     assert names(desk, "documents", "view") == []
-
-
-@pytest.mark.parametrize("kind", ["codes", "models", "schemas"])
-def test_some_names_need_no_knowledge_base(desk, kind):
-    assert names(desk, kind)

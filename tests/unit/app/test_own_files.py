@@ -35,33 +35,6 @@ def test_the_lock_is_the_last_own_file(desk):
     assert {path.parent for path in files} == {desk.data}
 
 
-def test_only_the_owner_can_read_the_folder(desk):
-    before = os.umask(0o022)
-    try:
-        init(desk.context(), InitRequest(workspace=None, force=False))
-    finally:
-        os.umask(before)
-
-    assert desk.data.stat().st_mode & 0o777 == 0o700
-
-
-@pytest.mark.parametrize("name", ['with "quotes"', "tab\there"])
-def test_any_workspace_name_round_trips_through_the_file(desk, name):
-    folder = desk.folder / name
-    folder.mkdir()
-    init(desk.context(), InitRequest(workspace=str(folder), force=False))
-
-    assert load_settings(desk.config, environ={}).workspace == str(folder)
-
-
-def test_force_replaces_the_file(desk):
-    desk.config.write_text("not toml at all")
-    report = init(desk.context(), InitRequest(workspace=None, force=True))
-
-    assert report.written
-    assert load_settings(desk.config, environ={}) == load_settings(environ={})
-
-
 def test_a_full_disk_leaves_the_settings_unchanged(desk, monkeypatch):
     def refuse(_):
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -99,16 +72,6 @@ def test_an_unusable_workspace_is_refused(desk, name):
     assert not desk.data.exists()
 
 
-def test_a_file_instead_of_a_parent_folder_is_an_io_error(desk):
-    (desk.folder / "blocked").write_text("")
-    desk.config = desk.folder / "blocked" / "config.toml"
-
-    with pytest.raises(IoError) as caught:
-        init(desk.context(), InitRequest(workspace=None, force=False))
-
-    assert caught.value.op == "create"
-
-
 def test_a_replaced_file_is_kept_beside_the_new_one(desk):
     copies = []
     for text in ("offline = true\n", 'data_dir = "/mine"\n', "not toml at all"):
@@ -123,21 +86,6 @@ def test_a_replaced_file_is_kept_beside_the_new_one(desk):
     ]
     for name, text in copies:
         assert (Path(name).read_text(), Path(name).stat().st_mode & 0o777) == (text, 0o600)
-
-
-def test_a_file_that_would_not_change_is_not_copied(desk):
-    init(desk.context(), InitRequest())
-
-    assert init(desk.context(), InitRequest(force=True)).backup_path is None
-    assert not list(desk.config.parent.glob("*.bak*"))
-
-
-def test_something_other_than_a_file_is_not_replaced(desk):
-    os.mkfifo(desk.config)
-
-    with pytest.raises(IoError, match="not a regular file"):
-        init(desk.context(), InitRequest(force=True))
-    assert desk.config.is_fifo()
 
 
 OWN = {
@@ -211,14 +159,6 @@ def test_a_folder_that_was_there_before_kebab_is_never_deleted(desk):
     assert (clone / "lib.rs").read_text() == "mine"
 
 
-def test_drafts_of_a_killed_run_are_deleted(full):
-    (full.data / "lance" / ".fastembed-mle5small-384-v1.keys.4711").write_text("half")
-    (full.data / "stdin" / ".abcd_123").write_text("half")
-    reset(full.context(), ResetRequest(models=False))
-
-    assert not full.data.exists()
-
-
 def test_a_data_folder_that_is_a_link_stays_a_link(full):
     real = full.folder / "real"
     full.data.rename(real)
@@ -228,27 +168,6 @@ def test_a_data_folder_that_is_a_link_stays_a_link(full):
     assert len(report.removed) == len(OWN)
     assert list(real.iterdir()) == []
     assert full.data.is_symlink()
-
-
-def test_a_link_instead_of_an_own_file_is_deleted_and_not_followed(full):
-    treasure = full.folder / "treasure"
-    (full.data / "stdin").rename(treasure)
-    (full.data / "stdin").symlink_to(treasure)
-    reset(full.context(), ResetRequest(models=False))
-
-    assert len(list(treasure.iterdir())) == 1
-    assert not full.data.exists()
-
-
-def test_the_notes_may_surround_the_knowledge_base(desk):
-    desk.flags["data_dir"] = str(desk.notes)
-    desk.data = desk.notes
-    desk.write("a.md", "the cat\n")
-    desk.ingest()
-    report = reset(desk.context(), ResetRequest(models=False))
-
-    assert _names(desk, report.kept) == {"a.md"}
-    assert [path.name for path in desk.notes.iterdir()] == ["a.md"]
 
 
 def test_weights_are_deleted_only_on_request(desk, own_models):

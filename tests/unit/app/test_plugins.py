@@ -1,5 +1,6 @@
 """The package of `docs/plugins.md`, installed beside kebab, and broken ones."""
 
+import importlib
 import json
 import re
 import shutil
@@ -73,6 +74,7 @@ def install(site, name, version, module, entries):
         for line in (f"[{group}]", *(f"{one} = {target}" for one, target in named.items()))
     ]
     (info / "entry_points.txt").write_text("\n".join(lines))
+    importlib.invalidate_caches()  # a plugin is installed while no process of kebab runs
 
 
 def install_example(site, version="1.0"):

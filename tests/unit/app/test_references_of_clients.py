@@ -10,7 +10,7 @@ import pytest
 
 from kebab.app.dispatch import KebabPool, report_failure
 from kebab.app.explain_paths import explain_paths
-from kebab.app.request_defaults import convert_operation_request
+from kebab.app.facade import convert_operation_request
 from kebab.app.review import review
 from kebab.config.load import load_settings
 from kebab.config.settings import Settings

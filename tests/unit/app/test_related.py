@@ -37,14 +37,6 @@ def test_a_related_document_has_its_matching_passages(desk):
     assert 0 < one.score <= 1
 
 
-def test_a_document_without_text_has_no_neighbours(desk):
-    fill(desk)
-    desk.write("empty.md", "---\ntitle: Nothing\n---\n")
-    desk.ingest()
-
-    assert neighbours(desk, "empty.md").related == []
-
-
 def test_unreadable_vectors_leave_the_comparison_by_words(lab, monkeypatch):
     fill(lab)
 

@@ -35,19 +35,6 @@ def test_copies_of_a_file_are_an_exact_group_with_path_and_lines(desk):
     assert find(desk, exact=True).groups == found.groups
 
 
-def test_a_passage_in_two_files_is_cited_in_both(desk):
-    desk.write("a.md", f"# A\n\n{prose(1)}\n\n# B\n\n{prose(2)}\n")
-    desk.write("b.md", f"# C\n\n{prose(3)}\n\n# B\n\n{prose(2)}\n\n# D\n\n{prose(4)}\n")
-    desk.ingest()
-
-    (group,) = find(desk).groups
-
-    assert (group.unit, group.kind) == ("passage", "exact")
-    assert [one.citation.uri for one in group.members] == ["a.md#L5-L7", "b.md#L5-L7"]
-    assert [one.heading_path for one in group.members] == [["B"], ["B"]]
-    assert all(one.chunk_id for one in group.members)
-
-
 def test_a_cursor_belongs_to_its_flags_and_its_index(desk):
     for seed in range(2):
         for name in "ab":

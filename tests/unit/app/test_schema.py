@@ -1,16 +1,9 @@
-import msgspec
-
-from kebab import __version__
 from kebab.app import schema
-from kebab.app.conversions import check_freshness
 from kebab.app.library import remove_documents
 from kebab.app.schema import describe_build
-from kebab.embed.registry import E5_SMALL
+from kebab.core.documents import check_freshness
 from kebab.wire.health import SchemaRequest
-from kebab.wire.json_schema import build_schemas
 from kebab.wire.library import RmRequest
-from kebab.wire.record import add_envelope, encode_json
-from tests.contract.conftest import load_validators
 
 
 def _told(desk):
@@ -30,31 +23,6 @@ def test_last_ingest_is_the_last_change(desk):
     assert first.models.corpus_revision == again.models.corpus_revision
     assert emptied.stats.last_ingest_at is None
     assert emptied.models.corpus_revision > first.models.corpus_revision
-
-
-def test_versions_describe_the_index(lab):
-    lab.write("a.md", "the cat\n")
-    lab.ingest()
-    models = _told(lab).models
-
-    assert models.embedding_version == E5_SMALL.version
-    assert models.index_version == "lance-flat-l2-384-v1"
-    assert models.parser_version in models.active_parsers
-    assert models.active_chunkers == [models.chunker_version]
-    assert (
-        describe_build(lab.context(index__chunk_tokens=64), SchemaRequest()).models.chunker_version
-        != models.chunker_version
-    )
-    assert models.prompt_template_version == "rag-v1"
-
-
-def test_every_schema_is_listed(desk):
-    told = _told(desk)
-
-    assert told.wire.schemas == sorted(build_schemas())
-    assert told.kebab_version == __version__
-    line = encode_json(add_envelope(told, command="schema", timestamp="now", exit_code=0))
-    load_validators()["schema.v1"].validate(msgspec.json.decode(line))
 
 
 def test_stale_documents_of_a_large_base_are_estimated_from_a_sample(desk, monkeypatch):

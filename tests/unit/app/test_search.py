@@ -6,14 +6,12 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from msgspec import UNSET
 
-from kebab.app.search import build_query, require_utf8
-from kebab.core.queries import Filters, Mode
-from kebab.embed.registry import E5_SMALL, MINILM
-from kebab.errors.catalog import EmbeddingMismatch, InvalidCursor, InvalidInput, TooLarge
+from kebab.app.search import build_query
+from kebab.embed.registry import E5_SMALL
+from kebab.errors.catalog import InvalidCursor, TooLarge
 from kebab.wire.search import SearchRequest
 
 DAY = 86_400
@@ -136,12 +134,6 @@ def test_a_filtered_search_finds_what_a_scan_of_everything_would(library, name, 
     assert found == expected
 
 
-def test_no_document_has_more_hits_than_per_doc(library):
-    hits = _walk(library, per_doc=1)
-
-    assert len(hits) == len({hit.doc_id for hit in hits}) == 16
-
-
 def test_a_page_has_the_hits_between_those_before_and_after_it(library):
     pages = [library.search("notes", limit=15, page=number) for number in (1, 2, 3, 4)]
 
@@ -149,13 +141,6 @@ def test_a_page_has_the_hits_between_those_before_and_after_it(library):
     assert [page.has_more for page in pages] == [True, True, False, False]
     cursor = pages[0].next_cursor
     assert library.search("notes", limit=15, cursor=cursor).hits == pages[1].hits
-
-
-def test_a_page_and_a_cursor_exclude_each_other(library):
-    cursor = library.search("notes", limit=3).next_cursor
-
-    with pytest.raises(InvalidInput, match="excludes `cursor`"):
-        library.search("notes", limit=3, page=2, cursor=cursor)
 
 
 @pytest.mark.parametrize("budget", [1, 100, 200, 450, 900, 1_300, 100_000])
@@ -168,40 +153,6 @@ def test_a_budget_of_tokens_is_never_exceeded(library, budget):
     assert len(page.hits) >= min(20, max(1, budget // 100))
     left_out = 0 if page.left_out is UNSET else page.left_out.hits
     assert len(page.hits) + left_out == 20
-
-
-def test_pages_under_a_budget_leave_nothing_out(library):
-    context, seen, cursor = library.context(), [], None
-    for _ in range(40):
-        page = library.search("notes", context=context, max_tokens=250, cursor=cursor)
-        seen += [hit.chunk_id for hit in page.hits]
-        cursor = page.next_cursor
-        if cursor is None:
-            break
-
-    assert seen == [hit.chunk_id for hit in _walk(library)]
-
-
-def test_several_queries_are_answered_together(library):
-    page = library.search("backup", queries=["cat on a mat", "backup"], limit=6)
-
-    assert page.queries == ["backup", "cat on a mat"]
-    assert page.query == "backup | cat on a mat"
-    by_query = [[hit for hit in page.hits if index in hit.queries] for index in (0, 1)]
-    assert all("backup" in hit.snippet.lower() for hit in by_query[0])
-    assert "cat on a mat" in by_query[1][0].snippet
-    assert by_query[1][0].rank <= 2
-    assert len({hit.chunk_id for hit in page.hits}) == 6
-
-
-def test_pages_of_several_queries_have_at_least_a_hit_for_each(library):
-    several = {"queries": ["cat on a mat", "garden"], "limit": 1}
-    pages = [library.search("backup", page=number, **several) for number in (1, 2, 3)]
-
-    assert [hit.rank for page in pages for hit in page.hits] == list(range(1, 10))
-    assert len({hit.chunk_id for page in pages for hit in page.hits}) == 9
-    following = library.search("backup", cursor=pages[0].next_cursor, **several)
-    assert following.hits == pages[1].hits
 
 
 def test_a_cursor_of_several_queries_is_bound_to_all_of_them(library):
@@ -221,13 +172,6 @@ def test_a_cursor_of_several_queries_is_bound_to_all_of_them(library):
         library.search("backup", **cursor)
 
 
-def test_the_hint_names_the_missing_model(library):
-    elsewhere = library.context(models_dir=str(library.folder / "empty"))
-    (told,) = library.search("notes", context=elsewhere).degraded
-
-    assert told.hint == "kebab model pull multilingual-e5-small"
-
-
 def test_passages_without_a_vector_are_reported(lab):
     lab.write("a.md", "the cat sleeps\n")
     lab.ingest()
@@ -242,21 +186,6 @@ def test_passages_without_a_vector_are_reported(lab):
     assert "b.md" in {hit.doc_path for hit in lab.search("dog").hits}
 
 
-def test_another_model_in_the_settings_disables_vector_search(lab):
-    lab.write("a.md", "the cat sleeps\n")
-    lab.ingest()
-    other = lab.context(models__embedding__model=MINILM.key)
-    page = lab.search("cat", context=other)
-
-    assert [hit.retrieval.method for hit in page.hits] == ["lexical"]
-    (told,) = page.degraded
-    assert (told.channel, told.hint) == ("vector", "kebab model use auto")
-    with pytest.raises(EmbeddingMismatch) as caught:
-        lab.search("cat", context=other, mode="vector")
-    assert (caught.value.expected, caught.value.found) == (MINILM.version, E5_SMALL.version)
-    assert lab.search("cat", context=other, mode="lexical").degraded == []
-
-
 def test_a_query_is_cached_unless_read_only(lab):
     lab.write("a.md", "the cat sleeps\n")
     lab.ingest()
@@ -269,24 +198,6 @@ def test_a_query_is_cached_unless_read_only(lab):
 
     assert note(read_only=True) == note(read_only=True) == E5_SMALL.version
     assert [note(read_only=False) for _ in range(2)] == [E5_SMALL.version, "remembered"]
-
-
-def test_a_request_is_converted_with_ages_relative_to_now():
-    request = SearchRequest(
-        query="q", mode="vector", tag=["a"], since="2d", until="2023-11-14T22:13:20Z", per_doc=2
-    )
-    query = build_query(request, NOON)
-
-    assert (query.text, query.mode, query.per_doc) == ("q", Mode.VECTOR, 2)
-    assert query.rerank is None
-    assert query.filters == Filters(tag=("a",), since=NOON - 2 * DAY, until=NOON)
-
-
-@pytest.mark.parametrize("moment", ["999999y", "9999-12-31", "0001-01-02T00:00:00Z"])
-def test_times_beyond_the_limits_of_file_times_are_accepted(library, moment):
-    before, after = (library.search("notes", **{name: moment}) for name in ("until", "since"))
-
-    assert {bool(before.hits), bool(after.hits)} == {True, False}
 
 
 def test_a_hit_carries_as_much_text_as_the_request_says(library):
@@ -306,29 +217,6 @@ def test_a_hit_carries_as_much_text_as_the_request_says(library):
     assert {passages.text[start:end].lower() for start, end in passages.text_highlights} == {
         "backup"
     }
-
-
-def test_the_reply_reports_how_the_query_was_read(library):
-    reply = library.search(
-        'the Cats "cat on a mat" -zebra media:plain backup', since="2000-01-01T00:00:00Z"
-    )
-
-    assert reply.query_parsed.terms == ["Cats", "backup"]
-    assert reply.query_parsed.phrases == ["cat on a mat"]
-    assert reply.query_parsed.excluded == ["zebra"]
-    assert msgspec.to_builtins(reply.query_parsed.filters) == {
-        "media": ["plain"],
-        "since": "2000-01-01T00:00:00.000Z",
-    }
-    assert reply.absent_terms == ["backup"]
-
-
-@pytest.mark.parametrize("broken", ["\udce9", ["\ud800"]])
-def test_a_field_that_is_not_utf8_is_refused_by_its_name(broken):
-    with pytest.raises(InvalidInput) as caught:
-        require_utf8(SearchRequest(query="한글", limit=3, doc_id=None, tag=broken))
-
-    assert caught.value.field == "$.tag"
 
 
 def test_a_query_of_more_than_a_megabyte_is_too_large():

@@ -38,16 +38,6 @@ def test_what_rules_leave_out_does_not_matter(notes, name, matters):
     assert folder.is_relevant(path.replace("/notes/..", "")) is matters
 
 
-def test_the_folder_of_kebab_does_not_matter(desk):
-    desk.write("a.md", "# A\n")
-    desk.flags["data_dir"] = str(desk.notes / "data")
-    desk.ingest()
-
-    (folder,) = find(desk)
-    assert not folder.is_relevant(f"{desk.notes}/data/kebab.sqlite")
-    assert f"{desk.notes}/data" not in folder.list_folders()
-
-
 def test_a_source_below_another_is_watched_by_itself(notes):
     own = notes.notes / "own"
     own.mkdir()
@@ -70,14 +60,6 @@ def test_a_folder_below_a_source_is_watched_alone(notes):
     assert not folder.is_relevant(f"{notes.notes}/a.md")
 
 
-def test_a_named_file_is_watched_alone(notes):
-    (folder,) = find(notes, notes.notes / "a.md")
-
-    assert folder.list_folders() == [str(notes.notes)]
-    assert folder.is_relevant(f"{notes.notes}/a.md")
-    assert not folder.is_relevant(f"{notes.notes}/sub/b.md")
-
-
 def test_a_source_of_named_files_matters_in_these_files(desk):
     first, other = desk.write("a.md", "# A\n"), desk.write("b.md", "# B\n")
     desk.ingest(first)
@@ -85,13 +67,6 @@ def test_a_source_of_named_files_matters_in_these_files(desk):
     (folder,) = find(desk)
     assert folder.is_relevant(str(first))
     assert not folder.is_relevant(str(other))
-
-
-def test_a_folder_that_is_gone_has_no_folders(notes):
-    (folder,) = find(notes)
-    notes.notes.rename(notes.folder / "away")
-
-    assert folder.list_folders() == []
 
 
 def test_what_is_named_is_a_folder_or_a_file(tmp_path):

@@ -12,7 +12,6 @@ from kebab.chunk.pack import (
     get_cutters,
     halve,
     pack_pieces,
-    trim,
 )
 from kebab.core.chunks import build_embed_text
 from kebab.core.documents import BlockKind
@@ -40,16 +39,6 @@ def test_prose_is_cut_at_sentences_first():
     ]  # fmt: skip
 
 
-def test_an_abbreviated_number_is_no_sentence():
-    assert parts("version 1.2.3 of it", BlockKind.PARAGRAPH) == ["version 1.2.3 of it"]
-
-
-def test_code_is_cut_at_blank_lines_before_lines():
-    text = "a. b\nc\n\nd\n"
-    assert parts(text, BlockKind.CODE) == ["a. b\nc\n\n", "d\n"]
-    assert parts(text, BlockKind.CODE, depth=1) == ["a. b\n", "c\n\n", "d\n"]
-
-
 def test_a_letter_keeps_its_marks():
     text = "xxx" + "e\u0301" * 8
     assert all(part[0] != "\u0301" for part in parts(text, BlockKind.PARAGRAPH, -1, room=16))
@@ -67,21 +56,6 @@ def test_a_letter_keeps_its_marks():
 def test_halves_meet_at_the_best_boundary(text, first):
     start, end = halve(text, Range(0, len(text)))[0]
     assert text[start:end] == first
-
-
-@pytest.mark.parametrize(
-    ("text", "start", "trimmed"),
-    [
-        ("\n \n    code\n\n", 0, "    code"),
-        ("    code", 0, "    code"),
-        ("word   next", 4, "next"),
-        ("a\n  b ", 2, "  b"),
-        (" \n ", 0, None),
-    ],
-)
-def test_trimming_keeps_the_indent_of_a_whole_line(text, start, trimmed):
-    found = trim(text, Range(start, len(text)))
-    assert (None if found is None else text[found.start : found.end]) == trimmed
 
 
 TEXTS = st.text(st.sampled_from("the Ab9_ .-\n\n\t\u3000\u2028\r\x1c\0한é“"), max_size=120)
@@ -135,27 +109,6 @@ def cells(*sizes, glued=()):
             at += part
         found.append(cell)
     return found
-
-
-def packed(*sizes, glued=()):
-    return [end - start for start, end in pack_pieces(cells(*sizes, glued=glued), ROOM)]
-
-
-def test_paragraphs_are_joined_up_to_the_target():
-    assert packed(45, 15, 45, 45) == [60, 45, 45]
-
-
-def test_what_is_tiny_joins_its_neighbour():
-    assert packed(70, 20) == [90]
-    assert packed(20, 70) == [90]
-
-
-def test_a_heading_stays_with_what_follows():
-    assert packed(80, 10, 80, glued={1}) == [80, 90]
-
-
-def test_a_long_block_is_cut_into_equal_parts():
-    assert packed([30] * 4) == [60, 60]
 
 
 SIZES = st.lists(st.integers(1, ROOM) | st.lists(st.integers(1, ROOM), min_size=1), max_size=12)

@@ -1,14 +1,11 @@
-import tracemalloc
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kebab.chunk.budget import Budget, estimate_tokens, make_mixed_counter
-from kebab.chunk.split import MAX_CHARS, LeadFinder, split_document, split_sections
-from kebab.core.chunks import Place, build_embed_text
+from kebab.chunk.budget import Budget, estimate_tokens
+from kebab.chunk.split import LeadFinder, split_document, split_sections
+from kebab.core.chunks import build_embed_text
 from kebab.core.documents import Block, BlockKind, Metadata, ParsedDocument
-from kebab.parse.registry import TextParser
 from kebab.parse.text.data import DataParser
 from kebab.parse.text.markdown import MarkdownParser
 
@@ -111,13 +108,6 @@ def test_a_sentence_that_introduces_a_list_stays_with_it(end, together):
     assert ("forgets at home" in holder) is together
 
 
-def test_a_long_path_is_shortened_in_the_chunk():
-    note = "".join(f"{'#' * level} {'word ' * 30}{level}\n\n" for level in range(1, 7)) + "Text."
-    (chunk, *_) = reversed(split_document(parse(note), Budget(254)))
-    assert chunk.heading_path[-1].startswith("word word")
-    assert len(chunk.heading_path) < 6
-
-
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize(
     "note",
@@ -133,23 +123,6 @@ def test_large_blocks_take_linear_time(note):
     assert max(budget.count([chunk.text for chunk in chunks])) <= budget.limit
 
 
-@pytest.mark.parametrize("separator", [" ", "\n\n"])
-def test_a_large_text_takes_a_few_times_its_size_in_memory(separator):
-    sentence = "It is baked in the oven of the house with flour and water until it is brown. " * 6
-    text = separator.join(f"{number}. {sentence}" for number in range(3_000))
-    document = TextParser().parse(text.encode(), "a.txt")
-    budget = Budget(254, make_mixed_counter(lambda words: [2] * len(words), lambda _: True))
-
-    tracemalloc.start()
-    try:
-        split_document(document, budget)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-    assert peak < 10 * len(text)
-
-
 def test_much_left_out_text_separates_passages_and_a_little_does_not():
     budget = Budget(254)
     comment = "<!-- " + "out of use " * 40 + "-->"
@@ -158,14 +131,6 @@ def test_much_left_out_text_separates_passages_and_a_little_does_not():
     assert [chunk.text for chunk in long] == ["# A\n\none", "two"]
     assert [chunk.heading_path for chunk in long] == [("A",), ("A",)]
     assert [chunk.text for chunk in short] == ["# A\n\none\n\n\n\ntwo"]
-
-
-def test_left_out_text_counts_as_part_of_the_passage_that_contains_it():
-    one, two = "word " * 30, "more " * 30
-    comment = f"<!-- {'gap ' * 40}-->"
-    beside = split_document(parse(f"{one}\n\n{two}\n"), Budget(254))
-    apart = split_document(parse(f"{one}\n\n{comment}\n\n{two}\n"), Budget(254))
-    assert [len(beside), len(apart)] == [1, 2]
 
 
 def outline_of(note):
@@ -222,17 +187,6 @@ def split(text, limit=80):
     return budget, document.title, split_document(document, budget)
 
 
-def test_the_context_counts_against_the_limit():
-    budget, title, chunks = split(TABLE, limit=60)
-    texts = [build_embed_text(title, one.heading_path, one.text, one.context) for one in chunks]
-    assert max(budget.measure(texts)) <= 60
-
-
-def test_a_passage_that_holds_its_header_has_no_context():
-    _, _, chunks = split("| a | b |\n|---|---|\n| 1 | 2 |\n")
-    assert [chunk.context for chunk in chunks] == [""]
-
-
 def _make_finder(text, blocks):
     return LeadFinder(ParsedDocument(text, "Title", tuple(blocks)), Budget())
 
@@ -284,43 +238,6 @@ def test_the_rest_of_a_function_has_its_signature():
     finder = _make_finder(text, blocks)
     assert finder.find(text.index("    second")) == "def store(row, *, force=False):"
     assert finder.find(split_at) == ""
-
-
-def test_a_list_has_no_context():
-    items = "\n".join(f"- item {n} with some words that fill the line" for n in range(40))
-    _, _, chunks = split(f"Before you start, check that:\n\n{items}\n")
-    assert len(chunks) > 2
-    assert {chunk.context for chunk in chunks} == {""}
-
-
-def test_a_long_header_is_cut_at_a_word():
-    table = f"| {' | '.join(f'column{n}' for n in range(60))} |\n|---|\n| 1 |"
-    lead = _make_finder(table, [Block(BlockKind.TABLE, 0, len(table))]).find(len(table) - 1)
-    assert len(lead) <= MAX_CHARS
-    assert lead.endswith("|")
-
-
-@pytest.mark.parametrize("noise", ["{" * 500, "! " * 300, "x" * 400])
-def test_a_header_of_noise_leaves_the_room_to_the_rows(noise):
-    rows = "\n".join(f"| value {n} | {n} |" for n in range(60))
-    _, _, chunks = split(f"| {noise} | b |\n|---|---|\n{rows}\n", limit=120)
-    assert max(len(chunk.context) for chunk in chunks) <= 120
-    assert len(chunks) < 30
-
-
-def test_the_name_that_a_person_gave_to_a_sheet_is_a_heading():
-    names = ("Rent 2024", "Sheet1", "Harbour::Table 2", "시트 3")
-    rows = [Block(BlockKind.TABLE, 2 * at, 2 * at + 1) for at in range(len(names))]
-    places = [Place(2 * at, at, label=name, row=1) for at, name in enumerate(names)]
-
-    sections = split_sections("a\nb\nc\nd", rows, places)
-
-    assert [part.paths for part in sections] == [[("Rent 2024",)], [()], [("Harbour",)], [()]]
-
-
-def test_properties_are_a_passage_of_their_own():
-    _, _, chunks = split("---\nauthor: Ann\n---\nShort text.\n")
-    assert [chunk.text for chunk in chunks] == ["---\nauthor: Ann\n---", "Short text."]
 
 
 def test_the_first_passage_has_the_properties_that_the_text_does_not_hold():

@@ -1,12 +1,8 @@
-import errno
-import os
-from pathlib import Path
 
 import pytest
 
 from kebab.config import load as loading
 from kebab.config.load import iter_setting_keys, load_settings, read_language, read_settings
-from kebab.config.settings import Settings
 from kebab.errors.catalog import ConfigInvalid
 from kebab.errors.hints import build_variable_name
 
@@ -20,10 +16,6 @@ def _written(tmp_path, text):
     path = tmp_path / "config.toml"
     path.write_text(text)
     return path
-
-
-def test_without_input_the_defaults_apply():
-    assert load_settings(environ={}) == Settings()
 
 
 def test_a_flag_overrides_the_environment_which_overrides_the_file(tmp_path):
@@ -46,13 +38,6 @@ def test_a_file_that_changed_is_read_again(tmp_path):
     assert limits == [3, 4, 3]
 
 
-def test_a_named_file_that_does_not_exist_is_refused(tmp_path):
-    with pytest.raises(ConfigInvalid, match="no such file"):
-        load_settings(tmp_path / "nowhere.toml", environ={})
-    with pytest.raises(ConfigInvalid, match="no such file"):
-        load_settings(environ={"KEBAB_CONFIG": str(tmp_path / "nowhere.toml")})
-
-
 @pytest.mark.parametrize(
     ("text", "cause"),
     [
@@ -70,23 +55,6 @@ def test_an_unknown_key_is_refused_with_the_nearest_name(tmp_path, text, cause):
         load_settings(_written(tmp_path, text), environ={})
 
     assert cause in caught.value.cause
-
-
-def test_a_byte_order_mark_is_ignored(tmp_path):
-    path = _written(tmp_path, "\ufeff[search]\nlimit = 7\n")
-
-    assert load_settings(path, environ={}).search.limit == 7
-
-
-def test_an_unreadable_default_file_is_refused_and_not_ignored(tmp_path, monkeypatch):
-    def refuse(*_, **__):
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    (tmp_path / "absent.toml").write_text("offline = true\n")
-    monkeypatch.setattr(os, "open", refuse)
-
-    with pytest.raises(ConfigInvalid, match="Permission denied"):
-        load_settings(environ={})
 
 
 @pytest.mark.parametrize(
@@ -115,17 +83,6 @@ def test_variables_are_read_by_the_type_of_their_setting(name, text, value):
     assert settings == value
 
 
-def test_a_variable_that_is_nearly_a_setting_is_refused_and_any_other_is_only_reported():
-    with pytest.raises(ConfigInvalid, match="did you mean `KEBAB_DATA_DIR`"):
-        load_settings(environ={"KEBAB_DATADIR": "/x"})
-    with pytest.raises(ConfigInvalid, match="did you mean `KEBAB_CONFIG`"):
-        load_settings(environ={"KEBAB_CONFG": "/x"})
-    report = read_settings(environ={"KEBAB_HOME": "/x", "KEBAB_DEBUG": "1", "KEBAB_OLD": ""})
-    assert report == (Settings(), (), ("KEBAB_DEBUG", "KEBAB_HOME"))
-    foreign = {"OLLAMA_HOST": "x", "LANG": "ko_KR.UTF-8", "KEBAB_FAULTS": "1"}
-    assert read_settings(environ=foreign) == (Settings(), (), ())
-
-
 def test_every_fault_is_reported_and_the_rest_is_used(tmp_path):
     path = _written(tmp_path, "offline = true\nserach = 1\n[search]\nlimit = 0\nmode = 'lexical'\n")
 
@@ -142,17 +99,6 @@ def test_every_fault_is_reported_and_the_rest_is_used(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["= 3", "search = 3", "[[search]]\nlimit = 3", "[ingest]\nexclude = [1]"]
-)
-def test_a_file_that_cannot_be_used_leaves_the_variables_and_flags(tmp_path, text):
-    path = _written(tmp_path, text)
-
-    report = read_settings(path, environ={"KEBAB_OFFLINE": "1"}, flags={"data_dir": "/kb"})
-
-    assert (len(report.faults), report.settings) == (1, Settings(offline=True, data_dir="/kb"))
-
-
-@pytest.mark.parametrize(
     ("text", "spoken"), [("ko", "ko"), ("zh_CN.UTF-8", "zh"), ("de_DE", "en"), ("", "en")]
 )
 def test_a_locale_in_the_variable_is_a_language_and_never_refused(text, spoken):
@@ -161,20 +107,6 @@ def test_a_locale_in_the_variable_is_a_language_and_never_refused(text, spoken):
         == read_language({"KEBAB_LANG": text})
         == spoken
     )
-
-
-def test_a_relative_path_is_read_from_where_the_command_runs(tmp_path, monkeypatch):
-    _written(tmp_path, "offline = true")
-    monkeypatch.chdir(tmp_path)
-
-    assert load_settings(Path("config.toml"), environ={}).offline
-
-
-@pytest.mark.parametrize("text", ["5m", "1.5h"])
-def test_a_duration_or_seconds_keep_a_model_loaded(text):
-    environ = {"KEBAB_MODELS_LLM_KEEP_ALIVE": text}
-
-    assert load_settings(environ=environ).models.llm.keep_alive == text
 
 
 @pytest.mark.parametrize("text", ["banana", "5 m", "m5", "5x"])
@@ -187,17 +119,3 @@ def test_another_text_is_refused_with_the_form_in_words(text):
         "`models.llm.keep_alive`: expected a duration such as `5m`, "
         "or a number of seconds such as `300`"
     )
-
-
-def test_a_fault_in_the_glossary_is_named_and_the_rest_is_used(tmp_path):
-    path = _written(
-        tmp_path,
-        "offline = true\n[[review.glossary]]\nprefered = 'email'\nforbidden = ['e-mail']\n",
-    )
-
-    report = read_settings(path, environ={})
-
-    (fault,) = report.faults
-    assert fault.cause.startswith("line 2: unknown key `review.glossary[0].prefered`")
-    assert fault.cause.endswith("did you mean `review.glossary[0].preferred`?")
-    assert report.settings == Settings(offline=True)

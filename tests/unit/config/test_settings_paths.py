@@ -6,19 +6,6 @@ import pytest
 from kebab.config.settings import Settings, find_default_config, resolve_paths
 
 
-def test_without_settings_the_folders_of_the_platform_are_used(monkeypatch, tmp_path):
-    for name in ("DATA", "CACHE", "STATE", "CONFIG"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
-
-    found = resolve_paths(Settings())
-
-    assert found.data == tmp_path / "data" / "kebab"
-    assert found.models == tmp_path / "cache" / "kebab" / "models"
-    assert found.log == tmp_path / "state" / "kebab" / "kebab.log"
-    assert find_default_config() == tmp_path / "config" / "kebab" / "config.toml"
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_settings_name_folders_relative_to_here_and_to_home(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -55,12 +42,4 @@ def test_the_folders_are_those_that_platformdirs_names(monkeypatch, environment)
     assert found.state == Path(platformdirs.user_state_dir("kebab", appauthor=False))
     assert find_default_config().parent == Path(
         platformdirs.user_config_dir("kebab", appauthor=False)
-    )
-
-
-def test_the_home_of_an_unknown_user_is_a_name(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    assert (
-        resolve_paths(Settings(data_dir="~no-such-user/kb")).data == tmp_path / "~no-such-user/kb"
     )

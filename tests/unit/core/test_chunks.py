@@ -1,18 +1,5 @@
-import pytest
-
-from kebab.core.chunks import CosineScale, ProbePair, build_embed_text
+from kebab.core.chunks import CosineScale, ProbePair
 from kebab.core.ids import Key
-
-
-def test_context_stands_between_the_headings_and_the_text():
-    assert build_embed_text("T", (), "row", "| name |") == "T\n| name |\nrow"
-    assert build_embed_text("", (), "row", "| name |") == "| name |\nrow"
-    assert build_embed_text("T", (), "") == "T\n"
-
-
-@pytest.mark.parametrize(("cosine", "share"), [(-0.2, 0.0), (1.2, 1.0)])
-def test_a_cosine_is_normalised_to_evidence_between_0_and_1(cosine, share):
-    assert CosineScale(0.7, 1.0).normalise(cosine) == pytest.approx(share)
 
 
 def test_many_cosines_are_normalised_like_each_one():

@@ -6,11 +6,9 @@ import pytest
 from kebab.core.content import (
     describe_unsupported,
     detect_content,
-    detect_media,
-    detect_media_by_content,
     find_mismatch,
 )
-from kebab.core.media import DOC, MEDIA_TYPES, PLAIN
+from kebab.core.media import MEDIA_TYPES
 
 EXTRACT = "extract it; zip archives are read with `ingest.archives`"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)
@@ -70,12 +68,6 @@ def test_the_first_bytes_say_the_format(head, suffix):
     assert detect_content(head) == suffix
 
 
-def test_text_of_a_format_without_a_parser_is_plain_text():
-    assert detect_media_by_content(b"#!/usr/bin/tclsh9\nputs 1\n") is not None
-    assert detect_media_by_content(b"") is None
-    assert detect_media_by_content(b"\x1f\x8b\x08\0") is None
-
-
 @pytest.mark.parametrize(
     ("media", "head", "found", "cause"),
     [
@@ -125,22 +117,6 @@ def test_a_file_that_can_be_what_its_name_says_is_left_alone(media, head):
 def test_many_comments_above_a_text_take_linear_time():
     assert detect_content(b"<!-- a -->" * 400 + b"x") == ".txt"
     assert detect_content(b"<!-- a -->" * 400 + b"<!doctype html>") == ".html"
-
-
-def test_a_page_of_the_manual_may_be_compressed():
-    assert find_mismatch("text/troff", b"\x1f\x8b\x08\0") is None
-
-
-@pytest.mark.parametrize(
-    ("name", "head", "media"),
-    [
-        ("graph.dot", b"digraph { a -> b }\n", PLAIN),
-        ("messages.pot", b'msgid "Quay"\nmsgstr ""\n', PLAIN),
-        ("letter.dot", OLE, DOC),
-    ],
-)
-def test_texts_with_the_suffix_of_an_old_format_are_texts(name, head, media):
-    assert detect_media(name, len(head), lambda: head) == media
 
 
 def test_formats_that_are_read_without_an_option_are_not_listed():

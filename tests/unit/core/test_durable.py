@@ -6,8 +6,7 @@ import pytest
 from kebab.app.own_files import keep_copy, replace_file
 from kebab.app.review_apply import FixedFile, write_file
 from kebab.core import durable
-from kebab.core.durable import create_folder, hold_lock, sync_names
-from kebab.platform import sync_path
+from kebab.core.durable import hold_lock
 from kebab.server.guard import TOKEN_NAME, load_token
 
 
@@ -32,20 +31,6 @@ def calls(monkeypatch, tmp_path):
     watch(os, "fsync", lambda file: ("sync", name(Path(f"/proc/self/fd/{file}").readlink())))
     watch(os, "replace", lambda _, target: ("rename", name(target)))
     return found
-
-
-def test_a_new_folder_is_synced_with_those_above_it(tmp_path, calls):
-    create_folder(tmp_path / "a" / "b", 0o700)
-    create_folder(tmp_path / "a" / "b")
-
-    assert (tmp_path / "a" / "b").stat().st_mode & 0o777 == 0o700
-    assert sorted(calls) == [("sync", "."), ("sync", "a")]
-
-
-def test_what_cannot_be_synced_matters_only_for_files(tmp_path):
-    sync_names(tmp_path / "nowhere")
-    with pytest.raises(FileNotFoundError):
-        sync_path(tmp_path / "nowhere")
 
 
 def replace_settings(folder):

@@ -1,10 +1,5 @@
-import pytest
-
 from kebab.core.media import (
     MEDIA_TYPES,
-    SOURCE,
-    CitationKind,
-    get_media_type,
     list_media_types,
     list_type_names,
 )
@@ -18,25 +13,10 @@ def test_suffixes_and_names_belong_to_one_media_type():
     assert all(suffix.startswith(".") and suffix == suffix.lower() for suffix in suffixes)
 
 
-def test_an_unknown_media_type_is_cited_by_lines():
-    assert get_media_type("application/x-unknown").cites is CitationKind.LINE
-
-
 def test_a_word_for_a_format_means_its_media_type_and_itself():
     assert list_media_types("Markdown") == ["text/markdown", "Markdown"]
     assert list_media_types("mdx") == ["text/markdown", "mdx"]
     assert list_media_types("text/x-any") == ["text/x-any"]
-
-
-def test_code_means_every_format_of_source_code():
-    assert {"text/x-python", "text/x-swift", "text/x-r", SOURCE} < set(list_media_types("code"))
-    assert "text/markdown" not in list_media_types("code")
-
-
-@pytest.mark.parametrize("language", ["elixir", "C#"])
-def test_a_language_means_its_own_format_alone(language):
-    found, _ = list_media_types(language)
-    assert get_media_type(found).label.casefold() == language.casefold()
 
 
 def test_the_words_for_a_media_type_lead_to_its_shortest_name():

@@ -22,16 +22,6 @@ def test_the_name_of_a_member_is_a_relative_path(name, expected):
     assert clean_name(name) == expected
 
 
-def test_a_taken_name_gets_a_number():
-    taken: dict[str, int] = {}
-
-    assert [make_unique("a/b.md", taken) for _ in range(3)] == [
-        "a/b.md",
-        "a/b (2).md",
-        "a/b (3).md",
-    ]
-
-
 def test_many_equal_names_are_not_compared_with_each_other():
     taken: dict[str, int] = {}
     names = {make_unique("a.md", taken) for _ in range(50_000)}

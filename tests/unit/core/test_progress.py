@@ -1,21 +1,12 @@
 import time
 from typing import get_args
 
-from kebab.core.progress import Cancel, Heartbeat, ProgressKind
+from kebab.core.progress import Heartbeat, ProgressKind
 from kebab.wire.ingest import EventKind
 
 
 def test_every_kind_of_event_has_a_wire_kind():
     assert {kind.value for kind in ProgressKind} == set(get_args(EventKind))
-
-
-def test_a_request_stays():
-    cancel = Cancel()
-    assert not cancel.requested
-
-    cancel.request()
-
-    assert cancel.requested
 
 
 def wait_for(beats, count):

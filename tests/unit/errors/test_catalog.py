@@ -2,13 +2,11 @@ import re
 from dataclasses import fields
 from typing import Any
 
-import pytest
-
 from kebab.cli.command import COMMANDS
 from kebab.config.load import iter_setting_keys
-from kebab.errors.catalog import NotIndexed, build_catalog
+from kebab.errors.catalog import build_catalog
 from kebab.errors.hints import DERIVED
-from kebab.errors.signal import Kind, Retry
+from kebab.errors.signal import Retry
 from kebab.wire.error import read_explanation
 
 _FIELD = re.compile(r"{(\w+)}")
@@ -55,17 +53,6 @@ def test_settings_of_an_explanation_exist():
         assert settings <= set(iter_setting_keys())
 
 
-def test_every_code_is_snake_case_and_every_domain_code_dotted_capitals():
-    for row in _ROWS:
-        assert re.fullmatch(r"[a-z]+(_[a-z]+)*", row.code)
-        assert re.fullmatch(r"[A-Z]+\.[A-Z_]+", row.domain)
-
-
-def test_every_kind_of_error_is_declared():
-    assert len(Kind) == 19
-    assert {row.kind for row in _ROWS} <= set(Kind)
-
-
 def test_exactly_the_transient_rows_say_how_long_to_wait():
     for row in _ROWS:
         advice = row.backoff
@@ -81,19 +68,3 @@ def test_domain_codes_name_one_row_each():
     domains = [row.domain for row in _ROWS]
 
     assert len(set(domains)) == len(domains)
-
-
-@pytest.mark.parametrize(
-    ("found", "reason", "hint"),
-    [
-        (None, "", "kebab ingest FOLDER"),
-        (0, "", "kebab ingest FOLDER"),
-        (3, ": its schema is 3, this build reads 4", "kebab ingest"),
-        (5, ": its schema is 5, this build reads 4", "pip install --upgrade kebab"),
-    ],
-)
-def test_an_index_that_cannot_be_used_says_why_and_what_to_do(found, reason, hint):
-    signal = NotIndexed(data_dir="/kb", expected=4, found=found)
-
-    assert signal.format_message() == f"no usable index in /kb{reason}"
-    assert signal.format_hint() == hint

@@ -24,28 +24,6 @@ def rejected(reason, setting=None):
     return ModelRejected(model="tiny", cause="no", reason=reason, setting=setting, **_ASKED)
 
 
-@pytest.mark.parametrize(
-    "endpoint", ["http://127.0.0.1:11434", "http://[::1]:1", "http://localhost:1"]
-)
-def test_only_ollama_on_this_machine_is_started_with_its_own_command(endpoint):
-    near = unreachable(endpoint=endpoint, provider="ollama", setting="OLLAMA_HOST")
-    far = unreachable(endpoint="http://gpu:11434", provider="ollama", setting="OLLAMA_HOST")
-
-    assert "`ollama serve`" in near.format_hint()
-    assert "(`OLLAMA_HOST`)" in str(near)
-    assert "ollama" not in far.format_hint()
-    assert "`export OLLAMA_HOST=URL`" in far.format_hint()
-
-
-@pytest.mark.parametrize("reason", [None, "proxy", "certificate", "server"])
-@pytest.mark.parametrize("language", ["en", "ko", "zh"])
-def test_no_hint_about_another_server_names_ollama(reason, language):
-    signal = unreachable(provider="openai", setting=_ADDRESS, reason=reason)
-    words = find_wordings(type(signal), language)
-
-    assert "ollama" not in f"{signal.format_message(words)}{signal.format_hint(words)}".lower()
-
-
 def test_the_setting_of_the_address_is_named_in_the_message_and_its_variable_in_the_hint():
     signal = unreachable(provider="openai", setting=_ADDRESS)
 
@@ -93,22 +71,6 @@ def test_a_refused_option_is_repeated_with_a_value_that_works(setting, rerun):
 
     assert signal.plan_rerun().variables == (rerun,)
     assert signal.format_hint() == "export {}={}".format(*rerun)
-
-
-@pytest.mark.parametrize("reason", ["key_missing", "key_refused"])
-def test_a_key_is_set_and_not_gone_around(reason):
-    signal = rejected(reason, "MY_KEY")
-
-    assert signal.plan_rerun() is None
-    assert signal.format_hint() == "export MY_KEY=KEY"
-
-
-@pytest.mark.parametrize("reason", ["memory", "load", "task"])
-def test_another_refusal_names_the_model_and_offers_an_answer_without_one(reason):
-    signal = rejected(reason)
-
-    assert "tiny" in str(signal)
-    assert signal.plan_rerun().add == ("--extractive",)
 
 
 @pytest.mark.parametrize(
@@ -163,13 +125,3 @@ def test_a_review_goes_on_with_the_rules_alone():
     unreachable_server, ollama, *_ = list_failures("review")
     assert "`kebab review --no-llm DOCUMENT`" in unreachable_server.format_hint()
     assert "`kebab review --no-llm DOCUMENT`" in ollama.format_hint()
-
-
-def test_nothing_translates_without_a_model():
-    for signal in list_failures("translate"):
-        assert signal.plan_rerun() is None
-        assert "--no-llm" not in signal.format_hint()
-    _, ollama, broken, refused, *_ = list_failures("translate")
-    assert "`export KEBAB_MODELS_LLM_ENDPOINT=URL`" in ollama.format_hint()
-    assert broken.format_hint() == "try again when the server is running"
-    assert "`kebab translate --model NAME --to LANG DOCUMENT`" in refused.format_hint()

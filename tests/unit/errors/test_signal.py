@@ -6,19 +6,12 @@ from kebab.errors.catalog import (
     TimedOut,
     build_catalog,
 )
-from kebab.errors.signal import Backoff, Retry, Signal, build_error_fields
+from kebab.errors.signal import Signal, build_error_fields
 
 
 def _declare(name, code="loose_one", annotations=(), **more):
     body = {"code": code, "message": "x", "__annotations__": dict.fromkeys(annotations, str)}
     return type(name, (Signal,), body | more)
-
-
-def test_templates_are_filled_with_the_details():
-    signal = IoError(path="/notes", op="read", cause="permission denied")
-
-    assert str(signal) == "cannot read /notes: permission denied"
-    assert signal.details() == {"path": "/notes", "op": "read", "cause": "permission denied"}
 
 
 def test_a_code_cannot_be_declared_twice():
@@ -31,19 +24,6 @@ def test_a_detail_cannot_hide_an_attribute_of_its_row():
         _declare("Loose", annotations=["hint"])
 
     assert "loose_one" not in build_catalog()
-
-
-@pytest.mark.parametrize(
-    "details", [{}, {"path": "/", "op": "read"}, {"path": "/", "op": "read", "cause": "", "x": 1}]
-)
-def test_a_signal_takes_its_details_and_no_others(details):
-    with pytest.raises(TypeError, match="io_error takes"):
-        IoError(**details)
-
-
-def test_exactly_a_row_that_suggests_how_long_to_wait_is_transient():
-    assert _declare("Brief", "brief", backoff=Backoff()).retry is Retry.TRANSIENT
-    assert _declare("Lasting", "lasting").retry is Retry.PERMANENT
 
 
 def build(signal):

@@ -34,21 +34,6 @@ def test_a_library_that_finds_no_memory_is_not_missing():
         raise ImportError(text)
 
 
-@pytest.mark.parametrize(
-    ("path", "base", "named"),
-    [
-        ("a.md", "", "{here}/a.md"),
-        ("/else/a.md", "/notes", "/else/a.md"),
-        ("<stdout>", "", "<stdout>"),
-        (repr("a\0b"), "", "'a\\x00b'"),
-    ],
-)
-def test_a_path_becomes_absolute_and_other_text_stays(path, base, named, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-
-    assert resolve_path(path, base) == named.format(here=tmp_path)
-
-
 def test_a_deleted_working_folder_leaves_the_path_unchanged(monkeypatch, tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()

@@ -3,32 +3,15 @@ import resource
 import shutil
 import socket
 import ssl
-from pathlib import Path
 
 import pytest
 
 from kebab.errors.catalog import IoError
 from kebab.errors.system import (
     build_memory_error,
-    build_read_error,
     is_memory_fault,
     translate_os_errors,
 )
-
-
-def test_a_system_error_has_the_text_of_the_system(tmp_path):
-    place = tmp_path / "missing"
-
-    with pytest.raises(IoError) as caught, translate_os_errors(place, "read"):
-        place.read_bytes()
-
-    assert caught.value.details() == {
-        "path": str(place),
-        "op": "read",
-        "cause": "No such file or directory",
-    }
-    assert isinstance(caught.value.__cause__, FileNotFoundError)
-
 
 SYSTEM = sorted(
     {
@@ -51,16 +34,6 @@ def test_every_exception_of_the_system_is_translated(kind):
 
     assert caught.value.__cause__ is fault
     assert caught.value.op == "write"
-
-
-def test_an_unusable_path_is_refused_with_the_reason():
-    signal = build_read_error(Path("notes"), "no such folder")
-
-    assert signal.details() == {
-        "path": str(Path("notes").absolute()),
-        "op": "read",
-        "cause": "no such folder",
-    }
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,13 @@ from kebab.core.documents import (
 )
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId
-from kebab.errors.catalog import ParseFailed, TimedOut, UnsupportedMedia
+from kebab.errors.catalog import ParseFailed
 from kebab.ingest import build
 from kebab.ingest.build import DocumentBuilder, compute_recipes
 from kebab.ingest.members import FileContent, read_entry
 from kebab.parse import registry
 from kebab.parse.blocks import TextBuilder
-from kebab.parse.registry import LazyParser, TextParser, guard_parser
+from kebab.parse.registry import LazyParser, guard_parser
 from kebab.parse.text.markdown import MarkdownParser
 
 SOURCE = Source(name="notes", root="/notes", kind="folder")
@@ -33,16 +33,6 @@ class Endless:
     def parse(self, data, path):
         while True:
             pass
-
-
-class Surprised:
-    version = "surprised-v1"
-
-    def __init__(self, fault):
-        self._fault = fault
-
-    def parse(self, data, path):
-        raise self._fault("out of the blue")
 
 
 def builder(parsers, deadline_s=0.0):
@@ -83,30 +73,6 @@ class _Cut(io.FileIO):
     def read(self, size=-1):
         data = super().read(size)
         return data[: len(data) // 2]
-
-
-def test_a_parser_that_never_returns_meets_the_deadline(entry):
-    with pytest.raises(TimedOut) as caught:
-        builder({"text/markdown": Endless()}, 0.05).build_row(
-            SOURCE, entry, DocId("d"), read_entry(entry, None)
-        )
-
-    assert caught.value.operation == "parse"
-
-
-def test_a_medium_without_a_parser_is_refused(entry):
-    with pytest.raises(UnsupportedMedia):
-        builder({}).build_row(SOURCE, entry, DocId("d"), read_entry(entry, None))
-
-
-def test_an_unexpected_exception_of_a_parser_is_a_refusal_of_the_file(entry):
-    odd = builder({"text/markdown": Surprised(IndexError)})
-
-    with pytest.raises(ParseFailed) as caught:
-        odd.build_row(SOURCE, entry, DocId("d"), read_entry(entry, None))
-
-    assert (caught.value.path, caught.value.parser) == ("a.md", "surprised-v1")
-    assert caught.value.cause == "the parser failed: out of the blue"
 
 
 @pytest.mark.parametrize(
@@ -221,12 +187,6 @@ def test_what_was_read_before_a_limit_is_a_document_that_says_so(monkeypatch, st
     assert is_partial(row.warnings)
 
 
-@pytest.mark.parametrize(("stop", "error"), [(spin, TimedOut), (exhaust, ParseFailed)])
-def test_a_limit_before_any_text_is_an_error(monkeypatch, stop, error):
-    with pytest.raises(error):
-        build_stopping(monkeypatch, Stopping(stop, writes=False))
-
-
 def test_passages_that_were_cut_before_the_deadline_are_kept(entry, monkeypatch):
     monkeypatch.setattr(build, "_CHUNKS_AT_ONCE", 1)
     monkeypatch.setattr(split, "_PART_CHARS", 100)
@@ -261,10 +221,3 @@ def test_a_document_without_text_has_a_passage_for_its_name_and_says_why(entry, 
     row = builder(PARSERS).build_row(SOURCE, entry, DocId("d"), content)
     assert [(one.chunk.text, one.chunk.start_line) for one in row.chunks] == [("", 1)]
     assert find_emptiness(row.warnings) == cause
-
-
-def test_a_file_that_is_found_by_its_name_is_not_opened(entry):
-    named = entry._replace(path="pump-diagram.svg", absolute="/none", media="image/x-named")
-    parsers = {named.media: TextParser()}
-    row = builder(parsers).build_row(SOURCE, named, DocId("d"), read_entry(named, None))
-    assert (row.title, row.warnings, len(row.chunks)) == ("pump diagram", (), 1)

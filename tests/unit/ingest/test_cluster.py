@@ -9,10 +9,10 @@ from kebab.core.files import FileEntry
 from kebab.core.ids import make_doc_id
 from kebab.embed.onnx_embedder import OnnxEmbedder
 from kebab.embed.registry import MINILM
-from kebab.errors.catalog import ParseFailed, TimedOut
+from kebab.errors.catalog import TimedOut
 from kebab.ingest import cluster as module
 from kebab.ingest.build import BuildTask, BuiltFile, DocumentBuilder, compute_recipes
-from kebab.ingest.cluster import BatchBuilder, ClusterWork, embed_batch, split_windows
+from kebab.ingest.cluster import BatchBuilder, ClusterWork, embed_batch
 from kebab.ingest.job import NodeModel
 from kebab.ingest.members import read_entry
 from kebab.ingest.plan import FileTask
@@ -95,30 +95,6 @@ def test_documents_of_a_cluster_are_those_of_this_machine(tasks, builder, model)
     assert fake.folders == [model.folder]
 
 
-def test_a_lost_batch_is_built_here(tasks, builder):
-    results = build(ClusterWork(FakeCluster(lost={0, 2}), lambda: None), tasks, builder)
-
-    found = [result is not None for result in results]
-    assert found == [False] * 16 + [True] * 16 + [False] * 8  # None: the caller builds the text
-
-
-def test_a_file_that_crashes_its_parser_costs_itself(tmp_path, tasks, builder):
-    tasks[20] = make_task(tmp_path / "notes" / "a.pdf", "crash", MEDIA)
-
-    results = build(ClusterWork(FakeCluster(), lambda: None), tasks, builder)
-
-    assert isinstance(results[20], ParseFailed)
-    assert sum(isinstance(result, BuiltFile) for result in results) == FILES - 1
-
-
-def test_few_files_are_not_worth_a_cluster(tasks, builder):
-    fake = FakeCluster()
-
-    build(ClusterWork(fake, lambda: None), tasks[:16], builder)
-
-    assert fake.sizes == []
-
-
 def test_large_files_and_members_stay_on_this_machine(tasks, builder, monkeypatch):
     monkeypatch.setattr(module, "MAX_TEXT_BYTES", 10)
     fake = FakeCluster()
@@ -136,15 +112,6 @@ def test_a_node_leaves_files_that_it_would_read_otherwise(tasks, builder):
     recipes = {**builder.recipes, "text/markdown": "another version"}
 
     assert BatchBuilder(builder, recipes)(built) == [None, None]
-
-
-def test_windows_hold_every_file_once(tasks, monkeypatch):
-    monkeypatch.setattr(module, "_WINDOW_FILES", 16)
-    windows = list(split_windows(tasks))
-
-    assert [len(window) for window in windows] == [16, 16, 8]
-    assert [task for window in windows for task in window] == tasks
-    assert list(split_windows([])) == []
 
 
 def embed(work, embedder, texts, should_stop=lambda: False):
@@ -184,9 +151,3 @@ def test_a_batch_that_takes_too_long_on_a_node_is_tried_here():
             raise TimedOut(operation="embedding a batch", elapsed_ms=2, deadline_ms=1)
 
     assert embed_batch(Late(), ["text"]) is None
-
-
-def test_no_text_is_embedded_after_the_end(model):
-    work = ClusterWork(FakeCluster(), lambda: model)
-
-    assert embed(work, HashingEmbedder(), TEXTS, lambda: True) == [None] * len(TEXTS)

@@ -7,7 +7,7 @@ from kebab.core.documents import Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import make_doc_id
 from kebab.core.progress import Cancel
-from kebab.errors.catalog import IoError, StoreCorrupt
+from kebab.errors.catalog import StoreCorrupt
 from kebab.ingest.build import DocumentBuilder, compute_recipes
 from kebab.ingest.commit import SLOWEST, DocumentCommitter
 from kebab.ingest.job import RunContext
@@ -40,18 +40,6 @@ def work(desk, name, kind="new"):
     return FileTask(kind=kind, source=source, entry=entry)
 
 
-def test_a_stored_file_is_an_item_with_its_chunks(desk, builder):
-    desk.write("a.md", "text")
-    writer = committer(desk)
-
-    writer.store([work(desk, "a.md")], builder)
-
-    (item,) = writer.items
-    assert (item.kind, item.chunk_count) == ("new", 1)
-    assert item.doc_id == make_doc_id(str(desk.root), "a.md")
-    assert [file.doc_path for file in writer.slowest] == ["a.md"]
-
-
 def test_an_id_that_is_taken_is_not_given_twice(desk, builder, monkeypatch):
     desk.write("a.md", "text")
     one = work(desk, "a.md")
@@ -78,27 +66,6 @@ def test_the_slowest_files_come_slowest_first(desk, builder):
     assert [file.doc_path for file in writer.slowest] == ["7.md", "6.md", "5.md", "4.md", "3.md"]
 
 
-def test_a_file_that_cannot_be_opened_is_an_item(desk, builder):
-    (desk.root / "a.md").mkdir()
-    writer = committer(desk)
-
-    writer.store([work(desk, "a.md")], builder)
-
-    (item,) = writer.items
-    assert item.kind == "error"
-    (error,) = writer.errors
-    assert isinstance(error, IoError)
-    assert error.path == str(desk.root / "a.md")
-
-
-def test_a_new_file_that_vanished_is_no_item(desk, builder):
-    writer = committer(desk)
-
-    writer.store([work(desk, "a.md")], builder)
-
-    assert (writer.items, writer.missing) == ([], [])
-
-
 def test_a_fault_of_the_store_ends_the_run(desk, builder, monkeypatch):
     def refuse(document):
         raise StoreCorrupt(path="kebab.db", cause="damaged")
@@ -108,13 +75,3 @@ def test_a_fault_of_the_store_ends_the_run(desk, builder, monkeypatch):
 
     with pytest.raises(StoreCorrupt):
         committer(desk).store([work(desk, "a.md")], builder)
-
-
-def test_nothing_is_stored_after_a_cancel(desk, builder):
-    desk.write("a.md", "text")
-    cancel = Cancel()
-    cancel.request()
-
-    committer(desk, cancel=cancel).store([work(desk, "a.md")], builder)
-
-    assert desk.ids() == {}

@@ -1,5 +1,3 @@
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,12 +11,11 @@ from kebab.chunk.budget import Budget
 from kebab.core.documents import Source
 from kebab.core.files import FileEntry
 from kebab.core.ids import make_doc_id
-from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
+from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.ingest import commit
 from kebab.ingest.build import BuildTask, BuiltFile, DocumentBuilder, WorkerBuilder, compute_recipes
 from kebab.ingest.commit import build_ahead
 from kebab.ingest.plan import FileTask
-from kebab.limits.deadline import WALL_FACTOR
 from kebab.parse.registry import PARSERS, guard_parser
 from tests.fakes.hostile_parsers import MEDIA, HostileParser
 
@@ -100,13 +97,6 @@ def describe(result):
     return type(result).__name__
 
 
-def test_rows_come_in_the_order_of_the_work(work, builder):
-    with results(work, builder) as found:
-        titles = [one.made.title if one else None for one in found]
-
-    assert titles == [f"Title {number}" if number != 10 else None for number in range(FILES)]
-
-
 def test_a_document_of_a_worker_equals_one_built_here(work, builder):
     here: Any = WorkerBuilder(builder, cuts=True)
 
@@ -114,13 +104,6 @@ def test_a_document_of_a_worker_equals_one_built_here(work, builder):
         for one, there in zip(work, found, strict=True):
             mine = here.build(BuildTask(one.source, one.entry, name(one)))
             assert (mine and mine.made) == (there and there.made)
-
-
-@pytest.mark.parametrize("program", ["/bin/false", "/absent/python", ""])
-def test_without_a_worker_the_caller_builds_every_document(work, builder, monkeypatch, program):
-    monkeypatch.setattr("sys.executable", program)
-
-    assert build(work, builder) == [None] * FILES
 
 
 def test_long_file_names_cause_no_deadlock(work, builder):
@@ -158,28 +141,6 @@ def test_a_file_that_needs_too_much_memory_costs_exactly_itself(hostile, act, mo
     assert list(map(describe, found)) == ["built", "needs more than 200 MB of memory", "built"]
 
 
-def test_a_file_that_hangs_is_killed_at_the_deadline(hostile, monkeypatch):
-    monkeypatch.setattr(commit, "GRACE_S", 0.2)
-    started = time.monotonic()
-
-    found = build(hostile("hang", "one"), make_builder(deadline_s=0.3))
-
-    assert list(map(describe, found)) == [TimedOut.__name__, "built"]
-    assert (found[0].setting, found[0].deadline_ms) == ("ingest.deadline_s", 300)
-    assert found[0].elapsed_ms >= 300 * WALL_FACTOR
-    assert time.monotonic() - started < 120
-
-
-@pytest.mark.parametrize("act", ["burn", "grind"])
-def test_a_file_that_takes_too_much_processor_time_is_refused(hostile, act, monkeypatch):
-    monkeypatch.setattr(commit, "GRACE_S", 0.2)
-
-    found = build(hostile(act, "one"), make_builder(deadline_s=0.3))
-
-    assert list(map(describe, found)) == [TimedOut.__name__, "built"]
-    assert found[0].elapsed_ms >= found[0].deadline_ms == 300
-
-
 def test_a_text_that_kills_its_worker_costs_no_other_text_of_its_batch(work):
     hostile = make_builder()
     parser = HostileParser()
@@ -214,24 +175,6 @@ def test_a_worker_is_replaced_after_many_documents(hostile, monkeypatch, tmp_pat
 
     assert set(map(describe, found)) == {"built"}
     assert len(list((tmp_path / "seen").iterdir())) >= 2
-
-
-def test_waiting_for_a_worker_ends_when_the_run_is_to_stop(hostile):
-    started = time.monotonic()
-
-    with results(hostile("wait 300"), make_builder(), should_stop=lambda: True) as found:
-        assert found == [None]
-
-    assert time.monotonic() - started < 20
-
-
-def test_a_thread_without_alarm_uses_workers_for_texts_as_well(work, builder):
-    found = []
-    thread = threading.Thread(target=lambda: found.extend(build(work[:3], builder)))
-    thread.start()
-    thread.join()
-
-    assert list(map(describe, found)) == ["built"] * 3
 
 
 def test_isolated_files_and_texts_share_the_workers(work, hostile, builder):

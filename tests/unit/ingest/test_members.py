@@ -65,17 +65,6 @@ def count(report):
     }
 
 
-def test_the_files_of_a_mail_are_documents_of_their_own(desk):
-    inner = build_mail("inner", ("deep.md", b"# Deep\n"))
-    put(desk, "m.eml", build_mail("m", ("a.md", b"# A\n"), ("b.eml", inner), ("c.xyz9", b"\0")))
-
-    report = desk.ingest()
-    paths = {"m.eml", "m.eml!/a.md", "m.eml!/b.eml", "m.eml!/b.eml!/deep.md"}
-    assert set(desk.ids()) == paths
-    assert count(report) == {"new": 4}
-    assert (report.scanned, report.skipped_by_extension) == (1, {".xyz9": 1})
-
-
 def test_a_changed_container_updates_only_what_changed(desk):
     put(desk, "m.eml", build_mail("m", ("a.md", b"# A\n"), ("b.md", b"# B\n")), 90)
     desk.ingest()
@@ -104,16 +93,6 @@ def test_an_unchanged_container_is_not_opened(desk, monkeypatch):
     assert desk.ids() == ids
 
 
-def test_a_member_that_cannot_be_read_is_an_error_with_its_path_and_is_tried_again(desk):
-    mail = build_mail("m", ("a.txt", bytes(99)), ("b.txt", b"fine"))
-    put(desk, "m.eml", mail)
-
-    for expected in ({"new": 2, "errors": 1}, {"unchanged": 2, "errors": 1}):
-        report = desk.again() if desk.ids() else desk.ingest("m.eml")
-        assert count(report) == expected
-        assert [one.doc_path for one in report.items if one.kind == "error"] == ["m.eml!/a.txt"]
-
-
 @pytest.mark.parametrize("archives", ["exports", "all"])
 def test_a_damaged_container_keeps_its_documents(desk, archives):
     rules = ScanRules(archives=archives)
@@ -132,16 +111,6 @@ def test_a_damaged_container_keeps_its_documents(desk, archives):
     desk.write(".kebabignore", "e.zip\n")
     put(desk, "e.zip", b"PK\3\4 cut off")
     assert count(desk.again(rules=rules)) == {"removed": 3}
-
-
-def test_a_damaged_member_keeps_the_documents_in_it(desk):
-    inner = pack(("x.md", b"# X\n"))
-    put(desk, "e.zip", pack((PAGE, b"# P\n"), ("in.zip", inner)), 90)
-    desk.ingest()
-    put(desk, "e.zip", pack((PAGE, b"# P2\n"), ("in.zip", inner[:-30])))
-
-    assert count(desk.again()) == {"updated": 2, "errors": 1}
-    assert "e.zip!/in.zip!/x.md" in desk.ids()
 
 
 def test_a_killed_run_is_completed(desk, monkeypatch):
@@ -193,16 +162,6 @@ def test_the_rules_of_files_hold_for_members(desk):
     assert report.skipped_by_reason == {"hidden": 2, "ignored": 1, "over_limit": 1, "secret": 2}
 
 
-def test_containers_within_each_other_are_opened_to_a_depth(desk):
-    data = build_mail("0", ("x.md", b"# X\n"))
-    for number in range(1, 8):
-        data = build_mail(str(number), ("m.eml", data))
-    put(desk, "m.eml", data)
-
-    report = desk.ingest()
-    assert (len(desk.ids()), report.skipped_by_reason) == (4, {"nested": 1})
-
-
 def test_more_than_a_file_may_expand_to_is_left_out(desk, monkeypatch):
     monkeypatch.setattr("kebab.ingest.members.MAX_EXPANSION_BYTES", 25)
     put(desk, "e.zip", pack(*((f"{number}.md", b"x" * 10) for number in range(4)), (PAGE, b"")))
@@ -210,24 +169,3 @@ def test_more_than_a_file_may_expand_to_is_left_out(desk, monkeypatch):
     report = desk.ingest()
     assert len(desk.ids()) == 4
     assert report.skipped_by_reason == {"expansion": 2}
-
-
-def test_a_message_with_escaped_lines_is_read_once(desk):
-    first = b"Subject: one\nFrom: a@x\n\n>From here on\n"
-    put(desk, "b.mbox", box(first), 90)
-    desk.ingest()
-    put(desk, "b.mbox", box(first, b"Subject: two\nFrom: a@x\n\nx\n"))
-
-    assert count(desk.again()) == {"new": 1, "updated": 1, "unchanged": 1}
-
-
-def test_an_attachment_without_a_suffix_is_known_by_its_content(desk):
-    message = EmailMessage()
-    message["Subject"], message["From"] = "s", "a@x"
-    message.set_content("body")
-    message.add_attachment(
-        b"plain text of it", maintype="application", subtype="octet-stream", filename="README"
-    )
-    put(desk, "m.eml", message.as_bytes())
-    desk.ingest()
-    assert set(desk.ids()) == {"m.eml", "m.eml!/README"}

@@ -1,9 +1,7 @@
-from pathlib import Path
-
 import pytest
 
 from kebab.core.documents import FileStamp, KnownDocument, Source
-from kebab.core.files import FileEntry, ScanResult, ScanRules
+from kebab.core.files import FileEntry, ScanResult
 from kebab.core.ids import DocId, hash_content
 from kebab.errors.catalog import IoError
 from kebab.ingest.job import IngestJob
@@ -63,15 +61,6 @@ def plan(entries, remembered, *, since=LATER, force=False, unreadable=()):
         force=force,
         should_stop=lambda: False,
     )
-
-
-def test_the_same_stamp_is_unchanged_without_a_look_at_the_file(file):
-    entry = file("a.md")
-    Path(entry.absolute).unlink()
-
-    made = plan([entry], [known(entry)])
-
-    assert (made.unchanged, made.tasks, made.missing) == (1, [], [])
 
 
 @pytest.mark.parametrize("part", ["mtime_ns", "inode"])
@@ -142,15 +131,6 @@ def never():
     return False
 
 
-def test_other_content_of_the_same_size_is_no_move(arrived):
-    work, missing = [arrived("b.md", "text")], [lost("a.md", "tixt")]
-
-    match_moved_files(work, missing, {}, never)
-
-    assert pairs(work) == {}
-    assert len(missing) == 1
-
-
 def test_the_same_inode_goes_before_the_same_name(arrived):
     work = [arrived("x/a.md", "text", inode=9), arrived("y/b.md", "text", inode=7)]
     missing = [lost("a.md", "text", inode=7), lost("b.md", "text", inode=9)]
@@ -168,27 +148,6 @@ def test_the_same_name_goes_before_the_order_of_paths(arrived):
 
     assert pairs(work) == {"new/b.md": "old/b.md", "new/a.md": "old/a.md"}
     assert missing == []
-
-
-def test_files_of_a_size_that_is_not_missing_are_not_read(arrived):
-    work = [arrived("b.md", "longer text")]
-
-    def refuse():
-        raise AssertionError("a file is about to be read")
-
-    match_moved_files(work, [lost("a.md", "text")], {}, refuse)
-
-    assert pairs(work) == {}
-
-
-def test_a_file_that_vanished_again_is_no_move(arrived):
-    work = [arrived("b.md", "text")]
-    (one,) = work
-    one.entry = one.entry._replace(absolute="/nowhere/at/all.md")
-
-    match_moved_files(work, [lost("a.md", "text")], {}, never)
-
-    assert pairs(work) == {}
 
 
 @pytest.mark.parametrize(
@@ -213,16 +172,6 @@ def test_a_moved_file_is_read_when_its_path_may_be_part_of_the_document(
     assert [(task.kind, task.is_same_document) for task in work] == [("moved", is_same)]
 
 
-@pytest.mark.parametrize("force", [False, True])
-def test_force_reads_a_moved_file(file, force):
-    entry = file("new.md")
-    document = known(entry, path="old.md", title="A heading")
-
-    [task] = plan([entry], [document], force=force).tasks
-
-    assert (task.kind, task.is_same_document) == ("moved", not force)
-
-
 def test_a_stopped_comparison_claims_nothing(arrived):
     work, missing = [arrived("b.md", "text")], [lost("a.md", "text")]
 
@@ -243,21 +192,6 @@ def scan_scope(desk, scope, **options):
     )
 
 
-def test_named_files_are_looked_up_one_by_one(desk):
-    desk.write("a.md", "one")
-    desk.write("big.md", "x" * 100)
-    desk.write("photo.mp3", "")
-    (desk.root / "dir.md").mkdir()
-    files = ("a.md", "big.md", "photo.mp3", "dir.md", "missing.md")
-
-    rules = ScanRules(max_file_bytes=9)
-    scan = scan_scope(desk, Scope(source=folder(desk.root), files=files, named=True), rules=rules)
-
-    assert [entry.path for entry in scan.found.entries] == ["a.md"]
-    reasons = {"over_limit": 1, "unsupported": 1, "special_file": 1}
-    assert scan.found.skips.by_reason == reasons
-
-
 def test_an_exempt_file_stays_exempt_until_it_is_deleted(desk):
     desk.write("a.md", "one")
     path = desk.write(".b.md", "two")
@@ -273,16 +207,6 @@ def test_an_exempt_file_stays_exempt_until_it_is_deleted(desk):
     path.unlink()
     store_exempt_files(desk.library, scan_scope(desk, Scope(source=source)))
     assert load_exempt_files(desk.library, source) == set()
-
-
-def test_a_root_with_nothing_but_hidden_files_counts_as_empty(desk):
-    desk.write("a.md", "one").unlink()
-    desk.write("b.md", "one")
-    desk.ingest()
-    (desk.root / "b.md").rename(desk.root / ".DS_Store")
-
-    with pytest.raises(IoError, match="empty or missing"):
-        scan_scope(desk, Scope(source=folder(desk.root)))
 
 
 def test_named_files_whose_folder_is_gone_are_not_deleted(desk):

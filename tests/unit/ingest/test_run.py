@@ -3,11 +3,10 @@ from collections import Counter
 
 import pytest
 
-from kebab.core.documents import ParsedDocument, build_last_scan_key, build_named_files_key
+from kebab.core.documents import ParsedDocument, build_named_files_key
 from kebab.core.files import ScanRules
 from kebab.core.progress import Cancel, ProgressKind
 from kebab.errors.catalog import (
-    DependencyMissing,
     EmbeddingMismatch,
     EmbeddingUnavailable,
     IoError,
@@ -15,16 +14,12 @@ from kebab.errors.catalog import (
     ParseFailed,
     SecretFile,
     TimedOut,
-    TooLarge,
-    UnsupportedMedia,
 )
 from kebab.ingest.build import DocumentBuilder
 from kebab.ingest.job import IngestJob
 from kebab.ingest.run import run_ingest
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import MemoryVectors
-
-TERMINAL = {ProgressKind.COMPLETED, ProgressKind.ABORTED}
 
 
 def counts(outcome):
@@ -34,24 +29,6 @@ def counts(outcome):
 
 def kinds(desk):
     return [event.kind for event in desk.events]
-
-
-def test_every_file_of_a_folder_becomes_a_document_with_vectors(desk):
-    desk.write("a.md", "# One\n\nfirst words\n")
-    desk.write("sub/b.txt", "second words\n")
-    desk.write("c.mp3", "")
-
-    outcome = desk.ingest()
-
-    assert counts(outcome) == {"new": 3}
-    assert (outcome.scanned, outcome.skipped) == (3, 1)
-    assert outcome.skipped_by_extension == {".mp3": 1}
-    assert outcome.scope == [str(desk.root)]
-    assert sorted(desk.ids()) == ["a.md", "c.mp3", "sub/b.txt"]
-    assert outcome.embedding.version == desk.embedder.version
-    assert outcome.embedding.embedded == desk.count_chunks() == 2
-    assert outcome.embedding.pending == 0
-    assert sorted(item.embedded for item in outcome.items) == [0, 1, 1]
 
 
 def test_a_run_without_changes_loads_no_model_and_leaves_the_index_alone(desk):
@@ -82,15 +59,6 @@ def test_an_edit_keeps_the_id_and_the_vectors_of_what_stayed(desk):
     assert len(desk.embedder.embedded) == 1
 
 
-def test_a_file_with_a_new_stamp_and_old_content_is_unchanged(desk):
-    path = desk.write("a.md", "text")
-    desk.ingest()
-    os.utime(path, ns=(1, 1))
-
-    assert counts(desk.again()) == {"unchanged": 1}
-    assert desk.library.load_known_documents(str(desk.root))["a.md"].mtime_ns == 1
-
-
 def test_an_edit_that_hides_behind_the_same_stamp_is_seen_when_it_came_right_after(desk):
     path = desk.write("a.md", "one")
     stat = path.stat()
@@ -99,17 +67,6 @@ def test_an_edit_that_hides_behind_the_same_stamp_is_seen_when_it_came_right_aft
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
     assert counts(desk.again()) == {"updated": 1}
-
-
-def test_a_renamed_folder_moves_every_document(desk):
-    for name in ("old/a.md", "old/b.md", "old/deep/c.md"):
-        desk.write(name, f"text of {name}")
-    desk.ingest()
-    before = desk.ids()
-    (desk.root / "old").rename(desk.root / "new")
-
-    assert counts(desk.again()) == {"moved": 3}
-    assert desk.ids() == {path.replace("old", "new", 1): doc for path, doc in before.items()}
 
 
 def test_a_moved_file_is_not_parsed(desk, monkeypatch):
@@ -140,19 +97,6 @@ def test_a_move_between_two_sources_keeps_the_id(desk, tmp_path):
     assert desk.ids(other)["a.md"] == before
 
 
-def test_a_file_edited_and_renamed_is_new_and_its_old_document_goes(desk):
-    desk.write("a.md", "# T\n\nalpha\n\n# U\n\nbeta\n")
-    desk.ingest()
-    del desk.embedder.embedded[:]
-    (desk.root / "a.md").unlink()
-    desk.write("b.md", "# T\n\nalpha\n\n# U\n\ngamma\n")
-
-    outcome = desk.again()
-
-    assert counts(outcome) == {"new": 1, "removed": 1}
-    assert len(desk.embedder.embedded) == 1, "the vector of what stayed is copied"
-
-
 def test_two_files_that_swap_names_keep_their_places(desk):
     desk.write("a.md", "content of a")
     desk.write("b.md", "content of b, longer")
@@ -167,82 +111,12 @@ def test_two_files_that_swap_names_keep_their_places(desk):
     assert counts(desk.again()) == {"unchanged": 2}
 
 
-def test_equal_documents_share_a_vector_and_keep_their_ids(desk):
-    desk.write("a.md", "# Same\n\ntext")
-    desk.write("b.md", "# Same\n\ntext")
-
-    outcome = desk.ingest()
-
-    assert counts(outcome) == {"new": 2}
-    assert len(desk.embedder.embedded) == 1
-    assert (outcome.embedding.embedded, outcome.embedding.reused) == (1, 1)
-    assert counts(desk.again()) == {"unchanged": 2}
-
-
-def test_only_one_of_two_copies_takes_over_a_document_that_went(desk):
-    desk.write("a.md", "text")
-    desk.ingest()
-    before = desk.ids()["a.md"]
-    desk.write("b.md", "text")
-    desk.write("c.md", "text")
-    (desk.root / "a.md").unlink()
-
-    assert counts(desk.again()) == {"moved": 1, "new": 1}
-    assert list(desk.ids().values()).count(before) == 1
-
-
-def test_a_file_at_the_path_of_a_moved_file_gets_its_own_id(desk):
-    desk.write("a.md", "first text")
-    desk.ingest()
-    (desk.root / "a.md").rename(desk.root / "b.md")
-    desk.again()
-    desk.write("a.md", "second text")
-
-    assert counts(desk.again()) == {"new": 1, "unchanged": 1}
-    assert len(set(desk.ids().values())) == 2
-
-
-def test_a_deleted_file_takes_its_document_and_its_vectors_along(desk):
-    desk.write("a.md", "one")
-    desk.write("b.md", "two")
-    desk.ingest()
-    (desk.root / "a.md").unlink()
-
-    outcome = desk.again()
-
-    assert counts(outcome) == {"removed": 1, "unchanged": 1}
-    assert outcome.items[0].doc_path == "a.md"
-    assert len(desk.tables[desk.embedder.version].list_keys()) == 1
-
-
-def test_a_file_that_becomes_ignored_goes(desk):
-    desk.write("a.md", "one")
-    desk.write("b.md", "two")
-    desk.ingest()
-    desk.write(".gitignore", "a.md\n")
-
-    assert counts(desk.again()) == {"removed": 1, "unchanged": 1}
-
-
 def test_a_root_that_is_suddenly_empty_deletes_nothing(desk):
     desk.write("a.md", "one")
     desk.ingest()
     (desk.root / "a.md").unlink()
 
     with pytest.raises(IoError, match="1 documents are known"):
-        desk.again()
-
-    assert list(desk.ids()) == ["a.md"]
-    assert counts(desk.again(force=True)) == {"removed": 1}
-
-
-def test_a_root_that_is_suddenly_missing_deletes_nothing(desk):
-    desk.write("a.md", "one")
-    desk.ingest()
-    (desk.root / "a.md").unlink()
-    desk.root.rmdir()
-
-    with pytest.raises(IoError):
         desk.again()
 
     assert list(desk.ids()) == ["a.md"]
@@ -299,17 +173,6 @@ def test_a_source_within_the_root_is_left_to_itself(desk):
     assert counts(desk.again()) == {"unchanged": 2}
 
 
-def test_a_folder_takes_over_the_files_that_were_named_in_it(desk):
-    desk.write("a.md", "one")
-    desk.write("b.md", "two")
-    desk.ingest("a.md")
-    before = desk.ids()["a.md"]
-
-    assert counts(desk.ingest()) == {"new": 1, "unchanged": 1}
-    assert [source.kind for source in desk.library.list_sources()] == ["folder"]
-    assert desk.ids()["a.md"] == before
-
-
 def test_files_named_below_a_folder_stay_their_own_source(desk):
     desk.write("sub/a.md", "one")
     desk.write("sub/b.md", "two")
@@ -333,23 +196,6 @@ def test_a_file_named_against_the_ignore_rules_stays(desk):
     assert counts(desk.again()) == {"removed": 1, "unchanged": 1}
     desk.write(".hidden.md", "three")
     assert counts(desk.again()) == {"unchanged": 1}
-
-
-def test_the_same_file_named_twice_and_with_its_folder_is_read_once(desk):
-    desk.write("a.md", "one")
-    desk.ingest()
-    desk.write("b.md", "two")
-
-    assert counts(desk.ingest("b.md", "b.md", "")) == {"new": 1, "unchanged": 1}
-
-
-def test_the_only_named_file_without_a_parser_is_an_error(desk):
-    desk.write("photo.mp3", "")
-
-    with pytest.raises(UnsupportedMedia) as caught:
-        desk.ingest("photo.mp3")
-
-    assert caught.value.media == ".mp3"
 
 
 SECRETS = ScanRules(secret_files=("*",))
@@ -377,15 +223,6 @@ def test_a_file_with_secrets_is_removed_when_the_rules_no_longer_ask_for_it(desk
 
     assert counts(outcome) == {"removed": 1, "unchanged": 1}
     assert outcome.skip_examples == {"secret": ["credentials"]}
-
-
-def test_the_only_named_file_above_the_limit_is_an_error(desk):
-    desk.write("a.md", "x" * 100)
-
-    with pytest.raises(TooLarge) as caught:
-        desk.ingest("a.md", rules=ScanRules(max_file_bytes=9))
-
-    assert (caught.value.size, caught.value.limit) == (100, 9)
 
 
 def test_of_a_text_above_the_limit_the_first_part_is_stored_until_the_limit_rises(desk):
@@ -447,38 +284,6 @@ def test_force_reads_everything_again_and_keeps_ids_and_vectors(desk):
     assert counts(desk.again(force=True)) == {"updated": 1}
     assert desk.ids() == before
     assert desk.embedder.embedded == []
-
-
-def test_a_dry_run_reports_everything_and_writes_nothing(desk):
-    desk.write("a.md", "one")
-    desk.write("b.md", "two")
-    desk.ingest()
-    before = desk.ids()
-    revision = desk.library.get_revision()
-    (desk.root / "a.md").unlink()
-    desk.write("b.md", "two, changed")
-    desk.write("c.md", "three")
-
-    outcome = desk.again(dry_run=True)
-
-    assert counts(outcome) == {"new": 1, "updated": 1, "removed": 1}
-    assert outcome.dry_run
-    assert (desk.ids(), desk.library.get_revision()) == (before, revision)
-    assert desk.models_loaded == 1
-
-
-def test_without_a_model_chunks_wait_and_the_next_run_fills_them_in(desk):
-    model, desk.embedder = desk.embedder, None
-    desk.write("a.md", "one")
-
-    outcome = desk.ingest()
-    assert (outcome.embedding.version, outcome.embedding.pending) == (None, 1)
-    assert desk.tables_opened == 0
-
-    desk.embedder = model
-    outcome = desk.again()
-    assert counts(outcome) == {"unchanged": 1}
-    assert (outcome.embedding.embedded, outcome.embedding.pending) == (1, 0)
 
 
 def test_a_model_that_is_too_slow_leaves_chunks_pending_until_a_later_run(desk):
@@ -559,47 +364,6 @@ def test_a_cancel_after_a_document_keeps_the_stored_documents(desk):
     assert desk.library.count_pending() == 0
 
 
-def test_a_cancel_between_batches_keeps_the_computed_vectors(desk):
-    desk.embedder = HashingEmbedder(batch=2)
-    for number in range(6):
-        desk.write(f"{number}.md", f"text {number}")
-    cancel = Cancel()
-
-    def stop(event):
-        if event.kind is ProgressKind.EMBED_BATCH:
-            cancel.request()
-
-    outcome = run_ingest(IngestJob(paths=(str(desk.root),)), desk.ports(), stop, cancel).report
-    desk.check()
-
-    assert outcome.cancelled
-    assert (outcome.embedding.embedded, outcome.embedding.pending) == (2, 4)
-
-
-def test_cancelled_before_the_work_nothing_is_written(desk):
-    desk.write("a.md", "one")
-    cancel = Cancel()
-    cancel.request()
-
-    outcome = desk.ingest(cancel=cancel)
-
-    assert outcome.cancelled
-    assert desk.library.list_sources() == []
-
-
-def test_the_scan_is_announced_first_and_one_event_ends_the_run(desk):
-    desk.write("a.md", "one")
-
-    desk.ingest()
-
-    said = kinds(desk)
-    assert said[0] is ProgressKind.SCAN_STARTED
-    assert said[-1] is ProgressKind.COMPLETED
-    assert sum(kind in TERMINAL for kind in said) == 1
-    assert ProgressKind.ASSET_STARTED in said
-    assert ProgressKind.EMBED_BATCH in said
-
-
 def test_a_file_that_vanishes_after_the_scan_is_gone(desk):
     desk.write("a.md", "one")
     desk.write("b.md", "two")
@@ -614,24 +378,6 @@ def test_a_file_that_vanishes_after_the_scan_is_gone(desk):
 
     assert counts(outcome) == {"removed": 1, "unchanged": 1}
     assert list(desk.ids()) == ["b.md"]
-
-
-def test_a_name_that_is_not_utf8_does_not_stop_the_run(desk):
-    desk.write("a.md", "one")
-    (desk.root / "latin-\udce9.md").write_bytes(b"two")
-
-    outcome = desk.ingest()
-
-    assert counts(outcome) == {"new": 1}
-    assert outcome.skip_examples == {"undecodable_name": ["latin-\\xe9.md"]}
-
-
-def test_a_stored_time_that_cannot_be_read_does_not_stop_a_run(desk):
-    desk.write("a.md", "text")
-    desk.ingest()
-    desk.library.set_value(build_last_scan_key(str(desk.root)), "damaged")
-
-    assert counts(desk.ingest()) == {"unchanged": 1}
 
 
 def test_damaged_names_of_files_remove_no_document(desk):
@@ -657,34 +403,3 @@ def test_without_memory_for_the_index_words_are_stored(desk):
 
     assert (counted.embedded, counted.reused, counted.pending) == (0, 0, 1)
     assert counted.unavailable is not None
-
-
-def test_without_memory_to_check_the_index_words_are_stored(desk, monkeypatch):
-    def refuse(*, verify=False):
-        raise OutOfMemory(operation="ingest", limit_bytes=1)
-
-    desk.write("a.md", "one")
-    desk.ingest()
-    desk.write("b.md", "two")
-    table = desk.tables[desk.embedder.version]
-    with monkeypatch.context() as patch:
-        patch.setattr(table, "list_keys", refuse)
-        patch.setattr(desk, "check", lambda: None)
-        outcome = desk.ingest()
-
-    assert counts(outcome) == {"new": 1, "unchanged": 1}
-    assert outcome.embedding.unavailable is not None
-    assert desk.again().embedding.pending == 0
-
-
-def test_vectors_that_could_not_be_stored_are_not_counted(desk):
-    class Full(MemoryVectors):
-        def append(self, rows):
-            raise DependencyMissing(feature="the vector index", install="lancedb")
-
-    desk.tables[desk.embedder.version] = Full()
-    desk.write("a.md", "one")
-
-    counted = desk.ingest().embedding
-
-    assert (counted.embedded, counted.reused, counted.pending) == (0, 0, 1)

@@ -4,9 +4,9 @@ import os
 import pytest
 
 from kebab.core.documents import KnownDocument
-from kebab.core.files import FileEntry, ScanRules
+from kebab.core.files import FileEntry
 from kebab.core.progress import ProgressKind
-from kebab.errors.catalog import IoError, ParseFailed
+from kebab.errors.catalog import ParseFailed
 from kebab.ingest.job import IngestJob, TextNote
 from kebab.ingest.plan import FileTask
 from kebab.ingest.run import build_file_name, build_file_text, ingest_text
@@ -23,15 +23,6 @@ def test_vectors_are_counted_by_file_and_in_total(desk):
     told = {item.doc_path: (item.chunk_count, item.embedded, item.reused) for item in outcome.items}
     assert told == {"a.md": (1, 1, 0), "b.md": (1, 0, 1), "c.md": (1, 1, 0)}
     assert (outcome.embedding.embedded, outcome.embedding.reused) == (2, 1)
-
-
-def test_warnings_of_a_file_reach_its_item(desk):
-    desk.write("a.md", "---\ntitle: [unclosed\n---\ntext\n")
-
-    (item,) = desk.ingest().items
-
-    assert item.kind == "new"
-    assert item.warnings
 
 
 def test_skips_of_all_roots_are_summed(desk, tmp_path):
@@ -110,17 +101,6 @@ def store(desk, one, **options):
     return ingest_text(one, IngestJob(**options), desk.ports(), desk.events.append).report
 
 
-def test_a_text_becomes_a_document_with_its_title(desk, folder):
-    outcome = store(desk, note(folder, uri="https://example.org/x"))
-
-    (path,) = folder.iterdir()
-    assert outcome.new == 1
-    (source,) = desk.library.list_sources()
-    assert (source.name, source.kind, source.root) == ("stdin", "stdin", str(folder))
-    _, chunk = desk.library.load_chunks(list(desk.library.list_committed_keys()))
-    assert (chunk.title, chunk.path, chunk.text) == ("A title", path.name, "some text")
-
-
 def test_front_matter_of_the_text_is_kept_and_its_title_replaced(folder):
     text = "---\ntitle: Old\ntags: [x]\n---\nbody\n"
 
@@ -128,14 +108,6 @@ def test_front_matter_of_the_text_is_kept_and_its_title_replaced(folder):
 
     assert (parsed.title, parsed.metadata.tags) == ("A title", ("x",))
     assert "Old" not in parsed.text
-
-
-def test_toml_front_matter_stays_toml(folder):
-    text = '+++\ntitle = "Old"\ntags = ["x"]\n+++\nbody\n'
-
-    parsed = MarkdownParser().parse(build_file_text(note(folder, text, uri="u:v")).encode(), "a.md")
-
-    assert (parsed.title, parsed.metadata.tags, parsed.warnings) == ("A title", ("x",), ())
 
 
 @pytest.mark.parametrize(
@@ -174,29 +146,6 @@ def test_a_dry_run_compares_with_what_is_stored(desk, folder, text, counts):
     ) == counts
     kinds = [event.kind for event in desk.events]
     assert kinds == [ProgressKind.SCAN_STARTED, ProgressKind.COMPLETED]
-
-
-def test_a_folder_that_cannot_be_made_is_an_error(desk, tmp_path):
-    (tmp_path / "file").write_text("", encoding="utf-8")
-
-    with pytest.raises(IoError) as caught:
-        store(desk, note(tmp_path / "file" / "stdin"))
-
-    assert caught.value.op == "write"
-
-
-def test_a_title_does_not_count_towards_the_limit_that_a_text_was_held_to(desk, folder):
-    held = store(desk, note(folder, "x" * 90), rules=ScanRules(max_file_bytes=100))
-
-    assert held.new == 1
-
-
-def test_a_text_that_its_parser_refuses_is_not_stored(desk, folder, refusing):
-    with pytest.raises(ParseFailed):
-        store(desk, note(folder, refusing))
-
-    assert list(folder.iterdir()) == []
-    assert desk.again().errors == 0
 
 
 def test_a_text_that_its_parser_refuses_leaves_the_one_before(desk, folder, refusing):

@@ -53,24 +53,10 @@ def test_a_file_below_sources_belongs_to_the_nearest(tree, chosen):
     assert (scope.source.root, scope.files) == (str(tree / "sub"), ("deep/c.md",))
 
 
-def test_an_ignored_folder_below_a_source_is_a_source_of_its_own(tree, chosen):
-    assert chosen([tree / "venv"], folder(tree)) == [Scope(source=folder(tree / "venv"))]
-
-
 def test_named_files_of_one_source_are_looked_at_together(tree, chosen):
     (scope,) = chosen([tree / "a.md", tree / "--help.md", tree / "a.md"])
 
     assert scope.files == ("a.md", "--help.md")
-
-
-def test_a_part_that_is_looked_at_anyway_is_not_looked_at_twice(tree, chosen):
-    assert len(chosen([tree, tree / "sub", tree / "sub/deep"], folder(tree))) == 1
-
-
-def test_parts_that_begin_alike_are_different_parts(tree, chosen):
-    (tree / "sub2").mkdir()
-
-    assert len(chosen([tree / "sub", tree / "sub2"], folder(tree))) == 2
 
 
 def test_a_path_may_be_relative_and_lead_over_links(tree, monkeypatch, chosen):
@@ -82,18 +68,6 @@ def test_a_path_may_be_relative_and_lead_over_links(tree, monkeypatch, chosen):
     assert scope.source.root == str(tree / "sub")
 
 
-def test_a_linked_file_keeps_the_name_that_was_given(tree, chosen):
-    (tree / "link.md").symlink_to("sub/b.md")
-
-    assert chosen([tree / "link.md"])[0].files == ("link.md",)
-
-
-@pytest.mark.parametrize("path", ["missing", "null\0byte", "a.md/b.md"])
-def test_a_path_that_is_not_there_is_refused(tree, path, chosen):
-    with pytest.raises(IoError):
-        chosen([f"{tree}/{path}"])
-
-
 def test_a_root_whose_name_is_not_utf8_is_refused_readably(tree, chosen):
     (tree / "caf\udce9").mkdir()
 
@@ -101,12 +75,6 @@ def test_a_root_whose_name_is_not_utf8_is_refused_readably(tree, chosen):
         chosen([tree / "caf\udce9"])
 
     assert caught.value.path.endswith("caf\\xe9")
-
-
-def test_a_missing_source_can_be_swept_by_force(tree, chosen):
-    gone = tree / "gone"
-
-    assert chosen([gone], folder(gone), force=True) == [Scope(source=folder(gone))]
 
 
 def change(desk, *names):
@@ -128,28 +96,11 @@ def notes(desk):
     return desk
 
 
-def test_an_edited_file_is_updated_and_no_other_is_scanned(notes):
-    notes.write("a.md", "# A\n\ngamma\n")
-
-    outcome = change(notes, "a.md")
-
-    assert kinds(outcome) == [("updated", "a.md")]
-    assert outcome.scanned == 1
-
-
 def test_a_folder_in_the_place_of_a_file_replaces_its_document(notes):
     (notes.root / "a.md").unlink()
     notes.write("a.md/inner.md", "# Inner\n")
 
     assert kinds(change(notes, "a.md")) == [("new", "a.md/inner.md"), ("removed", "a.md")]
-
-
-def test_a_file_in_the_place_of_a_folder_replaces_its_documents(notes):
-    shutil.rmtree(notes.root / "sub")
-    notes.write("sub.d", "")
-    (notes.root / "sub.d").rename(notes.root / "sub")
-
-    assert ("removed", "sub/b.md") in kinds(change(notes, "sub"))
 
 
 def test_a_named_file_stays_a_document_although_rules_ignore_it(notes):
@@ -170,38 +121,6 @@ def test_a_path_in_no_source_is_left_out(notes, tmp_path_factory):
     assert len(notes.library.list_sources()) == 1
 
 
-@pytest.mark.parametrize("path", ["", "\0", "notes/\udcff.md", "x" * 5_000])
-def test_a_name_that_no_scan_finds_is_left_out(notes, path):
-    paths = (path and str(notes.root / path),)
-
-    assert notes.run(IngestJob(paths=paths, changed=True)).items == []
-
-
-def test_the_file_of_another_source_belongs_to_that_source(notes):
-    notes.ingest("sub/b.md")
-    notes.write("own/c.md", "# C\n")
-    notes.run(IngestJob(paths=(str(notes.root / "own"),)))
-    notes.library.add_source(Source(name="own", root=str(notes.root / "own"), kind="folder"))
-    notes.write("own/d.md", "# D\n")
-
-    outcome = change(notes, "own/d.md")
-
-    assert [(item.source, item.doc_path) for item in outcome.items] == [("own", "d.md")]
-
-
-def test_a_named_file_of_its_own_source_is_followed(desk):
-    desk.write("only.md", "# Only\n")
-    desk.write("other.md", "# Other\n")
-    desk.ingest("only.md")
-    desk.write("only.md", "# Only changed\n")
-    desk.write("other.md", "# Other changed\n")
-
-    assert kinds(change(desk, "only.md", "other.md")) == [("updated", "only.md")]
-
-    (desk.root / "only.md").unlink()
-    assert kinds(change(desk, "only.md")) == [("removed", "only.md")]
-
-
 def test_the_private_folder_of_kebab_is_left_out(notes):
     notes.write("data/x.md", "# X\n")
     private = (str(notes.root / "data"),)
@@ -210,21 +129,6 @@ def test_the_private_folder_of_kebab_is_left_out(notes):
     outcome = notes.run(IngestJob(paths=paths, changed=True, private=private))
 
     assert kinds(outcome) == []
-
-
-def test_a_folder_above_a_source_changes_all_of_it(notes):
-    notes.write("c.md", "# C\n")
-
-    outcome = notes.run(IngestJob(paths=(str(notes.root.parent),), changed=True))
-
-    assert kinds(outcome) == [("new", "c.md")]
-
-
-def test_a_changed_link_scans_the_source(notes):
-    notes.write("venv/target.md", "# Target\n")
-    (notes.root / "link.md").symlink_to(notes.root / "venv/target.md")
-
-    assert kinds(change(notes, "link.md")) == [("new", "link.md")]
 
 
 def test_a_path_through_a_link_adds_no_second_document(notes):

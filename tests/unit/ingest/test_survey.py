@@ -39,14 +39,6 @@ def test_files_count_by_their_bytes(desk, survey):
     assert found["en"] > 5 * found["ko"]
 
 
-def test_stored_documents_count_with_files(desk, survey):
-    desk.write("en.md", ENGLISH * 10)
-    desk.ingest()
-    desk.write("ko.md", KOREAN * 10)
-
-    assert survey("ko.md").keys() == {"en", "ko"}
-
-
 def test_of_many_files_some_at_equal_steps_are_read(desk, survey):
     names = [f"{number:04}.md" for number in range(600)]
     for number, name in enumerate(names):
@@ -56,22 +48,6 @@ def test_of_many_files_some_at_equal_steps_are_read(desk, survey):
 
     assert found["ko"] > 0
     assert found["en"] > 0
-
-
-def test_files_of_other_encodings_are_read(desk, survey):
-    (desk.root / "cp949.txt").write_bytes((KOREAN * 2000).encode("cp949"))
-    (desk.root / "utf16.txt").write_bytes((KOREAN * 2000).encode("utf-16"))
-
-    assert survey("cp949.txt", "utf16.txt", media="text/plain").keys() == {"ko"}
-
-
-def test_a_file_that_cannot_be_read_is_left_out(desk, survey):
-    desk.write("en.md", ENGLISH * 10)
-    (desk.root / "binary.md").write_bytes(b"\0\1\2" * 1000)
-    desk.write("gone.md", KOREAN)
-    found = survey("en.md", "binary.md")
-
-    assert found.keys() == {"en"}
 
 
 def test_files_of_isolated_parsers_count_with_texts(desk, survey):

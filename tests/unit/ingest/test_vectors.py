@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from kebab.core.documents import VectorRow
-from kebab.core.ids import Key, sort_keys
+from kebab.core.ids import sort_keys
 from kebab.core.progress import Cancel
-from kebab.errors.catalog import EmbeddingMismatch, OutOfMemory, TimedOut
+from kebab.errors.catalog import TimedOut
 from kebab.ingest import vectors as embedding
 from kebab.ingest.job import RunContext
 from kebab.ingest.vectors import FLUSH_INTERVAL_S, ChunkEmbedder, VectorSync, embed_texts, reconcile
@@ -19,25 +18,6 @@ def sync(desk):
 
 def make_context(desk):
     return RunContext(desk.events.append, desk.clock, Cancel())
-
-
-def test_another_model_is_refused(desk, sync):
-    sync.set_model(desk.embedder)
-
-    with pytest.raises(EmbeddingMismatch):
-        sync.set_model(HashingEmbedder(version="another"))
-
-
-def test_an_interrupted_run_is_repaired_even_without_a_model(desk):
-    desk.write("a.md", "text")
-    desk.ingest()
-    table = desk.tables[desk.embedder.version]
-    (key,) = table.list_keys()
-    table.delete([key])
-
-    VectorSync(desk.library, desk.ports().vectors, make_context(desk)).reconcile()
-
-    assert desk.library.count_pending() == 1
 
 
 def test_a_run_that_changed_nothing_compares_once(desk, monkeypatch):
@@ -57,19 +37,6 @@ def test_a_run_that_changed_nothing_compares_once(desk, monkeypatch):
     sync.update(None)
 
     assert listed == [{"verify": False}]
-
-
-def test_readers_get_the_rows_before_the_library_vouches_for_them(waiting):
-    seen = []
-
-    class Watching(MemoryVectors):
-        def save(self):
-            super().save()
-            seen.append((len(self.rows), len(waiting.library.list_committed_keys())))
-
-    make_chunk_embedder(waiting, Watching()).embed_pending(waiting.embedder)
-
-    assert seen == [(5, 0)]
 
 
 def test_vectors_wait_longer_where_a_flush_takes_long(waiting):
@@ -190,16 +157,6 @@ def test_a_vector_is_that_of_title_headings_and_text(waiting):
     assert table.compute_cosines(expected, [chunk.key])[chunk.key] == pytest.approx(1.0)
 
 
-def test_what_the_model_cannot_read_is_marked_and_not_embedded(waiting):
-    table = MemoryVectors()
-    model = HashingEmbedder(supports=lambda text: "text 3" not in text)
-
-    make_chunk_embedder(waiting, table).embed_pending(model)
-
-    assert len(table.list_keys()) == 4
-    assert waiting.library.count_pending() == 0
-
-
 def test_rows_are_durable_before_the_library_vouches_for_them(waiting):
     class Dying(MemoryVectors):
         def append(self, rows):
@@ -215,37 +172,6 @@ def test_rows_are_durable_before_the_library_vouches_for_them(waiting):
     assert waiting.library.list_committed_keys() == sort_keys([])
 
 
-def test_on_a_slow_machine_vectors_do_not_wait_for_the_whole_slice(waiting):
-    waiting.clock.monotonic = lambda: waiting.clock.ahead
-    table = MemoryVectors()
-
-    class Slow(HashingEmbedder):
-        def embed_passages(self, texts):
-            for batch in super().embed_passages(texts):
-                waiting.clock.ahead += FLUSH_INTERVAL_S
-                yield batch
-
-    make_chunk_embedder(waiting, table).embed_pending(Slow(batch=1))
-
-    assert table.commits == 4
-
-
-def test_stopped_between_batches_what_is_done_stays(waiting):
-    cancel = Cancel()
-    table = MemoryVectors()
-
-    class Stopping(HashingEmbedder):
-        def embed_passages(self, texts):
-            for batch in super().embed_passages(texts):
-                cancel.request()
-                yield batch
-
-    make_chunk_embedder(waiting, table, cancel).embed_pending(Stopping(batch=2))
-
-    assert sorted(table.list_keys()) == sorted(waiting.library.list_committed_keys())
-    assert 0 < len(table.list_keys()) < 5
-
-
 def test_the_documents_of_the_last_search_are_embedded_first(waiting):
     *_, last = waiting.library.list_pending(99)
     context = RunContext(waiting.events.append, waiting.clock, Cancel(), lambda: [last.chunk_id])
@@ -255,29 +181,6 @@ def test_the_documents_of_the_last_search_are_embedded_first(waiting):
     work.embed_pending(waiting.embedder)
 
     assert next(iter(work.counts.embedded)) == last.doc_id
-
-
-def test_chunks_in_a_foreign_script_are_counted_and_wait_no_longer(waiting):
-    waiting.embedder = HashingEmbedder(supports=lambda text: "text 0" not in text)
-    work = make_chunk_embedder(waiting, MemoryVectors())
-
-    work.embed_pending(waiting.embedder)
-
-    assert work.counts.unsupported == 2
-    assert waiting.library.count_pending() == 0
-
-
-def test_only_durable_vectors_are_counted(waiting):
-    class Full(MemoryVectors):
-        def append(self, rows):
-            raise OutOfMemory(operation="ingest", limit_bytes=1)
-
-    work = make_chunk_embedder(waiting, Full())
-
-    with pytest.raises(OutOfMemory):
-        work.embed_pending(waiting.embedder)
-
-    assert (sum(work.counts.embedded.values()), sum(work.counts.copied.values())) == (0, 0)
 
 
 class SlowEmbedder(HashingEmbedder):
@@ -317,20 +220,6 @@ def test_a_batch_that_is_too_slow_is_tried_again_in_smaller_ones():
     assert embedder.tried[:3] == [20, 5, 1]
 
 
-@pytest.mark.parametrize("goes_on", [True, False])
-def test_a_text_that_takes_too_long_alone_is_named(goes_on):
-    late = []
-
-    def handle_late(index, error):
-        late.append((index, error.operation))
-        return goes_on
-
-    found = list_embedded(SlowEmbedder(endless=("slow",)), ["a", "slow", "b", "c"], handle_late)
-
-    assert late == [(1, "embedding a batch")]
-    assert found == ([0, 2, 3] if goes_on else [0])
-
-
 def test_a_chunk_that_takes_too_long_stays_pending_and_the_others_get_vectors(waiting):
     table = MemoryVectors()
     work = make_chunk_embedder(waiting, table)
@@ -353,10 +242,6 @@ def test_a_machine_that_is_too_slow_is_left_alone_after_a_few_chunks(waiting, mo
     assert embedder.tried.count(1) == 2
 
 
-def row(key):
-    return VectorRow(Key(key), np.ones(3, np.float32))
-
-
 @pytest.fixture
 def three(desk):
     """Return a desk whose library vouches for three chunks."""
@@ -364,20 +249,6 @@ def three(desk):
         desk.write(name, f"text of {name}")
     desk.ingest()
     return desk
-
-
-def repaired(desk, keys):
-    table = MemoryVectors()
-    table.append([row(key) for key in keys])
-    reconcile(desk.library, table, "v")
-    return sorted(table.list_keys())
-
-
-def test_rows_without_a_committed_chunk_are_deleted(three):
-    first, second, third = sorted(three.library.list_committed_keys())
-
-    assert repaired(three, [first, second, third, 999]) == [first, second, third]
-    assert three.library.count_pending() == 0
 
 
 @pytest.mark.parametrize("verify", [False, True])

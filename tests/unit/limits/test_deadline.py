@@ -5,14 +5,11 @@ from contextlib import suppress
 
 import pytest
 
-from kebab.errors.catalog import ParseFailed, TimedOut
+from kebab.errors.catalog import TimedOut
 from kebab.limits import deadline
 from kebab.limits.deadline import (
     Elapsed,
-    build_failure,
-    describe_failure,
     limit_time,
-    raise_memory_error,
 )
 
 
@@ -24,18 +21,6 @@ def spin(seconds):
             sum(range(100))
         except Exception:  # noqa: BLE001 - that is what foreign parsers do
             return
-
-
-def test_waiting_for_other_programs_does_not_count():
-    with limit_time(0.1, "a.md"):
-        time.sleep(0.5)
-
-
-def test_the_work_of_other_threads_does_not_count():
-    thread = threading.Thread(target=spin, args=(0.6,))
-    with limit_time(0.5, "a.md"):
-        thread.start()
-        thread.join()
 
 
 def test_work_that_waits_for_ever_is_interrupted():
@@ -90,31 +75,3 @@ def test_on_another_thread_late_work_is_refused_when_it_ends():
     thread.join()
 
     assert len(caught) == 1
-
-
-def test_an_alarm_that_is_handled_late_starts_no_timer():
-    with limit_time(5, "a.md"):
-        handle = signal.getsignal(signal.SIGPROF)
-    assert callable(handle)
-    handle(signal.SIGPROF, None)
-
-    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
-
-
-@pytest.mark.parametrize(
-    ("fault", "cause"),
-    [(ValueError("odd"), "the parser failed: odd"), (ValueError(), "the parser failed")],
-)
-def test_a_failure_is_described_by_its_message(fault, cause):
-    assert describe_failure(fault) == cause
-
-
-def test_only_a_lack_of_memory_is_raised_again():
-    error = build_failure("a.pdf", "pdf-v1", "the parser failed")
-    raise_memory_error(error)
-    error.__cause__ = MemoryError()
-
-    with pytest.raises(MemoryError):
-        raise_memory_error(error)
-
-    assert isinstance(error, ParseFailed)

@@ -1,5 +1,4 @@
 import os
-import pickle
 import subprocess
 import sys
 import time
@@ -9,11 +8,9 @@ from pathlib import Path
 import pytest
 
 from kebab.limits.worker import (
-    Reply,
     WorkerProcess,
     run_handler,
     serve,
-    wait_for_replies,
 )
 
 LIMIT_MB = 300
@@ -25,21 +22,6 @@ def echo(task):
 
 def leave(status):
     os._exit(status)
-
-
-def start_sleeper(_):
-    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-    return process.pid
-
-
-class Broken:
-    """Cannot be restored in another process."""
-
-    def __call__(self, task):
-        return task
-
-    def __reduce__(self):
-        return leave, (1,)
 
 
 def receive(worker):
@@ -70,41 +52,6 @@ def test_a_worker_that_left_is_explained_by_its_status():
 
         assert receive(worker) is None
         assert worker.explain_end() == "the parser ended its process (status 7)"
-
-
-def test_the_peak_of_the_caller_is_not_that_of_the_worker():
-    few = 60  # this process has had more
-    with WorkerProcess(leave, few) as worker:
-        receive(worker)
-        worker.send(7)
-
-        assert receive(worker) is None
-        assert worker.explain_end() == "the parser ended its process (status 7)"
-
-
-def test_closing_also_ends_what_the_worker_started():
-    with WorkerProcess(start_sleeper, LIMIT_MB) as worker:
-        receive(worker)
-        worker.send(None)
-        child = receive(worker).result
-
-    assert wait_until(lambda: has_ended(child))
-
-
-def test_a_handler_that_cannot_be_restored_ends_the_worker_before_it_is_ready():
-    with WorkerProcess(Broken(), LIMIT_MB) as worker:
-        assert receive(worker) is None
-        assert not worker.is_ready
-
-
-def test_replies_of_several_workers_are_awaited_together(worker):
-    with WorkerProcess(echo, LIMIT_MB) as other:
-        receive(worker)
-        receive(other)
-        other.send("task")
-
-        assert wait_for_replies([worker, other], 60) == [other]
-        assert wait_for_replies([worker], 0) == []
 
 
 def test_a_worker_ends_with_the_process_that_started_it():
@@ -181,12 +128,3 @@ class Panic(BaseException):
 )
 def test_an_unexpected_exception_is_a_fault_of_the_task(cause, fault):
     assert run_handler(fail, cause).fault == fault
-
-
-def test_a_lack_of_memory_is_no_fault_of_the_parser():
-    with pytest.raises(MemoryError):
-        run_handler(fail, MemoryError())
-
-
-def test_a_reply_survives_its_way():
-    assert pickle.loads(pickle.dumps(Reply("text", 3, "why"))) == Reply("text", 3, "why")

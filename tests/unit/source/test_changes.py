@@ -3,7 +3,7 @@ import subprocess
 import pytest
 
 from kebab.errors.catalog import DependencyMissing, InvalidInput
-from kebab.source.changes import find_repository, find_work_tree, list_changes
+from kebab.source.changes import find_repository, list_changes
 
 
 @pytest.fixture
@@ -28,11 +28,6 @@ def commit(tree):
 def list_(tree, revision="HEAD", *paths):
     found = list_changes(find_repository(str(tree), revision), list(map(str, paths or [tree])))
     return {path.removeprefix(f"{tree}/"): lines for path, lines in found.items()}
-
-
-def test_before_the_first_commit_every_file_is_new(tree):
-    (tree / "a.md").write_text("x\n")
-    assert list_(tree) == {"a.md": None}
 
 
 def test_lines_of_changed_and_renamed_files_and_new_files(tree):
@@ -85,12 +80,6 @@ def test_what_git_cannot_compare_is_refused(tree, tmp_path_factory):
         find_repository(str(outside / "bare.git"), "HEAD")
 
 
-def test_the_complaint_of_git_is_the_cause(tree, monkeypatch):
-    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    with pytest.raises(InvalidInput, match="dubious ownership"):
-        find_repository(str(tree), "HEAD")
-
-
 def test_a_shallow_clone_is_named(tree, tmp_path_factory):
     for name in ("a", "b"):
         (tree / f"{name}.md").write_text("x\n")
@@ -107,11 +96,3 @@ def test_without_git_the_program_is_named(tree, monkeypatch):
     with pytest.raises(DependencyMissing) as raised:
         find_repository(str(tree), "HEAD")
     assert raised.value.program == "git"
-
-
-def test_the_work_tree_of_a_file_is_the_nearest_one(tree):
-    (tree / "sub").mkdir()
-    (tree / "sub" / ".git").write_text("gitdir: ../.git/modules/sub\n")
-    assert find_work_tree(str(tree / "a.md")) == str(tree)
-    assert find_work_tree(str(tree / "sub" / "a.md")) == str(tree / "sub")
-    assert find_work_tree("/nowhere/a.md") is None

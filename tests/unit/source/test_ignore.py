@@ -31,19 +31,6 @@ def test_the_nearest_file_decides(tree):
     assert reason(root, "keep/a.txt") is None
 
 
-def test_an_ignored_folder_cannot_be_reopened_from_inside(tree):
-    root = tree({".gitignore": "out/\n", "out/.gitignore": "!a.md\n"})
-
-    assert reason(root, "out/a.md") == "ignored"
-
-
-def test_kebabignore_goes_before_gitignore_of_the_same_folder(tree):
-    root = tree({".gitignore": "drafts/\n", ".kebabignore": "!drafts/\nprivate.md\n"})
-
-    assert reason(root, "drafts/a.md") is None
-    assert reason(root, "private.md") == "ignored"
-
-
 def test_kebabignore_takes_a_built_in_exclude_and_a_hidden_file_back(tree):
     root = tree({".kebabignore": "!node_modules/\n!.github/\n!.notes.md\n"})
 
@@ -52,27 +39,12 @@ def test_kebabignore_takes_a_built_in_exclude_and_a_hidden_file_back(tree):
     assert reason(root, ".notes.md") is None
 
 
-def test_settings_add_excludes_and_take_built_in_ones_back(tree):
-    rules = ScanRules(exclude=("*.log", "!venv"))
-    root = tree({})
-
-    assert reason(root, "a.log", rules) == "excluded"
-    assert reason(root, "venv/a.md", rules) is None
-
-
 @pytest.mark.parametrize("broken", ["!", "[z-a]", "\\", "[[:alpha:]]x", "# comment", "   "])
 def test_a_broken_line_spoils_neither_its_neighbours_nor_the_terminal(tree, broken):
     root = tree({".gitignore": f"{broken}\na.md\n"})
 
     assert reason(root, "a.md") == "ignored"
     assert reason(root, "b.md") is None
-
-
-def test_an_ignore_file_may_begin_with_a_byte_order_mark_and_hold_any_bytes(tmp_path):
-    tmp_path.joinpath(".gitignore").write_bytes(b"\xef\xbb\xbfa.md\r\n\xff\xfe*.x\nb.md\n")
-
-    assert reason(str(tmp_path), "a.md") == "ignored"
-    assert reason(str(tmp_path), "b.md") == "ignored"
 
 
 def test_names_with_backslashes_brackets_and_line_breaks_are_matched_as_they_are(tree):

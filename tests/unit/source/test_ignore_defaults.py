@@ -3,30 +3,8 @@ import json
 import pytest
 
 from kebab.core.files import ScanRules
-from kebab.source.ignore import explain_skip, has_secret_content, is_generated, is_secret_name
+from kebab.source.ignore import has_secret_content, is_generated
 from kebab.source.walk import FolderScanner
-from kebab.text.normalize import split_names
-from kebab.wire.library import SkipRule
-
-SECRET = split_names("""
-.env .env.local prod.env credentials credentials.json .aws/credentials .docker/config.json
-.git-credentials gcp-credentials.json credentials.yml.enc secrets.yaml secrets.prod.yml
-client_secret_1.apps.json token.json auth.json service-account.json kubeconfig.yaml .kube/config
-.npmrc .pypirc .netrc _netrc .pgpass .my.cnf .bash_history .python_history fish_history id_rsa
-id_ed25519_sk id_rsa.bak id_rsa_old x.kdbx x.jks terraform.tfstate terraform.tfstate.backup
-prod.tfvars prod.tfvars.json server.pem passwords.csv accessKeys.csv CREDENTIALS.JSON .htpasswd
-""")
-NO_SECRET = split_names("""
-credentials-rotation.md credentials.md secrets.md secret-garden.csv credentials.py secret.go
-.env.example terraform.tfvars.example id_rsa.pub tokens.json design-tokens.json history.md id_rsa.md
-config.json config settings.xml auth.md hosts.yml environment.md .env.md.sample key.md secrets.txt
-""")
-
-
-@pytest.mark.parametrize(("names", "is_secret"), [(SECRET, True), (NO_SECRET, False)])
-def test_names_in_which_tools_keep_secrets_are_told_from_prose_about_them(names, is_secret):
-    assert [name for name in sorted(names) if is_secret_name(name) is not is_secret] == []
-
 
 SERVICE_ACCOUNT = json.dumps({"type": "service_account", "private_key": "x"}, indent=2)
 PRIVATE_KEY = "-----BEGIN OPENSSH " + "PRIVATE KEY-----\nx\n"
@@ -125,12 +103,6 @@ def test_a_link_with_a_harmless_name_does_not_open_a_secret(tmp_path, link):
 
     assert found.entries == []
     assert found.skips.by_reason["secret"] == 4
-
-
-def test_the_setting_that_reads_a_secret_is_named(tmp_path):
-    rule = SkipRule(path="x/.env", setting="ingest.secret_files")
-
-    assert explain_skip(str(tmp_path), ScanRules(), "x/.env", folder=False) == ("secret", rule)
 
 
 def test_folders_are_listed_again_when_other_secrets_are_read():

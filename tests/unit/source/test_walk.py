@@ -1,13 +1,10 @@
-import gzip
 import os
 import time
-import unicodedata
 
 import pytest
 
 from kebab.core.files import ScanRules, SeenFiles
-from kebab.core.media import MARKDOWN, PLAIN, detect_media_type
-from kebab.source import walk
+from kebab.core.media import MARKDOWN
 from kebab.source.walk import (
     CHANGED_NS,
     FolderScanner,
@@ -53,17 +50,6 @@ def test_a_name_is_kept_exactly_as_it_is_on_disk(root, name):
     assert paths(SCANNER.scan(str(root), RULES)) == [name]
 
 
-def test_names_that_differ_in_case_or_form_only_are_different_files(root):
-    names = [
-        "Case.md",
-        "case.md",
-        *(unicodedata.normalize(form, "각.md") for form in ("NFD", "NFC")),
-    ]
-    write(root, *names)
-
-    assert paths(SCANNER.scan(str(root), RULES)) == sorted(names)
-
-
 def test_every_file_left_out_is_counted_with_its_reason(root):
     write(root, "a.md", "b.mp3", "c.mp3", "noext.zip", ".hidden.md", "venv/x.md", "ignored/x.md")
     (root / ".gitignore").write_text("ignored/\n", encoding="utf-8")
@@ -100,12 +86,6 @@ def test_files_above_the_limit_are_read_in_part_or_left_out(root):
     assert found.largest == 991
 
 
-def test_a_pipe_with_the_name_of_a_note_is_not_read(root):
-    os.mkfifo(root / "pipe.md")
-
-    assert SCANNER.scan(str(root), RULES).skips.by_reason == {"special_file": 1}
-
-
 def test_a_folder_that_cannot_be_listed_is_counted_and_the_scan_goes_on(root, monkeypatch):
     write(root, "a.md", "locked/b.md")
     listing = os.scandir
@@ -124,14 +104,6 @@ def test_a_folder_that_cannot_be_listed_is_counted_and_the_scan_goes_on(root, mo
     assert found.skips.by_reason == {"unreadable": 1}
 
 
-def test_a_part_of_the_root_is_scanned_under_the_rules_above_it(root):
-    write(root, "a.md", "sub/b.md", "sub/c.txt", "sub/deep/d.txt")
-    (root / ".gitignore").write_text("*.txt\n", encoding="utf-8")
-    (root / "sub/deep/.gitignore").write_text("!d.txt\n", encoding="utf-8")
-
-    assert paths(SCANNER.scan(str(root), RULES, below="sub")) == ["sub/b.md", "sub/deep/d.txt"]
-
-
 def test_what_belongs_to_others_is_left_to_them(root):
     write(root, "a.md", "other/b.md", "mine/c.md", "mine/d.md")
     claimed = {str(root / "other"): "other_source", str(root / "mine/c.md"): "other_source"}
@@ -140,16 +112,6 @@ def test_what_belongs_to_others_is_left_to_them(root):
 
     assert paths(found) == ["a.md", "mine/d.md"]
     assert found.skips.by_reason == {"other_source": 2}
-
-
-def test_a_link_to_a_file_that_is_found_anyway_is_a_duplicate(root):
-    write(root, "a.md")
-    (root / "link.md").symlink_to(root / "a.md")
-
-    found = SCANNER.scan(str(root), RULES)
-
-    assert paths(found) == ["a.md"]
-    assert found.skips.by_reason == {"duplicate": 1}
 
 
 def test_a_link_to_a_file_that_would_be_missed_is_followed_once(root):
@@ -161,13 +123,6 @@ def test_a_link_to_a_file_that_would_be_missed_is_followed_once(root):
 
     assert paths(found) == ["one.md"]
     assert found.skips.by_reason == {"hidden": 1, "duplicate": 1}
-
-
-def test_a_link_to_a_folder_that_would_be_missed_is_followed(root):
-    write(root, ".store/a.md", ".store/sub/b.md")
-    (root / "store").symlink_to(".store")
-
-    assert paths(SCANNER.scan(str(root), RULES)) == ["store/a.md", "store/sub/b.md"]
 
 
 def test_links_that_loop_end(root):
@@ -197,28 +152,6 @@ def test_links_that_lead_out_or_nowhere_are_not_followed(root, tmp_path):
     assert found.skips.by_reason == {"symlink_outside": 2, "symlink_broken": 1}
 
 
-def test_a_root_with_nothing_but_hidden_things_counts_as_empty(root):
-    write(root, ".git/HEAD", ".DS_Store")
-
-    assert SCANNER.scan(str(root), RULES).seen == 0
-
-
-def test_images_are_left_out_until_their_text_is_to_be_recognised(root):
-    write(root, "a.md", "scan.png", "photo.JPG")
-    (root / "link.tif").symlink_to(root / "scan.png")
-
-    off, on = (
-        SCANNER.scan(str(root), RULES),
-        SCANNER.scan(str(root), ScanRules(left_out=frozenset())),
-    )
-
-    assert [one.path for one in off.entries if one.media != "image/x-named"] == ["a.md"]
-    assert off.skips.by_reason == {"ocr_off": 3}
-    assert off.skips.by_extension == {".jpg": 1, ".png": 1, ".tif": 1}
-    assert paths(on) == ["a.md", "photo.JPG", "scan.png"]
-    assert {entry.media for entry in on.entries} == {"text/markdown", "image/any"}
-
-
 def test_changed_folders_are_searched_for_unseen_files(root):
     write(root, "a.md", "new.md", "sub/b.md", "sub/new.md", "fresh/deep/c.md", "x.tmp", ".h.md")
     write(root, "node_modules/d.md")
@@ -227,27 +160,6 @@ def test_changed_folders_are_searched_for_unseen_files(root):
     found = SCANNER.scan_again(str(root), RULES, seen, claimed={})
 
     assert [entry.path for entry in found.entries] == ["new.md", "fresh/deep/c.md"]
-
-
-def test_a_large_changed_folder_gives_several_ticks(root, monkeypatch):
-    monkeypatch.setattr(walk, "_VISITS_PER_TICK", 2)
-    for number in range(6):
-        (root / f"{number}.md").write_text("x")
-    seen, ticks = SeenFiles(changed=[""], folders=[""], files=[]), []
-
-    SCANNER.scan_again(str(root), RULES, seen, claimed={}, tick=lambda: ticks.append(1))
-
-    assert len(ticks) == 4
-
-
-def test_a_scan_returns_the_times_of_folders_and_ignore_files(root):
-    write(root, "a.md", "sub/b.md", ".gitignore")
-    for path in (root, root / "sub", root / ".gitignore"):
-        os.utime(path, ns=(5, 5))
-
-    found = SCANNER.scan(str(root), RULES)
-
-    assert found.folders == {"": 5, "sub": 5, ".gitignore": 5}
 
 
 @pytest.mark.parametrize(("nanoseconds", "age"), [(1, 0.01), (0, 1.5)], ids=["fine", "coarse"])
@@ -292,42 +204,6 @@ def find_media(folder, name, data):
 )
 def test_content_decides_where_the_name_does_not(tmp_path, name, data, media):
     assert find_media(tmp_path, name, data) == media
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "media"),
-    [
-        ("tar.1", ".TH TAR 1", "text/troff"),
-        ("tar.1.gz", ".TH TAR 1", "text/troff"),
-        ("perl.3pm.gz", ".Dd May 4, 2024", "text/troff"),
-        ("app.log.1.gz", "started", None),
-        ("app.log.1", "started", "text/plain"),
-    ],
-)
-def test_a_page_of_the_manual_is_known_by_its_content(tmp_path, name, text, media):
-    data = text.encode()
-    assert find_media(tmp_path, name, gzip.compress(data) if name.endswith("gz") else data) == media
-
-
-@pytest.mark.parametrize(
-    ("name", "media"),
-    [
-        ("a.md", MARKDOWN),
-        ("UPPER.MD", MARKDOWN),
-        ("a.b.c.tar.md", MARKDOWN),
-        ("--help.md", MARKDOWN),
-        ("trailing-dot..md", MARKDOWN),
-        ("new\nline.mdx", MARKDOWN),
-        ("log.txt", PLAIN),
-        ("guide.RST", "text/x-rst"),
-        ("photo.mp3", None),
-        ("README", None),
-        (".md", None),
-        ("ends-with-dot.", None),
-    ],
-)
-def test_the_last_suffix_decides_the_media_type(name, media):
-    assert detect_media_type(name) == media
 
 
 def test_files_without_text_are_entries_by_their_names_and_counted_as_skipped(root):

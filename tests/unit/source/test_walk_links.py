@@ -27,20 +27,3 @@ def test_a_link_with_a_readable_name_to_a_file_without_one_is_followed(tmp_path)
     target = resolve_link(link(tmp_path, "readme.md", "page.zip"), str(tmp_path), RULES, set())
 
     assert isinstance(target, Target)
-
-
-def test_a_folder_followed_before_is_a_loop(tmp_path):
-    (tmp_path / ".store").mkdir()
-
-    followed = {str(tmp_path / ".store")}
-
-    assert (
-        resolve_link(link(tmp_path, "a", ".store"), str(tmp_path), RULES, followed)
-        == "symlink_loop"
-    )
-
-
-def test_a_root_that_is_the_whole_file_system_holds_everything(tmp_path):
-    (tmp_path / "a.md").write_text("text", encoding="utf-8")
-
-    assert resolve_link(link(tmp_path, "b.md", "a.md"), "/", RULES, set()) == "duplicate"

@@ -4,7 +4,6 @@ from kebab.wire.coverage import (
     Indexing,
     describe_absent_words,
     describe_gaps,
-    describe_known_gaps,
     format_indexing,
 )
 from tests.fakes.replies import coverage
@@ -36,23 +35,6 @@ def test_an_absence_that_is_not_covered_says_what_is_missing():
 )
 def test_what_keeps_a_word_from_being_absent(fields, words):
     assert describe_gaps(coverage(**fields), "absent") == words
-
-
-def test_results_are_shown_with_what_is_known_to_be_missing():
-    assert describe_known_gaps(coverage(checked=2, partial=1, pending_vectors=3)) == ""
-    assert describe_known_gaps(coverage(gone=1)) == "1 file is gone"
-    assert describe_known_gaps(coverage(failed=1, checked=5002)) == ""
-
-
-def test_a_running_ingest_is_told_with_its_progress():
-    indexing = Indexing(pid=7, started_at="", done=1, total=9, unit="passages")
-
-    found = describe_gaps(coverage(indexing=indexing), "absent")
-
-    assert found == "an ingest is running: 1 of 9 passages, pid 7"
-    assert describe_gaps(coverage(indexing=indexing, unread=3, checked=5000), "absent") == (
-        "an ingest is running: pid 7; 3 of 5,003 files are not read yet"
-    )
 
 
 @pytest.mark.parametrize(

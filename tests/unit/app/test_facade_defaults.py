@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kebab.app.request_defaults import fill_request, list_request_defaults
+from kebab.app.facade import fill_request, list_request_defaults
 from kebab.config.settings import Ask, Search, Settings
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.search import SearchRequest

@@ -6,7 +6,7 @@ from kebab.core.progress import Cancel, ProgressKind
 from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.ingest import vectors
 from kebab.ingest.job import LoadedModel, RunContext
-from kebab.ingest.reembed import reembed
+from kebab.ingest.vectors import reembed
 from tests.fakes.embedder import HashingEmbedder
 
 OLD = "hashing-words-384-v1"
@@ -98,22 +98,3 @@ def test_the_old_vectors_are_deleted_when_the_disk_has_the_change(full, monkeypa
 
     assert seen[0] == ("another", 40)
     assert full.tables[OLD].list_keys() == sort_keys([])
-
-
-def test_passages_that_the_new_model_does_not_know_have_no_vector(full):
-    model = HashingEmbedder(version="another", supports=lambda text: "number 7" not in text)
-
-    outcome = run(full, model)
-
-    assert (outcome.embedded, outcome.unsupported, outcome.pending) == (39, 1, 0)
-    assert len(full.tables["another"].list_keys()) == 39
-
-
-def test_the_first_model_of_a_knowledge_base_needs_no_change(desk):
-    model, desk.embedder = desk.embedder, None
-    desk.write("a.md", "text")
-    desk.ingest()
-
-    outcome = run(desk, model)
-
-    assert (outcome.version, outcome.embedded, outcome.pending) == (model.version, 1, 0)

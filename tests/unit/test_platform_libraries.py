@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from kebab.config import tuning
+from kebab import platform
 
 CLIENT = "lance_namespace_urllib3_client"
 
@@ -12,7 +12,7 @@ def test_lance_uses_two_threads_unless_the_user_sets_another_number(monkeypatch)
     monkeypatch.setenv("LANCE_CPU_THREADS", "7")
     monkeypatch.delenv("LANCE_IO_THREADS", raising=False)
 
-    tuning.limit_lance_threads()
+    platform.limit_lance_threads()
 
     assert (os.environ["LANCE_CPU_THREADS"], os.environ.pop("LANCE_IO_THREADS")) == ("7", "2")
 
@@ -21,7 +21,7 @@ def test_the_rest_client_of_lance_is_a_package_whose_code_has_not_run(monkeypatc
     monkeypatch.setitem(sys.modules, CLIENT, None)
     del sys.modules[CLIENT]
 
-    tuning.skip_lance_rest_client()
+    platform.skip_lance_rest_client()
 
     client = sys.modules[CLIENT]
     assert client.__path__
@@ -31,13 +31,13 @@ def test_the_rest_client_of_lance_is_a_package_whose_code_has_not_run(monkeypatc
 def test_a_rest_client_that_is_loaded_stays(monkeypatch):
     loaded = type(sys)(CLIENT)
     monkeypatch.setitem(sys.modules, CLIENT, loaded)
-    tuning.skip_lance_rest_client()
+    platform.skip_lance_rest_client()
     assert sys.modules[CLIENT] is loaded
 
 
 def test_the_command_line_of_httpx_cannot_be_imported(monkeypatch):
     monkeypatch.setitem(sys.modules, "httpx._main", None)
     del sys.modules["httpx._main"]
-    tuning.skip_httpx_command_line()
+    platform.skip_httpx_command_line()
     with pytest.raises(ImportError):
         __import__("httpx._main")

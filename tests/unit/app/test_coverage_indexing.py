@@ -1,13 +1,8 @@
 import pytest
 
+from kebab.app.coverage import explain_degraded, find_indexing, suggests_ingest
 from kebab.app.doctor import check_health
-from kebab.app.indexing import (
-    INTERVAL_S,
-    ProgressPublisher,
-    explain_degraded,
-    read_indexing,
-    suggests_ingest,
-)
+from kebab.app.ingest import INTERVAL_S, ProgressPublisher
 from kebab.app.schema import describe_build
 from kebab.core.progress import Progress, ProgressKind
 from kebab.store.sqlite.lock import IngestState, WriterLock
@@ -62,18 +57,6 @@ def test_counts_are_published_at_most_once_in_an_interval():
     assert [state.done for state in recorder.published] == [None, 0, 2, 4]
 
 
-def test_an_ingest_publishes_its_progress(pending, monkeypatch):
-    seen = []
-    monkeypatch.setattr(WriterLock, "publish", lambda _, state: seen.append(state))
-
-    pending.ingest()
-
-    assert [(state.done, state.total, state.unit) for state in seen] == [
-        (None, None, None),
-        (1, 1, "files"),
-    ]
-
-
 def test_a_search_says_how_far_the_ingest_is_and_does_not_suggest_one(running):
     found = running.search("bread")
 
@@ -101,6 +84,6 @@ def test_doctor_and_schema_report_the_progress_instead_of_a_fix(running):
     health = check_health(running.context(), DoctorRequest())
     described = describe_build(running.context(), SchemaRequest())
 
-    assert health.indexing == described.indexing == read_indexing(running.context())
+    assert health.indexing == described.indexing == find_indexing(running.context())
     (check,) = [check for check in health.checks if check.name == "pending"]
     assert (check.status, check.fix) == ("warn", None)

@@ -1,7 +1,6 @@
 import pytest
 
-from kebab.core.progress import Progress, ProgressKind
-from kebab.limits.rate import RateMeter
+from kebab.core.progress import Progress, ProgressKind, RateMeter
 
 
 class FakeClock:
@@ -56,9 +55,3 @@ def test_an_unknown_total_has_a_rate_and_no_time():
     event = meter.add_estimate(count(5, total=None))
 
     assert (event.per_second, event.seconds_left) == (0.5, None)
-
-
-def test_an_event_without_a_count_stays_as_it_is():
-    event = Progress(ProgressKind.HEARTBEAT, phase="scan")
-
-    assert RateMeter().add_estimate(event) == event
