@@ -208,7 +208,9 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     MediaType(EMAIL, "e-mail", (".eml", ".emlx"), CitationKind.SECTION),
     MediaType(MSG, "Outlook message", (".msg", ".oft"), CitationKind.SECTION),
     MediaType(MBOX, "mailbox", (".mbox", ".mbx"), CitationKind.SECTION),
-    MediaType(ZIP, "zip archive", (".zip",), CitationKind.SECTION),
+    MediaType(
+        ZIP, "zip archive", (".zip", ".textpack", ".bear2bk", ".bearbk"), CitationKind.SECTION
+    ),
     MediaType("text/calendar", "calendar", (".ics", ".ical"), CitationKind.SECTION),
     MediaType("text/vcard", "contacts", (".vcf", ".vcard"), CitationKind.SECTION),
     MediaType("text/x-bibtex", "bibliography", (".bib",), CitationKind.SECTION),

@@ -62,6 +62,7 @@ _EXPORT = re.compile(
     r"(?:\.(?:md|csv|html|zip)\Z|/)"
     r"|(?:[^/]+/)?(?:channels|conversations|result)\.json\Z"  # Slack, ChatGPT and Claude, Telegram
     r"|(?:[^/]+/)?(?:_chat|WhatsApp[^/]*)\.txt\Z"
+    r"|(?:.*/)?[^/]+\.textbundle/"  # Bear, Ulysses
 )
 """The names by which the export of a program is known."""
 

@@ -237,7 +237,7 @@ class DocumentBuilder:
         )
 
 
-_MAX_OMITTED_CHARS = 200_000
+_MAX_OMITTED_CHARS = 1_000_000
 
 
 def _count_omission(omission: Omission) -> OmittedWords:

@@ -28,7 +28,7 @@ from kebab.core.files import (
     list_containers,
 )
 from kebab.core.ids import compute_digest, hash_content, hash_file
-from kebab.core.media import EMAIL, MSG, detect_media_type
+from kebab.core.media import EMAIL, ENEX_NOTE, MSG, PDF, detect_media_type
 from kebab.core.members import is_export
 from kebab.core.ports import ContainerReader, FileScanner
 from kebab.errors.signal import Signal
@@ -47,8 +47,9 @@ TIMESTAMP_GRANULARITY_NS = 2_000_000_000
 MAX_MEMBERS = 1_000_000
 """The most members of one file, with those of its members."""
 
-_MAILS = {EMAIL, MSG}
-_OPENED = CONTAINERS | _MAILS
+_WITH_FILES = {EMAIL, MSG, PDF, ENEX_NOTE}
+"""Documents that other files may be attached to."""
+_OPENED = CONTAINERS | _WITH_FILES
 
 
 @dataclass(slots=True)
@@ -280,7 +281,7 @@ class MemberScanner:
     ) -> Iterator[FileEntry]:
         """Yield the members of a container that are read, each before its own members."""
         members = self.containers.list_members(entry.absolute, entry.span)
-        if entry.media in _MAILS:
+        if entry.media in _WITH_FILES:
             with self.guard(entry.path, entry.media, self.job.deadline_s):
                 members = iter(list(members))
         for member in members:

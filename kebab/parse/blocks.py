@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from kebab.core.chunks import Place
@@ -80,15 +81,45 @@ def join_edits(text: str, blocks: Sequence[Block], edits: Iterable[Edit] = ()) -
 _MARKUP = re.compile(r"[&\\]|</?\w")
 
 
-def list_omissions(text: str, edits: Iterable[Edit]) -> tuple[Omission, ...]:
-    """Return the words that a reader does not see: those of comments, and of lines of markup."""
-    hidden = (
+def list_omissions(
+    text: str,
+    blocks: Sequence[Block],
+    edits: Iterable[Edit] = (),
+    blobs: Collection[int] = (),
+    others: Mapping[str, Collection[int]] = MappingProxyType({}),
+) -> tuple[Omission, ...]:
+    """Return the words of a text in no passage: outside of its blocks, and what edits remove.
+
+    `blobs` are lines of encoded and minified data; `others` are lines that are left out for
+    another reason.
+    """
+    lines = text.split("\n") if blobs or others else []
+    found = {BLOBS: join_data_words(lines[number] for number in sorted(blobs))}
+    for reason, numbers in others.items():
+        found[reason] = " ".join(lines[number] for number in sorted(numbers))
+    rest = hide_lines(text, {*blobs, *chain.from_iterable(others.values())})
+    ends = (0, *(block.end for block in blocks))
+    starts = (*(block.start for block in blocks), len(text))
+    hidden = [rest[end:start] for end, start in zip(ends, starts, strict=True)]
+    hidden += (
         text[edit.start : edit.end]
         for edit in edits
         if not edit.text and not _MARKUP.match(text, edit.start)
     )
-    words = " ".join(part for part in hidden if _HAS_LETTER.search(part))
-    return (Omission("comments and markup", words),) if words else ()
+    found["comments and markup"] = " ".join(filter(_HAS_LETTER.search, hidden))
+    return tuple(
+        Omission(reason, words) for reason, words in found.items() if words or reason in others
+    )
+
+
+def hide_lines(text: str, hidden: Collection[int]) -> str:
+    """Return a text of the same length whose hidden lines are blank."""
+    if not hidden:
+        return text
+    lines = text.split("\n")
+    for number in hidden:
+        lines[number] = " " * len(lines[number])
+    return "\n".join(lines)
 
 
 def build_line_document(
@@ -111,7 +142,7 @@ def build_line_document(
         spans = sorted([*exclude_lines(spans, dropped), *gaps], key=lambda span: span.first)
     blocks = build_blocks(text, 0, spans)
     prose = (block for block in blocks if block.kind is not BlockKind.CODE)
-    found = (edit for one in prose if find_edits for edit in find_edits(text, one.start, one.end))
+    found = [edit for one in prose if find_edits for edit in find_edits(text, one.start, one.end)]
     edits = join_edits(text, blocks, found)
     return ParsedDocument(
         text=text,
@@ -123,7 +154,7 @@ def build_line_document(
         warnings=(*decoded.warnings, *describe_left_out(BLOBS, text, blobs)),
         links=tuple(dict.fromkeys(links)),
         edits=edits,
-        omissions=list_omissions(text, edits),
+        omissions=list_omissions(text, blocks, found, blobs),
     )
 
 
@@ -265,7 +296,8 @@ class TextBuilder:
     def __init__(self) -> None:
         if _first_builder.get() is None:
             _first_builder.set(self)
-        self._left_out = 0
+        self._data_chars = 0
+        self._left_out: dict[str, list[str]] = {}
         self._parts: list[str] = []
         self.length = 0
         """The code points of the text so far."""
@@ -352,8 +384,24 @@ class TextBuilder:
         lines = normalize_text(text).strip().split("\n")
         self._add(BlockKind.QUOTE, "\n".join(f"> {line}" for line in lines) if any(lines) else "")
 
+    def leave_out(self, reason: str, text: str) -> None:
+        """Keep what text of the file is in no passage, and what it is, such as `hidden text`."""
+        if text.strip():
+            self._left_out.setdefault(reason, []).append(text)
+
+    def leave_out_unread(self, reason: str) -> None:
+        """Keep that text of the file is not read, so that nobody knows its words."""
+        self._left_out.setdefault(reason, [])
+
+    def read_text(self) -> str:
+        """Return the text so far."""
+        self.end_run()
+        return "".join(self._parts)
+
     def add_blocks(self, document: ParsedDocument) -> None:
-        """Add the blocks of a document, such as the Markdown of a cell."""
+        """Add the blocks of a document, such as the Markdown of a cell, and what it leaves out."""
+        for one in document.omissions:
+            self.leave_out(one.reason, one.text)
         for block in document.blocks:
             text = document.text[block.start : block.end]
             self._add(block.kind, text, block.level, block.label)
@@ -372,16 +420,19 @@ class TextBuilder:
         text = "".join(self._parts)
         blocks = tuple(self._blocks)
         metadata = metadata if metadata.title else metadata._replace(title=title)
-        noise = (f"left out as {BLOBS}: {self._left_out:,} characters",) if self._left_out else ()
+        noise = (f"left out as {BLOBS}: {self._data_chars:,} characters",)
         return ParsedDocument(
             text=text,
             title=choose_title(metadata, blocks, path),
             blocks=blocks,
             metadata=metadata,
             lang=metadata.lang or detect_document_language(text, blocks),
-            warnings=(*warnings, *noise),
+            warnings=(*warnings, *noise * bool(self._data_chars)),
             places=tuple(self._places),
             links=tuple(dict.fromkeys(links)),
+            omissions=tuple(
+                Omission(reason, " ".join(texts)) for reason, texts in self._left_out.items()
+            ),
         )
 
     def build_part(self, path: str, cause: str) -> ParsedDocument | None:
@@ -400,7 +451,8 @@ class TextBuilder:
         body = normalize_text(text).strip("\n").rstrip()
         if len(body) >= _LONG_LINE_CHARS and (blobs := find_blob_lines(body)):
             lines = body.split("\n")
-            self._left_out += sum(len(lines[number]) for number in blobs)
+            self._data_chars += sum(len(lines[number]) for number in blobs)
+            self.leave_out(BLOBS, join_data_words(lines[number] for number in sorted(blobs)))
             body = "\n".join(line for at, line in enumerate(lines) if at not in blobs).strip("\n")
         if not body:
             return
@@ -471,6 +523,12 @@ def find_blob_lines(text: str) -> set[int]:
         if last - first >= _MIN_ENCODED_LINES and _is_random("".join(lines[first:last])):
             found.update(range(first, last))
     return found
+
+
+def join_data_words(lines: Iterable[str]) -> str:
+    """Return what may be words in lines of data: nothing that is encoded."""
+    plain = (_ENCODED.sub(" ", line) for line in lines if not _is_encoded_part(line))
+    return " ".join(line for line in plain if len(set(line)) >= _MIN_CHARACTERS)
 
 
 def describe_left_out(what: str, text: str, numbers: Collection[int]) -> tuple[str, ...]:

@@ -1,30 +1,41 @@
 """Reads the members of containers: attachments, messages of mailboxes, archives, Evernote notes.
 
-The path of a member is `mail.eml!/plan.pdf`, `box.mbox!/12.eml!/plan.pdf`, `export.zip!/a/b.md` or
-`notes.enex!/A note.enex`.
+The path of a member is `mail.eml!/plan.pdf`, `box.mbox!/12.eml!/plan.pdf`, `export.zip!/a/b.md`,
+`report.pdf!/data.csv` or `notes.enex!/A note.enex!/plan.pdf`.
 An ingest lists members and reads them one at a time; `fetch`, `grep` and others read one. Members
 are never written anywhere. A damaged member costs itself.
 """
 
+import base64
+import hashlib
 import io
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from email.errors import MessageError
 from functools import lru_cache, partial
 from html import unescape
+from mimetypes import guess_extension
 from typing import BinaryIO, TypeAlias
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipInfo
 
 from kebab.core.content import HEAD_BYTES, detect_media
 from kebab.core.documents import ParsedDocument
 from kebab.core.files import ENEX, MBOX, MEMBER_MARK, ZIP, find_container
-from kebab.core.media import EMAIL, ENEX_NOTE, MSG, PLAIN
+from kebab.core.media import EMAIL, ENEX_NOTE, MSG, PDF, PLAIN
 from kebab.core.members import LOCAL_HEADER_BYTES, Member, clean_name, make_unique, read_directory
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.archive import ENCRYPTED, MAX_MEMBER_BYTES, MAX_RATIO
+from kebab.limits.deadline import build_failure
+from kebab.parse.archive import (
+    ENCRYPTED,
+    MAX_MEMBER_BYTES,
+    MAX_RATIO,
+    find_child,
+    get_local_tag,
+    read_children,
+)
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import decode
 from kebab.parse.mail.message import (
@@ -33,6 +44,7 @@ from kebab.parse.mail.message import (
     may_have_attachments,
     read_attachment,
 )
+from kebab.parse.pdf.attachments import list_attached_files
 from kebab.parse.registry import convert_exceptions
 
 Span: TypeAlias = tuple[int, int]
@@ -60,21 +72,55 @@ class ContainerParser:
         return TextBuilder().build(path, title=path.rpartition("/")[2].rpartition(".")[0])
 
 
-class _Mail:
-    def __init__(self, data: bytes, path: str) -> None:
-        self._parts = {}
-        if may_have_attachments(data):
-            message = load_message(data, path, _VERSION)
-            self._parts = {one.name: one.part for one in list_attachments(message)}
+class _Attachments:
+    """The files that are attached to a mail, a PDF or a note, read when they are asked for."""
+
+    def __init__(self, files: Iterable[tuple[str, Callable[[], bytes]]]) -> None:
+        taken: dict[str, int] = {}
+        self._files: dict[str, Callable[[], bytes]] = {}
+        for number, (name, read) in enumerate(files, 1):
+            self._files[make_unique(clean_name(name) or f"attachment-{number}", taken)] = read
 
     def list_members(self) -> Iterator[Member]:
-        for name, part in self._parts.items():
-            data = read_attachment(part)
+        for name, read in self._files.items():
+            data = read()
             media = detect_media(name, len(data), lambda data=data: data[:HEAD_BYTES])  # type: ignore[misc]
             yield Member(name, len(data), media or "")
 
     def read(self, name: str) -> bytes:
-        return read_attachment(self._parts[name])
+        return self._files[name]()
+
+
+def _open_attachments(data: bytes, media: str, path: str) -> _Attachments:
+    """Return the files that are attached to a document."""
+    if media == PDF:
+        files = list_attached_files(data)
+        return _Attachments((name, partial(bytes, content)) for name, content in files)
+    if media == ENEX:
+        return _Attachments(_list_note_files(data, path))
+    if media == MSG:
+        from kebab.parse.mail.outlook import convert_message
+
+        data, _ = convert_message(data, path, _VERSION)
+    if not may_have_attachments(data):
+        return _Attachments(())
+    found = list_attachments(load_message(data, path, _VERSION))
+    return _Attachments((one.name, partial(read_attachment, one.part)) for one in found)
+
+
+def _list_note_files(data: bytes, path: str) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Yield the files of a note of Evernote with their names."""
+    refuse = partial(build_failure, path, _VERSION)
+    for element in read_children(data, "en-export", refuse, {"en-export", "note"}):
+        content = find_child(element, "data")
+        if get_local_tag(element.tag) != "resource" or content is None:
+            continue
+        name = find_child(find_child(element, "resource-attributes"), "file-name")
+        packed = "".join((content.text or "").split())
+        suffix = guess_extension(getattr(find_child(element, "mime"), "text", None) or "") or ""
+        title = "" if name is None else " ".join((name.text or "").split())
+        number = hashlib.blake2s(packed.encode(), digest_size=4).hexdigest()
+        yield title or f"{number}{suffix}", partial(base64.b64decode, packed)
 
 
 _LINE_BYTES = 1 << 16
@@ -274,7 +320,7 @@ def _translate(path: str) -> Iterator[None]:
             raise ParseFailed(path=path, parser=_VERSION, cause=str(fault)) from fault
 
 
-def _open(path: str, span: Span) -> "_Mail | _Mailbox | _Zip | _Evernote":
+def _open(path: str, span: Span) -> "_Attachments | _Mailbox | _Zip | _Evernote":
     status = os.stat(find_container(path))  # noqa: PTH116 - a plain string
     return _load(path, span, status.st_size, status.st_mtime_ns)
 
@@ -284,7 +330,7 @@ def _open_file(path: str) -> BinaryIO:
 
 
 @lru_cache(maxsize=2)
-def _load(path: str, span: Span, *_state: int) -> "_Mail | _Mailbox | _Zip | _Evernote":
+def _load(path: str, span: Span, *_state: int) -> "_Attachments | _Mailbox | _Zip | _Evernote":
     """Return a container; the last ones stay open for their next members."""
     if is_nested := find_container(path) != path:
         source: _OpenSource = partial(io.BytesIO, ContainerFiles().read(path, span))
@@ -294,19 +340,15 @@ def _load(path: str, span: Span, *_state: int) -> "_Mail | _Mailbox | _Zip | _Ev
         media = detect_media(path.rpartition("/")[2], 1, partial(file.read, HEAD_BYTES))
     if media == ZIP:
         return _Zip(source)
-    if media == ENEX:
+    is_note = path.rpartition(MEMBER_MARK)[0].lower().endswith(".enex")
+    if media == ENEX and not is_note:
         return _Evernote(source)
     if media == MBOX:
         return _Mailbox(source, is_nested=is_nested)
-    if media not in {EMAIL, MSG}:
+    if media not in {EMAIL, MSG, PDF, ENEX}:
         raise ValueError("it has no files within it")
     with source() as file:
-        data = file.read()
-    if media == MSG:
-        from kebab.parse.mail.outlook import convert_message
-
-        data, _ = convert_message(data, path, _VERSION)
-    return _Mail(data, path)
+        return _open_attachments(file.read(), media, path)
 
 
 def read_document(absolute: str) -> bytes:

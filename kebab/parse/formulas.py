@@ -7,12 +7,9 @@ into TeX with the letters and signs of the source.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
-from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
 from kebab.parse.archive import find_child, get_attribute, get_local_tag
-from kebab.text.normalize import split_names
 
 SUPERSCRIPT, SUBSCRIPT, NOTE, END = "\x02", "\x04", "\x05", "\x06"
 """The begin of a superscript, of a subscript, what tells the mark of a note, and the end."""
@@ -92,45 +89,35 @@ _INVISIBLE = re.compile("[\u200b\u2061-\u2064\ufeff]")
 _STYLED = re.compile("[\U0001d400-\U0001d7ff]")
 _LEAVES = frozenset({"t", "mi", "mn", "mo", "ms", "mtext"})
 _LEFT_OUT = frozenset({"annotation", "annotation-xml", "mphantom", "none", "del", "moveFrom"})
-_FUNCTIONS = split_names(
-    "sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan log ln lg exp lim limsup liminf"
-    " max min sup inf det dim ker gcd deg arg hom Pr"
+_SIGNS = dict(
+    zip("∑∏∫∮{}$", (r"\sum", r"\prod", r"\int", r"\oint", r"\{", r"\}", r"\$"), strict=True)
 )
-_OPERATORS = {
-    sign: f"\\{name}"
-    for sign, name in zip(
-        "∑∏∐∫∬∭∮∯∰⋃⋂⋁⋀",
-        (
-            *("sum", "prod", "coprod", "int", "iint", "iiint", "oint", "oiint", "oiiint"),
-            *("bigcup", "bigcap", "bigvee", "bigwedge"),
-        ),
-        strict=True,
-    )
+_FORMS = {
+    **dict.fromkeys(("f", "mfrac"), "\\frac{{{0}}}{{{1}}}"),
+    **dict.fromkeys(("sSub", "msub", "limLow", "munder"), "{0}_{{{1}}}"),
+    **dict.fromkeys(("sSup", "msup", "limUpp", "mover"), "{0}^{{{1}}}"),
+    **dict.fromkeys(("sSubSup", "msubsup", "munderover"), "{0}_{{{1}}}^{{{2}}}"),
+    "sPre": "{{}}_{{{0}}}^{{{1}}}{2}",
+    "nary": "_{{{0}}}^{{{1}}} {2}",
+    "mroot": "\\sqrt[{1}]{{{0}}}",
 }
-_ABOVE = {
-    sign: f"\\{name}"
-    for name, signs in (
-        *(("hat", "^\u0302ˆ"), ("tilde", "~\u0303˜"), ("bar", "\u0304¯"), ("dot", "\u0307˙")),
-        *(("vec", "\u20d7→"), ("ddot", "\u0308¨"), ("check", "\u030cˇ"), ("breve", "\u0306˘")),
-        *(("overline", "\u0305‾"), ("acute", "\u0301´"), ("grave", "\u0300`")),
-        ("overbrace", "⏞"),
-    )
-    for sign in signs
+"""How an element of OMML or MathML is written, by the numbers of its operands."""
+
+_SEPARATORS = {
+    **dict.fromkeys(("mr", "mtr", "mlabeledtr"), " & "),
+    **dict.fromkeys(("m", "mtable", "eqArr"), r" \\ "),
+    "func": " ",
 }
-_BELOW = {**dict.fromkeys("_\u0332\u0305‾¯", r"\underline"), "⏟": r"\underbrace"}
-_UNDER, _OVER = r"\underset{{{}}}", r"\overset{{{}}}"
-_TAKES_LIMITS = re.compile(
-    rf"\\(?:{'|'.join(_FUNCTIONS)}|{'|'.join(one[1:] for one in _OPERATORS.values())})"
-    r"|\\(?:over|under)brace\{.*\}"
-)
-_ATOM = re.compile(r"\\?[\w.,]+|.|\([^()]*\)|\\[a-z]+\{[^{}]*\}|", re.DOTALL)
-"""What a script or a slash behind it certainly belongs to as a whole."""
+_WORDS = re.compile(r"[^\W\d_]{2}")
+_ATOM = re.compile(r"\\?[\w.,]+|.|\([^()]*\)|", re.DOTALL)
+"""What a script behind it certainly belongs to as a whole."""
 
 
 def read_equation(root: Element) -> str:
     """Return an equation of OMML or MathML as TeX between dollar signs; empty without content.
 
-    TeX that comes with MathML is returned as it is.
+    TeX that comes with MathML is returned as it is. Accents, brackets of matrices and the like are
+    left out; what is written above a base is its superscript.
     """
     tex = next(
         (
@@ -147,173 +134,35 @@ def read_equation(root: Element) -> str:
 def _convert(element: Element, depth: int) -> str:
     """Return an element as TeX. Elements of both formats have their operands in a fixed order."""
     tag = get_local_tag(element.tag)
-    if tag in _LEFT_OUT:
-        return ""
-    if depth > _MAX_DEPTH:
-        return "".join(element.itertext())
+    if tag in _LEFT_OUT or depth > _MAX_DEPTH:
+        return "" if tag in _LEFT_OUT else "".join(element.itertext())
     if tag in _LEAVES:
-        return _write_leaf(element, tag)
-    children = [one for one in element if not one.tag.endswith("Pr")]
-    operands = [_convert(one, depth + 1) for one in children]
-    if tag == "mmultiscripts":
-        tags = [get_local_tag(one.tag) for one in children]
-        return _write_multiscripts(operands, tags)
-    if tag == "r" and _find_property(element, "nor") is not None:
-        return _write_text(_join(operands))
-    writer = _WRITERS.get(tag)
-    return _join(operands) if writer is None else writer(element, [*operands, "", "", ""])
-
-
-def _write_leaf(element: Element, tag: str) -> str:
-    text = _INVISIBLE.sub("", "".join(element.itertext()) if tag != "t" else element.text or "")
-    text = _STYLED.sub(lambda one: unicodedata.normalize("NFKC", one[0]), text)
-    text = text.replace("$", r"\$")
-    if tag == "t":
-        return text
-    text = " ".join(text.split())
-    if tag == "mtext":
-        return _write_text(text)
-    if tag == "mo" and text in {"{", "}"}:
-        return f"\\{text}"
-    return f"\\{text}" if text in _FUNCTIONS else _OPERATORS.get(text, text)
-
-
-def _write_text(text: str) -> str:
-    return f"\\text{{{text}}}" if len(text) > 1 and re.search(r"[^\W\d_]", text) else text
-
-
-def _join(parts: Iterable[str]) -> str:
-    """Return parts side by side, with a blank behind a command before a letter."""
-    joined = ""
-    for part in parts:
-        is_command = part[:1].isalpha() and re.search(r"\\[a-zA-Z]{1,20}$", joined[-21:])
-        joined += f" {part}" if is_command else part
-    return joined
-
-
-def _group(text: str) -> str:
-    return text if _ATOM.fullmatch(text) else f"{{{text}}}"
-
-
-def _write_script_of(base: str, sub: str, sup: str) -> str:
-    takes_limits = _TAKES_LIMITS.fullmatch(base)
-    below, above = f"_{{{sub}}}" if sub else "", f"^{{{sup}}}" if sup else ""
-    return f"{base if takes_limits else _group(base)}{below}{above}"
-
-
-def _write_multiscripts(operands: list[str], tags: list[str]) -> str:
-    """Return a base with scripts on both sides, which come in pairs of a lower and an upper one."""
-    middle = tags.index("mprescripts") if "mprescripts" in tags else len(tags)
-    before, behind = operands[middle + 1 :], operands[1:middle]
-    left = _write_script_of("", "".join(before[::2]), "".join(before[1::2]))
-    right = _write_script_of("".join(operands[:1]), "".join(behind[::2]), "".join(behind[1::2]))
-    return f"{{}}{left}{right}" if left else right
-
-
-def _write_fraction(element: Element, operands: list[str]) -> str:
-    above, below = operands[:2]
-    kind = _get_property(element, "type", "bar")
-    if kind in {"lin", "skw"} or element.get("bevelled") == "true":
-        return f"{_group(above)}/{_group(below)}"
-    if kind == "noBar" or re.match(r"0(?!\.)", element.get("linethickness", "")):
-        return f"{{{above} \\atop {below}}}"
-    return f"\\frac{{{above}}}{{{below}}}"
-
-
-def _write_root(radicand: str, degree: str) -> str:
-    return f"\\sqrt[{degree}]{{{radicand}}}" if degree else f"\\sqrt{{{radicand}}}"
-
-
-def _write_nary(element: Element, operands: list[str]) -> str:
-    sign = _get_property(element, "chr", "∫")
-    return _join([_write_script_of(_OPERATORS.get(sign, sign), *operands[:2]), " ", operands[2]])
-
-
-def _write_function(_element: Element, operands: list[str]) -> str:
-    word = re.match(r"[a-zA-Z]+", operands[0])
-    sign = "\\" if word and word[0] in _FUNCTIONS else ""
-    return _join([sign + operands[0], operands[1]])
-
-
-def _write_limits(base: str, below: str, above: str) -> str:
-    """Return a base with what stands below and above it: limits, an accent, or a label."""
-    if base in _FUNCTIONS:
-        base = f"\\{base}"
-    if _TAKES_LIMITS.fullmatch(base):
-        return _write_script_of(base, below, above)
-    if below:
-        base = f"{_BELOW.get(below, _UNDER.format(below))}{{{base}}}"
-    return f"{_ABOVE.get(above, _OVER.format(above))}{{{base}}}" if above else base
-
-
-def _write_bracket_sign(element: Element, operands: list[str]) -> str:
-    """Return a base with a sign above or below it, such as a brace."""
-    sign = _get_property(element, "chr", "⏟")
-    is_above = _get_property(element, "pos", "bot") == "top"
-    return _write_limits(operands[0], *(("", sign) if is_above else (sign, "")))
-
-
-def _write_bar(element: Element, operands: list[str]) -> str:
-    command = "over" if _get_property(element, "pos", "bot") == "top" else "under"
-    return f"\\{command}line{{{operands[0]}}}"
-
-
-def _write_delimiters(element: Element, operands: list[str]) -> str:
-    """Return what stands in brackets; one that stands alone needs an invisible partner."""
-    if get_local_tag(element.tag) == "d":
-        begin, end = (
-            _get_property(element, name, sign) for name, sign in (("begChr", "("), ("endChr", ")"))
-        )
-        separator = _get_property(element, "sepChr", "|")
-    else:
-        begin, end = element.get("open", "("), element.get("close", ")")
-        separator = element.get("separators", ",")[:1]
-    body = separator.join(operands[:-3])
-    begin, end = (f"\\{one}" if one in {"{", "}"} else one for one in (begin, end))
-    if begin and end:
-        return f"{begin}{body}{end}"
-    return f"\\left{begin or '.'}{body}\\right{end or '.'}" if begin or end else body
-
-
-def _write_rows(name: str, operands: list[str]) -> str:
-    rows = r" \\ ".join(operands[:-3])
-    return rf"\begin{{{name}}}{rows}\end{{{name}}}"
-
-
-def _find_property(element: Element, name: str) -> Element | None:
-    """Return a property of an element of OMML, which stands in its first child."""
-    first = next(iter(element), None)
-    is_properties = first is not None and first.tag.endswith("Pr")
-    return find_child(first, name) if is_properties else None
+        text = _INVISIBLE.sub("", "".join(element.itertext()))
+        text = _STYLED.sub(lambda one: unicodedata.normalize("NFKC", one[0]), text)
+        text = text if tag == "t" else " ".join(text.split())
+        text = f" {text} " if tag != "t" and _WORDS.search(text) else text
+        return "".join(_SIGNS.get(char, char) for char in text)
+    operands = [_convert(one, depth + 1) for one in element if not one.tag.endswith("Pr")]
+    if tag in {"d", "mfenced"}:
+        begin = element.get("open", _get_property(element, "begChr", "("))
+        end = element.get("close", _get_property(element, "endChr", ")"))
+        return f"{begin}{', '.join(operands)}{end}"
+    if tag in {"rad", "msqrt"}:
+        degree = operands.pop(0) if tag == "rad" and len(operands) > 1 else ""
+        return f"\\sqrt{f'[{degree}]' if degree else ''}{{{''.join(operands)}}}"
+    form = _FORMS.get(tag)
+    if form is None:
+        return _SEPARATORS.get(tag, "").join(filter(None, operands))
+    if form.startswith("{0}"):
+        base = operands[0] if operands else ""
+        operands[:1] = [base if _ATOM.fullmatch(base) else f"{{{base}}}"]
+    sign = _get_property(element, "chr", "∫") if tag == "nary" else ""
+    text = form.format(*operands, "", "", "").replace("_{}", "").replace("^{}", "")
+    return _SIGNS.get(sign, sign) + text
 
 
 def _get_property(element: Element, name: str, default: str) -> str:
-    found = _find_property(element, name)
+    """Return a property of an element of OMML, which stands in its first child."""
+    first = next(iter(element), None)
+    found = find_child(first, name) if first is not None and first.tag.endswith("Pr") else None
     return default if found is None else get_attribute(found, "val")
-
-
-_Writer: TypeAlias = Callable[[Element, list[str]], str]
-
-_WRITERS: dict[str, _Writer] = {
-    **dict.fromkeys(("f", "mfrac"), _write_fraction),
-    **dict.fromkeys(("sSub", "msub"), lambda _, one: _write_script_of(one[0], one[1], "")),
-    **dict.fromkeys(("sSup", "msup"), lambda _, one: _write_script_of(one[0], "", one[1])),
-    **dict.fromkeys(("sSubSup", "msubsup"), lambda _, one: _write_script_of(*one[:3])),
-    "sPre": lambda _, one: f"{{}}{_write_script_of('', *one[:2])}{one[2]}",
-    "rad": lambda _, one: _write_root(one[1], one[0]),
-    "mroot": lambda _, one: _write_root(one[0], one[1]),
-    "msqrt": lambda _, one: _write_root(_join(one), ""),
-    "nary": _write_nary,
-    "func": _write_function,
-    **dict.fromkeys(("limLow", "munder"), lambda _, one: _write_limits(one[0], one[1], "")),
-    **dict.fromkeys(("limUpp", "mover"), lambda _, one: _write_limits(one[0], "", one[1])),
-    "munderover": lambda _, one: _write_limits(*one[:3]),
-    "acc": lambda element, one: _write_limits(one[0], "", _get_property(element, "chr", "\u0302")),
-    "bar": _write_bar,
-    "groupChr": _write_bracket_sign,
-    **dict.fromkeys(("d", "mfenced"), _write_delimiters),
-    **dict.fromkeys(("m", "mtable"), lambda _, one: _write_rows("matrix", one)),
-    "eqArr": lambda _, one: _write_rows("aligned", one),
-    **dict.fromkeys(("mr", "mtr", "mlabeledtr"), lambda _, one: " & ".join(one[:-3])),
-}
-"""By the local tags of OMML and MathML, what writes an element of its operands."""

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kebab.config.settings import Plugins
-from kebab.core.chunks import Place
-from kebab.core.documents import Block, Edit, Metadata, Omission, ParsedDocument
+from kebab.core.documents import ParsedDocument
 from kebab.core.media import READABLE_NAMES, format_stored_media, is_built_in
 from kebab.core.ports import Parser
 from kebab.errors.catalog import ParseFailed
@@ -16,19 +15,7 @@ from kebab.limits.worker import runs_in_worker
 from kebab.parse.registry import parse_in_part
 from kebab.plugins import PARSERS, Plugin, build_missing_plugin, inspect_plugins
 
-_PARTS: Any = tuple[
-    str,
-    str,
-    tuple[Block, ...],
-    Metadata,
-    str | None,
-    str,
-    tuple[str, ...],
-    tuple[Place, ...],
-    tuple[str, ...],
-    tuple[Edit, ...],
-    tuple[Omission, ...],
-]
+_PARTS: Any = tuple[tuple([*ParsedDocument.__annotations__.values()][:-1])]  # type: ignore[misc]
 """The types of the fields of a document but the last one."""
 
 

@@ -152,44 +152,44 @@ def _load_parser(target: str, *arguments: str | OcrSettings | PictureReader | No
 
 
 _HANGUL = LazyParser("hwp-v2", "office.old_office:HwpParser", extra="office", isolated=True)
-_SHEETS = LazyParser("sheet-v4", "office.sheets:SheetParser", extra="office", isolated=True)
+_SHEETS = LazyParser("sheet-v5", "office.sheets:SheetParser", extra="office", isolated=True)
 
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
-    media.DOCX: LazyParser("docx-v3", "office.docx:DocxParser", isolated=True),
-    media.DOC: LazyParser("doc-v2", "office.old_office:DocParser", extra="office", isolated=True),
+    media.DOCX: LazyParser("docx-v4", "office.docx:DocxParser", isolated=True),
+    media.DOC: LazyParser("doc-v3", "office.old_office:DocParser", extra="office", isolated=True),
     media.PPT: LazyParser("ppt-v2", "office.old_office:PptParser", extra="office", isolated=True),
-    media.MSG: LazyParser("msg-v4", "mail.outlook:MsgParser", extra="office", isolated=True),
+    media.MSG: LazyParser("msg-v5", "mail.outlook:MsgParser", extra="office", isolated=True),
     **dict.fromkeys((media.HWP, media.HWPX), _HANGUL),
-    "text/html": LazyParser("html-v4", "web.html:HtmlParser", isolated=True),
-    media.PPTX: LazyParser("pptx-v3", "office.pptx:PptxParser", isolated=True),
-    media.ODT: LazyParser("odt-v3", "office.odf:OdtParser", isolated=True),
-    media.ODP: LazyParser("odp-v3", "office.odf:OdpParser", isolated=True),
+    "text/html": LazyParser("html-v5", "web.html:HtmlParser", isolated=True),
+    media.PPTX: LazyParser("pptx-v4", "office.pptx:PptxParser", isolated=True),
+    media.ODT: LazyParser("odt-v4", "office.odf:OdtParser", isolated=True),
+    media.ODP: LazyParser("odp-v4", "office.odf:OdpParser", isolated=True),
     **dict.fromkeys((media.XLSX, media.XLSB, media.XLS, media.ODS), _SHEETS),
-    "application/epub+zip": LazyParser("epub-v4", "web.epub:EpubParser", isolated=True),
+    "application/epub+zip": LazyParser("epub-v5", "web.epub:EpubParser", isolated=True),
     media.FB2: LazyParser("fictionbook-v2", "web.fb2:Fb2Parser", isolated=True),
-    media.ENEX_NOTE: LazyParser("enex-v3", "exports.enex:EnexParser", isolated=True),
-    "application/rtf": LazyParser("rtf-v4", "office.rtf:RtfParser"),
-    "multipart/related": LazyParser("mhtml-v2", "mail.message:MhtmlParser", isolated=True),
-    media.EMAIL: LazyParser("email-v3", "mail.message:EmailParser", isolated=True),
+    media.ENEX_NOTE: LazyParser("enex-v4", "exports.enex:EnexParser", isolated=True),
+    "application/rtf": LazyParser("rtf-v5", "office.rtf:RtfParser"),
+    "multipart/related": LazyParser("mhtml-v3", "mail.message:MhtmlParser", isolated=True),
+    media.EMAIL: LazyParser("email-v4", "mail.message:EmailParser", isolated=True),
     **dict.fromkeys(CONTAINERS, LazyParser("container-v1", "containers:ContainerParser")),
-    "text/calendar": LazyParser("icalendar-v2", "mail.events:CalendarParser"),
-    "text/vcard": LazyParser("vcard-v1", "mail.contacts:ContactParser"),
-    "text/x-bibtex": LazyParser("bibtex-v1", "text.bibtex:BibtexParser", isolated=True),
-    media.MAN: LazyParser("man-v1", "text.man:ManParser", isolated=True),
-    "text/x-rst": LazyParser("rst-v2", "text.rst:RstParser"),
+    "text/calendar": LazyParser("icalendar-v3", "mail.events:CalendarParser"),
+    "text/vcard": LazyParser("vcard-v2", "mail.contacts:ContactParser"),
+    "text/x-bibtex": LazyParser("bibtex-v2", "text.bibtex:BibtexParser", isolated=True),
+    media.MAN: LazyParser("man-v2", "text.man:ManParser", isolated=True),
+    "text/x-rst": LazyParser("rst-v3", "text.rst:RstParser"),
     **{
-        one.name: LazyParser("source-v4", "code.source:SourceParser")
+        one.name: LazyParser("source-v5", "code.source:SourceParser")
         if one.language in media.PATTERN_LANGUAGES
         else LazyParser(
-            "code-v4", "code.source:CodeParser", one.language, extra="code", isolated=True
+            "code-v5", "code.source:CodeParser", one.language, extra="code", isolated=True
         )
         for one in media.MEDIA_TYPES
         if one.cites is media.CitationKind.CODE
     },
     **{
-        name: LazyParser("data-v3", "text.data:DataParser", kind)
+        name: LazyParser("data-v4", "text.data:DataParser", kind)
         for name, kind in (
             ("application/json", "json"),
             ("application/x-ndjson", "lines"),
@@ -202,25 +202,25 @@ PARSERS: Mapping[str, Parser] = {
         )
     },
     media.CHAT: LazyParser(
-        "chat-v2",
+        "chat-v3",
         "exports.chat_export:ChatExportParser",
         isolated=True,
         companion="../users.json",
     ),
     "application/x-ipynb+json": LazyParser(
-        "notebook-v1", "text.notebook:NotebookParser", isolated=True
+        "notebook-v2", "text.notebook:NotebookParser", isolated=True
     ),
-    media.SOURCE: LazyParser("source-v4", "code.source:SourceParser"),
-    "text/asciidoc": LazyParser("asciidoc-v3", "text.asciidoc:AsciiDocParser"),
-    "text/org": LazyParser("org-v2", "text.org:OrgParser"),
-    "text/x-tex": LazyParser("latex-v4", "text.latex:LatexParser"),
-    "text/vtt": LazyParser("subtitles-v2", "text.subtitles:SubtitlesParser"),
-    media.PDF: LazyParser("pdf-v5", "pdf.document:PdfParser", extra="pdf", isolated=True),
-    media.PAGES: LazyParser("pages-v1", "office.iwork:PagesParser", isolated=True),
-    media.KEYNOTE: LazyParser("keynote-v1", "office.iwork:KeynoteParser", isolated=True),
+    media.SOURCE: LazyParser("source-v5", "code.source:SourceParser"),
+    "text/asciidoc": LazyParser("asciidoc-v4", "text.asciidoc:AsciiDocParser"),
+    "text/org": LazyParser("org-v3", "text.org:OrgParser"),
+    "text/x-tex": LazyParser("latex-v5", "text.latex:LatexParser"),
+    "text/vtt": LazyParser("subtitles-v3", "text.subtitles:SubtitlesParser"),
+    media.PDF: LazyParser("pdf-v6", "pdf.document:PdfParser", extra="pdf", isolated=True),
+    media.PAGES: LazyParser("pages-v2", "office.iwork:PagesParser", isolated=True),
+    media.KEYNOTE: LazyParser("keynote-v2", "office.iwork:KeynoteParser", isolated=True),
     media.NUMBERS: LazyParser("numbers-v2", "office.iwork:NumbersParser", isolated=True),
     media.IWORK_PREVIEW: LazyParser(
-        "iwork-preview-v2", "office.iwork:PreviewParser", extra="pdf", isolated=True
+        "iwork-preview-v3", "office.iwork:PreviewParser", extra="pdf", isolated=True
     ),
     IMAGE: LazyParser("image-v2", "pdf.ocr:ImageParser", isolated=True),
     **dict.fromkeys(NAMED.values(), TextParser()),
@@ -238,10 +238,10 @@ def configure_parsers(
     return {
         **PARSERS,
         media.PDF: LazyParser(
-            "pdf-v5", "pdf.document:PdfParser", reader, extra="pdf", isolated=True
+            "pdf-v6", "pdf.document:PdfParser", reader, extra="pdf", isolated=True
         ),
         media.IWORK_PREVIEW: LazyParser(
-            "iwork-preview-v2", "office.iwork:PreviewParser", reader, extra="pdf", isolated=True
+            "iwork-preview-v3", "office.iwork:PreviewParser", reader, extra="pdf", isolated=True
         ),
         IMAGE: LazyParser("image-v2", "pdf.ocr:ImageParser", ocr, model, isolated=True),
     }

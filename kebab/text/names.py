@@ -32,9 +32,12 @@ _EXPORT_ID = re.compile(r"\s[0-9a-f]{32}\Z")
 def read_file_name(path: str) -> str:
     """Return the name of a file as words, without suffix; a vague one with its folder.
 
-    Logseq writes the slashes of a page as `___` or `%2F`.
+    Logseq writes the slashes of a page as `___` or `%2F`. The text of a TextBundle is named by the
+    bundle.
     """
     folders, stem = split_path(path)
+    if folders and folders[-1].endswith(".textbundle"):
+        folders, stem = folders[:-1], folders[-1].removesuffix(".textbundle")
     name = _EXPORT_ID.sub("", stem).replace("___", "/").replace("%2F", "/")
     name = name if " " in name else separate_words(name).strip("_")
     return f"{folders[-1]}/{name}" if folders and is_vague(stem) else name

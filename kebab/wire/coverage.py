@@ -67,7 +67,7 @@ class LeftOutText(Struct, frozen=True, kw_only=True):
     documents: Count
     """The number of documents that have such text."""
     words: Count
-    """The number of its words."""
+    """The number of its words; 0 where nobody knows it, such as of pages without text."""
     terms: list[str] = msgspec.field(default_factory=list)
     """Words of the query that may be in it, and are in no passage."""
 
@@ -222,7 +222,10 @@ def describe_partial(coverage: Coverage) -> str:
 
 def describe_left_out(coverage: Coverage) -> str:
     """Return the end of a sentence that says what parsers left out, empty for nothing."""
-    parts = [f"{_pluralize(one.words, 'word')} of {one.reason}" for one in coverage.left_out]
+    parts = [
+        f"{_pluralize(one.words, 'word')} of {one.reason}" if one.words else one.reason
+        for one in coverage.left_out
+    ]
     return f"; not searched: {', '.join(parts)}" if parts else ""
 
 

@@ -240,7 +240,8 @@ def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
     for warning in reply.warnings:
         yield from canvas.note(clean(warning))
     for one in reply.left_out:
-        yield from canvas.note(f"not searched: {clean(one.reason)}, {pluralize(one.words, 'word')}")
+        words = f", {pluralize(one.words, 'word')}" if one.words else ""
+        yield from canvas.note(f"not searched: {clean(one.reason)}{words}")
     yield from render_links(reply.links, reply.backlinks, canvas)
     yield ""
     yield canvas.strong(pluralize(len(reply.chunks), "passage"))

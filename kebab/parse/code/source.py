@@ -22,6 +22,7 @@ from kebab.parse.blocks import (
     find_blob_lines,
     format_file_name,
     group_lines,
+    list_omissions,
     omit_gaps,
     shorten_line,
 )
@@ -133,7 +134,7 @@ def _find_end(lines: Sequence[str], number: int, indent: int) -> int:
     return last
 
 
-VERSION = "code-v4"
+VERSION = "code-v5"
 _GENERATED = re.compile(
     r"code generated .{0,80}do not edit|@generated\b|<auto-?generated|"
     r"\b(?:auto[- ]?|automatically |is |was |file |machine[- ])generated"
@@ -168,7 +169,7 @@ _SUMMARY_CHARS, _MAX_SUMMARY_CHARS = 2_000, 80
 class SourceParser:
     """Parses source code without a grammar: names are found by simple patterns."""
 
-    version = "source-v4"
+    version = "source-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its headings are the symbols.
@@ -233,6 +234,9 @@ def build_bounded(decoded: Decoded, path: str, reason: str) -> ParsedDocument:
     return document._replace(warnings=(*document.warnings, warning))
 
 
+NUMBERS = "long runs of numbers"
+
+
 def build_document(
     decoded: Decoded,
     path: str,
@@ -264,9 +268,10 @@ def build_document(
             *decoded.warnings,
             *warnings,
             *describe_left_out(BLOBS, text, blobs),
-            *describe_left_out("long runs of numbers", text, numbers),
+            *describe_left_out(NUMBERS, text, numbers),
         ),
         edits=tuple(edits),
+        omissions=list_omissions(text, blocks, (), blobs, {NUMBERS: numbers} if numbers else {}),
     )
 
 

@@ -1,11 +1,12 @@
 """Reads exports of chats in JSON: ChatGPT, Claude, Slack and Telegram."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from html import unescape
 from itertools import groupby
 from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kebab.core.documents import BlockKind, Metadata, ParsedDocument
@@ -28,16 +29,17 @@ class Message(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """The messages below one heading."""
+    """The messages below one heading, and those that its program does not show, by their kind."""
 
     title: str
     messages: list[Message]
+    hidden: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 class ChatExportParser:
     """Parses an export of chats; JSON of another shape is read as data."""
 
-    version = "chat-v2"
+    version = "chat-v3"
 
     def parse(self, data: bytes, path: str, companion: bytes = b"") -> ParsedDocument:
         """Return the document; each conversation or day is a section.
@@ -59,7 +61,7 @@ def read_conversations(content: object, path: str, users: object = None) -> Iter
     """
     entries = list_records(content)
     if entries and "mapping" in entries[0]:
-        yield from (_name(one, "title", _read_chatgpt(one)) for one in entries)
+        yield from map(_read_chatgpt, entries)
     elif entries and "chat_messages" in entries[0]:
         yield from (_name(one, "name", _read_claude(one)) for one in entries)
     elif entries and "ts" in entries[0]:
@@ -84,10 +86,11 @@ def _name(entry: Mapping[str, Any], key: str, messages: Iterable[Message]) -> Co
     return Conversation(f"{title} ({day})" if day else title, said)
 
 
-def _read_chatgpt(entry: Mapping[str, Any]) -> Iterator[Message]:
-    """Yield the messages of the branch that is shown, from its end to its begin reversed."""
+def _read_chatgpt(entry: Mapping[str, Any]) -> Conversation:
+    """Return the messages of the branch that is shown, which is read from its end."""
     nodes = entry["mapping"] if isinstance(entry["mapping"], dict) else {}
     found: list[Message] = []
+    hidden: list[str] = []
     number, seen = entry.get("current_node"), set()
     while isinstance(number, str) and number not in seen and isinstance(nodes.get(number), dict):
         seen.add(number)
@@ -96,12 +99,19 @@ def _read_chatgpt(entry: Mapping[str, Any]) -> Iterator[Message]:
             role, metadata = get_text(said.get("author"), "role"), said.get("metadata")
             facts = metadata if isinstance(metadata, dict) else {}
             is_hidden = role == "system" or facts.get("is_visually_hidden_from_conversation")
-            texts = [] if is_hidden else [*_list_texts(said.get("content"))]
+            texts = [*_list_texts(said.get("content"))]
+            if is_hidden:
+                hidden += texts
+                texts = []
             texts += [get_text(one, "name") for one in list_records(facts.get("attachments"))]
             text = "\n\n".join(filter(None, texts))
             found.append(Message(role, text, _read_time(said.get("create_time"))))
         number = nodes[number].get("parent")
-    yield from reversed(found)
+    others = list_records([node for one, node in nodes.items() if one not in seen])
+    said_there = list_records([node.get("message") for node in others])
+    branches = [text for one in said_there for text in _list_texts(one.get("content"))]
+    shown = _name(entry, "title", reversed(found))
+    return shown._replace(hidden={"hidden messages": hidden, "other branches of chats": branches})
 
 
 def _list_texts(content: object) -> Iterator[str]:
@@ -207,6 +217,9 @@ def _build_document(conversations: Iterable[Conversation], path: str) -> ParsedD
             builder.add_heading(1, conversation.title)
         for message in messages:
             _add_message(builder, message)
+            builder.leave_out("ends of long messages", message.text[_MAX_MESSAGE_CHARS:])
+        for reason, texts in conversation.hidden.items():
+            builder.leave_out(reason, "\n".join(texts))
     warnings = [] if left else [f"only the first {_MAX_MESSAGES:,} messages are searched"]
     if cut:
         warnings.append(f"long messages are cut at {_MAX_MESSAGE_CHARS:,} characters: {cut}")

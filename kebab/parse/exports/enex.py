@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from xml.etree.ElementTree import Element
 
-from kebab.core.documents import Metadata, Omission, ParsedDocument
+from kebab.core.documents import Metadata, ParsedDocument
 from kebab.limits.deadline import build_failure
 from kebab.parse.archive import find_child, get_local_tag, list_children, read_children
 from kebab.parse.blocks import TextBuilder
@@ -20,7 +20,7 @@ _MAX_TAGS = 100
 class EnexParser:
     """Parses an export of Evernote."""
 
-    version = "enex-v3"
+    version = "enex-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; an export of one note has its title, date and author.
@@ -32,7 +32,6 @@ class EnexParser:
         refuse = partial(build_failure, path, self.version)
         builder = TextBuilder()
         warnings: list[str] = []
-        files: list[str] = []
         tags: list[str] = []
         metadata = Metadata()
         count = 0
@@ -46,7 +45,6 @@ class EnexParser:
             title = _read_text(element, "title")
             builder.add_heading(1, title or "(untitled)")
             warnings += _add_content(builder, element, title)
-            files += _list_files(element)
             tags += (" ".join((one.text or "").split()) for one in list_children(element, "tag"))
             metadata = Metadata()
             if count == 1:
@@ -57,10 +55,7 @@ class EnexParser:
         if not count:
             raise refuse("not an Evernote export: it has no notes")
         metadata = metadata._replace(tags=list_unique(tags)[:_MAX_TAGS])
-        document = builder.build(path, metadata, warnings=warnings[:20])
-        return document._replace(
-            omissions=(Omission("attachments", " ".join(files)),) if files else ()
-        )
+        return builder.build(path, metadata, warnings=warnings[:20])
 
 
 def _add_content(builder: TextBuilder, note: Element, title: str) -> Iterator[str]:

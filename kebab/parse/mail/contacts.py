@@ -35,7 +35,7 @@ _NAME_ORDER = (3, 1, 2, 0, 4)
 class ContactParser:
     """Parses contacts."""
 
-    version = "vcard-v1"
+    version = "vcard-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; a file of one contact has its name as title.
@@ -49,6 +49,8 @@ class ContactParser:
         for card in cards:
             builder.add_heading(1, _name_contact(card))
             builder.add_paragraph("\n".join(dict.fromkeys(_list_fields(card))))
+            own = (one for one in card.properties if one.name.startswith("X-"))
+            builder.leave_out("fields of programs", " ".join(one.text for one in own))
             for note in card.list_all("NOTE"):
                 builder.add_paragraph(note.text)
         metadata = Metadata(

@@ -53,7 +53,7 @@ _DAYS = {
 class CalendarParser:
     """Parses calendars."""
 
-    version = "icalendar-v2"
+    version = "icalendar-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; a file of one event has its title, date, organiser and categories.
@@ -69,6 +69,8 @@ class CalendarParser:
             builder.add_paragraph(one.read("X-WR-CALDESC") or one.read("DESCRIPTION"))
         for entry in entries:
             _add_entry(builder, entry)
+        alarms = (one for one in found.components if one.kind == "VALARM")
+        builder.leave_out("reminders", " ".join(one.read("DESCRIPTION") for one in alarms))
         names = (one.read("X-WR-CALNAME") or one.read("NAME") for one in calendars)
         metadata = Metadata(
             title=next(filter(None, names), PurePosixPath(path).name),

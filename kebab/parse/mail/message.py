@@ -214,6 +214,8 @@ class MessageWriter:
         self._builder = builder
         self._path, self._parser = path, parser
         self._parts = 0
+        self._others: list[Message] = []
+        """The forms of the text that another form stands for."""
 
     def write(self, message: Message) -> None:
         """Write a message: its headers, its text, and the names of its attachments."""
@@ -222,6 +224,7 @@ class MessageWriter:
         headers = ((name, read_header(message, name.lower())) for name in _HEADERS)
         self._builder.add_paragraph("\n".join(f"{name}: {text}" for name, text in headers if text))
         self._write_part(message, 0)
+        self._leave_out_forms()
         attachments = list_attachments(message)
         if attachments:
             self._builder.add_paragraph("Attachments:")
@@ -235,12 +238,27 @@ class MessageWriter:
             return
         kind, parts = part.get_content_type(), _list_parts(part)
         if kind == "multipart/alternative" and parts:
-            self._write_part(_choose_alternative(parts), depth + 1)
+            chosen = _choose_alternative(parts)
+            self._write_part(chosen, depth + 1)
+            self._others += (one for one in parts if one is not chosen)
         elif parts:
             for inner in parts if kind != _MESSAGE or not depth else ():
                 self._write_part(inner, depth + 1)
         elif kind in _TEXTS and not _is_attached(part):
             self._write_text(part, kind)
+
+    def _leave_out_forms(self) -> None:
+        """Keep the words of other forms of the text that the chosen one does not have."""
+        others, builder = self._others, self._builder
+        found = TextBuilder()
+        self._builder = found
+        for number, one in enumerate(others):
+            if number < _MAX_MESSAGE_PARTS:
+                self._write_part(one, 1)
+        self._builder, self._others = builder, []
+        words = dict.fromkeys(word.strip(_MARKS) for word in found.build("").text.split())
+        known = {word.strip(_MARKS) for word in builder.read_text().split()}
+        builder.leave_out(_FORMS, " ".join(word for word in words if word not in known))
 
     def _write_text(self, part: Message, kind: str) -> None:
         html = kind == "text/html"
@@ -266,6 +284,8 @@ def _describe(attachment: Attachment) -> str:
     return f"{attachment.name} ({attachment.part.get_content_type()}, {shown})"
 
 
+_FORMS = "other forms of the text of mails"
+_MARKS = ".,;:!?()[]<>\"'*_#|>-"
 _STUB_WORDS = 60
 _TIMES_MORE = 3
 _HTML_MARKUP = re.compile(rb"<(style|script|head)\b.*?</\1>|<[^<>]*>", re.DOTALL | re.IGNORECASE)
@@ -319,7 +339,7 @@ _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 class MhtmlParser:
     """Parses a saved page: its first HTML part."""
 
-    version = "mhtml-v2"
+    version = "mhtml-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -398,7 +418,7 @@ def may_have_attachments(data: bytes) -> bool:
 class EmailParser:
     """Parses one message: its headers, its text, and the names of its attachments."""
 
-    version = "email-v3"
+    version = "email-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.

@@ -2,7 +2,8 @@
 
 The text is that of the latest version of the document: tracked insertions are in, deletions out.
 Footnotes, comments, text boxes, charts and diagrams follow the paragraph that they belong to;
-headers and footers stand at the end, each text once. Tables of contents are left out.
+headers and footers stand at the end, each text once. Tables of contents and hidden text are left
+out.
 """
 
 import re
@@ -13,6 +14,7 @@ from xml.etree.ElementTree import Element
 
 from kebab.core.documents import ParsedDocument
 from kebab.parse.archive import (
+    find_all,
     find_child,
     get_attribute,
     get_local_tag,
@@ -30,10 +32,13 @@ from kebab.parse.office.graphics import (
 )
 
 _SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
-_LEFT_OUT = frozenset(
-    # Deleted text, properties, the reading above East Asian text, and the old form of a drawing.
-    {"del", "moveFrom", "delText", "pPr", "rPr", "sdtPr", "rt", "Fallback", "delInstrText"}
-)
+_HIDDEN = {
+    **dict.fromkeys(("del", "moveFrom"), "deleted text"),
+    "rt": "readings above characters",
+}
+"""What the text is of elements that are not read."""
+_NO_TEXT = frozenset({"pPr", "rPr", "sdtPr", "Fallback", "delInstrText"})
+"""Properties, and the old form of a drawing."""
 _NOTES = {
     "footnoteReference": "footnote",
     "endnoteReference": "endnote",
@@ -49,9 +54,17 @@ class InlineReader:
     """Reads the paragraphs of a part; collects its links, and counts its pictures."""
 
     def __init__(
-        self, package: office.Package, part: str, styles: Mapping[str, office.Style]
+        self,
+        package: office.Package,
+        part: str,
+        styles: Mapping[str, office.Style],
+        builder: TextBuilder,
     ) -> None:
-        """Read the part of a package with the styles of the document."""
+        """Read the part of a package with the styles of the document.
+
+        `builder` gets what is left out.
+        """
+        self._builder = builder
         self.links: list[str] = []
         self.pictures = 0
         self.old_equations = 0
@@ -90,7 +103,9 @@ class InlineReader:
                 self._collect(office.choose_alternative(child), inline)
             elif tag == "r":
                 self._read_run(child, inline)
-            elif tag not in _LEFT_OUT:
+            elif tag in _HIDDEN:
+                self._leave_out(_HIDDEN[tag], child)
+            elif tag not in _NO_TEXT:
                 self._add_notes(child, tag, inline)
                 self._collect(child, inline)
 
@@ -99,6 +114,7 @@ class InlineReader:
         properties = find_child(run, "rPr")
         hidden = find_child(properties, "vanish")
         if hidden is not None and get_attribute(hidden, "val") not in _FALSE:
+            self._leave_out("hidden text", run)
             return
         style = self._styles.get(office.get_value(properties, "rStyle"), office.NO_STYLE)
         mark = _SCRIPT_MARKS.get(office.get_value(properties, "vertAlign") or style.script, "")
@@ -107,6 +123,10 @@ class InlineReader:
         inline.parts.append(mark)
         self._collect(run, inline)
         inline.parts.append(END if mark else "")
+
+    def _leave_out(self, reason: str, element: Element) -> None:
+        texts = (one.text or "" for one in find_all(element, "t", "delText"))
+        self._builder.leave_out(reason, "".join(texts))
 
     def _add_notes(self, element: Element, tag: str, inline: office.Inline) -> None:
         """Add what an element refers to: notes, pictures, charts and links."""
@@ -132,9 +152,6 @@ class InlineReader:
 _CONTAINERS = frozenset({"document", "body", "sdt", "sdtContent", "customXml", "smartTag"})
 _DROPPED = frozenset({"drop", "margin"})
 _WRAPPERS = frozenset({"sdt", "sdtContent", "customXml", "ins", "moveTo"})
-_LONGEST_HEADING = 300
-"""A longer paragraph is text, whatever its style."""
-
 _LAST_LEVEL = 9
 _MAX_SPAN = 64
 """Word has at most 63 columns."""
@@ -145,7 +162,7 @@ _LONG_CELL_CHARS = 2_000
 class DocxParser:
     """Parses Word documents."""
 
-    version = "docx-v3"
+    version = "docx-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; citations name its sections.
@@ -170,7 +187,7 @@ class _BodyReader:
         self._builder = TextBuilder()
         self._styles = office.read_styles(self._find_part("styles"))
         self._lists = office.Lists(self._find_part("numbering"))
-        self._inline = InlineReader(package, package.main, self._styles)
+        self._inline = InlineReader(package, package.main, self._styles, self._builder)
         self._inline.notes = self._read_notes()
         self._notes: list[office.Graphic] = []
         """What the open table refers to."""
@@ -210,7 +227,7 @@ class _BodyReader:
         for relation in self._package.read_relations(self._package.main).values():
             if relation.kind in {"header", "footer"} and not relation.external:
                 root = self._package.find_tree(relation.target)
-                reader = InlineReader(self._package, relation.target, self._styles)
+                reader = InlineReader(self._package, relation.target, self._styles, self._builder)
                 yield relation.kind, reader.list_lines(list_children(root))
 
     def _find_part(self, kind: str) -> Element | None:
@@ -221,7 +238,7 @@ class _BodyReader:
         notes = {}
         for kind in _NOTES.values():
             part = self._package.find_related(self._package.main, f"{kind}s") or ""
-            reader = InlineReader(self._package, part, self._styles)
+            reader = InlineReader(self._package, part, self._styles, self._builder)
             for element in list_children(self._package.find_tree(part)):
                 if get_attribute(element, "type", "normal") == "normal":
                     text = " ".join(reader.list_lines(element))
@@ -250,9 +267,10 @@ class _BodyReader:
     def _add_paragraph(self, paragraph: Element) -> None:
         properties = find_child(paragraph, "pPr")
         style = self._get_style(properties)
-        if style.role == "contents":
-            return
         inline = self._inline.read(paragraph)
+        if style.role == "contents":
+            self._builder.leave_out(office.CONTENTS, inline.text)
+            return
         text, self._capital = self._capital + inline.text, ""
         frame = find_child(properties, "framePr")
         if frame is not None and get_attribute(frame, "dropCap") in _DROPPED:
@@ -273,7 +291,7 @@ class _BodyReader:
             return
         level = self._get_level(properties, style)
         depth, text = self._number(text, properties, style)
-        if level and len(text) <= _LONGEST_HEADING:
+        if level and len(text) <= office.LONGEST_HEADING:
             self._builder.add_heading(level, text)
             if style.role == "title" and not self._title:
                 self._title = text

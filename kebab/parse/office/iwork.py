@@ -36,7 +36,7 @@ _ATTACHMENT, _FOOTNOTE, _HIGHLIGHT, _COMMENT = 2003, 2008, 2013, 3056
 _IMAGE, _MOVIE, _GROUP, _CHART, _TABLE = 3005, 3007, 3008, 5021, 6000
 """Kinds of objects. A placeholder, or a caption, holds a shape."""
 
-_STYLES, _LEVELS, _LISTS, _DELETED = 5, 6, 7, 22
+_STYLES, _DELETED = 5, 22
 _ANCHORED = (9, 16, 23)
 """The fields of a storage with attributes of its text: what is anchored are objects, notes, and
 comments."""
@@ -50,13 +50,13 @@ _HEADING = re.compile(r"(?:.*paragraphstyle-)?(?:(Title)|Heading)(?: ([1-9]))?",
 class _Paragraph(NamedTuple):
     """A paragraph with the level of a heading or 0, and the objects that are anchored in it.
 
-    `depth` is that of an item of a list, -1 for none.
+    `deleted` is its text that was deleted.
     """
 
     text: str
     level: int
-    depth: int
     anchored: list[int]
+    deleted: str
 
 
 class _Attributes:
@@ -65,8 +65,6 @@ class _Attributes:
     def __init__(self, storage: Message, field: int) -> None:
         entries = sorted(
             (one.get_number(1), one.get_message(2).get_number(1) if one.get_bytes(2) else 0)
-            if field != _LEVELS
-            else (one.get_number(1), one.get_number(2))
             for one in storage.get_message(field).list_messages(1)
         )
         self._starts = [start for start, _ in entries]
@@ -81,13 +79,15 @@ class _Attributes:
         """Return the values that begin between two offsets, also at the second one."""
         return self._values[bisect_left(self._starts, first) : bisect_right(self._starts, last)]
 
-    def remove(self, wide: bytes, start: int) -> bytes:
-        """Return the text at an offset, in UTF-16, without the ranges that have a value."""
+    def divide(self, wide: bytes, start: int) -> tuple[bytes, bytes]:
+        """Return the text at an offset, in UTF-16, that has no value, and that which has one."""
         end = start + len(wide) // 2
         inner = range(bisect_right(self._starts, start), bisect_left(self._starts, end))
         bounds = [start, *(self._starts[index] for index in inner), end]
-        kept = [(first, last) for first, last in pairwise(bounds) if not self.find(first)]
-        return b"".join(wide[2 * (first - start) : 2 * (last - start)] for first, last in kept)
+        parts = [b"", b""]
+        for first, last in pairwise(bounds):
+            parts[bool(self.find(first))] += wide[2 * (first - start) : 2 * (last - start)]
+        return parts[0], parts[1]
 
 
 class _Writer:
@@ -98,6 +98,8 @@ class _Writer:
         self.builder = TextBuilder()
         self.warnings = package.warnings
         self._seen: set[int] = set()
+        self._read: set[str] = set()
+        """The texts of the storages that are read."""
         self._cells = MAX_CELLS
         self._entries: dict[int, dict[int, Message]] = {}
         self._rich_texts: dict[int, str] = {}
@@ -111,10 +113,8 @@ class _Writer:
             kind, message = self.package.get(number)
             self._add_object(number, kind, message)
             if kind in {_IMAGE, _MOVIE, _TABLE, _CHART, _GROUP}:
-                drawable = message.get_message(1)
-                for caption, hidden in ((10, 12), (11, 13)):
-                    if not drawable.get_number(hidden):
-                        self.add_objects(list_references(drawable, caption))
+                for caption in (10, 11):
+                    self.add_objects(list_references(message.get_message(1), caption))
 
     def _add_object(self, number: int, kind: int, message: Message) -> None:
         if kind in _STORAGE:
@@ -144,6 +144,13 @@ class _Writer:
         shape = message.get_message(1) if kind in _INNER_SHAPES else message
         return self.package.follow(shape, 4 if shape.get_bytes(4) else 2).message
 
+    def leave_out_rest(self) -> None:
+        """Keep the texts that no part of the document shows: headers, footers, templates."""
+        for number in self.package.list_numbers(*_STORAGE):
+            text = _get_text(self.package.get(number).message)
+            if text not in self._read:
+                self.builder.leave_out("headers, footers and templates", text)
+
     def add_quote(self, label: str, text: str) -> None:
         """Add a text with what it is; nothing without a text."""
         if text.strip():
@@ -155,36 +162,31 @@ class _Writer:
 
     def _add_text(self, storage: Message) -> None:
         """Add the paragraphs of a storage, and behind each what is anchored in it."""
-        items: list[tuple[int, str]] = []
-        for text, level, depth, anchored in self._list_paragraphs(storage):
-            if depth >= 0:
-                items.append((depth, text))
-            if depth < 0 or anchored:
-                self.builder.add_list(items)
-                items = []
+        for text, level, anchored, deleted in self._list_paragraphs(storage):
             if level:
                 self.builder.add_heading(level, text)
-            elif depth < 0:
+            else:
                 self.builder.add_paragraph(text)
+            self.builder.leave_out("deleted text", deleted)
             self.add_objects(anchored)
-        self.builder.add_list(items)
 
     def _list_paragraphs(self, storage: Message) -> Iterator[_Paragraph]:
-        """Yield the paragraphs of a storage without the text that was deleted."""
-        text = b"".join(storage.list_bytes(3)).decode("utf-8", "replace")
-        styles, levels, lists, deleted = (
-            _Attributes(storage, field) for field in (_STYLES, _LEVELS, _LISTS, _DELETED)
-        )
+        """Yield the paragraphs of a storage."""
+        text = _get_text(storage)
+        self._read.add(text)
+        styles, deleted = (_Attributes(storage, field) for field in (_STYLES, _DELETED))
         anchored = [_Attributes(storage, field) for field in _ANCHORED]
         start = 0
         for line in _PARAGRAPH_END.split(text):
             wide = line.encode("utf-16-le", "replace")
             end = start + len(wide) // 2
-            kept = deleted.remove(wide, start).decode("utf-16-le", "replace")
+            kept, gone = (
+                part.decode("utf-16-le", "replace").translate(_HIDDEN_CHARACTERS).strip()
+                for part in deleted.divide(wide, start)
+            )
             level = self._find_level(styles.find(start))
-            depth = -1 if level else self._find_depth(lists.find(start), levels.find(start))
             numbers = [one for table in anchored for one in table.list_within(start, end)]
-            yield _Paragraph(kept.translate(_HIDDEN_CHARACTERS).strip(), level, depth, numbers)
+            yield _Paragraph(kept, level, numbers, gone)
             start = end + 1
 
     def _list_styles(self, number: int) -> Iterator[tuple[Message, Message]]:
@@ -204,13 +206,6 @@ class _Writer:
             if common.get_bytes(1):  # a style with a name, so the ones above say nothing
                 break
         return 0
-
-    def _find_depth(self, number: int, level: int) -> int:
-        """Return the depth of an item of a list; -1 when its style shows no label."""
-        for style, _ in self._list_styles(number):
-            if labels := style.list_numbers(11):
-                return level if level < len(labels) and labels[level] else -1
-        return -1
 
     def _add_table(self, table: Message) -> None:
         """Add a table between paragraphs."""
@@ -288,6 +283,10 @@ class _Writer:
         elif kind == _BOOL_KIND:
             value = bool(found[_DOUBLE])
         return value
+
+
+def _get_text(storage: Message) -> str:
+    return b"".join(storage.list_bytes(3)).decode("utf-8", "replace")
 
 
 _CELL_CHARACTERS = 100
@@ -369,7 +368,7 @@ def _read_chart(grid: Message) -> list[list[str]]:
 class PagesParser:
     """Parses documents of Pages; citations name their sections."""
 
-    version = "pages-v1"
+    version = "pages-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document. Headers, footers and deleted text are left out.
@@ -382,6 +381,7 @@ class PagesParser:
         for number in package.list_numbers(_PAGES_DOCUMENT):
             writer.add_objects(list_references(package.get(number).message, 4))
             writer.add_objects(package.list_numbers(_SHAPE, _TABLE, _CHART, _IMAGE, _MOVIE))
+            writer.leave_out_rest()
             return writer.builder.build(path, warnings=writer.warnings)
         raise package.refuse("damaged: no document of Pages")
 
@@ -389,7 +389,7 @@ class PagesParser:
 class KeynoteParser:
     """Parses presentations of Keynote: each slide is a place, its title a heading."""
 
-    version = "keynote-v1"
+    version = "keynote-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -404,6 +404,7 @@ class KeynoteParser:
             if is_hidden := bool(node.get_number(4)):
                 hidden.append(number)
             self._add_slide(writer, package.follow(node, 2).message, number, hidden=is_hidden)
+        writer.leave_out_rest()
         writer.warnings += describe_hidden_slides(hidden)
         return writer.builder.build(path, warnings=writer.warnings)
 
@@ -484,7 +485,7 @@ class NumbersParser:
 class PreviewParser(PdfParser):
     """Parses the preview in documents of Pages, Keynote and Numbers before 2013, a PDF."""
 
-    version = "iwork-preview-v2"
+    version = "iwork-preview-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; citations name the pages of the preview.

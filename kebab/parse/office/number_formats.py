@@ -56,12 +56,13 @@ def read_formats(package: Package) -> dict[str, Formats]:
         cells = {}
         for style, column, row in _CELL.findall(package.archive.read(part.target)):
             if code := codes.get(int(style)):
-                cells[int(row) - 1, _count_columns(column) - 1] = code
+                cells[int(row) - 1, count_columns(column) - 1] = code
         found[sheet.get("name", "")] = cells
     return found
 
 
-def _count_columns(column: bytes) -> int:
+def count_columns(column: bytes) -> int:
+    """Return the number of a column from 1, e.g. 27 for `AA`."""
     number = 0
     for letter in column:
         number = number * 26 + letter - ord("A") + 1

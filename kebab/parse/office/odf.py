@@ -27,7 +27,8 @@ from kebab.parse.office import ooxml as office
 _BLANKS = re.compile(r"[ \t\r\n]+")
 """White space of the markup, which is one blank."""
 
-_LEFT_OUT = frozenset({"ruby-text", "annotation-end", "tracked-changes", "page-thumbnail"})
+_HIDDEN = {"ruby-text": "readings above characters", "tracked-changes": "deleted text"}
+"""What the text is of elements that are not read."""
 _SHAPES = frozenset(
     {"frame", "custom-shape", "rect", "ellipse", "circle", "line", "connector", "path", "polygon"}
     | {"polyline", "regular-polygon", "caption", "g"}
@@ -36,19 +37,17 @@ _SHAPES = frozenset(
 
 _MAX_SPACES = 200
 _ESCAPED = re.compile(r"_([0-9a-f]{2})_")
-_FORMS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
 _MAX_BASES = 20
 
 
 class _Styles:
-    """The styles of paragraphs, lists and slides by name."""
+    """The styles of paragraphs and slides by name."""
 
     def __init__(self) -> None:
         self.hidden: set[str] = set()
         """The styles of hidden slides."""
         self._parents: dict[str, str] = {}
         self._names: dict[str, str] = {}
-        self._levels: dict[tuple[str, int], tuple[str, str]] = {}
         self._scripts: dict[str, str] = {}
 
     def add(self, root: Element | None) -> None:
@@ -64,13 +63,6 @@ class _Styles:
                 if shift.strip("-0%"):
                     is_lower = shift.startswith(("sub", "-"))
                     self._scripts[name] = SUBSCRIPT if is_lower else SUPERSCRIPT
-        for element in find_all(root, "list-style"):
-            for level in list_children(element, "list-level-style-number"):
-                depth = get_attribute(level, "level")
-                if depth.isdecimal():
-                    form = get_attribute(level, "num-format")
-                    suffix = get_attribute(level, "num-suffix") or "."
-                    self._levels[get_attribute(element, "name"), int(depth) - 1] = form, suffix
 
     def get_role(self, name: str) -> str:
         """Return the role of a style or of the first of its bases that has one."""
@@ -93,15 +85,6 @@ class _Styles:
                 break
             yield name
             name = self._parents.get(name, "")
-
-    def number(self, text: str, style: str, depth: int, number: int) -> str:
-        """Return an item of a list behind its number; a bullet is none."""
-        form, suffix = self._levels.get((style, depth), ("", ""))
-        return (
-            f"{office.format_number(number, _FORMS.get(form, form))}{suffix} {text}"
-            if form
-            else text
-        )
 
 
 def read_count(element: Element, name: str, most: int) -> int:
@@ -156,7 +139,7 @@ class _Reader:
                     self.add_block(heading)
                 return
             rest = office.Inline()
-            for depth, text in self._list_items(element, "", 0, rest):
+            for depth, text in self._list_items(element, 0, rest):
                 self.builder.add_item(depth, text)
             self._add_rest(rest)
         else:
@@ -172,6 +155,11 @@ class _Reader:
                     self.add_block(child)
             elif tag in _SHAPES:
                 self.add_shape(element)
+            elif reason := office.CONTENTS if tag in _INDEXES else _HIDDEN.get(tag):
+                self._leave_out(reason, element)
+
+    def _leave_out(self, reason: str, element: Element) -> None:
+        self.builder.leave_out(reason, " ".join(self.list_texts(element)))
 
     def add_shape(self, shape: Element) -> None:
         """Add the texts of a shape, and the description of a picture."""
@@ -227,19 +215,16 @@ class _Reader:
             self.builder.add_behind(partial(self.add_shape, shape))
 
     def _list_items(
-        self, element: Element, style: str, depth: int, rest: office.Inline
+        self, element: Element, depth: int, rest: office.Inline
     ) -> Iterator[tuple[int, str]]:
         """Yield the items of a list with their depth; `rest` gets their notes and shapes."""
-        style = get_attribute(element, "style-name") or style
-        number = 0
         for item in list_children(element, "list-item", "list-header"):
             paragraphs = (self._read_into(rest, one) for one in list_children(item, "p", "h"))
             text = " ".join(filter(None, map(str.strip, paragraphs)))
             if text:
-                number += get_local_tag(item.tag) == "list-item"
-                yield depth, self.styles.number(text, style, depth, number)
+                yield depth, text
             for child in list_children(item, "list"):
-                yield from self._list_items(child, style, depth + 1, rest)
+                yield from self._list_items(child, depth + 1, rest)
 
     def _read_into(self, rest: office.Inline, paragraph: Element) -> str:
         """Return the text of a paragraph; `rest` gets its notes and shapes."""
@@ -292,7 +277,7 @@ class _Reader:
             if tag in {"p", "h"}:
                 texts.append(self._read_into(rest, child))
             elif tag == "list":
-                texts += (text for _, text in self._list_items(child, "", 0, rest))
+                texts += (text for _, text in self._list_items(child, 0, rest))
             elif tag == "table":
                 texts.append(office.join_rows(self._read_table(child, rest)))
         return "\n".join(filter(None, map(str.strip, texts)))
@@ -319,7 +304,9 @@ class _Reader:
                 equation = self._read_equation(child) if tag == "frame" else ""
                 inline.parts.append(equation)
                 inline.shapes += [] if equation else [child]
-            elif tag not in _LEFT_OUT:
+            elif tag in _HIDDEN:
+                self.builder.leave_out(_HIDDEN[tag], "".join(child.itertext()))
+            else:
                 style = get_attribute(child, "style-name") if tag == "span" else ""
                 mark = self.styles.get_script_mark(style)
                 inline.parts.append(mark)
@@ -380,7 +367,7 @@ _LINE_CM = 1.0
 class OdtParser:
     """Parses OpenDocument texts; citations name their sections."""
 
-    version = "odt-v3"
+    version = "odt-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -391,8 +378,7 @@ class OdtParser:
         document = office.OpenDocument(data, path, self.version)
         reader = _Reader(document)
         for element in _read_body(document, reader, "text"):
-            if get_local_tag(element.tag) not in _INDEXES:
-                reader.add_block(element)
+            reader.add_block(element)
         reader.builder.end_run()
         margins = ((get_local_tag(one.tag), reader.list_texts(one)) for one in reader.headers)
         office.add_margins(reader.builder, margins)
@@ -402,7 +388,7 @@ class OdtParser:
 class OdpParser:
     """Parses OpenDocument presentations; citations name their slides."""
 
-    version = "odp-v3"
+    version = "odp-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.

@@ -27,7 +27,12 @@ from kebab.parse.archive import (
 )
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.office.docx import DocxParser
-from kebab.parse.office.ooxml import add_slide_heading, convert_properties, is_file_link
+from kebab.parse.office.ooxml import (
+    LONGEST_HEADING,
+    add_slide_heading,
+    convert_properties,
+    is_file_link,
+)
 from kebab.text.normalize import split_names
 
 FAULTS = (
@@ -40,7 +45,7 @@ FAULTS = (
 class DocParser(DocxParser):
     """Parses Word 97-2003 documents as the Word documents that they are converted to."""
 
-    version = "doc-v2"
+    version = "doc-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; citations name its sections.
@@ -243,7 +248,6 @@ _HWPX_FIELDS = {"keyword": "keywords", "ModifiedDate": "modified", "CreatedDate"
 _OUTLINE = re.compile(r"(?:개요|outline)\s*(\d)", re.IGNORECASE)
 """The styles of headings in Hangul."""
 
-_LONGEST_HEADING = 300
 _LONG_CELL_CHARS = 2_000
 _SUMMARY_PATH = _SUMMARIES[0]
 
@@ -324,7 +328,7 @@ class ElementWriter:
         )
         named = _OUTLINE.match(style)
         level = int(named[1]) if named else paragraph.heading_level
-        if level and len(text) <= _LONGEST_HEADING:
+        if level and len(text) <= LONGEST_HEADING:
             self.builder.add_heading(level, text)
         else:
             self.builder.add_paragraph(text)

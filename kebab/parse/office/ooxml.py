@@ -153,6 +153,9 @@ _PROPERTIES = ("subject", "category", "contentStatus", "description", "publisher
 """The properties that people fill in, besides those that every document may have."""
 
 
+CONTENTS = "tables of contents"
+"""What the text is that repeats headings, and is left out."""
+
 _PAGE_NUMBER = re.compile(r"\W*(?:[^\W\d]+\s+)?\d{1,5}(?:\W+(?:[^\W\d]+\W+)?\d{1,5})?\W*")
 _LONGEST_PAGE_NUMBER = 40
 
@@ -279,7 +282,7 @@ class OpenDocument:
 
 
 _HEADING = re.compile(
-    r"(?:heading|제목|개요|見出し|标题|標題|überschrift|titre|título|titolo|заголовок|kop|rubrik|nagłówek"
+    r"(?:heading|outline|제목|개요|見出し|标题|標題|überschrift|titre|título|titolo|заголовок|kop|rubrik|nagłówek"
     r"|nadpis|címsor|overskrift|otsikko|başlık)\s*(\d)",
     re.IGNORECASE,
 )
@@ -294,6 +297,9 @@ _ROLE = re.compile(
     re.IGNORECASE,
 )
 """Names of styles by the role of their text."""
+
+LONGEST_HEADING = 300
+"""A longer paragraph is text, whatever its style."""
 
 _LIST = re.compile(r"(?i)list (?:bullet|number) (\d)")
 _MAX_BASES = 20
@@ -330,6 +336,12 @@ def find_role(name: str) -> str:
     return found.lastgroup or "" if found else ""
 
 
+def find_heading_level(name: str) -> int:
+    """Return the level of the heading that the name of a style is for; 0 for none."""
+    found = _HEADING.fullmatch(name.strip())
+    return int(found[1]) if found else 0
+
+
 def read_styles(root: Element | None) -> Mapping[str, Style]:
     """Return the styles by id, each with what it inherits."""
     raw = {get_attribute(one, "styleId"): one for one in list_children(root, "style")}
@@ -347,8 +359,7 @@ def _resolve_style(name: str, raw: Mapping[str, Element]) -> Style:
         title = get_value(element, "name")
         label = label or title
         properties = find_child(element, "pPr")
-        named = _HEADING.fullmatch(title.strip())
-        outline = outline or read_outline(properties) or (int(named[1]) if named else 0)
+        outline = outline or read_outline(properties) or find_heading_level(title)
         numbering = numbering or read_numbering(properties, title)
         script = script or get_value(find_child(element, "rPr"), "vertAlign")
         current = get_value(element, "basedOn")

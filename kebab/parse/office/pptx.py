@@ -1,7 +1,6 @@
 """Reads PowerPoint presentations (`.pptx`): each slide is a place, its title a heading."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -43,25 +42,22 @@ class Shape(NamedTuple):
     description: str = ""
 
 
-def list_shapes(root: Element | None, layout: Mapping[str, Position]) -> Iterator[Shape]:
+def list_shapes(root: Element | None) -> Iterator[Shape]:
     """Yield the shapes of a slide or a group from top to bottom and from left to right.
 
-    A shape without a position of its own stands where the layout places it.
+    A shape without a position of its own, which the layout places, stands behind the one before.
     """
     placed: list[tuple[float, float, Element]] = []
     last = Position(0, 0)
     for child in next(find_all(root, "spTree", "grpSp"), ()):
         is_choice = get_local_tag(child.tag) == "AlternateContent"
         for element in office.choose_alternative(child) if is_choice else (child,):
-            # What has no place stands behind the shape before it.
-            placeholder = _find_placeholder(element)
-            slot = "" if placeholder is None else _name_slot(placeholder)
-            last = _read_position(element) or layout.get(slot) or last
+            last = _read_position(element) or last
             placed.append((*last, element))
     for element in office.sort_in_lines(placed, _LINE_EMU):
         tag = get_local_tag(element.tag)
         if tag == "grpSp":
-            yield from list_shapes(element, layout)
+            yield from list_shapes(element)
         elif tag in _SHAPES:
             placeholder = _find_placeholder(element)
             properties = next(find_all(element, "cNvPr"), element)
@@ -76,11 +72,6 @@ def list_shapes(root: Element | None, layout: Mapping[str, Position]) -> Iterato
 def _find_placeholder(element: Element) -> Element | None:
     properties = next((one for one in element if get_local_tag(one.tag).startswith("nv")), None)
     return find_child(find_child(properties, "nvPr"), "ph")
-
-
-def _name_slot(placeholder: Element) -> str:
-    role = placeholder.get("type", "")
-    return placeholder.get("idx") or {"ctrTitle": "title"}.get(role, role)
 
 
 def _read_position(element: Element) -> Position | None:
@@ -99,16 +90,6 @@ def _to_int(text: str) -> int:
     return int(text) if text.lstrip("-").isdecimal() and len(text) < 12 else 0  # noqa: PLR2004 - a larger one is an error
 
 
-def read_placeholder_positions(layout: Element | None) -> dict[str, Position]:
-    """Return the positions of the slots of a layout, for what a slide does not place itself."""
-    positions = {}
-    for element in find_all(layout, *_SHAPES):
-        placeholder, position = _find_placeholder(element), _read_position(element)
-        if placeholder is not None and position is not None:
-            positions[_name_slot(placeholder)] = position
-    return positions
-
-
 def read_table(table: Element) -> list[list[str]]:
     """Return the rows of a table; a merged cell stands in each of its rows."""
     rows: list[list[str]] = []
@@ -125,13 +106,12 @@ def read_table(table: Element) -> list[list[str]]:
 
 _FALSE = frozenset({"0", "false"})
 _TITLES = frozenset({"title", "ctrTitle"})
-_LAYOUTS_KEPT = 64
 
 
 class PptxParser:
     """Parses presentations; citations name their slides."""
 
-    version = "pptx-v3"
+    version = "pptx-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -154,9 +134,6 @@ class _DeckReader:
         self._old_equations = 0
         self._footers: set[str] = set()
         self._authors: dict[str, str] = {}
-        self._read_positions = lru_cache(_LAYOUTS_KEPT)(
-            lambda part: read_placeholder_positions(package.find_tree(part))
-        )
 
     def read(self, path: str) -> ParsedDocument:
         """Return the document."""
@@ -187,8 +164,7 @@ class _DeckReader:
 
     def _add_slide(self, slide: Element, part: str, number: int, *, hidden: bool) -> None:
         relations = self._package.read_relations(part).values()
-        layout = next((one.target for one in relations if one.kind == "slideLayout"), "")
-        shapes = list(list_shapes(slide, self._read_positions(layout)))
+        shapes = list(list_shapes(slide))
         titles = (join_paragraphs(one.element) for one in shapes if one.role in _TITLES)
         graphics = [
             graphic
@@ -239,7 +215,7 @@ class _DeckReader:
         """Yield the notes of the speaker and the comments of a slide, which may be empty."""
         for relation in relations:
             if relation.kind == "notesSlide":
-                shapes = list_shapes(self._package.find_tree(relation.target), {})
+                shapes = list_shapes(self._package.find_tree(relation.target))
                 bodies = (
                     join_paragraphs(one.element, "\n") for one in shapes if one.role == "body"
                 )

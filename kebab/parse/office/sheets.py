@@ -6,7 +6,6 @@ text boxes and charts of a sheet follow, each as a line at its row; only those o
 
 import io
 import re
-import zipfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,81 +32,27 @@ from kebab.parse.archive import (
     read_events,
 )
 from kebab.parse.blocks import TextBuilder, label_note
-from kebab.parse.formulas import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 from kebab.parse.office.graphics import (
     get_id,
     join_paragraphs,
     read_description,
     read_linked_graphic,
 )
-from kebab.parse.office.number_formats import Formats, read_formats, show_number
+from kebab.parse.office.number_formats import (
+    Formats,
+    count_columns,
+    read_formats,
+    show_number,
+)
 from kebab.parse.office.ooxml import Graphic, OpenDocument, Package, choose_alternative
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet
 
 
-_CELLS = re.compile(r"xl/(?:sharedStrings|worksheets/[^/]+)\.xml")
-_CONTENT = re.compile(r"content\.xml")
-_NEEDED = (".xml", ".rels", "mimetype")
 _MAX_ROW = 1 << 20
 _MAX_DIGITS = 7
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
-_RUN_END = re.compile(r"(</(?:\w{1,9}:)?r>)")
-_VERTICAL = re.compile("""vertAlign val=["'](super|sub)script""")
-_STYLE_NAME = re.compile(r'style:name="([^"]{1,99})"')
-_POSITION = re.compile(r'text-position="(super|sub|-?[1-9])')
-_SPAN = re.compile(r'(<text:span text:style-name="([^"<]{1,99})">)([^<]*)')
-
-
-def mark_scripts(file: Package | OpenDocument, data: bytes) -> bytes:
-    """Return a workbook with marks around the raised and lowered text of its cells.
-
-    The library returns the text of a cell without its format, but keeps the marks.
-    """
-    archive, is_package = file.archive, isinstance(file, Package)
-    if archive is None:
-        return data
-    pattern, sign = (_CELLS, b"vertAlign") if is_package else (_CONTENT, b"text-position")
-    mark = _mark_runs if is_package else _mark_spans
-    marked = {}
-    for name in archive.names:
-        if pattern.fullmatch(name) and sign in (part := archive.read(name)):
-            marked[name] = mark(part.decode("utf-8", "replace"))
-    if not marked:
-        return data
-    copy = io.BytesIO()
-    with zipfile.ZipFile(copy, "w") as target:
-        for other in archive.names:
-            if other.endswith(_NEEDED):
-                target.writestr(other, marked.get(other) or archive.read(other))
-    return copy.getvalue()
-
-
-def _mark_runs(text: str) -> str:
-    """Mark the raised and lowered runs of shared strings: `<r><rPr>…</rPr><t>5</t></r>`."""
-    pieces = _RUN_END.split(text)
-    for number, piece in enumerate(pieces[:-1:2]):
-        found = _VERTICAL.search(piece)
-        if found:
-            head, close, tail = piece.rpartition("</")
-            before, bracket, run = head.rpartition(">")
-            mark = SUPERSCRIPT if found[1] == "super" else SUBSCRIPT
-            pieces[2 * number] = f"{before}{bracket}{mark}{run}{END}{close}{tail}"
-    return "".join(pieces)
-
-
-def _mark_spans(text: str) -> str:
-    """Mark the spans of OpenDocument whose style raises or lowers them."""
-    marks = {}
-    for style in text.split("</style:style>"):
-        position, names = _POSITION.search(style), _STYLE_NAME.findall(style)
-        if position and names:
-            is_lower = position[1].startswith(("sub", "-"))
-            marks[names[-1]] = SUBSCRIPT if is_lower else SUPERSCRIPT
-    return _SPAN.sub(
-        lambda one: f"{one[1]}{marks[one[2]]}{one[3]}{END}" if one[2] in marks else one[0], text
-    )
 
 
 class Note(NamedTuple):
@@ -161,14 +106,6 @@ def _list_comments(root: Element | None, people: dict[str, str]) -> Iterator[tup
             column = count_columns(place[1].encode())
             label = f"Comment by {author}" if author else "Comment"
             yield int(place[2]), column - 1, f"{label} on {place[0]}: {text}"
-
-
-def count_columns(column: bytes) -> int:
-    """Return the number of a column from 1, e.g. 27 for `AA`."""
-    number = 0
-    for letter in column:
-        number = number * 26 + letter - ord("A") + 1
-    return number
 
 
 def _join_texts(element: Element | None) -> str:
@@ -382,7 +319,7 @@ def _list_merged_cells(sheet: "CalamineSheet", offset: int) -> dict[int, list[in
 def format_value(value: Value) -> str:
     """Return the value of a cell as people write it: ISO dates, and `3` instead of `3.0`."""
     if isinstance(value, str):
-        return write_scripts(" ".join(value.split()))
+        return " ".join(value.split())
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, float):
@@ -442,7 +379,7 @@ _COUNT = re.compile(rb'[cC]ount="\d{9,}"')
 class SheetParser:
     """Parses workbooks; citations name the cells of rows."""
 
-    version = "sheet-v4"
+    version = "sheet-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -498,7 +435,6 @@ class SheetParser:
         formats = read_formats(file) if isinstance(file, Package) else {}
         if file is not None:
             metadata = file.metadata if isinstance(file, OpenDocument) else file.read_metadata()
-            data = mark_scripts(file, data)
             try:
                 for note in list_notes(file):
                     notes[note.sheet].append(note)

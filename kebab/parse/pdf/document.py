@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any
 
 from kebab.core.chunks import Place
-from kebab.core.documents import Metadata, Omission, ParsedDocument
+from kebab.core.documents import Metadata, ParsedDocument
 from kebab.core.files import OCR_SETTING, OcrSettings
 from kebab.core.pictures import PictureReader, describe_answers, format_origin, list_failures
 from kebab.errors.catalog import ParseFailed
@@ -57,16 +57,21 @@ def remove_running_heads(pages: Sequence[PageText]) -> list[PageText]:
         keys.append([_get_key(one, large) if one.base in edges else None for one in page.segments])
     counts = Counter(key for page_keys in keys for key in {*page_keys})
     known: set[str] = set()
+    shown: set[str] = set()
     kept = []
     for page, page_keys in zip(pages, keys, strict=True):
-        inside, heads = list[Segment](), list[str]()
+        inside, heads, repeated = list[Segment](), list[str](), list[str]()
         for one, key in zip(page.segments, page_keys, strict=True):
             if key is None or (counts[key] < _MIN_PAGES and not _is_page_number(one, page)):
                 inside.append(one)
             elif _HAS_LETTER.search(key[1]) and (name := _name_head(one.text)) not in known:
                 known.add(name)
                 heads.append(one.text)
-        kept.append(page._replace(segments=tuple(inside), heads=tuple(heads)))
+            elif one.text not in shown:
+                repeated.append(one.text)
+            shown.add(one.text)
+        page = page._replace(segments=tuple(inside), heads=tuple(heads), repeated=tuple(repeated))  # noqa: PLW2901
+        kept.append(page)
     return kept
 
 
@@ -179,7 +184,7 @@ _LOCK = threading.Lock()
 class PdfParser:
     """Parses PDF files; a passage is cited by its page."""
 
-    version = "pdf-v5"
+    version = "pdf-v6"
 
     def __init__(self, ocr: OcrSettings | PictureReader | None = None) -> None:
         """Store what reads pages without text, tesseract or a model; None means that they stay."""
@@ -212,7 +217,6 @@ class PdfParser:
         return document._replace(
             warnings=(*document.warnings, *describe_answers(answers)),
             failures=list_failures(answers),
-            omissions=(Omission("attachments", " ".join(attachments)),) if attachments else (),
         )
 
     @contextmanager
@@ -303,6 +307,9 @@ def _build_document(
             builder.add_paragraph(head)
         for comment in page.comments:
             builder.add_quote(comment)
+        builder.leave_out("running heads", " ".join(page.repeated))
+        if not page.recognized and (page.has_image or not page.legible):
+            builder.leave_out_unread("pictures of text and broken fonts")
     title = None if metadata.title else _find_title(rows, rules.body, joiner)
     return builder.build(path, metadata, title=title, warnings=_describe_losses(pages, total))
 

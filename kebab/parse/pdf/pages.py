@@ -55,6 +55,9 @@ _FORCE_BOLD = 1 << 18
 _FONT_NAME_BYTES = 128
 _IMAGE, _FORM = 3, 5
 _QUARTERS = 4
+_DOWN = 3
+"""The direction of lines that run down, as those of vertical Japanese do."""
+_FIRST_WIDE = "\u2e80"
 _UNMAPPED_SHARE = 0.5
 
 
@@ -95,7 +98,7 @@ class PageText(NamedTuple):
     `cut` says that the page has more text than was read, and `has_image` that a page without text
     has a picture. `recognized` is text that was recognised in the picture of the page; where a
     model was asked, `answer` is what it wrote. `comments` are what readers wrote on the page, and
-    `heads` the running heads that stand here for the first time.
+    `heads` the running heads that stand here for the first time; `repeated` are the others.
     """
 
     number: int
@@ -108,6 +111,7 @@ class PageText(NamedTuple):
     answer: PictureAnswer | None = None
     comments: tuple[str, ...] = ()
     heads: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
 
 
 class _Line(NamedTuple):
@@ -412,6 +416,12 @@ class PageReader:
         bold = self._bold[name] or bool(self._flags.value & _FORCE_BOLD)
         self._get_origin(text, index, ctypes.byref(self._x), ctypes.byref(self._y))
         x, y = self._x.value, self._y.value
+        if not quarter and words[0][0] >= _FIRST_WIDE and len(words[-1]) > 1:
+            # Letters that stand below each other are a column, and columns go from right to left.
+            last = starts[-1] + len(words[-1]) - 1
+            self._get_origin(text, last, ctypes.byref(self._x), ctypes.byref(self._y))
+            is_column = abs(self._x.value - x) < size / 2 < y - self._y.value
+            quarter = _DOWN if is_column else 0
         base = _clamp((y, -x, -y, x)[quarter])
         size = round(_clamp(size), 1)
         return _Line(words, starts, quarter, base, size, bold, hyphen, mark, name)

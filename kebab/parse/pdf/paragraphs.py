@@ -161,6 +161,8 @@ _LONG_WORD = 16
 _NEAR = 8
 _COLUMN_INDENT = 4
 _MIN_TABLE_ROWS = 3
+_HEAD_PITCH = 3.0
+_MAX_HEADER_LINES = 3
 _MIN_WIDE_ROWS = 2
 _WIDE_ROW = 3
 _MAX_CELL_CHARS = 70
@@ -198,7 +200,8 @@ class PageWriter:
         """Add all rows."""
         while self._index < len(self._rows):
             end = _find_table_end(self._rows, self._index)
-            if self._levels[self._index]:
+            is_head = end > self._index + 1 and len(self._rows[self._index].cells) > 1
+            if self._levels[self._index] and not is_head:
                 first, level = self._rows[self._index], self._levels[self._index]
                 text = first.text
                 while self._continues_heading(first, level, text):
@@ -330,12 +333,23 @@ def _find_table_end(rows: Sequence[Row], index: int) -> int:
     """Return the end of the table that begins at a row, or the row itself when there is none."""
     if rows[index].table:
         return index + 1
+    if _heads_table(rows, index):
+        return index + 2
     end = index
     while end < len(rows) and _is_table_row(rows[end]):
         end += 1
     count = end - index
     is_wide = count >= _MIN_WIDE_ROWS and len(rows[index].cells) >= _WIDE_ROW
     return end if is_wide or count >= _MIN_TABLE_ROWS else index
+
+
+def _heads_table(rows: Sequence[Row], index: int) -> bool:
+    """Return whether a row stands right above a drawn table, and has a cell for each column."""
+    if index + 1 >= len(rows) or not rows[index + 1].table:
+        return False
+    row, below = rows[index], rows[index + 1]
+    is_near = 0 < row.base - below.base < _HEAD_PITCH * row.size
+    return is_near and len(row.cells) == len(below.table[0]) > 1
 
 
 def _is_table_row(row: Row) -> bool:
@@ -346,21 +360,34 @@ def _is_table_row(row: Row) -> bool:
 
 def _write_table(builder: TextBuilder, rows: Sequence[Row], joiner: "LineJoiner") -> None:
     """Add a table; rows of different lengths without common columns stay lines."""
-    if rows[0].table:
-        builder.add_table(
-            [_remove_leaders(joiner.join_cell(cell)) for cell in row] for row in rows[0].table
-        )
+    if rows[-1].table:
+        drawn = ([joiner.join_cell(cell) for cell in row] for row in rows[-1].table)
+        heads = (row.cells for row in rows[:-1])
+        builder.add_table([_remove_leaders(cell) for cell in row] for row in (*heads, *drawn))
         return
     columns = _find_columns(rows)
     most = max(len(row.cells) for row in rows)
     table = [_align_cells(row, columns) for row in rows]
     # The first row may lack a cell, above the names of the rows.
     if len(columns) <= most + (most >= _WIDE_ROW) and all(table):
-        builder.add_table(table)
+        builder.add_table(_join_header(table))
     elif len({len(row.cells) for row in rows}) == 1:
         builder.add_table([row.cells for row in rows])
     else:
         builder.add_paragraph("\n".join(" | ".join(row.cells) for row in rows))
+
+
+def _join_header(table: Sequence[list[str]]) -> list[list[str]]:
+    """Return a table whose header of several lines is one row: lines without any number.
+
+    All rows below them have numbers.
+    """
+    numbers = [any(map(_HAS_DIGIT.search, row)) for row in table]
+    count = numbers.index(True) if True in numbers else 0
+    if not 1 < count <= _MAX_HEADER_LINES or not all(numbers[count:]):
+        return list(table)
+    header = [" ".join(filter(None, cells)) for cells in zip(*table[:count], strict=True)]
+    return [header, *table[count:]]
 
 
 def _find_columns(rows: Sequence[Row]) -> list[tuple[float, float]]:

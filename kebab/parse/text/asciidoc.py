@@ -49,7 +49,7 @@ _TRANSPARENT = "=*"
 class AsciiDocParser:
     """Parses AsciiDoc."""
 
-    version = "asciidoc-v3"
+    version = "asciidoc-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with its header as metadata."""

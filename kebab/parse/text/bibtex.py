@@ -34,7 +34,7 @@ _MAX_INHERITED = 50
 class BibtexParser:
     """Parses a bibliography."""
 
-    version = "bibtex-v1"
+    version = "bibtex-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; a file of one entry has its title, authors and date.
@@ -43,13 +43,13 @@ class BibtexParser:
             ParseFailed: The bytes are not text, or there are no entries in it.
         """
         decoded = decode(data, path, self.version)
-        entries = list(_read_entries(decoded.text))
+        builder = TextBuilder()
+        entries = list(_read_entries(decoded.text, builder))
         if not _ENTRY.search(decoded.text):
             raise ParseFailed(
                 path=path, parser=self.version, cause="not a bibliography: no `@book{...}` or alike"
             )
         by_key = {entry["key"].casefold(): entry for entry in entries}
-        builder = TextBuilder()
         authors: list[str] = []
         tags: list[str] = []
         for entry in entries:
@@ -69,10 +69,11 @@ class BibtexParser:
         return builder.build(path, metadata, warnings=decoded.warnings)
 
 
-def _read_entries(text: str) -> Iterator[dict[str, str]]:
+def _read_entries(text: str, builder: TextBuilder) -> Iterator[dict[str, str]]:
     """Yield the fields of each entry, with its `type` of entry as `entrytype` and its `key`.
 
-    An entry ends where the next begins at the latest, so one without end costs itself only.
+    An entry ends where the next begins at the latest, so one without end costs itself only. The
+    builder gets the comments.
     """
     strings = dict(zip(_MONTHS.split(), _MONTHS.title().split(), strict=True))
     starts = list(_ENTRY.finditer(text))
@@ -80,6 +81,7 @@ def _read_entries(text: str) -> Iterator[dict[str, str]]:
     for start, end in zip(starts, ends, strict=False):
         kind, position = start[1].lower(), start.end()
         if kind in {"comment", "preamble"}:
+            builder.leave_out("comments", text[position:end])
             continue
         fields: dict[str, str] = {}
         key = _KEY.match(text, position, end) if kind != "string" else None

@@ -398,7 +398,7 @@ _LOCK_FILES = split_names(
 class DataParser:
     """Parses one kind of data; its text is the file."""
 
-    version = "data-v3"
+    version = "data-v4"
 
     def __init__(self, kind: str) -> None:
         """Parse `json`, `lines` (JSON on each line), `yaml`, `sections`, `table` or `xml`."""

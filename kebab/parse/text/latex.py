@@ -130,7 +130,7 @@ _MAX_PREAMBLE = 1_000_000
 class LatexParser:
     """Parses LaTeX."""
 
-    version = "latex-v4"
+    version = "latex-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with the title, authors and date of its preamble."""

@@ -1,12 +1,12 @@
 """Reads manual pages in roff: the macros of `man` and of `mdoc`, also compressed with gzip.
 
-The text is what `nroff` shows without its layout. Nothing is run and no other file is opened;
-definitions of macros, and drawings, are left out.
+The text is about what `nroff` shows: headings, paragraphs with their tags, literal lines. Nothing
+is run and no other file is opened; definitions of macros, and drawings, are left out.
 """
 
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
@@ -55,7 +55,7 @@ _CONDITION = re.compile(r"\s*(!?)(n|t|o|e|[^\s\\]+)\s*(.*)", re.DOTALL)
 class ManParser:
     """Parses a manual page."""
 
-    version = "man-v1"
+    version = "man-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its title is the name with its section, such as `tar(1)`.
@@ -97,7 +97,6 @@ class _Page:
         self._words: list[str] = []
         self._lines: list[str] = []
         self._is_literal = False
-        self._in_synopsis = False
         self._tag = ""
         self._wants_tag = False
         self._command = ""
@@ -109,27 +108,42 @@ class _Page:
             if control and control[1]:
                 self._run(control[1], control[2])
             elif control is None:
-                self.add_text(self._expand(line))
+                self._add_text(self._expand(line))
         self._flush()
 
     def _run(self, macro: str, rest: str) -> None:
-        """Apply a request or a macro; an unknown one has no text."""
-        if macro in {"ds", "as"}:
-            name, _, value = rest.partition(" ")
-            text = self._expand(value.lstrip().removeprefix('"'))
+        """Apply a request or a macro; those that no list names have no text."""
+        words = [
+            self._expand(plain or quoted.replace('""', '"'))
+            for quoted, plain in _ARGUMENT.findall(rest.rstrip())
+        ]
+        if macro == "ds" and words:
             # A string that repeats others could grow without bound.
-            self._strings[name] = text if len(text) <= _MAX_STRING else ""
-            return
-        words = _ARGUMENT.findall(rest.rstrip())
-        arguments = [self._expand(plain or quoted.replace('""', '"')) for quoted, plain in words]
-        handler = _HANDLERS.get(macro)
-        if handler is not None:
-            handler(self, arguments)
-        elif macro in _FONTS:
-            glue = "" if macro in _ALTERNATING else " "
-            self.add_text(glue.join(arguments)) if arguments else None
-        elif macro in _INLINE or macro in _ENCLOSURES:
-            self.add_text(self._write_mdoc([macro, *arguments]))
+            text = " ".join(words[1:])
+            self._strings[words[0]] = text if len(text) <= _MAX_STRING else ""
+        elif macro in {"TH", "Dt"}:
+            self.name, self.section, date, *_ = (*words, "", "", "")
+            self.name, self.date = self.name.lower(), self.date or date
+        elif macro == "Dd":
+            self.date = " ".join(words).removeprefix("$Mdocdate: ").removesuffix(" $")
+        elif macro in _HEADINGS:
+            self._flush()
+            self._is_literal = False
+            self.builder.add_heading(_HEADINGS[macro], " ".join(words))
+        elif macro in _PARAGRAPHS:
+            self._flush()
+            self._wants_tag = macro in {"TP", "TQ"}
+            self._is_literal = macro in _LITERAL or (self._is_literal and macro not in _FILLED)
+            self._tag = words[0] if words and macro == "IP" else ""
+            self._tag = self._write_mdoc(words) if macro == "It" else self._tag
+        elif macro == "br" and self._words:
+            self._words[-1] += "\n"
+        elif macro in _ALTERNATING and words:
+            self._add_text("".join(words))
+        elif macro in _FONTS and words:
+            self._add_text(" ".join(words))
+        elif _MDOC.fullmatch(macro):
+            self._add_text(self._write_mdoc([macro, *words]))
 
     def _expand(self, text: str) -> str:
         """Return a text without escapes."""
@@ -144,7 +158,7 @@ class _Page:
             return _read_character(name)
         return _ONE.get(match["one"] or "", "")
 
-    def add_text(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         """Add a line of text to the paragraph, or to the lines that stay as they are."""
         if self._wants_tag:
             self._wants_tag, self._tag = False, text.strip()
@@ -158,101 +172,35 @@ class _Page:
     def _flush(self) -> None:
         """End the paragraph."""
         text = " ".join(self._words).replace("\n ", "\n")
-        if self._lines:
-            self.builder.add_code("\n".join(self._lines))
-        if self._tag:
-            text = f"{self._tag}\n{text}" if text else self._tag
-        self.builder.add_paragraph(text)
+        self.builder.add_code("\n".join(self._lines))
+        self.builder.add_paragraph("\n".join(filter(None, (self._tag, text))))
         self._words, self._lines, self._tag, self._wants_tag = [], [], "", False
 
-    def set_literal(self, *, is_literal: bool) -> None:
-        self._flush()
-        self._is_literal = is_literal
-
-    def set_head(self, arguments: list[str]) -> None:
-        name, section, date, *_ = (*arguments, "", "", "")
-        self.name, self.section, self.date = name.lower(), section, self.date or date
-
-    def set_date(self, arguments: list[str]) -> None:
-        text = " ".join(arguments)
-        self.date = text.removeprefix("$Mdocdate: ").removesuffix(" $")
-
-    def add_heading(self, level: int, arguments: list[str]) -> None:
-        self.set_literal(is_literal=False)
-        self._in_synopsis = arguments[:1] == ["SYNOPSIS"]
-        self.builder.add_heading(level, " ".join(arguments))
-
-    def begin_paragraph(self, *, wants_tag: bool = False) -> None:
-        self._flush()
-        self._wants_tag = wants_tag
-
-    def begin_item(self, arguments: list[str]) -> None:
-        """Begin an item of `man`, whose first argument is its tag."""
-        self._flush()
-        self._tag = arguments[0] if arguments else ""
-
-    def begin_list_item(self, arguments: list[str]) -> None:
-        """Begin an item of an `mdoc` list, all of whose arguments are its tag."""
-        self._flush()
-        self._tag = self._write_mdoc(arguments)
-
-    def break_line(self) -> None:
-        if self._words:
-            self._words[-1] += "\n"
-
-    def add_link(self, arguments: list[str]) -> None:
-        if arguments:
-            self.add_text(f"<{arguments[0]}>")
-
-    def add_name(self, arguments: list[str]) -> None:
-        """Add the command, which the first `Nm` names; in a synopsis it begins a line."""
-        if self._in_synopsis:
-            self.break_line()
-        self._command = self._command or (arguments[0] if arguments else "")
-        self.add_text(self._write_mdoc(["Nm", *arguments]))
-
-    def _write_mdoc(self, arguments: list[str]) -> str:
-        """Return the text of the macros and words of an `mdoc` line."""
-        text, closers, prefix, is_glued = "", "", "", True
-        waits = ""  # a macro that has not got its first word
-        last = len(arguments)
-        while last and arguments[last - 1] in _CLOSING:
-            last -= 1
-        for word in arguments[:last]:
+    def _write_mdoc(self, words: list[str]) -> str:
+        """Return the words of an `mdoc` line, without its macros but with the marks they set."""
+        parts, closers, sign = list[str](), "", ""
+        end = len(words)
+        while end and words[end - 1] in _CLOSING:
+            end -= 1
+        for word in words[:end]:
             if word in _ENCLOSURES:
                 opener, closer = _ENCLOSURES[word]
-                ends = opener in _CLOSING_MARKS
-                text += ("" if is_glued or ends else " ") + opener
-                closers, is_glued, prefix, waits = closer + closers, not ends, "", ""
-            elif word in _INLINE:
-                text += _finish(waits, self._command, is_glued=is_glued)
-                is_glued = is_glued if not waits else False
-                prefix, waits = _INLINE[word], word
-                if word == "Nd":
-                    text, is_glued, waits = f"{text} -".lstrip(), False, ""
-                elif word in {"Ns", "Ap"}:
-                    text, is_glued, waits = text + ("'" if word == "Ap" else ""), True, ""
+                parts.append(opener)
+                closers = closer + closers
+            elif _MDOC.fullmatch(word):
+                sign = {"Fl": "-", "Xr": "("}.get(word, "")
+                parts += {"Nd": ["-"], "Ns": ["\b"]}.get(word, [])
+                parts += [self._command] if word == "Nm" and word == words[end - 1] else []
             elif word in _CLOSING:
-                text += _finish(waits, self._command, is_glued=is_glued) + word
-                is_glued, waits, prefix = False, "", ""
-            elif waits == "" and prefix == "Xr":
-                text, prefix = f"{text}({word})", ""
+                parts.append(f"\b{word}")
+            elif sign == "(":
+                parts.append(word)
+                sign = "()"
             else:
-                mark = "" if prefix == "Xr" else prefix
-                text += ("" if is_glued else " ") + mark + word
-                is_glued, waits = word in _OPENING, ""
-        return (
-            text
-            + _finish(waits, self._command, is_glued=is_glued)
-            + closers
-            + "".join(arguments[last:])
-        )
-
-
-def _finish(macro: str, command: str, *, is_glued: bool) -> str:
-    """Return what a macro without words stands for."""
-    meaning = {"Nm": command, "Ar": "file ...", "Fl": "-", "Pa": "~", "Ux": "UNIX"}.get(macro, "")
-    return ("" if is_glued or not meaning else " ") + meaning
+                parts.append(f"\b({word})" if sign == "()" else sign.strip("()") + word)
+        if words[0] == "Nm" and not self._command:
+            self._command = "".join(words[1:2])
+        return _GLUED.sub("", " ".join(parts)) + closers + "".join(words[end:])
 
 
 def _read_character(name: str) -> str:
@@ -301,21 +249,16 @@ def _judge(text: str) -> tuple[bool, str]:
 
 
 _MAX_STRING = 200
+_HEADINGS = {"SH": 1, "Sh": 1, "SS": 2, "Ss": 2}
+_LITERAL = frozenset({"nf", "EX", "Bd", "TS"})
+_FILLED = frozenset({"fi", "EE", "Ed", "TE"})
+_PARAGRAPHS = split_names("PP P LP HP Pp RS RE sp Bl El SY TP TQ IP It") | _LITERAL | _FILLED
 _ALTERNATING = frozenset(split_names("BR BI RB RI IR IB"))
-_FONTS = _ALTERNATING | split_names("B I R SM SB")
+_FONTS = split_names("B I R SM SB OP UR MT")
 _CLOSING = frozenset(".,;:)]?!")
-_OPENING = frozenset("([")
-_CLOSING_MARKS = frozenset("])”")
-_INLINE = {
-    **dict.fromkeys(split_names("Nm Ar Cm Pa Ev Va Vt Fa Ft Li Em Sy No Ns Ap An Er Dv Ic Tn"), ""),
-    **dict.fromkeys(
-        split_names("Ux Bx At St Lk Mt Nd Fn Fo In Cd Sx Ql Bsx Fx Nx Ox Dx Lb Ms Ad Ta"), ""
-    ),
-    **dict.fromkeys(split_names("%A %B %D %I %J %N %O %P %Q %R %T %U %V"), ""),
-    "Fl": "-",
-    "Xr": "Xr",
-}
-"""The macros of `mdoc` whose words are text, with what stands before each word."""
+_MDOC = re.compile(r"%[A-Z]|[A-Z][a-z0-9]x?")
+"""A macro of `mdoc`; its words are text."""
+_GLUED = re.compile(r" ?\x08 ?(?=[.,;:)\]?!(])|(?<=[\[({<“‘]) | ?\x08 ?")
 _ENCLOSURES = {
     **dict.fromkeys(("Op", "Bq"), ("[", "]")),
     "Pq": ("(", ")"),
@@ -325,29 +268,6 @@ _ENCLOSURES = {
     "Sq": ("‘", "’"),
     "Qq": ('"', '"'),
     "Oo": ("[", ""),
-    "Oc": ("]", ""),
-    "Po": ("(", ""),
-    "Pc": (")", ""),
-    "Do": ("“", ""),
-    "Dc": ("”", ""),
-    **dict.fromkeys(("D1", "Dl"), ("", "")),
+    "Oc": ("\b]", ""),
 }
 """The macros of `mdoc` that stand for marks around the rest of a line; some only open or close."""
-_HANDLERS: dict[str, Callable[[_Page, list[str]], None]] = {
-    **dict.fromkeys(("TH", "Dt"), _Page.set_head),
-    "Dd": _Page.set_date,
-    **dict.fromkeys(("SH", "Sh"), lambda page, arguments: page.add_heading(1, arguments)),
-    **dict.fromkeys(("SS", "Ss"), lambda page, arguments: page.add_heading(2, arguments)),
-    **dict.fromkeys(("TP", "TQ"), lambda page, _: page.begin_paragraph(wants_tag=True)),
-    "IP": _Page.begin_item,
-    "It": _Page.begin_list_item,
-    "Nm": _Page.add_name,
-    "br": lambda page, _: page.break_line(),
-    **dict.fromkeys(("UR", "MT"), _Page.add_link),
-    "OP": lambda page, words: page.add_text(f"[{' '.join(words)}]"),
-    **dict.fromkeys(("nf", "EX", "Bd", "TS"), lambda page, _: page.set_literal(is_literal=True)),
-    **dict.fromkeys(("fi", "EE", "Ed", "TE"), lambda page, _: page.set_literal(is_literal=False)),
-    **dict.fromkeys(
-        split_names("PP P LP HP Pp RS RE sp Bl El SY"), lambda page, _: page.begin_paragraph()
-    ),
-}

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kebab.core.documents import BlockKind, Edit, Metadata, ParsedDocument
+from kebab.core.documents import Block, BlockKind, Edit, Metadata, ParsedDocument
 from kebab.core.files import get_suffix
 from kebab.parse.blocks import (
     BLOBS,
@@ -19,6 +19,7 @@ from kebab.parse.blocks import (
     exclude_lines,
     find_blob_lines,
     group_lines,
+    hide_lines,
     join_edits,
     list_omissions,
     shift_spans,
@@ -30,7 +31,6 @@ from kebab.parse.text.markdown_noise import (
     TABLE_RULE,
     find_noise_lines,
     has_visible_text,
-    hide_lines,
     read_events,
     translate_panics,
 )
@@ -309,12 +309,13 @@ _MAX_LINKS = 10_000
 class VisibleBody(NamedTuple):
     """A body of the same length whose lines without text are blank, and its structure.
 
-    The blank lines are `hidden`.
+    The blank lines are `hidden`; those of encoded data are `blobs`.
     """
 
     text: str
     body: Body
     hidden: frozenset[int]
+    blobs: frozenset[int]
     warnings: tuple[str, ...]
 
 
@@ -324,7 +325,7 @@ class MarkdownParser:
     The text is the whole file; its blocks leave out noise and encoded data.
     """
 
-    version = "markdown-v4"
+    version = "markdown-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with its front matter as metadata."""
@@ -342,11 +343,10 @@ class MarkdownParser:
             found = build_blocks(text[: front.body], 0, [Span(None, 0, first), span])
             blocks = (*found, *blocks)
         at = front.body
-        edits = join_edits(
-            decoded.text,
-            blocks,
-            (Edit(at + one, at + two, seen) for one, two, seen in visible.body.edits),
-        )
+        seen_otherwise = [Edit(at + one, at + two, seen) for one, two, seen in visible.body.edits]
+        head = Block(BlockKind.PROPERTIES, 0, at)  # its words are those of the metadata
+        body = [head, *(block for block in blocks if block.start >= at)]
+        blobs = {number + decoded.text.count("\n", 0, at) for number in visible.blobs}
         properties = build_metadata(read_properties(visible.text))
         metadata = merge_metadata(front.metadata, properties, visible.body.tags)
         links = [*_find_property_links(text[: front.body]), *visible.body.links]
@@ -359,8 +359,8 @@ class MarkdownParser:
             encoding=decoded.encoding,
             warnings=decoded.warnings + front.warnings + visible.warnings,
             links=tuple(dict.fromkeys(links))[:_MAX_LINKS],
-            edits=edits,
-            omissions=list_omissions(decoded.text, edits),
+            edits=join_edits(decoded.text, blocks, seen_otherwise),
+            omissions=list_omissions(decoded.text, body, seen_otherwise, blobs),
         )
 
 
@@ -398,4 +398,5 @@ def read_visible_body(source: str, *, is_mdx: bool = False) -> VisibleBody:
     )
     hidden |= {number for span in empty for number in range(span.first, span.last)}
     warnings = describe_left_out(BLOBS, source, blobs)
-    return VisibleBody(hide_lines(source, hidden), body, frozenset(hidden), warnings)
+    text = hide_lines(source, hidden)
+    return VisibleBody(text, body, frozenset(hidden), frozenset(blobs), warnings)

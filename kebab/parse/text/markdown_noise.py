@@ -238,13 +238,3 @@ def has_visible_text(html: str) -> bool:
     if "<!--" in html:
         return True  # nobody means to hide the rest of a note
     return _HTML_TEXT.search(html) is not None or _TEXT_ATTRIBUTE.search(html) is not None
-
-
-def hide_lines(body: str, hidden: set[int]) -> str:
-    """Return a body of the same length whose hidden lines are blank."""
-    if not hidden:
-        return body
-    lines = body.split("\n")
-    for number in hidden:
-        lines[number] = " " * len(lines[number])
-    return "\n".join(lines)

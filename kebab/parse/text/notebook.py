@@ -23,7 +23,7 @@ _IMAGES = ("image/", "application/pdf", "png", "jpeg", "svg")
 class NotebookParser:
     """Parses notebooks of the formats 3 and 4."""
 
-    version = "notebook-v1"
+    version = "notebook-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; each cell is a place.
@@ -96,6 +96,7 @@ class _NotebookReader:
                 short = "\n".join(lines)
                 if len(short) < len(text):
                     self._shortened += 1
+                    self._builder.leave_out("ends of long outputs", text[len(short) :])
                     short += "\n\u2026"
                 self._builder.add_code(short, "text")
         elif kind == "heading":

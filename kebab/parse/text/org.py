@@ -34,7 +34,7 @@ _MAX_LABEL = 1000
 class OrgParser:
     """Parses Org files."""
 
-    version = "org-v2"
+    version = "org-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with its keywords and the tags of its headlines as metadata."""

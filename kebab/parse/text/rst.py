@@ -400,7 +400,7 @@ _FOREIGN = re.compile(r"[a-z][a-z0-9+.-]*:|#|//|.*_\Z", re.IGNORECASE)
 class RstParser:
     """Parses reStructuredText by its lines."""
 
-    version = "rst-v2"
+    version = "rst-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with its bibliographic fields as metadata."""

@@ -35,7 +35,7 @@ _FEW = 2
 class SubtitlesParser:
     """Parses subtitles."""
 
-    version = "subtitles-v2"
+    version = "subtitles-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its title is the file's stem."""

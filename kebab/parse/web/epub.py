@@ -30,6 +30,7 @@ _ENCRYPTION = "META-INF/encryption.xml"
 _FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#rc")
 _PAGES = {"application/xhtml+xml", "text/html", "text/x-oeb1-document", "image/svg+xml"}
 _NCX = "application/x-dtbncx+xml"
+_TAG = re.compile(r"<(script|style)\b.*?</\1>|<[^<>]*>", re.DOTALL)
 _HEADING = re.compile("<h[1-6][ >]", re.IGNORECASE)
 _MAX_CHARS = 100_000_000
 _MANY_WARNINGS = 20
@@ -47,7 +48,7 @@ class _Item(NamedTuple):
 class EpubParser:
     """Parses a book: its chapters as sections."""
 
-    version = "epub-v4"
+    version = "epub-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -74,7 +75,12 @@ class EpubParser:
         titles = dict(_list_titles(archive, items.values()))
         builder = TextBuilder()
         warnings: list[str] = []
-        for item in [items[name] for name in order if name in items] or items.values():
+        listed = [items[name] for name in order if name in items] or [*items.values()]
+        for item in items.values():
+            if item not in listed and item.media in _PAGES and "nav" not in item.properties.split():
+                text = (archive.find(item.name) or b"").decode("utf-8", "replace")
+                builder.leave_out("pages that no chapter list names", _TAG.sub(" ", text))
+        for item in listed:
             # The table of contents is no chapter.
             if item.media not in _PAGES or "nav" in item.properties.split():
                 continue

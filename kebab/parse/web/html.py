@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element, SubElement
 
-from kebab.core.documents import Metadata, Omission, ParsedDocument
+from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.formulas import END, NOTE, SUBSCRIPT, SUPERSCRIPT, read_equation, write_scripts
@@ -23,6 +23,7 @@ from kebab.parse.web.html_flow import (
 )
 from kebab.parse.web.html_page import (
     BLOCKS,
+    DROP,
     MAX_DEPTH,
     NOT_CONTENT,
     VOID,
@@ -36,11 +37,11 @@ from kebab.parse.web.html_page import (
     slice_tags,
 )
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _STYLE_NAME = re.compile(
     r"\b[pP]\.(\w++)[^{}]{0,200}+\{[^{}]{0,40}style-name:\s*[\"']([^\"']+)[\"']"
 )
 _OUTLINE = re.compile(r"(?:개요|outline|heading|제목)\s*([1-9])", re.IGNORECASE)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 
 def find_target(tag: str) -> str:
@@ -74,6 +75,7 @@ _LINE_ENDS = frozenset({"br", "/div", "/p", "/li", "/tr"})
 _MAX_LINKS = 5_000
 _MAX_KNOWN_TAGS = 4_000
 _UNKNOWN = object()
+_NEVER_SHOWN = frozenset({"colgroup", "head", "rp", "title"})
 
 Action: TypeAlias = Callable[[str, str], bool | None]
 """What a tag does, given the tag and the text behind it; True when it has taken the text."""
@@ -174,7 +176,11 @@ class Walker:
             "img": self._add_image,
             "input": self._add_checkbox,
             **dict.fromkeys(("math", "m:math", "mml:math"), self._read_formula),
-            "svg": self._read_drawing,
+            **dict.fromkeys(("svg", "/svg"), flow.end_paragraph),
+            **dict.fromkeys(("text", "foreignobject", "foreignObject"), self._write_mark(BREAK)),
+            "tspan": lambda tag, _: flow.inline.append(
+                " " if " x=" in tag or " dy=" in tag else ""
+            ),
             "en-todo": self._add_task_of_evernote,
             "en-crypt": self._skip,
             "dialog": self._begin_dialog,
@@ -183,23 +189,30 @@ class Walker:
     def _write_mark(self, mark: str) -> Action:
         return lambda *_: self.flow.inline.append(mark)
 
-    def _skip(self, tag: str, _text: str) -> bool:
+    def _skip(self, tag: str, text: str) -> bool:
         """Leave out an element."""
         name = tag.partition(" ")[0]
         if f"/{name}" in self._actions and name not in {"code", "tt", "q"}:
             self.flow.end_paragraph()
-        self.flow.inline.append(self._find_end(name))
+        self.flow.inline.append(self._find_end(tag, text))
         return True
 
-    def _find_end(self, name: str) -> str:
-        """Read to the end of an element, and return the text behind it."""
-        depth, start, end = 1, f"{name} ", f"/{name}"
+    def _find_end(self, opening: str, inside: str) -> str:
+        """Read to the end of an element, and return the text behind it; keep what it shows."""
+        name = opening.partition(" ")[0]
+        depth, start, end, texts = 1, f"{name} ", f"/{name}", [inside]
+        is_known = DROP in opening or name in _NEVER_SHOWN  # of marked elements the page knows
         for tag, text in self._tokens:
             if tag == end:
                 depth -= 1
                 if not depth:
+                    left_out = "" if is_known else clean_line(" ".join(texts))
+                    self.flow.leave_out("controls and page furniture", left_out)
                     return text
-            elif tag == name or tag.startswith(start):
+            texts.append(text)
+            if tag == end:
+                continue
+            if tag == name or tag.startswith(start):
                 depth += 1
         return ""
 
@@ -222,7 +235,7 @@ class Walker:
             action = self._known.get(inner, _UNKNOWN)
             action = self._find_action(inner) if action is _UNKNOWN else action
             is_left_out = action == self._skip
-            parts.append(self._find_end(inner.partition(" ")[0]) if is_left_out else behind)
+            parts.append(self._find_end(inner, behind) if is_left_out else behind)
         language, self._language = language or self._language, ""
         is_code = bool(codes or language or "class=" in tag)
         code = write_scripts(unescape("".join(parts)))
@@ -259,30 +272,9 @@ class Walker:
         self.flow.inline += [read_equation(root), tail]
         return True
 
-    def _read_drawing(self, _tag: str, _text: str) -> bool:
-        """Read the texts of a drawing in the page; each is a line."""
-        texts: list[list[str]] = []
-        depth, open_texts, tail = 1, 0, ""
-        for inner, behind in self._tokens:
-            name = inner.partition(" ")[0].lower()
-            depth += (name == "svg") - (name == "/svg")
-            if not depth:
-                tail = behind
-                break
-            open_texts -= name in {"/text", "/foreignobject"}
-            if name in {"text", "foreignobject"}:
-                open_texts += 1
-                texts.append([])
-            if open_texts:
-                # A part with a place of its own is a line or a column of its own.
-                texts[-1] += [" "] if name != "tspan" or ' x="' in inner or ' dy="' in inner else []
-                texts[-1].append(behind)
-        if any("".join(one).strip() for one in texts):
-            self.flow.end_paragraph()
-            self.flow.inline.append(BREAK.join(map("".join, texts)))
-            self.flow.end_paragraph()
-        self.flow.inline.append(tail)
-        return True
+    def _begin_part_of_drawing(self, tag: str, _text: str) -> None:
+        # A part with a place of its own is a line or a column of its own.
+        self.flow.inline.append(" " if ' x="' in tag or ' dy="' in tag else "")
 
     def _begin_division(self, tag: str, _text: str) -> None:
         self.flow.end_paragraph()
@@ -372,13 +364,12 @@ class PageParts(NamedTuple):
     metadata: Metadata = Metadata()
     links: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    omissions: tuple[Omission, ...] = ()
 
 
 class HtmlParser:
     """Parses HTML: the main content of a page as structured text."""
 
-    version = "html-v4"
+    version = "html-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -395,7 +386,7 @@ class HtmlParser:
         document = parts.builder.build(
             path, parts.metadata, warnings=(*decoded.warnings, *parts.warnings), links=parts.links
         )
-        return document._replace(encoding=decoded.encoding, omissions=parts.omissions)
+        return document._replace(encoding=decoded.encoding)
 
 
 def read_parts(text: str) -> PageParts:
@@ -412,21 +403,26 @@ def read_parts(text: str) -> PageParts:
     if is_too_deep(text):
         return PageParts(builder, warnings=(add_without_structure(builder, text),))
     page = Page(text)
-    styles = find_heading_classes(text) if "style-name" in text else {}
     metadata = read_metadata(page.tree)
+    styles = find_heading_classes(text) if "style-name" in text else {}
     walker = Walker(builder, styles)
     walker.walk(page.extract_content())
-    omissions = tuple(Omission(what, text) for what, text in page.omissions.items())
     if builder.length <= min(_FEW_CHARS, _CONTENT_SHARE * page.size):
         is_empty = not builder.length
         builder = TextBuilder()
         walker = Walker(builder, styles)
         walker.walk(page.extract_body(noscript=is_empty))
-        omissions = ()
+    else:
+        _leave_out(builder, page)
     if metadata.title:
         title = shorten_title(metadata.title, [walker.flow.first_heading])
         metadata = metadata._replace(title=title)
-    return PageParts(builder, metadata, tuple(walker.links), omissions=omissions)
+    return PageParts(builder, metadata, tuple(walker.links))
+
+
+def _leave_out(builder: TextBuilder, page: Page) -> None:
+    for reason, text in page.omissions.items():
+        builder.leave_out(reason, text)
 
 
 def add_fragment(
@@ -443,7 +439,9 @@ def add_fragment(
     """
     if is_too_deep(text):
         return add_without_structure(builder, text)
-    Walker(builder, level=level).walk(Page(text).extract_body(hidden=hidden))
+    page = Page(text)
+    Walker(builder, level=level).walk(page.extract_body(hidden=hidden))
+    _leave_out(builder, page)
     return None
 
 

@@ -201,6 +201,7 @@ class Flow:
         self.inline: list[str] = []
         self.first_heading = ""
         self._builder = builder
+        self.leave_out = builder.leave_out
         self._heading = 0
         self._base = self._level = level
         self.lists: list[int | None] = []

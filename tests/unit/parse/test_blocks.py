@@ -5,32 +5,11 @@ import pytest
 
 from kebab.core.documents import Block, BlockKind, Metadata
 from kebab.parse.blocks import (
-    Span,
     TextBuilder,
-    build_blocks,
     choose_title,
     find_blob_lines,
-    format_file_name,
 )
 from kebab.parse.text.markdown import MarkdownParser
-
-
-def test_spans_lose_outer_blank_lines():
-    text = "\n  a  \n\n"
-    assert build_blocks(text, 0, [Span(BlockKind.LIST, 0, 3)]) == (Block(BlockKind.LIST, 1, 4),)
-
-
-def test_spans_that_overlap_are_cut():
-    text = "a\nb\nc"
-    blocks = build_blocks(text, 0, [Span(BlockKind.LIST, 0, 2), Span(BlockKind.LIST, 1, 3)])
-    assert [text[block.start : block.end] for block in blocks] == ["a\nb", "c"]
-
-
-def test_a_vague_name_of_a_file_is_shown_with_its_folder():
-    assert format_file_name("shop/index.js", {"index"}) == "shop/index.js"
-    assert format_file_name("shop/cart.js", {"index"}) == "cart.js"
-    assert format_file_name("index.js", {"index"}) == "index.js"
-
 
 BYTES = random.Random(1).randbytes(3_000)
 BASE64 = base64.b64encode(BYTES).decode()
@@ -90,13 +69,6 @@ def test_a_few_lines_of_base64_are_kept():
     assert find_blob_lines("\n".join(lines)) == set()
 
 
-@pytest.mark.timeout(10)
-@pytest.mark.parametrize("part", ["data:", "%41", "a=", "=" * 9, "{}", "> ", "A1b2C3d4"])
-def test_long_lines_take_linear_time(part):
-    find_blob_lines(part * (1_000_000 // len(part)))
-    find_blob_lines(f"{part}\n" * 50_000)
-
-
 def test_blocks_of_a_document_are_added_with_their_kinds():
     builder = TextBuilder()
     builder.add_paragraph("first")
@@ -117,12 +89,6 @@ HEADINGS = [
 ]
 
 
-def test_the_first_heading_of_the_top_level_comes_second():
-    top = Block(BlockKind.HEADING, 6, 7, 1, "Top")
-
-    assert choose_title(Metadata(), [HEADINGS[0], HEADINGS[1], top], "a/stem.md") == "Top"
-
-
 @pytest.mark.parametrize(
     ("path", "title"),
     [
@@ -138,22 +104,6 @@ def test_a_heading_of_a_section_is_no_title(path, title):
     top = Block(BlockKind.HEADING, 6, 7, 1, "Top")
 
     assert choose_title(Metadata(), [*HEADINGS, top], path) == title
-
-
-@pytest.mark.parametrize(
-    ("path", "title"),
-    [
-        ("a/stem.md", "stem"),
-        ("a.b.c.md", "a.b.c"),
-        (".hidden", ".hidden"),
-        ("e\u0301.md", "\u00e9"),
-        ("new\nline\x1b.md", "new line"),
-        ("-", "-"),
-        ("", "untitled"),
-    ],
-)
-def test_the_stem_comes_last(path, title):
-    assert choose_title(Metadata(), [], path) == title
 
 
 def test_a_builder_leaves_out_encoded_data_and_says_so():

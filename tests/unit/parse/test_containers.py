@@ -1,5 +1,6 @@
 import io
 import zipfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -170,3 +171,63 @@ def test_each_note_of_an_export_of_evernote_is_a_member():
     assert document.metadata.date == "2021-07-04T10:10:10Z"
     assert "wells" in document.text
     assert "kilns" not in document.text
+
+
+NOTE = (
+    b"<note><title>%s</title><resource><data encoding='base64'>eWFtcw==</data>"
+    b"<mime>text/plain</mime>"
+    b"<resource-attributes><file-name>%s</file-name></resource-attributes></resource></note>"
+)
+
+
+def test_the_files_of_a_note_are_members_of_the_note(tmp_path):
+    path = tmp_path / "a.enex"
+    notes = NOTE % (b"One", b"list.txt") + NOTE % (b"Two", b"")
+    path.write_bytes(b"<en-export>" + notes + b"</en-export>")
+
+    assert [*list_all(path)] == ["One.enex", "Two.enex"]
+    assert [*list_all(f"{path}!/One.enex")] == ["list.txt"]
+    assert FILES.read(f"{path}!/One.enex!/list.txt") == b"yams"
+    assert next(iter(list_all(f"{path}!/Two.enex"))).endswith(".txt")
+
+
+def build_attached(body, name, spec=b"", *, packed=False):
+    packed_spec = zlib.compress(b"3 0 " + spec)
+    objects = b"4 0 obj\n<< %s /Length %d >>\nstream\n%s\nendstream\nendobj\n" % (
+        name,
+        len(body),
+        body,
+    )
+    if packed:
+        head = b"/Type /ObjStm /Filter /FlateDecode /Length %d" % len(packed_spec)
+        return b"%%PDF-1.7\n5 0 obj\n<< %s >>\nstream\n%s\nendstream\nendobj\n%s/EmbeddedFile" % (
+            head,
+            packed_spec,
+            objects,
+        )
+    return b"%PDF-1.7\n" + objects + b"3 0 obj\n" + spec + b"\nendobj\n"
+
+
+SPEC = b"<< /Type /Filespec /F (a\\056txt) /UF <FEFFAC00002E007400780074> /EF << /F 4 0 R >> >>"
+TYPE = b"/Type /EmbeddedFile"
+DEFLATED = zlib.compress(b"yams")
+
+
+@pytest.mark.parametrize(
+    ("data", "members"),
+    [
+        (build_attached(b"yams", TYPE, SPEC), {"가.txt": b"yams"}),
+        (build_attached(DEFLATED, TYPE + b" /Filter /FlateDecode", SPEC), {"가.txt": b"yams"}),
+        (build_attached(b"yams", TYPE, SPEC.replace(b"/UF", b"/X")), {"a.txt": b"yams"}),
+        (build_attached(b"yams", b"", SPEC, packed=True), {"가.txt": b"yams"}),
+        (build_attached(b"yams", TYPE + b" /Filter /LZWDecode", SPEC), {}),
+        (build_attached(b"damaged", TYPE + b" /Filter /FlateDecode", SPEC), {}),
+        (build_attached(b"yams", TYPE, SPEC) + b"/Encrypt", {}),
+        (build_attached(b"yams", TYPE), {}),
+    ],
+)
+def test_the_attached_files_of_a_pdf_are_its_members(tmp_path, data, members):
+    path = tmp_path / "a.pdf"
+    path.write_bytes(data)
+
+    assert {name: FILES.read(f"{path}!/{name}") for name in list_all(path)} == members

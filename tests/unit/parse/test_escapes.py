@@ -84,7 +84,3 @@ def test_tags_of_a_text_in_xml_are_no_words_and_move_no_line():
     ((text, first, last),) = read("a.xml", JATS)
     assert text.split() == ["Intro", "Water", "is", "H2O.", "Café"]
     assert (first, last) == (3, 5)
-
-
-def test_tags_of_data_in_xml_are_words():
-    assert read("pom.xml", "<project><name>x</name></project>")[0][0].startswith("<project>")

@@ -3,7 +3,6 @@
 import pytest
 
 from kebab.parse.encoding import decode
-from kebab.parse.latin_encoding import detect_latin_encoding
 
 TEXTS = {
     "pl": "Wczoraj byliśmy w lesie i zbieraliśmy grzyby. Dzieci znalazły dużego borowika za łąką.",
@@ -38,8 +37,3 @@ def test_natural_text_is_read_in_its_encoding(language, codec):
 def test_the_encoding_of_a_text_that_fits_two_is_named_as_uncertain():
     found = decode("Săptămâna viitoare vine bunica.".encode("cp1250"))
     assert found.warnings == ("the encoding is uncertain: read as cp1252, cp1250 is as likely",)
-
-
-@pytest.mark.parametrize("text", ["It cost 20 £ – “a lot”", "Привет, как дела"])
-def test_punctuation_and_other_scripts_tell_no_encoding(text):
-    assert detect_latin_encoding(text.encode("cp1252" if "£" in text else "cp1251")) is None

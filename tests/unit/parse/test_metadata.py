@@ -6,27 +6,8 @@ from kebab.parse.metadata import (
     merge_metadata,
     read_front_matter,
     read_properties,
-    split_authors,
     to_authors,
 )
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("Ana Li and Bo Ek", ["Ana Li", "Bo Ek"]),
-        ("Ana Li, Bo Ek, and Cy Fox", ["Ana Li", "Bo Ek", "Cy Fox"]),
-        ("Ana Li & Bo Ek", ["Ana Li", "Bo Ek"]),
-        ("Ana Li <ana@x.org>; Bo Ek", ["Ana Li", "Bo Ek"]),
-        ("Ana Li\nBo Ek", ["Ana Li", "Bo Ek"]),
-        ("Li, Ana; Ek, Bo", ["Li, Ana", "Ek, Bo"]),
-        ("김하늘, 이수진", ["김하늘", "이수진"]),
-        ("R&D", ["R&D"]),
-        ("", []),
-    ],
-)
-def test_names_are_separated(text, names):
-    assert split_authors(text) == names
 
 
 @pytest.mark.parametrize(
@@ -255,10 +236,6 @@ def test_damaged_front_matter_is_a_warning_and_is_searched(text, warning):
     front = read_front_matter(text)
     assert front.warnings == (warning,)
     assert front.searched == 0
-
-
-def test_empty_front_matter_is_front_matter():
-    assert body_of("---\n---\nbody") == "body"
 
 
 @pytest.mark.timeout(20)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.text.normalize import blank_spans, escape_undecodable, fold_text, normalize_punctuation
+from kebab.text.normalize import blank_spans, escape_undecodable, fold_text
 
 
 @pytest.mark.parametrize(
@@ -18,16 +18,8 @@ def test_folding_removes_case_punctuation_and_spacing(text, expected):
     assert fold_text(text) == expected
 
 
-def test_the_normal_form_keeps_case():
-    assert normalize_punctuation("**Ａnna**") == "Anna"
-
-
 def test_blanking_preserves_positions():
     assert blank_spans("abcdef", [(1, 3), (5, 6)]) == "a  de "
-
-
-def test_undecodable_bytes_become_escapes_and_all_else_stays():
-    assert escape_undecodable("caf\udce9 한글 😀\n") == "caf\\xe9 한글 😀\n"
 
 
 def test_a_surrogate_that_encodes_no_byte_is_escaped_too():

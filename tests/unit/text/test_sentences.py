@@ -2,7 +2,6 @@ import pytest
 
 from kebab.text.sentences import (
     LONGEST,
-    LayoutKind,
     build_layout,
     find_sentence_spans,
     find_sentence_starts,
@@ -174,19 +173,6 @@ def test_spans_of_any_text_are_trimmed_ordered_and_disjoint(text):
 
 def kinds(text):
     return [(block.kind, text[block.start : block.end]) for block in build_layout(text).blocks]
-
-
-def test_every_line_is_of_the_kind_that_it_looks_like():
-    text = "# Top\nwords\nmore\n\n- item\n  of it\n| a |\n```py\nx = 1\n\ny\n```\nend"
-    assert kinds(text) == [
-        (LayoutKind.HEADING, "# Top"),
-        (LayoutKind.PROSE, "words\nmore"),
-        (LayoutKind.ITEM, "- item\n  of it"),
-        (LayoutKind.ROW, "| a |"),
-        (LayoutKind.CODE, "x = 1"),
-        (LayoutKind.CODE, "y"),
-        (LayoutKind.PROSE, "end"),
-    ]
 
 
 def test_an_empty_text_has_no_blocks():

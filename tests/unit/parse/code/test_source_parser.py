@@ -1,11 +1,8 @@
-import base64
-import random
 import sys
 from typing import Any
 
 import pytest
 
-from kebab.errors.catalog import ParseFailed
 from kebab.parse.code import symbols as code_symbols
 from kebab.parse.code.source import CodeParser, SourceParser
 from kebab.parse.registry import PARSERS
@@ -56,37 +53,11 @@ def test_of_minified_code_no_long_line_is_searched():
     assert document.warnings == (noise,)
 
 
-def test_a_line_of_data_is_left_out_of_its_symbol():
-    data = base64.b64encode(random.Random(1).randbytes(3_000)).decode()
-    text = f"def f():\n    a = 1\n    b = '{data}'\n    return a\n"
-    document = PYTHON.parse(text.encode(), "a.py")
-    assert [document.text[block.start : block.end] for block in document.blocks] == [
-        "def f():",
-        "    a = 1",
-        "    return a",
-    ]
-    noise = "left out as encoded, minified or repeated data: 4,010 characters"
-    assert document.warnings == (noise,)
-
-
 def test_long_lines_of_words_are_searched():
     row = "INSERT INTO notes VALUES (" + ", ".join(f"('word {n}', {n})" for n in range(900)) + ");"
     document = SourceParser().parse(row.encode(), "dump.sql")
     assert sum(block.end - block.start for block in document.blocks) == len(row)
     assert document.warnings == ()
-
-
-def test_a_header_is_read_as_the_language_that_it_is_in():
-    parser = CodeParser("c")
-    classes = parser.parse(b"class A {\n public:\n  int f() { return 1; }\n};\n", "a.h")
-    plain = parser.parse(b"struct a {\n  int b;\n};\n", "a.h")
-    assert [block.label for block in classes.blocks if block.level] == ["A", "f"]
-    assert [block.label for block in plain.blocks if block.level] == ["a"]
-
-
-def test_bytes_that_are_no_text_are_refused():
-    with pytest.raises(ParseFailed, match="binary data"):
-        CodeParser("typescript").parse(b"\x47\x40\0\x11" * 400, "film.ts")
 
 
 def test_names_are_found_by_patterns_where_the_grammar_is_not_installed(monkeypatch):
@@ -102,11 +73,3 @@ def test_names_are_found_by_patterns_where_the_grammar_is_not_installed(monkeypa
         "symbols are found by patterns; pip install 'kebab[code]' reads them exactly",
     )
     assert parser.recipe == f"{with_grammar} without grammar"
-
-
-@pytest.mark.timeout(5)
-@pytest.mark.parametrize("head", ["#en_string_literal: true\n\n" * 200, "\n \n" * 500])
-def test_many_comments_above_a_file_take_linear_time(head):
-    text = f"{head}# Plants.\nmodule Garden\nend\n"
-    document = CodeParser("ruby").parse(text.encode(), "a.rb")
-    assert document.title.startswith("a.rb")

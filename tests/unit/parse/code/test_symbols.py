@@ -4,7 +4,6 @@ from kebab.core.documents import BlockKind
 from kebab.core.media import detect_media_type, get_media_type
 from kebab.parse.code.languages import SYNTAXES
 from kebab.parse.code.source import CodeParser
-from kebab.parse.code.symbols import find_spans
 from tests.shape.tree import ROOT
 
 SAMPLES = ROOT / "samples" / "formats" / "code"
@@ -66,14 +65,6 @@ def list_headings(document):
     return found
 
 
-def list_codes(document):
-    return [
-        document.text[block.start : block.end]
-        for block in document.blocks
-        if block.kind is BlockKind.CODE
-    ]
-
-
 @pytest.mark.parametrize("name", SYMBOLS)
 def test_symbols_of_real_code_are_headings_with_their_exact_lines(name):
     document = CodeParser(find_language(name)).parse((SAMPLES / name).read_bytes(), name)
@@ -86,48 +77,10 @@ def test_every_language_has_a_sample():
     assert {path.name for path in SAMPLES.iterdir()} == set(SYMBOLS)
 
 
-def test_imports_are_a_block_of_their_own():
-    document = parse_code('"""A doc."""\nimport a\nimport b\nimport c\n\nx = 1\n', "python")
-    assert list_codes(document) == ['"""A doc."""', "import a\nimport b\nimport c", "x = 1"]
-
-
-def test_lines_that_only_close_something_are_left_out():
-    document = parse_code("class A {\n  f() {\n    g();\n  }\n}\n", "javascript")
-    assert list_codes(document) == ["    g();\n  }"]
-
-
-def test_short_values_are_a_group_and_long_ones_symbols():
-    document = parse_code("A = 1\nB = [\n 1,\n 2,\n]\n", "python")
-    assert list_headings(document) == ["B 2"]
-
-
 def test_a_pattern_is_no_name():
     document = parse_code("const {\n a,\n b,\n} = f(\n);\n", "javascript")
     assert list_headings(document) == []
 
 
-def test_symbols_in_broken_code_are_found():
-    document = parse_code("fn broken( {\n}\n\nfn whole() {\n  1\n}\n", "rust")
-    assert "whole 4" in list_headings(document)
-
-
-def test_deep_nesting_ends_at_the_deepest_heading():
-    text = "".join(f"{' ' * depth}class C{depth}:\n" for depth in range(12)) + " " * 12 + "x = 1\n"
-    levels = [block.level for block in parse_code(text, "python").blocks]
-    assert max(levels) == 6
-    assert list_codes(parse_code(text, "python"))[-1].endswith("x = 1")
-
-
-def test_deeply_nested_conditions_take_no_stack():
-    depth = 3_000
-    text = "#if A\n" * depth + "int f(void) { return 1; }\n" + "#endif\n" * depth
-    assert parse_code(text, "c").text == text
-
-
 def test_two_symbols_on_one_line_share_the_first():
     assert list_headings(parse_code("int f(void) {} int g(void) {}\n", "c")) == ["f 1"]
-
-
-def test_rows_of_text_beyond_ascii_are_exact():
-    spans = find_spans("s = '한글 문서'\n\n\ndef 함수():\n    pass\n".encode(), "python")
-    assert [(span.label, span.first, span.last) for span in spans if span.label] == [("함수", 3, 4)]

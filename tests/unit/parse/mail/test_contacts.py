@@ -30,9 +30,3 @@ def test_a_file_of_one_contact_has_its_name_and_nicknames():
         ("Annie", "AL"),
         ("crew",),
     )
-
-
-def test_each_type_of_a_field_counts_also_where_the_parameter_is_repeated():
-    data = b"BEGIN:VCARD\nFN:A\nTEL;TYPE=HOME;TYPE=VOICE:1\nTEL;type=WORK;type=pref:2\nEND:VCARD"
-    text = PARSERS["text/vcard"].parse(data, "a.vcf").text
-    assert text == "# A\n\nPhone (home): 1\nPhone (work): 2"

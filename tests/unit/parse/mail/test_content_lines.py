@@ -57,11 +57,6 @@ def test_a_file_without_a_component_is_refused(media):
         parse(media, b"FN:Ann")
 
 
-@pytest.mark.parametrize("media", [EVENTS, CONTACTS])
-def test_a_file_without_entries_says_so(media):
-    assert "has no" in parse(media, b"BEGIN:X\nEND:X")[6][0]
-
-
 @pytest.mark.parametrize(
     "data",
     [

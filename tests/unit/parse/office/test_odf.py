@@ -208,22 +208,6 @@ def test_a_circle_of_styles_ends():
     assert parse('<text:p text:style-name="P1">a</text:p>', styles=circle).text == "a"
 
 
-def test_lists_are_numbered_as_their_style_says():
-    style = (
-        '<text:list-style style:name="L"><text:list-level-style-number text:level="1" '
-        'style:num-format="A" style:num-suffix=")"/><text:list-level-style-bullet text:level="2"/>'
-        "</text:list-style>"
-    )
-    item = "<text:list-item><text:p>{}</text:p>{}</text:list-item>".format
-    inner = f"<text:list>{item('lock', '')}</text:list>"
-    document = parse(
-        f'<text:list text:style-name="L">{item("Open", inner)}{item("Close", "")}</text:list>',
-        styles=style,
-    )
-
-    assert document.text == "A) Open\n  - lock\nB) Close"
-
-
 def table(*rows):
     return f"<table:table>{''.join(rows)}</table:table>"
 

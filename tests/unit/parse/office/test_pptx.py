@@ -4,14 +4,11 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from kebab.core.documents import BlockKind
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.office.graphics import read_paragraphs
 from kebab.parse.office.pptx import (
-    Position,
     PptxParser,
     list_shapes,
-    read_placeholder_positions,
     read_table,
 )
 from tests.shape.tree import ROOT
@@ -87,15 +84,6 @@ def test_slides_are_in_the_order_in_which_they_are_shown():
     assert cut_places(document) == {1: "# Slide 1\n\nsecond\n\n", 2: "# Slide 2\n\nfirst"}
 
 
-def test_a_slide_without_title_does_not_stand_below_the_one_before():
-    document = parse(build_shape("Title", "title"), build_shape("text"))
-
-    assert [block.label for block in document.blocks if block.kind is BlockKind.HEADING] == [
-        "Title",
-        "Slide 2",
-    ]
-
-
 def test_a_footer_stands_once_and_numbers_of_slides_are_left_out():
     slide = build_shape("text") + build_shape("7", "sldNum") + build_shape("ACME", "ftr")
 
@@ -135,25 +123,8 @@ def test_several_hidden_slides_are_named():
     assert cut_places(document)[1] == "# Slide 1\n\n(hidden slide)\n\na\n\n"
 
 
-def test_comments_are_quoted():
-    document = parse(
-        build_shape("a"),
-        relations={"c": ("comments", "c1.xml")},
-        parts={"ppt/slides/c1.xml": "<p><cm><text>Really?</text></cm></p>"},
-    )
-
-    assert document.text == "# Slide 1\n\na\n\n> Comment: Really?"
-
-
 def test_a_deck_of_pictures_alone_is_refused():
     assert refuse(build_pptx("<pic/>")) == "only images, no text"
-
-
-def test_the_description_of_a_picture_is_read_and_its_file_name_is_not():
-    picture = '<pic><nvPicPr><cNvPr descr="{}"/><nvPr/></nvPicPr></pic>'.format
-    document = parse(build_shape("a") + picture("The lamp room") + picture("lamp.PNG"))
-
-    assert document.text == "# Slide 1\n\na\n\n> Picture: The lamp room"
 
 
 def test_other_and_damaged_files_are_refused():
@@ -164,9 +135,9 @@ def test_other_and_damaged_files_are_refused():
     assert refuse(build_pptx(deep)) == "`ppt/slides/s1.xml` is nested more than 200 levels deep"
 
 
-def read_order(shapes, layout=None):
+def read_order(shapes):
     slide = fromstring(f"<sld><spTree>{shapes}</spTree></sld>")
-    return [read_paragraphs(one.element)[0][1] for one in list_shapes(slide, layout or {})]
+    return [read_paragraphs(one.element)[0][1] for one in list_shapes(slide)]
 
 
 def at(top, left):
@@ -182,24 +153,6 @@ def test_shapes_are_read_from_top_to_bottom_and_from_left_to_right():
     )
 
     assert read_order(shapes) == ["top", "left", "right", "bottom"]
-
-
-def test_a_placeholder_stands_where_its_layout_says():
-    layout = fromstring(f"<l>{shape('', 'body', position=at(8, 1))}</l>")
-
-    assert read_placeholder_positions(layout) == {"body": Position(*at(8, 1))}
-    assert read_order(
-        shape("body", "body") + shape("box", position=at(2, 1)), {"body": Position(*at(8, 1))}
-    ) == ["box", "body"]
-
-
-def test_groups_are_read_as_one_shape():
-    group = (
-        '<grpSp><grpSpPr><xfrm><off x="0" y="1"/></xfrm></grpSpPr>'
-        f"{shape('low', position=at(99, 0))}{shape('high', position=at(98, 0))}</grpSp>"
-    )
-
-    assert read_order(shape("last", position=at(5, 0)) + group) == ["high", "low", "last"]
 
 
 def test_the_first_of_two_alternatives_is_read():

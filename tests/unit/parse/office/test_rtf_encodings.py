@@ -6,20 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.blocks import TextBuilder
-from kebab.parse.office.rtf import (
-    Paragraph,
-    RtfParser,
-    RtfReader,
-    RtfWriter,
-    join_surrogates,
-)
-
-
-def test_pairs_of_escapes_are_one_character():
-    assert join_surrogates("a\ud83d\ude00b") == "a\U0001f600b"
-    assert join_surrogates("\ud83d") == "\ufffd"
-
+from kebab.parse.office.rtf import RtfParser
 
 SAMPLES = Path("samples/formats")
 
@@ -78,9 +65,7 @@ TOKENS = st.sampled_from(TOKEN_TEXTS.split())
 
 
 def read(text):
-    builder = TextBuilder()
-    RtfReader(text if isinstance(text, bytes) else text.encode("cp1252"), RtfWriter(builder)).read()
-    return builder.build("a.rtf").text
+    return parse(text.encode("cp1252")).text
 
 
 @pytest.mark.parametrize(
@@ -128,7 +113,13 @@ def read(text):
         (r"{\rtf1{\listtext 1.\tab}\pard a\par}", "1. a"),
         (r"{\rtf1 a", "a"),
         (r"{\rtf1 a}}}b", "ab"),
-        ("", ""),
+        (r"{\rtf1 \u55357?}", "\ufffd"),
+        (
+            r"{\rtf1{\stylesheet{\s2 \'b0\'b3\'bf\'e4 3;}{\s4 Title;}}\s2 a\par\s4 b\par}",
+            "a\n\n# b",
+        ),
+        (r"{\rtf1\trowd a\cell b\cell\row c\cell 1\cell\row}", "| a | b |\n|---|---|\n| c | 1 |"),
+        (r"{\rtf1\trowd a\cell\row b\cell\row\pard c\par}", "a\n\nb\n\nc"),
     ],
 )
 def test_text_is_read_as_a_word_processor_shows_it(rtf, text):
@@ -147,94 +138,21 @@ def test_deep_groups_are_read_in_linear_time():
     assert time.process_time() - begun < 5
 
 
-def build(*steps):
-    builder = TextBuilder()
-    writer = RtfWriter(builder)
-    for step in steps:
-        step(writer)
-    writer.finish()
-    return builder.build("a.rtf").text
-
-
-def add(text, **properties):
-    def step(writer):
-        for name, value in properties.items():
-            setattr(writer.paragraph, name, value)
-        writer.paragraph.text.append(text)
-        writer.end_paragraph()
-
-    return step
-
-
-def test_styles_make_headings_by_name_or_level():
-    text = build(
-        lambda writer: writer.add_style(Paragraph(["heading 2;"], style=1, level=0)),
-        lambda writer: writer.add_style(Paragraph(["\uac1c\uc694 3;"], style=2, level=0)),
-        lambda writer: writer.add_style(Paragraph(["Chapter;"], style=3, level=1)),
-        lambda writer: writer.add_style(Paragraph(["Title;"], style=4, level=0)),
-        lambda writer: writer.add_style(Paragraph(["Normal;"], style=5, level=0)),
-        add("a", style=1),
-        add("b", style=2),
-        add("c", style=3),
-        add("d", style=4),
-        add("e", style=5),
-        add("f", style=5, level=2),
-        add("body", style=5, level=10),
-    )
-
-    assert text == "## a\n\n### b\n\n# c\n\n# d\n\ne\n\n## f\n\nbody"
-
-
-def test_markers_make_lists():
-    text = build(add("a", marker=["1.\t"]), add("b", marker=["\u00b7"], depth=1), add("c", depth=0))
-
-    assert text == "1. a\n  - b\n\nc"
-
-
-def test_cells_and_rows_make_tables():
-    def cells(*texts):
-        def step(writer):
-            for text in texts:
-                writer.paragraph.text.append(text)
-                writer.end_cell()
-            writer.end_row()
-
-        return step
-
-    def leave(writer):
-        writer.paragraph.in_table = False
-
-    assert build(cells("a", "b"), cells("c", "d")) == "| a | b |\n|---|---|\n| c | d |"
-    assert build(cells("a", "1"), cells("c", "d")) == "| a | 1 |\n| c | d |"
-    assert build(cells("a"), cells("b"), leave, add("c")) == "a\n\nb\n\nc"
-
-
-def test_footnotes_stand_behind_their_paragraph():
-    def note(writer):
-        writer.paragraph.text.append("text")
-        writer.begin_note()
-        writer.paragraph.text.append("note")
-        writer.end_note("footnote")
-        writer.paragraph.text.append(" goes on")
-
-    assert build(note) == "text goes on\n\n> Footnote: note"
-
-
 @pytest.mark.parametrize(
     ("rtf", "text"),
     [
         (rb"{\rtf1\ansi\*\foo words \b bold\plain\b0 plain\par}", "words boldplain"),
         (rb"{\rtf1{\fldrslt \*\cs12 link text} after{\*\unknown hidden}}", "link text after"),
         (rb"{\rtf1\private1\ansi words\par}", "words"),
-        (rb"{\rtf1{\header\b Letterhead\plain\par}}", "Letterhead"),
-        (rb"{\rtf1{\header Top}Body{\footer End}}", "Body"),
+        (rb"{\rtf1{\header\b Letterhead\plain\par}}", "> Header: Letterhead"),
+        (rb"{\rtf1{\header Top}Body{\footerf End}}", "Body\n\n> Header: Top\n\n> Footer: End"),
     ],
 )
 def test_only_a_word_at_the_start_of_a_group_leaves_the_group_out(rtf, text):
     assert parse(rtf).text == text
 
 
-def test_raised_and_lowered_text_keeps_its_meaning():
-    text = rb"10{\super -}{\super 6} H{\sub 2}O x\super 2\nosupersub , y\super 3\plain  z"
+def test_hidden_and_deleted_text_is_named():
+    found = parse(rb"{\rtf1 a\v secret\v0 b{\deleted gone}}")
 
-    assert parse(rb"{\rtf1 " + text + rb"\par}").text == "10⁻⁶ H₂O x², y³ z"
+    assert (found.text, found.omissions) == ("ab", (("hidden and deleted text", "secret gone"),))

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from kebab.core.documents import BlockKind
@@ -32,16 +30,6 @@ def get_cause(data):
     with pytest.raises(ParseFailed) as refusal:
         parse(data)
     return refusal.value.cause
-
-
-def test_each_page_is_a_place_with_its_number():
-    document = parse(build_pdf([[Text(72, 700, "one page")], [], [Text(72, 700, "another")]]))
-
-    assert document.text == "one page\n\nanother"
-    assert [(place.start, place.number, place.of) for place in document.places] == [
-        (0, 1, 3),
-        (10, 3, 3),
-    ]
 
 
 def test_an_article_in_columns_is_read_column_by_column_under_its_headings():
@@ -163,18 +151,6 @@ def test_lists_of_pages_are_short():
     assert pdf._format_pages([2, 3, 4]) == "pages 2-4"
     assert pdf._format_pages([3, 7]) == "pages 3 and 7"
     assert pdf._format_pages(range(1, 40, 2)).endswith("19 and 10 more")
-
-
-@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*.pdf")), ids=lambda path: Path(path).name)
-@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
-def test_a_truncated_file_is_read_in_part_or_refused(path, share):
-    data = path.read_bytes()
-
-    try:
-        document = parse(data[: int(len(data) * share)])
-    except ParseFailed:
-        return
-    assert document.text
 
 
 def test_every_exception_of_the_library_is_one_that_is_caught_or_of_other_work():

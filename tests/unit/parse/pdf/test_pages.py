@@ -1,6 +1,7 @@
 import pypdfium2
 import pytest
 
+from kebab.parse.pdf.document import PdfParser
 from kebab.parse.pdf.pages import _ALEF_LAM, PageReader
 from kebab.parse.pdf.rows import build_rows
 from tests.pdf_files import FONT, Text, assemble, build_pdf
@@ -159,3 +160,31 @@ def test_the_letters_of_an_arabic_ligature_stand_in_order(step, text):
     reader._get_origin = place
 
     assert _ALEF_LAM.sub(reader._order_ligature, "سالم") == text
+
+
+def test_columns_of_vertical_text_go_from_right_to_left():
+    columns = ("吾輩は猫である。", "名前はまだ無い。", "見当がつかぬ。")
+    shows = (
+        f"BT /F1 12 Tf 1 0 0 1 {500 - 20 * at} 780 Tm <{text.encode('utf-16-be').hex()}> Tj ET"
+        for at, text in enumerate(columns)
+    )
+    content = "\n".join(shows).encode()
+    data = assemble(
+        {
+            1: b"<< /Type /Catalog /Pages 2 0 R >>",
+            2: b"<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
+            3: b"<< /Type /Font /Subtype /Type0 /BaseFont /HeiseiMin-W3-UniJIS-UTF16-V"
+            b" /Encoding /UniJIS-UTF16-V /DescendantFonts [5 0 R] >>",
+            4: b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 6 0 R"
+            b" /Resources << /Font << /F1 3 0 R >> >> >>",
+            5: b"<< /Type /Font /Subtype /CIDFontType0 /BaseFont /HeiseiMin-W3 /DW 1000"
+            b" /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 2 >>"
+            b" /DW2 [880 -1000] /FontDescriptor 7 0 R >>",
+            6: b"<< /Length %d >>\nstream\n%b\nendstream" % (len(content), content),
+            7: b"<< /Type /FontDescriptor /FontName /HeiseiMin-W3 /Flags 6 /Ascent 709"
+            b" /CapHeight 709 /FontBBox [-123 -257 1001 910] /ItalicAngle 0 /Descent -241 >>",
+        },
+        3,
+    )
+
+    assert PdfParser().parse(data, "a.pdf").text == "".join(columns)

@@ -40,12 +40,6 @@ def test_the_outline_decides_the_level_of_what_it_names():
     assert get_levels(pages, [Bookmark(1, "Probes", 2)]) == []
 
 
-def test_what_is_little_larger_and_only_on_the_first_page_is_no_heading():
-    pages = [[row("Title", 20), row("Ann Example", 12), row(BODY)], [row(BODY)]]
-
-    assert get_levels(pages) == [(1, "Title")]
-
-
 def test_sentences_rows_of_tables_and_signs_are_no_headings():
     pages = [
         [

@@ -83,6 +83,15 @@ def test_items_become_a_list_with_its_depths():
             id="numbers close to each other",
         ),
         pytest.param(
+            [
+                {"Net": 150, "Gross": 210},
+                {"Crop": 72, "income": 150, "sales": 210},
+                {"peas": 72, "12": 150, "15": 210},
+            ],
+            "| Crop | Net income | Gross sales |\n|---|---|---|\n| peas | 12 | 15 |",
+            id="a header of two lines",
+        ),
+        pytest.param(
             [{"a": 72, "b": 150, "c": 200}, {"d": 100, "e": 175}],
             "a | b | c\nd | e",
             id="no common columns",
@@ -139,3 +148,12 @@ def test_a_document_that_divides_no_words_keeps_its_hyphens():
 
     assert LineJoiner(lines).join("a rain-", "gauge") == "a rain-gauge"
     assert LineJoiner(lines[2:]).join("a rain-", "gauge") == "a raingauge"
+
+
+def test_a_row_right_above_a_drawn_table_is_its_header():
+    table = ((("peas", False),), (("12", False),)), ((("oats", False),), (("9", False),))
+    drawn = row("", 690)._replace(table=table)
+    head = row({"Crop": 72, "Yield": 150}, 702)
+
+    assert write(head, drawn).text == "| Crop | Yield |\n|---|---|\n| peas | 12 |\n| oats | 9 |"
+    assert write(head._replace(base=790), drawn).text.startswith("Crop Yield\n\n| peas | 12 |")

@@ -16,19 +16,6 @@ def get_texts(segments):
     return [segment.text.partition(" ")[0] for segment in segments]
 
 
-def test_the_order_of_the_file_is_kept_where_it_runs_down():
-    segments = [*build_column("a", 72, 8), *build_column("b", 300, 8)]
-
-    assert order_segments(segments) == segments
-
-
-def test_columns_that_alternate_are_read_one_after_the_other():
-    left, right = build_column("a", 72, 8), build_column("b", 300, 8)
-    mixed = [segment for pair in zip(left, right, strict=True) for segment in pair]
-
-    assert order_segments(mixed) == [*left, *right]
-
-
 def test_a_table_beside_a_text_is_read_after_or_before_it():
     text = build_column("a", 72, 12)
     cells = [
@@ -63,12 +50,6 @@ def test_the_cells_of_a_table_stay_in_their_rows():
         ("item 0", "0"),
         ("item 1", "1"),
     ]
-
-
-def test_segments_that_touch_are_one_word():
-    segments = [place("H", 72, 700, width=7), place("2", 79, 698, width=4), place("O", 83.2, 700)]
-
-    assert [row.text for row in build_rows(segments)] == ["H2O"]
 
 
 def test_any_positions_give_every_segment_once():

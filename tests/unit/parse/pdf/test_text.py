@@ -23,20 +23,6 @@ def test_letters_of_another_code_are_not():
     assert not is_legible(shifted)
 
 
-def test_an_index_of_code_with_words_is_legible():
-    names = "\n".join(f"FlxqXQ_rem GENqfr_{word} Fp{word[:1]}XQ" for word in ENGLISH.split())
-
-    assert is_legible(names)
-
-
-def test_few_letters_decide_about_a_doubted_page():
-    shifted = "".join(chr(ord(char) - 29) if char > "=" else char for char in ENGLISH[:80])
-
-    assert is_legible(shifted)
-    assert not is_legible(shifted, 40)
-    assert is_legible(ENGLISH[:80], 40)
-
-
 @pytest.mark.parametrize("char", ["\ue000", "\ufffd", "\x03", "\x91", "\U000f0001"])
 def test_private_and_control_characters_are_not(char):
     assert not is_legible(char * 30)

@@ -30,28 +30,6 @@ def test_each_entry_is_a_section_with_its_fields():
     assert document.metadata.authors[:2] == ("Jana Petersen", "Karl Götz")
 
 
-def test_a_file_of_one_entry_has_its_title_and_date():
-    metadata = parse(
-        "@book{a, title={The Sea}, date={2020-05-03}, author={Doe, Jr, Jane}}"
-    ).metadata
-    assert (metadata.title, metadata.date) == ("The Sea", "2020-05-03")
-    assert metadata.authors == ("Jane Doe Jr",)
-
-
-@pytest.mark.parametrize(
-    ("entry", "line"),
-    [
-        ('@book(a, title="A {\'B"} C")', "# A 'B\" C"),
-        ('@string{p = "Pier " # "3"}@book{a, publisher = p # { Press}}', "Publisher: Pier 3 Press"),
-        ("@book{a, title={Not closed}\n@book{b, title={Closed}}", "# Closed"),
-        ("@book{a, year = 1999,, title={T},}", "Year: 1999"),
-        ("@online{a, url={http://x/a_b%20c}}", "URL: http://x/a_b%20c"),
-    ],
-)
-def test_an_entry_is_read_in_all_forms(entry, line):
-    assert line in parse(entry).text.split("\n")
-
-
 def test_text_without_entries_is_refused():
     with pytest.raises(ParseFailed, match="not a bibliography"):
         parse("no entries")
@@ -69,9 +47,3 @@ def test_text_without_entries_is_refused():
 )
 def test_hostile_bibliographies_cost_little(text):
     assert len(parse(text).text) < 3 * len(text)
-
-
-def test_an_entry_with_very_many_fields_is_not_repeated_as_a_whole():
-    fields = "".join(f"x{'a' * number}=1," for number in range(200))
-    source = f"@book{{p,{fields}}}\n" + "@article{k,crossref=p}\n" * 100
-    assert len(parse(source).text) < 20 * len(source)

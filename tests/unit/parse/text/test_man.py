@@ -51,7 +51,7 @@ def test_a_page_of_mdoc_is_read_as_a_terminal_shows_it():
         ('.B "two words" "a""b"', 'two words a"b'),
         ("one\n.br\ntwo", "one\ntwo"),
         ('.ig\nhidden\n..\nshown \\" comment', "shown"),
-        (".UR http://x\nsite\n.UE", "<http://x> site"),
+        (".UR http://x\nsite\n.UE", "http://x site"),
         (".Oo Fl x Oc Ns Ar y", "[-x]y"),
         (".Unknown words", ""),
     ],

@@ -1,48 +1,20 @@
-import base64
 import json
-import random
 from pathlib import Path
 
 import pytest
 
 from kebab.core.documents import BlockKind
-from kebab.parse.blocks import build_blocks
 from kebab.parse.text import markdown_noise
 from kebab.parse.text.markdown import MarkdownParser, read_body
-from kebab.parse.text.markdown_noise import find_noise_lines, has_visible_text, hide_lines
+from kebab.parse.text.markdown_noise import find_noise_lines, has_visible_text
 
 
 def kinds(body):
     return [(str(span.kind), span.first, span.last) for span in read_body(body).spans]
 
 
-def find_texts(body):
-    blocks = build_blocks(body, 0, read_body(body).spans)
-    return [(block.kind.value, body[block.start : block.end]) for block in blocks]
-
-
-def test_nested_structure_is_one_block():
-    body = "- a\n  - b\n    > c\n    > # d\n- e\n\n# H\n"
-    assert kinds(body) == [("list", 0, 6), ("heading", 6, 7)]
-
-
-def test_link_definitions_are_no_blocks_and_become_paragraphs():
-    body = "# A\n[a]: x\n[b]: y\n\ntext [a]\n"
-    assert kinds(body) == [("heading", 0, 1), ("paragraph", 4, 5)]
-    assert find_texts(body)[1] == ("paragraph", "[a]: x\n[b]: y")
-
-
 def test_tabs_behind_a_fence_close_it():
     assert kinds("```\na\n```\t\n\n# H\n") == [("code", 0, 3), ("heading", 4, 5)]
-
-
-@pytest.mark.parametrize("text", ["Intro:", "두 줄\n머리말:"])
-def test_a_table_right_below_text_is_a_block_of_its_own(text):
-    lines = text.count("\n") + 1
-    assert kinds(f"{text}\na | b\n--|--\n1 | 2\n") == [
-        ("paragraph", 0, lines),
-        ("table", lines, lines + 3),
-    ]
 
 
 def test_a_rule_with_another_number_of_columns_makes_no_table():
@@ -146,18 +118,6 @@ def test_a_label_is_what_a_reader_sees(source, label):
     assert first.label == label
 
 
-@pytest.mark.timeout(10)
-def test_a_hostile_heading_is_read_in_time():
-    first = read_body("# " + "[" * 50_000).spans[0]
-    assert set(first.label) == {"["}
-
-
-@pytest.mark.timeout(5)
-def test_an_unclosed_shortcode_takes_linear_time():
-    first = read_body("# {{%" + " " * 900 + "x").spans[0]
-    assert first.label == "{{% x"
-
-
 def show(body, **options):
     """Return the lines of a body that are not noise."""
     hidden = find_noise_lines(body, **options)
@@ -212,15 +172,6 @@ def test_text_is_kept(text):
 
 
 @pytest.mark.parametrize(
-    "noise", ["<!-- c -->", "%% c %%", "{{< note >}}", "<Tabs>", "import a from 'b'"]
-)
-@pytest.mark.parametrize("code", ["```\n{}\n```", "- a\n\n  ~~~\n  {}\n  ~~~", "    {}"])
-def test_code_is_kept_as_it_is(noise, code):
-    body = code.format(noise)
-    assert show(body) == body.split("\n")
-
-
-@pytest.mark.parametrize(
     ("html", "visible"),
     [
         ("<div>\n</div>", False),
@@ -241,25 +192,6 @@ def test_code_is_kept_as_it_is(noise, code):
 )
 def test_html_shows_text_outside_tags_and_in_a_few_attributes(html, visible):
     assert has_visible_text(html) is visible
-
-
-def test_hidden_lines_become_blank_of_the_same_length():
-    assert hide_lines("a\n한글\nc", {1}) == "a\n  \nc"
-
-
-@pytest.mark.timeout(10)
-@pytest.mark.parametrize(
-    "part",
-    [
-        *("<!--\n", "{/*\n", "%% \n", "%%\n", "{{< \n", "{{<a>}}", "{% ", "<Aa \n", "<Aa>", "<>"),
-        *("> ", "import a\n", "import {a,\n", "export const a\n", "<script>\n", "<a ", "alt="),
-    ],
-)
-def test_hostile_noise_takes_linear_time(part):
-    body = part * (100_000 // len(part))
-    for text in (body, f"{body}-->", f"{body}\n\n"):
-        find_noise_lines(text, is_mdx=True)
-        has_visible_text(text)
 
 
 CASES = Path(__file__).parents[3] / "cases" / "markdown"
@@ -302,14 +234,6 @@ def test_noise_is_in_no_block_and_lines_stay_those_of_the_file():
     assert list_texts(document) == ["# A", "Mind", "end"]
 
 
-def test_encoded_data_is_cut_out_of_its_block_with_a_warning():
-    data = base64.b64encode(random.Random(2).randbytes(900)).decode()
-    document = parse(f"- a\n- ![x](data:image/png;base64,{data})\n- b\n")
-    assert list_texts(document) == ["- a", "- b"]
-    noise = "left out as encoded, minified or repeated data: 1,230 characters"
-    assert document.warnings == (noise,)
-
-
 @pytest.mark.parametrize(
     ("text", "tags"),
     [
@@ -328,22 +252,6 @@ def test_encoded_data_is_cut_out_of_its_block_with_a_warning():
 )
 def test_inline_tags_are_added_to_those_of_the_note(text, tags):
     assert list(parse(text).metadata.tags) == tags
-
-
-def test_properties_of_a_page_are_metadata_and_text():
-    document = parse(
-        "title:: T\nalias:: A, B\nauthor:: Jane Doe\ndate:: [[Mar 1st, 2024]]\n\n- text\n"
-    )
-    assert document.title == "T"
-    assert document.metadata.aliases == ("A", "B")
-    assert document.metadata.authors == ("Jane Doe",)
-    assert document.metadata.date == "2024-03-01"
-    assert "alias:: A, B" in list_texts(document)[0]
-
-
-def test_callouts_tasks_fields_and_block_ids_are_text():
-    text = "> [!note] Mind\n> the gap\n\n- [x] done ^id-1\n\n[due:: tomorrow] paid:: no\n"
-    assert list_texts(parse(text)) == text.strip().split("\n\n")
 
 
 def test_links_in_properties_and_in_html_are_links():

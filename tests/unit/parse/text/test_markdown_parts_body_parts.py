@@ -10,23 +10,10 @@ from kebab.core.review import AnchorUse, FootnoteUse, Heading, LinkUse, Markup
 from kebab.parse.text.markdown_parts import (
     SpanSet,
     find_addresses,
-    find_anchors,
     read_body_parts,
     read_markup,
     read_plain_markup,
 )
-
-
-def test_offsets_are_code_points_of_the_body() -> None:
-    (link,) = read_body_parts("한 [a](b.md)").links
-    assert (link.start, link.target_span) == (2, (6, 10))
-
-
-def test_targets_and_tags_are_marks_but_code_and_comments_are_code() -> None:
-    found = read_body_parts("`c` <b> <!-- d --> [e](f)\n")
-    assert found.code == [(0, 3), (8, 18)]
-    assert found.marks == [(4, 7), (23, 24)]
-
 
 _Placed: TypeAlias = Heading | LinkUse | FootnoteUse | AnchorUse
 _PIECES = st.sampled_from(
@@ -115,31 +102,9 @@ def test_a_link_has_its_target_and_where_it_stands(text: str, kind: str, target:
     assert text[slice(*link.target_span)] == target
 
 
-@pytest.mark.parametrize("text", ["![i](x.png)", "![[x.png|100]]", '<p>\n<img src="x.png"/>\n</p>'])
-def test_an_image_is_told_from_a_link(text: str) -> None:
-    link = _read_link(f"🙂\n\n{text}")
-    assert link.is_image
-    assert link.target == "x.png"
-
-
-def test_an_image_within_a_link_is_a_second_target() -> None:
-    text = "[![a](i.svg)](d.md)"
-    targets = {text[slice(*one.target_span)] for one in read_markup(text).links}
-    assert targets == {"i.svg", "d.md"}
-
-
 @pytest.mark.parametrize("text", ["`[a](b)`", "```\n[a](b)\n```", "<!-- [a](b) -->", "    [a](b)"])
 def test_code_and_comments_have_no_links(text: str) -> None:
     assert read_markup(text).links == ()
-
-
-def test_a_heading_has_its_text_level_span_and_anchor() -> None:
-    text = "é\n\n## A `b` *c* {#own .x}\n\nSet\n===\n"
-    first, second = read_markup(text).headings
-    assert (first.level, first.text, first.anchor) == (2, "A b c", "own")
-    assert text[first.start : first.end] == "## A `b` *c* {#own .x}"
-    assert (second.level, second.text, second.anchor) == (1, "Set", None)
-    assert text[second.start : second.end] == "Set\n==="
 
 
 def test_footnotes_are_uses_definitions_and_undefined_uses() -> None:
@@ -214,19 +179,6 @@ def test_wide_characters_before_a_text_shift_it_only(text: str) -> None:
     assert plain == wide
 
 
-def test_spans_that_touch_are_merged() -> None:
-    spans = SpanSet([(4, 6), (0, 2), (1, 3), (6, 7), (9, 9)])
-    assert spans.spans == [(0, 3), (4, 7)]
-    assert [offset in spans for offset in (0, 2, 3, 4, 6, 7)] == [
-        True,
-        True,
-        False,
-        True,
-        True,
-        False,
-    ]
-
-
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -239,17 +191,6 @@ def test_spans_that_touch_are_merged() -> None:
 )
 def test_addresses_end_before_punctuation(text: str, found: list[str]) -> None:
     assert [text[slice(*span)] for span in SpanSet(find_addresses(text)).spans] == found
-
-
-def test_anchors_in_hidden_spans_are_none() -> None:
-    text = "<a id='x'></a>"
-    assert find_anchors(text, SpanSet([(0, 5)])) == []
-    assert [one.anchor for one in find_anchors(text, SpanSet([]))] == ["x"]
-
-
-def test_signs_that_are_no_addresses_are_read_in_linear_time() -> None:
-    text = "a@" * 200_000 + "x://" * 200_000
-    assert list(find_addresses(text)) == []
 
 
 def test_code_directly_below_the_title_of_a_tab_is_hidden() -> None:

@@ -202,16 +202,6 @@ def test_a_construct_is_one_block(kind, source):
     assert len(found) == 1 + bool(before)
 
 
-@pytest.mark.parametrize(
-    "literal", ["   indented\n\n   more", "> quoted\n> lines", "   Title\n   ====="]
-)
-def test_literal_text_behind_two_colons_is_code(literal):
-    assert scan(f"For example::\n\n{literal}\n") == [
-        (BlockKind.PARAGRAPH, "For example::"),
-        (BlockKind.CODE, literal),
-    ]
-
-
 def test_two_colons_without_literal_text_are_a_paragraph():
     assert scan("For example::\n\nNot indented.\n") == [
         (BlockKind.PARAGRAPH, "For example::"),
@@ -219,33 +209,8 @@ def test_two_colons_without_literal_text_are_a_paragraph():
     ]
 
 
-@pytest.mark.parametrize("source", ["----------", "__ https://example.org", "..", "=====\n"])
-def test_rules_and_anonymous_targets_are_left_out(source):
-    assert scan(f"{source}\n\nText\n") == [(BlockKind.PARAGRAPH, "Text")]
-
-
 def test_an_empty_comment_does_not_swallow_what_follows():
     assert scan("..\n\n   A quotation.\n") == [(BlockKind.QUOTE, "   A quotation.")]
-
-
-def test_tabs_indent_by_eight_columns():
-    assert scan("Code::\n\n\tx = 1\n") == [
-        (BlockKind.PARAGRAPH, "Code::"),
-        (BlockKind.CODE, "\tx = 1"),
-    ]
-
-
-def test_levels_follow_the_order_of_the_styles():
-    source = "===\nTop\n===\n\nA\n===\n\nB\n---\n\nC\n===\n"
-    scanner = RstScanner(source)
-    scanner.scan()
-
-    assert [(one.level, one.label) for one in scanner.spans] == [
-        (1, "Top"),
-        (2, "A"),
-        (3, "B"),
-        (2, "C"),
-    ]
 
 
 @pytest.mark.parametrize(

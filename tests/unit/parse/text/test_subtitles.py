@@ -14,7 +14,6 @@ Comment: 0,0:00:02.00,0:00:04.00,Default,secret
 Dialogue: 0,0:00:05.00,0:00:07.00,Default,Second words
 Dialogue: 0,0:02:05.00,0:02:07.00,Default,Later words
 """
-SBV = "0:00:01.000,0:00:03.000\nHello there.\n\n0:01:04.000,0:01:06.000\nSecond words.\n"
 
 
 def parse(source, name="film.srt"):
@@ -37,14 +36,6 @@ def list_times(document):
     return [block.label for block in document.blocks if block.kind is BlockKind.HEADING]
 
 
-def test_the_times_of_minutes_are_headings():
-    document = read("talk.ko.srt")
-
-    assert list_times(document) == ["00:00:01", "00:01:02", "01:10:00"]
-    assert list_paragraphs(document)[1] == "먼저 밀가루 500그램을 준비하세요.\n물은 350그램입니다."
-    assert (document.title, document.lang) == ("talk.ko", "ko")
-
-
 def test_notes_styles_and_names_of_cues_are_left_out():
     document = read("lecture.vtt")
 
@@ -65,8 +56,3 @@ def test_scripts_keep_only_their_dialogue():
         assert word not in found
     for word in ("Hello there", "Second words", "Later words"):
         assert word in found
-
-
-def test_a_language_must_be_one():
-    assert parse(SBV, "a.tv.srt").metadata.lang is None
-    assert parse(SBV, "a.pt-BR.srt").metadata.lang == "pt"

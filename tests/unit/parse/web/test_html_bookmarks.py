@@ -337,7 +337,7 @@ def test_texts_of_drawings_are_lines():
     )
     assert (
         write(f"<p>before {drawing} after</p>")
-        == "before\n\nTrim the lens\nat dusk\neach day\n\nafter"
+        == "before\n\nTrim the lens\nat dusk\n\neach day\n\nafter"
     )
 
 

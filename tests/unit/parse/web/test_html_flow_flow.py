@@ -4,7 +4,6 @@ from kebab.parse.blocks import TextBuilder
 from kebab.parse.web.html_flow import (
     CODE,
     Flow,
-    clean_heading,
     clean_line,
     find_alternative,
     find_code_language,
@@ -60,19 +59,6 @@ def test_ends_without_a_begin_are_ignored():
 )
 def test_a_line_is_what_a_browser_shows(text, line):
     assert clean_line(text) == line
-
-
-@pytest.mark.parametrize(
-    ("text", "heading"),
-    [
-        ("Oil\u00b6", "Oil"),
-        (f"{CODE}map{CODE} #", "map"),
-        ("\u00a7Examples", "Examples"),
-        ("#", "#"),
-    ],
-)
-def test_signs_of_permanent_links_are_left_out_of_headings(text, heading):
-    assert clean_heading(text) == heading
 
 
 @pytest.mark.parametrize(

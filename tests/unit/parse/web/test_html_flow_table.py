@@ -19,13 +19,6 @@ def test_a_cell_over_rows_is_repeated_in_each():
     assert table.rows == [["a", "b"], ["a", "c"], ["d", "e"]]
 
 
-def test_a_table_needs_two_columns_and_no_columns_of_prose():
-    assert build([("td", "a"), ("td", "b")]).is_data()
-    assert not build([("td", "a")], [("td", "b")]).is_data()
-    assert not build([("td", "a"), ("td", "long " * 400)]).is_data()
-    assert not Table().is_data()
-
-
 def test_the_header_is_marked_or_looks_like_one():
     marked = build([("th", "a"), ("th", "1")], [("td", "x"), ("td", "2")])
     rows_named = build([("th", "a"), ("td", "1")], [("th", "b"), ("td", "2")])

@@ -1,5 +1,3 @@
-import codecs
-
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
@@ -9,7 +7,6 @@ from kebab.parse.web.html_page import (
     DROP,
     NOT_CONTENT,
     decode_html,
-    find_codec,
     find_declared_codec,
     is_left_out,
     read_metadata,
@@ -42,22 +39,11 @@ def test_the_declaration_names_the_codec_that_browsers_use(declaration, codec):
     assert find_declared_codec(b"<html><head>" + declaration) == codec
 
 
-def test_a_declaration_far_below_the_head_is_not_read():
-    assert find_declared_codec(b" " * 5_000 + b"<meta charset=euc-kr>") == ""
-
-
 def test_a_page_in_utf8_that_declares_another_encoding_is_utf8():
     decoded = decode(b"<meta charset=euc-kr><p>" + KOREAN.encode())
 
     assert decoded.text.endswith(KOREAN)
     assert decoded.encoding == "utf-8"
-
-
-def test_a_page_that_declares_utf8_but_is_not_is_detected():
-    decoded = decode(b"<meta charset=utf-8><p>" + (KOREAN * 5).encode("cp949"))
-
-    assert decoded.text.endswith(KOREAN)
-    assert decoded.encoding == "cp949"
 
 
 def test_a_declaration_that_does_not_fit_is_ignored():
@@ -66,21 +52,9 @@ def test_a_declaration_that_does_not_fit_is_ignored():
     assert decoded.text.endswith(KOREAN)
 
 
-@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
-def test_the_byte_order_mark_decides(codec):
-    bom = codecs.BOM_UTF16_LE if codec == "utf-16-le" else codecs.BOM_UTF16_BE
-
-    assert decode(bom + f"<meta charset=euc-kr>{KOREAN}".encode(codec)).text.endswith(KOREAN)
-
-
 def test_binary_data_is_refused():
     with pytest.raises(ParseFailed):
         decode(bytes(range(256)) * 4)
-
-
-def test_names_that_python_does_not_know_have_codecs():
-    assert find_codec(" Windows-949 ") == "cp949"
-    assert find_codec("x-sjis") == "cp932"
 
 
 def read(html):
@@ -115,11 +89,6 @@ def test_the_head_gives_title_authors_date_and_keywords():
 )
 def test_the_date_is_found_wherever_it_stands(html, date):
     assert read(html).date == date
-
-
-@pytest.mark.parametrize("title", ["Untitled", "untitled document", "", "Index"])
-def test_a_title_that_names_no_page_is_none(title):
-    assert read(f"<title>{title}</title>").title is None
 
 
 @pytest.mark.parametrize(

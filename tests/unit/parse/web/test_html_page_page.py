@@ -3,7 +3,7 @@ import time
 import pytest
 from selectolax.lexbor import SelectolaxError
 
-from kebab.parse.web.html_page import DROP, MAX_DEPTH, Page, is_too_deep, slice_tags
+from kebab.parse.web.html_page import DROP, MAX_DEPTH, Page, is_too_deep
 from tests.shape.libraries import list_own_exceptions
 
 
@@ -29,12 +29,6 @@ def test_the_main_element_is_the_content(main):
 
     assert "burns" in content
     assert "around" not in content
-
-
-def test_a_small_main_element_is_not_believed():
-    content = extract(f"<main>x</main><p>{'The text is elsewhere. ' * 9}</p>")
-
-    assert "elsewhere" in content
 
 
 def test_navigation_headers_and_footers_are_marked():
@@ -97,11 +91,3 @@ def test_deep_nesting_is_found_quickly():
     assert is_too_deep("<ul><li>" * 100_000 + "</li></ul>" * 100_000)
     assert is_too_deep("</p>" * 100_000 + "<div>" * (MAX_DEPTH * 2))
     assert time.process_time() - begun < 2
-
-
-def test_slices_end_before_a_tag():
-    html = "<p>a</p>" * 10
-
-    assert "".join(slice_tags(html, 9)) == html
-    assert all(part.startswith("<") for part in slice_tags(html, 9))
-    assert list(slice_tags("")) == []

@@ -1,0 +1,106 @@
+"""What parsers leave out of each format, so that a word in it is not called absent."""
+
+import base64
+import json
+import random
+
+import pytest
+
+from kebab.core.documents import Omission
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.registry import PARSERS
+from tests.pdf_files import Text, build_pdf
+from tests.unit.parse.office.office_files import build_docx, build_odf
+
+DATA = base64.b64encode(random.Random(1).randbytes(900)).decode()
+MINIFIED = "var walrus={a:[1,2],b:function(c){return d(c)}};" * 60
+MAIL = """Subject: s
+Content-Type: multipart/alternative; boundary=x
+
+--x
+
+The short text.
+--x
+Content-Type: text/html
+
+<p>The short text, with a <b>zebra</b>.</p>
+--x--
+"""
+ROW = "<w:p><w:r>{}</w:r></w:p>".format
+DELETED = "<w:p><w:del><w:r><w:delText>otter</w:delText></w:r></w:del></w:p>"
+HIDDEN = ROW("<w:rPr><w:vanish/></w:rPr><w:t>badger</w:t>")
+BRANCHES = {
+    "title": "t",
+    "current_node": "b",
+    "mapping": {
+        one: {"parent": parent, "message": {"author": {"role": role}, "content": {"parts": [text]}}}
+        for one, parent, role, text in (
+            ("s", None, "system", "secret orders"),
+            ("a", "s", "user", "shown"),
+            ("b", "a", "assistant", "answer"),
+            ("c", "a", "assistant", "older answer"),
+        )
+    },
+}
+
+
+def find_omissions(media, data):
+    data = data if isinstance(data, bytes) else data.encode()
+    found = PARSERS[media].parse(data, "a").omissions
+    return {reason: " ".join(text.split()) for reason, text in found}
+
+
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+ODT = "application/vnd.oasis.opendocument.text"
+
+
+@pytest.mark.parametrize(
+    ("media", "data", "omissions"),
+    [
+        (
+            "text/markdown",
+            f"---\ntitle: a\n---\n<!-- bear -->\n\nshown\n\n![]({DATA})\n",
+            {"comments and markup": "<!-- bear -->"},
+        ),
+        ("text/markdown", f"{MINIFIED}\nshown", {"encoded, minified or repeated data": MINIFIED}),
+        ("text/x-rst", ".. a comment\n\nshown\n", {"comments and markup": ".. a comment"}),
+        ("text/html", "<p>shown</p><select><option>wolf</select>", "controls and page furniture"),
+        ("text/html", "<nav>seal and others</nav><p>shown text</p>", "navigation"),
+        (DOCX, build_docx(ROW("<w:t>a</w:t>") + DELETED), {"deleted text": "otter"}),
+        (DOCX, build_docx(ROW("<w:t>a</w:t>") + HIDDEN), {"hidden text": "badger"}),
+        (
+            ODT,
+            build_odf(
+                "<text:p>a</text:p><text:table-of-content><text:p>lynx</text:p></text:table-of-content>"
+            ),
+            {"tables of contents": "lynx"},
+        ),
+        ("message/rfc822", MAIL, {"other forms of the text of mails": "with a zebra"}),
+        (
+            "application/x-chat+json",
+            json.dumps([BRANCHES]),
+            {"hidden messages": "secret orders", "other branches of chats": "older answer"},
+        ),
+        ("text/x-bibtex", "@comment{heron}\n@book{a, title={T}}", {"comments": "heron}"}),
+    ],
+)
+def test_what_is_left_out_is_named(media, data, omissions):
+    found = find_omissions(media, data)
+    assert [*found] == [omissions] if isinstance(omissions, str) else found == omissions
+
+
+def test_numbers_of_pages_and_pages_of_pictures_are_named():
+    pages = [
+        [Text(72, 800, f"Chapter {n} of tides"), Text(72, 700, f"text {'abc'[n]}")]
+        for n in range(3)
+    ]
+    found = PARSERS["application/pdf"].parse(build_pdf(pages), "a.pdf").omissions
+
+    assert found == (Omission("running heads", "Chapter 1 of tides Chapter 2 of tides"),)
+
+
+def test_text_that_nobody_reads_has_no_words():
+    builder = TextBuilder()
+    builder.leave_out_unread("pictures of text and broken fonts")
+
+    assert builder.build("a").omissions == (Omission("pictures of text and broken fonts", ""),)
