@@ -22,6 +22,7 @@ from kebab.rag.question_terms import EvidenceWords, QuestionTerm, TermKind
 from kebab.search.snippet import weigh_keywords
 from kebab.text.language import is_dense, iter_unit_matches, split_units
 from kebab.text.normalize import normalize_for_index
+from kebab.text.stop_words import is_function_word
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens, tokenize, tokenize_unit
 
 
@@ -275,7 +276,7 @@ def check_quote(
     gaps = {
         term: weight * (1 - max(0.0, (nearness or {}).get(term, 0.0)))
         for term, weight in keywords.items()
-        if term not in tokens
+        if term not in tokens and not is_function_word(term)
     }
     # Pairs of characters overlap the borders of words, so a single one that is lacking says little.
     words = {term: gap for term, gap in gaps.items() if not is_dense(term)}

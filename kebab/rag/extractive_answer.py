@@ -55,8 +55,11 @@ _MIN_RELATIVE_SCORE = 0.5
 The limit loses nothing on SQuAD 2 and .002 on JaQuAD; .6 loses .012 there.
 """
 
-_MIN_ADDED, _MIN_SHARE = 0.2, 0.6
-"""A further quote adds this share of the keywords, or holds this part of those of the best one."""
+_MIN_SHARE = 0.3
+"""A further quote holds this part of the keywords of the best one.
+
+With .6, any quote is right for .858 instead of .875 of 120 questions of SQuAD 2.
+"""
 
 _DUPLICATE_OVERLAP = 0.8
 """Two sentences are duplicates when they share this part of their tokens."""
@@ -173,9 +176,13 @@ def _compare_meaning(
 def _select_distinct(
     candidates: Sequence[_Candidate], keywords: Mapping[str, float], limit: int
 ) -> Iterator[ScoredSentence]:
-    """Yield the best candidate, and the next ones that add something to those before them."""
+    """Yield the best candidate, and the next ones that are no copies and hold some keywords.
+
+    The sentence before or after a quoted one belongs to its quote.
+    """
     distinct: list[tuple[_Candidate, frozenset[str]]] = []
     quoted: list[ScoredSentence] = []
+    least = 0.0
     for one in candidates:
         if len(distinct) == limit or one.score < _MIN_RELATIVE_SCORE * candidates[0].score:
             return
@@ -198,29 +205,12 @@ def _select_distinct(
             score=min(1.0, one.score),
             nearness=one.nearness,
         )
-        if not quoted or _adds(sentence, quoted, keywords):
+        share = compute_coverage(keywords, tokens)
+        pairs = (sorted((sentence, other), key=attrgetter("start")) for other in quoted)
+        if share >= least or any(is_adjacent(*pair) for pair in pairs):
+            least = least if quoted else _MIN_SHARE * share
             quoted.append(sentence)
             yield sentence
-
-
-def _adds(
-    one: ScoredSentence, quoted: Sequence[ScoredSentence], keywords: Mapping[str, float]
-) -> bool:
-    """Return whether a sentence adds key terms, or answers about as well as the best one.
-
-    The sentence before or after a quoted one belongs to its quote.
-    """
-    pairs = (sorted((one, other), key=attrgetter("start")) for other in quoted)
-    if any(is_adjacent(*pair) for pair in pairs):
-        return True
-    tokens, seen = collect_tokens(one.text), collect_all_tokens(other.text for other in quoted)
-    known, together, own, best = (
-        compute_coverage(keywords, held)
-        for held in (seen, seen | tokens, tokens, collect_tokens(quoted[0].text))
-    )
-    if together - known >= _MIN_ADDED:
-        return True
-    return own >= _MIN_SHARE * best
 
 
 class ExtractiveWriter(Struct, frozen=True, kw_only=True):

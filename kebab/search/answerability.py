@@ -6,7 +6,7 @@ The signals of the first hits are read, and the estimate has two parts:
   One passage has to have both the words and the meaning. Words that occur nowhere count against
   it, so that a handful of notes needs no statistics.
 - the probability that it is the first one. It falls as the score of the next hit comes near, and
-  for topics and described needs, which many passages are about.
+  for described needs, which many passages are about.
 
 Their product is the answerability. Across languages, and for topics and needs, it is fair at least
 where the first part is, so that a hit among equals is not taken for none. The curves with vectors
@@ -22,6 +22,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kebab.core.chunks import Answerability, AnswerabilityCurve, CosineBackground
+from kebab.core.ids import Key
 from kebab.core.queries import Confidence, Query, StoredChunk
 from kebab.search.code_order import has_mostly_code
 from kebab.search.lexical import QueryLanguage
@@ -31,6 +32,9 @@ from kebab.search.snippet import PassageCache, compute_coverage, select_held, we
 
 READ_LIMIT = 5
 """How many of the first hits are read."""
+
+_LEADING = 2
+"""How many of the first hits tell whether a search goes across languages."""
 
 _FEW = 20
 """So many passages tell half of what a large index tells about the usual cosine."""
@@ -120,15 +124,19 @@ def read_first_passages(candidates: RankedCandidates, passages: PassageCache) ->
 
 
 def is_across_languages(candidates: RankedCandidates, passages: PassageCache) -> bool:
-    """Return whether query and passages are in different languages that the model compares."""
+    """Return whether a leading passage is in another language than the query.
+
+    The model has to compare languages. In notes of several languages, other passages of the first
+    ones are often in the language of the query.
+    """
     model = candidates.model
     if model is None or model.answerability.matched is None or not candidates.ranked:
         return False
-    first = read_first_passages(candidates, passages)
-    if all(chunk.key not in candidates.vector.scores for chunk in first):
-        return False
     language = QueryLanguage(candidates.parsed.plain)
-    return all(map(language.differs_from, first))
+    leading = read_first_passages(candidates, passages)[:_LEADING]
+    return any(
+        one.key in candidates.vector.scores and language.differs_from(one) for one in leading
+    )
 
 
 _LEAST_LIKELY = 0.1
@@ -139,23 +147,20 @@ def should_rerank(query: Query, candidates: RankedCandidates, passages: PassageC
     """Return whether the first passages are compared with the query token by token.
 
     `ask` asks for it by default. Other searches where `rerank` is None do it across languages, and
-    for questions. Code is left out, because there it is slow and gains little. In one language the
-    order also decides little where an answer is very unlikely.
+    for questions. Code keeps its order, which rests on files. Unasked, the order decides little
+    where an answer in one language is very unlikely.
     """
-    if query.rerank is False or (query.rerank and not (query.prose and candidates.model)):
-        return query.rerank
     first = read_first_passages(candidates, passages)
-    if has_mostly_code(first):
+    if query.rerank is False or has_mostly_code(first):
         return False
+    if query.rerank and not (query.prose and candidates.model):
+        return True
     if is_across_languages(candidates, passages):
         return True
     if query.rerank is None:
-        text, asks = candidates.parsed.plain, classify_intent(candidates.parsed).asks
-        if (
-            candidates.model is None
-            or not asks
-            or all(map(QueryLanguage(text).differs_from, first))
-        ):
+        asks = classify_intent(candidates.parsed).asks
+        foreign = all(map(QueryLanguage(candidates.parsed.plain).differs_from, first))
+        if candidates.model is None or not asks or foreign:
             return False
     return estimate_answerability(candidates, passages) >= _LEAST_LIKELY
 
@@ -190,17 +195,16 @@ LEXICAL = AnswerabilityCurve(words=7.7, evidence=6.7, length=1.11, start=-7.93)
 class PrecisionCurve(Struct, frozen=True):
     """The weights of the logistic curve of the probability that the first hit is the right one.
 
-    `rival` weighs the score of the next hit as a share of the first, `topic` and `need` how far the
-    query names a topic or describes a need.
+    `rival` weighs the score of the next hit as a share of the first, `need` how far the query
+    describes a need.
     """
 
     rival: float
-    topic: float
     need: float
     start: float
 
 
-PRECISION = PrecisionCurve(rival=-7.5, topic=-0.7, need=-2.0, start=7.7)
+PRECISION = PrecisionCurve(rival=-6.2, need=-1.9, start=6.4)
 
 
 class Calibration(Struct, frozen=True):
@@ -230,12 +234,6 @@ def classify_confidence(score: float) -> Confidence:
     return Confidence.FAIR if score >= FAIR else Confidence.WEAK
 
 
-def is_convincing(candidates: RankedCandidates, calibration: Calibration) -> bool:
-    """Return whether the best candidate is above weak confidence."""
-    best = classify_confidence(calibration.answerability)
-    return bool(candidates.ranked) and best is not Confidence.WEAK
-
-
 _LEAST_SCORES = {Confidence.STRONG: STRONG, Confidence.FAIR: FAIR, Confidence.WEAK: 0.0}
 
 
@@ -254,6 +252,19 @@ def calibrate(candidates: RankedCandidates, passages: PassageCache) -> Calibrati
     """Return the calibration of a search."""
     best = candidates.ranked[0][1] if candidates.ranked else 0.0
     return Calibration(estimate_answerability(candidates, passages), best)
+
+
+def limit_to_fair(
+    calibration: Calibration, first: Key, whole: RankedCandidates, passages: PassageCache
+) -> Calibration:
+    """Return the calibration of a search that excludes words.
+
+    `whole` are the candidates of the same search without exclusions. The first passage does not
+    become a good answer because better ones are excluded, so its score rises to fair at most.
+    """
+    before = calibrate(whole, passages).score(dict(whole.ranked).get(first, 0.0))
+    lifted = min(FAIR, calibration.answerability)
+    return replace(calibration, answerability=max(lifted, before))
 
 
 def estimate_answerability(candidates: RankedCandidates, passages: PassageCache) -> float:
@@ -290,8 +301,8 @@ def compute_found(
 ) -> float:
     """Return the probability that one of the first hits answers, by the best passage.
 
-    Of a passage in another language than the query, vectors alone may tell enough; those of its
-    tokens tell more.
+    Of a first passage in another language than the query, vectors alone may tell enough; those of
+    its tokens tell more.
     """
     if model is None or not signals.by_vectors:
         return compute_probability(lexical, signals)
@@ -302,7 +313,7 @@ def compute_found(
     chosen = [
         (same, own),
         (same if signals.by_words or not by_tokens else None, foreign),
-        (by_tokens or model.foreign, foreign),
+        (by_tokens or (model.foreign if signals.passages[0].foreign else None), foreign),
     ]
     return max(
         compute_probability(curve, signals, passages)
@@ -327,8 +338,7 @@ def compute_probability(
 
 def compute_precision(curve: PrecisionCurve, signals: AnswerSignals) -> float:
     """Return the probability that the first hit is the one that answers, if any does."""
-    intent = signals.intent
-    terms = curve.rival * signals.rival + curve.topic * intent.topic + curve.need * intent.need
+    terms = curve.rival * signals.rival + curve.need * signals.intent.need
     return _compute_logistic(curve.start + terms)
 
 

@@ -9,8 +9,7 @@ import re
 
 from msgspec.structs import replace
 
-from kebab.core.chunks import KeyedScore, is_front_matter
-from kebab.core.ids import Key
+from kebab.core.chunks import is_front_matter
 from kebab.core.queries import StoredChunk
 from kebab.search.retrieval import RankedCandidates
 from kebab.search.snippet import PassageCache
@@ -62,15 +61,12 @@ def order_bare(candidates: RankedCandidates, passages: PassageCache) -> RankedCa
         held = passages.tokenize_passage(chunk) & terms
         for other in passages.load_chunks(later[:_OTHERS]):
             if not is_bare(other) and held <= passages.tokenize_passage(other):
-                _exchange(best, places, chunk.key, other.key)
+                second = places[other.key]
+                scores = best[place][1], best[second][1]
+                best[place], best[second] = (other.key, scores[0]), (chunk.key, scores[1])
+                places[chunk.key], places[other.key] = second, place
                 break
     before = dict(candidates.ranked)
     moved = {key: score - before[key] for key, score in best if score != before[key]}
     boosts = {**candidates.boosts, **({NAME: moved} if moved else {})}
     return replace(candidates, ranked=[*best, *candidates.ranked[_LIMIT:]], boosts=boosts)
-
-
-def _exchange(best: list[KeyedScore], places: dict[Key, int], one: Key, other: Key) -> None:
-    first, second = places[one], places[other]
-    best[first], best[second] = (other, best[first][1]), (one, best[second][1])
-    places[one], places[other] = second, first

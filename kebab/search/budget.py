@@ -27,11 +27,8 @@ if TYPE_CHECKING:
 _PAGE_TOKENS = 40
 """The tokens of the lines around the hits, without the query."""
 
-_HIT_TOKENS = 8
-"""The tokens of a hit for its confidence, the signs between its parts, and line ends."""
-
-_LINE_TOKENS = 8
-"""The tokens of the line numbers in a reference."""
+_HIT_TOKENS = 16
+"""The tokens of a hit for its confidence, line numbers, signs between its parts and line ends."""
 
 _MIN_CHARS = 40
 """A text is not shortened below this length."""
@@ -48,7 +45,7 @@ def estimate_page_tokens(query: Query, folder: str) -> int:
 
 def estimate_text_tokens(*texts: str) -> int:
     """Return the estimated tokens of a hit with these texts."""
-    return _HIT_TOKENS + _LINE_TOKENS + sum(map(estimate_tokens, texts))
+    return _HIT_TOKENS + sum(map(estimate_tokens, texts))
 
 
 def estimate_hit_tokens(hit: Hit) -> int:

@@ -1,6 +1,6 @@
 """Finds duplicate documents and passages: candidates by MinHash signatures, then exactly."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -109,9 +109,8 @@ def find_duplicates(
         return DuplicateGroups(groups=[], compared=0)
     index = SignatureIndex(library, report)
     documents, passages = _build_items(index, found)
-    owners = [
-        number for number, span in enumerate(pairwise(documents.starts)) for _ in range(*span)
-    ]
+    numbers = {owner: number for number, owner in enumerate(dict.fromkeys(found.documents))}
+    owners = [numbers[owner] for owner in found.documents]
     groups: list[Group] = []
     group_of: dict[int, int] = {}
     for number, cluster in enumerate(_find_clusters(index, documents, threshold, exact=exact)):
@@ -127,20 +126,37 @@ def find_duplicates(
     return DuplicateGroups(groups=groups, compared=len(found.keys))
 
 
+_MANY = 8
+"""A passage of more documents, such as a section of a template, is no sign of a copy."""
+
+
+def select_own(found: PassageHashes) -> list[int]:
+    """Return the places of the passages that few documents share, and all of those without any."""
+    holders = Counter(text for _, text in set(zip(found.documents, found.hashes, strict=True)))
+    few = [holders[text] <= _MANY for text in found.hashes]
+    with_own = {owner for owner, is_own in zip(found.documents, few, strict=True) if is_own}
+    return [
+        place for place, owner in enumerate(found.documents) if few[place] or owner not in with_own
+    ]
+
+
 def _build_items(index: SignatureIndex, found: PassageHashes) -> tuple[Items, Items]:
-    """Return the documents and the passages."""
+    """Return the documents, by their own passages, and the passages."""
     import numpy as np
 
     rows, counts = index.sign_passages(found.keys, found.hashes)
-    starts = np.flatnonzero(np.diff(found.documents, prepend=-1)).tolist()
-    ends = [*starts, len(found.keys)]
+    own = select_own(found)
+    hashes = [found.hashes[place] for place in own]
+    owners = [found.documents[place] for place in own]
+    starts = np.flatnonzero(np.diff(owners, prepend=-1)).tolist()
+    ends = [*starts, len(own)]
     documents = Items(
         unit="document",
-        rows=np.minimum.reduceat(rows, starts, axis=0),  # those of the unions
-        names=[name_text(found.hashes[start:end]) for start, end in pairwise(ends)],
-        contents=[found.contents[start] for start in starts],
+        rows=np.minimum.reduceat(rows[own], starts, axis=0),  # those of the unions
+        names=[name_text(hashes[start:end]) for start, end in pairwise(ends)],
+        contents=[found.contents[own[start]] for start in starts],
         compared=range(len(starts)),
-        keys=found.keys,
+        keys=[found.keys[place] for place in own],
         starts=ends,
     )
     passages = Items(

@@ -35,7 +35,7 @@ from kebab.search.answerability import (
     Calibration,
     calibrate,
     classify_confidence,
-    is_convincing,
+    limit_to_fair,
     read_first_passages,
     select_confident,
     should_rerank,
@@ -192,11 +192,15 @@ class SearchEngine:
                 candidates, self._embedder, passages, timer, asked_for=bool(query.rerank)
             )
         candidates = order_bare(candidates, passages)
+        parsed = candidates.parsed
         calibration = calibrate(candidates, passages)
-        convincing = is_convincing(candidates, calibration)
+        if parsed.excluded and parsed.terms and candidates.ranked:
+            others = msgspec.structs.replace(parsed, excluded=())
+            whole = self._ranker.rank_parsed(others, query.mode, timer, passages)
+            calibration = limit_to_fair(calibration, candidates.ranked[0][0], whole, passages)
+        convincing = calibration.answerability >= FAIR
         first = read_first_passages(candidates, passages)
         held = frozenset().union(*map(passages.tokenize_passage, first))
-        parsed = candidates.parsed
         return QueryResult(
             candidates=select_confident(candidates, calibration, query.min_confidence),
             calibration=calibration,

@@ -57,21 +57,35 @@ class WeightedTerms(Struct, frozen=True, kw_only=True):
     """The tokens of the query that no passage holds."""
 
 
-def weigh_terms(library: LibraryReader, parsed: ParsedQuery) -> WeightedTerms:
+class TokenCounts(dict[str, int]):
+    """In how many chunks of one snapshot each token occurs; each is looked up once."""
+
+    def __init__(self, library: LibraryReader) -> None:
+        super().__init__()
+        self._library = library
+
+    def look_up(self, tokens: Iterable[str]) -> None:
+        """Add the counts of tokens."""
+        if missing := {token for token in tokens if token not in self}:
+            self.update(self._library.get_document_frequencies(missing))
+
+
+def weigh_terms(library: LibraryReader, parsed: ParsedQuery, counts: TokenCounts) -> WeightedTerms:
     """Weigh the terms of a query, and drop those that do not separate passages.
 
     Stop words are searched for when the index holds none of the other terms.
     """
     total = library.count_chunks()
-    asked = {term.text for term in (*parsed.terms, *parsed.others)}
-    counts = library.get_document_frequencies(asked)
+    used = [*parsed.terms, *parsed.others]
+    counts.look_up(term.text for term in used)
     indexed = [term for term in parsed.terms if term.prefix or counts[term.text]]
     if not indexed:
         # Half of all passages hold a stop word: counting them costs more than all the rest.
-        counts |= library.get_document_frequencies({term.text for term in parsed.stop_terms})
+        counts.look_up(term.text for term in parsed.stop_terms)
+        used += parsed.stop_terms
         indexed = [term for term in parsed.stop_terms if term.prefix or counts[term.text]]
-    weights = {text: _compute_idf(count, total) for text, count in counts.items()}
-    rarities = {text: compute_rarity(count, total) for text, count in counts.items()}
+    weights = {term.text: _compute_idf(counts[term.text], total) for term in used}
+    rarities = {term.text: compute_rarity(counts[term.text], total) for term in used}
     rare = [term for term in indexed if term.prefix or counts[term.text] <= total * COMMON_SHARE]
     searched = sorted(rare or indexed, key=lambda term: -weights[term.text])[:TERM_LIMIT]
     found = set(indexed)
@@ -104,12 +118,6 @@ def find_required(library: LibraryReader, parsed: ParsedQuery) -> list[Key]:
 def find_excluded(library: LibraryReader, parsed: ParsedQuery) -> list[Key]:
     """Return the chunks with any excluded phrase."""
     return _find_keys(library, parsed, _join_phrases(" OR ", parsed.excluded))
-
-
-def compute_evidence(scores: Sequence[KeyedScore], weighted: WeightedTerms) -> dict[Key, float]:
-    """Return bm25 as a share of what a good passage reaches, from 0 to slightly above 1."""
-    best = weighted.max_score or 1.0
-    return {key: score / best for key, score in scores}
 
 
 def _find_keys(library: LibraryReader, parsed: ParsedQuery, match: str) -> list[Key]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct, structs
@@ -161,29 +161,18 @@ _PREFIXES = split_names("$ % > sudo run use using try type execute doas env nohu
 """Words before the name of a program."""
 
 _SHELL = split_names("| || && ; >> 2>&1 2> . ..")
-_OPTION_NAMES = split_names(
-    "flag flags option options switch switches argument arguments parameter parameters"
-    " \uc635\uc158 \ud50c\ub798\uadf8 \u30aa\u30d7\u30b7\u30e7\u30f3"
-    " \u30d5\u30e9\u30b0 \u9009\u9879 \u9078\u9805 \u53c2\u6570 \u53c3\u6578"
-)
 _is_option = re.compile(r"--[^\W_]\S*|-[A-Za-z]{1,2}\d*|-[A-Za-z][^\s=]*=\S*").fullmatch
 """`--all`, `-p`, `-it`, `-p22`, `-o=x`: never meant as exclusions."""
 
 
 def is_command_line(text: str) -> bool:
-    """Return whether a text is a command line, or names an option of one."""
+    """Return whether a text is a command line, or has an option of one."""
     words = text.lower().split()
     if any(map(_is_option, words)) or not _SHELL.isdisjoint(words):
-        return True
-    if any(_names_option(*pair) or _names_option(*pair[::-1]) for pair in pairwise(words)):
         return True
     named = (word for word in words if not (word in _PREFIXES or "=" in word))
     program = next(named, "")
     return program in _COMMANDS or program.startswith(("./", "../", "~/"))
-
-
-def _names_option(word: str, beside: str) -> bool:
-    return word[0] == "-" and beside in _OPTION_NAMES
 
 
 _COLUMNS: dict[str, Column] = {

@@ -8,7 +8,7 @@ a described need towards its best passage.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import TypeAlias
 
@@ -21,7 +21,6 @@ from kebab.search.lexical import WeightedTerms, find_foreign
 from kebab.search.query_parser import ParsedQuery, QueryIntent, is_identifier
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorMatches
-from kebab.text.language import split_units
 
 Scores: TypeAlias = Mapping[Key, float]
 BoostScores: TypeAlias = Mapping[str, Scores]
@@ -213,15 +212,6 @@ _JUDGED = 30
 _SAMPLE = 5
 """How many passages show the language of the notes."""
 
-_COMMON = frozenset(
-    ("the", "of", "and", "to", "is", "for", "that", "with", "by", "it", "be", "are", "this", "from")
-)
-_FOREIGN_LEVEL, _ENGLISH_LEVEL = 0.03, 0.09
-"""Shares of these words: English prose has .2 of them, texts on code .12, others less than .03."""
-
-_MIN_WORDS = 30
-"""Passages with fewer words are taken to be English."""
-
 
 class VectorTrust(Struct, frozen=True):
     """How far the vectors of a model count, each from 0 to 1, by language."""
@@ -256,7 +246,7 @@ def fuse_channels(
     first = passages.load_chunks(list(islice(evidence, _SAMPLE)))
     strength = measure_lexical_strength(evidence)
     trust = estimate_trust(
-        model.language_trust, (chunk.text for chunk in first), parsed.plain, strength
+        model.language_trust, [chunk.lang for chunk in first], parsed.plain, strength
     )
     share = compute_lexical_share(model, trust, strength)
     nearest = islice(matches.cosines, _JUDGED)
@@ -351,12 +341,13 @@ def rank_by_score(scores: Mapping[Key, float]) -> list[KeyedScore]:
 
 
 def estimate_trust(
-    levels: LanguageTrust, texts: Iterable[str], query: str, strength: float
+    levels: LanguageTrust, languages: Sequence[str | None], query: str, strength: float
 ) -> VectorTrust:
-    """Return how far the vectors of a model count for texts and a query of some language.
+    """Return how far the vectors of a model count for passages and a query of some language.
 
-    Few short queries show their language. One that is not clearly English is taken for foreign as
-    far as the passages do not hold its words (`strength`).
+    Passages in an unknown language are taken to be English. Few short queries show their language.
+    One that is not clearly English is taken for foreign as far as the passages do not hold its
+    words (`strength`).
     """
     if levels.english == levels.other:
         return VectorTrust(levels.english)
@@ -364,12 +355,8 @@ def estimate_trust(
 
     asks_in_english = detect_question_language(query).code == "en"
     gain = levels.english - levels.other
-    words = [word.lower() for text in texts for word in split_units(text)]
-    english = 1.0
-    if len(words) >= _MIN_WORDS:
-        share = sum(word in _COMMON for word in words) / len(words)
-        english = (share - _FOREIGN_LEVEL) / (_ENGLISH_LEVEL - _FOREIGN_LEVEL)
+    english = sum(one in {None, "en"} for one in languages) / (len(languages) or 1)
     return VectorTrust(
-        passages=levels.other + gain * min(1.0, max(0.0, english)),
+        passages=levels.other + gain * english,
         query=levels.english if asks_in_english else levels.other + gain * strength,
     )

@@ -17,7 +17,6 @@ from kebab.core.ids import DocId, Key
 from kebab.core.ports import LibraryReader, Vectors
 from kebab.core.queries import Filters, Snippet, StoredChunk
 from kebab.core.review import SimilarParagraph
-from kebab.errors.catalog import DependencyMissing, IoError, StoreCorrupt
 from kebab.errors.system import translate_import_errors
 from kebab.search import snippet, vector
 from kebab.search.lexical import COMMON_SHARE, compute_rarity, quote_term
@@ -53,9 +52,6 @@ _MAX_READ = 32
 """How many passages of a related document are read for shared words."""
 
 _SNIPPET_CHARS = 240
-_DEGRADING = (DependencyMissing, IoError, StoreCorrupt)
-"""Errors that disable the vectors without failing the search."""
-
 _MAX_PROBES = 32
 """How many passages of a document are searched for; of a longer one evenly spaced passages."""
 
@@ -66,7 +62,6 @@ _MAX_MEASURED = 100
 """How many documents found by probes, and how many found by keywords, are compared in full."""
 
 _DECIMALS = 6
-_NO_KEYWORDS = (0.0, Key(0))
 
 
 class VectorSpace(Struct, frozen=True, kw_only=True):
@@ -208,7 +203,8 @@ class RelatedFinder:
         doubtful = {
             similar.other: doc
             for doc, similar in vectors.items()
-            if least <= scores[doc] < SURE_SCORE and lexical.get(doc, _NO_KEYWORDS)[0] < MIN_SHARED
+            if least <= scores[doc] < SURE_SCORE
+            and (doc not in lexical or lexical[doc][0] < MIN_SHARED)
         }
         languages = {None, *(chunk.lang for chunk in self._chunks.values())}
         for chunk in self._library.load_chunks(list(doubtful)):
@@ -258,7 +254,7 @@ class RelatedFinder:
             if missing or not vectors.keys:
                 self.degraded = (build_degraded(reason, hint),)
             return vectors.find_similar(filters, others)
-        except _DEGRADING as signal:
+        except vector.DEGRADING as signal:
             self.degraded = (describe_loss(signal),)
             return {}
 

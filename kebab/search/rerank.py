@@ -23,9 +23,7 @@ from kebab.core.ports import Embedder
 from kebab.errors.system import translate_import_errors
 from kebab.search.answerability import is_across_languages
 from kebab.search.query_parser import classify_intent
-from kebab.search.ranking import (
-    Scores,
-)
+from kebab.search.ranking import Scores
 from kebab.search.retrieval import RankedCandidates, StageTimer
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import DEGRADING
@@ -47,9 +45,6 @@ _UNASKED_LIMIT, _UNASKED_REACH = 4, 0.06
 280 questions in four languages on English text: hit@1 .789 without, .846 with these, which compare
 2 passages on average, and .854 with eight.
 """
-
-_WEIGHT = 1.0
-"""The weight of the mean cosine beside the fused evidence."""
 
 NAME = "rerank"
 """The name of the boost, of the stage, and of the channel that is degraded."""
@@ -75,7 +70,7 @@ def rerank_candidates(
         return _add_note(
             candidates, "words alone were searched, and reranking compares vectors", None
         )
-    weight = _WEIGHT * (1 - classify_intent(candidates.parsed).need)
+    weight = 1 - classify_intent(candidates.parsed).need
     limit = RERANKED_LIMIT if asked_for else _UNASKED_LIMIT
     reach = _REACH if asked_for else _UNASKED_REACH
     close = [one for one in candidates.ranked[:limit] if weight > 0] or candidates.ranked[:1]

@@ -140,6 +140,7 @@ class Ranker:
     def __init__(self, library: LibraryReader, retriever: VectorRetriever) -> None:
         self._library = library
         self._retriever = retriever
+        self._counts = lexical.TokenCounts(library)
 
     def rank(self, query: Query, timer: StageTimer, passages: PassageCache) -> RankedCandidates:
         """Return the candidates of a query; `passages` caches the passages that are read.
@@ -151,7 +152,7 @@ class Ranker:
             raise InvalidInput(field="$.query", cause="it is empty")
         text, filters = self._read_hashtags(query)
         parsed = parse_query(text, filters, prose=query.prose)
-        parsed = use_known_forms(self._library, parsed)
+        parsed = use_known_forms(self._library, parsed, self._counts)
         timer.record("parse", len(parsed.terms))
         found = self.rank_parsed(parsed, query.mode, timer, passages)
         if parsed.required and not found.ranked and (query.prose or is_question(parsed.plain)):
@@ -181,7 +182,7 @@ class Ranker:
         """Return the candidates of a parsed query."""
         if mode is Mode.HYBRID and parsed.terms:
             self._retriever.prepare(parsed)  # the model loads while words are searched
-        weighted = lexical.weigh_terms(self._library, parsed)
+        weighted = lexical.weigh_terms(self._library, parsed, self._counts)
         if not parsed.terms:
             return self._list_allowed(parsed, weighted, timer, passages)
         found: list[KeyedScore] = []
@@ -216,7 +217,8 @@ class Ranker:
         # The intent is how far the query names a topic or describes a need. It rests on the words,
         # so it is weakened where they match little.
         intent, method = classify_intent(parsed), Mode.LEXICAL
-        evidence = lexical.compute_evidence(found, weighted)
+        # A share of what a good passage reaches, from 0 to slightly above 1.
+        evidence = {key: score / (weighted.max_score or 1.0) for key, score in found}
         fused: Scores = evidence
         matches = result if isinstance(result, VectorMatches) else None
         if matches is not None:

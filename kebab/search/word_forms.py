@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import Filters
-from kebab.search.lexical import quote_term
+from kebab.search.lexical import TokenCounts, quote_term
 from kebab.search.query_parser import ParsedQuery, is_question
 from kebab.text.dates import find_written_dates
 from kebab.text.language import is_dense, iter_unit_matches, split_units
@@ -78,10 +78,12 @@ class _Form(NamedTuple):
     others: tuple[str, ...] = ()
 
 
-def use_known_forms(library: LibraryReader, parsed: ParsedQuery) -> ParsedQuery:
+def use_known_forms(
+    library: LibraryReader, parsed: ParsedQuery, counts: TokenCounts
+) -> ParsedQuery:
     """Return a query whose words that no passage holds have forms that some passage holds."""
     written = normalize_for_index(" ".join(parsed.words) if parsed.required else parsed.plain)
-    finder = _FormFinder(library, written)
+    finder = _FormFinder(library, written, counts)
     found = finder.find_all()
     if not found:
         return parsed
@@ -107,14 +109,14 @@ def use_known_forms(library: LibraryReader, parsed: ParsedQuery) -> ParsedQuery:
 class _FormFinder:
     """Looks up the units of one query; what is found has the position of its first unit."""
 
-    def __init__(self, library: LibraryReader, written: str) -> None:
+    def __init__(self, library: LibraryReader, written: str, counts: TokenCounts) -> None:
         matches = list(islice(iter_unit_matches(written), _LOOKED_UP_UNITS))
         self.units = [match[0] for match in matches]
         self._spans = [match.span() for match in matches]
         self._library = library
         self._written = written
         self._starts = set(_find_starts(written))
-        self._counts: dict[str, int] = {}
+        self._counts = counts
         words = [unit for unit in self.units if not is_function_word(unit)]
         self._is_lookup = len(words) <= _FEW_WORDS and not is_question(written)
 
@@ -124,7 +126,9 @@ class _FormFinder:
         Several units that are one word in the index have its form at the first of them, and None at
         the others.
         """
-        self._count(token for unit in self.units for token in tokenize_unit(unit))
+        # Half of all passages hold a function word: counting them costs more than all the rest.
+        words = (unit for unit in self.units if not is_function_word(unit))
+        self._counts.look_up(token for unit in words for token in tokenize_unit(unit))
         found = self._find_dates()
         absent = [
             at
@@ -144,11 +148,6 @@ class _FormFinder:
                 found[at] = form
         return found
 
-    def _count(self, tokens: Iterable[str]) -> None:
-        missing = {token for token in tokens if token not in self._counts}
-        if missing:
-            self._counts |= self._library.get_document_frequencies(missing)
-
     def _is_present(self, unit: str) -> bool:
         """Return whether a passage holds a unit, as a whole or in its parts."""
         *parts, whole = tokenize_unit(unit) or ("",)
@@ -160,7 +159,7 @@ class _FormFinder:
         """Return the tokens of dates that some passage holds, in whatever form."""
         found: dict[int, _Form | None] = {}
         dates = find_written_dates(self._written)
-        self._count(one.token for one in dates)
+        self._counts.look_up(one.token for one in dates)
         for one in dates:
             inside = [
                 at
@@ -169,6 +168,7 @@ class _FormFinder:
             ]
             if inside and self._counts[one.token]:
                 tokens = [token for at in inside for token in tokenize_unit(self.units[at])]
+                self._counts.look_up(tokens)
                 names = tuple(token for token in tokens if token.isalpha() and self._counts[token])
                 found |= dict.fromkeys(inside) | {inside[0]: _Form((one.token,), names)}
         return found
@@ -181,7 +181,7 @@ class _FormFinder:
             for end in range(start + 2, min(start + _MOST_JOINED, len(self.units)) + 1)
             if not absent.isdisjoint(range(start, end))
         }
-        self._count(runs.values())
+        self._counts.look_up(runs.values())
         found: dict[int, _Form | None] = {}
         for (start, end), token in sorted(runs.items(), key=lambda run: run[0][0] - run[0][1]):
             inside = range(start, end)
@@ -215,7 +215,7 @@ class _FormFinder:
             for end in range(start + least, len(word) + 1)
         ]
         tokens = {(start, end): _make_token(word[start:end]) for start, end in spans}
-        self._count(tokens.values())
+        self._counts.look_up(tokens.values())
         best: dict[int, tuple[str, ...]] = {0: ()}
         for start, end in spans:
             if start in best and self._counts[tokens[start, end]]:
@@ -248,7 +248,7 @@ class _FormFinder:
     def _select(self, tokens: Iterable[str]) -> _Form | None:
         """Return the token in most passages as the form, and the next ones as others."""
         tokens = set(tokens)
-        self._count(tokens)
+        self._counts.look_up(tokens)
         known = [one for one in tokens if self._counts[one]]
         known.sort(key=lambda one: (-self._counts[one], one))
         return _Form((known[0],), tuple(known[1:_MOST_FORMS])) if known else None

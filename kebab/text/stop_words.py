@@ -46,7 +46,7 @@ QUESTION_WORDS = {
 
 AUXILIARIES = {
     "en": "am are can could did do does had has have is may must should was were will would",
-    "de": "kann gibt",
+    "de": "kann gibt nenne nennen",
     "fr": "est-ce qu'est-ce",
 }
 """The verbs that open a question as its first word."""
@@ -90,7 +90,7 @@ _OTHER_WORDS = {
         " will within without yes yet yours two three four five six seven eight nine ten first"
         " second third twice"
     ),
-    "de": "die nicht den sich des auch als gilt",
+    "de": "die nicht den sich des auch als gilt sie ihr ihre ihren ihnen",
     "fr": "pour pas sur avec au ce il plus cette",
     "es": "la de que y un por con para se como lo m\u00e1s pero su",
     "it": "la e per un una \u00e8 con non del della i le si da come anche presso",

@@ -50,7 +50,9 @@ WORDS: Names = ("words", "evidence", "length")
 _ROUNDS = 6
 """How often the best passage of each case is chosen anew with the weights of the last fit."""
 
-_STEPS, _DECAY = 50, 0.05
+_STEPS, _DECAY = 50, 0.002
+"""A larger decay shrinks the weight of `match`, whose values differ by .3 at most."""
+
 _BINS = 10
 _FOREIGN_LOSS = 4
 """Across languages this many times more answers may be weak: the curves separate them worse."""
@@ -236,10 +238,10 @@ def fit_precision(own: Sequence[Case]) -> PrecisionCurve:
     """Return the curve of the probability that the first hit is the right one."""
     asked = [case for case in own if case.kind == "own"]
     found = [case.signals for case in asked]
-    rows = [[1.0, one.rival, one.intent.topic, one.intent.need] for one in found]
+    rows = [[1.0, one.rival, one.intent.need] for one in found]
     labels = [case.rank == 1 for case in asked]
-    start, rival, topic, need = fit_logistic(rows, labels, weigh_cases(asked))
-    return PrecisionCurve(rival=rival, topic=topic, need=need, start=start)
+    start, rival, need = fit_logistic(rows, labels, weigh_cases(asked))
+    return PrecisionCurve(rival=rival, need=need, start=start)
 
 
 def weigh_cases(cases: Sequence[Case]) -> list[float]:

@@ -104,64 +104,26 @@ def test_a_quotation_in_prose_is_absent_though_its_words_are_found(base):
     assert found.absent_terms == ("oil embargo",)
 
 
-def test_a_phrase_that_is_found_is_not_looked_up_again(base):
-    base.add("a.md", "the oil embargo")
-
-    assert _find_absent(base, '"oil embargo"') == ()
-
-
 ANSWERED = {
     "German": (
         "Bei der Gemeinde wurden vier Bienenvölker registriert; die Versicherungsnummer steht im Ordner.",  # noqa: E501
         "Wie viele Völker muss man bei der Gemeinde registrieren, und welche Versicherung gilt?",
     ),
-    "Dutch": (
-        "De gemeente registreerde vier bijenvolken bij ons huis.",
-        "Hoeveel bijen heeft de gemeente bij jullie geregistreerd?",
-    ),
     "Swedish": (
         "Kommunen registrerade fyra bikupor hos oss under våren.",
         "Hur många kupor har kommunen registrerat hos er?",
-    ),
-    "Danish": (
-        "Kommunen registrerede fire bistader hos os.",
-        "Hvor mange bistader har kommunen registreret hos jer?",
-    ),
-    "Norwegian": (
-        "Kommunen registrerte fire bikuber hos oss.",
-        "Hvor mange bikuber har kommunen registrert hos dere?",
     ),
     "Finnish": (
         "Kunta rekisteröi neljä mehiläispesää keväällä.",
         "Kuinka monta mehiläispesää kunta on rekisteröinyt?",
     ),
-    "Spanish": (
-        "El ayuntamiento registró cuatro colmenas del vecino en primavera.",
-        "¿Cuántas colmenas tiene registradas el ayuntamiento entre los vecinos?",
-    ),
     "French": (
         "La mairie a enregistré quatre ruches du voisin au printemps.",
         "Combien de ruches sont enregistrées à la mairie chez nos voisins?",
     ),
-    "Italian": (
-        "Il comune ha registrato quattro alveari del vicino.",
-        "Quanti alveari sono registrati dal comune presso i vicini?",
-    ),
-    "Portuguese": (
-        "A prefeitura registrou quatro colmeias do vizinho.",
-        "Quantas colmeias foram registradas pela prefeitura com os vizinhos?",
-    ),
-    "Romanian": (
-        "Primăria a înregistrat patru stupi ai vecinului.",
-        "Câți stupi au fost înregistrați de primărie la vecinul nostru?",
-    ),
     "Polish": (
         "Gmina zarejestrowała cztery ule sąsiada wiosną.",
         "Ile ule jest zarejestrowanych w gminie u sąsiadów?",
-    ),
-    "Hungarian": (
-        "Az önkormányzat négy méhkast regisztrált tavasszal.",
-        "Hány méhkas van regisztrálva az önkormányzatnál?",
     ),
     "Turkish": (
         "Belediye ilkbaharda dört kovan kaydetti.",
@@ -171,17 +133,9 @@ ANSWERED = {
         "Весной управа зарегистрировала четыре улья соседа.",
         "Сколько ульев у соседов уже зарегистрированы в управе?",
     ),
-    "Greek": (
-        "Ο δήμος καταχώρισε τέσσερις κυψέλες.",
-        "Πόσες κυψέλες έχουν καταχωριστεί στον δήμο;",
-    ),
     "Arabic": (
         "سجلت البلدية أربع خلايا نحل في الربيع.",
         "كم خلايا نحل سجلتها البلدية في هذا الربيع؟",
-    ),
-    "Hindi": (
-        "नगरपालिका ने वसंत में चार छत्ते दर्ज किए।",
-        "नगरपालिका के पास कितने छत्तों का दर्ज होना है?",
     ),
     "Korean": (
         "구청에 벌통 네 개를 등록했다.",
@@ -206,16 +160,6 @@ def test_other_forms_and_function_words_are_not_absent_but_names_are(base, langu
     base.add("a.md", note)
 
     assert _find_absent(base, f"{question} {made_up}") == ((made_up,) if made_up else ())
-
-
-def test_function_words_are_not_absent_where_nothing_answers(base):
-    base.add("a.md", "Der Garten hinter dem Haus ist sehr alt und braucht Wasser.")
-
-    assert _find_absent(base, "Wie viele Zebras leben bei uns im Xylomatix?") == (
-        "Zebras",
-        "leben",
-        "Xylomatix",
-    )
 
 
 KOREAN = "김치는 냉장고에서 한 달 동안 보관할 수 있다. 온도는 4도로 유지한다."
@@ -246,18 +190,6 @@ def test_across_languages_only_what_is_written_alike_is_absent(base, note, quest
     assert base.engine().search(Query(text=question)).absent_terms == absent
 
 
-def test_a_word_in_another_form_has_to_pass_the_filters(base):
-    base.add("a.md", "Die Gemeinde hat Bienen und Wespen.", tags=["ops"], lang="de")
-    base.add("b.md", "Die Bienen wurden registriert.", lang="de")
-
-    found = _find_absent(base, "Wer hat die Bienen registrieren lassen?")
-    filtered = _find_absent(
-        base, "Wer hat die Bienen registrieren lassen?", filters=Filters(tag=("ops",))
-    )
-
-    assert ("registrieren" in found, "registrieren" in filtered) == (False, True)
-
-
 def test_a_compound_of_two_words_that_occur_is_not_absent(base):
     base.add("a.md", "Die Versicherung ist teuer, und der Kranken sind viele.", lang="de")
 
@@ -274,10 +206,3 @@ def test_rare_words_that_no_hit_of_the_page_has_are_named(base):
     assert [hit.chunk.text for hit in page.hits] == ["LDAP"]
     assert (page.unheld_terms, page.absent_terms) == (("bandwidth",), ("zebra",))
     assert both.unheld_terms == ()
-
-
-def test_in_a_few_notes_no_word_is_rare(base):
-    base.add("a.md", "oil oil oil")
-    base.add("b.md", "LDAP and much more of other things")
-
-    assert _search(base, "oil LDAP", limit=1).unheld_terms == ()

@@ -3,17 +3,14 @@ from itertools import pairwise
 import pytest
 from msgspec.structs import replace
 
-from kebab.core.chunks import AnswerabilityCurve, CosineScale
-from kebab.core.queries import Confidence, Filters, Mode, Query
+from kebab.core.chunks import AnswerabilityCurve
+from kebab.core.queries import Mode, Query
 from kebab.search.answerability import (
     FAIR,
-    PRECISION,
     AnswerSignals,
     Calibration,
     PassageSignals,
-    classify_confidence,
     combine,
-    compute_precision,
     compute_probability,
     read_signals,
 )
@@ -54,44 +51,6 @@ def test_other_topics_and_nonsense_are_not_answerable(notes, text, mode):
     assert _answerability(notes, text, mode) < FAIR
 
 
-def test_one_word_in_common_is_not_enough(notes):
-    assert _answerability(notes, "backup singers of a rock band on tour in brazil") < FAIR
-
-
-def test_a_listing_by_filters_is_certain(notes):
-    assert _answerability(notes, "*", filters=Filters(path_glob="0.md")) == 1
-
-
-def test_every_page_has_the_answerability_of_the_whole_search(notes):
-    first, second = (
-        notes.engine().search(Query(text="the documents", limit=1, offset=offset))
-        for offset in (0, 1)
-    )
-
-    assert first.answerability == second.answerability
-    assert first.hits[0].score == first.answerability
-    assert second.hits[0].score < first.hits[0].score
-
-
-def test_the_scale_of_the_model_decides_what_its_cosines_are_worth(notes):
-    sharp = replace(PROFILE, cosine_scale=CosineScale(0.9, 1.0))
-    text = "When does the backup of documents run?"
-
-    plain = _answerability(notes, text, Mode.VECTOR)
-    notes.embedder = HashingEmbedder(profile=sharp)
-
-    assert _answerability(notes, text, Mode.VECTOR) < plain
-
-
-@pytest.mark.parametrize(("mode", "curve"), [(Mode.HYBRID, "hybrid"), (Mode.VECTOR, "vector")])
-def test_the_curve_is_that_of_the_model(notes, mode, curve):
-    even = AnswerabilityCurve(words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=0.0)
-    curves = replace(PROFILE.answerability, **{curve: even})
-    notes.embedder = HashingEmbedder(profile=replace(PROFILE, answerability=curves))
-
-    assert _answerability(notes, "backup of documents", mode) == pytest.approx(0.5, abs=0.01)
-
-
 _OTHER = AnswerabilityCurve(words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=9.0)
 
 
@@ -113,15 +72,6 @@ def test_one_passage_has_to_hold_the_words_and_be_near():
     joint = _build_signals(passages=(PassageSignals(0.2, 0.1), PassageSignals(1.0, 1.0)))
 
     assert compute_probability(curve, split) < FAIR < compute_probability(curve, joint)
-
-
-def test_a_rival_and_a_topic_make_the_first_hit_less_certain():
-    alone, close = (_build_signals(rival=rival) for rival in (0.3, 0.98))
-    topic = _build_signals(rival=0.9, intent=QueryIntent(topic=1.0, need=0.0, asks=False))
-    question = _build_signals(rival=0.9)
-
-    assert compute_precision(PRECISION, alone) > 0.9 > compute_precision(PRECISION, close)
-    assert compute_precision(PRECISION, question) > compute_precision(PRECISION, topic)
 
 
 _TOPIC = QueryIntent(topic=1.0, need=0.0, asks=False)
@@ -168,16 +118,6 @@ def read(base):
         return read_signals(found, passages)
 
     return read
-
-
-def test_each_passage_has_its_own_words_and_cosine(base, read):
-    base.add("a.md", _ENGLISH)
-    base.add("b.md", "A backup.")
-
-    (first, second) = read("backup of the documents").passages
-
-    assert first[0] > second[0]
-    assert first[1] != second[1] > 0
 
 
 @pytest.mark.parametrize(
@@ -236,18 +176,3 @@ def test_a_score_falls_with_the_evidence_from_the_answerability_to_0():
     assert scores[:3] == [0, 0, 0]
     assert all(low < high for low, high in pairwise(scores[2:]))
     assert scores[-1] == 0.9
-
-
-@pytest.mark.parametrize(
-    ("score", "expected"),
-    [
-        (0.0, Confidence.WEAK),
-        (0.29, Confidence.WEAK),
-        (0.3, Confidence.FAIR),
-        (0.79, Confidence.FAIR),
-        (0.8, Confidence.STRONG),
-        (1.0, Confidence.STRONG),
-    ],
-)
-def test_scores_have_three_levels_of_confidence(score, expected):
-    assert classify_confidence(score) is expected

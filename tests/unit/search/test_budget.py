@@ -106,21 +106,3 @@ def test_every_query_keeps_a_hit_under_any_limit_and_budget(topics):
             assert all(hit.snippet.text for hit in found)
             assert page.convincing_queries == free.convincing_queries
             assert {0, 1, 2} <= {*page.convincing_queries}
-
-
-def test_queries_share_a_budget_and_those_whose_hits_are_cut_are_named(topics):
-    request = Query(text="oil embargo", more=("water the garden",), detail=Detail.PASSAGES)
-    whole = topics.search(request)
-
-    page = topics.search(replace(request, max_tokens=160))
-
-    assert {hit.chunk.path for hit in page.hits} == {hit.chunk.path for hit in whole.hits[:2]}
-    texts = [hit.snippet.text for hit in page.hits]
-    assert len(texts[0]) < len(whole.hits[0].snippet.text)
-    assert max(map(len, texts)) < 2 * min(map(len, texts))
-    folder = page.hits[0].chunk.source
-    spent = estimate_page_tokens(request, folder) + sum(map(estimate_hit_tokens, page.hits))
-    assert spent <= 160
-    assert page.left_out.queries == [0, 1]
-    lost = sum(map(estimate_hit_tokens, whole.hits)) - sum(map(estimate_hit_tokens, page.hits))
-    assert page.left_out.tokens == lost

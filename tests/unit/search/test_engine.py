@@ -1,6 +1,5 @@
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import dataclass, replace
-from itertools import islice
 
 import pytest
 
@@ -8,7 +7,7 @@ from kebab.core.chunks import NO_BACKGROUND
 from kebab.core.ids import Key
 from kebab.core.queries import Confidence, Detail, Filters, Mode, Query, QueryInterpretation, Sort
 from kebab.errors.catalog import InvalidCursor
-from kebab.search.answerability import Calibration
+from kebab.search.answerability import FAIR, Calibration
 from kebab.search.engine import (
     MAX_COPIES,
     MergedRanking,
@@ -51,13 +50,6 @@ def test_a_question_finds_its_passage_though_half_of_its_words_are_nowhere(base)
     assert _paths(page)[0] == "a.md"
 
 
-@pytest.mark.parametrize("query", ["서울", "역", "서울역", "에서", "데이터"])
-def test_korean_is_found_inside_longer_words(base, query):
-    base.add("a.md", "서울역에서 벡터데이터베이스를 보았다")
-
-    assert _paths(base.engine().search(Query(text=query, mode=Mode.LEXICAL))) == ["a.md"]
-
-
 def test_pending_chunks_and_a_missing_model_degrade_the_channel(base):
     base.add("a.md", "oil embargo", embed=False)
 
@@ -82,15 +74,6 @@ def test_a_filtered_search_finds_what_an_exhaustive_scan_would(base):
         assert all(hit.chunk.tags == ("odd",) for hit in page.hits)
 
 
-def test_vectors_decide_between_passages_with_the_same_words(base):
-    base.add("a.md", "oil prices")
-    base.add("b.md", "oil prices")
-    wanted = base.vectors.rows[1]
-    base.vectors.rows[0] = type(wanted)(base.vectors.rows[0].key, -wanted.vector)
-
-    assert _paths(base.engine().search(Query(text="oil prices"))) == ["b.md", "a.md"]
-
-
 class _Some:
     """A vector index of other chunks."""
 
@@ -107,14 +90,6 @@ class _Some:
         return 1
 
 
-def test_a_page_has_the_rarity_of_every_term(base):
-    base.add("a.md", "common word", "common place", "common sense")
-    page = base.engine().search(Query(text="common place absent", mode=Mode.LEXICAL))
-    rarities = page.term_rarities
-    assert rarities.keys() == {"common", "place", "absent"}
-    assert rarities["absent"] == rarities["place"] > rarities["common"] > 0
-
-
 def test_the_query_is_reported_as_it_was_read(base):
     base.add("a.md", "the oil embargo of 1973", tags=["ops"])
 
@@ -126,17 +101,6 @@ def test_the_query_is_reported_as_it_was_read(base):
     assert found.interpretation.phrases == ("oil embargo", "title:a")
     assert found.interpretation.excluded == ("zebra",)
     assert found.interpretation.filters == Filters(tag=("ops",))
-
-
-@pytest.mark.parametrize(
-    ("text", "convincing"), [("oil embargo", True), ("zebra lions gnus oil", False), ("gnu", False)]
-)
-def test_a_search_is_convincing_when_its_best_hit_is_above_weak(base, text, convincing):
-    base.add("a.md", "the oil embargo of 1973")
-
-    page = base.engine().search(Query(text=text, mode=Mode.LEXICAL))
-
-    assert page.convincing is convincing
 
 
 @pytest.mark.parametrize(
@@ -158,10 +122,6 @@ def test_hits_below_the_least_confidence_are_left_out(base, least, paths):
 
 
 QUERY = Query(text="oil")
-
-
-def test_a_cursor_gives_its_offset_back():
-    assert decode_cursor(encode_cursor(QUERY, 20, 7, "salt"), QUERY, 7, "salt") == 20
 
 
 @pytest.mark.parametrize(
@@ -192,11 +152,6 @@ def test_fields_that_do_not_affect_the_order_may_change(free):
 def test_a_cursor_for_another_query_is_refused(bound):
     with pytest.raises(InvalidCursor, match="another query"):
         decode_cursor(encode_cursor(QUERY, 20, 7, "s"), replace(QUERY, **bound), 7, "s")
-
-
-def test_a_cursor_of_another_knowledge_base_is_refused():
-    with pytest.raises(InvalidCursor):
-        decode_cursor(encode_cursor(QUERY, 20, 7, "salt"), QUERY, 7, "other")
 
 
 def test_a_changed_cursor_is_refused():
@@ -269,20 +224,6 @@ def test_several_queries_are_searched_together(base):
     assert [hit.rank for hit in page.hits] == [1, 2, 3]
 
 
-def test_pages_of_several_queries_agree(base):
-    for number in range(9):
-        base.add(f"{number}.md", f"The oil embargo of year {number}.")
-        base.add(f"g{number}.md", f"Water the garden of house {number}.")
-    engine = base.engine()
-    both = Query(text="oil embargo", more=("water the garden",), limit=9)
-
-    whole = engine.search(replace(both, limit=18))
-    first, last = (engine.search(replace(both, offset=offset)) for offset in (0, 9))
-
-    assert [*first.hits, *last.hits] == list(whole.hits)
-    assert {hit.chunk.path[0] == "g" for hit in whole.hits[:2]} == {True, False}
-
-
 def test_facts_about_several_queries_are_merged(base):
     base.add("a.md", "The oil embargo began in October.")
 
@@ -325,13 +266,6 @@ def test_pages_agree_and_end(engine):
     assert (last.has_more, last.next_offset) == (False, None)
 
 
-def test_scores_fall(engine):
-    scores = [hit.score for hit in engine.search(Query(text="oil embargo", limit=12)).hits]
-
-    assert scores == sorted(scores, reverse=True)
-    assert all(0 <= score <= 1 for score in scores)
-
-
 def test_a_document_has_at_most_its_number_of_hits(base):
     base.add("a.md", "oil one", "oil two", "oil three")
     base.add("b.md", "oil four")
@@ -349,17 +283,6 @@ def test_frequent_words_are_not_highlighted_beside_rare_ones(base):
     hit = base.engine().search(Query(text="oil embargo")).hits[0]
 
     assert [hit.snippet.text[start:end] for start, end in hit.snippet.highlights] == ["embargo"]
-
-
-def test_passages_are_whole_with_all_their_matches(base):
-    text = "# Oil\n\n" + "Nothing is said here. " * 40 + "\n\n    the oil embargo\n"
-    base.add("a.md", text)
-
-    [hit] = base.engine().search(Query(text="oil embargo", detail=Detail.PASSAGES)).hits
-
-    assert hit.snippet.text == text
-    found = [text[start:end] for start, end in hit.snippet.highlights]
-    assert found == ["Oil", "oil", "embargo"]
 
 
 @dataclass(frozen=True)
@@ -391,15 +314,6 @@ def test_copies_of_one_text_are_limited():
     assert shown == [*range(MAX_COPIES), 10]
 
 
-def test_chunks_are_read_as_far_as_the_page_goes():
-    asked: list[Key] = []
-    chunks = [_Chunk(key, "d", str(key)) for key in range(1000)]
-
-    list(islice(deduplicate_hits(_keys(1000), _reader(chunks, asked), per_doc=None), 5))
-
-    assert len(asked) < 100
-
-
 @pytest.mark.parametrize(
     ("sort", "paths"), [("newest", ["b.md", "c.md", "a.md"]), ("oldest", ["a.md", "c.md", "b.md"])]
 )
@@ -412,3 +326,20 @@ def test_good_hits_are_sorted_by_the_dates_of_their_documents(base, sort, paths)
     page = base.engine().search(Query(text="oil embargo", sort=Sort(sort)))
 
     assert [hit.chunk.path for hit in page.hits[:3]] == paths
+
+
+def test_a_passage_gains_little_by_the_exclusion_of_better_ones(base):
+    base.add("best.md", "The oil embargo began in October, says Nixon.")
+    base.add("left.md", "A long text on many matters, in which oil is named and nothing else.")
+    for number in range(6):
+        base.add(f"{number}.md", f"other matters {number}")
+
+    def score(text):
+        hits = base.engine().search(Query(text=text, mode=Mode.LEXICAL)).hits
+        return {hit.chunk.path: hit.score for hit in hits}
+
+    before, after = score("oil embargo"), score("oil embargo -nixon")
+
+    assert after.keys() == {"left.md"}
+    assert before["left.md"] <= after["left.md"] <= max(FAIR, before["left.md"])
+    assert score("oil embargo -zebra") == pytest.approx(before)

@@ -3,8 +3,7 @@
 import pytest
 
 from kebab.core.ids import DocId
-from kebab.core.queries import Detail, Hit, Query, Snippet
-from kebab.search.budget import estimate_hit_tokens, estimate_page_tokens, fit_budget
+from kebab.core.queries import Hit
 from kebab.search.engine import drop_weak_texts
 from tests.fakes import evidence
 
@@ -45,16 +44,3 @@ def test_the_first_hit_of_each_query_and_what_continues_a_better_one_have_text()
     shown = drop_weak_texts([*better, first, beside, other])
 
     assert [bool(hit.snippet.text) for hit in shown] == [True] * 5 + [False]
-
-
-def test_a_weak_hit_that_does_not_fit_a_budget_is_kept_without_its_text():
-    good, weak = build_page("sw")
-    weak = weak._replace(snippet=Snippet("Much is said of other matters. " * 20))
-    query = Query(text="x", detail=Detail.BEST)
-    bare = weak._replace(snippet=Snippet(""))
-    budget = estimate_page_tokens(query, good.chunk.source)
-    budget += estimate_hit_tokens(good) + estimate_hit_tokens(bare)
-
-    query = Query(text="x", detail=Detail.BEST, max_tokens=budget)
-
-    assert fit_budget([good, weak], query, lambda _: {}) == ([good, bare], None)

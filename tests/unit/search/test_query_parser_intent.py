@@ -5,7 +5,6 @@ from kebab.errors.catalog import InvalidInput
 from kebab.search.query_parser import (
     classify_intent,
     parse_query,
-    read_operators,
 )
 
 
@@ -43,30 +42,11 @@ def test_a_question_is_known_by_its_words_or_its_mark(text):
     assert found.topic == 0
 
 
-def test_a_question_word_late_in_a_query_does_not_ask():
-    assert not _classify("settings dialog that shows where").asks
-
-
 def test_many_words_describe_a_need():
     need = _classify("heat transfer hypersonic boundary layer blunt bodies dissociated gas flow")
 
     assert need.need == 1
     assert need.question == 0
-
-
-def test_a_question_becomes_a_need_at_more_words_than_a_statement():
-    words = "heat transfer hypersonic boundary layer blunt bodies"
-
-    assert _classify(f"{words}?").need < _classify(words).need
-
-
-def test_words_that_say_little_weaken_a_need_and_a_question_but_no_topic():
-    question = _classify("who changes the pump seal")
-    need = _classify("pump seal rubber leaks pressure shaft housing bearing grease")
-
-    assert question.weaken(0.5).question == pytest.approx(question.question / 2)
-    assert need.weaken(0.5).need == pytest.approx(need.need / 2)
-    assert _classify("oil embargo").weaken(0.5).topic == _classify("oil embargo").topic
 
 
 NONE = Filters()
@@ -128,13 +108,6 @@ def test_exclusions_alone_are_refused(text):
     assert caught.value.field == "$.query"
 
 
-def test_an_exclusion_beside_a_filter_is_no_exclusion_alone():
-    question = parse_query("tag:ops -draft", NONE)
-
-    assert _texts(question.excluded) == ["draft"]
-    assert question.terms == ()
-
-
 @pytest.mark.parametrize(
     ("text", "excluded"),
     [
@@ -157,7 +130,6 @@ def test_an_exclusion_beside_a_filter_is_no_exclusion_alone():
         ("java -jar app.jar", []),
         ("snapshot --all -draft", []),
         ("go build | tee -append", []),
-        ("the flag -verbose of tar", []),
         ("how do I use git -C", []),
         ("what does docker -e do with -env", []),
         ("can I add -draft", []),
@@ -166,13 +138,6 @@ def test_an_exclusion_beside_a_filter_is_no_exclusion_alone():
 )
 def test_a_word_behind_a_minus_excludes_outside_questions_and_command_lines(text, excluded):
     assert [one.text for one in parse_query(text, NONE).excluded] == excluded
-
-
-def test_an_option_in_a_question_is_searched_for():
-    question = parse_query("how do I pass -e to docker run", NONE)
-
-    assert "-e" in question.words
-    assert "e" in [term.text for term in question.terms]
 
 
 @pytest.mark.parametrize(
@@ -212,26 +177,12 @@ def test_a_filter_of_the_request_is_not_widened():
     assert question.plain == "tag:b x"
 
 
-def test_filters_alone_give_no_terms():
-    question = parse_query("tag:work", NONE)
-
-    assert question.terms == ()
-    assert question.filters.tag == ("work",)
-
-
 @pytest.mark.parametrize("text", ["tar -x it", "note: tag:work", "title:a", '-"a b"', 'tag:"a b"'])
 def test_prose_has_no_operators(text):
     question = parse_query(text, NONE, prose=True)
 
     assert (question.plain, question.filters) == (text, NONE)
     assert (question.required, question.excluded) == ((), ())
-
-
-def test_prose_may_quote():
-    question = parse_query('what is "the rule"?', NONE, prose=True)
-
-    assert [[term.text for term in one.terms] for one in question.required] == [["the", "rule"]]
-    assert question.plain == "what is the rule ?"
 
 
 def test_of_a_pasted_page_only_some_phrases_are_required():
@@ -265,31 +216,6 @@ def test_the_terms_of_a_pasted_page_are_bounded(join):
 )
 def test_words_are_listed_as_they_are_written(text, words):
     assert parse_query(text, NONE).words == words
-
-
-def test_few_words_of_a_pasted_page_are_listed():
-    assert len(parse_query(" ".join(f"w{n}" for n in range(5000)), NONE).words) == 256
-
-
-def test_the_text_is_returned_with_and_without_the_words_of_phrases():
-    found = read_operators('about "oil embargo" title:x -nixon tag:ops 1973', NONE, prose=False)
-
-    assert found.plain == "about oil embargo x 1973"
-    assert found.unquoted == "about 1973"
-    assert found.filters == Filters(tag=("ops",))
-
-
-@pytest.mark.parametrize(("text", "shown"), [('"oil"', "oil"), ("heading:oil", "headings:oil")])
-def test_a_phrase_is_shown_with_its_column(text, shown):
-    [phrase] = read_operators(text, NONE, prose=False).required
-
-    assert phrase.format() == shown
-
-
-def test_a_phrase_without_words_is_plain_text():
-    found = read_operators('"--" oil', NONE, prose=False)
-
-    assert (found.required, found.unquoted) == ((), "-- oil")
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,6 @@ from kebab.search.related import (
     DocumentVectors,
     RelatedFinder,
     VectorSpace,
-    extract_keywords,
-    find_shared_words,
 )
 from tests.fakes.vectors import MemoryVectors
 
@@ -62,13 +60,6 @@ def test_the_best_pair_shows_why(filled):
     assert "prune" in weekly.shared_words
     text, spans = weekly.snippet.text, weekly.snippet.highlights
     assert "prune" in [text[start:end] for start, end in spans]
-
-
-def test_the_limit_and_the_filters_apply(filled):
-    filled.add("more.md", "restic and the vault, prune snapshots", tags=["x"])
-
-    assert len(_finder(filled, "vault.md").find(1, Filters())) == 1
-    assert paths(_finder(filled, "vault.md").find(9, Filters(tag=("x",)))) == ["more.md"]
 
 
 def test_a_document_that_shares_nothing_has_no_related_documents(filled):
@@ -133,45 +124,6 @@ def test_unreadable_vectors_degrade_the_channel(filled):
 
     assert {*paths(near.find(10, Filters()))} == {"disk.md", "weekly.md"}
     assert near.degraded[0].channel == "vector"
-
-
-def _extract(base, *texts):
-    return extract_keywords(base.reader(), texts)
-
-
-def test_a_token_that_is_frequent_here_and_rare_elsewhere_weighs_most(base):
-    base.add("a.md", "restic restic restic backup disk")
-    base.add("b.md", "restic backup disk")
-    for word in FILLING:
-        base.add(f"{word}.md", f"backup disk {word}")
-
-    weights = _extract(base, "restic restic restic backup disk").weights
-
-    assert next(iter(weights)) == "restic"
-    assert "backup" not in weights
-
-
-def test_stop_words_are_no_keywords(base):
-    base.add("a.md", "what is the vault and how")
-    base.add("b.md", "what is the vault and how")
-    for word in FILLING:
-        base.add(f"{word}.md", word)
-
-    assert list(_extract(base, "what is the vault and how").weights) == ["vault"]
-
-
-def test_shared_words_are_written_as_in_the_other_document(base):
-    base.add("a.md", "restoring backups with restic")
-    base.add("b.md", "Restored the Backup")
-    base.add("c.md", "restic")
-    for word in FILLING:
-        base.add(f"{word}.md", word)
-
-    found = find_shared_words(
-        _extract(base, "restoring backups with restic"), ["Restored the Backup"]
-    )
-
-    assert sorted(found) == ["Backup", "Restored"]
 
 
 PLAIN = CosineScale(0.0, 1.0)

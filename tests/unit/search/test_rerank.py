@@ -58,24 +58,6 @@ def test_the_passage_whose_tokens_are_nearest_comes_first(notes):
     assert paths(search(notes, rerank=True))[:2] == ["far.md", "near.md"]
 
 
-def test_the_scores_at_each_rank_stay_as_they_are(notes):
-    plain, moved = search(notes), search(notes, rerank=True)
-
-    assert [hit.score for hit in plain.hits] == [hit.score for hit in moved.hits]
-    assert [hit.confidence for hit in plain.hits] == [hit.confidence for hit in moved.hits]
-
-
-def test_a_trace_tells_the_stage_and_what_each_passage_gained(notes):
-    page = search(notes, rerank=True, trace=True)
-    lifts = [
-        {lift.reason: lift.value for lift in hit.retrieval.lifts}["rerank"] for hit in page.hits[:2]
-    ]
-
-    assert [stage.stage for stage in page.stages][-2:] == ["rerank", "page"]
-    assert lifts[0] > 0 > lifts[1]
-    assert sum(lifts) == pytest.approx(0.0)
-
-
 def test_passages_far_below_the_best_are_not_compared(base, monkeypatch):
     monkeypatch.setattr(rerank, "_REACH", 0.0)
     base.embedder = Tokens()
@@ -138,11 +120,6 @@ def test_a_model_that_takes_too_long_leaves_the_order(base):
     assert "1 ms" in page.degraded[0].reason or "deadline" in page.degraded[0].reason
 
 
-def tokens(*rows):
-    found = np.array(rows, np.float32).reshape(len(rows), 2)
-    return TokenVectors(found, [(at, at + 1) for at in range(len(rows))])
-
-
 _GERMAN = "Wann findet die Sicherung der Dokumente statt?"
 _CURVE = AnswerabilityCurve(words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=-9.0, match=20.0)
 
@@ -201,9 +178,3 @@ def test_the_tokens_decide_whether_a_question_in_another_language_is_answerable(
 
     compared.embedder.word = "no passage holds this"
     assert not ask(compared).convincing
-
-
-def test_a_question_that_the_notes_may_answer_is_reranked(notes):
-    search(notes, prose=True, rerank=True)
-
-    assert notes.embedder.compared

@@ -14,7 +14,6 @@ from kebab.search.vector import (
     VectorRetriever,
     embed_query,
     find_nearest,
-    find_scope,
 )
 from kebab.wire.search import DegradedChannel
 from tests.fakes.embedder import PROFILE, HashingEmbedder, no_model
@@ -57,17 +56,6 @@ def test_rows_outside_the_snapshot_do_not_count(base):
 
     assert len(found) == 20
     assert not gone & {key for key, _ in found}
-
-
-def test_filters_phrases_and_exclusions_restrict_the_search(base):
-    base.add("a.md", "oil embargo", tags=["x"])
-    base.add("b.md", "embargo of oil", tags=["x"])
-    base.add("c.md", "oil embargo")
-    base.add("d.md", "oil embargo of nixon", tags=["x"])
-
-    within = find_scope(base.reader(), parse_query('"oil embargo" -nixon tag:x', Filters()))
-
-    assert [key for key in within.allowed or () if key not in within.excluded] == [1]
 
 
 def test_without_a_model_the_channel_is_degraded_or_refused(base):
