@@ -1,10 +1,11 @@
 """Answers questions, and lists, shows and deletes the sessions of questions."""
 
+import os
 import unicodedata
 import uuid
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
@@ -18,7 +19,7 @@ from kebab.app.search import to_search_hit
 from kebab.core.answers import AskOutcome, AskQuery, Refusal, StoredSession, SupportingQuote, Turn
 from kebab.core.documents import check_freshness
 from kebab.core.queries import Mode, Page
-from kebab.errors.catalog import InvalidInput, IoError, Locked
+from kebab.errors.catalog import Cancelled, InvalidInput, IoError, Locked, StopName
 from kebab.rag import PROMPT_VERSION
 from kebab.rag.answer_check import DoubtKind
 from kebab.rag.engine import AnswerWriter, AskEngine, get_refusal_sentence
@@ -94,6 +95,9 @@ def show_session(context: AppContext, request: SessionShowRequest) -> SessionTra
     row = StoredSession(
         name=session,
         turns=len(turns),
+        answered=sum(turn.refusal is None for turn in turns),
+        stopped=sum(turn.stop_reason != "completed" for turn in turns),
+        folder=turns[-1].folder,
         first_question=turns[0].question,
         created=turns[0].created,
         updated=turns[-1].created,
@@ -136,8 +140,11 @@ def _to_session_turn(turn: Turn) -> SessionTurn:
     )
 
 
-def build_turn(query: AskQuery, outcome: AskOutcome, created: float) -> Turn:
+def build_turn(
+    query: AskQuery, outcome: AskOutcome, created: float, folder: str | None = None
+) -> Turn:
     """Return the turn of a question and its answer; its index is not known yet."""
+    stop_reason = find_stop_reason(outcome)
     return Turn(
         session=query.session or "",
         index=0,
@@ -148,7 +155,17 @@ def build_turn(query: AskQuery, outcome: AskOutcome, created: float) -> Turn:
         mode=outcome.mode,
         model=outcome.model,
         created=created,
+        stop_reason=stop_reason,
+        cancel_observed=stop_reason == Cancelled.code,
+        folder=folder,
     )
+
+
+def find_stop_reason(outcome: AskOutcome) -> StopName:
+    """Return why writing an answer ended; only an interruption leaves one that broke off."""
+    if outcome.refusal is Refusal.LLM_STREAM_ABORTED:
+        return cast("StopName", Cancelled.code)
+    return "max_tokens" if outcome.usage.finish_reason == "length" else "completed"
 
 
 AnswerCallback: TypeAlias = Callable[[AnswerEvent], None]
@@ -193,6 +210,8 @@ def build_answer(outcome: AskOutcome, query: AskQuery, created: float) -> Answer
         session_id=None,
         turn_index=None,
         created_at=format_timestamp(created),
+        stop_reason=(stop_reason := find_stop_reason(outcome)),
+        cancel_observed=stop_reason == Cancelled.code,
     )
 
 
@@ -260,7 +279,8 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
     index, warnings = None, outcome.warnings
     if session:
         try:
-            index = context.session_store.add_turn(build_turn(query, outcome, created))
+            folder = os.getcwd() if context.is_owner else None  # noqa: PTH109 - text
+            index = context.session_store.add_turn(build_turn(query, outcome, created, folder))
         except (IoError, Locked) as signal:
             message = f"this turn is not remembered: {signal.format_message()}"
             warnings = (

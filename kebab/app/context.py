@@ -322,6 +322,8 @@ class AppContext:
         if embedder is None:
             return Budget(limit)
         limit = min(limit, embedder.window)
+        if not embedder.profile.has_tokens:
+            return Budget(limit)
         return Budget(limit, make_mixed_counter(embedder.count_tokens, embedder.supports))
 
     @property

@@ -269,7 +269,9 @@ def find_version(context: AppContext) -> str | None:
         stored = context.get_stored_version()
     except (NotIndexed, StoreCorrupt):  # other checks report it
         stored = None
-    return stored or next(
+    if stored or context.embedders.server:
+        return stored
+    return next(
         (
             model.version
             for model in context.embedders.list_models()
@@ -281,16 +283,22 @@ def find_version(context: AppContext) -> str | None:
 
 def _has_model(context: AppContext) -> bool:
     """Return whether an ingest can compute vectors now."""
-    version = find_version(context)
-    return version is not None and bool(
-        context.embedders.find_weights(context.embedders.find_model(version))
-    )
+    from kebab.embed.server_embedder import describe_fault
+
+    version, embedders = find_version(context), context.embedders
+    if embedders.server is not None:
+        return describe_fault(embedders.server) is None
+    return version is not None and bool(embedders.find_weights(embedders.find_model(version)))
 
 
 def _check_weights(context: AppContext) -> checks.Weights | None:
     from kebab.embed.install import verify_files
+    from kebab.embed.server_embedder import describe_fault
 
-    version = find_version(context)
+    version, server = find_version(context), context.embedders.server
+    if server is not None:
+        fault = describe_fault(server)
+        return checks.Weights(server.name, None, (fault,) if fault else (), server.url)
     if version is None:
         return None
     model = context.embedders.find_model(version)
@@ -316,15 +324,22 @@ def _measure_probe(context: AppContext) -> tuple[float, ProbePair] | None:
     return measure_probe(embedder), embedder.profile.probe
 
 
+def _find_configured_version(context: AppContext, stored: str | None) -> str | None:
+    configured, server = context.settings.models.embedding.model, context.embedders.server
+    if server is not None and stored is not None:
+        model = server.find_version(stored)
+        return model.version if model else f"{configured} of {server.url}"
+    return None if configured == AUTO else context.embedders.find_model(configured).version
+
+
 def _read_versions(context: AppContext) -> checks.EmbeddingVersions:
-    configured = context.settings.models.embedding.model
     stored = context.get_stored_version()
     with context.open_catalogue() as catalogue:
         languages = catalogue.measure_languages()
     with context.open_reader() as reader:
         reason = reader.get_value(EMBEDDING_REASON)
     return checks.EmbeddingVersions(
-        configured=None if configured == AUTO else context.embedders.find_model(configured).version,
+        configured=_find_configured_version(context, stored),
         stored=stored,
         reason=reason,
         advice=describe_better_model(stored, languages) if stored is not None else None,

@@ -91,12 +91,15 @@ def inspect_error(
 def explain_codes(
     _context: AppContext, request: error.ExplainRequest
 ) -> error.ErrorCatalog | NotFound:
-    """Return the catalogue row of a code, or every row; `NotFound` names similar codes."""
-    if request.code is None:
-        return error.ErrorCatalog(errors=error.build_error_rows())
-    if signal := build_catalog().get(request.code):
-        return error.ErrorCatalog(errors=[error.build_error_row(signal)])
-    code = escape_undecodable(request.code)
+    """Return the rows of a code of any of the three systems, or every row.
+
+    `NotFound` names similar codes.
+    """
+    rows, code = error.build_error_rows(), request.code
+    found = [row for row in rows if code in (None, row.code, row.domain, row.canonical)]
+    if code is None or found:
+        return error.ErrorCatalog(errors=found)
+    code = escape_undecodable(code)
     near = difflib.get_close_matches(code, build_catalog(), n=3)
     return build_lookup_fault(code, f"no such code: {code}", near)
 

@@ -188,10 +188,11 @@ class ReviewEncoder(EventEncoder[ReviewEvent]):
 
     def take(self, event: ReviewEvent) -> ReviewEvent:
         """Return the event, and remember what the last events depend on."""
-        self._run_id = event.data.run_id or self._run_id
-        self._stage = event.data.stage or self._stage
-        if event.data.page:
-            self._note_page(event.data.page)
+        if isinstance(event.data, AgentItems):
+            self._note_page(event.data)
+        else:
+            self._run_id = event.data.run_id or self._run_id
+            self._stage = event.data.stage or self._stage
         return event
 
     def build_heartbeat(self) -> ReviewEvent:
@@ -215,7 +216,7 @@ class ReviewEncoder(EventEncoder[ReviewEvent]):
         page = replace(reply, **NO_ENVELOPE)
         if page != self._last_page:
             self._note_page(page)
-            yield self._build("items", page=page), None
+            yield ReviewEvent(type="items", data=page), None
         reason = _find_reason(page)
         if cancelled and page.has_more:
             self.status, reason = Exit.INTERRUPTED, Cancelled.code

@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     from kebab.chunk.budget import Budget
     from kebab.cluster.ray_data import RayCluster
     from kebab.core.ports import Embedder, LibraryWriter
-    from kebab.embed.onnx_embedder import OnnxEmbedder
     from kebab.embed.registry import EmbeddingModel
     from kebab.parse.plugin import Formats
     from kebab.store.sqlite.writer import SqliteWriter
@@ -235,7 +234,7 @@ class RunEmbedder:
 
     def _obtain(
         self, stored: str | None, candidates: "Sequence[EmbeddingModel] | None" = None
-    ) -> "OnnxEmbedder":
+    ) -> "Embedder":
         return self.context.embedders.obtain(
             stored, self.report, self.cancel, candidates=candidates, offline=not self.downloads
         )
@@ -248,8 +247,9 @@ class RunEmbedder:
         """
         choice = choose_models(languages, read_locale_language())
         chosen = self._obtain(None, choice.models)
-        reason = choice.explain(chosen.profile)
-        self.send_message("model", f"embedding model: {chosen.profile.key}, because {reason}")
+        model = self.context.embedders.find_model(chosen.version)
+        reason = choice.explain(model)
+        self.send_message("model", f"embedding model: {model.key}, because {reason}")
         return LoadedModel(self._check(chosen), reason)
 
     def _check(self, embedder: "Embedder") -> "Embedder":

@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kebab.core.answers import LanguageModel
+    from kebab.core.ports import Embedder
     from kebab.core.progress import Cancel, ProgressCallback
     from kebab.embed.onnx_embedder import OnnxEmbedder
+    from kebab.embed.server_embedder import ServerEmbedder
     from kebab.llm.endpoint import Endpoint
     from kebab.llm.http_stream import Deadlines
     from kebab.llm.server_errors import ModelRequest
@@ -35,8 +37,10 @@ if TYPE_CHECKING:
 class Embedders:
     """Chooses, downloads and loads embedding models; each embedder is built once.
 
+    `server` is the embedder of the server in the settings, None when this machine computes vectors.
+
     Raises:
-        ConfigInvalid: The settings name a model that does not exist.
+        ConfigInvalid: The settings name a model that does not exist, or none of their server.
     """
 
     def __init__(self, settings: Settings, folder: Path) -> None:
@@ -45,9 +49,11 @@ class Embedders:
         self._folder = folder
         self._built: dict[str, OnnxEmbedder] = {}
         self._lock = Lock()
+        is_local = self._settings.provider == "fastembed"
+        self.server = None if is_local else _build_server_embedder(settings)
         # None when the settings leave the choice open.
         self._configured: EmbeddingModel | None = None
-        if self._settings.model != AUTO:
+        if is_local and self._settings.model != AUTO:
             try:
                 self._configured = self.find_model(self._settings.model)
             except InvalidInput as signal:
@@ -60,7 +66,10 @@ class Embedders:
 
         Raises:
             InvalidInput: No model, or more than one, has this name.
+            EmbeddingUnavailable: It is that of a server, which does not answer.
         """
+        if self.server is not None and name == self.server.name:
+            return self.server.profile
         try:
             return registry.find_model(name)
         except InvalidInput:
@@ -78,11 +87,17 @@ class Embedders:
 
     def find_version(self, version: str) -> EmbeddingModel | None:
         """Return the model of an embedding version; None for one that is not known here."""
+        if self.server is not None and (model := self.server.find_version(version)):
+            return model
         return install.find_version(version, self._folder)
 
     def list_models(self) -> list[EmbeddingModel]:
         """Return the models of the registry, and the others that are installed."""
         return [*registry.MODELS, *install.list_generic_models(self._folder)]
+
+    def is_served(self, model: EmbeddingModel) -> bool:
+        """Return whether the server in the settings has a model."""
+        return self.server is not None and self.server.find_version(model.version) is not None
 
     def find_weights(self, model: EmbeddingModel) -> Path | None:
         """Return the folder of the weights of a model, None when they are not on this machine."""
@@ -93,18 +108,22 @@ class Embedders:
         folder = self.find_weights(model)
         return install.read_manifest(folder) if folder else None
 
-    def load_installed(self, version: str) -> "OnnxEmbedder | None":
-        """Return the embedder of a version when its weights are on this machine."""
+    def load_installed(self, version: str) -> "Embedder | None":
+        """Return the embedder of a version when this machine or the server has it."""
+        if self.server is not None and self.server.use_version(version):
+            return self.server
         model = self.find_model(version)
         folder = self.find_weights(model)
         return self._load(model, folder) if folder else None
 
-    def load_stored(self, version: str | None) -> "OnnxEmbedder":
+    def load_stored(self, version: str | None) -> "Embedder":
         """Return the embedder of the stored vectors.
 
         Raises:
             EmbeddingUnavailable: No vector is stored, or the weights are not on this machine.
         """
+        if self.server is not None and version is not None and self.server.use_version(version):
+            return self.server
         return self._load(*install.find_stored_model(version, self._folder))
 
     def choose_model(self, stored: str | None) -> str | None:
@@ -113,6 +132,13 @@ class Embedders:
         Raises:
             EmbeddingMismatch: They disagree.
         """
+        if self.server is not None:
+            if stored is not None and self.server.find_version(stored) is None:
+                expected = f"{self._settings.provider}-{self.server.name}"
+                raise EmbeddingMismatch(expected=expected, found=stored)
+            return self.server.name
+        if stored is not None and stored.startswith(SERVERS):
+            raise EmbeddingMismatch(expected=self._settings.model, found=stored)
         configured = self._configured
         if configured is None:
             return stored
@@ -128,17 +154,20 @@ class Embedders:
         *,
         candidates: "Sequence[EmbeddingModel] | None" = None,
         offline: bool = False,
-    ) -> "OnnxEmbedder":
+    ) -> "Embedder":
         """Return the embedder of the knowledge base; download its weights when they are missing.
 
         One of the candidates is used when neither settings nor stored vectors ask for a model.
         With `offline`, nothing is downloaded.
 
         Raises:
-            EmbeddingUnavailable: Its weights cannot be downloaded.
+            EmbeddingUnavailable: Its weights cannot be downloaded, or the server does not answer.
             EmbeddingMismatch: The settings name another model than the stored vectors.
         """
         name = self.choose_model(stored)
+        if self.server is not None:
+            _ = self.server.use_version(stored) if stored else self.server.profile
+            return self.server
         try:
             model = self.find_model(name) if name else candidates
         except InvalidInput:  # a model of another machine
@@ -159,6 +188,8 @@ class Embedders:
         Raises:
             EmbeddingUnavailable: No source has the weights.
         """
+        if isinstance(model, EmbeddingModel) and self.is_served(model):
+            return model
         return self._install(model, FetchProgress(report, cancel), patient=True, folder=folder)[0]
 
     def _install(
@@ -193,7 +224,51 @@ class Embedders:
             return self._built[model.version]
 
 
+def _build_server_embedder(settings: Settings) -> "ServerEmbedder":
+    """Build the embedder of the server in the settings; this sends nothing.
+
+    Raises:
+        ConfigInvalid: No model is named, or the address or the key is invalid.
+    """
+    from kebab.embed.server_embedder import ServerEmbedder
+    from kebab.llm.embeddings import EmbeddingServer
+    from kebab.llm.endpoint import NO_KEY, ApiKey
+    from kebab.text.secrets import mask_secrets
+
+    wanted, llm = settings.models.embedding, settings.models.llm
+    assert wanted.provider != "fastembed", "a server computes vectors"
+    if wanted.model == AUTO:
+        cause = f"with the provider `{wanted.provider}` it names the model of the server"
+        raise ConfigInvalid(path="models.embedding.model", cause=cause)
+    shared = llm.endpoint if llm.provider == wanted.provider else ""
+    address = wanted.endpoint or shared
+    endpoint = resolve_endpoint(replace(llm, provider=wanted.provider, endpoint=address))
+    if wanted.endpoint:
+        endpoint = replace(endpoint, setting="models.embedding.endpoint")
+    key, name = NO_KEY, wanted.key_variable
+    if wanted.provider == "openai":
+        key = ApiKey(os.environ.get(name, ""), name)
+    server = EmbeddingServer(
+        provider=wanted.provider,
+        endpoint=endpoint,
+        model=wanted.model,
+        connect_s=llm.connect_s,
+        key=key,
+    )
+    masks = settings.output.mask_secrets and not endpoint.is_loopback
+    return ServerEmbedder(
+        server.embed,
+        provider=wanted.provider,
+        name=wanted.model,
+        url=server.url,
+        limit_s=wanted.deadline_s,
+        mask=mask_secrets if masks else str,
+    )
+
+
 _HOST_VARIABLE = "OLLAMA_HOST"
+SERVERS = ("ollama-", "openai-")
+"""How the embedding versions of servers begin."""
 _TEST_S = 5.0
 """The limit for the answer to a test question; a slow model is not a fault."""
 
@@ -243,12 +318,12 @@ def _build_probe_request(
     from kebab.llm.http_stream import Call
     from kebab.llm.server_errors import OLLAMA_ERRORS, OPENAI_ERRORS, ModelRequest
 
-    call = Call(endpoint=endpoint, operation=operation)
+    call = Call(endpoint=endpoint, operation=operation, model=name)
     if llm.provider != "openai":
-        return ModelRequest(call=call, path="/api/version", model=name, errors=OLLAMA_ERRORS)
+        return ModelRequest(call=call, path="/api/version", errors=OLLAMA_ERRORS)
     key = ApiKey(environ.get(llm.key_variable, ""), llm.key_variable)
     call = replace(call, endpoint=key.strip_login(endpoint))
-    return ModelRequest(call=call, path="/models", model=name, errors=OPENAI_ERRORS, key=key)
+    return ModelRequest(call=call, path="/models", errors=OPENAI_ERRORS, key=key)
 
 
 def resolve_endpoint(llm: Llm, environ: Mapping[str, str] | None = None) -> "Endpoint":
@@ -317,13 +392,13 @@ def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -
         return None
     endpoint = resolve_endpoint(llm, environ)
     request = _build_probe_request(llm, llm.model, endpoint, environ)
-    check_server_responds(request, _build_deadlines(llm))
+    listed = check_server_responds(request, _build_deadlines(llm))
     if llm.provider == "ollama":
         from kebab.llm.server_check import probe_ollama
 
         server = probe_ollama(endpoint, llm.model)
         return f"Ollama {server.version} at {endpoint.display_url} has {llm.model}"
-    return _check_openai(llm, request, environ)
+    return _check_openai(llm, request, listed, environ)
 
 
 def require_language_model(
@@ -351,13 +426,14 @@ def require_language_model(
         probe_ollama(endpoint, name, operation=operation, vision=vision)
 
 
-def _check_openai(llm: Llm, request: "ModelRequest", environ: Mapping[str, str]) -> str:
+def _check_openai(
+    llm: Llm, request: "ModelRequest", names: "Sequence[str]", environ: Mapping[str, str]
+) -> str:
     """Return one sentence about a server that lists the model and answers a test question."""
     from kebab.core.answers import Message
-    from kebab.llm.server_check import probe_openai, sort_near_names
+    from kebab.llm.server_check import sort_near_names
 
     endpoint = request.call.endpoint
-    names = probe_openai(endpoint, llm.model, key=request.key)
     if names and llm.model not in names:
         raise request.build_missing(sort_near_names(llm.model, names))
     # The API does not tell what a model can do.
@@ -365,7 +441,8 @@ def _check_openai(llm: Llm, request: "ModelRequest", environ: Mapping[str, str])
     model = _build_model(brief, llm.model, endpoint, environ)
     with suppress(TimedOut):
         model.chat([Message("user", "Hi")], max_tokens=1, on_text=lambda _text: None)
-    return f"the server at {endpoint.display_url} lists {llm.model}"
+    told = "lists" if names else "answers with"
+    return f"the server at {endpoint.display_url} {told} {llm.model}"
 
 
 def _build_deadlines(llm: Llm) -> "Deadlines":

@@ -28,13 +28,14 @@ from kebab.wire.health import (
 
 def list_models(context: AppContext, request: ModelListRequest) -> ModelList:
     """Return every model, and whether it is installed and in use."""
-    models = context.embedders.list_models()
+    models, active = context.embedders.list_models(), _find_active_version(context)
+    if active and (served := context.embedders.find_version(active)) and served not in models:
+        models.append(served)
     if request.all:
         from kebab.embed.catalogue import list_catalogue
 
         known = {model.version for model in models}
         models += [model for model in list_catalogue() if model.version not in known]
-    active = _find_active_version(context)
     return ModelList(
         models=[_to_row(context, model, active) for model in models],
         configured=context.settings.models.embedding.model,
@@ -133,18 +134,20 @@ def _install(
 
 def _to_row(context: AppContext, model: EmbeddingModel, active: str | None) -> ModelRow:
     folder = context.embedders.find_weights(model)
+    server = context.embedders.server
+    served = server if context.embedders.is_served(model) else None
     return ModelRow(
         name=model.name,
         embedding_version=model.version,
         dimension=model.dimension,
         window=model.window,
         languages=model.languages,
-        installed=folder is not None,
+        installed=folder is not None or served is not None,
         active=model.version == active,
         bytes=measure_size(folder) if folder else None,
-        sources=model.sources,
+        sources=[f"server:{served.url}"] if served else model.sources,
         confidence="calibrated" if model.row is None else "uncalibrated",
-        download_bytes=model.row.megabytes * 1_000_000 if model.row else None,
+        download_bytes=model.row.megabytes * 1_000_000 if model.row and not served else None,
     )
 
 

@@ -26,7 +26,7 @@ from kebab.errors.catalog import InvalidInput
 from kebab.errors.system import translate_os_errors
 from kebab.parse.encoding import decode_raw, encode_raw
 from kebab.platform import copy_owner
-from kebab.review.structure import PageStructure, keep_harmless, read_structure
+from kebab.review.translation import PageStructure, keep_harmless, read_structure
 from kebab.wire.record import NotFound
 from kebab.wire.review import (
     AgentItem,

@@ -1,5 +1,6 @@
 """Describes this build, its schemas and capabilities, and the knowledge base if there is one."""
 
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from kebab.app.context import AppContext, format_index_version
 from kebab.app.coverage import THOROUGH_S, find_indexing, measure_stored_coverage
 from kebab.app.own_files import get_vectors_folder, list_index_files, measure_size
 from kebab.core.documents import EMBEDDING_VERSION, check_freshness
-from kebab.errors.catalog import NotIndexed
+from kebab.errors.catalog import IoError, Locked, NotIndexed, StoreCorrupt
 from kebab.rag import PROMPT_VERSION
 from kebab.store.objects import check_library
 from kebab.wire.health import (
@@ -19,6 +20,7 @@ from kebab.wire.health import (
     Introspection,
     ModelInfo,
     PluginRow,
+    ReviewWork,
     SchemaRequest,
     Stats,
     WireInfo,
@@ -54,6 +56,7 @@ _CAPABILITIES = Capabilities(
     review=True,
     translate=True,
     watch=find_spec("watchfiles") is not None,
+    server_embeddings=True,
     cluster_ingest=all(map(find_spec, ("ray", "pandas"))),
 )
 _EMPTY = Stats(
@@ -99,6 +102,7 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
             active_chunkers=[context.chunker_version],
         ),
         stats=stats,
+        reviews=measure_reviews(context),
         unreadable=unreadable,
         indexing=find_indexing(context) or UNSET,
         coverage=coverage,
@@ -106,6 +110,19 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
             fill_record(PluginRow, one) for one in find_plugins(context.settings.plugins, *GROUPS)
         ],
     )
+
+
+def measure_reviews(context: AppContext) -> ReviewWork | None:
+    """Return how the model answered about the units of stored runs; None for a damaged file."""
+    with suppress(IoError, Locked, NotIndexed, StoreCorrupt), context.open_review_store() as store:
+        work = store.count_work()
+        return ReviewWork(
+            asked=work.asked,
+            truncated_rate=work.truncated / work.asked if work.asked else None,
+            followed_up=work.followed_up,
+            followup_success_rate=work.answered / work.followed_up if work.followed_up else None,
+        )
+    return None
 
 
 def build_unreadable(context: AppContext, signal: "Signal", operation: str) -> "ErrorReply":

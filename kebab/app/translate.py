@@ -83,9 +83,8 @@ def translate(
             return replace(page, translation=_build_text(load(0), store, run.run_id))
 
         def report_complete(event: "ReviewEvent") -> None:
-            page = event.data.page
-            if isinstance(page, AgentItems):
-                event = replace(event, data=replace(event.data, page=complete(page)))
+            if isinstance(event.data, AgentItems):
+                event = replace(event, data=complete(event.data))
             report(event)
 
         ports = RunPorts(

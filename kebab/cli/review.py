@@ -143,10 +143,11 @@ class ReviewDisplay(Display["ReviewEvent"]):
     def __call__(self, event: ReviewEvent) -> bool:
         """Show an event; only pages are seen at once."""
         data = event.data
+        if isinstance(data, AgentItems):
+            self._show(data)
+            return False
         self.run_id = data.run_id or self.run_id
-        if data.page:
-            self._show(data.page)
-        elif event.type == "stage" and data.label:
+        if event.type == "stage" and data.label:
             self._label = f"{self._verb} {clean(data.label)}"
         elif event.type == "progress" and data.total:
             self._units = f"{data.emitted or 0:,} of {data.total:,} units, "

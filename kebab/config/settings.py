@@ -93,12 +93,22 @@ class Index(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Embedding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The embedding model."""
 
+    provider: Literal["fastembed", "ollama", "openai"] = "fastembed"
+    """What computes vectors: `fastembed` on this machine, or a server: `ollama`, or `openai` (any
+    server with the OpenAI-compatible API)."""
     model: str = AUTO
-    """A name from `kebab model list`, or `auto`: the first ingest chooses by the languages."""
+    """A name from `kebab model list`, or `auto`: the first ingest chooses by the languages. With a
+    server it is the name of the model there."""
+    endpoint: str = ""
+    """The address of the server; empty means that of `models.llm.endpoint` when its provider is the
+    same, else that of a server on this machine."""
+    key_variable: str = "OPENAI_API_KEY"
+    """The environment variable with the API key of an `openai` server."""
     threads: Natural = 0
     """The number of processor threads; 0 means one per core, at most 4."""
     deadline_s: Annotated[float, Meta(ge=0)] = 60.0
-    """The limit of processor time for embedding one batch of texts, in seconds; 0 means no limit.
+    """The limit for embedding one batch of texts, in seconds of processor time, or of the clock for
+    a server; 0 means no limit.
     A batch that needs more is tried again in smaller ones. One that hangs ends after 20 times as
     long, and a passage that hangs alone stays pending."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from msgspec import Struct, field
 
 from kebab.core.queries import Filters, Mode, Page, StoredChunk
+from kebab.errors.catalog import StopName
 from kebab.wire.record import FinishName
 
 if TYPE_CHECKING:
@@ -170,7 +171,10 @@ class AskOutcome(Struct, frozen=True, kw_only=True):
 
 
 class Turn(Struct, frozen=True, kw_only=True):
-    """One question of a session with its answer; `created` in seconds since the epoch."""
+    """One question of a session with its answer; `created` in seconds since the epoch.
+
+    `folder` is the working folder of the person who asked; None for a question to a server.
+    """
 
     session: str
     index: int
@@ -181,13 +185,22 @@ class Turn(Struct, frozen=True, kw_only=True):
     mode: AnswerMode
     model: str | None
     created: float
+    stop_reason: StopName = "completed"
+    cancel_observed: bool = False
+    folder: str | None = None
 
 
 class StoredSession(Struct, frozen=True, kw_only=True):
-    """A stored session without its turns; times in seconds since the epoch."""
+    """A stored session without its turns; times in seconds since the epoch.
+
+    `answered` turns have an answer, and `stopped` ones broke off; `folder` is that of the last.
+    """
 
     name: str
     turns: int
+    answered: int
+    stopped: int
+    folder: str | None
     first_question: str
     created: float
     updated: float

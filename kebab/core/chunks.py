@@ -241,7 +241,7 @@ class ModelProfile(Struct, frozen=True, kw_only=True):
     needs another version. `window` counts content tokens, without special tokens and prefix.
     `languages` describes the languages to people. `lexical_share` is the share of lexical evidence
     beside these vectors. `scripts` is None when the model knows all, and `alternative` is the
-    name of a model that knows more.
+    name of a model that knows more. `has_tokens` is whether it gives the vectors of tokens.
     """
 
     version: str
@@ -255,6 +255,7 @@ class ModelProfile(Struct, frozen=True, kw_only=True):
     answerability: Answerability
     probe: ProbePair
     alternative: str | None = None
+    has_tokens: bool = True
 
     def load_language_axes(self) -> "Matrix | None":
         """Return the orthonormal directions, in rows, in which vectors differ by language alone.

@@ -269,6 +269,18 @@ class UnitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     usage: UnitUsage = UnitUsage()
 
 
+class ReviewCounts(NamedTuple):
+    """The units that the model was asked about.
+
+    Of these the cut ones and those with several requests, and of the last those with an answer.
+    """
+
+    asked: int
+    truncated: int
+    followed_up: int
+    answered: int
+
+
 RunKind: TypeAlias = Literal["review", "translate"]
 
 

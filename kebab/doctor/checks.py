@@ -355,7 +355,7 @@ def check_database(storage: StorageInputs) -> Finding:
             return fail(
                 f"the database is lost or empty, parts of an index are left: {remains}", FIX
             )
-        return warn(f"nothing indexed yet: {storage.path}", "kebab ingest FOLDER")
+        return fail(f"nothing indexed yet: {storage.path}", "kebab ingest FOLDER")
     if found < expected:
         return fail(f"schema {found} needs a migration to {expected}", "kebab ingest")
     if found > expected:
@@ -466,16 +466,18 @@ def check_files(documents: DocumentInputs) -> Finding:
     return succeed(f"{summary}{describe_partial(coverage)}{describe_left_out(coverage)}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Weights:
     """The files of the embedding model, compared with their SHA-256.
 
-    `folder` is None without an installed model.
+    `folder` is None without an installed model. `server` is the address of the server that computes
+    vectors, and `faults` then say why it does not.
     """
 
     model: str
     folder: Path | None
     faults: tuple[str, ...] = ()
+    server: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -517,6 +519,12 @@ def check_embedding_files(models: ModelInputs) -> Finding:
     weights = models.read_weights()
     if weights is None:
         return warn("no embedding model yet, searches use words only", "kebab model pull")
+    if weights.server is not None:
+        place = f"{weights.model} at {weights.server}"
+        if not weights.faults:
+            return succeed(place)
+        summary = f"no vectors of {place}, searches use words only: {weights.faults[0]}"
+        return warn(summary, models.start_command)
     if weights.folder is None:
         missing = f"model not installed, searches use words only: {weights.model}"
         return warn(missing, f"kebab model pull {weights.model}")

@@ -3,24 +3,18 @@
 import re
 from typing import TYPE_CHECKING, Any
 
-from kebab.embed.registry import MODELS, CatalogueRow, EmbeddingModel, Pooling, build_generic_model
+from kebab.embed.registry import (
+    MODELS,
+    CatalogueRow,
+    EmbeddingModel,
+    Pooling,
+    build_generic_model,
+    find_prefixes,
+)
 from kebab.errors.system import translate_import_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_SENTENCE = "Represent this sentence for searching relevant passages: "
-_PREFIXES = {
-    r"BAAI/bge-.*-en": (_SENTENCE, ""),
-    r"intfloat/multilingual-e5-": ("query: ", "passage: "),
-    r"mixedbread-ai/mxbai-embed-": (_SENTENCE, ""),
-    r"nomic-ai/nomic-embed-text-": ("search_query: ", "search_document: "),
-    r"snowflake/snowflake-arctic-embed-": (_SENTENCE, ""),
-}
-"""The prefixes of queries and passages, by the name of the models that need them.
-
-The catalogue says which models need some, and the page of the model on the hub says which.
-"""
 
 _FACTS = re.compile(r"(?:Uni|Multi)modal \(.*?\), (?P<languages>.+?), (?P<positions>\d+) input tok")
 _ONE_SIDED = re.compile(r"-side|side of")  # embeds only queries or only documents
@@ -55,7 +49,7 @@ def parse_entry(entry: Any, pooling: Pooling) -> CatalogueRow | None:
     known.
     """
     facts = _FACTS.search(entry.description)
-    prefixes = [both for pattern, both in _PREFIXES.items() if re.match(pattern, entry.model)]
+    prefixes = find_prefixes(entry.model)
     needs_prefix = "documents: necessary" in entry.description
     if (
         not entry.sources.hf
@@ -64,7 +58,7 @@ def parse_entry(entry: Any, pooling: Pooling) -> CatalogueRow | None:
         or (needs_prefix and not prefixes)
     ):
         return None
-    query_prefix, passage_prefix = prefixes[0] if needs_prefix else ("", "")
+    query_prefix, passage_prefix = prefixes if needs_prefix and prefixes else ("", "")
     languages = re.sub(r"^supports | only| input text", "", facts["languages"])
     return CatalogueRow(
         name=entry.model,

@@ -226,7 +226,7 @@ def find_stored_model(version: str | None, models_dir: Path) -> tuple[EmbeddingM
         raise EmbeddingUnavailable(model=AUTO, tried=[], cause="no model was chosen yet")
     model = find_version(version, models_dir)
     if model is None:
-        cause = "this build does not know the model of the stored vectors"
+        cause = "the settings and this build do not have the model of the stored vectors"
         raise EmbeddingUnavailable(model=version, tried=[], cause=cause)
     ready = find_installed(model, models_dir)
     if ready is None:

@@ -48,6 +48,7 @@ class IndexPackage:
 class CatalogueRow:
     """The facts about a model that is not in the registry, as its publisher gives them."""
 
+    provider: str = "fastembed"
     name: str
     languages: str
     is_multilingual: bool
@@ -203,6 +204,37 @@ _LONGEST = 512
 """The most positions that are used of a generic model; no passage is as long."""
 
 
+_SENTENCE = "Represent this sentence for searching relevant passages: "
+_QWEN_TASK = "Given a web search query, retrieve relevant passages that answer the query"
+_PREFIXES = {
+    r"bge-(?!m3)(?!.*-zh)": (_SENTENCE, ""),
+    r"\be5-|-e5-": ("query: ", "passage: "),
+    r"mxbai-embed-": (_SENTENCE, ""),
+    r"nomic-embed-text": ("search_query: ", "search_document: "),
+    r"snowflake-arctic-embed2|arctic-embed-[lm]-v2": ("query: ", ""),
+    r"snowflake-arctic-embed": (_SENTENCE, ""),
+    r"qwen3-embedding": (f"Instruct: {_QWEN_TASK}\nQuery:", ""),
+    r"embeddinggemma": ("task: search result | query: ", "title: none | text: "),
+}
+"""The prefixes of queries and passages, by the name of the models that need them.
+
+The page of the model on the hub says which; the first pattern that is found counts.
+"""
+_ENGLISH = re.compile(
+    r"-en\b|all-minilm|mxbai-embed-large|nomic-embed-text(?!-v2)|bge-(?:small|base|large)(?!.*-zh)"
+)
+
+
+def find_prefixes(name: str) -> tuple[str, str] | None:
+    """Return the prefixes of queries and passages that a model needs, None when none is known."""
+    return next((both for one, both in _PREFIXES.items() if re.search(one, name.lower())), None)
+
+
+def describe_languages(name: str) -> str:
+    """Return the languages of a model of a server, as far as its name tells."""
+    return "English" if _ENGLISH.search(name.lower()) else "not known"
+
+
 def build_generic_model(row: CatalogueRow, cosine: float | None = None) -> EmbeddingModel:
     """Return a model that is not in the registry.
 
@@ -210,7 +242,7 @@ def build_generic_model(row: CatalogueRow, cosine: float | None = None) -> Embed
     words counts, and how far the best passage stands out from the others, which needs no scale.
     `cosine` is that of the probe pair at installation.
     """
-    name = re.sub(r"[^a-z0-9.]+", "-", f"fastembed-{row.name}".lower())
+    name = re.sub(r"[^a-z0-9.]+", "-", f"{row.provider}-{row.name}".lower())
     positions = min(row.positions, _LONGEST)
     prefix = max(row.query_prefix, row.passage_prefix, key=len)
     # 2 special tokens, and at least as many as the prefix has.
@@ -228,6 +260,7 @@ def build_generic_model(row: CatalogueRow, cosine: float | None = None) -> Embed
         passage_prefix=row.passage_prefix,
         languages=row.languages,
         scripts=None if row.languages != "English" else frozenset({"latin"}),
+        has_tokens=row.provider == "fastembed",
         language_trust=LanguageTrust(english=1.0, other=float(row.languages != "English")),
         lexical_share=0.5,
         cosine_scale=CosineScale(0.0, 1.0),

@@ -24,6 +24,9 @@ from kebab.errors.signal import (
 Op: TypeAlias = Literal["read", "write", "create"]
 """An operation on a file or folder."""
 
+StopName: TypeAlias = Literal["completed", "timeout", "cancelled", "max_tokens"]
+"""Why writing an answer ended; one that a deadline ends is an error."""
+
 # Templates of cases.
 _CHANGED_DOCUMENT = "the document has changed since its review began: {path}"
 _OTHER_FILE = "cannot read {file}: its schema is {found}, this build reads {expected}"
@@ -119,7 +122,7 @@ class NotIndexed(Signal):
         "file": Wording(_OTHER_FILE, "pip install --upgrade kebab"),
     }
     data_dir: str
-    expected: int
+    expected: str
     found: int | None
     file: str | None = None
 
@@ -129,13 +132,13 @@ class NotIndexed(Signal):
             return "file"
         if not self.found:
             return ""
-        return "older" if self.found < self.expected else "newer"
+        return "older" if self.found < int(self.expected) else "newer"
 
 
 class ModelUnreachable(Signal):
     code, domain = "model_unreachable", "LLM.UNREACHABLE"
     kind, origin, http, grpc = Kind.NETWORK, Origin.ADAPTER, 503, "UNAVAILABLE"
-    canonical, backoff = Canonical.ADAPTER_VALIDATION, Backoff()
+    backoff = Backoff()
     message = "cannot reach the model server at {endpoint}: {cause}"
     hint = "go on without a server: `{fallback}`"
     cases = {
@@ -174,6 +177,7 @@ class ModelUnreachable(Signal):
     provider: str | None = None
     setting: str | None = None
     reason: str | None = None
+    model: str | None = None
 
     def choose_case(self) -> str:
         """Return the case by what is in the way, and by the provider."""
@@ -210,7 +214,6 @@ class ModelNotPulled(Signal):
 class ModelRejected(Signal):
     code, domain = "model_rejected", "LLM.REJECTED"
     kind, origin, http, grpc = Kind.LLM_ERROR, Origin.ADAPTER, 502, "FAILED_PRECONDITION"
-    canonical = Canonical.ADAPTER_VALIDATION
     message = "the model server refused {model}: {cause}"
     hint = "use another model: `{other}`"
     cases = {
@@ -246,7 +249,7 @@ class ModelRejected(Signal):
 class ModelBusy(Signal):
     code, domain = "model_busy", "LLM.BUSY"
     kind, origin, http, grpc = Kind.RATE_LIMIT, Origin.ADAPTER, 503, "RESOURCE_EXHAUSTED"
-    canonical, severity = Canonical.STATE_VIOLATION, Severity.WARN
+    severity = Severity.WARN
     backoff = Backoff(first_ms=2_000, ceiling_ms=60_000, attempts=6)
     message = "the model server is busy: {endpoint}"
     hint = "try again in a moment"
@@ -259,7 +262,7 @@ class ModelBusy(Signal):
 class ModelProtocol(Signal):
     code, domain = "model_protocol", "LLM.PROTOCOL"
     kind, origin, http, grpc = Kind.LLM_ERROR, Origin.ADAPTER, 502, "INTERNAL"
-    canonical, backoff = Canonical.CONTRACT_MISMATCH, Backoff(attempts=2)
+    backoff = Backoff(attempts=2)
     message = "unexpected response from {endpoint}: {cause}"
     hint = "kebab doctor"
     cases = {
@@ -301,14 +304,15 @@ class ContextOverflow(Signal):
 class EmbeddingUnavailable(Signal):
     code, domain = "embedding_unavailable", "EMBEDDING.UNAVAILABLE"
     kind, origin, http, grpc = Kind.PROVIDER, Origin.ADAPTER, 503, "UNAVAILABLE"
-    canonical = Canonical.ADAPTER_VALIDATION
     backoff = Backoff(first_ms=30_000, ceiling_ms=600_000, attempts=3)
     message = "cannot get the embedding model {model}: {cause}"
     hint = "kebab model pull {model}"
     rerun = Rerun(add=("--mode", "lexical"), drop=("--mode",))
+    cases = {"endpoint": Wording("no vectors of {model} from {endpoint}: {cause}", "kebab doctor")}
     model: str
     tried: list[str]
     cause: str
+    endpoint: str | None = None
 
 
 class EmbeddingMismatch(Signal):
@@ -322,9 +326,9 @@ class EmbeddingMismatch(Signal):
 
 
 class TimedOut(Signal):
-    code, domain = "timeout", "CORE.TIMEOUT"
+    code, domain = "timeout", "LLM.TIMEOUT"
     kind, origin, http, grpc = Kind.TIMEOUT, Origin.ADAPTER, 504, "DEADLINE_EXCEEDED"
-    canonical, backoff = Canonical.ADAPTER_VALIDATION, Backoff(attempts=2)
+    backoff = Backoff(attempts=2)
     message = "{operation} took longer than {deadline_ms} ms"
     cases = {
         "setting": Wording(
@@ -371,7 +375,7 @@ class TimedOut(Signal):
 class IoError(Signal):
     code, domain = "io_error", "STORAGE.IO"
     kind, origin, http, grpc = Kind.STORAGE, Origin.ADAPTER, 500, "INTERNAL"
-    canonical, backoff = Canonical.ADAPTER_VALIDATION, Backoff()
+    backoff = Backoff()
     message = "cannot {op} {path}: {cause}"
     hint = "kebab doctor"
     cases = {
@@ -537,7 +541,7 @@ class DependencyMissing(Signal):
 class ClusterUnreachable(Signal):
     code, domain = "cluster_unreachable", "CLUSTER.UNREACHABLE"
     kind, origin, http, grpc = Kind.NETWORK, Origin.ADAPTER, 503, "UNAVAILABLE"
-    canonical, backoff = Canonical.ADAPTER_VALIDATION, Backoff(first_ms=5_000, ceiling_ms=60_000)
+    backoff = Backoff(first_ms=5_000, ceiling_ms=60_000)
     message = "cannot reach the Ray cluster at {address}: {cause}"
     hint = "start one with `ray start --head`, or go on without it: `kebab ingest`"
     cases = {"failed": Wording(*hints.CLUSTER_FAILED), "version": Wording(*hints.NODES_DIFFER)}
@@ -559,7 +563,6 @@ class ConfirmationRequired(Signal):
 class OutOfMemory(Signal):
     code, domain = "out_of_memory", "RUNTIME.OUT_OF_MEMORY"
     kind, origin, http, grpc = Kind.QUOTA, Origin.ADAPTER, 507, "RESOURCE_EXHAUSTED"
-    canonical = Canonical.ADAPTER_VALIDATION
     backoff = Backoff(first_ms=30_000, ceiling_ms=300_000, attempts=2)
     message = "there is not enough memory: {operation}"
     hint = "close other programs, then repeat the command"
@@ -585,7 +588,7 @@ class Cancelled(Signal):
 class Generic(Signal):
     code, domain = "generic", "UNKNOWN.INTERNAL"
     kind, origin, http, grpc = Kind.UNKNOWN, Origin.SURFACE, 500, "INTERNAL"
-    canonical, severity, public, retry = Canonical.INTERNAL, Severity.CRITICAL, False, Retry.NONE
+    severity, public, retry = Severity.CRITICAL, False, Retry.NONE
     message = "something unexpected went wrong"
     hint = "kebab doctor"
     chain: list[str] | None = None

@@ -121,7 +121,8 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
     code: ClassVar[str]
     domain: ClassVar[str]
     kind: ClassVar[Kind]
-    canonical: ClassVar[Canonical]
+    canonical: ClassVar[Canonical] = Canonical.INTERNAL
+    """What the network, a disk, a lack of memory, a server or a deadline causes is internal."""
     origin: ClassVar[Origin]
     http: ClassVar[int]
     grpc: ClassVar[str]

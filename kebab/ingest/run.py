@@ -237,6 +237,10 @@ class _Run:
             failed = next(item for item in committer.items if item.kind == "error")
             if failed.doc_path in (summary.scopes[0].files or ()):
                 raise committer.errors[0]
+        if is_single_file(self._job, summary.scopes) and committer.pictures:
+            path, failure = committer.pictures[0]
+            if not any(one.chunk_count for one in committer.items if one.doc_path == path):
+                raise failure
         return report
 
     def _plan(self) -> tuple[ScanSummary, Plan]:

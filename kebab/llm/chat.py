@@ -66,9 +66,10 @@ class ChatModel(Generic[_Options]):
     def _build_request(self, messages: Sequence[Message]) -> ModelRequest:
         size = sum(len(message.content.encode(errors="replace")) for message in messages)
         return ModelRequest(
-            call=Call(endpoint=self._endpoint, operation=self._options.operation),
+            call=Call(
+                endpoint=self._endpoint, operation=self._options.operation, model=self._model
+            ),
             path=self.path,
-            model=self._model,
             errors=self.errors,
             key=self._key,
             prompt_tokens=size // _BYTES_PER_TOKEN,

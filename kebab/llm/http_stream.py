@@ -74,11 +74,13 @@ class ResponseHead(Struct, frozen=True):
 class Call(Struct, frozen=True, kw_only=True):
     """One call of the server, with the facts that its errors report.
 
-    `deadline_s` is the limit for the whole call, where there is only one limit.
+    `deadline_s` is the limit for the whole call, where there is only one limit; `model` is empty
+    when the call is about none.
     """
 
     endpoint: Endpoint
     operation: str
+    model: str = ""
     deadline_s: float = 0.0
     started: float = field(default_factory=monotonic)
 
@@ -93,6 +95,7 @@ class Call(Struct, frozen=True, kw_only=True):
             provider=self.endpoint.provider,
             setting=setting or self.endpoint.setting,
             reason=reason,
+            model=self.model or None,
         )
 
     def build_protocol_error(self, cause: str, setting: str | None = None) -> ModelProtocol:

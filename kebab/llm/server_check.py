@@ -17,13 +17,11 @@ from kebab.errors.catalog import (
     ModelUnreachable,
     TimedOut,
 )
-from kebab.llm.endpoint import NO_KEY, ApiKey, Endpoint
+from kebab.llm.endpoint import Endpoint
 from kebab.llm.http_stream import Call, Deadlines, HttpStream, ResponseHead
 from kebab.llm.server_errors import (
     OLLAMA_ERRORS,
-    OPENAI_ERRORS,
     ModelRequest,
-    build_refusal,
     build_unexpected_response,
     parse_json_object,
 )
@@ -62,15 +60,15 @@ def probe_ollama(
         ModelRejected: The model cannot answer questions.
         TimedOut: The server accepted the connection and did not respond in time.
     """
-    call = Call(endpoint=endpoint, operation=operation, deadline_s=read_s)
+    call = Call(endpoint=endpoint, operation=operation, model=model, deadline_s=read_s)
     version = _get_ollama_field(call, "/api/version", "version", str, connect_s)
     listed = _get_ollama_field(call, "/api/tags", "models", list | None, connect_s)
     server = OllamaServer(version=version, models=_list_texts(listed, "name"))
     if model and add_default_tag(model) not in server.models:
-        request = ModelRequest(call=call, path="/api/tags", model=model, errors=OLLAMA_ERRORS)
+        request = ModelRequest(call=call, path="/api/tags", errors=OLLAMA_ERRORS)
         raise request.build_missing(sort_near_names(model, server.models))
     if model:
-        request = ModelRequest(call=call, path="/api/show", model=model, errors=OLLAMA_ERRORS)
+        request = ModelRequest(call=call, path="/api/show", errors=OLLAMA_ERRORS)
         head, body = _send(request, connect_s, json.dumps({"model": model}).encode())
         found = (parse_json_object(body) or {}).get("capabilities") if head.status == _OK else None
         tasks = [task for task in found if isinstance(task, str)] if isinstance(found, list) else []
@@ -93,39 +91,9 @@ def add_default_tag(model: str) -> str:
     return model if ":" in model.rpartition("/")[2] else f"{model}:latest"
 
 
-def probe_openai(
-    endpoint: Endpoint,
-    model: str = "",
-    *,
-    key: ApiKey = NO_KEY,
-    operation: str = "doctor",
-    connect_s: float = 1.0,
-    read_s: float = 2.0,
-) -> tuple[str, ...]:
-    """Return the ids of the models that a server lists, after at most `read_s` seconds.
-
-    A model that is not listed may answer too: some servers use their one model for every name.
-    Therefore `model` is only the name that a refusal reports.
-
-    Raises:
-        ModelUnreachable: There is no server at the endpoint.
-        ModelRejected: The server requires another key, or refuses the request.
-        ModelBusy: The server accepts no more work now.
-        ModelProtocol: The response does not follow the API.
-        TimedOut: The server accepted the connection and did not respond in time.
-    """
-    call = Call(endpoint=key.strip_login(endpoint), operation=operation, deadline_s=read_s)
-    request = ModelRequest(call=call, path="/models", model=model, errors=OPENAI_ERRORS, key=key)
-    head, body = _send(request, connect_s)
-    listed = (parse_json_object(body) or {}).get("data") if head.status == _OK else None
-    if not isinstance(listed, list):
-        raise build_refusal(request, head, body)
-    return _list_texts(listed, "id")
-
-
 def _get_ollama_field(call: Call, path: str, name: str, kind: Any, connect_s: float) -> Any:
     """Return a field of a JSON response, which has to be of a kind."""
-    request = ModelRequest(call=call, path=path, model="", errors=OLLAMA_ERRORS)
+    request = ModelRequest(call=call, path=path, errors=OLLAMA_ERRORS)
     head, body = _send(request, connect_s)
     answer = parse_json_object(body) if head.status == _OK else None
     if answer is None or not isinstance(answer.get(name), kind):

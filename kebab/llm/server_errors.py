@@ -54,11 +54,15 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
 
     call: Call
     path: str
-    model: str
     errors: "ErrorTable"
     key: ApiKey = NO_KEY
     prompt_tokens: int = 0
     context_tokens: int = 0
+
+    @property
+    def model(self) -> str:
+        """The name of the model that the request is about; it may be empty."""
+        return self.call.model
 
     def redact(self, text: str) -> str:
         """Return a text of the server as one line without the key."""
@@ -395,7 +399,7 @@ _ROWS = (
         r"exceeds? the available context"
         r"|exceeds? (?:the )?(?:maximum )?context (?:window|size|length)"
         r"|exceeds? the model's maximum context"
-        r"|input length exceeds"
+        r"|input length exceeds|too large to process"
         r"|maximum context length is \d"
         r"|context (?:the )?overflow|overflows? the context"
         r"|greater than the context length"

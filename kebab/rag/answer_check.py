@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from kebab.core.answers import Quote
 from kebab.core.queries import Page, StoredChunk
-from kebab.rag.checking.negation import find_negated
+from kebab.rag.checking.passages import find_negated
 from kebab.rag.question_terms import EvidenceWords, QuestionTerm, TermKind
 from kebab.search.snippet import weigh_keywords
 from kebab.text.language import is_dense, iter_unit_matches, split_units

@@ -18,8 +18,7 @@ from kebab.errors.catalog import ContextOverflow
 from kebab.rag import prompt
 from kebab.rag.checking.markers import find_fenced_blocks
 from kebab.rag.engine import EMPTY_USAGE, AnswerListener, DraftAnswer
-from kebab.rag.frame import remove_frame
-from kebab.rag.prompt import MAX_DOWNSHIFTS, NOT_IN_NOTES, LoadPacker, PromptLoad
+from kebab.rag.prompt import MAX_DOWNSHIFTS, NOT_IN_NOTES, LoadPacker, PromptLoad, remove_frame
 from kebab.text.language import detect_question_language
 from kebab.text.sentences import LayoutKind, find_sentences
 from kebab.wire.ask import AnswerUsage, AnswerWarning

@@ -70,7 +70,9 @@ class RunPages:
         while True:
             end, is_stopped = self._find_end(start, all_pages=all_pages)
             reply = self._render(start, end, is_stopped=is_stopped)
-            self._reporter.report("items", page=reply)
+            self._reporter.report_page(
+                reply, emitted=self._units.count, total=self._units.count_units()
+            )
             if not all_pages or not reply.has_more or is_stopped:
                 self._reporter.release()
                 return reply

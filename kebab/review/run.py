@@ -3,7 +3,7 @@
 Each document is planned when it is reached.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from kebab.errors.catalog import (
 from kebab.errors.signal import Signal
 from kebab.review.document import ReviewDocument
 from kebab.review.worker import MODEL_FAILURES, RunPorts, needs_model
-from kebab.wire.review import ReviewedDocument, UnansweredText
+from kebab.wire.review import AgentItems, ReviewedDocument, UnansweredText
 from kebab.wire.stream import ReviewEvent, ReviewEventData
 
 UNREADABLE = (IoError, ParseFailed, TooLarge, UnsupportedMedia)
@@ -68,31 +68,47 @@ class RunReporter:
         self._run = run
         self._report = report
         self._held: list[ReviewEvent] | None = [] if holds_pages else None
+        self._progress: ReviewEvent | None = None
 
-    def report(self, kind: Any, **fields: Any) -> None:
-        """Report an event; `fields` are those of `ReviewEventData`."""
-        event = ReviewEvent(type=kind, data=ReviewEventData(run_id=self._run.run_id, **fields))
-        if kind == "items" and self._held is not None:
-            self._held.append(event)
-        else:
-            self._report(event)
+    def _build(self, kind: Any, fields: Mapping[str, Any]) -> ReviewEvent:
+        return ReviewEvent(type=kind, data=ReviewEventData(run_id=self._run.run_id, **fields))
+
+    def report_page(self, page: AgentItems, *, emitted: int, total: int | None) -> None:
+        """Report a page, and then the progress; its cursor is empty at the end."""
+        known = UNSET if total is None else total
+        cursor, self._progress = page.next_cursor or "", None
+        fields = {"emitted": emitted, "total": known, "has_more": page.has_more, "cursor": cursor}
+        for event in (ReviewEvent(type="items", data=page), self._build("progress", fields)):
+            if self._held is None:
+                self._report(event)
+            else:
+                self._held.append(event)
 
     def release(self) -> None:
         """Send the pages that wait, and do not hold others."""
+        self._send_progress()
         held, self._held = self._held, None
         for event in held or ():
             self._report(event)
 
+    def _send_progress(self) -> None:
+        """Send the progress that waited for a page, which comes first."""
+        waiting, self._progress = self._progress, None
+        if waiting is not None:
+            self._report(waiting)
+
     def report_stage(self, number: int, document: int, kind: str, status: str, **more: Any) -> None:
         """Report the state of the unit that is or becomes the entry `number` of the list."""
         fields = {"stage": kind, "status": status, "label": self._run.files[document], **more}
-        self.report("stage", chunk_id=f"chunk-{number}", **fields)
+        self._send_progress()
+        self._report(self._build("stage", {"chunk_id": f"chunk-{number}", **fields}))
 
     def report_progress(self, number: int, total: int | None, *, is_slow: bool) -> None:
         """Report that an entry is finished: every hundredth, and those that took time."""
         if is_slow or (number + 1) % _UNITS_PER_PROGRESS == 0:
             known = UNSET if total is None else total
-            self.report("progress", chunk_id=f"chunk-{number}", emitted=number + 1, total=known)
+            fields = {"chunk_id": f"chunk-{number}", "emitted": number + 1, "total": known}
+            self._progress = self._build("progress", fields | {"has_more": True})
 
 
 class RunUnits:
@@ -135,7 +151,7 @@ class RunUnits:
     @property
     def is_unfinished(self) -> bool:
         """Whether units of the run are still to be worked on, planned or not."""
-        total = self._count_units()
+        total = self.count_units()
         return total is None or len(self._answered) < total
 
     def is_answered(self, key: UnitKey) -> bool:
@@ -197,6 +213,8 @@ class RunUnits:
         if stored is None:
             raise InvalidInput(field="$.run_id", cause="the run was deleted meanwhile")
         self._documents.append(stored)
+        if waiting := [one for one in stored.units if needs_model(one) and self.asks_model]:
+            self._reporter.report_stage(self.count, number, waiting[0].kind, "queued")
         return stored
 
     def finish_next(self) -> None:
@@ -278,7 +296,7 @@ class RunUnits:
             report(number, key.document, unit.kind, "error", message=_NO_ANSWER)
         elif asks or result.items:
             report(number, key.document, unit.kind, "done", item_count=len(result.items))
-        self._reporter.report_progress(number, self._count_units(), is_slow=asks)
+        self._reporter.report_progress(number, self.count_units(), is_slow=asks)
 
     def _count_answer(self, *, is_usable: bool) -> None:
         if is_usable:
@@ -368,7 +386,7 @@ class RunUnits:
             self._opened = number, self._ports.load(number)
         return self._opened[1]
 
-    def _count_units(self) -> int | None:
+    def count_units(self) -> int | None:
         """Return the number of units when all documents are planned."""
         is_planned = len(self._documents) == len(self._run.files)
         return sum(len(one.units) for one in self._documents) if is_planned else None

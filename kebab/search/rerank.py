@@ -76,7 +76,7 @@ def rerank_candidates(
     close = [one for one in candidates.ranked[:limit] if weight > 0] or candidates.ranked[:1]
     keys = [key for key, score in close if score >= close[0][1] - reach]
     across = is_across_languages(candidates, passages)
-    if not keys[1:] and not across:
+    if not candidates.model.has_tokens or (not keys[1:] and not across):
         return candidates
     try:
         asked, tokens = _embed_tokens(candidates.parsed.plain, keys, embedder(), passages)

@@ -81,11 +81,11 @@ def read_manifest(archive: zipfile.ZipFile, is_text: Callable[[str], bool]) -> A
     raw, path = archive.read(info), str(archive.filename)
     version = msgspec.json.decode(raw, type=_Format).format_version
     if version > FORMAT_VERSION:
-        raise NotIndexed(data_dir=path, expected=FORMAT_VERSION, found=version)
+        raise NotIndexed(data_dir=path, expected=str(FORMAT_VERSION), found=version)
     manifest = msgspec.json.decode(raw, type=ArchiveManifest)
     expected = get_expected_schema_version()
     if manifest.index_schema > expected:
-        raise NotIndexed(data_dir=path, expected=expected, found=manifest.index_schema)
+        raise NotIndexed(data_dir=path, expected=str(expected), found=manifest.index_schema)
     names = archive.namelist()
     unknown = [name for name in names if not _is_member(name, is_text)]
     if unknown or INDEX not in names:

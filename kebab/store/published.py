@@ -412,7 +412,7 @@ def read_base(store: ObjectStore) -> FoundBase | None:
     try:
         version = int(msgspec.json.decode(found.data)["format_version"])
         if version > FORMAT_VERSION:
-            raise NotIndexed(data_dir=address, expected=FORMAT_VERSION, found=version)
+            raise NotIndexed(data_dir=address, expected=str(FORMAT_VERSION), found=version)
         if version < FORMAT_VERSION:
             cause = "an earlier kebab published it; `kebab publish` writes it anew"
             raise StoreCorrupt(path=address, cause=cause, published=True)
@@ -429,7 +429,7 @@ def read_base(store: ObjectStore) -> FoundBase | None:
             cause = f"not the name of a source: {source.name}"
             raise StoreCorrupt(path=address, cause=cause, published=True)
     if manifest.index_schema > newest:
-        raise NotIndexed(data_dir=address, expected=newest, found=manifest.index_schema)
+        raise NotIndexed(data_dir=address, expected=str(newest), found=manifest.index_schema)
     return FoundBase(manifest, found)
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from kebab.errors.catalog import StopName
 from kebab.wire.citation import Citation, Freshness, Positive
 from kebab.wire.coverage import Coverage
 from kebab.wire.error import ErrorReply
@@ -201,6 +202,10 @@ class Answer(Reply, frozen=True, kw_only=True, tag="answer.v1"):
     """The position of this question in its session, from 0; null when it was not stored."""
     created_at: str
     """The time of the answer, RFC 3339."""
+    stop_reason: StopName = "completed"
+    """Why writing ended: `cancelled` by the person, `max_tokens` at the limit of an answer."""
+    cancel_observed: bool = False
+    """Whether the person asked to stop while the answer was written."""
     coverage: Coverage | None = None
     """What the index covers of the searched sources; without it nothing is known to be absent."""
 
@@ -237,6 +242,12 @@ class SessionSummary(Record, frozen=True, kw_only=True, tag="session_summary.v1"
     """The name of the session."""
     turns: int
     """The number of stored turns."""
+    answered: int
+    """The number of turns with an answer; the others are refusals."""
+    stopped: int
+    """The number of turns whose answer is not whole, by `stop_reason`."""
+    folder: str | None
+    """The working folder of the newest turn; null for one that was asked through a server."""
     first_question: str
     """The question of the oldest stored turn."""
     created_at: str
@@ -273,6 +284,10 @@ class SessionTurn(Struct, frozen=True, kw_only=True):
     """The name of the model; null without one."""
     created_at: str
     """The time of the answer, RFC 3339."""
+    stop_reason: StopName = "completed"
+    """Why writing the answer ended."""
+    cancel_observed: bool = False
+    """Whether the person asked to stop while the answer was written."""
 
 
 class SessionTranscript(Reply, frozen=True, kw_only=True, tag="session_transcript.v1"):

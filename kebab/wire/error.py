@@ -132,13 +132,15 @@ class ErrorCatalog(Reply, frozen=True, kw_only=True, tag="error_catalog.v1"):
 class ExplainRequest(
     LookupRequest["ErrorCatalog"], frozen=True, kw_only=True, tag="explain_request.v1"
 ):
-    """The error code to explain."""
+    """The errors to explain."""
 
     code: str | None = None
-    """The code; null means every code."""
+    """The code, the domain code or the canonical code; null means every error."""
 
 
-Dimension: TypeAlias = Literal["code", "kind", "retry", "severity", "provider", "model"]
+Dimension: TypeAlias = Literal[
+    "code", "kind", "retry", "severity", "operation", "provider", "model"
+]
 """What faults are counted by."""
 
 
@@ -203,7 +205,7 @@ class ErrorCount(Struct, frozen=True, kw_only=True):
     """How often one value occurs."""
 
     value: str
-    """The value: a code, kind, retry, severity, provider or model."""
+    """The value: a code, kind, retry, severity, operation, provider or model."""
     count: int
     """The number of errors."""
     share: Annotated[float, Meta(ge=0, le=1)]
@@ -237,8 +239,8 @@ class ErrorStats(Reply, frozen=True, kw_only=True, tag="error_stats.v1"):
     unreadable: int
     """The number of lines that are damaged or not from kebab; they are not counted."""
     groups: list[ErrorGroup]
-    """The errors by code, kind, retry and severity, and by provider and model where errors have
-    them; or by the requested field."""
+    """The errors by code, kind, retry, severity and operation, and by provider and model where
+    errors have them; or by the requested field."""
     log: str
     """The path of the log; older lines are in files beside it that end in `.1` and `.2`."""
 

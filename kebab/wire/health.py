@@ -7,6 +7,7 @@ from msgspec import UNSET, Struct, UnsetType, field
 from kebab.wire.coverage import Coverage, Indexing
 from kebab.wire.error import ErrorReply
 from kebab.wire.record import Hinted, Reply, Request
+from kebab.wire.search import Unit
 
 CheckStatus = Literal["ok", "warn", "fail", "skip"]
 
@@ -157,6 +158,8 @@ class Capabilities(Struct, frozen=True, kw_only=True):
     """Whether documents can be translated."""
     cluster_ingest: bool = False
     """Whether a Ray cluster can read and embed documents."""
+    server_embeddings: bool = False
+    """Whether a model server can compute vectors."""
 
 
 class ModelInfo(Struct, frozen=True, kw_only=True):
@@ -233,6 +236,19 @@ class PluginRow(Struct, frozen=True, kw_only=True):
     """The version of the package."""
 
 
+class ReviewWork(Struct, frozen=True, kw_only=True):
+    """How the language model answered about the units of the stored reviews and translations."""
+
+    asked: int
+    """The number of units that it was asked about."""
+    truncated_rate: Unit | None
+    """The share of those whose responses were cut off under every limit; null without a unit."""
+    followed_up: int
+    """The number of units that needed a further request, because a response was of no use."""
+    followup_success_rate: Unit | None
+    """The share of these with a complete answer in the end; null without one."""
+
+
 class Introspection(Reply, frozen=True, kw_only=True, tag="schema.v1"):
     """The version, the capabilities and the contents of kebab."""
 
@@ -246,6 +262,8 @@ class Introspection(Reply, frozen=True, kw_only=True, tag="schema.v1"):
     """The versions that shape the index."""
     stats: Stats
     """The contents of the knowledge base."""
+    reviews: ReviewWork | None = None
+    """The work of the stored reviews and translations; null when it cannot be read."""
     unreadable: ErrorReply | None = None
     """The reason why this version cannot read the existing database, so that all of `stats` is 0;
     null when it can, or when there is no database."""

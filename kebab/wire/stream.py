@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 from kebab.wire.citation import Count
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestReport
-from kebab.wire.record import Hinted, Reply
+from kebab.wire.record import Hinted, Record, Reply
 from kebab.wire.review import AgentItems
 from kebab.wire.search import SearchHit, SearchResponse
 
@@ -52,7 +52,7 @@ class SearchEvent(Reply, frozen=True, kw_only=True, tag="search_event.v1"):
     """The data of the event."""
 
 
-class ReviewEventData(Struct, frozen=True, kw_only=True):
+class ReviewEventData(Record, frozen=True, kw_only=True, tag="review_event_data.v1"):
     """The data of an event: the fields that belong to its type, and no others."""
 
     run_id: str | UnsetType = UNSET
@@ -70,14 +70,14 @@ class ReviewEventData(Struct, frozen=True, kw_only=True):
     """`stage`: the number of items that the stage found."""
     message: str | UnsetType = UNSET
     """`stage`, `error`: what happened."""
-    page: AgentItems | UnsetType = UNSET
-    """`items`: the page."""
     emitted: Count | UnsetType = UNSET
     """`progress`: the number of units that are done."""
     total: Count | UnsetType = UNSET
     """`progress`: the number of units, as far as they are known."""
     has_more: bool | UnsetType = UNSET
     """`progress`: whether there may be further items."""
+    cursor: str | UnsetType = UNSET
+    """`progress` behind `items`: the cursor of the next page; empty at the end."""
     elapsed_ms: float | UnsetType = UNSET
     """`heartbeat`: the time since the work began."""
     completed_at: str | UnsetType = UNSET
@@ -97,8 +97,8 @@ class ReviewEvent(Reply, frozen=True, kw_only=True, tag="review_event.v1"):
 
     type: Literal["stage", "items", "progress", "heartbeat", "complete", "error", "end"]
     """The type of this line: `complete` ends the work and `end` the transmission."""
-    data: ReviewEventData
-    """The data of the event."""
+    data: ReviewEventData | AgentItems
+    """The data of the event; that of `items` is the page."""
 
 
 WatchEventKind = Literal["started", "indexed", "waiting", "failed", "polling", "ended"]

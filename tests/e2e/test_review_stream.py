@@ -64,8 +64,8 @@ def test_an_interruption_ends_the_stream_and_the_run_goes_on_later(
 
     run = lines[-1]["data"]["run_id"]
     again = library("review", "--run-id", run, "--no-llm", "--stream", status=1)
-    pages = [line["data"]["page"] for line in read_lines(again.out) if line["type"] == "items"]
-    (first,) = [line["data"]["page"] for line in lines if line["type"] == "items"]
+    pages = [line["data"] for line in read_lines(again.out) if line["type"] == "items"]
+    (first,) = [line["data"] for line in lines if line["type"] == "items"]
     assert pages[0]["items"] == first["items"]
 
 

@@ -104,7 +104,7 @@ Report = Callable[[Any], None]
 
 FAULTS: dict[str, Exception] = {
     "broken": StoreCorrupt(path="kebab.db", cause="malformed page"),
-    "unindexed": NotIndexed(data_dir="/nowhere", expected=1, found=None),
+    "unindexed": NotIndexed(data_dir="/nowhere", expected="1", found=None),
     "surprise": RuntimeError("nobody expected this"),
 }
 
@@ -366,7 +366,7 @@ class FakeKebab:
                 has_more=more,
                 next_cursor="CURSOR" if more else None,
             )
-            report(ReviewEvent(type="items", data=ReviewEventData(page=last)))
+            report(ReviewEvent(type="items", data=last))
             if more:
                 break
         return last
@@ -381,7 +381,7 @@ class FakeKebab:
         file = Path(request.name or "a.md").resolve()
         if not file.is_file():
             page = review_pages.page(None, fail_on=request.fail_on, tier="draft")
-            report(ReviewEvent(type="items", data=ReviewEventData(page=page)))
+            report(ReviewEvent(type="items", data=page))
             return page
         document = review_pages.reviewed(file)
         stays = review_pages.item(
@@ -401,7 +401,7 @@ class FakeKebab:
             has_more=stopped,
             translation=text if request.with_text and not stopped else UNSET,
         )
-        report(ReviewEvent(type="items", data=ReviewEventData(page=page)))
+        report(ReviewEvent(type="items", data=page))
         return page
 
     def review_apply(self, request: ReviewApplyRequest) -> ReviewApplied | NotFound:

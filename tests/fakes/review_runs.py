@@ -150,7 +150,7 @@ class Desk:
 
     def list_pages(self) -> list[Any]:
         """Return the pages that were reported."""
-        return [event.data.page for event in self.events if event.type == "items"]
+        return [event.data for event in self.events if event.type == "items"]
 
 
 def list_places(*pages: AgentItems) -> list[tuple[str, int]]:

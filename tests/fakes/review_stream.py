@@ -62,5 +62,7 @@ def make_page(*items: AgentItem, unit: int = 0, cursor: str | None = None) -> Ag
 
 
 def make_event(kind: Any, **fields: Any) -> ReviewEvent:
-    """Return an event of the run."""
+    """Return an event of the run, of which `page` is the whole data of `items`."""
+    if "page" in fields:
+        return ReviewEvent(type=kind, data=fields["page"])
     return ReviewEvent(type=kind, data=ReviewEventData(run_id=RUN, **fields))

@@ -51,6 +51,9 @@ class MemorySessionStore:
             StoredSession(
                 name=name,
                 turns=len(turns),
+                answered=sum(turn.refusal is None for turn in turns),
+                stopped=sum(turn.stop_reason != "completed" for turn in turns),
+                folder=turns[-1].folder,
                 first_question=turns[0].question,
                 created=turns[0].created,
                 updated=turns[-1].created,

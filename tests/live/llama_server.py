@@ -199,7 +199,13 @@ class LlamaServer:
 
 @contextmanager
 def run_server(
-    folder: Path, log: Path, *, window: int = 1024, key: str | None = None, model: str = MODEL
+    folder: Path,
+    log: Path,
+    *,
+    window: int = 1024,
+    key: str | None = None,
+    model: str = MODEL,
+    embeds: bool = False,
 ) -> Iterator[LlamaServer]:
     """Run the server on a free port, which may still load its model, until the block ends.
 
@@ -211,6 +217,7 @@ def run_server(
         window: The tokens that prompt and answer share; two answers are written at once.
         key: The key that it demands.
         model: The name or the path of the model.
+        embeds: Whether it gives vectors and no answers.
     """
     port = _find_free_port()
     line = [str(folder / "llama-server"), "-m", str(folder / model), "--host", "127.0.0.1"]
@@ -218,6 +225,7 @@ def run_server(
     line += ["--port", str(port), "-t", "1", "-ngl", "0", "--no-webui", "--alias", ALIAS]
     line += ["-np", str(_SLOTS), "-c", str(_SLOTS * window)]
     line += ["--api-key", key] if key else []
+    line += ["--embeddings", "--pooling", "mean"] if embeds else []
     set_option = ctypes.CDLL(None).prctl
     with log.open("wb") as output:
         process = subprocess.Popen(

@@ -14,10 +14,10 @@ from kebab.errors.catalog import (
     ModelUnreachable,
     TimedOut,
 )
-from kebab.llm.endpoint import ApiKey, parse_base_url
+from kebab.llm.embeddings import EmbeddingServer
+from kebab.llm.endpoint import parse_base_url
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.openai import OpenAiChat, OpenAiOptions
-from kebab.llm.server_check import probe_openai
 from tests.live.llama_server import ALIAS, UnavailableError, run_server
 from tests.live.tiny_gguf import write_embedding_model
 
@@ -163,8 +163,17 @@ def test_a_server_with_one_model_answers_to_any_name(llama):
     assert ask(build_model(llama, name="another"), "Say yes.").text
 
 
-def test_the_server_lists_its_model(llama):
-    assert ALIAS in probe_openai(parse_base_url(llama.url), ALIAS)
+def test_a_server_that_embeds_gives_vectors_of_any_text_and_refuses_what_is_too_long(start_llama):
+    with start_llama(embeds=True) as server:
+        server.wait_until_ready()
+        model = EmbeddingServer(
+            provider="openai", endpoint=parse_base_url(server.url), model=ALIAS, connect_s=5.0
+        )
+        vectors = model.embed(["a pump", "the valve", "."], 60.0)
+        with pytest.raises(ContextOverflow):
+            model.embed(["pump " * 2000], 60.0)
+
+    assert {len(vector) for vector in vectors} == {576}
 
 
 def test_a_server_killed_amid_an_answer_is_unreachable(start_llama):
@@ -194,8 +203,6 @@ def test_a_loading_server_is_busy_and_a_key_is_demanded(start_llama):
                 ask(build_model(server, key=wrong), "Say yes.")
             assert "key" in raised.value.cause
         assert ask(build_model(server, key=KEY), "Say yes.").text
-        key = ApiKey(KEY, "OPENAI_API_KEY")
-        assert ALIAS in probe_openai(parse_base_url(server.url), ALIAS, key=key)
 
 
 def _wait_for_answer(server):

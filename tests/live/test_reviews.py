@@ -42,6 +42,6 @@ def test_the_stream_of_a_review_keeps_the_contract(llama, tmp_path):
     assert [event["type"] for event in events].count("end") == 1
     assert events[-1]["type"] == "end"
     units = len(TEXT.encode("utf-16-le")) // 2
-    pages = [event["data"]["page"] for event in events if event["type"] == "items"]
+    pages = [event["data"] for event in events if event["type"] == "items"]
     assert "broken-link" in {item.get("rule_id") for page in pages for item in page["items"]}
     assert all(0 <= item["o"][0] <= item["o"][1] <= units for one in pages for item in one["items"])

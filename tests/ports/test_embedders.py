@@ -1,19 +1,24 @@
 """The conformance suite of the port `Embedder`.
 
-The fake, every model of the registry, and two of the catalogue run it.
+The fake, every model of the registry, two of the catalogue, and both kinds of servers run it. A
+server counts no tokens exactly, and gives no vectors of tokens.
 """
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from kebab.app.model_adapters import Embedders
+from kebab.config.settings import Embedding, Models, Settings
 from kebab.embed.catalogue import list_catalogue
 from kebab.embed.onnx_embedder import OnnxEmbedder
 from kebab.embed.registry import MODELS, find_named
 from tests.fakes import tiny_model
 from tests.fakes.embedder import HashingEmbedder
+from tests.fakes.embedding_server import FakeEmbeddingServer, serve_embeddings
 
 CHANCE = random.Random(3)
 TEXTS = [
@@ -41,17 +46,44 @@ GENERIC = [
 """Models of the catalogue: one with another pooling, one with prefixes."""
 
 
+def build_server_embedder(url, provider):
+    settings = Settings(
+        models=Models(
+            embedding=Embedding(
+                provider=provider,
+                model="nomic-embed-text",
+                endpoint=url if provider == "ollama" else f"{url}/v1",
+            )
+        )
+    )
+    embedder = Embedders(settings, Path()).server
+    assert embedder is not None
+    return embedder
+
+
 @pytest.fixture(
     scope="module",
-    params=[None, *MODELS, WIDE, *GENERIC],
-    ids=lambda model: model.key.rpartition("/")[2].replace(".", "_") if model else "hashing",
+    params=[None, *MODELS, WIDE, *GENERIC, "ollama", "openai"],
+    ids=lambda one: one if isinstance(one, str) else (one and one.key.split("/")[-1]) or "hashing",
 )
 def embedder(request, models_dir):
-    """The fake, and an ONNX embedder with random weights for each model of the registry."""
+    """The fake, an ONNX embedder with random weights for each model, and those of servers."""
     if request.param is None:
-        return HashingEmbedder()
-    directory = tiny_model.install_model(request.param, models_dir)
-    return OnnxEmbedder(directory, request.param, threads=2)
+        yield HashingEmbedder()
+    elif isinstance(request.param, str):
+        with serve_embeddings(FakeEmbeddingServer()) as server:
+            yield build_server_embedder(server.url, request.param)
+    else:
+        directory = tiny_model.install_model(request.param, models_dir)
+        yield OnnxEmbedder(directory, request.param, threads=2)
+
+
+@pytest.fixture
+def token_embedder(embedder):
+    """Those that have a tokenizer."""
+    if not embedder.profile.has_tokens:
+        pytest.skip("a server gives no tokens")
+    return embedder
 
 
 def test_the_facts_are_those_of_the_registry():
@@ -131,58 +163,61 @@ def test_a_text_beyond_the_window_has_a_vector(embedder):
     assert np.linalg.norm(found) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_tokens_are_counted_without_special_ones(embedder):
-    assert embedder.count_tokens(["", "cat", "the cat sleeps"]) == [0, 1, 3]
+def test_tokens_are_counted_without_special_ones(token_embedder):
+    assert token_embedder.count_tokens(["", "cat", "the cat sleeps"]) == [0, 1, 3]
 
 
-def test_counting_goes_beyond_the_window(embedder):
-    assert embedder.count_tokens(["cat " * 2000]) == [2000]
+def test_counting_goes_beyond_the_window(token_embedder):
+    assert token_embedder.count_tokens(["cat " * 2000]) == [2000]
 
 
-def test_words_have_as_many_tokens_alone_as_in_a_text(embedder):
+def test_words_have_as_many_tokens_alone_as_in_a_text(token_embedder):
     for text in TEXTS:
         words = f"  {text}\n{text}".replace("\n", " ").split(" ")
-        assert sum(embedder.count_tokens(words)) == embedder.count_tokens([f"  {text}\n{text}"])[0]
+        assert (
+            sum(token_embedder.count_tokens(words))
+            == token_embedder.count_tokens([f"  {text}\n{text}"])[0]
+        )
 
 
-def test_every_token_has_a_unit_vector_and_a_span(embedder):
-    for text, found in zip(TEXTS, embedder.embed_tokens(TEXTS), strict=True):
-        count = min(*embedder.count_tokens([text]), embedder.window)
-        assert found.vectors.shape == (count, embedder.dimension)
+def test_every_token_has_a_unit_vector_and_a_span(token_embedder):
+    for text, found in zip(TEXTS, token_embedder.embed_tokens(TEXTS), strict=True):
+        count = min(*token_embedder.count_tokens([text]), token_embedder.window)
+        assert found.vectors.shape == (count, token_embedder.dimension)
         assert found.vectors.dtype == np.float32
         assert np.allclose(np.linalg.norm(found.vectors, axis=1), 1.0, atol=1e-5)
         assert all(0 <= start < end <= len(text) for start, end in found.spans)
         assert len(found.spans) == count
 
 
-def test_the_span_of_a_token_is_its_place_in_the_text(embedder):
-    (found,) = embedder.embed_tokens(["the cat sleeps"])
+def test_the_span_of_a_token_is_its_place_in_the_text(token_embedder):
+    (found,) = token_embedder.embed_tokens(["the cat sleeps"])
 
     assert list(found.spans) == [(0, 3), (4, 7), (8, 14)]
 
 
-def test_the_tokens_of_a_query_are_those_of_the_text(embedder):
-    (found,) = embedder.embed_tokens(["the cat sleeps"], as_query=True)
+def test_the_tokens_of_a_query_are_those_of_the_text(token_embedder):
+    (found,) = token_embedder.embed_tokens(["the cat sleeps"], as_query=True)
 
     assert list(found.spans) == [(0, 3), (4, 7), (8, 14)]
 
 
-def test_token_vectors_depend_on_their_text_alone(embedder):
+def test_token_vectors_depend_on_their_text_alone(token_embedder):
     many = [f"{text} {number}" for number, text in enumerate(TEXTS * 5)]
-    together = embedder.embed_tokens(many)
+    together = token_embedder.embed_tokens(many)
 
     assert len(together) == len(many)
     for text, found in zip(many[::9], together[::9], strict=True):
-        (alone,) = embedder.embed_tokens([text])
+        (alone,) = token_embedder.embed_tokens([text])
         assert np.array_equal(alone.vectors, found.vectors)
 
 
-def test_of_a_long_text_the_first_window_has_token_vectors(embedder):
-    (found,) = embedder.embed_tokens(["cat " * 5000])
+def test_of_a_long_text_the_first_window_has_token_vectors(token_embedder):
+    (found,) = token_embedder.embed_tokens(["cat " * 5000])
 
-    assert embedder.window <= len(found.spans) <= embedder.window + 6
+    assert token_embedder.window <= len(found.spans) <= token_embedder.window + 6
     assert found.spans[0] == (0, 3)
 
 
-def test_no_text_has_no_token_vectors(embedder):
-    assert embedder.embed_tokens([]) == []
+def test_no_text_has_no_token_vectors(token_embedder):
+    assert token_embedder.embed_tokens([]) == []

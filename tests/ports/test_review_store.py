@@ -142,3 +142,13 @@ def test_a_new_run_deletes_those_without_work_within_the_age_limit(store, clock)
 
     kept = [name for name in ("idle", "worked", "new") if store.load_run(name)]
     assert kept == ["worked", "new"]
+
+
+def test_the_work_of_the_model_is_counted_over_all_runs(store, run):
+    assert store.count_work() == (0, 0, 0, 0)
+    store.add_unit(run, make_finished(0))
+    store.add_unit(run, make_finished(1, requests=1))
+    store.add_unit(run, make_finished(2, requests=3, truncated=True, unanswered=True))
+    store.add_unit(run, make_finished(3, requests=2))
+
+    assert store.count_work() == (3, 1, 2, 1)

@@ -91,8 +91,26 @@ def test_the_most_recently_used_session_is_listed_first(session_store):
     ask_question(session_store, "old", "four", at=90)
 
     assert session_store.list_sessions() == [
-        StoredSession(name="old", turns=3, first_question="one", created=10, updated=90),
-        StoredSession(name="new", turns=1, first_question="three", created=50, updated=50),
+        StoredSession(
+            name="old",
+            turns=3,
+            answered=3,
+            stopped=0,
+            folder=None,
+            first_question="one",
+            created=10,
+            updated=90,
+        ),
+        StoredSession(
+            name="new",
+            turns=1,
+            answered=1,
+            stopped=0,
+            folder=None,
+            first_question="three",
+            created=50,
+            updated=50,
+        ),
     ]
 
 

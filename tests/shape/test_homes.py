@@ -36,7 +36,7 @@ HOMES = {
     # Answers are drawn by it, and it judges what fixes do to a page.
     "markdown_it": (
         "kebab.cli.render.markdown",
-        "kebab.review.structure",
+        "kebab.review.translation",
         "kebab.server.rendering",
     ),
     "mcp": ("kebab.server.mcp",),

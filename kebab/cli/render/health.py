@@ -192,7 +192,8 @@ def render_model_report(reply: ModelReport, canvas: Canvas) -> Iterator[str]:
 def _list_model_fields(model: ModelRow) -> list[tuple[str, str]]:
     weights = "not on this machine"
     if model.installed:
-        weights = f"installed, {format_bytes(model.bytes or 0)}"
+        size = "on its server" if model.bytes is None else format_bytes(model.bytes)
+        weights = f"installed, {size}"
     confidence = [("confidence", "generic, not calibrated")]
     return [
         ("languages", model.languages),

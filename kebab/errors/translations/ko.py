@@ -108,6 +108,9 @@ TEXTS: dict[str, Wording] = {
         hint="`models.llm.context_tokens = {context_tokens}`보다 큰 창에는 더 많이 들어갑니다"
     ),
     "embedding_unavailable": Wording("임베딩 모델을 가져올 수 없습니다: {model}: {cause}"),
+    "embedding_unavailable:endpoint": Wording(
+        "{endpoint}에서 {model}의 벡터를 받지 못했습니다: {cause}"
+    ),
     "embedding_mismatch": Wording(
         "색인을 만든 모델과 설정된 모델이 다릅니다: 색인 {found}, 설정 {expected}"
     ),

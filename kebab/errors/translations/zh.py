@@ -88,6 +88,7 @@ TEXTS: dict[str, Wording] = {
         hint="比 `models.llm.context_tokens = {context_tokens}` 更大的窗口可容纳更多内容"
     ),
     "embedding_unavailable": Wording("无法获取嵌入模型 {model}：{cause}"),
+    "embedding_unavailable:endpoint": Wording("{endpoint} 未提供 {model} 的向量：{cause}"),
     "embedding_mismatch": Wording(
         "建立索引的模型与配置的模型不同：索引为 {found}，配置为 {expected}"
     ),

@@ -21,7 +21,7 @@ from kebab.rag.checking.markers import (
     parse_markers,
 )
 from kebab.rag.checking.passages import Passage
-from kebab.rag.frame import remove_frame
+from kebab.rag.prompt import remove_frame
 from kebab.wire.ask import AnswerWarning
 
 UNSUPPORTED_MARK = "[unsupported]"

@@ -32,7 +32,7 @@ async function loadFindings(doc, withModel, onProgress, signal) {
     (event) => {
       if (event.schema_version === "error.v1") failure = event;
       if (event.type === "error") failure = event.data.error || event.data;
-      if (event.type === "items") pages.push(event.data.page);
+      if (event.type === "items") pages.push(event.data);
       if (event.type === "progress") onProgress(event.data);
     },
     signal,

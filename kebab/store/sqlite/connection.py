@@ -156,7 +156,7 @@ def open_reader(data_dir: Path) -> apsw.Connection:
         await_replacement(data_dir)
         if not path.exists() or not path.stat().st_size:
             expected = get_expected_schema_version()
-            raise NotIndexed(data_dir=str(data_dir), expected=expected, found=None)
+            raise NotIndexed(data_dir=str(data_dir), expected=str(expected), found=None)
     with translate_sqlite_errors(str(path), "read"), ExitStack() as undo:
         database = connect_read_only(path)
         undo.callback(database.close)
@@ -277,7 +277,7 @@ def open_side_writer(data_dir: Path, wait_s: float) -> Iterator[apsw.Connection]
     path = get_database_path(data_dir)
     if not path.exists():
         expected = get_expected_schema_version()
-        raise NotIndexed(data_dir=str(data_dir), expected=expected, found=None)
+        raise NotIndexed(data_dir=str(data_dir), expected=str(expected), found=None)
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as database:
         database.set_busy_handler(build_busy_handler(wait_s) if wait_s else None)
         check_schema_version(database, data_dir)
@@ -350,7 +350,7 @@ def _refuse(database: apsw.Connection, data_dir: Path, below: str) -> NotIndexed
     """Return the signal of another schema; it names a file other than the index."""
     return NotIndexed(
         data_dir=str(data_dir),
-        expected=get_expected_schema_version(below),
+        expected=str(get_expected_schema_version(below)),
         found=read_schema_version(database),
         file=database.filename if below else None,
     )

@@ -17,6 +17,7 @@ from kebab.core.review import (
     FinishedUnit,
     PlannedDocument,
     Position,
+    ReviewCounts,
     StoredPage,
     StoredRun,
     Unit,
@@ -149,6 +150,17 @@ _DAY_S = 86_400
 
 _RUN = "run = (SELECT run FROM runs WHERE run_id = ?)"
 _RUN_COLUMNS = "run_id, kind, tier, model, request, salt, page_items, created"
+_COUNT_WORK = """
+WITH work AS (
+    SELECT answered,
+        coalesce(json_extract(CAST(result AS TEXT), '$.usage.requests'), 0) AS requests,
+        coalesce(json_extract(CAST(result AS TEXT), '$.usage.truncated'), 0) AS truncated
+    FROM units
+)
+SELECT count(*), coalesce(sum(truncated), 0), coalesce(sum(requests > 1), 0),
+    coalesce(sum(requests > 1 AND answered), 0)
+FROM work WHERE requests > 0
+"""
 _encoder = msgspec.json.Encoder()
 _result_decoder = msgspec.json.Decoder(UnitResult)
 _units_decoder = msgspec.json.Decoder(tuple[Unit, ...])
@@ -260,6 +272,13 @@ class SqliteReviewStore(ReviewDatabase):
                     database, sql, (run_id, first, end)
                 )
             ]
+
+    def count_work(self) -> ReviewCounts:
+        """Return how many units of all runs the model was asked about, and how they ended."""
+        with self.read() as database:
+            for row in _fetch_all(database, _COUNT_WORK):
+                return ReviewCounts(*row)
+        return ReviewCounts(0, 0, 0, 0)
 
     def add_page(self, run_id: str, cursor: str, page: StoredPage) -> StoredPage:
         """Store the page of a cursor, and return the stored one; its first end stays."""

@@ -17,13 +17,18 @@ from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import get_database_path, open_reader, translate_sqlite_errors
 
-_COLUMNS = "session, turn, question, standalone, answer, refusal, mode, model, created"
+_COLUMNS = (
+    "session, turn, question, standalone, answer, refusal, mode, model, created,"
+    " stop_reason, cancel_observed, folder"
+)
 _LAST = f"SELECT {_COLUMNS} FROM turns WHERE session = ? ORDER BY turn DESC LIMIT ?"  # noqa: S608 - fixed names
-_ADD = f"INSERT INTO turns ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - fixed names
+_ADD = f"INSERT INTO turns ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - fixed names
 _NEXT = "SELECT coalesce(max(turn) + 1, 0) FROM turns WHERE session = ?"
 _SESSIONS = (
-    "SELECT s.session, s.turns, oldest.question, oldest.created, latest.created"
-    " FROM (SELECT session, count(*) AS turns, min(turn) AS first, max(turn) AS last"
+    "SELECT s.session, s.turns, s.answered, s.stopped, latest.folder,"
+    " oldest.question, oldest.created, latest.created"
+    " FROM (SELECT session, count(*) AS turns, min(turn) AS first, max(turn) AS last,"
+    " sum(refusal IS NULL) AS answered, sum(stop_reason <> 'completed') AS stopped"
     " FROM turns GROUP BY session) AS s"
     " JOIN turns AS oldest ON oldest.session = s.session AND oldest.turn = s.first"
     " JOIN turns AS latest ON latest.session = s.session AND latest.turn = s.last"
@@ -55,7 +60,10 @@ class SqliteSessionStore:
         with self._open_for_reading() as database:
             rows = database.execute(_LAST, (session, _ALL if last is None else last)).fetchall()
         names = Turn.__struct_fields__
-        return [msgspec.convert(dict(zip(names, row, strict=True)), Turn) for row in reversed(rows)]
+        return [
+            msgspec.convert(dict(zip(names, row, strict=True)), Turn, strict=False)
+            for row in reversed(rows)
+        ]
 
     def add_turn(self, turn: Turn) -> int:
         """Append a turn to its session and return its index, from 0.
@@ -71,7 +79,8 @@ class SqliteSessionStore:
             refusal = turn.refusal.value if turn.refusal else None
             texts = (turn.question, turn.standalone, turn.answer)
             settings = (refusal, turn.mode.value, turn.model, turn.created)
-            database.execute(_ADD, (turn.session, index, *texts, *settings))
+            end = (turn.stop_reason, turn.cancel_observed, turn.folder)
+            database.execute(_ADD, (turn.session, index, *texts, *settings, *end))
             database.execute(
                 "DELETE FROM turns WHERE session = ? AND turn <= ?",
                 (turn.session, index - self._limit),

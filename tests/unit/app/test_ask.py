@@ -95,6 +95,11 @@ def test_an_interrupted_answer_is_stored_as_such_and_is_no_part_of_the_next_prom
     assert isinstance(told, SessionTranscript)
     first = told.turns[0]
     assert (first.answer, first.refusal_reason) == ("It runs", "llm_stream_aborted")
+    assert (first.stop_reason, first.cancel_observed) == ("cancelled", True)
+    assert (told.turns[1].stop_reason, told.turns[1].cancel_observed) == ("completed", False)
+    session = told.session
+    assert (session.turns, session.answered, session.stopped) == (2, 1, 1)
+    assert session.folder == str(Path.cwd())
     assert all("It runs" not in str(body["messages"]) for body in server.bodies()[1:])
 
 

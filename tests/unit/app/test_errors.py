@@ -6,10 +6,10 @@ import pytest
 from kebab.app.audit_log import FailedCall, append_line, record_error
 from kebab.app.classify import classify_error
 from kebab.app.context import AppContext
-from kebab.app.errors import count_errors, inspect_error
+from kebab.app.errors import count_errors, explain_codes, inspect_error
 from kebab.config.settings import Settings, resolve_paths
-from kebab.errors.catalog import Locked, ModelBusy
-from kebab.wire.error import ErrorsRequest, InspectErrorRequest
+from kebab.errors.catalog import Locked, ModelBusy, ModelUnreachable
+from kebab.wire.error import ErrorCatalog, ErrorsRequest, ExplainRequest, InspectErrorRequest
 from kebab.wire.record import NotFound
 
 START = 1_700_000_000.0
@@ -57,7 +57,7 @@ def test_errors_are_counted_most_frequent_first(log, fail):
     reply = count()
 
     assert (reply.total, reply.unreadable, reply.since) == (4, 0, None)
-    assert [one.by for one in reply.groups] == ["code", "kind", "retry", "severity"]
+    assert [one.by for one in reply.groups] == ["code", "kind", "retry", "severity", "operation"]
     first, second, third = group(reply, "code").counts
     assert [(one.value, one.count, one.share) for one in (first, second, third)] == [
         ("model_busy", 2, 0.5),
@@ -113,3 +113,25 @@ def test_an_ambiguous_prefix_lists_the_ids(log, fail):
 
     assert isinstance(found, NotFound)
     assert (found.error.kind, sorted(found.error.candidates)) == ("ambiguous", ["zz1", "zz2"])
+
+
+def test_a_server_that_is_away_is_counted_with_its_model_and_the_operation(log, fail):
+    fail(ModelUnreachable(endpoint="http://x", operation="ask", cause="y", model="gemma3:4b"), 1)
+
+    assert [one.value for one in group(count(by="model"), "model").counts] == ["gemma3:4b"]
+    assert [one.value for one in group(count(by="operation"), "operation").counts] == ["ask"]
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("model_busy", ["model_busy"]),
+        ("LLM.TIMEOUT", ["timeout"]),
+        ("E_ADAPTER_VALIDATION", ["client_config_invalid", "parse_failed"]),
+    ],
+)
+def test_a_code_of_each_of_the_three_systems_is_explained(code, found):
+    reply = explain_codes(context(), ExplainRequest(code=code))
+
+    assert isinstance(reply, ErrorCatalog)
+    assert [row.code for row in reply.errors] == found

@@ -20,7 +20,7 @@ def test_a_page_that_was_not_reported_comes_before_the_end():
 
     assert list_types(events) == ["items", "complete", "end"]
     (items, complete, end) = (event for event, _ in events)
-    assert items.data.page == page
+    assert items.data == page
     assert str(complete.data.completed_at).endswith("Z")
     assert end.data.completed
     assert {event.data.run_id for event, _ in events} == {RUN}

@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw
 from kebab.app.fetch import fetch
 from kebab.app.library import inspect_doc
 from kebab.app.search import search
-from kebab.errors.catalog import ConfigInvalid
+from kebab.errors.catalog import ConfigInvalid, ModelUnreachable
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import DocInspection, FetchResult, InspectDocRequest
 from kebab.wire.search import SearchRequest
@@ -139,6 +139,15 @@ def test_a_failure_costs_the_picture_and_is_tried_again(desk, server, failure):
     assert read(desk, server).updated == 1
     assert find(desk, "walnuts")
     assert read(desk, server).unchanged == 2
+
+
+def test_a_picture_that_is_named_alone_is_an_error_when_its_model_is_gone(desk):
+    with fake_ollama(EYES) as fake:
+        down = flags(fake, **BOTH)
+    (desk.notes / "shop.png").write_bytes(draw())
+
+    with pytest.raises(ModelUnreachable):
+        desk.ingest(str(desk.notes / "shop.png"), context=desk.context(**down))
 
 
 def test_a_server_that_is_down_is_said_once_for_all_pictures(desk):

@@ -66,7 +66,7 @@ def test_the_page_of_an_event_is_the_reply(desk, model):
         desk.context(), desk.write("a.md", TEXT), events, with_text=True, all_pages=True, limit=2
     )
 
-    pages = [event.data.page for event in events if event.type == "items"]
+    pages = [event.data for event in events if event.type == "items"]
     assert pages[-1] == reply
     assert [bool(page.translation) for page in pages] == [False] * (len(pages) - 1) + [True]
 

@@ -24,7 +24,7 @@ from tests.shape.libraries import list_own_exceptions
 
 CASES = [
     (Locked(path="x", holder_pid=7), 2, "locked"),
-    (NotIndexed(data_dir="x", expected=1, found=None), 3, "not_indexed"),
+    (NotIndexed(data_dir="x", expected="1", found=None), 3, "not_indexed"),
     (ConfigInvalid(path="x", cause="y"), 2, "config_invalid"),
     (KeyboardInterrupt(), 130, "cancelled"),
     (click.Abort(), 130, "cancelled"),
@@ -75,7 +75,7 @@ def test_a_closed_stderr_still_leaves_the_status(context):
     context.channels = OutputChannels(context.channels.out, OutputChannel(-1, "<stderr>"))
 
     assert (
-        run_reporting_errors(context, failing(NotIndexed(data_dir="x", expected=1, found=None)))
+        run_reporting_errors(context, failing(NotIndexed(data_dir="x", expected="1", found=None)))
         == 2
     )
 

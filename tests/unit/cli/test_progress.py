@@ -273,8 +273,12 @@ def test_a_stream_ends_with_the_last_page_and_one_end(call):
     assert [kind for kind, _ in list_types(out())] == [kind for kind, _ in types]
     assert {line["schema_version"] for line in out()} == {"review_event.v1"}
     assert {line["command"] for line in out()} == {"review"}
-    assert "command" not in out()[2]["data"]["page"]
-    assert out()[-1]["data"] == {"run_id": RUN, "completed": True}
+    assert "command" not in out()[2]["data"]
+    assert out()[-1]["data"] == {
+        "schema_version": "review_event_data.v1",
+        "run_id": RUN,
+        "completed": True,
+    }
     assert err() == []
 
 
@@ -355,7 +359,12 @@ def test_an_interrupted_run_ends_with_what_it_has(call):
 
     assert stream_review(context, work) is Exit.INTERRUPTED
     assert list_types(out()) == [("stage", None), ("items", None), ("end", 130)]
-    assert out()[-1]["data"] == {"run_id": RUN, "completed": False, "reason": "cancelled"}
+    assert out()[-1]["data"] == {
+        "schema_version": "review_event_data.v1",
+        "run_id": RUN,
+        "completed": False,
+        "reason": "cancelled",
+    }
 
 
 class Sent:

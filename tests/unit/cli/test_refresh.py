@@ -65,7 +65,7 @@ class NewKebab(FakeKebab):
     """Nothing is indexed before the ingest."""
 
     def source_list(self, _request):
-        raise NotIndexed(data_dir="/data", expected=4, found=None)
+        raise NotIndexed(data_dir="/data", expected="4", found=None)
 
 
 def test_a_folder_that_was_never_read_is_searched(tmp_path):

@@ -65,7 +65,8 @@ def build(*, live=True):
 
 
 def send(display, kind, **fields):
-    return display(ReviewEvent(type=kind, data=ReviewEventData(**fields)))
+    data = fields.get("page") or ReviewEventData(**fields)
+    return display(ReviewEvent(type=kind, data=data))
 
 
 def test_a_terminal_shows_the_document_the_units_and_the_time():

@@ -61,10 +61,6 @@ def test_pooling_prefixes_and_languages_are_those_of_the_publisher(
     assert model.languages == languages
 
 
-def test_versions_and_names_are_unique():
-    assert len({model.version for model in CATALOGUE}) == len(CATALOGUE)
-
-
 def test_a_model_of_the_catalogue_comes_from_the_hub(tmp_path, monkeypatch, no_network):
     with model_hub.serve(model_hub.build_repository(BGE.repo, TINY)) as server:
         monkeypatch.setenv("HF_ENDPOINT", server.address)

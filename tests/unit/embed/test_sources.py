@@ -90,12 +90,6 @@ def test_files_grow_in_the_folder_temporary_ones_too(tmp_path):
     assert finished(run(tmp_path, program)).count_written_bytes() == 15
 
 
-def test_the_last_words_are_the_end_of_the_traceback(tmp_path):
-    child = finished(run(tmp_path, "print('before'); raise ValueError('the reason')"))
-
-    assert child.find_failure_reason() == "ValueError: the reason"
-
-
 def test_the_reason_of_the_system_is_taken_out_of_a_long_line(tmp_path):
     line = "Pool(host='x'): Caused by Error('<0x>: failed: [Errno -3] No such name'))"
     child = finished(run(tmp_path, f"print({line!r})"))
@@ -144,11 +138,6 @@ def test_files_in_the_working_folder_do_not_shadow_our_modules(tmp_path):
 
     assert "shadowed" not in child.find_failure_reason()
     assert "missing 1 required positional argument" in child.find_failure_reason()
-
-
-@pytest.mark.parametrize("lines", [0, 5000])
-def test_much_output_does_not_block(tmp_path, lines):
-    assert finished(run(tmp_path, f"[print('x' * 200) for _ in range({lines})]")).poll_status() == 0
 
 
 def test_a_password_in_the_address_is_not_reported(monkeypatch):

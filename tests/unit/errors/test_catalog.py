@@ -68,3 +68,19 @@ def test_domain_codes_name_one_row_each():
     domains = [row.domain for row in _ROWS]
 
     assert len(set(domains)) == len(domains)
+
+
+def test_only_the_form_of_input_from_outside_is_a_fault_of_an_adapters_input():
+    """What the network, a disk, a lack of memory, a server or a deadline causes is internal."""
+    rows = {row.code: row.canonical for row in _ROWS}
+    caused = {"timeout", "io_error", "out_of_memory", "embedding_unavailable", "generic"}
+    caused |= {"cluster_unreachable", "model_unreachable", "model_busy", "model_protocol"}
+
+    assert {code for code, one in rows.items() if one == "E_ADAPTER_VALIDATION"} == {
+        "client_config_invalid",
+        "parse_failed",
+    }
+    assert {code for code, one in rows.items() if one == "E_INTERNAL_ERROR"} == caused | {
+        "model_rejected"
+    }
+    assert {row.code for row in _ROWS if row.domain == "LLM.TIMEOUT"} == {"timeout"}

@@ -36,7 +36,7 @@ def build(signal):
     ("signal", "target"),
     [
         (IoError(path="/x", op="read", cause="gone"), "/x"),
-        (NotIndexed(data_dir="/kb", expected=1, found=None), "/kb"),
+        (NotIndexed(data_dir="/kb", expected="1", found=None), "/kb"),
         (TimedOut(operation="first_token", elapsed_ms=2, deadline_ms=1), "first_token"),
     ],
 )

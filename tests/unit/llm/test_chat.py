@@ -39,31 +39,12 @@ def reader(heard):
     )
 
 
-def test_a_model_has_the_name_and_the_window_of_its_settings():
-    model = Model(ENDPOINT, "team/tiny", OPTIONS)
-
-    assert (model.name, model.context_tokens) == ("team/tiny", 1234)
-
-
 def test_a_key_replaces_the_login_in_the_address():
     with_key = Model(ENDPOINT, "tiny", OPTIONS, ApiKey("sk-secret", "MY_KEY"))._build_request([])
     without = Model(ENDPOINT, "tiny", OPTIONS)._build_request([])
 
     assert with_key.call.endpoint.user_info == ""
     assert without.call.endpoint.user_info == "me:password"
-
-
-def test_text_and_reasoning_are_tokens_and_only_text_is_passed_on(reader, heard):
-    reader._add_text("", "thinking")
-    reader._add_text("", None)
-    assert reader.first_token_ms is None
-
-    reader._add_text("a", None)
-    reader._add_text("\ud83c", "more")
-
-    assert reader.stream.tokens == 3
-    assert heard == ["a", "\\xed\\xa0\\xbc"]
-    assert reader.first_token_ms is not None
 
 
 def test_an_answer_beyond_its_limit_is_refused(reader):

@@ -7,7 +7,7 @@ from kebab.errors.catalog import ContextOverflow, ModelNotPulled, ModelProtocol,
 from kebab.llm.endpoint import parse_endpoint
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.ollama import OllamaChat, OllamaOptions
-from tests.fakes.ollama import Answer, Fail, Model, Raw, Say, fake_ollama
+from tests.fakes.ollama import Answer, Fail, Raw, Say, fake_ollama
 
 LIMITS = Deadlines(connect_s=5, first_token_s=20, total_s=40)
 QUESTION = [Message("system", "Be brief."), Message("user", "안녕? \ud800")]
@@ -101,45 +101,9 @@ def test_an_answer_beyond_the_window_is_cut_off(newer, tokens, is_cut):
     assert ask(newer.url, window=1024).is_cut is is_cut
 
 
-def test_reasoning_is_not_passed_on(ollama):
-    ollama.install(Model(name="tiny:latest", capabilities=("completion", "thinking")))
-    ollama.enqueue(Say("Yes", thinking=["Let me", " see"]))
-    heard: list[str] = []
-
-    assert ask(ollama.url, think=True, on_text=heard.append).text == "Yes"
-    assert heard == ["Yes"]
-    assert ollama.bodies()[0]["think"] is True
-
-
-@pytest.mark.parametrize(
-    ("reason", "finish"),
-    [("stop", "stop"), (None, None), ("length", "length"), ("new one", None)],
-)
-def test_the_finish_reason_is_returned(ollama, reason, finish):
-    ollama.enqueue(Say("a", done_reason=reason))
-
-    assert ask(ollama.url).finish == finish
-
-
 @pytest.mark.parametrize("reason", ["load", "unload"])
 def test_a_model_that_was_only_loaded_is_a_protocol_error(ollama, reason):
     assert isinstance(refusal(ollama, Say(done_reason=reason)), ModelProtocol)
-
-
-def test_an_html_page_is_an_unexpected_response(newer):
-    assert "`/api/chat` returned a web page (HTTP 200)" in str(refusal(newer, Fail("login")))
-
-
-def test_a_missing_model_is_named_with_its_server(ollama):
-    signal = refusal(ollama, model="nope")
-
-    assert signal.details() == {
-        "model": "nope",
-        "endpoint": ollama.url,
-        "operation": "ask",
-        "models": None,
-        "reason": None,
-    }
 
 
 def test_an_error_line_of_an_old_server_counts_with_status_200(newer):

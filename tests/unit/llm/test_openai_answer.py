@@ -15,8 +15,6 @@ from kebab.llm.endpoint import parse_base_url
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.openai import OpenAiChat, OpenAiOptions
 from tests.fakes.openai import (
-    STRANGE,
-    Fail,
     Pause,
     Raw,
     Say,
@@ -70,23 +68,6 @@ def test_all_forms_of_a_stream_are_read(server, wording, drip):
     assert (completion.text, completion.prompt_tokens) == ("Hello 世界", 7)
 
 
-@pytest.mark.parametrize(
-    ("reason", "finish"),
-    [("stop", "stop"), ("eos", "stop")],
-)
-def test_the_finish_reason_is_returned(server, reason, finish):
-    server.enqueue(Say("Hello", finish=reason))
-
-    assert ask(server).finish == finish
-
-
-@pytest.mark.parametrize("end", ["done", "unmarked", "only_mark"])
-def test_a_finish_reason_or_an_end_mark_completes_an_answer(server, end):
-    server.enqueue(Say("Hello", end=end))
-
-    assert ask(server).text == "Hello"
-
-
 @pytest.mark.parametrize("end", ["cut", "reset"])
 def test_a_lost_connection_after_the_finish_is_ignored(server, end):
     last = b'data: {"choices":[{"delta":{},"finish_reason":"length"}]}\n\n'
@@ -135,25 +116,6 @@ def test_the_finish_reason_is_that_of_the_server(server, reason):
     server.enqueue(Say("Hello", finish=reason))
 
     assert ask(server).finish == reason
-
-
-def test_a_call_of_a_tool_is_no_text(server):
-    chunk = delta(tool_calls=[{"index": 0, "function": {"name": "search"}}])
-    server.enqueue(Say(chunk, finish="tool_calls"))
-
-    completion = ask(server)
-
-    assert (completion.text, completion.aside) == ("", "tool_call")
-
-
-@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-def test_reasoning_is_left_out(server, name):
-    heard: list[str] = []
-    server.enqueue(Say("Hello", reasoning=["Let", " me"], reasoning_field=name))
-
-    completion = ask(server, heard.append)
-
-    assert (completion.text, heard) == ("Hello", ["Hello"])
 
 
 def delta(**parts):
@@ -217,11 +179,6 @@ def test_an_invalid_event_is_a_protocol_error(server, data):
     _, heard = failure(server, Say("Hello", Raw(data)), ModelProtocol)
 
     assert heard == ["Hello"]
-
-
-@pytest.mark.parametrize("name", [name for name, (status, *_) in STRANGE.items() if status == 200])
-def test_another_server_is_a_protocol_error(server, name):
-    failure(server, Fail(name), ModelProtocol)
 
 
 def test_an_answer_that_is_not_streamed_is_one_piece(server):

@@ -10,7 +10,7 @@ from kebab.llm.endpoint import NO_KEY, ApiKey, parse_base_url, parse_endpoint
 from kebab.llm.http_stream import Call, Deadlines
 from kebab.llm.server_check import LOADING, CheckedModel, check_server_responds
 from kebab.llm.server_errors import OLLAMA_ERRORS, OPENAI_ERRORS, ModelRequest
-from tests.fakes.dead_ends import greeting, never_accepting, refusing
+from tests.fakes.dead_ends import greeting
 from tests.fakes.language_model import Pieces, ScriptedModel
 from tests.fakes.openai import Answer, fake_openai
 
@@ -26,8 +26,8 @@ def nothing_is_remembered(monkeypatch):
 
 
 def check(url, limits=LIMITS, key=NO_KEY):
-    call = Call(endpoint=parse_base_url(url), operation="ask")
-    request = ModelRequest(call=call, path="/models", model="tiny", errors=OPENAI_ERRORS, key=key)
+    call = Call(endpoint=parse_base_url(url), operation="ask", model="tiny")
+    request = ModelRequest(call=call, path="/models", errors=OPENAI_ERRORS, key=key)
     check_server_responds(request, limits)
 
 
@@ -73,14 +73,6 @@ def test_a_silent_server_that_answered_before_is_busy(monkeypatch):
         monkeypatch.setitem(server_check._answered, endpoint, (monotonic(), ()))
 
         check(url)
-
-
-@pytest.mark.parametrize("place", [refusing, never_accepting])
-def test_a_place_without_a_server_is_unreachable(place):
-    with place() as url, pytest.raises(ModelUnreachable) as raised:
-        check(url)
-
-    assert raised.value.provider == "openai"
 
 
 @pytest.mark.parametrize(
@@ -130,47 +122,16 @@ def test_a_server_that_loads_for_too_long_is_busy():
     assert monotonic() - started < 5
 
 
-def test_a_busy_server_is_not_waited_for():
-    busy = ModelBusy(endpoint="http://x", operation="ask")
-
-    with pytest.raises(ModelBusy):
-        ask(checked(busy, Pieces("never")))
-
-
-def test_nothing_is_asked_when_the_check_fails():
-    def refuse():
-        raise LOADS
-
-    model = checked(check=refuse)
-
-    with pytest.raises(ModelBusy):
-        ask(model)
-    assert model.model.told == []
-    assert (model.name, model.context_tokens) == (model.model.name, model.model.context_tokens)
-
-
 def test_another_api_than_that_of_the_settings_is_named():
     with fake_openai("tiny") as server:
-        call = Call(endpoint=parse_endpoint(server.url), operation="ask")
-        request = ModelRequest(call=call, path="/api/version", model="m", errors=OLLAMA_ERRORS)
+        call = Call(endpoint=parse_endpoint(server.url), operation="ask", model="m")
+        request = ModelRequest(call=call, path="/api/version", errors=OLLAMA_ERRORS)
 
         with pytest.raises(ModelProtocol) as raised:
             check_server_responds(request, LIMITS)
 
     assert raised.value.setting == "models.llm.provider"
     assert raised.value.format_hint() == "export KEBAB_MODELS_LLM_PROVIDER=openai"
-
-
-def test_thoughts_are_removed_and_what_streamed_of_them_is_withdrawn():
-    heard: list[str | None] = []
-    text = "Let me see. It may be daily or weekly.</think>Daily."
-    model = checked(text)
-
-    completion = model.chat(MESSAGES, max_tokens=9, on_text=heard.append)
-
-    assert (completion.text, completion.aside) == ("Daily.", "reasoning")
-    assert heard[heard.index(None) + 1 :] == ["Daily."]
-    assert completion.first_token_ms is not None
 
 
 @pytest.mark.parametrize(("tokens", "is_cut"), [(3, True), (400, False), (None, False)])
@@ -186,12 +147,3 @@ def test_a_prompt_of_which_the_server_read_little_is_marked(tokens, is_cut):
 @pytest.mark.parametrize(("listed", "others"), [((), ()), (("scripted:latest",), ())])
 def test_a_model_that_the_server_lists_or_that_no_list_names_is_no_other(listed, others):
     assert ask(checked("Daily.", check=lambda: listed)).other_models == others
-
-
-def test_the_models_of_a_server_that_ignores_the_name_are_returned():
-    with fake_openai("tiny") as server:
-        call = Call(endpoint=parse_base_url(server.url), operation="ask")
-        request = ModelRequest(call=call, path="/models", model="m", errors=OPENAI_ERRORS)
-        model = checked("Daily.", check=lambda: check_server_responds(request, LIMITS))
-
-        assert [ask(model).other_models, check_server_responds(request, LIMITS)] == [("tiny",)] * 2

@@ -26,10 +26,9 @@ from tests.fakes.ollama_failures import CRASHED, FAILURES, OVERFLOWS, build_fail
 from tests.fakes.ollama_wire import CHAT, SHOW
 
 REQUEST = ModelRequest(
-    call=Call(endpoint=parse_endpoint("http://me:secret@host:1"), operation="ask"),
+    call=Call(endpoint=parse_endpoint("http://me:secret@host:1"), operation="ask", model="tiny"),
     path=CHAT,
     errors=OLLAMA_ERRORS,
-    model="tiny",
     prompt_tokens=900,
     context_tokens=64,
 )
@@ -71,29 +70,6 @@ def test_every_failure_of_both_generations_has_its_signal(name, path, generation
 
     assert type(signal) is MEANINGS[name]
     assert "secret" not in str(signal.details())
-
-
-@pytest.mark.parametrize("text", ["context deadline exceeded", "context"])
-def test_other_meanings_of_context_are_not_an_overflow(text):
-    assert isinstance(failed(REQUEST, text), ModelProtocol)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b'{"error": {"code": 404, "message": "File Not Found", "type": "not_found_error"}}',
-        b'{"error": "no such route"}',
-        b'{"detail": "Not Found"}',
-        b'{"error": null}',
-        b'{"error": {"message": 5}}',
-        b'"error"',
-        b"\xff\xfe",
-    ],
-)
-def test_a_missing_page_is_not_a_missing_model(body):
-    assert isinstance(
-        build_refusal(REQUEST, ResponseHead(404, "application/json"), body), ModelProtocol
-    )
 
 
 @pytest.mark.parametrize(("estimate", "prompt_tokens"), [(900, 900), (3, 65)])

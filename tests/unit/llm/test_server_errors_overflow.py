@@ -12,9 +12,8 @@ from kebab.llm.server_errors import (
 )
 
 REQUEST = ModelRequest(
-    call=Call(endpoint=parse_endpoint("http://gpu-box:8080/v1"), operation="ask"),
+    call=Call(endpoint=parse_endpoint("http://gpu-box:8080/v1"), operation="ask", model="tiny"),
     path="/chat/completions",
-    model="tiny",
     errors=OPENAI_ERRORS,
 )
 

@@ -12,9 +12,8 @@ from kebab.rag.extractive_answer import (
     format_quotes,
     rank_sentences,
 )
-from kebab.search.answerability import compute_relative_evidence
 from kebab.text.sentences import find_sentence_spans
-from tests.fakes.embedder import PROFILE, HashingEmbedder
+from tests.fakes.embedder import PROFILE
 from tests.fakes.evidence import stored
 
 
@@ -27,17 +26,6 @@ def make_sentences(text, *which, key=1, score=0.5, **fields):
         ScoredSentence(passage=passage, start=spans[at][0], end=spans[at][1], score=score)
         for at in which
     ]
-
-
-def test_one_sentence_is_quoted_with_its_marker():
-    text, supports = format_quotes(make_sentences("Restores run nightly. Others do not.", 0))
-    assert text == '"Restores run nightly." [1]'
-    (one,) = supports
-    assert (one.marker, one.quote.text, one.spans) == (
-        1,
-        "Restores run nightly.",
-        ((0, len(text)),),
-    )
 
 
 def test_several_quotes_are_a_list_and_every_span_holds_its_quote():
@@ -108,15 +96,6 @@ def test_code_in_a_list_of_quotes_belongs_to_its_item():
     assert [text[start:end][-3:] for one in supports for start, end in one.spans] == ["```", "[2]"]
 
 
-def test_code_alone_is_followed_by_its_marker():
-    assert quote_whole("~~~\nx = '```'\n~~~")[0] == "````\nx = '```'\n````\n[1]"
-
-
-def test_the_border_of_another_format_is_not_shown():
-    note = "Run it:\n\n```{eval-rst}\n.. click:example::\n\n    run()"
-    assert quote_whole(note)[0] == '"Run it:" [1]\n\n```\nrun()\n```'
-
-
 def test_indented_code_is_shown_in_a_fence():
     note = "Run it::\n\n    x --all\n      y"
     assert quote_whole(note)[0] == '"Run it::" [1]\n\n```\nx --all\n  y\n```'
@@ -150,10 +129,6 @@ def test_table_rows_and_list_items_are_separate_quotes():
         '- "one item" [1]\n- "two items" [2]'
     )
     assert [one.quote.lines for one in supports] == [(1, 1), (2, 2)]
-
-
-def test_no_sentences_give_an_empty_answer():
-    assert format_quotes([]) == ("", ())
 
 
 @pytest.mark.parametrize(
@@ -290,10 +265,6 @@ def test_headings_count_for_their_sentences_but_do_not_answer():
     assert found == ["Run it twice from the drawer."]
 
 
-def test_a_heading_is_better_than_nothing():
-    assert texts([passage("# Restore a snapshot")]) == ["Restore a snapshot"]
-
-
 @pytest.mark.parametrize(
     "poor",
     ["Restore a snapshot?", "Restore a snapshot:", "[restore snapshot](https://a.b/restore)"],
@@ -332,19 +303,6 @@ def test_vectors_find_sentences_in_other_words():
     assert near.seen[0].startswith("Title\n")
 
 
-def test_the_score_combines_words_meaning_and_passage_score():
-    best, text = passage("Unrelated.", score=0.8), "A restore reads the snapshot."
-    found = [best, passage(text, 2, 0.4)]
-    asked = {**ASKED, "zebra": 6.0}
-    by_words = {one.text: one.score for one in rank_sentences("q", found, asked, None, 2)}
-    near = rank_sentences("q", found, asked, Meaning("restore"), 2)
-    by_meaning = {one.text: one.score for one in near}
-    place = compute_relative_evidence(0.4, 0.8)
-
-    assert by_words[text] == pytest.approx((0.125 + 0.25 * place) / 0.5)
-    assert by_meaning[text] == pytest.approx(0.125 + 0.25 * place + 0.6)
-
-
 def test_a_sentence_in_an_unsupported_script_is_scored_by_its_words():
     near = Meaning("snapshot", unknown="あ")
     text = "A restore of a snapshot あ. Nothing is known of all that."
@@ -370,18 +328,6 @@ def test_only_the_best_sentences_are_embedded():
     near = Meaning("Restore")
     texts([passage(text)], embedder=near)
     assert len(near.seen) == MAX_EMBEDDED
-
-
-def test_equal_sentences_are_in_the_order_of_the_passages():
-    first, second = passage("One restore here."), passage("Two restore there.", 2)
-    assert texts([first, second]) == ["One restore here.", "Two restore there."]
-    assert texts([second, first]) == ["Two restore there.", "One restore here."]
-
-
-def test_any_embedder_works():
-    text = "A restore reads the snapshot. Disks are labelled."
-    found = texts([replace(passage(text), score=0.5)], embedder=HashingEmbedder(), limit=1)
-    assert found == ["A restore reads the snapshot."]
 
 
 def test_a_how_to_question_gets_the_code_of_the_instruction():

@@ -1,4 +1,4 @@
-from kebab.core.answers import AnswerMode, Refusal
+from kebab.core.answers import Refusal
 from kebab.rag.extractive_answer import ExtractiveWriter
 from tests.fakes.evidence import hit, page, stored
 
@@ -26,38 +26,6 @@ def write_answer(*chunks, sentences=1, asked=ASKED):
     writer = ExtractiveWriter(embedder=lambda: None, sentences=sentences)
     listener = RecordingListener()
     return writer.write(QUESTION, page(*hits, asked=asked), [], listener), listener
-
-
-def test_the_best_sentence_is_quoted_with_its_span():
-    draft, listener = write_answer(stored(NOTE))
-
-    (support,) = draft.citations
-    assert support.quote.text == "The nightly backup runs at two."
-    assert draft.text == '"The nightly backup runs at two." [1]'
-    assert listener.tokens == [draft.text]
-    assert (draft.refusal, draft.used) == (None, 1)
-
-
-def test_the_number_of_sentences_is_limited():
-    other = stored("The nightly backup of the photos runs at three with rsync.", key=2)
-
-    draft, _ = write_answer(stored(NOTE), other, sentences=2)
-
-    assert [one.marker for one in draft.citations] == [1, 2]
-    assert draft.used == 2
-
-
-def test_passages_without_sentences_are_refused():
-    draft, listener = write_answer(stored(" \n "))
-
-    assert draft.refusal is Refusal.SCORE_GATE
-    assert listener.tokens == []
-
-
-def test_no_model_writes_an_extractive_answer():
-    writer = ExtractiveWriter(embedder=lambda: None, sentences=1)
-
-    assert (writer.mode, writer.model) == (AnswerMode.EXTRACTIVE, None)
 
 
 def test_a_quote_that_lacks_what_is_asked_for_makes_the_answer_uncertain():

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.answers import AnswerMode, Completion, Refusal
-from kebab.errors.catalog import ContextOverflow, ModelUnreachable
+from kebab.errors.catalog import ContextOverflow
 from kebab.rag.checking.markers import find_fenced_blocks
 from kebab.rag.generative_answer import (
     ModelWriter,
@@ -21,7 +21,6 @@ NOTE = "The backup of all documents runs every night at two o'clock with restic.
 TRUE = "The backup of all documents runs every night at two o'clock [1]."
 FALSE = "The backup of all photos runs on 31 December 1999 on the Moonbase [1]."
 OVERFLOW = ContextOverflow(prompt_tokens=9000, context_tokens=8192)
-GONE = ModelUnreachable(endpoint="http://127.0.0.1:11434", operation="ask", cause="cut")
 
 
 class RecordingListener:
@@ -65,25 +64,6 @@ def test_the_response_of_the_model_is_the_answer_with_its_quotes():
     assert "".join(listener.tokens) == TRUE
     assert draft.usage.finish_reason == "stop"
     assert ModelWriter(model=model, answer_tokens=1).mode is AnswerMode.GENERATIVE
-
-
-def test_the_prompt_has_question_passages_and_answer_length():
-    model = ScriptedModel(TRUE)
-
-    write_answer(model, answer_tokens=321)
-
-    (prompt,) = model.told
-    assert QUESTION in prompt.text
-    assert NOTE in prompt.text
-    assert prompt.max_tokens == 321
-
-
-@pytest.mark.parametrize("said", [NOT_IN_NOTES, f"**{NOT_IN_NOTES}**\n"])
-def test_a_declined_answer_is_a_refusal_and_streams_no_token(said):
-    draft, listener = write_answer(ScriptedModel(said))
-
-    assert draft.refusal is Refusal.LLM_SELF_JUDGE
-    assert "".join(listener.tokens).strip() == ""
 
 
 def test_an_unsupported_claim_is_marked():
@@ -169,23 +149,6 @@ def test_a_cut_answer_is_kept_and_the_model_not_asked_again():
     assert warning.message.endswith("it reached the limit `models.llm.answer_tokens`: 50")
 
 
-def test_a_cut_answer_is_checked():
-    draft, _ = write_answer(ScriptedModel(cut(f"{TRUE} {FALSE} It also")))
-    refused, _ = write_answer(ScriptedModel(cut(f"{FALSE} It also")))
-
-    assert "[unsupported]" in draft.text
-    assert refused.refusal is Refusal.UNSUPPORTED_CLAIMS
-    assert refused.usage.truncated
-    assert "answer_truncated" in [one.code for one in refused.warnings]
-
-
-def test_an_answer_that_fills_the_window_names_the_setting_that_leaves_room():
-    draft, _ = write_answer(ScriptedModel(cut(TRUE), context_tokens=150), answer_tokens=500)
-
-    (warning,) = draft.warnings
-    assert warning.message.endswith("a lower `ask.limit` leaves more room: 150")
-
-
 def test_an_answer_that_the_server_cuts_off_earlier_names_its_limit():
     draft, _ = write_answer(ScriptedModel(cut(TRUE)), answer_tokens=500)
 
@@ -219,29 +182,6 @@ def test_an_answer_that_repeats_itself_is_broken_off_and_kept_once():
     assert draft.warnings[0].message == "the answer is incomplete because the model repeated itself"
 
 
-@pytest.mark.parametrize(
-    ("completion", "advice"),
-    [
-        (Completion(text="", finish="stop"), "the model wrote nothing"),
-        (Completion(text=" \n", finish="stop", aside="reasoning"), "`models.llm.think`"),
-        (
-            Completion(text="", finish="length", aside="reasoning"),
-            "`models.llm.answer_tokens`: 500",
-        ),
-        (Completion(text="", finish="stop", aside="tool_call"), "calls a tool"),
-        (Completion(text="I look it up.", finish="tool_calls"), "calls a tool"),
-        (Completion(text="", finish="content_filter"), "the server filtered"),
-    ],
-)
-def test_nothing_is_no_statement_about_the_notes(completion, advice):
-    draft, _ = write_answer(ScriptedModel(completion), answer_tokens=500)
-
-    assert draft.refusal is Refusal.EMPTY_ANSWER
-    assert draft.text == ""
-    assert advice in draft.warnings[-1].message
-    assert draft.warnings[-1].code == "empty_answer"
-
-
 def test_an_answer_from_a_cut_prompt_is_uncertain():
     said = Completion(text=TRUE, finish="stop", prompt_tokens=3, is_prompt_cut=True)
 
@@ -249,16 +189,6 @@ def test_an_answer_from_a_cut_prompt_is_uncertain():
 
     assert (draft.refusal, draft.uncertain) == (None, True)
     assert [warning.code for warning in draft.warnings] == ["prompt_cut"]
-
-
-def test_withdrawn_pieces_begin_the_answer_anew():
-    shown: list[str] = []
-    buffer = StreamBuffer(shown.append, shown.clear)
-
-    for piece in ("I think.", None, "The backup"):
-        buffer.append(piece)
-
-    assert (shown, buffer.text) == (["The backup"], "The backup")
 
 
 @pytest.mark.parametrize("said", [f"{NOT_IN_NOTES}: the passages do not"])
@@ -285,11 +215,6 @@ def test_an_overflow_of_the_smallest_prompt_is_an_error_at_once():
     assert len(model.told) == 1
 
 
-def test_a_failure_of_the_server_propagates():
-    with pytest.raises(ModelUnreachable):
-        write_answer(ScriptedModel(Pieces("The backup", then=GONE)))
-
-
 def test_an_interruption_returns_the_text_so_far():
     draft, _ = write_answer(ScriptedModel(Pieces("The backup", " of", then=KeyboardInterrupt())))
 
@@ -299,11 +224,6 @@ def test_an_interruption_returns_the_text_so_far():
 def test_an_interruption_before_the_first_word_propagates():
     with pytest.raises(KeyboardInterrupt):
         write_answer(ScriptedModel(KeyboardInterrupt()))
-
-
-def test_an_interruption_before_any_shown_text_propagates():
-    with pytest.raises(KeyboardInterrupt):
-        write_answer(ScriptedModel(Pieces("NOT", "_IN", then=KeyboardInterrupt())))
 
 
 @pytest.mark.parametrize(
@@ -474,35 +394,3 @@ def test_text_that_begins_like_not_in_notes_is_shown_once_it_differs():
 
     assert "".join(seen) == "NOT_INGRESS means entry"
     assert len(seen) == 1
-
-
-def test_white_space_at_the_beginning_waits_for_the_first_word():
-    seen, _ = append_all("\n", " ", "Yes", ".")
-
-    assert seen == ["\n Yes", "."]
-
-
-def test_text_after_not_in_notes_is_buffered_too():
-    seen, text = append_all(NOT_IN_NOTES, ", for nothing", " is said of it")
-
-    assert (seen, text) == ([], f"{NOT_IN_NOTES}, for nothing is said of it")
-
-
-def test_the_buffer_is_open_once_it_shows_text():
-    buffer = StreamBuffer(lambda _: None, lambda: None)
-    buffer.append("NOT")
-    assert not buffer.is_open
-
-    buffer.append("hing")
-    assert buffer.is_open
-
-
-def test_after_a_reset_the_buffer_holds_text_again():
-    seen: list[str] = []
-    buffer = StreamBuffer(seen.append, seen.clear)
-    buffer.append("Backups")
-    buffer.reset()
-    buffer.append(NOT_IN_NOTES)
-
-    assert seen == ["Backups"]
-    assert buffer.text == NOT_IN_NOTES

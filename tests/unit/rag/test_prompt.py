@@ -17,7 +17,6 @@ from kebab.rag.prompt import (
     build_messages,
     compute_evidence_budget,
     escape_evidence,
-    escape_line,
     estimate_evidence_tokens,
     estimate_overhead,
     estimate_prompt_tokens,
@@ -25,12 +24,10 @@ from kebab.rag.prompt import (
     pack_evidence,
 )
 from kebab.text.language import Language, detect_question_language
-from kebab.text.model_input import estimate_tokens
 from tests.fakes.evidence import hit, stored
 
 CASES = Path(__file__).parents[2] / "cases" / "prompt"
 ENGLISH = Language("en", "English")
-KOREAN = Language("ko", "Korean")
 
 
 def passage(text, marker=1, **fields):
@@ -88,41 +85,6 @@ def test_constant_parts_do_not_change_without_a_new_version():
     constant = f"{prompt.RULES}\0{prompt.REMINDER}"
 
     assert recorded[PROMPT_VERSION] == sha256(constant.encode()).hexdigest()
-
-
-def test_the_constant_part_comes_first():
-    one = build("How hot?", [passage("alpha")])
-    other = build("Wie laut?", [passage("beta")], language=KOREAN, answer_tokens=100)
-
-    assert [message.role for message in one] == ["system", "user"]
-    assert one[0].content.startswith(prompt.RULES)
-    assert other[0].content.startswith(prompt.RULES)
-    assert build("Why?", [passage("gamma")])[0] == one[0]
-
-
-def test_the_question_is_before_and_after_the_evidence():
-    before, after = request(passage("alpha"), question="How hot?").split("alpha")
-
-    assert "Question: How hot?" in before
-    assert "Question: How hot?" in after
-
-
-@pytest.mark.parametrize(
-    ("language", "tokens", "said"),
-    [
-        (ENGLISH, 1024, "Answer in English, in at most 510 words."),
-        (KOREAN, 1024, "Answer in Korean, in at most 250 words."),
-        (Language("ja", "Japanese"), 500, "Answer in Japanese, in at most 300 characters."),
-        (ENGLISH, 16, "Answer in English, in at most 8 words."),
-        (None, 100, "Answer in the language of the question, in at most 30 words."),
-        (Language(), 1, "Answer in the language of the question, in at most 1 words."),
-    ],
-)
-def test_language_and_length_are_named(language, tokens, said):
-    system, last = build(language=language, answer_tokens=tokens)
-
-    assert system.content.endswith(said)
-    assert said.split(",")[0] in last.content.splitlines()[-1]
 
 
 def test_turns_come_between_the_rules_and_the_evidence_without_their_markers():
@@ -186,10 +148,6 @@ def test_titles_paths_and_questions_are_escaped():
     assert "</evidence>" not in shown
 
 
-def test_braces_are_text():
-    assert "use {x} and {fence}" in request(passage("a {y}"), question="use {x} and {fence}?")
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -214,25 +172,6 @@ def test_a_declined_answer_is_recognised(text):
     assert is_declined(text)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "The pump costs 9 euros [1].",
-        f"A model replies with {NOT_IN_NOTES} when nothing answers [1].",
-        f"`{NOT_IN_NOTES}` is the agreed word [1].",
-        f"The word is [1]:\n\n{NOT_IN_NOTES}\n\nIt stands alone [2].",
-        f"{NOT_IN_NOTES}_EVER is another constant [1].",
-        "It is not in notes of 2019 that the pump was named [1].",
-        "The notes do not say so.",
-        "_:" * 20_000,
-        "_" * 200_000,
-    ],
-)
-def test_an_answer_is_not_declined(text):
-    assert not is_declined(text)
-
-
 def test_the_budget_is_the_window_without_prompt_and_answer():
     assert compute_evidence_budget(8192, 1024, 600) == 6568
     assert compute_evidence_budget(512, 1024, 200) == 56
@@ -251,12 +190,6 @@ def test_overhead_and_passages_are_an_upper_bound_of_the_prompt(question):
     assert estimate_prompt_tokens(messages) <= bound <= estimate_prompt_tokens(messages) + 60
 
 
-def test_the_tokens_of_a_prompt_are_its_texts_and_an_overhead_per_message():
-    messages = build()
-
-    assert estimate_prompt_tokens(messages) > sum(estimate_tokens(one.content) for one in messages)
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
@@ -273,11 +206,6 @@ def test_markers_in_a_passage_become_parentheses(text, shown):
     assert escape_evidence(text) == shown
 
 
-def test_a_line_stays_a_line_of_bounded_length():
-    assert escape_line("  a\n<|im_end|>\tb ", 40) == "a < |im_end|> b"
-    assert escape_line("x" * 1_000_000, 10) == "x" * 9 + "…"
-
-
 ROOM = 10_000
 
 
@@ -292,10 +220,6 @@ def make_hit(doc, ordinal, rank):
 
 def texts(passages):
     return [passage.text for passage in passages]
-
-
-def test_no_hits_are_packed_to_nothing():
-    assert pack_evidence([], ROOM) == []
 
 
 def test_documents_are_ordered_by_their_best_hit_and_passages_by_position():

@@ -3,8 +3,6 @@ import pytest
 from kebab.core.answers import AnswerMode, Evidence, Refusal, Turn
 from kebab.rag.prompt import (
     build_history,
-    estimate_escaped_tokens,
-    estimate_evidence_tokens,
     estimate_prompt_tokens,
     format_evidence,
     remove_markers,
@@ -17,30 +15,6 @@ from tests.fakes.evidence import stored
 def passage(text, marker=1, start=0, **fields):
     return Evidence(
         marker=marker, chunk=stored(text, marker, **fields), text=text[start:], start=start
-    )
-
-
-def test_a_passage_is_between_its_tags_below_its_location():
-    text = "one\ntwo\nthree"
-    name, shown = format_evidence(
-        [
-            passage(
-                text,
-                path="notes/heat.md",
-                title="Heating",
-                heading_path=("Heating", "Pumps", "Noise"),
-                start_line=7,
-                start=4,
-            )
-        ],
-        "why?",
-    )
-    digest = name.removeprefix("evidence-")
-
-    assert shown == (
-        f"<{name}>\n<passage-{digest} [1]>\n"
-        "From: Heating > Pumps > Noise (notes/heat.md, lines 8-9)\n"
-        f"two\nthree\n</passage-{digest}>\n</{name}>"
     )
 
 
@@ -69,15 +43,6 @@ def test_names_and_headings_of_any_length_stay_on_one_short_line():
     assert len(shown.split("\n")) == 6
 
 
-def test_the_estimate_covers_text_and_tags():
-    one = passage("heat pump " * 30)
-    _, shown = format_evidence([one], "q")
-    inner = "\n".join(shown.split("\n")[1:-1])
-
-    assert estimate_tokens(inner) <= estimate_evidence_tokens(one) <= estimate_tokens(inner) + 20
-    assert estimate_escaped_tokens(one.text) < estimate_evidence_tokens(one)
-
-
 def turn(question, answer="It is so [1].", refusal=None, standalone=""):
     return Turn(
         session="s",
@@ -90,15 +55,6 @@ def turn(question, answer="It is so [1].", refusal=None, standalone=""):
         model="m",
         created=0.0,
     )
-
-
-def test_turns_become_questions_and_answers():
-    result = build_history([turn("And it?", "It swims [1].", standalone="Does the duck swim?")])
-
-    assert [(one.role, one.content) for one in result] == [
-        ("user", "Does the duck swim?"),
-        ("assistant", "It swims."),
-    ]
 
 
 def test_the_history_has_only_the_last_turns_without_refusals():
@@ -134,10 +90,6 @@ def test_template_tokens_in_old_answers_are_escaped():
 )
 def test_markers_are_removed(answer, plain):
     assert remove_markers(answer) == plain
-
-
-def test_a_short_text_is_not_shortened():
-    assert shorten("  a b  ", 5) == "a b"
 
 
 def test_a_shortened_text_uses_all_its_tokens():

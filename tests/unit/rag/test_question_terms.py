@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.answers import AnswerMode, Completion, Refusal, Turn
+from kebab.core.answers import AnswerMode, Completion, Turn
 from kebab.errors.catalog import ContextOverflow, ModelProtocol, ModelUnreachable
 from kebab.rag.question_terms import (
     MAX_WORDS,
@@ -8,9 +8,7 @@ from kebab.rag.question_terms import (
     TermKind,
     build_standalone_question,
     extract_question_terms,
-    has_same_root,
     is_followup,
-    list_near_spellings,
     select_asking_sentences,
 )
 
@@ -49,14 +47,6 @@ def test_names_codes_and_numbers_are_told_from_words(question, expected):
     assert facts(question) == expected
 
 
-def test_plain_words_are_terms_too_but_stop_words_are_not():
-    assert found("how do I restore the nightly backup") == [
-        ("restore", WORD),
-        ("nightly", WORD),
-        ("backup", WORD),
-    ]
-
-
 @pytest.mark.parametrize(
     ("question", "options"),
     [
@@ -67,14 +57,6 @@ def test_plain_words_are_terms_too_but_stop_words_are_not():
 )
 def test_capitals_mean_nothing_in_a_title_in_shouting_and_in_german(question, options):
     assert facts(question, **options) == []
-
-
-def test_a_second_sentence_is_no_sign_of_a_title():
-    assert facts("I live in Ghent. When does Ada come?") == [("Ghent", NAME), ("Ada", NAME)]
-
-
-def test_the_pronoun_i_is_no_sign_of_a_title():
-    assert facts("when did I visit Ghent") == [("Ghent", NAME)]
 
 
 @pytest.mark.parametrize(
@@ -88,13 +70,6 @@ def test_the_pronoun_i_is_no_sign_of_a_title():
 )
 def test_eastern_questions_have_katakana_latin_words_and_numbers(question, expected):
     assert facts(question) == expected
-
-
-def test_a_name_is_split_into_its_words():
-    (name,) = (one for one in extract_question_terms("who is Ada Lovelace") if one.kind is NAME)
-
-    assert [part.text for part in name.split_words()] == ["Ada", "Lovelace"]
-    assert [part.words for part in name.split_words()] == [(("ada",),), (("lovelac",),)]
 
 
 @pytest.mark.parametrize("separator", [" is ", " "])
@@ -165,10 +140,6 @@ def test_other_names_numbers_and_versions_are_missing(term):
 def test_every_word_of_a_name_has_to_occur():
     assert contains("Ada Nepal")
     assert not contains("Ada Tibet")
-
-
-def test_a_text_without_words_contains_nothing():
-    assert not contains("Ada", "")
 
 
 def test_an_endless_word_is_not_compared_letter_by_letter():
@@ -280,23 +251,6 @@ def test_a_rewrite_of_more_than_400_characters_is_not_used(length, used):
     assert (result == response) is used
 
 
-def test_an_answer_to_a_question_without_a_question_mark_is_not_used():
-    result = build_standalone_question(
-        "그건 가격이 얼마인지 알려줘", [KOREAN], RewritingModel("가격은 9,400유로입니다.")
-    )
-
-    assert result.startswith("그건 가격이 얼마인지 알려줘")
-
-
-def test_a_truncated_rewrite_is_not_used():
-    model = RewritingModel("How loud is the Aurora 300 heat pump?", finish="length")
-
-    assert (
-        build_standalone_question("How loud is it?", [PUMP], model)
-        == "How loud is it? (Aurora 300 heat pump cost)"
-    )
-
-
 @pytest.mark.parametrize(
     "failure",
     [
@@ -317,34 +271,6 @@ def test_a_model_that_cannot_be_reached_is_an_error():
         build_standalone_question("How loud is it?", [PUMP], RewritingModel(failure))
 
 
-def test_the_prompt_has_the_last_turns_as_data_and_a_small_token_limit():
-    old = turn("What is the oldest question?")
-    refused = turn(
-        "What does </conversation> cost?", "Not in the notes.", refusal=Refusal.SCORE_GATE
-    )
-    model = RewritingModel("How loud is the Aurora 300 heat pump?")
-
-    build_standalone_question("How loud is it?", [old, turn("Who sells it?"), refused, PUMP], model)
-    [((rules, request), limit)] = model.asked
-
-    assert rules.role == "system"
-    assert "data" in rules.content
-    tag = request.content.split("\n")[0]
-    inside = request.content.split(tag.replace("<", "</"))[0]
-    assert tag.startswith("<conversation-")
-    assert "What does the Aurora 300 heat pump cost?" in inside
-    assert "It costs 9,400 euros." in inside
-    assert "oldest" not in inside
-    assert "Not in the notes" not in inside
-    assert 60 <= limit <= 80
-
-
-def test_without_a_model_a_standalone_question_is_unchanged():
-    question = "Where is the nearest lake with clean water?"
-
-    assert build_standalone_question(question, [PUMP], None) == question
-
-
 @pytest.mark.parametrize(
     ("question", "before", "result"),
     [
@@ -356,17 +282,6 @@ def test_without_a_model_a_standalone_question_is_unchanged():
 )
 def test_without_a_model_keywords_of_the_question_before_are_added(question, before, result):
     assert build_standalone_question(question, [before], None) == result
-
-
-def test_added_keywords_come_from_the_standalone_question_and_are_short():
-    before = turn("And it?", standalone="alpha beta (gamma) " + "word7 " * 3 + "delta-long " * 900)
-
-    assert (
-        build_standalone_question("Why?", [before], None)
-        == "Why? (alpha beta gamma word7 delta-long)"
-    )
-    many = turn(" ".join(f"word{number}" for number in range(500)))
-    assert len(build_standalone_question("Why?", [many], None)) < 120
 
 
 @pytest.mark.parametrize(
@@ -416,34 +331,3 @@ def test_follow_up_questions_are_recognised(question):
 )
 def test_standalone_questions_are_recognised(question):
     assert not is_followup(question)
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ("nepal", "nepalese", True),
-        ("italy", "italian", True),
-        ("germany", "german", True),
-        ("saturn", "saturday", False),
-        ("mars", "march", False),
-        ("iran", "iraq", False),
-    ],
-)
-def test_only_usual_endings_make_two_forms_of_a_name(one, other, same):
-    assert has_same_root(one, other) is has_same_root(other, one) is same
-
-
-@pytest.mark.parametrize(
-    ("written", "meant", "near"),
-    [
-        ("hatmanis", "hartmanis", True),
-        ("krugmen", "krugman", True),
-        ("counicl", "council", True),
-        ("saturn", "pastern", False),
-        ("paris", "berlin", False),
-    ],
-)
-def test_one_wrong_letter_makes_a_near_spelling(written, meant, near):
-    shared = list_near_spellings(written) & list_near_spellings(meant)
-
-    assert bool(shared) is near

@@ -17,11 +17,6 @@ def texts(note, **fields):
     return [note[one.start : one.end] for one in find_quote_units(chunk, 0, len(note))]
 
 
-def test_every_sentence_is_a_unit():
-    note = "The first sentence is here. The second sentence is here."
-    assert texts(note) == ["The first sentence is here.", "The second sentence is here."]
-
-
 def test_headings_labels_and_badges_are_left_out_beside_sentences():
     note = (
         "(serve-configure)=\n# Configure the whole server\n\n[![ci](a.svg)](b)\n\n"
@@ -46,10 +41,6 @@ def test_a_heading_is_a_unit_where_nothing_else_is():
 def test_a_short_sentence_is_extended_by_its_neighbour(note, expected):
     assert [one for one in texts(note) if one in expected] == expected
     assert not any(map(is_short, texts(note)))
-
-
-def test_a_short_sentence_alone_stays():
-    assert texts("Yes.") == ["Yes."]
 
 
 def test_an_announcement_and_its_code_are_one_unit():
@@ -78,12 +69,6 @@ def test_long_code_is_not_joined():
     assert all(len(one) < MAX_CODE for one in texts(note))
 
 
-def test_units_outside_the_given_part_are_left_out():
-    note = "The first sentence is here. The second sentence is here."
-    units = find_quote_units(stored(note), 5, len(note))
-    assert [note[one.start : one.end] for one in units] == ["The second sentence is here."]
-
-
 def test_an_announcement_takes_the_sentence_before_it_to_its_code():
     note = "You may want to create a demo. You would run:\n\n```\nnew demo\n```\n"
     assert texts(note)[-1] == note.strip()
@@ -105,21 +90,6 @@ def test_code_of_a_list_item_is_dedented():
     assert read(text) == [("~~~\n   a\n     b\n   ~~~", "", "a\n  b")]
 
 
-@pytest.mark.parametrize(
-    ("info", "language"),
-    [
-        ("python title='a.py'", "python"),
-        ("{code-block} console", "console"),
-        ("{.toml}", ""),
-        ("c++", "c++"),
-        ("", ""),
-    ],
-)
-def test_the_language_is_the_first_word(info, language):
-    (one,) = find_code_blocks(f"```{info}\nx\n```")
-    assert one.language == language
-
-
 def test_a_directive_for_prose_and_an_open_fence_are_no_code():
     assert read("```{note}\nRead this.\n```") == []
     assert read("```sh\nx") == []
@@ -132,21 +102,9 @@ def test_code_of_restructuredtext_is_found():
     assert read("Run it::\n\n    a\n      b\n\nThe end.") == [("    a\n      b", "", "a\n  b")]
 
 
-def test_two_blocks_are_two():
-    assert [code for *_, code in read("```\na\n```\n```\nb\n```")] == ["a", "b"]
-
-
-def test_options_of_a_directive_are_no_code():
-    assert read("```{code-block} python\n:caption: a.py\n\nx = 1\n```")[0][2] == "x = 1"
-
-
 def test_an_example_directive_in_another_format_is_code():
     text = "```{eval-rst}\n.. click:example::\n\n    run()\n\nMore.\n```"
     assert [code for *_, code in read(text)] == ["run()"]
-
-
-def test_the_text_of_a_note_is_no_code():
-    assert read("Text.\n\n.. note::\n\n    Read this first.\n") == []
 
 
 @pytest.mark.parametrize(
@@ -186,17 +144,6 @@ def test_sentences_stand_alone(text):
     assert classify_form(LayoutKind.PROSE, text) is SentenceForm.GOOD
 
 
-@pytest.mark.parametrize("text", ["What is it?", "Run this command:", "何ですか？", "次のとおり："])
-def test_questions_and_announcements_are_poor(text):
-    assert classify_form(LayoutKind.PROSE, text) is SentenceForm.POOR
-
-
-def test_headings_are_told_from_sentences_and_code_counts_as_it_is():
-    assert classify_form(LayoutKind.HEADING, "Restore a snapshot") is SentenceForm.HEADING
-    assert classify_form(LayoutKind.CODE, "curl https://example.org") is SentenceForm.GOOD
-    assert classify_form(LayoutKind.CODE, ".. click:run::") is SentenceForm.EMPTY
-
-
 @pytest.mark.parametrize(
     ("text", "short"),
     [
@@ -211,18 +158,3 @@ def test_headings_are_told_from_sentences_and_code_counts_as_it_is():
 )
 def test_the_shortest_quote_depends_on_the_width_of_its_script(text, short):
     assert is_short(text) is short
-
-
-def test_the_row_of_a_table_may_begin_with_a_link():
-    row = "| [`manylinux-image`](https://example.org/images) | `2_28` |"
-    assert classify_form(LayoutKind.ROW, row) is SentenceForm.GOOD
-    assert classify_form(LayoutKind.ROW, "| [a](b) | [c](d) |") is SentenceForm.EMPTY
-
-
-@pytest.mark.parametrize("text", ["!!! note", '??? example "An example of it"', '=== "Linux"'])
-def test_the_border_of_a_note_says_nothing(text):
-    assert classify_form(LayoutKind.PROSE, text) is SentenceForm.EMPTY
-
-
-def test_the_labels_of_links_count_for_the_length():
-    assert not is_short("See [the docs about the answers file](a.md).")

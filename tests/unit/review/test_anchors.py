@@ -44,11 +44,6 @@ def test_what_puts_text_into_a_page_may_have_anchors(text: str) -> None:
     assert list_anchors(text, read_markup(text)) is None
 
 
-def test_signs_in_code_and_other_shortcodes_put_nothing_into_a_page() -> None:
-    text = "# A\n\n{{< note >}}\nx\n\n```html\n<VirtualHost>\n{{ Math.random() }}\n```\n"
-    assert list_anchors(text, read_markup(text)) is not None
-
-
 @pytest.mark.parametrize(
     "fragment",
     [*("", "top", "L1-L9", "{{ x }}", "page=3", "fnref:1", "term-node"), "pkg.mod.Class", "a/pets"],

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.review import FrontMatterUse, Heading, Markup
+from kebab.core.review import FrontMatterUse, Markup
 from kebab.review.document import (
     MAX_CHARS,
     MAX_SENTENCES,
-    hide_spans,
     plan_units,
     show_sentence,
     show_sentences,
@@ -47,36 +46,6 @@ def test_an_offset_inside_a_character_is_that_of_the_character(
         assert document.to_utf16(offset + 1, offset + 1)[0] > unit
 
 
-def test_lines_and_columns_count_from_one() -> None:
-    document = make_document("ab\r\n\U0001f600c\n")
-    assert [document.find_line(offset) for offset in range(6)] == [
-        (1, 1),
-        (1, 2),
-        (1, 3),
-        (2, 1),
-        (2, 2),
-        (2, 3),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("span", "expected"),
-    [((0, 3), (0, 0)), ((0, 8), (0, 1)), ((4, 5), (1, 1)), ((8, 9), (1, 1)), ((30, 30), (1, 1))],
-)
-def test_a_span_lies_in_sentences(span: tuple[int, int], expected: tuple[int, int]) -> None:
-    assert make_document("One. Two.\n").find_sentence_range(*span) == expected
-
-
-def test_a_text_without_sentences_has_the_range_zero() -> None:
-    assert make_document("---\n").find_sentence_range(0, 3) == (0, 0)
-
-
-def test_prose_has_blanks_in_place_of_front_matter_and_code() -> None:
-    markup = Markup(front_matter=FrontMatterUse(0, 9, ()), code=((15, 18),))
-    document = make_document("---\na\n---\nText `x` end", markup)
-    assert document.prose == "   \n \n   \nText     end"
-
-
 def test_code_that_begins_in_front_matter_is_hidden_once() -> None:
     markup = Markup(front_matter=FrontMatterUse(0, 4, ()), code=((1, 2), (3, 6)))
     document = make_document("---\nab cd", markup)
@@ -109,18 +78,6 @@ PIECES = st.lists(
 )
 
 
-@given(st.sampled_from(["", "---\r\ntitle: Teh \U0001f600\r\n---\r\n"]), PIECES)
-def test_every_sentence_is_found_by_its_place_in_the_file(front: str, pieces: list[str]) -> None:
-    raw = front + "".join(pieces)
-    document = make_document(raw)
-    for number, sentence in enumerate(document.sentences):
-        span = document.to_utf16(sentence.start, sentence.end)
-        named = slice_utf16(raw, *span).replace("\r\n", "\n").replace("\r", "\n")
-        assert named == document.text[sentence.start : sentence.end]
-        assert document.from_utf16(*span) == (sentence.start, sentence.end)
-        assert document.find_sentence_range(sentence.start, sentence.end) == (number, number)
-
-
 @given(PIECES, st.data())
 def test_lines_and_columns_are_those_of_the_file(pieces: list[str], data: st.DataObject) -> None:
     raw = "".join(pieces)
@@ -132,17 +89,6 @@ def test_lines_and_columns_are_those_of_the_file(pieces: list[str], data: st.Dat
         before = before[:-1]
     lines = before.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     assert document.find_line(offset) == (len(lines), len(lines[-1]) + 1)
-
-
-@given(st.text(st.sampled_from("ab\n\U0001f600"), max_size=30), st.data())
-def test_hidden_spans_are_blank_and_the_rest_stays(text: str, data: st.DataObject) -> None:
-    edges = sorted(data.draw(st.lists(st.integers(0, len(text)))))
-    spans = list(zip(edges[::2], edges[1::2], strict=False))
-    hidden = hide_spans(text, spans)
-    inside = {offset for first, last in spans for offset in range(first, last)}
-    assert hidden == "".join(
-        " " if offset in inside and sign != "\n" else sign for offset, sign in enumerate(text)
-    )
 
 
 @given(st.text(st.sampled_from("a\U0001f600\r\n"), max_size=20), st.integers(-5, 60))
@@ -194,11 +140,6 @@ def test_long_sentences_make_units_of_fewer():
     assert all(unit.end - unit.start > 400 for unit in units)
 
 
-def test_a_text_without_prose_has_no_units():
-    assert plan("")[1] == []
-    assert plan("```\nx = 1\n```\n")[1] == []
-
-
 def test_a_unit_ends_before_a_heading():
     document, units = plan("# A\n\nOne is here.\n\n## B\n\nTwo is here.\n")
 
@@ -210,14 +151,6 @@ def test_headings_without_text_belong_to_the_next_section():
     document, units = plan("# A\n\n## B\n\nTwo is here.\n")
 
     assert cover(document, units) == [[0, 1, 2]]
-
-
-def test_an_underlined_heading_begins_a_section():
-    text = "One is here.\n\nTitle\n-----\n\nTwo is here.\n"
-    start = text.index("Title")
-    _, units = plan(text, Markup(headings=(Heading(2, "Title", start, start + 11),)))
-
-    assert [unit.start for unit in units] == [0, start]
 
 
 def test_code_front_matter_and_rows_of_values_are_not_shown():

@@ -82,15 +82,6 @@ def test_a_long_reason_is_cut_between_graphemes(grapheme: str, kept: int) -> Non
     assert item.r == unicodedata.normalize("NFC", grapheme) * kept + "…"
 
 
-def test_a_reason_of_one_endless_grapheme_is_cut_anyway() -> None:
-    item = build_item(make_document("One.\n"), make_finding(reason="a" + "\u0301" * 100_000))
-    assert len(item.r) == 160
-
-
-def test_a_reason_without_a_visible_character_is_the_kind() -> None:
-    assert build_item(make_document("One.\n"), make_finding(reason="\n\0 ")).r == "spelling"
-
-
 def test_an_edit_without_its_text_is_a_note_and_a_deletion_has_an_empty_one() -> None:
     document = make_document("One.\n")
     assert build_item(document, make_finding(edit="replace")).t == "note"

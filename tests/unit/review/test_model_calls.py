@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.answers import AnswerCutError, Completion, Message
-from kebab.errors.catalog import ContextOverflow, ModelProtocol, ModelUnreachable
+from kebab.errors.catalog import ContextOverflow, ModelProtocol
 from kebab.review.model_calls import LIMITS, Limit, ModelCalls, ask_with_limits
 from tests.fakes.language_model import Pieces, ScriptedModel
 
@@ -46,10 +46,6 @@ def test_a_response_takes_at_most_half_of_the_window():
     calls.ask_all(["one"], limits, ask)
 
     assert [told.max_tokens for told in model.told] == [256, 179, 123]
-
-
-def test_without_a_request_nothing_finished():
-    assert ModelCalls(ScriptedModel()).build_usage().finish is None
 
 
 @pytest.mark.parametrize(
@@ -122,24 +118,6 @@ def test_an_empty_list_is_an_answer_unless_something_was_asked_for():
     assert not calls.build_usage().unanswered
 
 
-def test_a_response_ends_as_its_server_says():
-    _, calls, answer = request(Completion(text='{"items": [', finish="length"))
-
-    assert (answer.state, calls.build_usage().finish) == ("cut", "length")
-
-
-@pytest.mark.parametrize("signal", [ModelProtocol(cause="HTML", **PLACE)])
-def test_a_protocol_error_before_any_text_is_raised(signal):
-    with pytest.raises(ModelProtocol):
-        request(signal)
-
-
-@pytest.mark.parametrize("failure", [ModelUnreachable, ModelProtocol], ids=["lost", "crashed"])
-def test_a_failed_server_is_raised_also_amid_a_response(failure):
-    with pytest.raises(failure):
-        request(Pieces('{"items":[', then=failure(cause="cut", **PLACE)))
-
-
 def test_a_part_that_every_limit_cuts_off_is_exhausted():
     calls = ModelCalls(ScriptedModel())
     calls.ask_all("ab", LADDER, lambda part, limit: "complete" if limit.items == 1 else "cut")
@@ -186,10 +164,6 @@ def climb(parts, answers, otherwise="cut"):
     return asked, ask_with_limits(parts, LADDER, ask)
 
 
-def test_a_complete_answer_needs_one_request():
-    assert climb("abc", lambda part, limit: True) == ([("abc", 3)], (True, False))
-
-
 def test_a_cut_off_is_followed_by_lower_limits():
     assert climb("abc", lambda part, limit: limit.items < 2) == (
         [("abc", 3), ("abc", 2), ("abc", 1)],
@@ -214,10 +188,6 @@ def test_a_broken_answer_costs_no_lower_limit():
 def test_a_broken_answer_about_one_part_is_not_exhausted():
     assert climb("a", lambda part, limit: False, "broken") == ([("a", 3)], (False, False))
     assert climb("a", lambda part, limit: False)[1] == (False, True)
-
-
-def test_an_unusable_answer_is_not_asked_for_again():
-    assert climb("abc", lambda part, limit: False, "unusable") == ([("abc", 3)], (False, False))
 
 
 @given(st.integers(1, 9), st.sets(st.integers(0, 8)), st.integers(1, 9))

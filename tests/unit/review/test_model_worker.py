@@ -1,11 +1,7 @@
 import json
 import re
 
-import pytest
-
 from kebab.core.answers import Completion
-from kebab.core.review import GlossaryTerm
-from kebab.errors.catalog import ModelUnreachable
 from kebab.review.model_worker import ModelWorker
 from kebab.review.worker import RulesWorker
 from tests.fakes.language_model import ScriptedModel
@@ -93,15 +89,6 @@ def test_a_review_proofreads_each_unit_after_the_rules():
     assert [result.usage.requests for result in results] == [0, 1, 1]
 
 
-def test_positions_are_utf16_units_of_the_file():
-    raw = "---\r\ntitle: x\r\n---\r\n\r\n🍞 Teh 빵 is \r\ngood. 👩‍🍳 É teh e\u0301nd."
-    document = make_document(raw)
-
-    _, results = review(build(ScriptedModel(correct)), document)
-
-    assert [quote(document, item) for item in list_items(results)] == ["Teh", "teh"]
-
-
 def test_items_without_a_place_are_dropped_and_counted():
     answer = write(entry("invented"), entry("Teh", "Teh"), entry("Teh", "The"), {"words": "Teh"})
 
@@ -143,38 +130,6 @@ def test_a_unit_is_split_by_sentences_before_it_is_given_up():
     usage = results[1].usage
     assert (usage.requests, usage.truncated, usage.finish) == (9, True, "length")
     assert set(usage.warnings) == {"downshift_exhausted", "unit_incomplete"}
-
-
-def test_a_deep_review_allows_style_and_longer_answers():
-    answer = write(entry("end", kind="style"))
-    _, quick = review(build(ScriptedModel(answer)), make_document("The end."))
-    model = ScriptedModel(answer)
-    _, deep = review(build(model, "deep"), make_document("The end."))
-
-    assert list_items(quick) == []
-    assert [item.k for item in list_items(deep)] == ["style"]
-    assert model.told[0].max_tokens == 1800
-
-
-def test_terms_of_the_settings_reach_the_model():
-    model = ScriptedModel(NONE)
-
-    review(build(model, glossary=[GlossaryTerm("e-mail", ("email",))]), make_document("The end."))
-
-    assert "e-mail" in model.told[0].text
-
-
-def test_a_lost_server_leaves_the_unit_unfinished():
-    lost = ModelUnreachable(endpoint="http://x", operation="review", cause="cut")
-
-    with pytest.raises(ModelUnreachable):
-        review(build(ScriptedModel(lost)), make_document("The end."))
-
-
-def test_the_same_text_has_the_same_plan():
-    assert build(ScriptedModel()).plan(make_document(TEXT)) == build(ScriptedModel()).plan(
-        make_document(TEXT)
-    )
 
 
 def test_a_unit_without_a_usable_answer_costs_one_request():

@@ -22,7 +22,6 @@ from tests.fakes.hostile_model import (
     FAULTS,
     READABLE,
     TYPOS,
-    UNREADABLE,
     Fault,
     HostileModel,
     cut_at,
@@ -91,17 +90,6 @@ def list_typos(document: ReviewDocument) -> list[tuple[int, int]]:
     return [found.span() for found in re.finditer("|".join(TYPOS), prose)]
 
 
-@settings(max_examples=60, deadline=None)
-@given(TEXTS, TIERS)
-def test_an_honest_model_is_understood_at_once(text: str, tier: ReviewTierName) -> None:
-    document, model = make_document(text), HostileModel()
-    items, results = review(document, tier, model)
-    check_items(document, items)
-    assert [locate_item(document, item) for item in items] == list_typos(document)
-    assert [bool(item.fix) for item in items] == [True] * len(items)
-    assert len(model.told) <= len(results)
-
-
 @settings(max_examples=150, deadline=None)
 @given(TEXTS, TIERS, st.lists(st.sampled_from([*READABLE, *CUT]), max_size=12), st.integers(0, 99))
 def test_what_can_be_read_is_not_lost(
@@ -127,28 +115,6 @@ def test_items_are_valid_and_the_requests_are_bounded_whatever_is_answered(
     assert len(model.told) <= len(results) * (3 + 2 * MOST_PARTS)
     assert sum(result.usage.requests for result in results) == len(model.told)
     assert {locate_item(document, item) for item in items} <= set(list_typos(document))
-
-
-@pytest.mark.parametrize("name", list(UNREADABLE))
-@pytest.mark.parametrize("tier", ["quick", "deep"])
-def test_a_model_that_is_never_understood_finds_nothing_wrong(
-    tier: ReviewTierName, name: str
-) -> None:
-    document, model = make_document("".join(PIECES)), HostileModel([name])
-    items, _ = review(document, tier, model)
-    check_items(document, items)
-
-
-@pytest.mark.parametrize("tier", ["quick", "deep"])
-def test_an_answer_may_be_cut_at_every_length(tier: ReviewTierName) -> None:
-    document = make_document("We recieve teh bread, wich teh baker \U0001f600 made.\r\n")
-    wanted, _ = review(document, tier, HostileModel())
-    assert len(wanted) == 4
-    for length in range(420):
-        model = HostileModel([cut_at(length), "honest"])
-        items, results = review(document, tier, model)
-        assert items == wanted, length
-        assert not any(result.usage.truncated for result in results)
 
 
 @pytest.mark.parametrize("tier", ["quick", "deep"])

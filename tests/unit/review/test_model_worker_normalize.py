@@ -78,21 +78,10 @@ def test_words_without_a_place_are_dropped(words):
     assert start()[1].normalize(item(words)) is None
 
 
-@pytest.mark.parametrize("fix", ["Teh", " Teh ", "Teh\n"])
-def test_a_fix_that_changes_nothing_is_dropped(fix):
-    assert start()[1].normalize(item("Teh", fix=fix)) is None
-
-
 def test_an_empty_fix_deletes_and_a_missing_or_endless_one_is_a_note():
     assert start()[1].normalize(item("Teh", fix="")).edit == "delete"
     assert start()[1].normalize(item("Teh", fix=None)).edit == "note"
     assert start()[1].normalize(item("Teh", fix="x" * 1001)).edit == "note"
-
-
-def test_a_finding_without_a_reason_names_its_kind():
-    finding = start()[1].normalize(item("Teh")._replace(reason=""))
-
-    assert finding.reason == "grammar"
 
 
 CODE = "Use `teh cmd` in bread, see [docs](https://e.org/teh) for more."
@@ -111,14 +100,6 @@ def test_an_edit_around_code_or_an_address_is_a_note(words, fix):
 
 def test_an_edit_of_code_is_dropped():
     assert start(CODE, Markup(code=SPANS))[1].normalize(item("teh", fix="the")) is None
-
-
-def test_a_note_may_name_code():
-    document, normalizer = start(CODE, Markup(code=SPANS))
-
-    finding = normalizer.normalize(item("Use `teh cmd`", fix=None))
-
-    assert quote(document, finding) == "Use `teh cmd`"
 
 
 def test_an_edit_over_the_sign_of_a_quotation_is_a_note():
@@ -150,9 +131,3 @@ def test_words_of_an_unknown_sentence_mean_one_place_after_the_other():
     places = [normalizer.normalize(item("teh", number)).start for number in (99, 0, 99)]
 
     assert places == [document.text.rindex("teh"), document.text.index("teh"), places[0]]
-
-
-def test_words_that_are_reported_again_are_not_looked_for_in_another_sentence():
-    _, normalizer = start("Put teh dough in. Put teh oven on.")
-
-    assert [normalizer.normalize(item("teh", 1)).start for _ in range(2)] == [4, 4]

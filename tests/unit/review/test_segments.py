@@ -28,11 +28,6 @@ def _list_sources(text: str) -> list[str]:
     return [one.source for one in _split(text)]
 
 
-def test_each_sentence_heading_and_item_is_a_segment() -> None:
-    text = "# Head {#top}\n\nOne. Two\nlines.\n\n- item\n  1. inner\n\n> quote\n"
-    assert _list_sources(text) == ["Head", "One.", "Two lines.", "item", "inner", "quote"]
-
-
 def test_segments_have_stable_ids_and_their_places() -> None:
     text = "One. Two.\n"
     assert [(one.cid, text[one.start : one.end]) for one in _split(text)] == [
@@ -70,15 +65,6 @@ def test_a_footnote_has_its_text_as_segment() -> None:
     assert _list_sources("Said[^a].\n\n[^a]: The note.\n") == ["Said⟦1⟧.", "The note."]
 
 
-def test_columns_of_a_plain_text_stay_lines() -> None:
-    document = make_document("name  size\napple  big\n\nOne\nsentence.\n", media="text/plain")
-    assert [one.source for one in split_segments(document)] == [
-        "name⟦1⟧size",
-        "apple⟦1⟧big",
-        "One sentence.",
-    ]
-
-
 def test_groups_hold_all_segments_within_their_limits() -> None:
     text = "".join(f"Sentence number {number} has some words. " for number in range(200))
     segments = _split(text)
@@ -87,10 +73,6 @@ def test_groups_hold_all_segments_within_their_limits() -> None:
     sizes = [sum(len(one.source) for one in group) for group in groups]
     assert all(700 <= size <= MAX_UNIT_CHARS for size in sizes[:-1])
     assert max(map(len, groups)) <= MAX_UNIT_SEGMENTS
-
-
-def test_many_short_segments_make_several_groups() -> None:
-    assert [len(one) for one in group_segments(_split("- a\n" * 70))] == [32, 32, 6]
 
 
 def _parse(text: str) -> ReviewDocument:
@@ -137,11 +119,6 @@ def test_two_bold_words_at_both_ends_keep_their_marks() -> None:
     assert _mask("**A** and **B**").text == "⟦1⟧A⟦2⟧ and ⟦3⟧B⟦4⟧"
 
 
-def test_a_wrapped_sentence_is_shown_on_one_line() -> None:
-    assert _mask("One\n> two\n> three.").text == "One two three."
-    assert _mask("第一の\n文です。").text == "第一の文です。"
-
-
 def test_a_plain_text_has_no_markup_but_addresses_variables_and_columns() -> None:
     masked = _mask("A **b** {name} at http://a.b/c  with  gaps", "text/plain")
     assert masked == ("A **b** ⟦1⟧ at ⟦2⟧with⟦3⟧gaps", ("{name}", "http://a.b/c  ", "  "))
@@ -177,10 +154,6 @@ def test_lost_repeated_and_invented_placeholders_are_faults(answer: str, faults:
 )
 def test_a_translation_gets_no_markup_of_its_own(source: str, answer: str, restored: str) -> None:
     assert restore(Masked(source, ("`x`",)), answer, is_markdown=True) == restored
-
-
-def test_a_plain_text_is_not_escaped() -> None:
-    assert restore(Masked("a", ()), "# b *c*", is_markdown=False) == "# b *c*"
 
 
 @given(st.permutations(range(1, 5)), st.lists(st.sampled_from("abc "), min_size=5, max_size=5))

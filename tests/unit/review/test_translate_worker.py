@@ -7,13 +7,11 @@ import pytest
 
 from kebab.core.answers import LanguageModel
 from kebab.core.review import GlossaryTerm, UnitResult
-from kebab.errors.catalog import ContextOverflow, ModelBusy
+from kebab.errors.catalog import ContextOverflow
 from kebab.parse.text.markdown_parts import read_markup
 from kebab.review.document import ReviewDocument
-from kebab.review.items import locate_item
 from kebab.review.translate_worker import (
     TranslateWorker,
-    TranslationTask,
     build_schema,
     collect_targets,
 )
@@ -40,30 +38,6 @@ def _answer(**texts: str) -> str:
     return json.dumps({"items": [{"id": key[1:], "text": text} for key, text in texts.items()]})
 
 
-def test_a_request_names_the_languages_and_has_texts_by_number() -> None:
-    task = TranslationTask("en", "ko")
-    system, user = task.build_request({1: "One", 3: "Three"}, [3])
-    assert "from English into Korean" in system.content
-    assert system.content.endswith("in 3.")
-    assert json.loads(user.content) == [{"id": 1, "text": "One"}, {"id": 3, "text": "Three"}]
-
-
-def test_a_regional_or_unknown_language_is_named_by_its_tag_too() -> None:
-    build = TranslationTask.build_request
-    assert "into Portuguese (pt-BR)" in build(TranslationTask(None, "pt-BR"), {}, [])[0].content
-    assert "into eo" in build(TranslationTask(None, "eo"), {}, [])[0].content
-
-
-def test_terms_of_the_target_language_are_named() -> None:
-    glossary = [
-        GlossaryTerm("kebab", ()),
-        GlossaryTerm("색인", (), "ko"),
-        GlossaryTerm("x", (), "fr"),
-    ]
-    prompt = TranslationTask("en", "ko", glossary).build_request({}, [])[0].content
-    assert prompt.endswith("Preferred terms: kebab, 색인.")
-
-
 def test_the_schema_asks_for_all_numbers_and_nothing_else() -> None:
     items = build_schema([1, 3])["properties"]["items"]
     assert (items["minItems"], items["maxItems"]) == (2, 2)
@@ -81,19 +55,6 @@ def test_units_cover_the_segments_and_prose_only() -> None:
     assert {unit.kind for unit in units} == {"draft"}
     assert worker.plan(document) == units
     assert worker.plan(_document("```\ncode\n```\n")) == []
-
-
-def test_every_segment_is_an_item_with_its_translation() -> None:
-    document = _document()
-    result = _translate(FakeTranslator(), document)
-    assert [(item.k, item.t, item.side, item.cid, item.lang) for item in result.items] == [
-        ("translation", "replace", "tgt", f"seg-000{number}", "ko") for number in (1, 2, 3)
-    ]
-    places = [document.text[slice(*locate_item(document, item))] for item in result.items]
-    assert places[1] == "The first `code` sentence is here."
-    targets = collect_targets(result.items)
-    assert targets["seg-0001"] == to_hangul("Title of it")
-    assert "`code`" in targets["seg-0002"]
 
 
 def test_the_program_checks_every_translation() -> None:
@@ -155,10 +116,3 @@ def test_a_model_that_is_cut_off_is_asked_for_the_rest_only(chars: float) -> Non
 def test_a_request_that_does_not_fit_the_window_is_made_smaller() -> None:
     model = ScriptedModel(*[_OVERFLOW] * 3, _answer(n1="하나", n2="둘 ⟦1⟧"), _answer(n3="셋"))
     assert len(collect_targets(_translate(model).items)) == 3
-
-
-def test_failures_of_the_model_are_passed_on() -> None:
-    with pytest.raises(ModelBusy):
-        _translate(ScriptedModel(ModelBusy(endpoint="x", operation="translate")))
-    with pytest.raises(ContextOverflow):
-        _translate(ScriptedModel(*[_OVERFLOW] * 9))

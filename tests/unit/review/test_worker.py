@@ -2,7 +2,7 @@ import typing
 
 import pytest
 
-from kebab.core.review import Finding, Unit, UnitKind, UnitResult
+from kebab.core.review import Finding, Unit, UnitKind
 from kebab.review.worker import RulesWorker, needs_model
 from tests.fakes.review import FakeSurroundings, make_document
 from tests.fakes.review_runs import TwiceRule
@@ -32,12 +32,6 @@ def work(text, *rules):
     return worker.work(document, unit)
 
 
-def test_a_document_is_one_unit_without_a_model():
-    worker = RulesWorker((TwiceRule(),), FakeSurroundings())
-
-    assert worker.plan(make_document("a\r\nb")) == [Unit("rules", (0, 0), 0, 3)]
-
-
 def test_the_findings_of_all_rules_are_sorted_by_place_without_repetitions():
     result = work("one two the the three.", Backwards(), TwiceRule())
 
@@ -47,8 +41,3 @@ def test_the_findings_of_all_rules_are_sorted_by_place_without_repetitions():
         ("back", 9),
         ("repeated-word", 11),
     ]
-
-
-def test_a_clean_document_has_an_empty_result():
-    assert work("Nothing is wrong.", TwiceRule()) == UnitResult()
-    assert work("the the") == UnitResult()

@@ -176,7 +176,7 @@ def test_a_later_error_is_told_once_and_tried_again_ever_more_rarely(world):
 
 
 def test_a_lost_index_is_built_again_from_everything(world):
-    missing = NotIndexed(data_dir="/data", expected=1, found=None)
+    missing = NotIndexed(data_dir="/data", expected="1", found=None)
     world.outcomes = [_nothing(), _nothing(), missing]
 
     world.watch(IDLE, changed("/a"), IDLE, IDLE)
@@ -389,6 +389,6 @@ def test_a_new_source_has_moved(system, tmp_path_factory):
 
 
 def test_without_an_index_the_folders_stay_as_they_are(system):
-    system.fault = NotIndexed(data_dir="/data", expected=1, found=None)
+    system.fault = NotIndexed(data_dir="/data", expected="1", found=None)
 
     assert not system.watch.has_moved()

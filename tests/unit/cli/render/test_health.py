@@ -187,7 +187,7 @@ def test_keys_are_padded_and_missing_capabilities_have_a_mark():
 
 
 def test_an_index_that_cannot_be_read_is_reported_at_the_end():
-    signal = NotIndexed(data_dir="/kb", expected=3, found=999)
+    signal = NotIndexed(data_dir="/kb", expected="3", found=999)
     told = replace(
         replies.introspection(), unreadable=build_error_reply(signal, operation="schema")
     )

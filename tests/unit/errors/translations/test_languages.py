@@ -65,13 +65,13 @@ def test_commands_and_names_of_flags_are_not_translated():
 
 
 def test_a_signal_is_worded_in_every_language_and_case():
-    older = NotIndexed(data_dir="/kb", expected=4, found=3)
+    older = NotIndexed(data_dir="/kb", expected="4", found=3)
 
     assert older.format_message(find_wordings(NotIndexed, "ko")).endswith(
         "3, 이 빌드가 읽는 스키마는 4"
     )
     assert older.format_hint(find_wordings(NotIndexed, "ko")) == "kebab ingest"
-    assert NotIndexed(data_dir="/kb", expected=4, found=5).format_hint(
+    assert NotIndexed(data_dir="/kb", expected="4", found=5).format_hint(
         find_wordings(NotIndexed, "zh")
     ) == ("pip install --upgrade kebab")
 

@@ -42,17 +42,6 @@ def get_cited_texts(checked):
     ]
 
 
-@pytest.mark.parametrize("policy", ["mark", "withhold"])
-def test_a_true_answer_is_unchanged_and_quoted(policy):
-    checked = check_answer(TRUE, PASSAGES, policy)
-
-    assert (checked.text, checked.supported, checked.unsupported) == (TRUE, 1, 0)
-    assert checked.warnings == ()
-    assert get_cited_texts(checked) == [
-        (1, "It cost US$3 million and a start takes 45 minutes.", [TRUE])
-    ]
-
-
 def test_a_false_claim_is_marked_and_reported_with_its_span():
     checked = check_answer(f"{TRUE} {FALSE}", PASSAGES, "mark")
 
@@ -82,18 +71,6 @@ def test_an_unknown_marker_is_removed_and_the_rest_is_unchanged():
     assert get_warned_texts(checked) == "Backups are kept for 30 days [2]."
 
 
-def test_an_unknown_marker_outside_of_claims_has_no_span():
-    warning, _ = check_answer("# Title [9]", PASSAGES, "mark").warnings
-
-    assert (warning.marker, warning.span) == (9, None)
-
-
-def test_an_unknown_marker_is_reported_once_for_each_claim():
-    checked = check_answer("Backups run [9] every night [9].", PASSAGES, "mark")
-
-    assert codes(checked) == ["unknown_marker"]
-
-
 def test_an_uncited_claim_gets_the_marker_of_its_support():
     checked = check_answer("Backups are kept for 30 days. Cats sleep long.", PASSAGES, "mark")
 
@@ -119,44 +96,6 @@ def test_a_wrong_marker_is_never_moved_to_another_passage():
     assert warning.message == "not in passage 1: 30 days, Backups, kept"
 
 
-def test_the_blank_before_a_removed_marker_stays():
-    checked = check_answer("Backups are kept for 30 days [1, 2].", PASSAGES, "mark")
-
-    assert checked.text == "Backups are kept for 30 days [2]."
-
-
-@pytest.mark.parametrize(
-    "marker",
-    [
-        *("[2]", "(2)", "(Passage 2)", "(source: 2)", "[^2]", "[Passage 2]", "【2】"),
-        *("[passage-abc [2]]", "<passage-1a2b3c4d [2]>", "(passage-1a2b3c4d [2])", "(1, 2)"),
-    ],
-)
-def test_markers_in_odd_forms_are_read(marker):
-    checked = check_answer(f"Backups are kept for 30 days {marker}.", PASSAGES, "mark")
-
-    assert checked.text == "Backups are kept for 30 days [2]."
-    assert [one.marker for one in checked.citations] == [2]
-
-
-def test_an_answer_of_cut_off_tags_is_empty():
-    text = "<evidence-69dcd67f [1]>\n<passage-69dcd67f [2]>\n<"
-
-    assert check_answer(text, PASSAGES, "mark").text == ""
-
-
-def test_a_repeated_frame_is_removed_before_the_check():
-    text = (
-        "<passage-1a2b3c4d [2]>\nFrom: Note 2 > Keep (notes/note-2.md, lines 142-145)\n"
-        "Backups are kept for 30 days.\n</passage-1a2b3c4d>\n\nNOT_IN_NOTES\n"
-    )
-
-    checked = check_answer(text, PASSAGES, "withhold")
-
-    assert checked.text == "Backups are kept for 30 days [2]."
-    assert checked.warnings == ()
-
-
 @pytest.mark.parametrize(
     "text",
     ["According to passage 2, backups are kept for 30 days.", "4) Backups are kept for 30 days."],
@@ -172,13 +111,6 @@ def test_claims_on_one_sentence_share_its_citation():
     checked = check_answer(text, PASSAGES, "mark")
 
     assert [len(one.spans) for one in checked.citations] == [2]
-
-
-def test_citations_are_in_the_order_of_their_markers():
-    checked = check_answer(f"Backups are kept for 30 days [2]. {TRUE}", PASSAGES, "mark")
-
-    assert [one.marker for one in checked.citations] == [1, 2]
-    assert checked.citations[1].quote.start >= CUT
 
 
 def test_lists_and_headings_are_parsed_as_models_write_them():
@@ -199,13 +131,6 @@ def test_an_answer_without_claims_is_reported(text):
 
     assert (checked.supported, checked.unsupported, checked.citations) == (0, 0, ())
     assert codes(checked)[-1] == "no_claim"
-
-
-def test_without_passages_every_claim_is_unsupported():
-    checked = check_answer(TRUE, (), "mark")
-
-    assert (checked.supported, checked.unsupported) == (0, 1)
-    assert codes(checked) == ["unknown_marker", "uncited_claim"]
 
 
 PIECES = [

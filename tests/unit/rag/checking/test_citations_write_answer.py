@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.answers import Evidence
-from kebab.rag.checking.citations import UNSUPPORTED_MARK, clean_response, write_answer
+from kebab.rag.checking.citations import clean_response, write_answer
 from kebab.rag.checking.claims import extract_claims, verify_claims
 from kebab.rag.checking.markers import parse_markers
 from kebab.rag.checking.passages import Passage
@@ -63,15 +63,6 @@ def write(text, *, mark=True):
 )
 def test_supported_claims_get_markers_and_the_others_are_marked(text, expected):
     assert write(text) == expected
-
-
-def test_without_marking_unsupported_claims_are_unchanged():
-    assert write("A start takes 50 minutes [1].", mark=False) == "A start takes 50 minutes [1]."
-
-
-def test_the_mark_cannot_be_read_as_a_marker():
-    assert parse_markers(UNSUPPORTED_MARK, range(100)).text == UNSUPPORTED_MARK
-    assert not parse_markers(UNSUPPORTED_MARK, range(100)).markers
 
 
 @pytest.mark.parametrize(

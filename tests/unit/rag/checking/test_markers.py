@@ -1,16 +1,12 @@
 import re
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.rag.checking.markers import (
-    cut_markers,
     find_code_spans,
-    find_fenced_blocks,
     find_fences,
-    is_inside,
     parse_markers,
 )
 
@@ -71,18 +67,6 @@ def test_markers_of_unknown_passages_are_removed_and_reported(text, expected, un
     assert [one.marker for one in marked.unknown] == unknown
 
 
-def test_each_marker_has_its_span():
-    marked = parse_markers("A [1, 2]. B 【3】", KNOWN)
-
-    assert [marked.text[one.start : one.end] for one in marked.markers] == ["[1]", "[2]", "[3]"]
-
-
-def test_cutting_markers_leaves_the_words():
-    marked = parse_markers("The pump [1] is blue [2] .", KNOWN)
-
-    assert cut_markers(marked.text, 0, len(marked.text), marked.markers) == "The pump is blue ."
-
-
 NOISE = st.lists(
     st.sampled_from(
         ["[1]", "[2]", "[9]", "[1, 9]", " ", "a", ".", "`", "\n", "[", "]", "【", "\u202e"]
@@ -134,23 +118,6 @@ def test_code_is_inside_fences_and_backticks(text, expected):
     assert list_code(text) == expected
 
 
-def test_a_shorter_fence_does_not_close():
-    assert find_fenced_blocks("````\n```\n````\nx") == [(0, 13)]
-
-
-@pytest.mark.parametrize(("place", "expected"), [(1, False), (2, True), (4, True), (5, False)])
-def test_a_position_is_inside_up_to_the_end(place, expected):
-    assert is_inside([(2, 5), (7, 9)], place) is expected
-
-
-@given(st.text(alphabet="`~a \n>", max_size=80))
-def test_spans_are_in_order_and_disjoint(text):
-    spans = find_code_spans(text)
-
-    assert all(0 <= start < end <= len(text) for start, end in spans)
-    assert all(end <= start for (_, end), (start, _) in pairwise(spans))
-
-
 def find(text):
     marked = parse_markers(text, {1, 2})
     return marked.text, find_fences(marked)
@@ -176,22 +143,6 @@ def test_a_block_has_its_content_and_the_markers_after_it(text, content, tail):
     assert plain[slice(*fence.content)] == content
     assert plain[fence.end : fence.tail] == tail
     assert fence.is_closed is (text.count("`") + text.count("~") == 6)
-
-
-@given(
-    st.lists(
-        st.sampled_from(["```", "~~~", "sh", "\n", "x", "[1]", " [2]", "  ", ">", "\n\n"]),
-        max_size=20,
-    ).map("".join)
-)
-def test_blocks_are_in_order_and_contain_their_content(text):
-    plain, fences = find(text)
-
-    position = 0
-    for one in fences:
-        low, high = one.content
-        assert position <= one.start <= low <= high <= one.end <= one.tail <= len(plain)
-        position = one.tail
 
 
 @pytest.mark.parametrize(

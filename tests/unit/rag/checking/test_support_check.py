@@ -6,7 +6,6 @@ from kebab.core.answers import Evidence
 from kebab.rag.checking.passages import Passage
 from kebab.rag.checking.support import (
     check_support,
-    format_missing,
     parse_claim,
     select_quote,
 )
@@ -77,14 +76,6 @@ def test_passages_can_support_a_claim_together():
     assert check("Cats sleep.", PUMP, BACKUP).reason == "not in passages 1 and 2: Cats, sleep"
 
 
-def test_title_headings_and_path_are_words_of_a_passage():
-    passage = index_passage(
-        "It runs at night.", title="Backups 2024", heading_path=("Server Atlas",)
-    )
-
-    assert check_support(parse_claim("Backups of 2024 run at night on Atlas."), [passage]).supported
-
-
 @pytest.mark.parametrize(
     ("claim", "supported"),
     [
@@ -115,17 +106,6 @@ def test_across_languages_only_facts_are_compared_and_the_reason_says_so(claim, 
 )
 def test_korean_claims_are_compared_with_korean_passages(claim, supported):
     assert check(claim, "펌프는 2024년에 지하실에 설치되었다.").supported is supported
-
-
-def test_missing_parts_are_listed_up_to_a_limit():
-    assert format_missing(["a", "b"]) == "a, b"
-    assert format_missing(["a", "b", "c", "d"]) == "a, b, c, d"
-    assert format_missing(["a", "b", "c", "d", "e"]) == "a, b, c, d …"
-    assert format_missing(["x\n y" + "z" * 99]) == "x y" + "z" * 37
-
-
-def test_a_passage_without_words_supports_nothing():
-    assert not check("Cats sleep long.", "---").supported
 
 
 WAGES = "Alice earns 40 euros. Bob earns 50 euros. In spring they were paid by Carol."
@@ -211,14 +191,6 @@ def test_a_quote_of_a_cut_passage_has_its_position_in_the_chunk():
 
     assert found.text == "It was installed on 12 March 2024 by Anna Meyer."
     assert (found.start, found.lines) == (start, (3, 3))
-
-
-def test_two_sentences_are_not_quoted_when_they_are_long():
-    long = "The pump stands " + "in a very old cellar " * 18 + "there. "
-    text = long + "Anna Meyer installed " + "in a very old cellar " * 18 + "it."
-
-    assert get_quote("Anna Meyer installed the pump that stands there.", text).end <= len(text)
-    assert len(get_quote("Anna Meyer installed the pump that stands there.", text).text) < 600
 
 
 @given(claim=st.text(max_size=60), text=st.text(min_size=1, max_size=200), cut=st.integers(0, 50))

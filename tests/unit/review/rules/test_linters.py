@@ -129,21 +129,10 @@ def test_parts_of_longer_words_and_words_in_capitals_are_names(text: str) -> Non
     assert find_words(f"{text}\n") == []
 
 
-def test_names_in_source_code_are_checked(tmp_path: Path) -> None:
-    document = read(write(tmp_path / "a.py", "def recieve_message(): ...\n"))
-    assert len(check(Typos(), document)) == 1
-
-
 @pytest.mark.parametrize(("lang", "found"), [("en", 1), ("ko", 1), ("fr", 0)])
 def test_other_languages_with_latin_letters_are_not_checked(lang: str, found: int) -> None:
     text = "메시지를 받는다(recieve).\n" if lang == "ko" else "You recieve it.\n"
     assert len(find_words(text, lang=lang)) == found
-
-
-def test_words_that_a_configuration_knows_are_right(tmp_path: Path) -> None:
-    write(tmp_path / "typos.toml", '[default.extend-words]\nrecieve = "recieve"\n')
-    file = write(tmp_path / "a.md", "You recieve and acheive it.\n")
-    assert len(check(Typos(), read(file))) == 1
 
 
 @pytest.mark.parametrize(

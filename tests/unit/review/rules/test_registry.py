@@ -22,11 +22,6 @@ _SURROUNDINGS = FakeSurroundings(
 )
 
 
-def test_rules_are_sorted_by_id() -> None:
-    ids = [rule.id for rule in RULES]
-    assert ids == sorted(set(ids))
-
-
 @pytest.mark.parametrize("rule", _ALL, ids=lambda rule: rule.id)
 def test_every_rule_is_explained(rule: Rule) -> None:
     assert len((type(rule).__doc__ or "").split("\n\n")) >= 2

@@ -14,11 +14,6 @@ def test_a_target_has_a_path_and_a_fragment() -> None:
     assert split_target("#part") == ("", "part")
 
 
-@pytest.mark.parametrize("target", ["a.md", "a b.md", "../a", "/a/b.md", "a%20b.md#c", "개요.md"])
-def test_paths_are_told(target: str) -> None:
-    assert is_path(LinkUse(target, "inline", 0, 1, (0, 1)))
-
-
 @pytest.mark.parametrize("target", ["#a", "http://a.b", "{{ a }}", "<a>", "url", "-", "a|b"])
 def test_what_is_no_path_is_told(target: str) -> None:
     assert not is_path(LinkUse(target, "inline", 0, 1, (0, 1)))

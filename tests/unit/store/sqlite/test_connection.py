@@ -23,7 +23,7 @@ def test_reading_where_nothing_was_indexed_creates_nothing(tmp_path):
         open_reader(tmp_path / "absent")
     assert (caught.value.found, caught.value.expected) == (
         None,
-        connection.get_expected_schema_version(),
+        str(connection.get_expected_schema_version()),
     )
     assert listing(tmp_path) == []
 
@@ -98,7 +98,7 @@ def test_a_newer_database_is_refused_on_writing(database, scripts, tmp_path):
     database.execute("PRAGMA user_version = 9")
     with pytest.raises(NotIndexed) as caught:
         migrate.migrate(database, tmp_path)
-    assert (caught.value.expected, caught.value.found) == (2, 9)
+    assert (caught.value.expected, caught.value.found) == ("2", 9)
 
 
 @pytest.mark.parametrize("version", [0, 3])
@@ -106,4 +106,4 @@ def test_any_other_version_is_refused_on_reading(database, scripts, tmp_path, ve
     database.execute(f"PRAGMA user_version = {version}")
     with pytest.raises(NotIndexed) as caught:
         migrate.check_schema_version(database, tmp_path)
-    assert (caught.value.expected, caught.value.found) == (2, version)
+    assert (caught.value.expected, caught.value.found) == ("2", version)

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.rag.checking.negation import find_negated
+from kebab.rag.checking.passages import find_negated
 
 
 @pytest.mark.parametrize(

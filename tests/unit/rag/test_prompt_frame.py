@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.rag.frame import remove_frame
+from kebab.rag.prompt import remove_frame
 
 LOCATION = "From: Pump > Start (work/pump.md, lines 142-145)"
 CASES = [
