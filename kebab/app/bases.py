@@ -44,7 +44,8 @@ from kebab.errors.catalog import (
     NotIndexed,
     StoreCorrupt,
 )
-from kebab.search.engine import SORTED_SHARE, decode_cursor, drop_weak_texts, encode_cursor
+from kebab.search.engine import SORTED_SHARE, decode_cursor, encode_cursor
+from kebab.search.page_texts import drop_weak_texts
 from kebab.wire.coverage import COUNTS, MOST_NAMED, Coverage, Indexing, merge_left_out, name_omitted
 from kebab.wire.record import Reply
 from kebab.wire.search import (

@@ -16,7 +16,6 @@ from kebab.app.file_text import (
     find_section,
     find_section_by_title,
     has_own_lines,
-    join_passages,
     load_text,
     make_anchor,
 )
@@ -247,8 +246,6 @@ class _Place:
             section = find_section_by_title(text.sections, str(lines.first), title)
             if section is not None:
                 return self._build_section(section, text)
-        if self._freshness in ABSENT and has_own_lines(media):
-            return self._fetch_indexed_lines(lines)
         return self._fetch_lines(lines)
 
     def _build_request(self) -> places.PlaceRequest:
@@ -262,32 +259,16 @@ class _Place:
         return self._fetch_section(text, Lines(found.start_line, found.start_line))
 
     def _fetch_lines(self, lines: Lines) -> FetchResult | NotFound:
-        """Return lines of the present file."""
+        """Return lines of the file, or of the text that was indexed when it is gone."""
         text = self._load_text()
         count = len(text.lines)
         if not 1 <= lines.first <= max(1, count):
-            return self._build_missing_line(lines, count)
+            message = f"no line {lines.first} in a file of {count}"
+            return self._build_fault(message, format_reference(self.name, 1, count))
         inside = Lines(lines.first, max(lines.first, min(lines.last, count)))
         if self._request.section:
             return self._fetch_section(text, inside)
         return places.build_lines(self._select(text, "span", inside), self._request.context)
-
-    def _build_missing_line(self, lines: Lines, count: int) -> NotFound:
-        message = f"no line {lines.first} in a file of {count}"
-        return self._build_fault(message, format_reference(self.name, 1, count))
-
-    def _fetch_indexed_lines(self, lines: Lines) -> FetchResult | NotFound:
-        """Return the indexed passages around lines of a file that is gone."""
-        chunks = self._detail.chunks
-        count = places.count_indexed_lines(chunks)
-        inside = [
-            one for one in chunks if one.start_line <= lines.last and lines.first <= one.end_line
-        ]
-        if not inside:
-            return self._build_missing_line(lines, count)
-        around = Lines(inside[0].start_line, inside[-1].end_line)
-        selection = self._select(join_passages(self._detail), "span", around)
-        return places.build_indexed_text(selection, "\n\n".join(one.text for one in inside), count)
 
     def _fetch_section(self, text: FileText, lines: Lines) -> FetchResult:
         section = find_section(text.sections, *lines)

@@ -24,7 +24,7 @@ from kebab.core.queries import StoredChunk
 from kebab.errors.catalog import DependencyMissing, IoError, ParseFailed, TimedOut
 from kebab.errors.system import translate_os_errors
 from kebab.search.citations import cite_code, cite_lines, cite_place, cite_section
-from kebab.wire.citation import Citation, Freshness
+from kebab.wire.citation import ABSENT, Citation, Freshness
 
 
 def build_parsers(context: AppContext, *, asks: bool = False) -> Mapping[str, Parser]:
@@ -237,8 +237,7 @@ def has_own_lines(media: str) -> bool:
 def load_text(context: AppContext, detail: DocumentDetail, freshness: Freshness) -> FileText:
     """Return the text of a document as it is now.
 
-    The passages give the text of a file that stayed with its publisher, and of one that is gone if
-    its format has no lines of its own.
+    The passages give the text of a file that is gone or stayed with its publisher.
 
     Raises:
         IoError: The file cannot be read.
@@ -247,7 +246,7 @@ def load_text(context: AppContext, detail: DocumentDetail, freshness: Freshness)
         TimedOut: It has changed, and its parser takes too long.
     """
     document = detail.summary
-    if freshness == "published":
+    if freshness in ABSENT:
         return join_passages(detail)
     if has_own_lines(document.media):
         lines = read_lines(context, document)

@@ -14,7 +14,6 @@ from kebab.app.file_text import (
     cite_place_lines,
     find_section_by_title,
     has_own_lines,
-    join_passages,
     load_text,
 )
 from kebab.app.places import get_unit
@@ -27,7 +26,7 @@ from kebab.app.references import (
     make_absolute,
 )
 from kebab.core.documents import DocumentDetail, DocumentName, StoredDocument, check_freshness
-from kebab.core.media import get_media_type
+from kebab.core.media import CitationKind, get_media_type
 from kebab.core.queries import Filters
 from kebab.search.citations import build_file_path, cite_section, format_reference
 from kebab.text.model_input import estimate_tokens
@@ -192,7 +191,7 @@ def _outline_document(
     """Return the sections of the present file; `name` is the shortest name of the document."""
     document, freshness = detail.summary, check_freshness(detail.summary)
     gone = freshness in ABSENT
-    text = join_passages(detail) if gone else load_text(context, detail, freshness)
+    text = load_text(context, detail, freshness)
     # The passages of a text file that is gone say too little about its headings.
     sections = [] if gone and has_own_lines(document.media) else text.sections
     pages: int | None = None
@@ -215,6 +214,7 @@ def _outline_document(
                 ref=_format_section(section, name, text),
                 level=section.level,
                 title=section.title,
+                declaration=_find_declaration(section, text),
                 heading_path=list(section.path),
                 start_line=section.first,
                 end_line=section.last,
@@ -225,6 +225,14 @@ def _outline_document(
         ],
         pages=pages,
     )
+
+
+def _find_declaration(section: Section, text: FileText) -> str | None:
+    """Return the first line of a symbol that has its name, None for other sections."""
+    if get_media_type(text.document.media).cites is not CitationKind.CODE:
+        return None
+    inside = (line.strip() for line in text.lines[section.first - 1 : section.last])
+    return next((line for line in inside if section.title in line), None)
 
 
 def _list_places(text: FileText) -> list[Section]:

@@ -14,7 +14,6 @@ from kebab.app.file_text import (
     FileText,
     PlaceLines,
     cite_place_lines,
-    has_own_lines,
     join_passages,
     load_text,
 )
@@ -50,11 +49,16 @@ def fetch_passage(
     When the file no longer contains the passage, the text is the one that was indexed.
     """
     freshness = check_freshness(detail.summary)
-    text = _load_present_text(context, detail, freshness)
-    moved = locate_passage(text.lines, chunk) if freshness == "changed" and text else None
+    try:
+        text = load_text(context, detail, freshness)
+        moved = locate_passage(text.lines, chunk) if freshness == "changed" else None
+    except UNREADABLE:
+        if freshness == "fresh":
+            raise
+        text, moved = join_passages(detail), None
     lines = moved or (chunk.start_line, chunk.end_line)
     selection = Selection(
-        text=text or join_passages(detail),
+        text=text,
         freshness=freshness,
         kind="chunk",
         start=lines[0],
@@ -62,35 +66,17 @@ def fetch_passage(
         chunk=chunk,
         citation=None if moved else cite_chunk(chunk),
     )
-    if freshness == "fresh" or moved:
-        return build_lines(selection, context_lines)
-    known = count_indexed_lines(detail.chunks) if freshness in ABSENT else 0
-    count = len(text.lines) if text else known
-    return build_indexed_text(selection, chunk.text, count)
-
-
-def _load_present_text(
-    context: AppContext, detail: DocumentDetail, freshness: Freshness
-) -> FileText | None:
-    """Return the text of the file, None when it is gone or can no longer be read."""
-    if freshness == "fresh":
-        return load_text(context, detail, freshness)
-    try:
-        return None if freshness in ABSENT else load_text(context, detail, freshness)
-    except UNREADABLE:
-        return None
+    if freshness == "changed" and not moved:
+        return build_indexed_text(selection, chunk.text)
+    return build_lines(selection, context_lines)
 
 
 def fetch_document(context: AppContext, found: DocumentDetail) -> FetchResult:
     """Return a whole file; when it is gone, the text that was indexed."""
     freshness = check_freshness(found.summary)
-    gone = freshness in ABSENT
-    text = join_passages(found) if gone else load_text(context, found, freshness)
-    count = count_indexed_lines(found.chunks) if gone else len(text.lines)
-    selection = Selection(text=text, freshness=freshness, kind="doc", start=1, end=max(1, count))
-    if not gone or not has_own_lines(found.summary.media):
-        return build_lines(selection)
-    return build_indexed_text(selection, "\n\n".join(chunk.text for chunk in found.chunks), count)
+    text = load_text(context, found, freshness)
+    count = max(1, len(text.lines))
+    return build_lines(Selection(text=text, freshness=freshness, kind="doc", start=1, end=count))
 
 
 def locate_passage(lines: Sequence[str], chunk: StoredChunk) -> tuple[int, int] | None:
@@ -107,23 +93,18 @@ def locate_passage(lines: Sequence[str], chunk: StoredChunk) -> tuple[int, int] 
     return first, first + wanted.count("\n")
 
 
-def count_indexed_lines(chunks: Sequence[StoredChunk]) -> int:
-    """Return the last line that the passages of a document cover."""
-    return max((chunk.end_line for chunk in chunks), default=1)
-
-
 def build_lines(selection: Selection, context_lines: int = 0) -> FetchResult:
     """Return the selected lines of a text, with further lines on both sides."""
     lines = selection.text.lines
     first = max(1, selection.start - context_lines)
     last = min(len(lines), selection.end + context_lines)
     text = "\n".join(lines[first - 1 : last])
-    found = build_indexed_text(selection, text, len(lines), (first, max(first, last)))
+    found = build_indexed_text(selection, text, (first, max(first, last)))
     return replace(found, is_indexed_text=selection.freshness in ABSENT)
 
 
 def build_indexed_text(
-    selection: Selection, text: str, line_count: int, span: tuple[int, int] | None = None
+    selection: Selection, text: str, span: tuple[int, int] | None = None
 ) -> FetchResult:
     """Return text that was indexed; `span` are its lines, by default those of the selection."""
     document = selection.text.document
@@ -137,7 +118,7 @@ def build_indexed_text(
         text=text,
         start_line=first,
         end_line=last,
-        line_count=line_count,
+        line_count=len(selection.text.lines),
         citation=selection.citation or selection.text.cite(selection.start, selection.end),
         freshness=selection.freshness,
         truncated=False,

@@ -32,6 +32,7 @@ from kebab.errors.catalog import InvalidInput, TooLarge
 from kebab.search.citations import build_file_path, cite_chunk
 from kebab.search.engine import SearchEngine, decode_cursor, encode_cursor
 from kebab.search.query_parser import parse_query
+from kebab.wire.citation import LineSpan
 from kebab.wire.coverage import Coverage, Indexing, name_omitted
 from kebab.wire.record import Reply, fill_record, format_timestamp
 from kebab.wire.search import (
@@ -221,6 +222,7 @@ def to_search_hit(
         context=chunk.context if chunk.context and text else UNSET,
         queries=list(hit.queries) if several else UNSET,
         citation=cite_chunk(chunk),
+        symbol_lines=LineSpan(start=hit.symbol[0], end=hit.symbol[1]) if hit.symbol else UNSET,
         indexed_at=format_timestamp(chunk.indexed_at),
         freshness=check_freshness(chunk),
     )

@@ -6,8 +6,6 @@ from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
 from kebab.cli.context import CommandContext
 from kebab.cli.render.canvas import Canvas, clean
 from kebab.wire.ask import Answer
@@ -30,8 +28,6 @@ def _keep_plain_hint(hint: str) -> str:
 
 
 _PIPE = Canvas(complete=_keep_plain_hint, name_flag=_name_field)
-_WIDE = replace(_PIPE, width=1_000_000)
-"""Groups lines below their file as on a terminal, and cuts none."""
 
 
 def render_for_model(reply: Reply) -> str:
@@ -74,9 +70,9 @@ def _render_fetched(reply: FetchList) -> Iterator[str]:
 
 
 def _render_grep(reply: GrepResponse) -> Iterator[str]:
-    from kebab.cli.render.lines import list_grep_notes, render_matches
+    from kebab.cli.render.lines import list_grep_notes, render_below_files
 
-    return chain(render_matches(reply, _WIDE), list_grep_notes(reply, _PIPE))
+    return chain(render_below_files(reply, _PIPE), list_grep_notes(reply, _PIPE))
 
 
 def _render_answer(reply: Answer) -> Iterator[str]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kebab.cli.context import CommandContext
     from kebab.wire.ask import Answer
     from kebab.wire.ingest import IngestReport
+    from kebab.wire.search import SearchResponse
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -33,6 +34,9 @@ def in_options(command: F) -> F:
     return add_options(_OPTIONS, command)
 
 
+_LONG_WAIT_S = 600
+"""The seconds to wait that a page suggests whose vectors are not complete."""
+
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--in",
@@ -44,7 +48,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--wait",
         type=Count(0),
         metavar="SECONDS",
-        help=f"With `--in`, wait at most this long for vectors (default {WAIT_S}).",
+        help=f"With `--in`, wait this long for vectors (default {WAIT_S} for the first call).",
     ),
     click.option(
         "--refresh", is_flag=True, help="Index new and changed files of what is searched first."
@@ -64,8 +68,9 @@ def refresh_folder(
 ) -> IndexRefresh | None:
     """Bring the index of a folder up to date; report why that is not possible now.
 
-    Words are indexed completely, vectors as far as the time allows. Without `--in`, and for
-    empty queries, which are refused later, nothing happens.
+    Words are indexed completely, vectors as far as the time allows. What an earlier call has left
+    is left again unless `--wait` is given, so that only the first call waits. Without `--in`, and
+    for empty queries, which are refused later, nothing happens.
 
     Raises:
         Cancelled: The user interrupted it.
@@ -85,7 +90,9 @@ def refresh_folder(
             os.stat(os.path.expanduser(folder))  # noqa: PTH111, PTH116 - a `~` of nobody is a name
         return IndexRefresh(folder=place, refreshed=False, reason="`--read-only`")
     try:
-        report = _ingest(context, kebab, place, WAIT_S if wait is None else wait)
+        if wait is None:
+            wait = 0 if _count_pending(kebab) else WAIT_S
+        report = _ingest(context, kebab, place, wait)
     except Locked as signal:
         return IndexRefresh(folder=place, refreshed=False, reason=signal.format_message())
     return summarize_report(report, folder=place)
@@ -103,6 +110,33 @@ def _ingest(context: CommandContext, kebab: Kebab, folder: str, wait: int) -> In
     if report.cancelled:
         raise Cancelled(operation="search")
     return report
+
+
+def _count_pending(kebab: Kebab) -> int:
+    """Return how many passages lack a vector before a folder is read."""
+    from kebab.wire.health import SchemaRequest
+
+    return kebab.run(SchemaRequest()).stats.pending_embeddings
+
+
+def add_refresh_to_page(
+    context: CommandContext, reply: SearchResponse, refresh: IndexRefresh | None
+) -> SearchResponse:
+    """Return a page with how the index was brought up to date.
+
+    It suggests to wait longer where it suggested an ingest.
+    """
+    if refresh is None:
+        return reply
+    from msgspec.structs import replace
+
+    from kebab.app.indexing import suggests_ingest
+
+    hint = context.repeat_command("--wait", str(_LONG_WAIT_S), without=("--wait",))
+    degraded = [
+        replace(one, hint=hint) if suggests_ingest(one.hint) else one for one in reply.degraded
+    ]
+    return replace(reply, degraded=degraded, refresh=refresh)
 
 
 def _list_sources_below(kebab: Kebab, folder: str) -> list[str]:

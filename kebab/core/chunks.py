@@ -132,6 +132,15 @@ class PendingChunk(NamedTuple):
     context: str = ""
 
 
+class Extent(NamedTuple):
+    """The lines of a stored chunk, and the headings or symbols that lead to it."""
+
+    key: Key
+    start_line: int
+    end_line: int
+    heading_path: tuple[str, ...]
+
+
 class PassageHashes(NamedTuple):
     """Stored chunks, those of a document one after the other: each field has a value for each."""
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from kebab.core.chunks import (
         CosineBackground,
+        Extent,
         KeyedScore,
         Matrix,
         ModelProfile,
@@ -355,6 +356,9 @@ class LibraryReader(Protocol):
 
     def load_chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
         """Return the chunks in the order of their keys; unknown keys are left out."""
+
+    def list_extents(self, key: Key) -> list[Extent]:
+        """Return a chunk with those around it in its document, in order."""
 
     def find_doc_ids(self, keys: Collection[Key]) -> dict[Key, DocId]:
         """Return the documents of these chunks; unknown keys are left out."""

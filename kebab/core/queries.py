@@ -215,6 +215,8 @@ class Hit(NamedTuple):
     retrieval: "Retrieval"
     queries: tuple[int, ...] = (0,)
     """The indexes of the queries that found it."""
+    symbol: tuple[int, int] | None = None
+    """The first and the last line of the function or class around it, where they are known."""
 
 
 class QueryInterpretation(NamedTuple):

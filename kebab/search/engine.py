@@ -17,7 +17,6 @@ import msgspec
 from kebab.core.ids import DocId, Key
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
 from kebab.core.queries import (
-    Confidence,
     Detail,
     Hit,
     Mode,
@@ -41,6 +40,7 @@ from kebab.search.answerability import (
     should_rerank,
 )
 from kebab.search.bare_passages import order_bare
+from kebab.search.page_texts import drop_weak_texts, grow_texts
 from kebab.search.retrieval import RankedCandidates, Ranker, StageTimer
 from kebab.search.snippet import PassageCache, cut_snippet, highlight_text
 from kebab.search.vector import VectorRetriever, build_degraded
@@ -133,16 +133,21 @@ class SearchEngine:
             ranking,
             keys,
             query,
+            self._library,
             lambda keys: [self._mask(chunk) for chunk in passages.load_chunks(keys)],
         )
-        shown = {hit.chunk.key for hit in hits} | {*keys[: query.page_size]}
+        if query.detail is Detail.BEST and left_out is None:
+            shown = [hit.chunk for hit in hits if hit.snippet.text]
+        else:
+            listed = {hit.chunk.key for hit in hits} | {*keys[: query.page_size]}
+            shown = passages.load_chunks(sorted(listed))
         unheld = {
             word: None
             for found in results
             for word in find_unheld_words(
                 self._library,
                 found.candidates,
-                passages.load_chunks(sorted(shown)),
+                shown,
                 passages,
                 convincing=found.convincing,
             )
@@ -354,6 +359,7 @@ def select_hits(
     ranking: MergedRanking,
     keys: Sequence[Key],
     query: Query,
+    library: LibraryReader,
     read: Callable[[Sequence[Key]], list[StoredChunk]],
 ) -> "tuple[tuple[Hit, ...], bool, LeftOut | None]":
     """Return the hits of a page, whether others follow, and what the token budget left out."""
@@ -366,6 +372,7 @@ def select_hits(
     ]
     if query.detail is Detail.BEST:
         hits = drop_weak_texts(hits)
+        hits = grow_texts(hits, query, library, read, ranking.weigh_highlights)
     if query.max_tokens is None:
         return tuple(hits), more, None
     from kebab.search.budget import fit_budget
@@ -375,35 +382,6 @@ def select_hits(
     required = max(firsts, default=0) + 1
     fitting, left_out = fit_budget(hits, query, ranking.weigh_highlights, required)
     return tuple(fitting), more or len(fitting) < len(hits), left_out
-
-
-_FEW = 2
-"""Where so few hits are better than weak, the answer, or a part of it, is often in a weak one."""
-
-_MORE_TEXTS = 2
-"""The number of weak hits that have their text then."""
-
-
-def drop_weak_texts(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits of a page without the texts of those that are unlikely to answer.
-
-    Texts have the hits above weak, the first one of each query, the weak ones that stand beside one
-    of these in its section, and where few hits are above weak the first weak ones.
-    """
-    better = [hit for hit in hits if hit.confidence is not Confidence.WEAK]
-    firsts = {index: hit for hit in reversed(hits) for index in hit.queries}
-    kept = {hit.chunk.key: hit.chunk for hit in (*better, *firsts.values())}
-    weak = [hit.chunk for hit in hits if hit.chunk.key not in kept]
-    beside = [chunk for chunk in weak if any(_touches(chunk, one) for one in kept.values())]
-    more = weak[:_MORE_TEXTS] if len(better) <= _FEW else []
-    keys = {*kept, *(chunk.key for chunk in (*beside, *more))}
-    return [hit if hit.chunk.key in keys else hit._replace(snippet=Snippet("")) for hit in hits]
-
-
-def _touches(one: StoredChunk, other: StoredChunk) -> bool:
-    """Return whether two passages follow each other in one section."""
-    same = (one.doc_id, one.heading_path) == (other.doc_id, other.heading_path)
-    return same and abs(one.ordinal - other.ordinal) == 1
 
 
 def _build_hit(ranking: MergedRanking, chunk: StoredChunk, query: Query, rank: int) -> Hit:

@@ -220,7 +220,7 @@ class PassageCache:
         self._library = library
         self._chunks: dict[Key, StoredChunk] = {}
         self._numbers: dict[Key, DocNumber] = {}
-        self._bodies: dict[Key, tuple[str, ...]] = {}
+        self._bodies: dict[tuple[Key, int], tuple[str, ...]] = {}
 
     def load_chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
         """Return the chunks in the order of their keys, without unknown keys."""
@@ -237,10 +237,11 @@ class PassageCache:
         return {key: self._numbers[key] for key in keys if key in self._numbers}
 
     def tokenize_body(self, chunk: StoredChunk) -> tuple[str, ...]:
-        """Return the tokens of a passage, in order."""
-        if chunk.key not in self._bodies:
-            self._bodies[chunk.key] = tuple(tokenize(chunk.text))
-        return self._bodies[chunk.key]
+        """Return the tokens of a passage, in order; one that has grown has others."""
+        known = chunk.key, chunk.end_line - chunk.start_line
+        if known not in self._bodies:
+            self._bodies[known] = tuple(tokenize(chunk.text))
+        return self._bodies[known]
 
     def tokenize_passage(self, chunk: StoredChunk) -> frozenset[str]:
         """Return the tokens of a passage with its title, its headings and its context."""

@@ -61,6 +61,8 @@ class OutlineSection(Struct, frozen=True, kw_only=True):
     """The level of the heading, from 1."""
     title: str
     """The text of the heading."""
+    declaration: str | None = None
+    """The line that declares a symbol of source code; null for a heading."""
     heading_path: list[str]
     """The headings that lead to it, itself included."""
     start_line: Positive

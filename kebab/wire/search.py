@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from kebab.wire.citation import Citation, Count, Freshness, Positive
+from kebab.wire.citation import Citation, Count, Freshness, LineSpan, Positive
 from kebab.wire.coverage import Coverage, Indexing
 from kebab.wire.record import Hinted, R_co, Record, Reply, Request
 
@@ -143,7 +143,8 @@ class SearchRequest(
     """The text of each hit: none (`ids`), the part around the best match (`snippets`), the whole
     passage (`passages`), or the whole passage of the hits that may answer (`best`): those above
     `weak`, the first of each query, what continues them, and where few are above `weak` the first
-    weak ones."""
+    weak ones. With `best`, hits above `weak` reach further in their section, up to 700 tokens,
+    while the page has room: `max_tokens`, or 1,200 tokens."""
     snippet_chars: Annotated[int, Meta(ge=20, le=10_000)] = 240
     """The maximum length of a snippet in code points."""
     max_tokens: Positive | None = None
@@ -243,6 +244,9 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     """The queries that found it, as indexes of the `queries` of the response."""
     citation: Citation
     """The place of the passage in the file."""
+    symbol_lines: LineSpan | UnsetType = UNSET
+    """The lines of the function, class or section of code around the passage, with `detail` `best`;
+    its name is the `symbol` of the citation."""
     retrieval: Retrieval
     """How it was found."""
     indexed_at: str
@@ -336,8 +340,9 @@ class SearchResponse(Reply, Hinted, frozen=True, kw_only=True, tag="search_respo
     absent_terms: list[str] = msgspec.field(default_factory=list)
     """Words and phrases of the query that occur nowhere in what was searched, as written."""
     unheld_terms: list[str] = msgspec.field(default_factory=list)
-    """Rare words of the query that no hit of this page has, although they occur in the knowledge
-    base, as written: what is asked about them is probably not in these hits."""
+    """Rare words of the query that no hit of this page has, with `detail` `best` no text of one,
+    although they occur in the knowledge base, as written: what is asked about them is probably not
+    in these hits."""
     convincing: bool = True
     """Whether the best hit of the whole search is above `weak`."""
     convincing_queries: list[int] | UnsetType = UNSET

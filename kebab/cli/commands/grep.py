@@ -54,10 +54,10 @@ from kebab.wire.fetch import GrepRequest
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "vimgrep", "json"]),
+    type=click.Choice(["text", "compact", "vimgrep", "json"]),
     default="text",
     callback=read_form,
-    help="The form of output; `json` is `--json`, which ignores the others.",
+    help="The form of output; `compact` names each file once, `json` is `--json`.",
 )
 @filter_options
 @click.pass_obj
@@ -84,7 +84,8 @@ def command(context: CommandContext, /, pattern: str, form: str, **flags: Any) -
     reply = context.run(request)
     from kebab.cli.render import lines
 
-    render = lines.render_match_positions if form == "vimgrep" else lines.render_matches
+    renderers = {"vimgrep": lines.render_match_positions, "compact": lines.render_below_files}
+    render = renderers.get(form, lines.render_matches)
     if request.files_only:
         render = lines.render_matching_files
     elif request.count_only:

@@ -38,8 +38,8 @@ def command(
 
     A document is shown with its headings, their lines and estimated tokens; a folder or a source
     with its folders, documents, passages and estimated tokens, two levels deep. Without a name all
-    sources are shown. Each line begins with a reference for `kebab fetch`, or with a folder for
-    `kebab outline`.
+    sources are shown. The lines of a document begin with what follows its path in a reference for
+    `kebab fetch`, those of a folder with such a reference or with a folder.
     """
     if all_ and limit is not None:
         raise click.UsageError("`--all` and `--limit` exclude each other")

@@ -26,7 +26,13 @@ from kebab.cli.options import (
     read_form,
     rerank_option,
 )
-from kebab.cli.refresh import InFolder, in_options, pop_folder_flags, refresh_folder
+from kebab.cli.refresh import (
+    InFolder,
+    add_refresh_to_page,
+    in_options,
+    pop_folder_flags,
+    refresh_folder,
+)
 from kebab.config.settings import Search, Settings
 from kebab.core.queries import FILTERS
 from kebab.errors.signal import Exit
@@ -95,10 +101,18 @@ def is_asked(query: tuple[str, ...], flags: dict[str, Any]) -> bool:
 
 
 def build_paging(
-    context: CommandContext, request: SearchRequest, flags: dict[str, Any], *, show_all: bool
+    context: CommandContext,
+    request: SearchRequest,
+    flags: dict[str, Any],
+    *,
+    form: str,
+    show_all: bool,
 ) -> "Paging":
-    """Return what a page of text shows; a page that the caller chooses is shown whole."""
-    from kebab.cli.render.hits import Paging
+    """Return what a page of text shows; a page that the caller chooses is shown whole.
+
+    A person gets the command for more, a program that has made the call only the flags to add.
+    """
+    from kebab.cli.render.hits import Paging, format_added_words
 
     chosen = any(flags[name] for name in ("limit", "page", "cursor", "trace", "detail"))
     return Paging(
@@ -107,7 +121,7 @@ def build_paging(
         fits_screen=not (chosen or show_all),
         shows_weak=show_all,
         whole=bool(flags["detail"]),
-        repeat=context.repeat_command,
+        repeat=format_added_words if form == "compact" else context.repeat_command,
     )
 
 
@@ -127,13 +141,7 @@ def render_page(
     from kebab.cli.render import compact
 
     if form == "compact":
-        return compact.render_compact(
-            reply,
-            canvas,
-            next_page,
-            whole_page=paging.repeat("--all"),
-            shows_weak=paging.shows_weak,
-        )
+        return compact.render_compact(reply, canvas, next_page, shows_weak=paging.shows_weak)
     context.print_notes(reply, partial(compact.render_notes, next_page=next_page))
     render = compact.render_paths if form == "paths" else compact.render_vimgrep
     return render(reply, canvas)
@@ -250,7 +258,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     with context.open_kebab(settings) as kebab:
         refresh = refresh_folder(context, kebab, within, [request.query, *request.queries])
         reply = kebab.run(request)
-    reply = msgspec.structs.replace(reply, refresh=refresh or reply.refresh)
+    reply = add_refresh_to_page(context, reply, refresh)
     if frames:
         status = find_exit_status(reply)
         frames.finish(status, reply)
@@ -259,7 +267,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     def render(reply: SearchResponse, canvas: "Canvas") -> Iterator[str]:
         # A page of the size that a person asks for is not shortened.
         whole = show_all or (form == "text" and flags["limit"] is not None)
-        paging = build_paging(context, request, flags, show_all=whole)
+        paging = build_paging(context, request, flags, form=form, show_all=whole)
         return render_page(context, form, paging, reply, canvas)
 
     is_seen = context.channels.out.is_terminal and form == "text" and not context.flags.machine

@@ -7,12 +7,10 @@ in the document.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
-
-from msgspec import Struct
 
 from kebab.app.reference_syntax import decode_percent
 from kebab.cli.render.canvas import Canvas, clean, clean_lines, pluralize
@@ -32,7 +30,7 @@ from kebab.cli.render.hits import (
     render_unmatched_filters,
     split_hits,
 )
-from kebab.search.citations import format_hit_reference, get_cited_lines
+from kebab.search.citations import find_fragment, format_hit_reference, get_cited_lines
 from kebab.wire.citation import SectionCitation
 from kebab.wire.coverage import describe_gaps, describe_left_out_terms
 from kebab.wire.search import SearchHit, SearchResponse
@@ -112,13 +110,8 @@ def find_best_line(hit: SearchHit) -> tuple[int, int, str]:
     return (1, 1, found) if top is None else (top + index, column, found)
 
 
-_CONFIDENCES = ("strong", "fair", "weak")
-
 CONTEXT_MARK = "context: "
 """What begins a line that is not one of the cited lines of the file."""
-
-_BLANK_LINES = 2
-"""Two passages touch when at most this many line numbers, so one blank line, are between them."""
 
 _TABLE_RULE = re.compile(r"\|(?: ?:?-{3,}:? ?\|)+")
 """The line below the header of a table; in extracted text it is not part of the file."""
@@ -128,46 +121,17 @@ _HEADING_LINES = 8
 """How many lines at the beginning of a passage are searched for its headings."""
 
 
-class Block(Struct, frozen=True):
-    """Passages of one section that follow each other in the file, in the order of the file."""
-
-    hits: tuple[SearchHit, ...]
-
-    @property
-    def first(self) -> SearchHit:
-        """The passage that begins the block."""
-        return self.hits[0]
-
-    @property
-    def confidence(self) -> str:
-        """The best confidence of the passages."""
-        return min((hit.confidence for hit in self.hits), key=_CONFIDENCES.index)
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The text of the passages."""
-        return tuple(hit.text or hit.snippet for hit in self.hits)
-
-    @property
-    def lines(self) -> tuple[int, int] | None:
-        """The first and the last line in the file; None for a citation without lines."""
-        first = get_cited_lines(self.hits[0].citation)
-        last = get_cited_lines(self.hits[-1].citation)
-        return (first[0], last[1]) if first and last else None
-
-
 def render_compact(
     reply: SearchResponse,
     canvas: Canvas,
     next_page: str = "",
     *,
-    whole_page: str = "not listed",
     shows_weak: bool = False,
 ) -> Iterator[str]:
     """Yield the passages with their references; of those without a text only the references.
 
-    `next_page` is the command for more, and `whole_page` that for all hits of this page. With
-    `shows_weak` all weak passages are listed.
+    `next_page` is what the call gets in addition for more. With `shows_weak` all weak passages are
+    listed.
     """
     hits, weaker = split_hits(reply, shows_weak=shows_weak)
     unlisted = len(weaker) if hits and hits[0].confidence == "weak" else 0
@@ -183,73 +147,60 @@ def render_compact(
     folders: dict[str, set[str]] = {}
     for hit in hits:
         folders.setdefault(hit.doc_path, set()).add(hit.source)
-    shown: dict[tuple[str, ...], str] = {}
-    references = []
-    for block in merge_adjacent(hits):
-        absolute = folders[block.first.doc_path] != {folder}
-        reference = format_hit_reference(block.first, block.lines, absolute=absolute)
-        head = _render_head(block, canvas, reference)
-        if not any(block.texts):
-            references.append(head)
-            continue
-        earlier = shown.setdefault(block.texts, reference)
-        yield from ("", head)
-        if earlier == reference:
-            yield from _render_text(block, canvas)
-        else:
-            yield canvas.dim(f"the same text as {earlier}")
+    shown: dict[str, str] = {}
+    references: dict[str, list[str]] = {}
+    for hit in hits:
+        text, lines = hit.text or hit.snippet, get_cited_lines(hit.citation)
+        absolute = folders[hit.doc_path] != {folder}
+        reference = format_hit_reference(hit, lines, absolute=absolute)
+        if text:
+            earlier = shown.setdefault(text, reference)
+            yield from ("", _render_head(hit, canvas, reference))
+            same = canvas.dim(f"the same text as {earlier}")
+            yield from _render_text(hit, canvas) if earlier == reference else (same,)
+        elif not any(_contains(other, hit) for other in hits):
+            known = references.setdefault(hit.doc_id, [])
+            place = find_fragment(reference) if known else reference
+            known.append(_render_head(hit, canvas, place or reference))
     if references:
-        yield from ("", *references)
+        yield from ("", *map("; ".join, references.values()))
     if reply.unmatched_filters:
         yield from ["", *render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)]
         return
     notes = list(_list_notes(reply, canvas))
     if unlisted:
-        notes.append(f"{pluralize(unlisted, 'weaker hit')}: {whole_page}")
+        flag = canvas.name_flag("--all")
+        notes.append(f"{pluralize(unlisted, 'weaker hit')}: {flag or 'not listed'}")
     if next_page:
         notes.append(f"more: {next_page}")
     if notes:
         yield from ["", *map(canvas.dim, notes)]
 
 
-def merge_adjacent(hits: Sequence[SearchHit]) -> list[Block]:
-    """Return blocks in the order of their best hits; neighbours in one section share a block."""
-    blocks: list[Block] = []
-    for hit in hits:
-        joined = Block((hit,))
-        place = len(blocks)
-        for index in reversed(range(len(blocks))):
-            if merged := _join_blocks(blocks[index], joined):
-                joined, place = merged, index
-                del blocks[index]
-        blocks.insert(place, joined)
-    return blocks
+def _contains(hit: SearchHit, other: SearchHit) -> bool:
+    """Return whether the text of a hit has all lines of another one."""
+    lines, inside = get_cited_lines(hit.citation), get_cited_lines(other.citation)
+    if not (hit.text and lines and inside and hit.doc_id == other.doc_id):
+        return False
+    return lines[0] <= inside[0] and inside[1] <= lines[1]
 
 
-def _join_blocks(one: Block, other: Block) -> Block | None:
-    """Return both blocks as one, None when they are not neighbours in one section.
-
-    One with text and one without stay apart.
-    """
-    early, late = sorted((one, other), key=lambda block: block.lines or (0, 0))
-    above, below = early.lines, late.lines
-    sections = [(block.first.doc_id, block.first.heading_path) for block in (early, late)]
-    # Two passages that share a line stay apart: joined, they would show it as two lines.
-    touch = above and below and 0 < below[0] - above[1] <= _BLANK_LINES
-    fits = touch and sections[0] == sections[1] and any(early.texts) == any(late.texts)
-    return Block((*early.hits, *late.hits)) if fits else None
-
-
-def _render_head(block: Block, canvas: Canvas, reference: str) -> str:
-    """Return the line above a block: reference, confidence and the headings that lead to it."""
-    first = block.first
-    found = sorted({index for hit in block.hits for index in hit.queries or []})
-    facts = " ".join([block.confidence, *(f"q{index + 1}" for index in found)])
-    facts += note_freshness(first.freshness, ", {}") + note_origin(first.citation, ", {}")
-    headings = " > ".join(map(clean, select_headings(first)))
+def _render_head(hit: SearchHit, canvas: Canvas, reference: str) -> str:
+    """Return the line above a text: reference, confidence and the headings that lead to it."""
+    facts = " ".join([hit.confidence, *(f"q{index + 1}" for index in hit.queries or [])])
+    facts += note_freshness(hit.freshness, ", {}") + note_origin(hit.citation, ", {}")
+    headings = " > ".join(map(clean, select_headings(hit))) + _format_symbol(hit)
     return f"{canvas.location(reference)} [{facts}]" + (
         f" {canvas.dim(headings)}" if headings else ""
     )
+
+
+def _format_symbol(hit: SearchHit) -> str:
+    """Return the lines of the symbol around code that is a part of it."""
+    symbol, lines = hit.symbol_lines, get_cited_lines(hit.citation)
+    if not symbol or lines is None or (lines[0] <= symbol.start and symbol.end <= lines[1]):
+        return ""
+    return f" (L{symbol.start}-L{symbol.end})"
 
 
 def select_headings(hit: SearchHit) -> list[str]:
@@ -270,17 +221,11 @@ def _normalize(heading: str) -> str:
     return _NOT_WORD.sub(" ", heading).strip().casefold()
 
 
-def _render_text(block: Block, canvas: Canvas) -> Iterator[str]:
-    """Yield the marked context, and the lines of a block as they are in the file."""
-    end = None
-    if context := block.first.context:
+def _render_text(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
+    """Yield the marked context, and the lines of a text as they are in the file."""
+    if context := hit.context:
         yield from (canvas.dim(CONTEXT_MARK + line) for line in clean_lines(context).split("\n"))
-    for hit in block.hits:
-        lines = get_cited_lines(hit.citation)
-        if end is not None and lines and lines[0] - end == _BLANK_LINES:
-            yield ""
-        yield from _render_lines(hit, canvas)
-        end = lines[1] if lines else None
+    yield from _render_lines(hit, canvas)
 
 
 def _render_lines(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
@@ -320,7 +265,7 @@ def _list_notes(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     if reply.absent_terms:
         yield describe_absent_terms(reply)
     if reply.unheld_terms:
-        yield f"in none of these passages: {clean(', '.join(reply.unheld_terms))}"
+        yield f"in none of these texts: {clean(', '.join(reply.unheld_terms))}"
     if found := describe_left_out_terms(reply.coverage):
         yield found
     if reply.left_out:

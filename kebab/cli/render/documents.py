@@ -30,6 +30,7 @@ from kebab.cli.render.hits import (
 )
 from kebab.core.files import find_container
 from kebab.core.media import CitationKind, detect_media_type, get_media_type
+from kebab.search.citations import find_fragment
 from kebab.wire.coverage import describe_gaps
 from kebab.wire.fetch import Outline, OutlineEntry
 from kebab.wire.health import ResetReport
@@ -420,7 +421,7 @@ _NARROWEST = 12
 
 
 def _render_sections(reply: Outline, canvas: Canvas) -> Iterator[str]:
-    """Yield the headings of a document below its path."""
+    """Yield the headings of a document below its path, which the references lack."""
     size, unit = reply.line_count or 0, "line"
     if reply.pages is not None:
         media = get_media_type(detect_media_type(reply.doc_path or "") or "")
@@ -431,7 +432,11 @@ def _render_sections(reply: Outline, canvas: Canvas) -> Iterator[str]:
         yield canvas.dim("no headings")
         return
     rows = [
-        (clean(one.ref), str(one.tokens), f"{'#' * one.level} {clean(one.title)}")
+        (
+            clean(find_fragment(one.ref)),
+            str(one.tokens),
+            f"{'#' * one.level} {clean(one.declaration or one.title)}",
+        )
         for one in reply.sections
     ]
     refs, tokens, _ = zip(*rows, strict=True)

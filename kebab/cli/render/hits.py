@@ -307,6 +307,11 @@ _PIPED_LINES = 20
 """The most lines of a page where there is no screen, as in a pipe."""
 
 
+def format_added_words(*words: str, **_: object) -> str:
+    """Return the words that a command gets in addition."""
+    return " ".join(words)
+
+
 class Paging(Struct, frozen=True):
     """Which hits of a page are shown, and how to call for the others.
 
@@ -324,7 +329,7 @@ class Paging(Struct, frozen=True):
     fits_screen: bool = False
     shows_weak: bool = False
     whole: bool = False
-    repeat: Callable[..., str] = lambda *more, **_: " ".join(more)
+    repeat: Callable[..., str] = format_added_words
 
     def next_page(self, reply: SearchResponse, last: int) -> str:
         """Return the command for the page after the hit of rank `last`."""

@@ -5,6 +5,8 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from msgspec.structs import replace
+
 from kebab.app.reference_syntax import decode_percent
 from kebab.cli.render.canvas import (
     Canvas,
@@ -159,6 +161,14 @@ def render_matches(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
         page = get_page(hits[0].citation)
         yield canvas.link(canvas.location(path), hits[0].file, hits[0].line, page) + note
         yield from _render_below_file(hits, canvas)
+
+
+_WIDEST = 1_000_000
+
+
+def render_below_files(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
+    """Yield the matching lines below their file as on a terminal, none of them cut."""
+    return render_matches(reply, replace(canvas, width=_WIDEST))
 
 
 def _format_place(hit: GrepHit, number: int) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import apsw
 
-from kebab.core.chunks import ChunkRow, PendingChunk, add_tokens, is_front_matter
+from kebab.core.chunks import ChunkRow, Extent, PendingChunk, add_tokens, is_front_matter
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys
 from kebab.core.queries import StoredChunk, VectorState
 from kebab.store.sqlite import connection, fts
@@ -317,6 +317,21 @@ def load_chunks(database: apsw.Connection, keys: Sequence[Key]) -> list[StoredCh
     rows = database.execute(_STORED + _BY_KEY, (to_json(keys),))
     by_key = {chunk.key: chunk for chunk in _build_chunks(rows)}
     return [by_key[key] for key in keys if key in by_key]
+
+
+_MOST_AROUND = 200
+"""How many chunks on each side of one `list_extents` returns."""
+
+
+def list_extents(database: apsw.Connection, key: Key) -> list[Extent]:
+    """Return a chunk with those around it in its document, in order; empty for an unknown key."""
+    rows = database.execute(
+        "SELECT n.key, n.start_line, n.end_line, n.heading_path FROM chunks c JOIN chunks n"
+        " ON n.doc = c.doc AND n.ordinal BETWEEN c.ordinal - ?2 AND c.ordinal + ?2"
+        " WHERE c.key = ?1 ORDER BY n.ordinal",
+        (key, _MOST_AROUND),
+    )
+    return [Extent(Key(row[0]), row[1], row[2], parse_strings(row[3])) for row in rows]
 
 
 def load_document_chunks(database: apsw.Connection, doc_id: DocId) -> list[StoredChunk]:

@@ -70,6 +70,7 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
     get_revision = forward(connection.get_revision)
     get_value = forward(connection.get_value)
     load_chunks = forward(chunks.load_chunks)
+    list_extents = forward(chunks.list_extents)
     find_named_documents = forward(fts.find_named_documents)
     list_similar_words = forward(fts.list_similar_words)
     get_document_frequencies = forward(fts.get_document_frequencies)

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.app import fetch as operation
-from kebab.app.fetch import find_marked_block, fit_budget, share_budget
+from kebab.app.fetch import find_marked_block, fit_budget
 from kebab.text.model_input import estimate_tokens
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import FetchResult
@@ -173,25 +173,6 @@ def test_a_first_line_over_the_budget_is_cut_inside():
     assert 0 < len(found.text) < 200
     assert estimate_tokens(found.text) <= 20
     assert (found.truncated, found.end_line) == (True, 5)
-
-
-def test_replies_without_text_take_no_share():
-    missing = replies.not_found()
-    found = fit_budget([missing, LONG], ["", "a.md"], 60)
-
-    assert found == [missing, *fit_budget([LONG], ["a.md"], 60)]
-
-
-@pytest.mark.parametrize(
-    ("sizes", "total", "shares"),
-    [
-        ([10, 10], 40, [10, 10]),
-        ([100, 5, 100], 45, [20, 5, 20]),
-        ([], 5, []),
-    ],
-)
-def test_what_short_texts_leave_is_given_to_longer_ones(sizes, total, shares):
-    assert share_budget(sizes, total) == shares
 
 
 @pytest.mark.parametrize(

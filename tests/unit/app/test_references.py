@@ -200,19 +200,6 @@ def test_a_place_follows_the_name_of_another_document():
     assert add_place("b c.md", Reading("a")) == "b c.md"
 
 
-PATHS = ["runbooks/backup.md", "docs/backup.md", "docs/restore.md", "line\nbreak.md", KOREAN]
-
-
-@pytest.fixture
-def names():
-    found = [
-        DocumentName(DocId(f"{number:032x}"), "/n", "/n", path) for number, path in enumerate(PATHS)
-    ]
-    return DocumentNames(
-        [*found, DocumentName(DocId("f" * 32), "/other", "/other/", "docs/restore.md")]
-    )
-
-
 def test_a_path_below_its_source_wins_over_one_in_the_working_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     near = DocumentName(DocId("a"), "s", os.path.realpath(tmp_path), "x.md")
@@ -220,43 +207,3 @@ def test_a_path_below_its_source_wins_over_one_in_the_working_directory(tmp_path
 
     assert names.find_exact("x.md") == [near]
     assert names.find_exact("./x.md") == [near]
-
-
-@pytest.mark.parametrize("name", ["한글/메모.md", "line break.md"])
-def test_unicode_form_and_blanks_do_not_matter(names, name):
-    assert len(names.find_folded(name)) == 1
-    assert names.find_exact(name) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "found"),
-    [
-        ("메모.md", 1),
-        ("other/docs/restore.md", 1),
-        ("ackup.md", 0),
-        ("…books/backup.md", 1),
-        ("run…kup.md", 1),
-        ("run…", 0),
-        ("", 0),
-    ],
-)
-def test_the_end_of_a_path_is_found_at_a_folder(names, name, found):
-    assert len(names.find_ending(name)) == found
-
-
-@pytest.mark.parametrize(
-    ("name", "first"),
-    [
-        ("bakup.md", "runbooks/backup.md"),
-        ("Docs/Restore.MD", "docs/restore.md"),
-        ("wrong/backup.md", "runbooks/backup.md"),
-        ("backup", "runbooks/backup.md"),
-    ],
-)
-def test_similar_names_are_suggested_the_nearest_first(names, name, first):
-    assert names.suggest(name)[0].path == first
-
-
-@pytest.mark.parametrize("name", ["", "/", "quantum.txt"])
-def test_nothing_is_suggested_for_a_name_like_no_other(names, name):
-    assert names.suggest(name) == []

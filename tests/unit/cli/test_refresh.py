@@ -1,11 +1,13 @@
 """The flag `--in`: the index of a folder is brought up to date before a search."""
 
 import pytest
+from msgspec.structs import replace
 
 from kebab.errors.catalog import Locked, NotIndexed
 from kebab.store.registry import change_registry
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.published import Registration, Registry
+from kebab.wire.search import DegradedChannel
 from tests.fakes.console import run
 from tests.fakes.facade import FakeKebab
 
@@ -25,6 +27,32 @@ def test_the_wait_reaches_the_ingest(kebab, opened, tmp_path):
     kebab("search", "restore", "--in", str(tmp_path), "--wait", "3")
 
     assert opened[0].asked[0][1].vector_seconds == 3
+
+
+class PendingKebab(FakeKebab):
+    """An earlier call has left passages without a vector."""
+
+    def schema(self, request):
+        reply = super().schema(request)
+        return replace(reply, stats=replace(reply.stats, pending_embeddings=7))
+
+    def search(self, request):
+        lost = DegradedChannel(channel="vector", reason="15 % embedded", hint="kebab ingest")
+        return replace(super().search(request), degraded=[lost])
+
+
+def test_only_the_first_call_waits_for_vectors(tmp_path):
+    opened = []
+
+    def open_kebab(*arguments, **options):
+        opened.append(PendingKebab(*arguments, **options))
+        return opened[-1]
+
+    ran = run("search", "restore", "--in", str(tmp_path), opener=open_kebab)
+
+    (ingest,) = [request for name, request in opened[0].asked if name == "ingest"]
+    assert ingest.vector_seconds == 0
+    assert f"hint: kebab search restore --in {tmp_path} --wait 600" in ran.out
 
 
 def test_a_wait_without_a_folder_is_refused(kebab):

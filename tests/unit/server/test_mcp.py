@@ -13,14 +13,13 @@ import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
-from kebab.core.progress import Cancel
 from kebab.server.mcp import McpServer
 from kebab.server.requests import Call
 from kebab.server.tools import TOOLS, build_output_schema
 from kebab.wire.error import ErrorReply
 from kebab.wire.json_schema import build_schema
 from tests.shape.tree import ROOT
-from tests.unit.server.conftest import BEARER, BREAD, make_settings
+from tests.unit.server.conftest import BREAD, make_settings
 
 CALLS: dict[str, list[dict[str, Any]]] = {
     "search": [
@@ -256,16 +255,3 @@ def test_a_call_that_is_cancelled_stops_its_work(make_mcp, monkeypatch):
                 await stopped.wait()
 
     anyio.run(main)
-
-
-def test_it_is_served_over_http_behind_the_token(make_client):
-    ask = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    accept = {"Accept": "application/json, text/event-stream"}
-    with make_client() as client:
-        answer = client.post("/mcp", json=ask, headers=accept)
-        assert [one["name"] for one in answer.json()["result"]["tools"]][:2] == ["search", "read"]
-        assert client.post("/mcp", json=ask, headers={"Authorization": ""}).status_code == 401
-        assert client.get("/mcp").status_code == 405
-        broken = client.post("/mcp", content=b"{", headers={**accept, **BEARER})
-        assert broken.status_code in (400, 415)
-        assert Cancel().requested is False

@@ -1,17 +1,13 @@
-import pytest
-
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.compact import (
     find_best_line,
     format_openable_path,
-    merge_adjacent,
     render_compact,
     render_notes,
     render_paths,
-    render_vimgrep,
 )
-from kebab.wire.citation import SectionCitation, SectionSpan
-from kebab.wire.search import DegradedChannel, IndexRefresh, LeftOut
+from kebab.wire.citation import LineSpan, SectionCitation, SectionSpan
+from kebab.wire.search import DegradedChannel, LeftOut
 from tests.fakes import replies
 
 CODE = "Run it:\n\n```sh\n\tkebab  search x\n```"
@@ -82,49 +78,6 @@ def test_a_file_of_another_source_has_an_absolute_reference():
     assert lines[6].startswith("/home/ada/more/a.md#L12-L13 [")
 
 
-def test_text_from_standard_input_has_its_name_as_reference():
-    other = passage(source="stdin", file=None, path="talk", doc_id="e" * 32)
-
-    assert drawn(passage(), other)[6].startswith("talk#L12-L13 [")
-
-
-def test_neighbours_in_one_section_are_one_block_in_the_order_of_the_file():
-    late, early = passage(15, 16, "c\nd", confidence="fair"), passage(12, 13, "a\nb")
-    touching = passage(17, 17, "e")
-
-    lines = drawn(late, early, touching)
-
-    assert lines[0].startswith("3 passages ")
-    assert lines[2:] == [
-        "ops/backup.md#L12-L17 [strong] Backups > Restoring",
-        *["a", "b", "", "c", "d", "e"],
-    ]
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"heading_path": ["Backups", "Else"]},
-        {"start": 16, "end": 17},
-    ],
-)
-def test_other_passages_are_not_merged(other):
-    assert len(merge_adjacent([passage(12, 13), passage(**{"start": 15, "end": 16, **other})])) == 2
-
-
-def test_a_block_stands_where_its_best_passage_was_found():
-    blocks = merge_adjacent(
-        [
-            passage(90, 91, rank=1),
-            passage(20, 21, rank=2),
-            passage(50, 51, rank=3),
-            passage(23, 24, rank=4),
-        ]
-    )
-
-    assert [block.lines for block in blocks] == [(90, 91), (20, 24), (50, 51)]
-
-
 def test_notes_are_at_the_end_after_a_blank_line():
     weak = passage(confidence="weak")
 
@@ -148,15 +101,30 @@ def test_passages_without_text_are_references_below_the_others():
     assert lines[2:] == [
         "ops/backup.md#L40-L41 [strong] Backups > Restoring",
         *["Stop the writer,", "then restore.", ""],
-        "ops/backup.md#L12 [weak] Backups > Restoring",
-        "ops/backup.md#L90 [weak] Backups > Restoring",
+        "ops/backup.md#L12 [weak] Backups > Restoring; #L90 [weak] Backups > Restoring",
     ]
+
+
+def test_a_passage_that_another_text_has_is_not_listed():
+    lines = drawn(passage(10, 20), weak(12, text=""), weak(21, text=""))
+
+    assert [line for line in lines if "[weak]" in line] == [
+        "ops/backup.md#L21 [weak] Backups > Restoring"
+    ]
+
+
+def test_a_part_of_a_symbol_names_the_lines_of_the_whole():
+    part = passage(symbol_lines=LineSpan(start=9, end=80))
+    whole = passage(symbol_lines=LineSpan(start=12, end=13))
+
+    assert drawn(part)[2] == "ops/backup.md#L12-L13 [strong] Backups > Restoring (L9-L80)"
+    assert drawn(whole)[2] == "ops/backup.md#L12-L13 [strong] Backups > Restoring"
 
 
 def test_of_weak_passages_only_the_nearest_are_listed():
     reply = replies.response(*(weak(n * 9, n) for n in range(1, 6)), convincing=False)
 
-    near = list(render_compact(reply, Canvas(), whole_page="--all"))
+    near = list(render_compact(reply, Canvas()))
     whole = list(render_compact(reply, Canvas(), shows_weak=True))
 
     assert (near[0][:11], sum("[weak]" in line for line in near)) == ("3 passages ", 3)
@@ -217,13 +185,6 @@ def test_the_line_with_the_most_different_matches_is_shown():
     assert find_best_line(hit()) == (15, 5, "the snapshot, then Restore")
 
 
-def test_a_hit_is_a_line_for_an_editor(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    reply = replies.response(hit(file=f"{tmp_path}/a b.md"))
-
-    assert list(render_vimgrep(reply, Canvas())) == ["a b.md:15:5:the snapshot, then Restore"]
-
-
 def test_notes_on_lines_say_what_is_missing():
     missing = DegradedChannel(channel="vector", reason="no model", hint="kebab doctor")
     reply = replies.response(
@@ -236,16 +197,6 @@ def test_notes_on_lines_say_what_is_missing():
         "note: nothing convincing",
         "left out by --max-tokens: 1 hit, about 9 tokens",
         "more: kebab search x --page 2",
-    ]
-
-
-def test_notes_name_absent_words_and_an_index_that_is_not_up_to_date():
-    refresh = IndexRefresh(folder="/n", refreshed=False, reason="`--read-only`")
-    reply = replies.response(absent_terms=["zeppelin"], refresh=refresh)
-
-    assert list(render_notes(reply, Canvas(), "")) == [
-        "note: the index was not brought up to date: `--read-only`",
-        "note: not in your notes: zeppelin",
     ]
 
 

@@ -1,3 +1,5 @@
+from msgspec.structs import replace
+
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.documents import render_outline
 from tests.fakes import replies
@@ -8,9 +10,18 @@ PIPE, TERMINAL = Canvas(), Canvas(width=60)
 def test_each_section_has_its_reference_its_tokens_and_its_heading():
     assert list(render_outline(replies.outline(), PIPE)) == [
         "ops/my%20note.md  40 lines, about 320 tokens",
-        "ops/my%20note.md#L1-L40  320  # Backups",
-        "ops/my%20note.md#L9-L12   40  ## Restore",
+        "#L1-L40  320  # Backups",
+        "#L9-L12   40  ## Restore",
     ]
+
+
+def test_a_symbol_is_shown_by_the_line_that_declares_it():
+    (first, *_) = replies.outline().sections
+    symbol = replace(first, declaration="pub struct Backups {")
+
+    assert list(render_outline(replies.outline(sections=[symbol]), PIPE))[1].endswith(
+        "# pub struct Backups {"
+    )
 
 
 def test_a_document_without_headings_says_so():

@@ -30,13 +30,6 @@ def test_several_references_in_a_pipe_have_a_heading_each():
     ]
 
 
-def test_a_terminal_shows_the_place_of_each():
-    lines = list(render_fetched(build(RESULT, RESULT), TERMINAL))
-
-    assert lines[0] == "ops/backup.md  lines 11 to 14 of 40"
-    assert lines.count(lines[0]) == 2
-
-
 def test_notes_tell_what_bare_lines_cannot():
     cut = replies.fetch_result(truncated=True, rest="ops/my note.md#L3")
     old = replies.fetch_result(is_indexed_text=True)

@@ -6,12 +6,6 @@ from tests.fakes import replies
 TERMINAL = Canvas(width=60)
 
 
-def test_a_pipe_gets_the_text_as_it_is():
-    assert list(render_lines(replies.fetch_result(text="\x1b[1mraw\tx\n"), Canvas())) == [
-        "\x1b[1mraw\tx"
-    ]
-
-
 def test_a_terminal_gets_numbers_and_no_control_characters():
     lines = list(render_lines(replies.fetch_result(text="a\nb\x1b[2J\nc\nd"), TERMINAL))
 

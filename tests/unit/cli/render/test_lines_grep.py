@@ -13,12 +13,6 @@ def around(line, before=(), after=(), **changes):
     return replies.grep_hit(line=line, before=list(before), after=list(after), **changes)
 
 
-def test_a_pipe_gets_path_line_and_text():
-    lines = list(grep.render_matches(replies.grep_response(HIT), PIPE))
-
-    assert lines == [f"{PATH}:12:Stop the writer,"]
-
-
 def test_a_terminal_gets_the_lines_below_their_file_with_bold_matches():
     lines = list(grep.render_matches(replies.grep_response(HIT), TERMINAL))
     bright = list(grep.render_matches(replies.grep_response(HIT), COLOR))

@@ -1,0 +1,140 @@
+"""With the detail `best` a page has the texts of the hits that may answer."""
+
+import pytest
+
+from kebab.core.chunks import Extent
+from kebab.core.queries import Detail, Hit, Query, Snippet
+from kebab.search.budget import estimate_hit_tokens, estimate_page_tokens, fit_budget
+from kebab.search.page_texts import drop_weak_texts, grow_texts
+from tests.fakes import evidence
+
+
+def build_page(scores: str) -> list[Hit]:
+    """Return hits of different documents, `s` strong and `w` weak."""
+    return [
+        evidence.hit(evidence.stored(f"Text {number}.", number), number, 0.9 if one == "s" else 0.1)
+        for number, one in enumerate(scores, 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scores", "with_text"),
+    [
+        ("ssss", "1111"),
+        ("swwww", "11100"),
+        ("sswww", "11110"),
+        ("sssww", "11100"),
+        ("wwww", "1110"),
+    ],
+)
+def test_where_few_hits_are_better_than_weak_the_first_weak_ones_have_text(scores, with_text):
+    shown = drop_weak_texts(build_page(scores))
+
+    assert "".join(str(int(bool(hit.snippet.text))) for hit in shown) == with_text
+
+
+def test_the_first_hit_of_each_query_has_text():
+    *better, first, other = build_page("sssww")
+
+    shown = drop_weak_texts([*better, first._replace(queries=(1,)), other])
+
+    assert [bool(hit.snippet.text) for hit in shown] == [True] * 4 + [False]
+
+
+def test_a_weak_hit_that_does_not_fit_a_budget_is_kept_without_its_text():
+    good, weak = build_page("sw")
+    weak = weak._replace(snippet=Snippet("Much is said of other matters. " * 20))
+    query = Query(text="x", detail=Detail.BEST)
+    bare = weak._replace(snippet=Snippet(""))
+    budget = estimate_page_tokens(query, good.chunk.source)
+    budget += estimate_hit_tokens(good) + estimate_hit_tokens(bare)
+
+    query = Query(text="x", detail=Detail.BEST, max_tokens=budget)
+
+    assert fit_budget([good, weak], query, lambda _: {}) == ([good, bare], None)
+
+
+class Section:
+    """Passages of one file with their headings, four lines each, a blank line between two."""
+
+    def __init__(self, *paths: str, gap: int = 2, media: str = "text/markdown") -> None:
+        self.chunks = []
+        for number, path in enumerate(paths):
+            first = 1 + number * (3 + gap)
+            lines = "\n".join(f"Line {first + offset} of {number}." for offset in range(4))
+            chunk = evidence.stored(lines, number + 1, start_line=first, end_line=first + 3)
+            self.chunks.append(
+                chunk._replace(heading_path=(path,) if path else (), ordinal=number, media=media)
+            )
+
+    def list_extents(self, _key):
+        """Return all passages."""
+        return [Extent(c.key, c.start_line, c.end_line, c.heading_path) for c in self.chunks]
+
+    def read(self, keys):
+        """Return passages by their keys."""
+        return [chunk for key in keys for chunk in self.chunks if chunk.key == key]
+
+    def grow(self, *numbers, score=0.9, **query):
+        """Return the hits of these passages after they have grown."""
+        hits = [
+            evidence.hit(self.chunks[number], rank, score)._replace(
+                snippet=Snippet(self.chunks[number].text)
+            )
+            for rank, number in enumerate(numbers, 1)
+        ]
+        asked = Query(text="x", detail=Detail.BEST, **query)
+        return grow_texts(hits, asked, self, self.read, lambda _: {"line": 1.0})
+
+
+def get_lines(hit):
+    return hit.chunk.start_line, hit.chunk.end_line
+
+
+def test_a_hit_grows_to_its_section_and_no_further():
+    section = Section("A", "B", "B", "B", "C")
+    (hit,) = section.grow(2)
+
+    assert get_lines(hit) == (6, 19)
+    assert hit.snippet.text == "\n\n".join(chunk.text for chunk in section.chunks[1:4])
+    assert [hit.snippet.text[first:last] for first, last in hit.snippet.highlights] == ["Line"] * 12
+
+
+@pytest.mark.parametrize(
+    ("options", "query", "score"),
+    [({"gap": 3}, {}, 0.9), ({"gap": 0}, {}, 0.9), ({}, {"max_tokens": 60}, 0.9), ({}, {}, 0.1)],
+    ids=["apart", "one line", "no room", "weak"],
+)
+def test_a_hit_stays_as_it_is(options, query, score):
+    section = Section("B", "B", **options)
+    (hit,) = section.grow(0, score=score, **query)
+
+    assert hit.chunk == section.chunks[0]
+
+
+@pytest.mark.parametrize("score", [0.9, 0.1])
+def test_a_hit_takes_in_the_later_ones_beside_it(score):
+    first, second = Section("B", "B").grow(1, 0, score=score, max_tokens=60)
+
+    assert get_lines(first) == (1, 9)
+    assert second.snippet == Snippet("")
+
+
+def test_no_line_is_shown_twice():
+    hits = Section("A", "B", "C", media="text/x-python").grow(0, 1, 2)
+
+    assert [get_lines(hit) for hit in hits] == [(1, 4), (6, 9), (11, 14)]
+
+
+def test_code_grows_into_the_symbols_beside_its_own():
+    (hit,) = Section("A", "B", "C", media="text/x-python").grow(1)
+
+    assert (get_lines(hit), hit.symbol) == ((1, 14), (6, 9))
+
+
+def test_a_passage_of_code_names_the_lines_of_its_symbol():
+    section = Section("f", "g", "g", "h", media="text/x-python")
+    (weak,) = section.grow(2, score=0.1)
+
+    assert (get_lines(weak), weak.symbol) == ((11, 14), (6, 14))
+    assert Section("", media="text/x-python").grow(0)[0].symbol is None
