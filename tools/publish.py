@@ -21,6 +21,7 @@ from tools.cli_reference import (
 )
 from tools.error_catalog import Changes, build_lock, compare_locks, render_errors_page
 from tools.formats_page import render_formats_page
+from tools.method_stubs import build_method_stubs
 from tools.pictures import build_pictures
 from tools.review_rules_page import render_rules_page
 
@@ -49,6 +50,7 @@ def list_files() -> Iterator[tuple[Path, str]]:
     yield Path("docs") / "formats.md", render_formats_page()
     yield Path("docs") / "review-rules.md", render_rules_page()
     yield _LOCK, _format_json(build_lock())
+    yield Path("kebab") / "app" / "methods.pyi", build_method_stubs()
     yield from build_pictures().items()
     for page, prefix in (("README.md", "docs/"), ("docs/README.md", ""), ("docs/settings.md", "")):
         yield Path(page), _fill_blocks((_ROOT / page).read_text(encoding="utf-8"), prefix)

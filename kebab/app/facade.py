@@ -20,13 +20,16 @@ from kebab.wire.operations import OPERATIONS, Operation, find_operation
 from kebab.wire.record import Reply, Request, decode_request, to_invalid_input
 
 if TYPE_CHECKING:
+    from kebab.app.methods import Methods  # which is generated, and has types only
     from kebab.app.model_adapters import Embedders
     from kebab.config.load import SettingsReport
+else:
+    Methods = object
 
 R = TypeVar("R", bound=Reply)
 
 
-class Kebab(AbstractContextManager["Kebab"]):
+class Kebab(AbstractContextManager["Kebab"], Methods):
     """One knowledge base. Stores and models are opened when an operation first needs them.
 
     Use it as a context manager, or call `close`. Each operation is also a method that takes the
@@ -65,12 +68,14 @@ class Kebab(AbstractContextManager["Kebab"]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        operation = OPERATIONS.get(name.removesuffix("_"))
-        if operation is None:
-            message = f"{type(self).__name__} has no operation: {name}"
-            raise AttributeError(message, name=name, obj=self)
-        return partial(self._call, operation)
+    if not TYPE_CHECKING:  # `Methods` declares them
+
+        def __getattr__(self, name: str) -> Callable[..., Any]:
+            operation = OPERATIONS.get(name.removesuffix("_"))
+            if operation is None:
+                message = f"{type(self).__name__} has no operation: {name}"
+                raise AttributeError(message, name=name, obj=self)
+            return partial(self._call, operation)
 
     def _call(
         self,

@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain, combinations
@@ -144,6 +144,13 @@ def describe_links(catalogue: "Catalogue", doc_id: DocId) -> "list[DocLink]":
     links = catalogue.list_document_links(doc_id)
     resolver = LinkResolver(catalogue.list_link_targets() if links else ())
     return [_describe(catalogue, resolver.resolve(link), link) for link in links]
+
+
+def list_linked_pairs(catalogue: "Catalogue", doc_ids: Collection[DocId]) -> list[tuple[str, str]]:
+    """Return the pairs of these documents of which the first links to the second."""
+    resolver = LinkResolver(catalogue.list_link_targets())
+    pairs = {(link.doc_id, resolver.resolve(link)) for link in catalogue.list_document_links()}
+    return sorted((a, b) for a, b in pairs if b and a != b and a in doc_ids and b in doc_ids)
 
 
 def _describe(catalogue: "Catalogue", doc_id: DocId | None, link: Link | None = None) -> "DocLink":

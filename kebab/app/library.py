@@ -12,6 +12,7 @@ from kebab.app.filters import (
     describe_backlinks,
     describe_links,
     explain_filters,
+    list_linked_pairs,
     resolve_filters,
     suggest_nearest,
 )
@@ -77,7 +78,8 @@ def list_documents(context: AppContext, request: ListRequest) -> DocList:
     filters = build_filters(request, context.clock.now())
     with context.open_reader() as reader:
         filters = resolve_filters(context, reader, filters)
-        listing = context.build_catalogue(reader).list_documents(
+        catalogue = context.build_catalogue(reader)
+        listing = catalogue.list_documents(
             filters,
             limit=-1 if request.limit is None else request.limit,
             offset=request.offset,
@@ -86,6 +88,9 @@ def list_documents(context: AppContext, request: ListRequest) -> DocList:
         revision = reader.get_revision()
         missed = filters.is_active and not listing.total
         unmatched = explain_filters(context, reader, filters, request) if missed else []
+        counts = catalogue.count_values(filters) if request.counts else {}
+        shown = {document.doc_id for document in listing.documents}
+        links = list_linked_pairs(catalogue, shown) if request.links else []
     return DocList(
         documents=[to_doc_summary(document) for document in listing.documents],
         total=listing.total,
@@ -94,6 +99,8 @@ def list_documents(context: AppContext, request: ListRequest) -> DocList:
         corpus_revision=revision,
         unmatched_filters=unmatched,
         hint=suggest_nearest(unmatched),
+        counts=counts,
+        links=links,
     )
 
 

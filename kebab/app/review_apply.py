@@ -264,10 +264,8 @@ def write_file(file: FixedFile) -> Path:
         if target.read_bytes() != file.before:
             raise InvalidInput(field=_RUN, cause=f"the file changed since the review: {file.path}")
         status = target.stat()
-        ends = (".orig", *(f".orig.{number}" for number in range(2, _MOST_COPIES)))
-        names = (target.with_name(target.name + end) for end in ends)
         # A cut must not leave the new text without the copy.
-        backup = create_copy(names, file.before, status)
+        backup = create_copy(_list_copies(target), file.before, status)
         try:
             with replace_file(target) as draft:
                 draft.write(file.after)
@@ -276,3 +274,30 @@ def write_file(file: FixedFile) -> Path:
             backup.unlink()
             raise
     return backup
+
+
+def swap_copy(file: Path, name: str) -> bool:
+    """Exchange a file and the copy of its original that has this name; return whether it is there.
+
+    Both texts stay, so what was written since the fix is not lost.
+
+    Raises:
+        IoError: The system refuses.
+    """
+    with translate_os_errors(file, "write"):
+        target = file.resolve(strict=True)
+        copy = next((path for path in _list_copies(target) if path.name == name), None)
+        if copy is None or copy.is_symlink() or not copy.is_file():
+            return False
+        _refuse_unwritable(target)
+        kept = copy.with_name(f"{copy.name}.undo")
+        target.rename(kept)
+        copy.rename(target)
+        kept.rename(copy)
+    return True
+
+
+def _list_copies(target: Path) -> Iterator[Path]:
+    """Yield the paths that a copy of the original may have."""
+    ends = (".orig", *(f".orig.{number}" for number in range(2, _MOST_COPIES)))
+    return (target.with_name(target.name + end) for end in ends)

@@ -148,9 +148,6 @@ def build_stats(context: AppContext, reader: "SqliteReader") -> Stats:
         pending_embeddings=counts.pending,
         media_breakdown=dict(counts.media),
         lang_breakdown={lang or "unknown": number for lang, number in counts.lang.items()},
-        month_breakdown=dict(counts.months),
-        tag_breakdown=dict(counts.tags),
-        source_breakdown=dict(counts.sources),
         index_bytes=IndexBytes(
             sqlite=sum(map(measure_size, list_index_files(context))),
             lancedb=measure_size(get_vectors_folder(context)),

@@ -402,8 +402,7 @@ class AmbiguousName(NamedTuple):
 class LibraryCounts(NamedTuple):
     """The size of the library. `last_change` is in seconds since the epoch.
 
-    The mappings count documents; an empty string counts documents of unknown language. `months`
-    has the newest months (`2025-01`), `tags` and `sources` the most frequent.
+    The mappings count documents; an empty string counts documents of unknown language.
     """
 
     documents: int
@@ -413,9 +412,6 @@ class LibraryCounts(NamedTuple):
     last_change: float | None
     media: Mapping[str, int]
     lang: Mapping[str, int]
-    months: Mapping[str, int]
-    tags: Mapping[str, int]
-    sources: Mapping[str, int]
 
 
 EMBEDDING_VERSION = "embedding_version"

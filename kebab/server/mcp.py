@@ -62,7 +62,7 @@ _LIST_TTL_MS = 300_000
 _DESCRIBED_S = 10.0
 """How long the instructions over HTTP stay as they are."""
 _PROGRESS_INTERVAL_S = 0.25
-_LAST_CALLS_S = 5.0
+_LAST_CALLS_S = 30.0
 """How long calls may go on when the input has ended."""
 
 

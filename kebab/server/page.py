@@ -16,14 +16,14 @@ import msgspec
 from msgspec import Meta, Struct
 
 from kebab import __version__
+from kebab.app.review_apply import swap_copy
 from kebab.core.media import MEDIA_TYPES
-from kebab.errors.catalog import UsageInvalid
+from kebab.errors.catalog import ReadOnly, UsageInvalid
 from kebab.errors.system import translate_import_errors
 from kebab.server.guard import read_address
-from kebab.server.markup import build_tag, join
-from kebab.server.pictures import read_picture
+from kebab.server.markup import build_tag, escape, join
+from kebab.server.pictures import PICTURE_TYPES
 from kebab.server.reader import (
-    NO_PICTURE,
     ReadRequest,
     build_article,
     build_missing,
@@ -32,7 +32,7 @@ from kebab.server.reader import (
     load_part,
 )
 from kebab.server.rendering import render
-from kebab.server.requests import Failed, Operations, Outcome
+from kebab.server.requests import ALLOW_WRITE, Failed, Operations, Outcome
 from kebab.server.sessions import Sessions, build_cookie
 from kebab.server.snippets import TextToRender, render_text
 from kebab.wire.operations import find_operation
@@ -47,7 +47,7 @@ from kebab.wire.record import (
 
 with translate_import_errors("the web page", "starlette", extra="serve"):
     from starlette.requests import Request as HttpRequest
-    from starlette.responses import RedirectResponse, Response
+    from starlette.responses import FileResponse, RedirectResponse, Response
     from starlette.routing import Route
     from starlette.staticfiles import StaticFiles
 
@@ -58,7 +58,6 @@ _PAGE, _MESSAGE = (
     Template((STATIC / name).read_text(encoding="utf-8")) for name in ("index.html", "message.html")
 )
 mimetypes.add_type("text/javascript", ".js")  # a system may have another type for it
-_TYPES_NAME = "types.js"
 _UNAUTHORIZED = 401
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
@@ -83,25 +82,21 @@ class OpenRequest(Struct, frozen=True, forbid_unknown_fields=True):
     line: Annotated[int, Meta(ge=1)] = 1
 
 
+class UndoRequest(Struct, frozen=True, forbid_unknown_fields=True):
+    """The document whose original is put back, and the name of the copy beside it."""
+
+    doc: str
+    backup: str
+
+
 class RenderRequest(Struct, frozen=True, forbid_unknown_fields=True):
     """Snippets or answers to render."""
 
     texts: Annotated[list[TextToRender], Meta(max_length=200)]
 
 
-_LABELS = {media.name: media.label for media in MEDIA_TYPES}
-_TYPES = f"export const TYPES = {json.dumps(_LABELS)};\n"
-"""The labels of media types, which are those of the terminal, as a module of the page."""
-
-
-class Assets(StaticFiles):
-    """The files of the page, of which a browser asks each time whether they are the same."""
-
-    def file_response(self, *args: Any, **options: Any) -> Response:
-        """Return a file, or that the browser has it already."""
-        response = super().file_response(*args, **options)
-        response.headers.update({**HEADERS, "Cache-Control": "no-cache"})
-        return response
+_TYPES = escape(json.dumps({media.name: media.label for media in MEDIA_TYPES}))
+"""The labels of media types, which are those of the terminal."""
 
 
 class WebPage:
@@ -113,20 +108,19 @@ class WebPage:
     def __init__(self, operations: Operations, sessions: Sessions) -> None:
         self._operations = operations
         self._sessions = sessions
-        self._assets = Assets(directory=STATIC)
-        self.open_paths = {"/login", f"/static/{_TYPES_NAME}"}
+        self._assets = StaticFiles(directory=STATIC)
+        self.open_paths = {"/login", *(f"/static/{one.name}" for one in STATIC.iterdir())}
         """The paths that need neither a token nor a session."""
-        self.open_paths |= {f"/static/{one.name}" for one in STATIC.iterdir()}
         self.routes = [
             Route(path, handler, methods=[method])
             for path, method, handler in (
                 ("/", "GET", self._show_page),
-                (f"/static/{_TYPES_NAME}", "GET", self._send_types),
                 ("/static/{name}", "GET", self._send_asset),
                 ("/read/{doc}", "GET", self._read),
                 ("/read/{doc}/image", "GET", self._send_picture),
                 ("/page/render", "POST", self._render_texts),
                 ("/page/open", "POST", self._open_file),
+                ("/page/undo", "POST", self._undo_change),
                 ("/login", "GET", self._log_in),
                 ("/logout", "POST", self._log_out),
             )
@@ -169,6 +163,7 @@ class WebPage:
         """Answer with the page, which its scripts fill."""
         page = _PAGE.substitute(
             version=__version__,
+            types=_TYPES,
             allow_write=str(self._operations.options.allow_write).lower(),
             can_open=str(_is_loopback(request)).lower(),
         )
@@ -195,12 +190,8 @@ class WebPage:
         """Answer with a picture that lies in the folder of the source of a document."""
         source = request.query_params.get("src", "")
         place = await find_picture(self._ask, request.path_params["doc"], source)
-        found = await asyncio.to_thread(read_picture, place)
-        if found is None:
-            raise build_missing(source, NO_PICTURE)
-        data, kind = found
-        headers = {**HEADERS, "Content-Type": kind, "Content-Security-Policy": _PICTURE_POLICY}
-        return Response(data, headers=headers)
+        headers = {**HEADERS, "Content-Security-Policy": _PICTURE_POLICY}
+        return FileResponse(place, 200, headers, PICTURE_TYPES[place.suffix.lower()])
 
     async def _open_file(self, request: HttpRequest) -> Response:
         """Open a document in the editor of the user, who sits at the machine of the server."""
@@ -212,12 +203,21 @@ class WebPage:
         await asyncio.to_thread(self._operations.options.open_file, found, wanted.line)
         return Response(status_code=204, headers=HEADERS)
 
-    async def _send_types(self, _: HttpRequest) -> Response:
-        return Response(_TYPES, 200, HEADERS, "text/javascript")
+    async def _undo_change(self, request: HttpRequest) -> Response:
+        """Put the original of a document back that a fix was applied to."""
+        if not self._operations.options.allow_write:
+            raise ReadOnly(operation="review --apply", needs=ALLOW_WRITE)
+        wanted = decode_request(await request.body(), UndoRequest)
+        found = await find_place(self._ask, wanted.doc, 1)
+        if not await asyncio.to_thread(swap_copy, Path(str(found.file)), wanted.backup):
+            raise build_missing(wanted.backup, "no such copy of the original")
+        return Response(status_code=204, headers=HEADERS)
 
     async def _send_asset(self, request: HttpRequest) -> Response:
-        """Answer with a file of the page."""
-        return await self._assets.get_response(request.path_params["name"], request.scope)
+        """Answer with a file of the page, or that the browser has it already."""
+        answer = await self._assets.get_response(request.path_params["name"], request.scope)
+        answer.headers.update({**HEADERS, "Cache-Control": "no-cache"})
+        return answer
 
     async def _log_in(self, request: HttpRequest) -> Response:
         """Let a browser in that has a ticket, and lead it to the page."""

@@ -1,10 +1,12 @@
 """Loads a document by the operations of the server, and puts the HTML of the reader together."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
 from html import unescape
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeAlias
+from unicodedata import bidirectional
 from urllib.parse import urlencode
 
 from msgspec import UNSET, Struct, field
@@ -22,21 +24,10 @@ from kebab.wire.library import (
     FetchResult,
     InspectDocRequest,
 )
-from kebab.wire.record import LookupFault, NotFound, Reply, Request
+from kebab.wire.record import LookupFault, NotFound, Request
 
-R = TypeVar("R", bound=Reply)
-
-
-class Run(Protocol):
-    """Runs operations."""
-
-    async def __call__(self, request: Request[R | NotFound]) -> R:
-        """Return the reply to a request.
-
-        Raises:
-            Failed: The operation failed, or there is nothing of the name.
-        """
-
+Run: TypeAlias = Callable[[Request[Any]], Awaitable[Any]]
+"""Runs an operation. It raises `Failed` when that fails, or when there is nothing of the name."""
 
 MOST_LINES = 1_000
 MOST_CHARS = 60_000
@@ -141,11 +132,8 @@ async def find_picture(run: Run, name: str, source: str) -> Path:
     detail = await run(InspectDocRequest(name=name))
     found = locate_picture(*_find_folder(detail), source) if detail.file else None
     if found is None:
-        raise build_missing(source, NO_PICTURE)
+        raise build_missing(source, "no such picture")
     return found
-
-
-NO_PICTURE = "no such picture"
 
 
 def _find_folder(detail: DocInspection) -> tuple[str, str]:
@@ -161,7 +149,7 @@ async def find_place(run: Run, name: str, line: int) -> FetchResult:
     Raises:
         Failed: There is no such document or line, or its file is gone.
     """
-    found = (await run(FetchRequest(refs=[f"{name}#L{line}"]))).results[0]
+    found: FetchResult | NotFound = (await run(FetchRequest(refs=[f"{name}#L{line}"]))).results[0]
     if isinstance(found, NotFound):
         raise Failed(Outcome(404, found))
     if not isinstance(found.file, str) or found.freshness in ABSENT:
@@ -223,14 +211,22 @@ def build_article(part: Part, bodies: Sequence[Html]) -> Html:
         build_tag("div", content, class_="doc-body", lang=document.lang or None),
         _build_link(part, "later"),
         class_="doc",
+        dir=_find_direction(part),
         data_doc=document.doc_id,
-        data_media=document.media,
-        data_title=clean_line(document.title),
-        data_path=clean_line(document.doc_path),
         data_lines=f"{part.first}-{part.last}",
-        data_line_count=part.line_count,
-        data_freshness=document.freshness,
     )
+
+
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+_MOST_LETTERS = 4_000
+
+
+def _find_direction(part: Part) -> str:
+    """Return the direction of most letters of the body; its properties do not count."""
+    text = "".join(task.text for task in part.tasks)
+    body = _FRONT_MATTER.sub("", text)[:_MOST_LETTERS]
+    kinds = Counter(map(bidirectional, body))
+    return "rtl" if kinds["R"] + kinds["AL"] > kinds["L"] else "ltr"
 
 
 _TAG = re.compile("<[^<>]*>")

@@ -29,7 +29,7 @@ from kebab.server.markup import (
     replace_controls,
     show_directions,
 )
-from kebab.server.pictures import locate_picture
+from kebab.server.pictures import is_picture, locate_picture
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -41,10 +41,6 @@ _FULL_MARKDOWN = frozenset({MARKDOWN, CHAT, NOTEBOOK})
 _DATA = frozenset({"application/json", "application/x-ndjson", "application/yaml",
                    "application/toml", "text/x-ini", "application/xml"})  # fmt: skip
 _DELIMITED = frozenset({"text/csv", "text/tab-separated-values"})
-_LONGEST_CODE = 200_000
-"""Longer code is not highlighted."""
-_MOST_CELLS = 20_000
-_MOST_COLUMNS = 200
 _BLOCKS = frozenset(
     {"paragraph_open", "heading_open", "list_item_open", "tr_open", "fence", "code_block"}
 )
@@ -55,7 +51,8 @@ _ELEMENTS = {
         ["b", "blockquote", "br", "code", "del", "em", "hr", "i", "li", "p", "s", "span", "strong"],
         _NAMES,
     ),
-    **dict.fromkeys(["table", "tbody", "thead", "tr", "td", "ul"], _NAMES),
+    **dict.fromkeys(["summary", "table", "tbody", "thead", "tr", "td", "ul"], _NAMES),
+    "details": _NAMES | {"open"},
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), _NAMES | {"data-line"}),
     "a": _NAMES | {"href", "title", "target", "rel", "data-doc"},
     "button": {"type", "class", "data-marker"},
@@ -132,23 +129,13 @@ def clean_html(html: str) -> Html:
     )
 
 
-_PASSAGE = re.compile(r'<(\w+) class="(?:(\w+) )?passage"')
-_PASSAGE_WITHOUT_ID = re.compile(_PASSAGE.pattern + r"(?![^>]* id=)")
+_PASSAGE = re.compile(r'<\w+ class="(?:\w+ )?passage"')
 
 
 def _mark_passage(html: Html, passage: Passage) -> Html:
-    """Return HTML with an anchor at the first block of the passage, and the quotation marked.
-
-    The blocks of a passage have the class `passage`.
-    """
+    """Return HTML with the quotation marked, at or after the first block of class `passage`."""
     block = _PASSAGE.search(html)
-    start = block.start() if block else 0
-    if block:
-        named, count = _PASSAGE_WITHOUT_ID.subn(r'\g<0> id="passage"', html, count=1)
-        if not count:  # a heading, which has an id
-            named = f'{html[:start]}<span id="passage"></span>{html[start:]}'
-        html = Html(named)
-    return mark_text(html, passage.quote, "quote", start=start) or html
+    return mark_text(html, passage.quote, "quote", start=block.start() if block else 0) or html
 
 
 def _describe_lines(task: RenderTask, first: int, last: int, class_: str = "") -> dict[str, str]:
@@ -170,8 +157,6 @@ def _render_lines(task: RenderTask, lines: Sequence[str]) -> Html:
 def _highlight(code: str, path: str, language: str) -> Html:
     """Return code with the classes of its tokens, begun and ended on each line."""
     shown = show_directions(replace_controls(code))
-    if len(shown) > _LONGEST_CODE:
-        return escape(shown)
     with translate_import_errors("highlighting code", "pygments"):
         from pygments import highlight
         from pygments.formatters.html import HtmlFormatter
@@ -253,27 +238,18 @@ class _Row(NamedTuple):
 
 def _build_table(task: RenderTask, rows: Sequence[_Row], header: Sequence[str] = ()) -> Html:
     """Return a table that can be scrolled."""
-    body: list[Html] = []
-    count = 0
-    for row in rows:
-        count += len(row.cells)
-        if count > _MOST_CELLS:
-            note = f"rows from line {row.first:,} on are not shown"
-            body.append(build_tag("tr", build_tag("td", note)))
-            break
-        place = _describe_lines(task, row.first, row.last)
-        body.append(build_tag("tr", *_build_cells("td", row.cells), **place))
-    head = build_tag("thead", build_tag("tr", *_build_cells("th", header))) if header else Html()
+    body = [
+        build_tag(
+            "tr",
+            *(build_tag("td", cell.replace("\\|", "|"), dir="auto") for cell in row.cells),
+            **_describe_lines(task, row.first, row.last),
+        )
+        for row in rows
+    ]
+    names = (build_tag("th", cell, dir="auto", scope="col") for cell in header)
+    head = build_tag("thead", build_tag("tr", *names)) if header else Html()
     table = build_tag("table", head, build_tag("tbody", *body))
     return build_tag("div", table, class_="table", tabindex="0", role="region", aria_label="Table")
-
-
-def _build_cells(name: str, cells: Sequence[str]) -> Iterator[Html]:
-    scope = "col" if name == "th" else None
-    for cell in cells[:_MOST_COLUMNS]:
-        yield build_tag(name, cell.replace("\\|", "|"), dir="auto", scope=scope)
-    if len(cells) > _MOST_COLUMNS:
-        yield build_tag(name, f"and {len(cells) - _MOST_COLUMNS:,} more", scope=scope)
 
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|$)", re.DOTALL)
@@ -286,7 +262,11 @@ def _render_markdown(task: RenderTask, parser: "MarkdownIt") -> Html:
         lines = match[0].count("\n")
         body = _highlight((match[1] or "").rstrip("\n"), "", "yaml")
         place = _describe_lines(task, 1, max(1, lines), "front")
-        front = build_tag("pre", build_tag("code", body), **place, dir="ltr", tabindex="0")
+        code = build_tag("pre", build_tag("code", body), dir="ltr", tabindex="0")
+        is_open = task.passage.overlaps(1, max(1, lines))
+        front = build_tag(
+            "details", build_tag("summary", "Properties"), code, **place, open=is_open
+        )
         text, first = text[match.end() :], first + lines
     if task.media not in _FULL_MARKDOWN:
         text = _LIST_DEPTH.sub(lambda match: match[0] * 2, text)
@@ -311,11 +291,35 @@ def _render_markdown(task: RenderTask, parser: "MarkdownIt") -> Html:
             anchor = f"at-{begin}-{slug}".rstrip("-")
             anchors.setdefault(slug, anchor)
             token.attrs |= {"id": anchor, "data-line": str(begin)}
-    for token in tokens:
+    for index, token in enumerate(tokens):
         if token.children:
             token.children = list(_rewrite(task, token.children, anchors))
+            if index > 1 and tokens[index - 2].type == "blockquote_open":
+                _build_callout(tokens[index - 2], token)
     html = parser.renderer.render(tokens, parser.options, {})
     return join((front, Html(replace_controls(html))))
+
+
+_CALLOUT = re.compile(r"\[!(\w{1,20})\][+-]?\s*")
+
+
+def _build_callout(quote: "Token", first: "Token") -> None:
+    """Make a quotation a callout if its first line is one, such as `[!tip] Sharp tools`."""
+    from markdown_it.token import Token
+
+    parts = first.children or []
+    match = _CALLOUT.match(parts[0].content) if parts and parts[0].type == "text" else None
+    if match is None:
+        return
+    kind = match[1].lower()
+    parts[0].content = parts[0].content[match.end() :]
+    end = next((at for at, one in enumerate(parts) if one.type == "softbreak"), len(parts))
+    title = [one for one in parts[:end] if one.type != "text" or one.content]
+    if not title:
+        title = [Token("text", "", 0, content=kind.capitalize())]
+    opened = Token("strong_open", "strong", 1, attrs={"class": "callout-title"})
+    first.children = [opened, *title, Token("strong_close", "strong", -1), *parts[end + 1 :]]
+    quote.attrs["class"] = f"callout {kind}"
 
 
 _LIST_DEPTH = re.compile(r"^(?:  )+(?=(?:[-*+]|\w{1,3}[.)]) )", re.MULTILINE)
@@ -381,15 +385,12 @@ def _resolve_link(
     return {"href": f"/?doc={quote(doc_id)}", "class": "inside", "data-doc": doc_id}
 
 
-_PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
-
-
 def _resolve_image(task: RenderTask, address: str) -> str | None:
     """Return where a picture in the folder of the document is; None for any other address."""
     path = unquote(address.partition("?")[0].partition("#")[0])
     if _SCHEME.match(path) or _UNSAFE.search(path.replace(" ", "")) or not task.folder:
         return None
-    if not path.lower().endswith(_PICTURES) or not locate_picture(*task.folder, path):
+    if not locate_picture(*task.folder, path):
         return None
     return f"/read/{quote(task.doc_id)}/image?src={quote(path)}"
 
@@ -417,14 +418,6 @@ def _render_code(_: object, tokens: Sequence["Token"], index: int, *__: object) 
     return build_tag("pre", build_tag("code", code), **attributes, tabindex="0") + "\n"
 
 
-def _render_table_open(*_: object) -> str:
-    return '<div class="table" tabindex="0" role="region" aria-label="Table"><table>\n'
-
-
-def _render_table_close(*_: object) -> str:
-    return "</table></div>\n"
-
-
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|\n]{1,300})(?:\|([^\[\]\n]{1,300}))?\]\]")
 
 
@@ -434,14 +427,31 @@ def _read_wikilink(state: "StateInline", silent: bool) -> bool:  # noqa: FBT001 
     if match is None or state.linkLevel:  # links hold no links
         return False
     target = match[1].strip()
-    if not silent and match[0][0] == "!" and target.lower().endswith(_PICTURES):
+    if not silent and match[0][0] == "!" and is_picture(target):
         token = state.push("image", "img", 0)
         token.attrs, token.content = {"src": target}, (match[2] or target).strip()
     elif not silent:
         token = state.push("link_open", "a", 1)
         token.attrs = {"href": target}
-        state.push("text", "", 0).content = (match[2] or target).strip()
+        shown = match[2] or target.strip("#").replace("#", " › ")
+        state.push("text", "", 0).content = shown.strip()
         state.push("link_close", "a", -1)
+    state.pos = match.end()
+    return True
+
+
+_HIGHLIGHT = re.compile(r"==(?=\S)([^=\n]{1,1000})(?<=\S)==")
+
+
+def _read_highlight(state: "StateInline", silent: bool) -> bool:  # noqa: FBT001 - the parser calls it
+    """Read `==text==`, which its author marked."""
+    match = _HIGHLIGHT.match(state.src, state.pos, state.posMax)
+    if match is None:
+        return False
+    if not silent:
+        state.push("written_open", "mark", 1).attrs = {"class": "written"}
+        state.push("text", "", 0).content = match[1]
+        state.push("written_close", "mark", -1)
     state.pos = match.end()
     return True
 
@@ -453,6 +463,7 @@ def _build_full_parser() -> "MarkdownIt":
     parser.enable(["table", "strikethrough"])
     parser.disable(["html_block", "html_inline"])
     parser.inline.ruler.before("link", "wikilink", _read_wikilink)
+    parser.inline.ruler.before("link", "highlight", _read_highlight)
     return parser
 
 
@@ -480,6 +491,8 @@ _RULES: Mapping[str, Callable[..., str]] = {
     "fence": _render_code,
     "code_block": _render_code,
     "image": _render_image,
-    "table_open": _render_table_open,
-    "table_close": _render_table_close,
+    "table_open": lambda *_: (
+        '<div class="table" tabindex="0" role="region" aria-label="Table"><table>\n'
+    ),
+    "table_close": lambda *_: "</table></div>\n",
 }

@@ -1,7 +1,7 @@
 """Renders snippets and answers as HTML, with their marks and citation markers."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -30,7 +30,9 @@ _MOST_TEXT = 100_000
 _OPEN, _CLOSE = "\ue000", "\ue001"
 """Stand for the ends of a mark while the text is rendered; the text itself loses them."""
 _SIGNS = str.maketrans(dict.fromkeys(map(ord, (_OPEN, _CLOSE)), " "))
-_BLOCK_SIGNS = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+)*")
+_BLOCK_SIGNS = re.compile(
+    r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+)*(?:\[!\w+\][+-]?[ \t]*)?"
+)
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 _HEADING_TAG = re.compile(r"<(/?)h[1-6]\b[^>]*>")
 
@@ -42,18 +44,47 @@ def render_text(wanted: TextToRender) -> Html:
     """
     text, shown = _insert_marks(wanted.text[:_MOST_TEXT].translate(_SIGNS), wanted.marks)
     if wanted.headings:
-        lines = text.split("\n")
-        elsewhere = set(wanted.headings)
-        text = "\n".join(line for line in lines if _read_heading(line) not in elsewhere)
+        text = _mend_cuts("\n".join(_drop_headings(text.split("\n"), {*wanted.headings})))
     html: str = render_blocks(RenderTask("", "", wanted.media, text))
     html = _HEADING_TAG.sub(lambda tag: f"<{tag[1]}p>", html)
     return clean_html(_replace_signs(html, wanted, shown))
 
 
-def _read_heading(line: str) -> str | None:
-    """Return the text of a line that is a heading of Markdown, None for any other line."""
-    bare = line.replace(_OPEN, "").replace(_CLOSE, "")
-    return bare.lstrip("#").strip() if bare.startswith("#") else None
+_UNDERLINE = re.compile(r"[ \t]*(?:={2,}|-{2,})[ \t]*")
+_DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_CUT_END = re.compile(r"!?\[\[(?:[^\[\]\n|]*\|)?([^\[\]\n]*)\Z")
+_CUT_START = re.compile(r"\A([^\[\]\n]*\|)?([^\[\]\n]*)\]\]")
+
+
+def _drop_headings(lines: Sequence[str], elsewhere: set[str]) -> Iterator[str]:
+    """Yield lines without those headings, and with a head for the rows of a table without one."""
+    before = ""
+    for index, line in enumerate(lines):
+        bare = line.replace(_OPEN, "").replace(_CLOSE, "").strip()
+        after = lines[index + 1] if index + 1 < len(lines) else ""
+        is_heading = bare.startswith("#") or _UNDERLINE.fullmatch(after)
+        is_rule = _UNDERLINE.fullmatch(line) and not before
+        if is_rule or (is_heading and bare.strip("#").strip() in elsewhere):
+            before = ""
+            continue
+        if bare.startswith("|") and not before.startswith("|"):
+            yield from _build_head(bare, after)
+        before = bare
+        yield line
+
+
+def _build_head(row: str, after: str) -> Iterator[str]:
+    """Yield the lines that make rows a table; the snippet may begin in the middle of one."""
+    if not _DELIMITER.fullmatch(after):
+        columns = max(1, row.strip("|").count("|") + 1)
+        yield "|" + "  |" * columns
+        if not _DELIMITER.fullmatch(row):
+            yield "|" + "---|" * columns
+
+
+def _mend_cuts(text: str) -> str:
+    """Return a text whose first and last link lose their brackets where the snippet cut them."""
+    return _CUT_START.sub(r"\2", _CUT_END.sub(r"\1", text))
 
 
 def _insert_marks(text: str, marks: Sequence[tuple[int, int]]) -> tuple[str, list[int]]:

@@ -46,10 +46,6 @@ _FIRST_RETRY_S = 0.25
 _LAST_RETRY_S = 60.0
 _LAST_LOCK_RETRY_S = 5.0
 
-_CLOCK_JUMP_S = 30.0
-"""A larger difference between the clock and the time that passed means that the machine slept, or
-that this process was stopped."""
-
 
 class WatchPorts(Struct, frozen=True, kw_only=True):
     """What a watcher needs.
@@ -93,7 +89,6 @@ class Watcher:
         self._last_error: str | None = None
         self._last_scan = self._started = ports.clock.monotonic()
         self._scan_s = 0.0
-        self._offset = ports.clock.now() - self._started
         self._looked = self._started
         self._faulty: set[tuple[str, str]] = set()
         self._interrupted = False
@@ -144,14 +139,14 @@ class Watcher:
         self._is_polling = obstacle is not None
 
     def _collect(self) -> None:
-        """Wait for changes, and look at the folders and at the clock."""
+        """Wait for changes, and look at the folders."""
         self._pending.add(self._ports.folders.wait())
         self._report_obstacle()
         if self._now - self._looked >= _TICK_S:
             self._looked = self._now
             if self._ports.folders.has_moved():
                 self._open_folders()
-        if self._has_clock_jumped() or self._now - self._last_scan >= self._scan_interval:
+        if self._now - self._last_scan >= self._scan_interval:
             self._pending.everything = True
 
     @property
@@ -159,12 +154,6 @@ class Watcher:
         if not self._is_polling:
             return _SCAN_INTERVAL_S
         return max(_SHORTEST_POLL_S, _POLL_SHARE * self._scan_s)
-
-    def _has_clock_jumped(self) -> bool:
-        offset = self._ports.clock.now() - self._now
-        jumped = abs(offset - self._offset) > _CLOCK_JUMP_S
-        self._offset = offset
-        return jumped
 
     def _index(
         self, ingest: Callable[[IngestRequest], IngestReport], *, first: bool = False

@@ -209,13 +209,6 @@ class Stats(Struct, frozen=True, kw_only=True):
     """Documents by media type."""
     lang_breakdown: dict[str, int]
     """Documents by language; `unknown` where there is none."""
-    month_breakdown: dict[str, int] = field(default_factory=dict)
-    """Documents by the month of their date, `2025-01`, in UTC: the 50 newest months that have one,
-    the oldest first. Where a document states no date, that of its last change counts."""
-    tag_breakdown: dict[str, int] = field(default_factory=dict)
-    """Documents by tag: the 50 most frequent tags, the most frequent first."""
-    source_breakdown: dict[str, int] = field(default_factory=dict)
-    """Documents by source: the 50 largest sources, the largest first."""
     index_bytes: IndexBytes
     """The space on disk in bytes."""
     stale_doc_count: int

@@ -87,6 +87,12 @@ class DocList(Reply, Hinted, frozen=True, kw_only=True, tag="doc_list.v1"):
     """The filters that no document passes, alone or together; empty when there are documents."""
     hint: str | None = None
     """The command that leads on when a filter matches nothing; null without one."""
+    counts: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
+    """With `counts` of the request, by filter the values and their numbers of documents: at most
+    1,000, the most frequent first. `month` has the months of the dates, such as `2025-01`."""
+    links: list[tuple[str, str]] = msgspec.field(default_factory=list)
+    """With `links` of the request, the ids of two documents of which the first links to the
+    second."""
 
 
 class ChunkBrief(Struct, frozen=True, kw_only=True):
@@ -224,6 +230,11 @@ class ListRequest(FilteredRequest["DocList"], frozen=True, kw_only=True, tag="li
     by `size` or `passages` the largest first."""
     reverse: bool = False
     """Whether to reverse the order."""
+    counts: bool = False
+    """Whether to count the documents by the values of each filter. The other filters hold for the
+    counts of one, so that they say what a further value adds."""
+    links: bool = False
+    """Whether to return the links between the documents of the page."""
 
 
 class InspectDocRequest(

@@ -19,8 +19,8 @@ NOTES = {
         "## Baking\n\nBake the loaf for forty minutes, and recieve praise.\n"
     ),
     "soup.md": (
-        "---\ntags: [kitchen, leeks]\ndate: 2025-04-02\n---\n# Soup\n\n"
-        "Boil the leeks for forty minutes. The starter rests.\n"
+        "---\ntags: [kitchen, leeks]\nkind: starter\ndate: 2025-04-02\n---\n# Soup\n\n"
+        "Boil the leeks for forty minutes. The starter rests.\n\n> [!tip] Serving\n> Hot.\n"
     ),
     "korean.md": "---\nlang: ko\n---\n# 김치 담그기\n\n배추를 소금으로 여섯 시간 절인다.\n",
     "arabic.md": "---\nlang: ar\n---\n# القهوة\n\nتُغلى القهوة مع الماء عشر دقائق.\n",
@@ -109,6 +109,7 @@ def visit(window, site):
         return window
 
     yield go
+    window.run("sessionStorage.clear()")
     window.drain_logs()
     assert window.errors == []
     own = (site.url + "/", "data:", "about:", "chrome")

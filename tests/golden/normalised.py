@@ -21,7 +21,6 @@ _FIXED: dict[str, Any] = {
     "kebab_version": "0.0.0",
     "lancedb": 1,
     "latency_ms": 1.0,
-    "month_breakdown": {"2025-01": 1},
     "next_cursor": "CURSOR",
     "pid": 1,
     "platform": "PLATFORM",

@@ -63,5 +63,8 @@ export const renderTexts = (texts, signal) =>
 /** Open the editor of the user on the machine of the server. */
 export const openInEditor = (doc, line) => send("/page/open", { body: { doc, line } });
 
+/** Put the original back that is kept beside a file; what is there now becomes the copy. */
+export const undoChange = (doc, backup) => send("/page/undo", { body: { doc, backup } });
+
 /** Return whether the server answers; any status is an answer. */
 export const isServerThere = () => fetch("/v1/health").then(() => true, () => false);

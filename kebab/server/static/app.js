@@ -1,14 +1,14 @@
 /* The page: its bar, its views, the keyboard, and the history of addresses. */
 
 import { call, isServerThere } from "./api.js";
-import { Ask } from "./ask.js";
-import { listValues } from "./filters.js";
+import { Ask, askQuestion } from "./ask.js";
+import { loadValues } from "./filters.js";
 import { Graph } from "./graph.js";
 import { Dialog, RouteLink, isWide, useLoaded } from "./parts.js";
 import { html, render, useEffect, useRef, useState } from "./preact.js";
 import { Reader } from "./reader.js";
-import { VIEWS, dropFilters, formatRoute, parseRoute } from "./route.js";
-import { LIMIT, Results, isSearchable, loadHits, moveFocus } from "./search.js";
+import { VIEWS, buildFilters, dropFilters, formatRoute, parseRoute } from "./route.js";
+import { LIMIT, Results, isQuestion, isSearchable, loadHits, moveFocus } from "./search.js";
 import { Status } from "./status.js";
 import { Timeline } from "./timeline.js";
 
@@ -97,7 +97,7 @@ function Bar({ route, onText, onEnter, onNavigate, onHelp }) {
 const KEYS = [
   ["/", "go to the search field"],
   ["↓ ↑", "the next or previous hit"],
-  ["Enter", "open the hit, and read"],
+  ["Enter", "open the hit, and read; ask a question"],
   ["Esc", "back: reader, list, search field"],
   ["o", "open the document in the editor"],
   ["r", "review the document"],
@@ -178,6 +178,10 @@ function App() {
   const [typed, setTyped] = useState(null); // the query while it is being typed
   const preview = useRef(0);
   const base = useLoaded("base", loadBase);
+  const isSearch = route.view === "search";
+  const values = useLoaded(isSearch ? JSON.stringify(buildFilters(route)) : null, (signal) =>
+    loadValues(route, signal),
+  );
   const { doc, at, quote, view, ...searched } = route;
   const isPartial = typed === route.q && typed.trim() && !isSearchable(typed);
   const key = view === "search" && !isPartial ? JSON.stringify(searched) : null;
@@ -187,7 +191,8 @@ function App() {
   const found = useLoaded(key && `${limit} ${key}`, load);
   useEffect(() => {
     if (found.error?.code !== "server_away") return undefined;
-    const retry = async () => (await isServerThere()) && [found.reload(), base.reload()];
+    const retry = async () =>
+      (await isServerThere()) && [found.reload(), base.reload(), values.reload()];
     const timer = setInterval(retry, RETRY_MS);
     return () => clearInterval(timer);
   }, [found.error]);
@@ -224,23 +229,30 @@ function App() {
     setTyped(value);
     navigate({ view: "search", q: value }, view === "search");
   };
+  const onAsk = () => {
+    askQuestion(route.q, route);
+    navigate({ view: "ask", doc: "", at: "", quote: "" });
+  };
   const onEnter = () => {
+    if (view === "search" && isQuestion(route.q)) return onAsk();
     const [first] = found.value?.hits || [];
-    if (first && !found.isStale) open(first);
-    else setTyped(null);
+    return first && !found.isStale ? open(first) : setTyped(null);
   };
   const onHelp = () => setHelp(true);
   useKeys({ onHelp, onView: (name) => navigate({ view: name }), onEscape, letters });
 
-  const values = base.value && listValues(base.value.schema, base.value.sources);
   const shared = { route, onOpen: open };
   const onMore = () => setExtended({ key, limit: limit + LIMIT });
   const follow = (target) => [setFocus(true), navigate(target)];
-  const searching = { found, values, isPartial, limit, onFilter: navigate, onPreview, onMore };
+  const searching = {
+    ...{ found, isPartial, limit, onPreview, onMore, onAsk },
+    values: values.value,
+    onFilter: navigate,
+  };
   const views = {
     search: () => html`<${Results} ...${{ ...shared, ...searching }} />`,
     ask: () => html`<${Ask} ...${shared} />`,
-    timeline: () => html`<${Timeline} ...${shared} schema=${base.value?.schema} />`,
+    timeline: () => html`<${Timeline} ...${shared} />`,
     graph: () => html`<${Graph} ...${shared} onNavigate=${follow} />`,
     status: () =>
       html`<${Status} base=${base.value} reload=${base.reload} allowWrite=${page.allowWrite} />`,

@@ -1,16 +1,26 @@
 /* The filters of a search: a menu for each, with counts, and a chip for each value that is set. */
 
+import { call } from "./api.js";
 import { html, useState } from "./preact.js";
-import { FILTERS, countFilters, dropFilters } from "./route.js";
+import { FILTERS, buildFilters, countFilters, dropFilters, isSingle } from "./route.js";
 import { formatNumber, lastPart, nameLanguage, nameType } from "./words.js";
 
-const LABELS = { source: "Source", type: "Type", tag: "Tag", lang: "Language" };
+const LABELS = {
+  source: "Source",
+  folder: "Folder",
+  type: "Type",
+  tag: "Tag",
+  property: "Property",
+  lang: "Language",
+};
 const SEARCHABLE = 12; // a menu with more values has a field that searches them
 const SHOWN = 200;
 
 const AGES = { "7d": "last 7 days", "30d": "last 30 days", "365d": "last year" };
 const NAMES = {
   source: lastPart,
+  folder: (name) => name,
+  property: (text) => text.replace("=", ": "),
   type: nameType,
   tag: (name) => name,
   lang: nameLanguage,
@@ -18,17 +28,17 @@ const NAMES = {
   until: (date) => `before ${date}`,
 };
 
-/** Return the values of each filter with their numbers of documents, from the base. */
-export function listValues(schema, sources) {
-  const sort = (rows) => rows.filter((row) => row.count).sort((one, two) => two.count - one.count);
-  const rows = (counts) => Object.entries(counts || {}).map(([value, count]) => ({ value, count }));
-  const stats = schema.stats;
-  return {
-    source: sort(sources.map((one) => ({ value: one.name, count: one.documents }))),
-    type: sort(rows(stats.media_breakdown)),
-    tag: sort(rows(stats.tag_breakdown)),
-    lang: sort(rows(stats.lang_breakdown)).filter((row) => row.value !== "unknown"),
-  };
+/** Return the values of each filter with their numbers of documents that the others leave. */
+export async function loadValues(route, signal) {
+  const request = { limit: 1, counts: true, ...buildFilters(route) };
+  const { counts } = await call("list", request, signal);
+  const rows = Object.keys(LABELS).map((name) => {
+    const found = Object.entries(counts[{ type: "media", folder: "path_glob" }[name] || name] || {});
+    const values = found.map(([value, count]) => ({ value, count }));
+    const chosen = route[name].filter((value) => !found.some(([known]) => known === value));
+    return [name, [...values, ...chosen.map((value) => ({ value, count: null }))]];
+  });
+  return Object.fromEntries(rows);
 }
 
 /** Show a menu, which Esc closes, and the focus when it leaves. */
@@ -53,10 +63,11 @@ function FilterMenu({ name, values, selected, onChange }) {
   const [text, setText] = useState("");
   const wanted = text.toLowerCase();
   const matching = values.filter((row) => NAMES[name](row.value).toLowerCase().includes(wanted));
-  const toggle = (value) =>
-    onChange(
-      selected.includes(value) ? selected.filter((one) => one !== value) : [...selected, value],
-    );
+  const toggle = (value) => {
+    const others = selected.filter((one) => one !== value);
+    const kept = isSingle(name) ? [] : others;
+    onChange(others.length < selected.length ? others : [...kept, value]);
+  };
   return html`<${Menu} label=${LABELS[name]}>
     ${values.length > SEARCHABLE &&
     html`<input
@@ -77,7 +88,7 @@ function FilterMenu({ name, values, selected, onChange }) {
                 onChange=${() => toggle(row.value)}
               />
               <bdi title=${row.value}>${NAMES[name](row.value)}</bdi>
-              <span class="count">${formatNumber(row.count)}</span>
+              <span class="count">${row.count === null ? "" : formatNumber(row.count)}</span>
             </label>
           </li>`,
       )}
@@ -112,7 +123,8 @@ export function Filters({ route, values, onChange }) {
       left: { [name]: route[name].filter((one) => one !== value) },
     })),
   );
-  const shown = Object.keys(LABELS).filter((name) => values[name].length > 1 || route[name].length);
+  const least = (name) => (name === "source" && !route.source.length ? 2 : 1);
+  const shown = Object.keys(LABELS).filter((name) => values[name].length >= least(name));
   return html`<div class="filters" role="group" aria-label="Filters">
     ${shown.map(
       (name) =>

@@ -28,6 +28,17 @@ export function findBlock(root, line) {
   return before;
 }
 
+/** Draw one bar at the edge of the passage, whatever blocks it has. */
+function markPassage(root) {
+  const blocks = root.querySelectorAll(".passage");
+  const top = root.getBoundingClientRect().top;
+  const [first, last] = [blocks[0], blocks[blocks.length - 1]];
+  const from = first ? first.getBoundingClientRect().top - top : 0;
+  const height = last ? last.getBoundingClientRect().bottom - top - from : 0;
+  root.style.setProperty("--from", `${from}px`);
+  root.style.setProperty("--high", `${height}px`);
+}
+
 /** Show the HTML of a document; links within it stay within the page. */
 function Rendered({ text, focus, onNavigate, onPart }) {
   const element = useRef(null);
@@ -42,6 +53,9 @@ function Rendered({ text, focus, onNavigate, onPart }) {
     if (!place && !isWide()) scrollTo(0, 0);
     place?.scrollIntoView({ block: place.offsetHeight < innerHeight / 2 ? "center" : "start" });
     if (focus) pane.focus({ preventScroll: true });
+    const watcher = new ResizeObserver(() => markPassage(root));
+    watcher.observe(root);
+    return () => watcher.disconnect();
   }, [text]);
   const onClick = (event) => {
     const link = event.target.closest?.("a[href]");
@@ -107,7 +121,8 @@ function Tools({ route, canOpen, line, file, isReviewing, onReview, onNavigate, 
     );
   return html`<div class="tools" role="group" aria-label="This document">
     <button type="button" class="back" onClick=${onClose}>
-      Close
+      <span class="narrow">‹ ${route.view === "search" ? "Results" : "Back"}</span>
+      <span class="wide">Close</span>
     </button>
     ${canOpen && html`<button type="button" id="edit" onClick=${open}>Open in editor</button>`}
     ${file && html`<button type="button" onClick=${copy}>Copy reference</button>`}

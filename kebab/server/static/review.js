@@ -1,9 +1,9 @@
 /* Findings of a review beside the lines that they are about, and their fixes as a diff. */
 
-import { call, stream } from "./api.js";
-import { Dialog, Failure } from "./parts.js";
+import { call, stream, undoChange } from "./api.js";
+import { Failure } from "./parts.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "./preact.js";
-import { pluralize } from "./words.js";
+import { lastPart, pluralize } from "./words.js";
 
 const GAP = 12;
 const FOUND_MS = 1600;
@@ -54,38 +54,19 @@ export function Diff({ text }) {
   )}</pre>`;
 }
 
-function ApplyDialog({ change, onApply, onClose }) {
-  return html`<${Dialog} label="Write this change" onClose=${onClose}>
-    <h2>Write this change?</h2>
-    <p>The file is changed, and the original is kept beside it as a copy.</p>
-    <p><bdi class="place">${change.file}</bdi></p>
-    <${Diff} text=${change.diff} />
-    <div class="buttons">
-      <button type="button" class="primary" onClick=${onApply}>Write the change</button>
-      <button type="button" onClick=${onClose}>Cancel</button>
-    </div>
-  <//>`;
+/** Return the change of a fix; without `isDry` it is written. */
+async function requestChange(run, item, isDry) {
+  const request = { run_id: run, uids: [item.uid], dry_run: isDry };
+  const { files: [file] = [], error } = await call("review_apply", request);
+  if (!file) throw error || { message: "the file is no longer the one that was reviewed" };
+  return file;
 }
 
-function Finding({ item, run, allowWrite, find, announce, onApplied }) {
+function Finding({ item, run, allowWrite, find, onApplied }) {
   const [change, setChange] = useState(null);
   const [error, setError] = useState(null);
-  const [asks, setAsks] = useState(false);
-  const requestChange = (isDry, onFile) =>
-    call("review_apply", { run_id: run, uids: [item.uid], dry_run: isDry })
-      .then(({ files: [file] = [], error: reason }) => {
-        if (!file) throw reason || { message: "the file is no longer the one that was reviewed" };
-        onFile(file);
-      })
-      .catch(setError);
-  const preview = () => requestChange(true, setChange);
-  const apply = () => {
-    setAsks(false);
-    requestChange(false, (file) => {
-      announce(`Written. The original is ${file.backup}`);
-      onApplied();
-    });
-  };
+  const preview = () => requestChange(run, item, true).then(setChange, setError);
+  const apply = () => requestChange(run, item, false).then(onApplied, setError);
   const go = () => {
     const block = find(item.line);
     block?.scrollIntoView({ block: "center" });
@@ -102,12 +83,25 @@ function Finding({ item, run, allowWrite, find, announce, onApplied }) {
     ${change && html`<${Diff} text=${change.diff} />`}
     ${change &&
     (allowWrite
-      ? html`<button type="button" onClick=${() => setAsks(true)}>Write…</button>`
-      : html`<p class="hint">To write it: <code>kebab serve --http --allow-write</code></p>`)}
+      ? html`<button type="button" class="primary" onClick=${apply}>Apply</button>`
+      : html`<p class="hint">To write it: <code>kebab serve --allow-write</code></p>`)}
     <${Failure} error=${error} />
-    ${asks &&
-    html`<${ApplyDialog} change=${change} onApply=${apply} onClose=${() => setAsks(false)} />`}
   </div>`;
+}
+
+/** Say what was written, with the way back. */
+function Applied({ doc, change, announce, onUndone }) {
+  const [error, setError] = useState(null);
+  const undo = () =>
+    undoChange(doc, lastPart(change.backup)).then(() => {
+      announce("Undone");
+      onUndone();
+    }, setError);
+  return html`<p class="applied">
+      Written. The original is <bdi class="place">${lastPart(change.backup)}</bdi>
+      <button type="button" onClick=${undo}>Undo</button>
+    </p>
+    <${Failure} error=${error} />`;
 }
 
 /** Show the findings of a document, each beside its line where the margin is wide enough. */
@@ -115,6 +109,12 @@ export function Findings({ doc, allowWrite, find, shown, announce, onApplied }) 
   const list = useRef(null);
   const [withModel, setWithModel] = useState(false);
   const [turn, setTurn] = useState(0);
+  const [change, setChange] = useState(null);
+  const show = (next) => {
+    setChange(next);
+    onApplied();
+    setTurn((old) => old + 1);
+  };
   const [state, setState] = useState({ value: null, error: null, progress: null });
   useEffect(() => {
     const control = new AbortController();
@@ -141,6 +141,8 @@ export function Findings({ doc, allowWrite, find, shown, announce, onApplied }) 
     <p class="summary" role="status">
       ${progress || (value && (pluralize(value.items.length, "finding") || ""))}
     </p>
+    ${change &&
+    html`<${Applied} ...${{ doc, change, announce }} onUndone=${() => show(null)} />`}
     ${value?.notes.map((note) => html`<p class="note">${note}</p>`)}
     <${Failure} error=${error} retry=${() => setTurn(turn + 1)} />
     <div ref=${list} class="finding-list">
@@ -152,11 +154,7 @@ export function Findings({ doc, allowWrite, find, shown, announce, onApplied }) 
             run=${value.run}
             allowWrite=${allowWrite}
             find=${find}
-            announce=${announce}
-            onApplied=${() => {
-              onApplied();
-              setTurn(turn + 1);
-            }}
+            onApplied=${show}
           />`,
       )}
     </div>

@@ -1,6 +1,10 @@
 /* The state that the address of the page holds: the view, the query, its filters, the document. */
 
-export const FILTERS = ["source", "type", "tag", "lang", "since", "until"];
+export const FILTERS = [
+  "source", "folder", "type", "tag", "property", "lang", "since", "until",
+];
+const FIELDS = { type: "media", folder: "path_glob" }; // of a request, where the name differs
+const SINGLE = new Set(["folder", "since", "until"]);
 const TEXTS = ["q", "doc", "at"];
 export const VIEWS = {
   search: "Search",
@@ -34,11 +38,16 @@ export function formatRoute(route) {
 export function buildFilters(route) {
   const fields = {};
   for (const name of FILTERS.filter((one) => route[one].length)) {
-    const isDate = name === "since" || name === "until";
-    fields[name === "type" ? "media" : name] = isDate ? route[name][0] : route[name];
+    fields[FIELDS[name] || name] = SINGLE.has(name) ? route[name][0] : route[name];
+  }
+  if (/[[*?{]/.test(fields.path_glob)) {
+    fields.path_glob = `${fields.path_glob.replace(/[[*?{]/g, "[$&]")}/**`;
   }
   return fields;
 }
+
+/** Return whether one value of a filter replaces another. */
+export const isSingle = (name) => SINGLE.has(name);
 
 /** Return the number of filters that are set. */
 export const countFilters = (route) => FILTERS.reduce((sum, name) => sum + route[name].length, 0);

@@ -25,6 +25,19 @@ const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hang
 /** Return whether a text that is still being typed is long enough to be searched. */
 export const isSearchable = (text) => [...text.trim()].length >= (CJK.test(text) ? 2 : 3);
 
+const QUESTION = new RegExp(
+  [
+    "[?？؟]\\s*$",
+    "^(who|what|when|where|why|how|which|can|could|do|does|did|is|are|was|were|should|will)\\s.*\\s",
+    "(까|나요|는가|은가|인가|어떻게|무엇|언제|어디|누가)",
+    "(什么|怎么|怎样|吗|为什么|多少|哪|ですか|ますか|なぜ|どう)",
+  ].join("|"),
+  "iu",
+);
+
+/** Return whether a query is worded as a question. */
+export const isQuestion = (text) => QUESTION.test(text.trim());
+
 /** Return the reply of a search, or of a list of the newest documents where there is no query. */
 export async function loadHits(route, limit, signal) {
   const filters = buildFilters(route);
@@ -144,11 +157,19 @@ export function moveFocus(step) {
 }
 
 /** Show the list of hits with its filters. `found` is what `loadHits` returned last. */
-export function Results({ route, found, values, isPartial, onFilter, ...shared }) {
+export function Results({ route, found, values, isPartial, onFilter, onAsk, ...shared }) {
   const reply = found.value;
   const query = reply?.documents ? "" : reply?.query;
   useEffect(() => document.getElementById("results").scrollTo(0, 0), [query]);
   return html`${values && html`<${Filters} route=${route} values=${values} onChange=${onFilter} />`}
+    ${isQuestion(route.q) &&
+    html`<${RouteLink}
+      class="ask-this"
+      target=${{ ...route, view: "ask", doc: "", at: "" }}
+      onNavigate=${onAsk}
+    >
+      Ask this <kbd aria-label="Enter">⏎</kbd>
+    <//>`}
     <${Waiting} for=${found} label=${isPartial ? TYPE_MORE : "searching"} />
     ${reply && !found.error && html`<${HitList} ...${{ reply, route, ...shared }} />`}
     ${reply?.total === 0 &&

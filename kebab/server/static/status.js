@@ -75,8 +75,8 @@ function Ingest({ allowWrite, indexing, onEnd }) {
   </section>`;
 }
 
-const Checks = ({ checks }) =>
-  html`<ul class="checks" aria-label="Checks">
+const Checks = ({ checks, label }) =>
+  html`<ul class="checks" aria-label=${label}>
     ${[...checks]
       .sort((one, two) => ORDER[one.status] - ORDER[two.status])
       .map(
@@ -89,6 +89,22 @@ const Checks = ({ checks }) =>
           </li>`,
       )}
   </ul>`;
+
+/** Show the names of files that are missing or of which a part is missing. */
+function Files({ coverage }) {
+  const reason = coverage.partial === 1 && coverage.partial_reasons?.[0];
+  const partly = `only a part is searched${reason ? `: ${reason}` : ""}`;
+  const rows = [
+    ...(coverage.failed_examples || []).map((name) => [name, "could not be read"]),
+    ...coverage.partial_examples.map((name) => [name, partly]),
+  ];
+  const more = coverage.failed + coverage.partial - rows.length;
+  if (!rows.length) return null;
+  return html`<ul class="files" aria-label="Files with problems">
+    ${rows.map(([name, reason]) => html`<li><bdi>${name}</bdi>: ${reason}</li>`)}
+    ${more > 0 && html`<li>${pluralize(more, "more file")}</li>`}
+  </ul>`;
+}
 
 function Contents({ stats, sources }) {
   const facts = {
@@ -130,16 +146,22 @@ export function Status({ base, reload, allowWrite }) {
   const coverage = report?.coverage && { ...report.coverage, indexing: null };
   const gaps = describeGaps(coverage, "healthy");
   const verdict = report && (report.ok ? "Healthy" : "Not healthy");
+  const isProblem = (one) => one.status === "fail" || one.status === "warn";
+  const problems = (report?.checks || []).filter(isProblem);
+  const passed = (report?.checks || []).filter((one) => !isProblem(one));
   return html`<h1>
       ${verdict || "Checking"}${gaps && report.ok && html`<small>, as far as it is read</small>`}
     </h1>
     ${gaps && html`<p class="note">${gaps}</p>`}
+    <${Waiting} for=${doctor} label="checking" />
+    ${coverage && html`<${Files} coverage=${coverage} />`}
+    ${problems.length > 0 && html`<${Checks} checks=${problems} label="Problems" />`}
     ${base && html`<${Contents} stats=${base.schema.stats} sources=${base.sources} />`}
     <${Ingest} ...${{ allowWrite, indexing }} onEnd=${() => [doctor.reload(), reload()]} />
-    <section aria-label="Health">
-      <h2>Health</h2>
-      <${Waiting} for=${doctor} label="checking" />
-      ${report && html`<${Checks} checks=${report.checks} />`}
-    </section>
+    ${passed.length > 0 &&
+    html`<details class="passed">
+      <summary>${pluralize(passed.length, "check")} without a problem</summary>
+      <${Checks} checks=${passed} label="Checks" />
+    </details>`}
     <form method="post" action="/logout"><button type="submit">Sign this browser out</button></form>`;
 }

@@ -1,13 +1,12 @@
-/* Documents by month: a bar for each month, and the documents of the chosen one. */
+/* Documents by year and month: a bar for each, and the documents of the chosen one. */
 
 import { call } from "./api.js";
-import { Failure, useLoaded } from "./parts.js";
+import { Failure, Waiting, useLoaded } from "./parts.js";
 import { html, useState } from "./preact.js";
 import { buildFilters } from "./route.js";
 import { Hits } from "./search.js";
-import { formatMonth, formatNumber, pluralize } from "./words.js";
+import { formatMonth, formatNumber, nameMonth, pluralize } from "./words.js";
 
-const MOST_MONTHS = 120;
 const PAGE = 100;
 
 /** Return the month that is some months after another. */
@@ -16,57 +15,72 @@ function shiftMonth(key, step) {
   return new Date(Date.UTC(year, month - 1 + step)).toISOString().slice(0, 7);
 }
 
-/** Return the months from the newest to the oldest that is counted, also those without one. */
-function listMonths(counts) {
-  const known = Object.keys(counts).sort();
-  const months = [];
-  let key = known.at(-1);
-  while (key >= known[0] && months.length < MOST_MONTHS) {
-    months.push({ key, count: counts[key] || 0 });
-    key = shiftMonth(key, -1);
+/** Return the years from the newest, each with its months from the newest and their counts. */
+function listYears(counts) {
+  const years = new Map();
+  for (const key of Object.keys(counts).sort().reverse()) {
+    const year = years.get(key.slice(0, 4)) || { year: key.slice(0, 4), count: 0, months: [] };
+    year.count += counts[key];
+    year.months.push({ key, count: counts[key] });
+    years.set(year.year, year);
   }
-  return months;
+  return [...years.values()];
 }
 
-function Bars({ months, chosen, onChoose }) {
-  const most = Math.max(1, ...months.map((one) => one.count));
-  return html`<ol class="months" aria-label="Documents by month">
-    ${months.map(
-      ({ key, count }) =>
-        html`<li key=${key}>
-          <button
-            type="button"
-            aria-pressed=${key === chosen}
-            disabled=${!count}
-            onClick=${() => onChoose(key)}
-          >
-            <span>${formatMonth(key)}</span>
-            <span class="bar" style=${{ inlineSize: `${(100 * count) / most}%` }}></span>
-            <span class="count">${formatNumber(count)}</span>
-          </button>
-        </li>`,
+/** Show a bar of its share of the highest count. */
+const Bar = ({ label, count, most }) =>
+  html`<span>${label}</span>
+    <span class="bar"><span style=${{ inlineSize: `${(100 * count) / most}%` }}></span></span>
+    <span class="count">${formatNumber(count)}</span>`;
+
+function Years({ years, chosen, onChoose }) {
+  const mostOfYear = Math.max(...years.map((one) => one.count));
+  const most = Math.max(...years.flatMap((one) => one.months.map((month) => month.count)));
+  return html`<div class="years" role="group" aria-label="Documents by year">
+    ${years.map(
+      ({ year, count, months }) =>
+        html`<details key=${year} open=${chosen.startsWith(year)}>
+          <summary><${Bar} label=${year} count=${count} most=${mostOfYear} /></summary>
+          <ol class="months">
+            ${months.map(
+              (one) =>
+                html`<li key=${one.key}>
+                  <button
+                    type="button"
+                    aria-pressed=${one.key === chosen}
+                    onClick=${() => onChoose(one.key)}
+                  >
+                    <${Bar} label=${nameMonth(one.key)} count=${one.count} most=${most} />
+                  </button>
+                </li>`,
+            )}
+          </ol>
+        </details>`,
     )}
-  </ol>`;
+  </div>`;
 }
 
-const describeNothing = (stats) =>
-  stats.doc_count ? "This server does not count by month." : "No document is indexed yet.";
-
-/** Show the months of the base, and the documents of one. */
-export function Timeline({ route, schema, onOpen }) {
-  const months = listMonths(schema?.stats.month_breakdown || {});
+/** Show the years and months of the documents that pass the filters, and the documents of one. */
+export function Timeline({ route, onOpen }) {
+  const filters = buildFilters(route);
+  const months = useLoaded(JSON.stringify(filters), (signal) =>
+    call("list", { limit: 1, counts: true, ...filters }, signal),
+  );
+  const years = listYears(months.value?.counts.month || {});
   const [picked, setPicked] = useState("");
-  const chosen = picked || months[0]?.key;
-  const request = { sort: "date", limit: PAGE, ...buildFilters(route) };
+  const chosen = picked || years[0]?.months[0].key;
+  const request = { sort: "date", limit: PAGE, ...filters };
   const found = useLoaded(chosen ? `${chosen} ${JSON.stringify(request)}` : null, (signal) => {
     const bounds = { since: `${chosen}-01`, until: `${shiftMonth(chosen, 1)}-01` };
     return call("list", { ...request, ...bounds }, signal);
   });
   const list = found.isStale ? null : found.value;
   if (!chosen) {
-    return html`<p class="advice">${schema ? describeNothing(schema.stats) : "counting"}</p>`;
+    return months.value
+      ? html`<p class="advice">No document is indexed yet.</p>`
+      : html`<${Waiting} for=${months} label="counting" />`;
   }
-  return html`<${Bars} months=${months} chosen=${chosen} onChoose=${setPicked} />
+  return html`<${Years} years=${years} chosen=${chosen} onChoose=${setPicked} />
     <div>
       <h2>${formatMonth(chosen)}</h2>
       <${Failure} error=${found.error} retry=${found.reload} />

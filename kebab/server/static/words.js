@@ -1,6 +1,6 @@
 /* The words of the page. Statements about coverage are those of `kebab/wire/coverage.py`. */
 
-import { TYPES } from "./types.js";
+const TYPES = JSON.parse(document.body.dataset.types);
 
 export const formatNumber = (value) => value.toLocaleString("en");
 
@@ -142,6 +142,10 @@ export function formatDate(text) {
   return /^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(date.valueOf()) ? day.format(date) : text;
 }
 
+const monthAlone = new Intl.DateTimeFormat("en-GB", { month: "long" });
+
+/** Return the name of a month without its year. */
+export const nameMonth = (key) => monthAlone.format(new Date(`${key}-01T12:00:00Z`));
 export const formatMonth = (key) => month.format(new Date(`${key}-01T12:00:00Z`));
 
 /** Return the last part of a path, or a name without a path as it is. */

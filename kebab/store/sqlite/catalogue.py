@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import apsw
@@ -48,17 +49,6 @@ def read_objects(database: apsw.Connection) -> dict[str, str]:
     return {str(name): str(sql) for name, sql in rows}
 
 
-_MONTHS = (
-    "SELECT * FROM (SELECT strftime('%Y-%m', coalesce(date_ns, mtime_ns) / 1e9, 'unixepoch')"
-    " AS month, count(*) FROM documents GROUP BY 1 HAVING month IS NOT NULL"
-    " ORDER BY 1 DESC LIMIT 50) ORDER BY 1"
-)
-_TAGS = "SELECT tag, count(*) FROM document_tags GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50"
-_SOURCES = (
-    "SELECT s.name, count(*) FROM documents d JOIN sources s ON s.source = d.source"
-    " GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50"
-)
-
 _LAST_CHANGE = "SELECT finished FROM runs WHERE changed > 0 ORDER BY run DESC LIMIT 1"
 """When the last run that changed anything finished."""
 
@@ -75,6 +65,27 @@ _VALUES: Mapping[str, str] = {
 }
 """The query for the values of each filter, the most frequent first."""
 
+
+_COUNTS: Mapping[str, str] = {
+    "path_glob": "WITH RECURSIVE folders(path, slash) AS (SELECT d.path, instr(d.path, '/')"
+    " FROM documents d WHERE {} UNION ALL"
+    " SELECT path, slash + instr(substr(path, slash + 1), '/') FROM folders"
+    " WHERE slash AND instr(substr(path, slash + 1), '/'))"
+    " SELECT substr(path, 1, slash - 1), count(*) FROM folders"
+    " WHERE slash AND NOT instr(substr(path, 1, slash), '!/')",
+    "source": "SELECT s.name, count(*) FROM documents d JOIN sources s ON s.source = d.source"
+    " WHERE {}",
+    "media": "SELECT d.media, count(*) FROM documents d WHERE {}",
+    "tag": "SELECT t.tag, count(*) FROM documents d JOIN document_tags t ON t.doc = d.doc WHERE {}",
+    "lang": "SELECT d.lang, count(*) FROM documents d WHERE d.lang IS NOT NULL AND {}",
+    "month": "SELECT strftime('%Y-%m', coalesce(date_ns, mtime_ns) / 1e9, 'unixepoch'), count(*)"
+    " FROM documents d WHERE {}",
+    "property": "SELECT p.key || '=' || p.value, count(*) FROM documents d"
+    " JOIN document_properties p ON p.doc = d.doc WHERE length(p.value) < 60"
+    " AND p.key NOT IN ('title', 'tags', 'aliases', 'date') AND {}",
+}
+"""The query that counts the documents of each value of a filter; `{}` is the condition."""
+_MOST_COUNTED = 1_000
 
 _SUMMARY = """
     SELECT d.doc_id, s.name, s.root, d.path, d.title, d.media, d.lang,
@@ -133,6 +144,25 @@ class Catalogue:
         sql = f"SELECT count(*) FROM documents d WHERE {where}"  # noqa: S608 - values are bound
         with translate_sqlite_errors(self.path, "read"):
             return int(self._database.execute(sql, values).get)
+
+    def count_values(self, filters: Filters) -> dict[str, dict[str, int]]:
+        """Return the values of each filter with their numbers of documents, the largest first.
+
+        For the values of one filter all others hold.
+        """
+        found = {}
+        with translate_sqlite_errors(self.path, "read"):
+            for name, query in _COUNTS.items():
+                own = ("since", "until") if name == "month" else (name,)
+                empty: dict[str, Any] = {one: getattr(Filters(), one) for one in own}
+                where, values = fts.build_condition(replace(filters, **empty))
+                counted = query.format(f"({where})")
+                rows = self._database.execute(
+                    f"{counted} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {_MOST_COUNTED}",
+                    values,
+                )
+                found[name] = {str(value): int(count) for value, count in rows}
+        return found
 
     def list_values(self, name: str) -> list[str]:
         """Return the existing values of a filter, none for one whose values are not listed."""
@@ -268,11 +298,13 @@ class Catalogue:
             )
             return [Link._make(row) for row in rows]
 
-    def list_document_links(self, doc_id: DocId) -> list[Link]:
-        """Return the links of a document, by target."""
+    def list_document_links(self, doc_id: DocId | None = None) -> list[Link]:
+        """Return the links of a document, or of all, by target."""
+        where, values = ("d.doc_id = ?", [doc_id]) if doc_id else ("1", [])
         with translate_sqlite_errors(self.path, "read"):
             rows = self._database.execute(
-                f"{_STORED_LINKS} WHERE d.doc_id = ? ORDER BY l.target", (doc_id,)
+                f"{_STORED_LINKS} WHERE {where} ORDER BY l.target",
+                values,
             )
             return [Link._make(row) for row in rows]
 
@@ -378,9 +410,6 @@ class Catalogue:
                 last_change=self._database.execute(_LAST_CHANGE).get,
                 media=media,
                 lang=lang,
-                months=self._count_by(_MONTHS),
-                tags=self._count_by(_TAGS),
-                sources=self._count_by(_SOURCES),
             )
 
     def _count_by(self, sql: str) -> dict[str, int]:

@@ -6,6 +6,11 @@ from pathlib import Path
 import pytest
 
 import kebab
+<<<<<<< HEAD
+=======
+from kebab.app.facade import Kebab
+from kebab.core.progress import Cancel
+>>>>>>> page
 from kebab.errors.catalog import ConfigInvalid, InvalidInput, ReadOnly
 from kebab.wire.ingest import IngestReport
 from kebab.wire.search import SearchResponse
@@ -47,6 +52,19 @@ def test_a_reply_is_a_record_and_a_single_value_stands_for_a_list(base):
     assert base.inspect_doc("nowhere").found is False
 
 
+<<<<<<< HEAD
+=======
+def test_events_are_reported_and_work_can_be_cancelled(base: Kebab) -> None:
+    events: list[object] = []
+    cancel = Cancel()
+    cancel.request()
+
+    assert base.ingest("notes", cancel=cancel).cancelled
+    assert base.ingest("notes", report=events.append).new == 1
+    assert events
+
+
+>>>>>>> page
 def test_what_is_wrong_is_an_exception(base, tmp_path):
     with pytest.raises(InvalidInput):
         base.search("x", limit=0)
@@ -58,3 +76,26 @@ def test_what_is_wrong_is_an_exception(base, tmp_path):
         kebab.open(config=tmp_path / "missing.toml")
     with pytest.raises(ReadOnly), kebab.open(tmp_path / "data", read_only=True) as other:
         other.ingest("notes")
+
+
+def test_documents_are_counted_by_the_values_that_the_other_filters_leave(base: Kebab) -> None:
+    notes = {
+        "a/one.md": "---\ntags: [x]\nkind: log\ndate: 2024-01-02\n---\n[[two]] [[gone]]",
+        "a/b/two.md": "---\ntags: [x, y]\ndate: 2025-03-04\n---\n[[two]]",
+        "three.txt": "plain",
+    }
+    for name, text in notes.items():
+        Path("notes", name).parent.mkdir(parents=True, exist_ok=True)
+        Path("notes", name).write_text(text)
+    base.ingest("notes")
+    reply = base.list(tag="y", since="2025-01-01", until="2026-01-01", counts=True, links=True)
+    whole = base.list(counts=True, links=True)
+
+    assert reply.counts["tag"] == {"x": 1, "y": 1}
+    assert reply.counts["path_glob"] == {"a": 1, "a/b": 1}
+    assert reply.counts["month"] == {"2025-03": 1}
+    assert whole.counts["path_glob"] == {"a": 2, "a/b": 1}
+    assert whole.counts["property"]["kind=log"] == 1
+    ids = {one.doc_path: one.doc_id for one in whole.documents}
+    assert (whole.links, reply.links) == ([(ids["a/one.md"], ids["a/b/two.md"])], [])
+    assert base.list().counts == {}

@@ -136,12 +136,6 @@ def test_text_alone_is_all_that_some_clients_get(ask_mcp, make_mcp):
     assert all(one.output_schema is None for one in ask_mcp("list_tools", server=server).tools)
 
 
-def test_writing_is_refused_where_everything_is_read_only(ask_mcp, make_mcp):
-    result = ask_mcp("call_tool", "ingest", {}, server=make_mcp(read_only=True))
-
-    assert result.structured_content["code"] == "read_only"
-
-
 def test_an_ingest_reports_progress_and_can_be_cancelled(ask_mcp, make_mcp, tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "new.md").write_text("# New\n", encoding="utf-8")

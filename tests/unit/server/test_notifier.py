@@ -21,15 +21,6 @@ def open_reports(*folders, stopped=stay):
     return watch_folders(list(map(str, folders)), stopped, SILENCE_MS)
 
 
-def test_changes_are_reported_and_silence_ends(tmp_path):
-    reports = open_reports(tmp_path)
-
-    assert next(reports) == set()
-    (tmp_path / "a.md").touch()
-    assert next(reports) == {f"{tmp_path}/a.md"}
-    assert next(reports) == set()
-
-
 def test_waiting_stops_when_it_is_asked_to(tmp_path):
     began = time.monotonic()
 

@@ -73,18 +73,6 @@ def replace_by_garbage(data):
     (data / "kebab.sqlite").write_bytes(b"this is no database " * 1000)
 
 
-def overwrite(data):
-    database = data / "kebab.sqlite"
-    database.write_bytes(b"\0" * database.stat().st_size)
-
-
-def truncate(data):
-    database = data / "kebab.sqlite"
-    content = database.read_bytes()
-    database.unlink()
-    database.write_bytes(content[: len(content) // 2])
-
-
 def repair(data, saved):
     if data.with_name("away").exists():
         data.with_name("away").rename(data)
@@ -99,9 +87,6 @@ def repair(data, saved):
     [
         (vanish, {"not_indexed"}),
         (replace_by_garbage, {"store_corrupt"}),
-        # An open database may still answer from what it holds in memory, and then rightly.
-        (overwrite, {"store_corrupt", "not_indexed", None}),
-        (truncate, {"store_corrupt"}),
     ],
 )
 def test_a_database_that_breaks_is_an_error_and_works_again_when_it_is_repaired(

@@ -11,12 +11,6 @@ from tests.shape.libraries import list_own_exceptions
 from tests.unit.server.conftest import read_until
 
 
-def test_an_address_is_shown_as_a_url():
-    assert Address("::1", 80).format_url() == "http://[::1]:80"
-    assert Address("127.0.0.1", 80).is_loopback
-    assert not Address("0.0.0.0", 80).is_loopback
-
-
 def test_a_port_in_use_is_a_usage_error():
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]

@@ -92,8 +92,3 @@ def test_the_address_is_one_of_this_machine():
     assert build_local_url("http://0.0.0.0:80") == "http://127.0.0.1:80"
     assert build_local_url("http://[::]:80") == "http://[::1]:80"
     assert build_local_url("http://notes.lan:80") == "http://notes.lan:80"
-
-
-def test_a_login_leads_to_a_search(tmp_path):
-    with open_server_folder(tmp_path) as folder:
-        assert folder.build_login("http://x", "a b").endswith("&q=a+b")

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from kebab.server.snippets import TextToRender, render_text
@@ -44,3 +46,21 @@ def test_a_heading_that_is_shown_elsewhere_is_left_out():
 @pytest.mark.parametrize("text", [*HOSTILE, "\ue000\ue001"])
 def test_a_hostile_text_is_text(text):
     check(render(text, (0, 5), markers=[1]))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "raw"),
+    [
+        ("Oven\n====\n\nIt is hot.", "It is hot.", "="),
+        ("====\n\nIt is hot.", "It is hot.", "="),
+        ("| a | b |\n| c | d |", "<td>c</td>", "|"),
+        ("|---|---|\n| c | d |", "<td>c</td>", "---"),
+        ("ven|hot oven]] is on, see [[soup|the so", "hot oven is on, see the so", "[["),
+        ("> [!tip] Heat\n> It is hot.", "Heat", "[!tip]"),
+    ],
+)
+def test_what_a_snippet_cut_has_no_raw_signs(text, shown, raw):
+    html = render(text, headings=["Oven"])
+
+    assert shown in html
+    assert raw not in re.sub("<[^>]*>", "", html)

@@ -4,7 +4,6 @@ import json
 
 import jsonschema
 import pytest
-from msgspec import Struct
 
 from kebab.app.facade import Kebab
 from kebab.errors.catalog import InvalidInput
@@ -13,9 +12,7 @@ from kebab.server.tools import (
     Read,
     Search,
     Status,
-    build_input_schema,
     build_instructions,
-    build_output_schema,
     describe_tool,
     read_arguments,
     select_tools,
@@ -81,45 +78,6 @@ def test_they_name_folders_formats_languages_and_tools(kebab, base):
     for tool in ("search", "read", "grep", "outline", "explain"):
         assert f"`{tool}`" in text
     assert len(text.split()) <= MOST_WORDS
-
-
-class Part(Struct, kw_only=True):
-    """A part."""
-
-    name: str
-
-
-class Whole(Struct, kw_only=True, forbid_unknown_fields=True):
-    """A whole."""
-
-    parts: list[Part]
-    either: list[str]
-    limit: int = 3
-    path: str | None = None
-    is_deep: bool = False
-
-
-def test_an_input_schema_is_closed_and_without_null_alternatives():
-    assert build_input_schema(Whole) == {
-        "type": "object",
-        "properties": {
-            "parts": {
-                "type": "array",
-                "items": {"type": "object", "properties": {"name": {"type": "string"}}},
-            },
-            "either": {"type": "array", "items": {"type": "string"}},
-            "limit": {"type": "integer", "default": 3},
-            "path": {"type": "string"},
-            "is_deep": {"type": "boolean"},
-        },
-        "required": ["parts", "either"],
-        "additionalProperties": False,
-    }
-
-
-@pytest.mark.parametrize("value", [{"parts": [], "either": ["x"]}, {"code": "locked"}])
-def test_an_output_schema_takes_a_result_or_an_error(value):
-    jsonschema.Draft202012Validator(build_output_schema(Whole)).validate(value)
 
 
 @pytest.mark.parametrize(

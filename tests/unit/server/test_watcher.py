@@ -128,14 +128,6 @@ def world():
     return World()
 
 
-def test_everything_is_read_first_and_again_when_the_folders_are_watched(world):
-    world.watch(IDLE)
-
-    assert world.runs == ["everything", "everything"]
-    assert world.kinds == ["indexed", "started"]
-    assert world.folders.closed
-
-
 def test_the_changes_of_a_run_without_the_lock_are_read_later_and_it_is_said_once(world):
     world.outcomes = [_nothing(), _nothing(), LOCKED, LOCKED, LOCKED, _nothing()]
 
@@ -144,15 +136,6 @@ def test_the_changes_of_a_run_without_the_lock_are_read_later_and_it_is_said_onc
     assert world.runs[-1] == ["/a", "/b"]
     assert world.kinds.count("waiting") == 1
     assert report.failures == 0
-
-
-def test_a_lock_in_the_beginning_is_waited_for(world):
-    world.outcomes = [LOCKED, _nothing()]
-    world.clock.step = 0.1
-
-    world.watch(IDLE)
-
-    assert world.kinds == ["waiting", "indexed", "started"]
 
 
 def test_another_error_of_the_first_run_ends_the_watcher(world):
@@ -270,32 +253,6 @@ def system(tmp_path):
 linux = pytest.mark.skipif(WATCHES_RECURSIVELY, reason="this system watches below folders")
 
 
-def test_ignored_files_wake_nobody(system):
-    assert system.wait(".a.md.swp", "venv/lib/x.md").paths == frozenset()
-
-
-def test_changes_are_collected_until_the_files_are_quiet(system):
-    assert system.wait("a.md", more=["b.md"]).paths == system.below(["a.md", "b.md"])
-
-
-@linux
-@pytest.mark.parametrize("name", ["new", ".gitignore"])
-def test_a_change_of_folders_is_followed(system, name):
-    (system.root / "new").mkdir()
-
-    assert system.wait(name).paths == system.below([name])
-    assert system.watched[-1] == sorted(system.below(["", "new", "sub"]))
-
-
-@linux
-def test_a_folder_that_is_gone_is_no_longer_watched(system):
-    (system.root / "sub").rmdir()
-
-    system.wait("sub")
-
-    assert system.watched[-1] == [str(system.root)]
-
-
 @linux
 def test_changes_while_other_folders_are_opened_are_not_lost(system):
     (system.root / "new").mkdir()
@@ -357,18 +314,6 @@ def test_folders_that_vanish_while_they_are_opened_are_looked_at_again(tmp_path,
     assert not system.watch.has_moved()
 
 
-def test_a_root_that_was_replaced_has_moved(system):
-    assert not system.watch.has_moved()
-
-    system.root.rename(system.root.with_name("old"))
-    assert system.watch.has_moved()
-    system.root.mkdir()
-    assert system.watch.has_moved()
-
-    system.watch.open()
-    assert not system.watch.has_moved()
-
-
 def test_a_root_that_is_gone_leaves_nothing_to_watch(system):
     system.root.rename(system.root.with_name("old"))
 
@@ -377,15 +322,6 @@ def test_a_root_that_is_gone_leaves_nothing_to_watch(system):
     assert len(system.watched) == 1
     assert system.watch.obstacle is None
     assert system.watch.wait() == IDLE
-
-
-def test_a_new_source_has_moved(system, tmp_path_factory):
-    other = tmp_path_factory.mktemp("other")
-    system.found = [*system.found, WatchedFolder(str(other), ScanRules())]
-
-    assert system.watch.has_moved()
-    system.watch.open()
-    assert system.watch.locations == sorted([str(system.root), str(other)])
 
 
 def test_without_an_index_the_folders_stay_as_they_are(system):
